@@ -5,8 +5,7 @@
 
 enum { LEAST_LANES = 4 };
 
-/* A reader that stands beside its sum already, or will. */
-static bool stands_beside(const sketch_state *s, int stage) {
+bool sketch_stands_beside(const sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
@@ -20,7 +19,8 @@ static bool stands_beside(const sketch_state *s, int stage) {
 
 static rule_verdict applies(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    return t->num_reduce || t->is_packing || stands_beside(s, stage) ? RULE_SKIP : RULE_APPLY_ALONE;
+    return t->num_reduce || t->is_packing || sketch_stands_beside(s, stage) ? RULE_SKIP
+                                                                            : RULE_APPLY_ALONE;
 }
 
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err) {

@@ -71,7 +71,7 @@ typedef struct sketch_rule {
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
 extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_windows, at_rule_late,
-    at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_plain;
+    at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_transpose, at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
@@ -103,6 +103,8 @@ at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_der
                               const at_tree **tree, bool **written, at_error *err);
 at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err);
 void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);
+/* A reader that stands beside its sum already, or will (rule_plain.c). */
+bool sketch_stands_beside(const sketch_state *s, int stage);
 /* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long

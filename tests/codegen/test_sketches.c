@@ -4,7 +4,8 @@
  * that are given again without sizes and with only some of their leaves. In the environment:
  * AT_SEED and AT_COUNT choose other computations and more, AT_POINTS how many points of each sketch
  * (100 in a full run, the first of them through compilers, too), AT_ONLY one file of examples/te,
- * that file with any arguments ("norm B=3,M=7,N=12"), random or begun.
+ * or with its folder one of another ("tests/te/add_transposed"), that file with any arguments
+ * ("norm B=3,M=7,N=12"), random or begun.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -247,7 +248,7 @@ static at_task *task_of_text(at_arena *a, const char *path, const char *text, si
 }
 
 static at_task *task_of_file(at_arena *a, const char *file, const char *args) {
-    const char *path = at_format(a, "examples/te/%s.te", file);
+    const char *path = at_format(a, strchr(file, '/') ? "%s.te" : "examples/te/%s.te", file);
     char *source;
     size_t length;
     at_error err;
@@ -468,6 +469,11 @@ static void operators(void **state) {
         {"distances", "N=13,M=37,D=5"},
         {"norm", "B=3,M=5,N=23"},
         {"norm", "B=1,M=31,N=8"},
+        {"transpose", "N=70,M=33"},
+        {"channels_last", "N=2,C=13,H=3,W=9"},
+        {"tests/te/add_transposed", "N=21,M=13"},
+        {"tests/te/blocks_to_rows", "N=2,C=16,H=3,W=9,B=8"},
+        {"tests/te/pad_transposed", "H=13,W=19"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

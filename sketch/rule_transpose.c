@@ -1,0 +1,174 @@
+/* sketch/rule_transpose.c: what lies along another axis than it is written along. Elements of a row
+ * are read far apart then, and of each line that is read one is used. In blocks of both axes all of
+ * a line is used while it is near. A plain copy is turned round in registers (tile_transpose.c),
+ * and its blocks follow each other as their source lies:
+ *
+ *     i, j => @out = x[j, i]    ->    j0:para, i0, j1, i1, j2 => @out = {i0, i1}/i, {j0, j1, j2}/j
+ *
+ * What else is calculated of such elements reads a copy of the block, which is turned that way:
+ *
+ *     j0:para, i0 =>
+ *         i1, j1 => @x_packed
+ *         i1, j1:vec => @out = {i0, i1}/i, {j0, j1}/j  */
+#include <stdlib.h>
+
+#include "sketch/tile.h"
+
+enum { LEAST_SIDE = 4, SMALL_AXIS = 64 };
+
+/* An axis along which what is read lies side by side, though it is not the last one; -1: none. */
+static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = t->num_axes - 1, found = -1;
+    if (!x->known || s->facts->compute->tensors[x->tensor].is_int || llabs(x->stride[last]) < 2 ||
+        f->divisor[last] || f->extent[last] < LEAST_SIDE)
+        return -1;
+    for (int k = 0; k < last; k++)
+        if (x->stride[k] == 1 && f->inner[k] >= LEAST_SIDE && !f->is_phase[k]) found = k;
+    return found;
+}
+
+/* The first of the accesses of a stage, which sums nothing, that are read so; -1: none is. */
+static int turned_of(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (t->num_reduce || t->is_packing || sketch_stands_beside(s, stage)) return -1;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (loaded_of(s, stage, &f->access[i]) >= 0) return i;
+    return -1;
+}
+
+static rule_verdict applies(const sketch_state *s, int stage) {
+    return turned_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
+}
+
+/* Is nothing calculated, also in what is dissolved on the way? */
+static bool is_copy(const at_facts *f, const at_expr *e) {
+    if (e->op != AT_X_INDEX || f->compute->tensors[e->ref].is_int) return false;
+    return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+typedef struct block {
+    sketch_state *s;
+    int stage, access, loaded;
+    const char *row[2], *column[3]; /* parts of the axis along which it is read, of the last one */
+    int num_columns;
+    const char *outer[AT_EDIT_MAX_NAMES]; /* loops of the other axes, and the first column */
+    int num_outer;
+    at_error *err;
+} block;
+
+/* Loops outside of a block, as they move the source: the furthest outermost. */
+static void find_outer(block *b) {
+    const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
+    const at_access *x = &b->s->facts->of[b->stage].access[b->access];
+    int64_t stride[AT_EDIT_MAX_NAMES];
+    for (int k = 0; k < t->num_axes; k++) {
+        if (k == b->loaded) continue;
+        int64_t own = llabs(x->stride[k]);
+        int at = b->num_outer++;
+        for (; at > 0 && own > stride[at - 1]; at--) {
+            stride[at] = stride[at - 1];
+            b->outer[at] = b->outer[at - 1];
+        }
+        stride[at] = own;
+        b->outer[at] = k < t->num_axes - 1 ? t->axes[k].name : b->column[0];
+    }
+}
+
+/* The axis along which is read is in groups where an index divides it: blocks stay in those. */
+static at_status split_rows(block *b) {
+    static const at_split_spec any = {.policy = AT_LISTED, .listed = "4 8 16 32 64 128 256"},
+                               divides = {.policy = AT_FACTORS, .filter = "last <= 256"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
+    const at_expr *divisor = b->s->facts->of[b->stage].divisor[b->loaded];
+    const char *loop = t->axes[b->loaded].name;
+    if (divisor) {
+        at_text size = {0};
+        at_expr_print(&size, divisor);
+        const char *group = sketch_fresh(b->s, at_format(b->s->arena, "%s_g", loop)),
+                   *within = sketch_fresh(b->s, at_format(b->s->arena, "%s_i", loop));
+        at_edit e = {.kind = AT_EDIT_SPLIT,
+                     .stage = t->name,
+                     .loop = loop,
+                     .other = at_text_take(b->s->arena, &size),
+                     .names = {group, within}};
+        AT_TRY(sketch_step(b->s, &e, b->err));
+        b->outer[b->num_outer++] = group;
+        loop = within;
+    }
+    return sketch_split(b->s, t->name, loop, 2, divisor ? &divides : &any, limits, b->row, b->err);
+}
+
+static at_status split_columns(block *b, bool two_levels) {
+    static const at_part_limit three[] = {{0},
+                                          {.wide = 1, .narrow = 1},
+                                          {.wide = 16, .narrow = 16}},
+                               two[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
+    int last = t->num_axes - 1;
+    b->num_columns = two_levels && b->s->facts->of[b->stage].extent[last] > SMALL_AXIS ? 3 : 2;
+    at_split_spec spec = {.policy = AT_LISTED,
+                          .listed =
+                              b->num_columns == 3 ? "pow2 | 4 8 16 32 64" : "4 8 16 32 64 128"};
+    return sketch_split(b->s, t->name, t->axes[last].name, b->num_columns, &spec,
+                        b->num_columns == 3 ? three : two, b->column, b->err);
+}
+
+/* Blocks, which threads share out; the loops inside of one stand as they are to. */
+static at_status make_blocks(block *b, bool is_copied) {
+    const char *stage = b->s->facts->compute->tensors[b->stage].name;
+    AT_TRY(split_columns(b, !is_copied));
+    AT_TRY(split_rows(b));
+    find_outer(b);
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage},
+            fuse = {.kind = AT_EDIT_FUSE, .stage = stage};
+    int n = 0;
+    for (; n < b->num_outer; n++) order.names[n] = fuse.names[n] = b->outer[n];
+    order.names[n++] = b->row[0];
+    if (b->num_columns == 3) order.names[n++] = b->column[1];
+    order.names[n++] = b->row[1];
+    order.names[n] = b->column[b->num_columns - 1];
+    AT_TRY(sketch_step(b->s, &order, b->err));
+    AT_TRY(sketch_mark(b->s, stage, b->outer[0], AT_ANN_PARA, b->err));
+    return b->num_outer > 1 ? sketch_step(b->s, &fuse, b->err) : AT_OK;
+}
+
+/* Each block is copied for the stage, whose columns are vectors then. */
+static at_status copy_blocks(block *b) {
+    const at_stage_facts *f = &b->s->facts->of[b->stage];
+    const char *stage = b->s->facts->compute->tensors[b->stage].name, *name, *first;
+    int last = b->s->facts->compute->tensors[b->stage].num_axes - 1;
+    for (int i = 0; i < f->num_accesses; i++) {
+        if (loaded_of(b->s, b->stage, &f->access[i]) != b->loaded) continue;
+        AT_TRY(sketch_copy_blocks(b->s, stage, b->stage, last, i, &name, &first, b->err));
+        at_edit join = {
+            .kind = AT_EDIT_JOIN, .stage = name, .other = stage, .loop = b->row[0], .before = true};
+        AT_TRY(sketch_step(b->s, &join, b->err));
+    }
+    return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
+}
+
+static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    const at_facts *f = s->facts;
+    const at_tensor *t = &f->compute->tensors[stage];
+    int access = turned_of(s, stage);
+    const at_access *x = &f->of[stage].access[access];
+    const char *word = at_format(s->arena, "blocks_%s", t->axes[t->num_axes - 1].name);
+    block start = {.stage = stage, .access = access, .loaded = loaded_of(s, stage, x), .err = err};
+    if (is_copy(f, t->body)) {
+        block b = start;
+        b.s = sketch_branch(s, word);
+        if (make_blocks(&b, false) == AT_OK) *at_push(s->arena, out) = b.s;
+    }
+    block b = start;
+    b.s = sketch_branch(
+        s, at_format(s->arena, "%s+near_%s", word, f->compute->tensors[x->tensor].name));
+    if (make_blocks(&b, true) == AT_OK && copy_blocks(&b) == AT_OK) *at_push(s->arena, out) = b.s;
+}
+
+const sketch_rule at_rule_transpose = {applies, apply};
