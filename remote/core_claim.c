@@ -34,15 +34,21 @@ static int open_core(int folder, int core, int flags) {
     return openat(folder, core_name(core, name), flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* The file may go with its last owner between opening and locking it. -1: others have the core. */
+/* The file may go with its last owner between opening and locking it: then it is locked, but is no
+ * core's any more. */
+static bool is_core(int fd) {
+    struct stat st;
+    return !fstat(fd, &st) && st.st_nlink > 0;
+}
+
+/* -1: others have the core. */
 static int lock_core(int folder, int core) {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
-        struct stat st;
         int fd = open_core(folder, core, O_CREAT);
         if (fd < 0) return -1;
         bool locked = !flock(fd, LOCK_EX | LOCK_NB);
-        if (locked && !fstat(fd, &st) && st.st_nlink > 0) return fd;
+        if (locked && is_core(fd)) return fd;
         close(fd);
         if (!locked) return -1;
     }
@@ -104,8 +110,8 @@ static void look_at_cores(at_text *out) {
         char file[32], text[MOST_TEXT];
         int fd = open_core(folder, core, 0);
         if (fd < 0) continue;
-        bool is_held = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-        if (!is_held) unlinkat(folder, core_name(core, file), 0);
+        bool locked = !flock(fd, LOCK_EX | LOCK_NB), is_held = !locked && errno == EWOULDBLOCK;
+        if (locked && is_core(fd)) unlinkat(folder, core_name(core, file), 0);
         ssize_t n = is_held && out ? pread(fd, text, sizeof text - 1, 0) : 0;
         close(fd);
         if (n <= 0) continue;
