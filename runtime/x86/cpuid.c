@@ -127,6 +127,7 @@ static const struct {
     {INTEL, 6, 0x55, 0x55, BIT(F_V4) | BIT(F_BF16), "cooperlake"},
     {INTEL, 6, 0x55, 0x55, BIT(F_V4) | BIT(F_VNNI), "cascadelake"},
     {INTEL, 6, 0x55, 0x55, BIT(F_V4), "skylake-avx512"},
+    {INTEL, 6, 0x8f, 0xcf, BIT(F_V4) | BIT(F_VBMI2), "icelake-server"}, /* younger, partly hidden */
     {INTEL, 6, 0x97, 0x9a, BIT(F_V3), "alderlake"},
     {INTEL, 6, 0xaa, 0xac, BIT(F_V3), "alderlake"}, /* Meteor Lake */
     {INTEL, 6, 0xb5, 0xc6, BIT(F_V3), "alderlake"}, /* Raptor Lake, Arrow Lake */

@@ -29,10 +29,15 @@ static void same_search(void **state) {
         "--tuner random --early-stopping 7", "--tuner random --prune 1.2"};
     if (cores() < 2) skip();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        cli_expect(0,
-                   "rm -f two.log; ./autotune " T " " ARGS
-                   "--trials 40 --jobs 2 --log two.log --json %s",
-                   ways[i]);
+        const cli_result *r = cli_run("rm -f two.log; ./autotune " T " " ARGS
+                                      "--trials 40 --jobs 2 --log two.log --json %s",
+                                      ways[i]);
+        if (r->status == 2 && strstr(ways[i], "--prune") &&
+            strstr(r->err, "no facts of this CPU (")) {
+            print_message("%s: no facts of this CPU\n", ways[i]);
+            continue;
+        }
+        if (r->status != 0) fail_msg("%s: %s", ways[i], r->err);
         const at_json *json = cli_json();
         int64_t trials = cli_member(json, "trials")->integer;
         assert_int_equal(cli_member(json, "from_log")->integer, 0);
