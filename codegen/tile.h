@@ -30,6 +30,7 @@ typedef enum at_tile_kind {
     AT_T_STORE, /* memory = a: lanes floats */
     AT_T_MOV,   /* dst = a */
     AT_T_FMA,   /* dst += a * b */
+    AT_T_FNMA,  /* dst -= a * b */
     AT_T_ADD,   /* dst = a op b */
     AT_T_SUB,
     AT_T_MUL,
@@ -122,10 +123,17 @@ static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
     return bits;
 }
 
+/* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
+ * for both. */
+static inline bool at_tile_is_term(const at_tile_op *op) {
+    return op->kind == AT_T_FMA || op->kind == AT_T_FNMA;
+}
+static inline bool at_tile_multiplies_and_adds(const at_tile_op *op) {
+    return at_tile_is_term(op) || op->kind == AT_T_MUL_ADD;
+}
 /* Is dst an operand, too? Does it have a second one, b? */
 static inline bool at_tile_updates(const at_tile_op *op) {
-    return op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD || op->kind == AT_T_BLEND ||
-           op->kind == AT_T_FIRST;
+    return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
 }
 static inline bool at_tile_compares(const at_tile_op *op) {
     return op->kind >= AT_T_LESS && op->kind <= AT_T_EQUAL;

@@ -152,7 +152,8 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         break;
     case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
     case AT_T_FMA:
-        at_text_addf(out, "r%d += r%d * ", op->dst, op->a);
+    case AT_T_FNMA:
+        at_text_addf(out, "r%d %c= r%d * ", op->dst, op->kind == AT_T_FMA ? '+' : '-', op->a);
         operand(out, t, op);
         break;
     case AT_T_MIN:

@@ -29,7 +29,7 @@ static bool is_load(const sharer *s, int v) { return v >= 0 && s->vregs[v].load;
 /* A term of an accumulator that is made of loads alone. */
 static bool is_term(const sharer *s, const at_tile_op *op) {
     if (op->dst < 0 || !s->vregs[op->dst].acc) return false;
-    if (op->kind == AT_T_FMA) return is_load(s, op->a) && is_load(s, op->b);
+    if (at_tile_is_term(op)) return is_load(s, op->a) && is_load(s, op->b);
     if (op->kind != AT_T_ADD && op->kind != AT_T_MUL && op->kind != AT_T_MIN &&
         op->kind != AT_T_MAX)
         return false;

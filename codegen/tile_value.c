@@ -251,26 +251,53 @@ static void accumulate_number(at_builder *b, int acc, const at_value *v) {
     op->dst = (int16_t)acc;
 }
 
-/* acc joined with v; a multiply-add where v is a product that is summed. lanes: only so many of
+/* Has the sum or difference v a term that is a product? */
+static bool has_product(const at_value *v) {
+    if (v->op == AT_V_ADD || v->op == AT_V_SUB) return has_product(v->a) || has_product(v->b);
+    return v->op == AT_V_MUL;
+}
+
+/* acc += v or, where it is taken away, acc -= v: term by term, so that each product takes one
+ * multiply-add. */
+static void accumulate_terms(at_builder *b, int acc, const at_value *v, bool is_taken) {
+    if (v->op == AT_V_ADD || v->op == AT_V_SUB) {
+        accumulate_terms(b, acc, v->a, is_taken);
+        accumulate_terms(b, acc, v->b, is_taken != (v->op == AT_V_SUB));
+        return;
+    }
+    bool product = v->op == AT_V_MUL;
+    int x = at_build_value(b, product ? v->a : v), y = product ? at_build_value(b, v->b) : x;
+    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
+    at_tile_op *op;
+    if (product) {
+        op = at_build_emit(b, is_taken ? AT_T_FNMA : AT_T_FMA);
+        op->a = (int16_t)x;
+    } else {
+        op = at_build_emit(b, is_taken ? AT_T_SUB : AT_T_ADD);
+        op->a = (int16_t)acc;
+    }
+    op->b = (int16_t)y;
+    op->dst = (int16_t)acc;
+}
+
+/* acc joined with v; by multiply-adds where v has products that are summed. lanes: only so many of
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     const at_value *v = n->stmt.val;
-    bool product = v->op == AT_V_MUL && n->stmt.reduction == AT_REDUCE_SUM;
-    if (b->looked_up && !lanes && n->stmt.reduction == AT_REDUCE_SUM) {
+    bool sum = n->stmt.reduction == AT_REDUCE_SUM;
+    if (b->looked_up && !lanes && sum) {
         accumulate_number(b, acc, v);
         return;
     }
-    int x = at_build_value(b, product ? v->a : v), y = product ? at_build_value(b, v->b) : x;
     int into = lanes ? at_build_vreg(b, (at_tile_vreg){0}) : acc;
     at_tile_op *op;
-    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
-    if (product) {
+    if (sum && has_product(v)) {
         if (lanes) op = at_build_emit(b, AT_T_MOV), op->dst = (int16_t)into, op->a = (int16_t)acc;
-        op = at_build_emit(b, AT_T_FMA);
-        op->dst = (int16_t)into;
-        op->a = (int16_t)x;
-        op->b = (int16_t)y;
+        accumulate_terms(b, into, v, false);
+        if (lanes) b->vregs.data[acc].same = false;
     } else {
+        int x = at_build_value(b, v);
+        if (!b->vregs.data[x].same) b->vregs.data[acc].same = false;
         at_build_join(b, n->stmt.reduction, into, acc, x);
     }
     if (!lanes) return;

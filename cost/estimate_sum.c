@@ -44,9 +44,15 @@ static bool is_vector(const est_leaf *x, int loop) {
     return true;
 }
 
-/* Is the term joined by one instruction that makes it, too? */
-static bool product(const at_estimator *e, const at_tensor *t) {
-    return e->o.target->fused && t->reduction == AT_REDUCE_SUM && t->body->op == AT_X_MUL;
+/* How many products are terms of the sum or difference e? */
+static int products(const at_expr *e) {
+    if (e->op == AT_X_ADD || e->op == AT_X_SUB) return products(e->arg[0]) + products(e->arg[1]);
+    return e->op == AT_X_MUL;
+}
+
+/* Products that are joined by the instruction that makes them. */
+static int joined(const at_estimator *e, const at_tensor *t) {
+    return e->o.target->fused && t->reduction == AT_REDUCE_SUM ? products(t->body) : 0;
 }
 
 /* Times as long: elements that are put together to a vector one by one. */
@@ -67,7 +73,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .width = lanes,
                     .slower = 1,
                     .share = s->terms->share,
-                    .each = s->operations + !product(e, x->stage),
+                    .each = s->operations + 1 - joined(e, x->stage),
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
                     .ends = end ? e->stages[end->node->tensor].operations : 0};
     for (int i = root; i < x->num_loops; i++) {

@@ -38,6 +38,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         return;
     case AT_T_STORE: k->stores += times; return;
     case AT_T_FMA:
+    case AT_T_FNMA:
     case AT_T_MUL_ADD:
         if (w->fused) {
             k->fmas += times;
@@ -78,7 +79,7 @@ static void wait_op(walk *w, const at_tile_op *op) {
     double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
     if (op->kind == AT_T_BLEND || op->kind == AT_T_FIRST) r[op->dst] = later(in, r[op->dst]) + 1;
     else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
-    else if (op->kind != AT_T_FMA && op->kind != AT_T_MUL_ADD)
+    else if (!at_tile_multiplies_and_adds(op))
         r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);
     else if (w->fused) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
     else r[op->dst] = later(in + w->core->mul_latency, r[op->dst]) + w->core->add_latency;

@@ -93,12 +93,13 @@ static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, i
     at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
                s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_x86_arg b = second(x, op, bytes);
-    int kind = op->kind == AT_T_FMA ? AT_T_MUL : op->kind == AT_T_MUL_ADD ? AT_T_ADD : op->kind;
+    bool term = at_tile_is_term(op);
+    int kind = term ? AT_T_MUL : op->kind == AT_T_MUL_ADD ? AT_T_ADD : op->kind;
     if (op->kind == AT_T_MUL_ADD) {
         at_x86_arg args[] = {d, a};
         at_asm_emit(&x->code, with[AT_T_MUL], 0, false, 2, args);
     }
-    if (op->kind == AT_T_MUL_ADD || (op->kind != AT_T_FMA && op->dst == op->a)) {
+    if (op->kind == AT_T_MUL_ADD || (!term && op->dst == op->a)) {
         at_x86_arg args[] = {d, b};
         at_asm_emit(&x->code, with[kind], 0, false, 2, args);
         if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
@@ -109,7 +110,8 @@ static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, i
     at_asm_emit(&x->code, with[kind], 0, false, 2, args);
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
     at_x86_arg sum[] = {d, s};
-    at_asm_emit(&x->code, op->kind == AT_T_FMA ? with[AT_T_ADD] : AT_X86_MOVAPS, 0, false, 2, sum);
+    at_x86_op last = op->kind == AT_T_FMA ? with[AT_T_ADD] : term ? with[AT_T_SUB] : AT_X86_MOVAPS;
+    at_asm_emit(&x->code, last, 0, false, 2, sum);
 }
 
 static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {

@@ -296,7 +296,7 @@ static int wanted_fmas(at_arena *a, const built *b, const at_target *target, con
         const at_tile *t = l->tiles.data[i];
         for (int j = 0, n = 0; j < t->num_ops; j++) {
             if (t->ops[j].kind == AT_T_LOOP) n = 0;
-            n += t->ops[j].kind == AT_T_FMA;
+            n += at_tile_is_term(&t->ops[j]);
             if (t->ops[j].kind == AT_T_END && n > most) most = n, *tile = t->name;
         }
     }

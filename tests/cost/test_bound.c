@@ -69,7 +69,7 @@ static void run_tile(walk *w, const at_tile_call *c) {
         }
         r->work.stores += op->kind == AT_T_STORE;
         if (op->kind >= AT_T_FMA) {
-            bool both = op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD;
+            bool both = at_tile_multiplies_and_adds(op);
             bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||
                         op->kind == AT_T_INT_SUB || at_tile_compares(op);
             bool chooses = op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
