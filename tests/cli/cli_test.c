@@ -102,6 +102,17 @@ const cli_result *cli_run(const char *command, ...) {
     return &last;
 }
 
+bool cli_knows_cpu(void) {
+    const cli_result *r =
+        cli_run("./autotune show dense --args M=16,N=16,K=16 --config default --why");
+    if (r->status == 0) return true;
+    assert_int_equal(r->status, 2);
+    assert_non_null(strstr(r->err, "no facts of this CPU ("));
+    assert_non_null(strstr(r->err, "znver4"));
+    print_message("no facts of this CPU: --why and --prune are left out\n");
+    return false;
+}
+
 const cli_result *cli_expect(int status, const char *command, ...) {
     va_list ap;
     va_start(ap, command);

@@ -81,15 +81,13 @@ static void schemas(void **state) {
     }
     at_text check = {0}; /* of all answers at once: Python takes long to start */
     at_text_addf(&check, "S='%s'; %s \"$S\"/tests/cli/check_schema.py", sources, python);
+    bool is_known = cli_knows_cpu();
     for (int i = 0; i < NUM_CASES; i++) {
+        if (!is_known && strstr(cases[i].command, "--why")) continue;
         cli_write("net.workload", "2 dense M=3,N=16,K=5\n1 matmul_add N=4,L=4,M=16\n");
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
             cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
         const cli_result *r = cli_run("./autotune %s --json >out.json", cases[i].command);
-        if (strstr(cases[i].command, "--why") && strstr(r->err, "no facts of this CPU (")) {
-            print_message("%s: no facts of this CPU\n", cases[i].command);
-            continue;
-        }
         /* what was measured may not be reproduced on a busy machine */
         if (r->status != cases[i].status && !(r->status == 7 && !strcmp(cases[i].verb, "verify")))
             fail_msg("autotune %s --json: exit code %d\n%s", cases[i].command, r->status, r->err);

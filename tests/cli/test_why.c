@@ -8,19 +8,9 @@
 #define T "conv2d_3x3_gemm"
 #define ARGS "--args N=1,H=6,W=8,CI=16,CO=32 --config default "
 
-/* Of this CPU nothing may be known: then that is said. */
-static bool is_known(void) {
-    const cli_result *r = cli_run("./autotune show " T " " ARGS "--why");
-    if (r->status == 0) return true;
-    assert_int_equal(r->status, 2);
-    assert_non_null(strstr(r->err, "no facts of this CPU ("));
-    assert_non_null(strstr(r->err, "znver4"));
-    return false;
-}
-
 static void show(void **state) {
     (void)state;
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     char *text = strdup(cli_expect(0, "./autotune show " T " " ARGS "--why")->out);
     const char *const parts[] = {"what bounds it on ", "FMA ports", "from L2",
                                  "from memory",        "\nbound: ", "the largest need is "};
@@ -48,7 +38,7 @@ static void show(void **state) {
 /* What depends on which blocks are stored is known, too. */
 static void sparse(void **state) {
     (void)state;
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     cli_expect(0, "./autotune show sparse_dense --args M=16,N=32,K=32 --why --json");
     const at_json *json = cli_json();
     assert_false(cli_member(json, "why.partial")->boolean);
@@ -58,7 +48,7 @@ static void sparse(void **state) {
 /* Where each of very many turns is another one, only the first millions are gone through. */
 static void many_turns(void **state) {
     (void)state;
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     cli_write("long.te", "args B=1000000, S=128, D=256\nx[B, S, D] : input\nlength[B] : index\n"
                          "out[b:B, d:D] = sum(s:S) s < length[b] ? x[b, s, d] : 0\n");
     cli_expect(0, "./autotune show long.te --why --json");
@@ -67,7 +57,7 @@ static void many_turns(void **state) {
 
 static void run(void **state) {
     (void)state;
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     cli_expect(0, "./autotune show " T " " ARGS "--why --json");
     double bound = cli_number(cli_json(), "why.bound_cycles");
     cli_expect(0, "./autotune run " T " " ARGS "--why --json");
@@ -87,7 +77,7 @@ static void prune(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_non_null(strstr(cli_expect(2, "./autotune " T " --prune %s", wrong[i])->err,
                                "write for example 2.0"));
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     /* How many there are depends on times; what they look like does not. */
     cli_expect(0, "./autotune " T " --args N=1,H=14,W=14,CI=64,CO=64 --trials 40 --tuner random "
                   "--prune 1 --log p.log --json");
@@ -117,7 +107,7 @@ static void prune(void **state) {
 /* A search that learns from bounds, of a space in a log. */
 static void feature(void **state) {
     (void)state;
-    if (!is_known()) return;
+    if (!cli_knows_cpu()) return;
     cli_expect(0, "./autotune " T " --args N=1,H=6,W=8,CI=16,CO=32 --trials 30 "
                   "--feature bound --log f.log");
 }
@@ -160,7 +150,7 @@ static void dropped_vectors(void **state) {
     assert_string_equal(at_json_at(notes_of("run", "sse2"), 0)->string, said);
     assert_non_null(
         strstr(cli_expect(0, "./autotune show own.c --config default --isa sse2")->out, said));
-    if (is_known())
+    if (cli_knows_cpu())
         assert_non_null(strstr(
             cli_expect(0, "./autotune run own.c --config default --isa sse2 --why")->out, said));
     assert_int_equal(notes_of("show", "scalar")->count, 0);

@@ -110,7 +110,9 @@ static void options(void **state) {
     cli_expect(0,
                "{ echo '%%%%MatrixMarket matrix array real general'; echo '64 64'; "
                "i=0; while [ $i -lt 4096 ]; do i=$((i + 1)); echo $((i %% 7 - 3)); done; } >w.mtx");
+    bool is_known = cli_knows_cpu();
     for (int i = 0; i < 3; i++) {
+        if (!is_known && strstr(given[i], "--prune")) continue;
         cli_expect(0, "./autotune " TASK "--trials 40 %s --log o%d.log --on local", given[i], i);
         char log[16];
         snprintf(log, sizeof log, "o%d.log", i);
@@ -120,7 +122,8 @@ static void options(void **state) {
      */
     cli_expect(0, "./autotune " TASK "--trials 40 --log o.log; for l in o o0; do sed -n "
                   "'s/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' $l.log | sort >$l.txt; done; "
-                  "cmp o.txt o0.txt; grep -q '\"pruned\"' o1.log && ! grep -q '\"pruned\"' o.log");
+                  "cmp o.txt o0.txt");
+    if (is_known) cli_expect(0, "grep -q '\"pruned\"' o1.log && ! grep -q '\"pruned\"' o.log");
     const cli_result *r = cli_expect(
         0, "./autotune dense --workload resnet50 --tuner random -q --trials 5 --log set.log --on "
            "local; "
