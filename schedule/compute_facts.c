@@ -63,6 +63,13 @@ static bool multiplies(const at_compute *c, const at_expr *e) {
     return false;
 }
 
+/* Products that a term e of a sum adds to it. */
+static int multiply_adds(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_ADD || e->op == AT_X_SUB)
+        return multiply_adds(c, e->arg[0]) + multiply_adds(c, e->arg[1]);
+    return multiplies(c, e);
+}
+
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data) {
     at_arena *a = at_arena_new();
     counter k = {.ctx = {.compute = c, .values = values, .data = data}};
@@ -77,8 +84,8 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
         if (k.failed) break;
         k.ctx.stage = t;
         double points = count_points(&k, 0);
-        if (multiplies(c, c->tensors[t].body)) products += points;
-        else sums += points;
+        products += points * multiply_adds(c, c->tensors[t].body);
+        sums += points;
     }
     at_arena_free(a);
     return k.failed ? -1 : 2 * (products > 0 ? products : sums);

@@ -467,6 +467,7 @@ static void operators(void **state) {
         {"separable_conv2d", "N=1,H=5,W=7,CI=5,CO=9"},
         {"embedding_bag", "B=5,E=23,V=11,D=19"},
         {"distances", "N=13,M=37,D=5"},
+        {"complex_matmul", "M=13,N=37,K=5"},
         {"norm", "B=3,M=5,N=23"},
         {"norm", "B=1,M=31,N=8"},
         {"transpose", "N=70,M=33"},

@@ -47,6 +47,7 @@ static const struct {
     {"sparse_dense", "M=48,N=64,K=128,nnz=102", SUM_CALLS},
     {"examples/te/matmul_add.te", "N=36,L=40,M=64", SUMS},
     {"examples/te/conv1d.te", NULL, SUM_CALLS},
+    {"examples/te/complex_matmul.te", "M=36,N=64,K=40", SUMS},
 };
 static const char *const targets[] = {"avx512", "avx2", "sse2"};
 

@@ -212,6 +212,14 @@ static void test_flops(void **state) {
                                    &f.compute, &f.err));
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 15, 0);
     fixture_close(&f);
+    /* each product that is added or taken away */
+    fixture_sizes(&f, "N=5");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "x[N] : input\ny[N] : input\n"
+                                   "o[i:N] = sum(k:N) x[i]*y[k] - x[k]*(y[i] - x[i]) + y[k]",
+                                   "c", &f.compute, &f.err));
+    assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 2 * 25, 0);
+    fixture_close(&f);
 }
 
 static void check_range(const char *sizes, const char *text, int64_t dynamic, int range) {

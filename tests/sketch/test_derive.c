@@ -214,6 +214,7 @@ static void sets(void **state) {
         {"examples/te/conv2d_weight_gradient.te", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1", false},
         {"examples/te/embedding_bag.te", "B=5,E=23,V=11,D=19", false},
         {"examples/te/distances.te", "N=13,M=37,D=5", false},
+        {"examples/te/complex_matmul.te", "M=13,N=37,K=5", false},
         {"examples/te/transpose.te", "N=70,M=33", false},
         {"examples/te/transpose.te", "N=3,M=33", true}, /* too narrow for squares */
         {"examples/te/channels_last.te", "N=2,C=13,H=3,W=9", false},
