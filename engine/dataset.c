@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-    MAX_DIMS = 32,        /* of a tensor; schedule/ takes no more */
-    range_of_reals = 8,   /* where sums are exact on no integers */
-    highest_exponent = 90 /* the exponential of 89 is no float */
+    MAX_DIMS = 32,         /* of a tensor; schedule/ takes no more */
+    range_of_reals = 8,    /* where sums are exact on no integers */
+    highest_exponent = 90, /* the exponential of 89 is no float */
+    AT_ONCE = 1 << 20      /* elements that are filled without a look at stop */
 };
 
 bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
@@ -121,9 +122,13 @@ static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *ext
     }
 }
 
-static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng) {
+/* Many take long: whether to go on is asked now and then. */
+static bool goes_on(const volatile int *stop, int64_t i) { return i % AT_ONCE || !at_is_set(stop); }
+
+static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng,
+                          const volatile int *stop) {
     bool any = false;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && goes_on(stop, i); i++) {
         int64_t v = lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1));
         p[i] = (float)(never_0 && !v ? hi : v);
         any |= v != 0;
@@ -134,8 +139,9 @@ static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool neve
 /* Not integers: of few different values the rounding errors of sums are few, too, and do not
  * cancel.
  */
-static void fill_reals(float *p, int64_t n, double lo, double hi, at_rng *rng) {
-    for (int64_t i = 0; i < n; i++) {
+static void fill_reals(float *p, int64_t n, double lo, double hi, at_rng *rng,
+                       const volatile int *stop) {
+    for (int64_t i = 0; i < n && goes_on(stop, i); i++) {
         double x = ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
         p[i] = (float)(lo + (hi - lo) * x);
     }
@@ -279,11 +285,12 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         else if (tensor->is_int)
             at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));
         else if (d->given[t]) fill_given(d, t);
-        else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
+        else if (d->is_exact)
+            fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng, d->stop);
         else if (high && tensor->role == AT_ROLE_INPUT)
             fill_reals(to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,
-                       &rng);
-        else fill_reals(to, n, -scale * (b / 2), scale * b, &rng);
+                       &rng, d->stop);
+        else fill_reals(to, n, -scale * (b / 2), scale * b, &rng, d->stop);
     }
     fill_pattern(d);
 }

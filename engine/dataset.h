@@ -35,6 +35,7 @@ typedef struct at_dataset {
     at_index_range *entries; /* [tensor] of index tensors, where there is no pattern */
     double *bound; /* [tensor] the largest |value| of given ones and of entries, else -1 */
     bool real;     /* some of those are no integers */
+    const volatile int *stop; /* may be NULL; once it is set, filling ends early */
 } at_dataset;
 
 /* Makes room for inputs and outputs. values (by symbol slot) and layouts are borrowed as long as

@@ -11,6 +11,8 @@ static const char *const entry = "reference";
 /* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
  * start. */
 static const double gcc_from_flops = 5e8;
+/* From here on it takes so long that somebody will wonder. */
+static const double long_points = 1e10;
 /* With limits it has several times as much to do per point. */
 static const double limits_cost = 3;
 /* 8 u of the largest float: partial sums may exceed it. */
@@ -72,6 +74,12 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
         return at_fail(err, AT_E_USAGE,
                        "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
                        (double)workspace_bytes / gib, (double)at_cpu_facts()->memory_bytes / gib);
+    if (points > long_points)
+        at_engine_warn(&s->options,
+                       at_format(a,
+                                 "the output that kernels are checked against takes long: plain "
+                                 "loops of %.0e steps make it",
+                                 points));
     at_buf *bufs = AT_NEW_ARRAY(a, at_buf, 2 * d->compute->num_tensors);
     add_buffers(d, sums, bufs, &job.num_bufs);
     job.bufs = bufs;

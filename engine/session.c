@@ -189,6 +189,7 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
         if (given->indices[t]) at_dataset_give_indices(out, t, given->indices[t]);
     }
     out->real |= real;
+    out->stop = s->options.stop;
     return at_dataset_expect(out, err);
 }
 
@@ -212,7 +213,21 @@ static at_status prepare_other(at_session *s, at_error *err) {
     return status;
 }
 
+/* Sums over one element are less exact than others, and its address costs nothing. */
+static void tell_of_zeros(const at_session *s) {
+    const at_dataset *d = &s->data;
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->entries[t].is_unknown)
+            at_engine_warn(&s->options,
+                           at_format(s->arena,
+                                     "%s: all entries are 0, since index tensors of more than 2^22 "
+                                     "elements are not filled at random; --array %s=FILE gives "
+                                     "others",
+                                     d->compute->tensors[t].name, d->compute->tensors[t].name));
+}
+
 at_status at_session_start(at_session *s, at_error *err) {
+    tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
     AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, &s->worker, err));

@@ -67,7 +67,7 @@ static bool allows(finder *f, at_index_range r) {
     at_rng rng;
     at_rng_seed(&rng, 0, (uint64_t)f->tensor);
     for (int i = 0; i < 3; i++) {
-        const at_index_range one = {i ? r.hi : r.lo, i ? r.hi : r.lo, false};
+        const at_index_range one = {.lo = i ? r.hi : r.lo, .hi = i ? r.hi : r.lo};
         at_index_fill(i < 2 ? &one : &r, f->elements, &rng, f->data[f->tensor].i);
         if (at_compute_check_reads(f->c, f->values, f->data, NULL) != AT_OK) return false;
     }
@@ -92,7 +92,8 @@ static void find(finder *f, int64_t most, at_index_range *r) {
         if (!allows(f, *r)) continue;
         int64_t beyond = most + 1, at = most;
         for (; beyond - r->hi > 1; at = r->hi + (beyond - r->hi) / 2) {
-            if (allows(f, (at_index_range){r->lo, at, r->ascends})) r->hi = at;
+            if (allows(f, (at_index_range){.lo = r->lo, .hi = at, .ascends = r->ascends}))
+                r->hi = at;
             else beyond = at;
         }
         allows(f, *r); /* for the tensors behind it */
@@ -112,7 +113,10 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
         if (c->tensors[t].is_int) elements += element_count(c, t, extents[t]);
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }
-    if (elements > MOST_ELEMENTS) return AT_OK;
+    if (elements > MOST_ELEMENTS) {
+        for (int t = 0; t < c->num_tensors; t++) out[t].is_unknown = c->tensors[t].is_int;
+        return AT_OK;
+    }
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].is_int)
             f.data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));

@@ -159,6 +159,7 @@ at_status at_compute_check_reads(const at_compute *c, const int64_t *values, con
 typedef struct at_index_range {
     int64_t lo, hi;
     bool ascends;
+    bool is_unknown; /* of more than 2^22 entries, which are 0 then */
 } at_index_range;
 /* out[tensor] of index tensors, as wide as can be, but for numbers that are calculated with: those
  * are 1 to 8. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some

@@ -569,6 +569,21 @@ static void transfer(void **state) {
     }
 }
 
+/* What cannot be filled at random, or takes long to compare with, is told. */
+static void large(void **state) {
+    (void)state;
+    cli_write("picked.te", "args N=6\nT[10] : input\nix[N] : index\n"
+                           "out[b:1] = sum(n:N) T[ix[n]]\n");
+    const char *told = "ix: all entries are 0, since index tensors of more than 2^22 elements";
+    assert_null(strstr(cli_expect(0, "./autotune run picked.te")->err, told));
+    assert_non_null(strstr(cli_run("./autotune run picked.te --args N=4194305")->err, told));
+    cli_write("slow.te", "args N=4000, K=40000000\nA[N] : input\nB[K] : input\n"
+                         "out[i:N] = sum(k:K) exp(A[i] * B[k])\n");
+    const cli_result *r = cli_expect(3, "./autotune slow.te --time 1s");
+    assert_non_null(strstr(r->err, "checked against takes long: plain loops of"));
+    assert_non_null(strstr(r->err, "the time ended first"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands),        cmocka_unit_test(indices),
@@ -578,7 +593,7 @@ int main(void) {
         cmocka_unit_test(lengths),         cmocka_unit_test(history),
         cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
         cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
+        cmocka_unit_test(transfer),        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

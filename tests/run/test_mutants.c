@@ -295,10 +295,35 @@ static void inputs_overflow(void **state) {
     shape_close(&x.s);
 }
 
+/* Data of gigabytes take long: who asked for an end is not kept waiting. */
+static void filling_ends(void **state) {
+    (void)state;
+    subject x;
+    at_dataset d;
+    at_error err = {0};
+    const volatile int stop = 1;
+    open_subject(&x, "softmax", "Y=3,X=40", 0, true);
+    const int **layouts = AT_NEW_ARRAY(x.arena, const int *, x.c.program->compute->num_tensors);
+    if (at_dataset_new(x.arena, x.c.program->compute, x.c.program->values, layouts, NULL, &d,
+                       &err) ||
+        at_dataset_expect(&d, &err))
+        fail_msg("%s", err.text);
+    const float *in = at_store_at(d.store, d.offset[0]);
+    d.stop = &stop;
+    at_dataset_fill(&d, 1);
+    for (int i = 0; i < 120; i++) assert_true(in[i] == 0);
+    d.stop = NULL;
+    at_dataset_fill(&d, 1);
+    for (int i = 0; i < 120; i++) assert_true(in[i] != 0);
+    at_dataset_free(&d);
+    shape_close(&x.s);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(softmax), cmocka_unit_test(inputs_overflow),
-                                       cmocka_unit_test(layer_norm), cmocka_unit_test(norm),
-                                       cmocka_unit_test(pooling)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(softmax),      cmocka_unit_test(inputs_overflow),
+        cmocka_unit_test(filling_ends), cmocka_unit_test(layer_norm),
+        cmocka_unit_test(norm),         cmocka_unit_test(pooling)};
     return cmocka_run_group_tests_name("run/mutants", tests, NULL, NULL);
 }
