@@ -132,6 +132,7 @@ static at_status split_vector(tiling *t) {
     const char *parts[3];
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
+    /* Where all of the sum is written out, a wide tile only reads what lies side by side. */
     if (t->axes.all) limits[n - 1].vectors = 4;
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
