@@ -9,13 +9,19 @@
 
 volatile int at_interrupted;
 
+/* timeout(1) sends one to the program and, right behind it, one to its group: they are one. */
+static const int64_t together_ns = 250000000;
+static int64_t first_ns;
+
 /* The second one ends the program, and the status line with it. */
 static void note(int signal_number) {
     static const char clear[] = "\r\033[J";
+    int64_t now = at_now_ns();
     if (!at_interrupted) {
+        first_ns = now;
         at_interrupted = 1;
-        return;
     }
+    if (now - first_ns < together_ns) return;
     if (at_status_line_is_shown()) (void)!write(STDERR_FILENO, clear, sizeof clear - 1);
     signal(signal_number, SIG_DFL);
     raise(signal_number);

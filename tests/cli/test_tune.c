@@ -172,6 +172,7 @@ static void interrupted(void **state) {
     (void)state;
     interrupted_by("INT", "int.log");
     interrupted_by("TERM", "term.log");
+    interrupted_by("TERM $p; sleep 0.01; kill -TERM", "twice.log");
 }
 
 /* Whatever ends the run, the worker ends with it. */
