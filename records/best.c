@@ -15,7 +15,7 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     else AT_TRY(at_log_reader_open(path, job->warn, job->warn_ctx, &reader, err));
     at_log_reader_on_comment(reader, at_chooser_comment, c);
     at_chooser_begin(c, path);
-    at_log_reader_watch(reader, at_chooser_memory(c), AT_KEPT_MIB);
+    at_chooser_limit(c, reader);
     while (at_log_reader_next(reader, &record))
         if (!job->use || job->use(job->use_ctx, &record)) at_chooser_add(c, &record);
     at_status s = at_log_reader_status(reader, err);

@@ -8,6 +8,8 @@
 /* Of each key so many of the best are kept: more than a final takes, and a final comes after its
  * trials, when these are the best. Others that were in a final are read again at the end. */
 enum { KEPT = 64, MOST_HELD_BYTES = 16 << 20, MOST_IN_ALL_BYTES = 24 << 20 };
+/* Room for some four thousand finalists: of a hundred layers that were tuned. */
+enum { FINALS_MIB = 12 };
 
 typedef struct kept {
     double mean_s; /* of its trial; with one first anchor for all, by ratios to it */
@@ -34,7 +36,7 @@ typedef struct source {
 } source;
 
 struct at_chooser {
-    at_arena *arena, *scratch;
+    at_arena *arena, *of_finals, *scratch;
     bool by_target;
     bool left_some;    /* that cannot win by their mean */
     size_t held_bytes; /* of lines */
@@ -52,11 +54,12 @@ at_chooser *at_chooser_new(bool by_target, at_objective objective) {
     at_arena *a = at_arena_new();
     at_chooser *c = AT_NEW(a, at_chooser);
     *c = (at_chooser){.arena = a,
+                      .of_finals = at_arena_new(),
                       .scratch = at_arena_new(),
                       .by_target = by_target,
                       .keys.arena = a,
                       .objective = objective};
-    at_finals_init(&c->finals, a);
+    at_finals_init(&c->finals, c->of_finals);
     return c;
 }
 
@@ -68,6 +71,7 @@ void at_chooser_free(at_chooser *c) {
     }
     at_text_free(&c->key);
     at_arena_free(c->scratch);
+    at_arena_free(c->of_finals);
     at_arena_free(c->arena);
 }
 
@@ -77,7 +81,10 @@ void at_chooser_comment(void *chooser, const char *comment, int64_t line) {
     at_anchor_times_add(&c->anchors, comment);
 }
 
-const at_arena *at_chooser_memory(const at_chooser *c) { return c->arena; }
+void at_chooser_limit(const at_chooser *c, at_log_reader *r) {
+    at_log_reader_watch(r, c->arena, AT_KEPT_MIB);
+    at_log_reader_watch(r, c->of_finals, FINALS_MIB);
+}
 int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 
 void at_chooser_begin(at_chooser *c, const char *path) {

@@ -303,28 +303,56 @@ static void put_in_order(at_arena *a, at_finalist_lines *l) {
     l->lines.len = kept;
 }
 
-void at_finals_add(void *finals, const char *comment, int64_t line) {
-    at_finals *f = finals;
+/* In a, and nothing else of its line, whose JSON takes several times as much. */
+static at_turns copy_turns(at_arena *a, const at_turns *t) {
+    at_turns copy = *t;
+    at_round *rounds = AT_NEW_ARRAY(a, at_round, t->num_rounds);
+    for (int i = 0; i < t->num_rounds; i++) {
+        const at_round *r = &t->rounds[i];
+        rounds[i] = *r;
+        rounds[i].samples_s =
+            at_copy(a, r->samples_s, (size_t)r->num_samples * sizeof *r->samples_s);
+        if (r->states) rounds[i].states = at_strdup(a, r->states);
+    }
+    copy.rounds = rounds;
+    if (t->first) copy.first = at_strdup(a, t->first);
+    copy.error = at_strdup(a, t->error);
+    return copy;
+}
+
+static at_final_line copy_who(at_arena *a, const at_final_line *l) {
+    return (at_final_line){.task = at_strdup(a, l->task),
+                           .context_hash = at_strdup(a, l->context_hash),
+                           .args = at_json_copy(a, l->args),
+                           .entity = at_json_copy(a, l->entity),
+                           .index = l->index};
+}
+
+static void add_line(at_finals *f, at_arena *scratch, const char *comment) {
     at_arena *a = f->keys.arena;
     at_final_line read;
-    (void)line;
-    at_mark mark = at_arena_mark(a);
-    /* Logs that were merged may hold one line twice. */
-    if (at_key_map_find(&f->comments, comment) >= 0 || !at_final_line_read(a, comment, &read)) {
-        at_arena_rewind(a, mark);
-        return;
-    }
+    if (!at_final_line_read(scratch, comment, &read)) return;
     int known = f->comments.keys.len;
     at_key_map_add(&f->comments, comment);
     at_text key = {0};
     print_key(&key, read.context_hash, &(at_record){.task = read.task, .args = read.args});
     at_json_print(&key, read.entity);
     int i = at_key_map_add(&f->keys, at_text_str(&key));
-    if (i == f->of.len) *at_push(a, &f->of) = (at_finalist_lines){.who = read};
+    if (i == f->of.len) *at_push(a, &f->of) = (at_finalist_lines){.who = copy_who(a, &read)};
     at_finalist_lines *l = &f->of.data[i];
-    *at_push(a, &l->lines) = (said){read.turns, f->comments.keys.data[known], l->lines.len};
+    *at_push(a, &l->lines) =
+        (said){copy_turns(a, &read.turns), f->comments.keys.data[known], l->lines.len};
     l->in_order = false;
     at_text_free(&key);
+}
+
+void at_finals_add(void *finals, const char *comment, int64_t line) {
+    at_finals *f = finals;
+    (void)line;
+    if (at_key_map_find(&f->comments, comment) >= 0) return; /* in logs that were merged */
+    at_arena *scratch = at_arena_new();
+    add_line(f, scratch, comment);
+    at_arena_free(scratch);
 }
 
 void at_finals_key(at_text *out, const at_record *r) {

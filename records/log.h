@@ -31,7 +31,7 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
-/* From now on, reading ends with AT_E_INPUT where this arena (of two at most) has grown by more
+/* From now on, reading ends with AT_E_INPUT where this arena (of three at most) has grown by more
  * than so many MiB: for what is kept of each task. */
 enum { AT_KEPT_MIB = 4 };
 void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib);

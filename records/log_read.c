@@ -15,6 +15,8 @@ enum {
     MAX_WARNINGS = 20,
 };
 
+enum { MOST_WATCHED = 3 };
+
 struct at_log_reader {
     char *path;
     int fd;
@@ -28,9 +30,9 @@ struct at_log_reader {
     bool keep;       /* arena is the caller's and not reset */
     bool (*wants)(void *ctx, const at_record *r);
     void *wants_ctx;
-    const at_arena *watched[2];
-    size_t watched_before[2]; /* used by others */
-    int most_mib[2];
+    const at_arena *watched[MOST_WATCHED];
+    size_t watched_before[MOST_WATCHED]; /* used by others */
+    int most_mib[MOST_WATCHED];
     at_warn_fn *warn;
     void *warn_ctx;
     void (*comment)(void *ctx, const char *text, int64_t line);
@@ -296,7 +298,7 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
 
 /* In MiB; 0: none is. */
 static int exceeded_limit(const at_log_reader *r) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < MOST_WATCHED; i++) {
         size_t most = (size_t)r->most_mib[i] << 20;
         if (r->watched[i] && at_arena_used(r->watched[i]) - r->watched_before[i] > most)
             return r->most_mib[i];
@@ -327,7 +329,9 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
 }
 
 void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib) {
-    int i = r->watched[0] != NULL;
+    int i = 0;
+    while (r->watched[i]) i++;
+    AT_ASSERT(i < MOST_WATCHED);
     r->watched[i] = a;
     r->watched_before[i] = at_arena_used(a);
     r->most_mib[i] = most_mib;

@@ -159,7 +159,8 @@ void at_chooser_begin(at_chooser *c, const char *path);
 int at_chooser_add(at_chooser *c, const at_record *r);
 /* The same of a candidate whose key is known to be this one. */
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r);
-const at_arena *at_chooser_memory(const at_chooser *c); /* for at_log_reader_watch */
+/* Reading ends where too much is kept of what can win, or of finals. */
+void at_chooser_limit(const at_chooser *c, at_log_reader *r);
 int at_chooser_len(const at_chooser *c);
 /* After all was added, before anything is picked. AT_E_INPUT */
 at_status at_chooser_settle(at_chooser *c, at_error *err);

@@ -91,7 +91,7 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
     at_log_reader_on_comment(reader, at_chooser_comment, s->chooser);
     at_chooser_begin(s->chooser, path);
     at_log_reader_watch(reader, s->arena, 2 * AT_KEPT_MIB); /* it holds more of each */
-    at_log_reader_watch(reader, at_chooser_memory(s->chooser), AT_KEPT_MIB);
+    at_chooser_limit(s->chooser, reader);
     for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
     at_status status = at_log_reader_status(reader, err);
     out->stats = *at_log_reader_stats(reader);
