@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { APART_NS = 100000 }; /* between two probes, of 3 microseconds each */
+enum { APART_NS = 100000 }; /* between two probes, of 7 microseconds each */
 
 static int64_t thread_ns(void) {
     struct timespec t;

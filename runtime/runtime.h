@@ -68,7 +68,7 @@ typedef struct at_probe {
     double near, far;     /* loads from the first-level and from the second-level cache */
     double multiply_adds; /* of CPUs without them multiplications */
 } at_probe;
-/* Of the caller's core, in 3 microseconds; far: that, too, in 5, else it is 0. At most 4 KB are
+/* Of the caller's core, in 5 microseconds; far: that, too, in 7, else it is 0. At most 4 KB are
  * touched. */
 at_probe at_probe_core(bool far);
 bool at_arch_probes_fused(void); /* they are multiply-adds */

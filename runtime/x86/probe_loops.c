@@ -65,15 +65,15 @@ LOOP(far_sse, SSE, READY_SSE, FAR_LOADS(FAR_SSE), "")
 /* Each takes about as long, half a microsecond, where nobody else is there: reading the clock then
  * lengthens all of them alike. */
 static const at_arch_loop avx[AT_PROBE_LOOPS] = {
-    [AT_PROBE_CHAIN] = {chain_avx, NULL, 128, 4},
-    [AT_PROBE_MULTIPLY_ADDS] = {multiply_avx, NULL, 341, 12},
-    [AT_PROBE_NEAR] = {near_avx, near_lines, 256, NEAR_LINES},
+    [AT_PROBE_CHAIN] = {chain_avx, NULL, 96, 4},
+    [AT_PROBE_MULTIPLY_ADDS] = {multiply_avx, NULL, 256, 12},
+    [AT_PROBE_NEAR] = {near_avx, near_lines, 240, NEAR_LINES},
     [AT_PROBE_FAR] = {far_avx, far_lines, 12, FAR_LINES},
 };
 static const at_arch_loop sse[AT_PROBE_LOOPS] = {
-    [AT_PROBE_CHAIN] = {chain_sse, NULL, 128, 4},
-    [AT_PROBE_MULTIPLY_ADDS] = {multiply_sse, NULL, 341, 12},
-    [AT_PROBE_NEAR] = {near_sse, near_lines, 256, NEAR_LINES},
+    [AT_PROBE_CHAIN] = {chain_sse, NULL, 96, 4},
+    [AT_PROBE_MULTIPLY_ADDS] = {multiply_sse, NULL, 256, 12},
+    [AT_PROBE_NEAR] = {near_sse, near_lines, 240, NEAR_LINES},
     [AT_PROBE_FAR] = {far_sse, far_lines, 12, FAR_LINES},
 };
 
