@@ -116,7 +116,7 @@ static bool read_round(at_arena *a, const at_json *samples, const at_json *peak,
     double sum = 0, *all = AT_NEW_ARRAY(a, double, samples->count);
     int n = 0;
     for (const at_json *v = samples->child; v; v = v->next) {
-        if (v->kind != AT_JSON_NUMBER || !(v->number > 0)) return false;
+        if (v->kind != AT_JSON_NUMBER || !at_can_be_time(v->number)) return false;
         all[n++] = v->number;
     }
     *out = (at_round){.samples_s = all,

@@ -1,7 +1,6 @@
 /* records/record_time.c: what a record says of times and speeds, its final included. */
 #include "records/records_int.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 double at_record_mean(const at_record *r) {
@@ -62,9 +61,13 @@ bool at_record_is_at_least(const at_record *r) {
     return !r->error_no && r->extra.sample_kind == AT_SAMPLES_AT_LEAST;
 }
 
+bool at_can_be_time(double seconds) { return seconds >= 1e-12 && seconds < 1e9; }
+
 bool at_record_is_candidate(const at_record *r) {
-    double mean = at_record_mean(r);
-    if (r->error_no || !(mean > 0) || isinf(mean) || at_record_is_at_least(r)) return false;
+    if (r->error_no || at_record_is_at_least(r)) return false;
+    for (int i = 0; i < r->num_costs; i++)
+        if (!at_can_be_time(r->costs_s[i])) return false;
+    if (!r->num_costs) return false;
     const at_extra *e = &r->extra;
     return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE;
 }

@@ -308,6 +308,13 @@ static void candidates(void **state) {
     assert_false(at_record_is_candidate(&r));
     r.costs_s = &nan;
     assert_false(at_record_is_candidate(&r));
+    /* What nobody can have measured, also beside what somebody may have. */
+    static const double beyond[][2] = {{1e-300, 0.5}, {0.5, 1e-13}, {1e308, 0.5}, {0.5, 1e9}};
+    for (int i = 0; i < 4; i++) {
+        r.costs_s = beyond[i];
+        r.num_costs = 2;
+        assert_false(at_record_is_candidate(&r));
+    }
     r.costs_s = &half;
     r.num_costs = 0;
     assert_false(at_record_is_candidate(&r));
