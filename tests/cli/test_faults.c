@@ -1,6 +1,7 @@
 /* What may happen to a run: killed at any moment, its log deleted, the clock set, and kernels that
  * are wrong, crash or hang. By hand: AT_KILLS=100, AT_FAULTS=1000. */
 #include "tests/cli/cli_test.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,6 @@
 #define LONG "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
 #define UNTIL_RECORDS(log)                                                                         \
     "while [ $(cat " log " 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
-
-static int count_asked(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
 
 /* ---- killed ---------------------------------------------------------------------------------- */
 
@@ -25,7 +21,7 @@ static int count_asked(const char *name, int otherwise) {
  * lost with it, as they are when the machine goes down. */
 static void killed_at_random(void **state) {
     (void)state;
-    int kills = count_asked("AT_KILLS", 6);
+    int kills = (int)setting("AT_KILLS", 6);
     const char *tune = "./autotune " SMALL "--tuner grid --trials 120 --log killed.log";
     at_rng rng;
     at_rng_seed(&rng, (uint64_t)kills, 1);
@@ -167,7 +163,7 @@ static bool errors_are_right(int trials, int limit_s) {
 static void faulty_kernels(void **state) {
     (void)state;
     if (cli_run("command -v gcc")->status != 0) skip();
-    int trials = count_asked("AT_FAULTS", 24);
+    int trials = (int)setting("AT_FAULTS", 24);
     cli_run("mkdir -p bin");
     cli_write("bin/gcc", faulty_gcc);
     cli_expect(0, "chmod +x bin/gcc");

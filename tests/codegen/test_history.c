@@ -9,18 +9,11 @@
 
 #include "codegen/codegen.h"
 #include "sketch/history.h"
-#include "sketch/sketch.h"
+#include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"
-#include "tests/whole_file.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* The tree, however its loops are divided into lines; how deep they stand, the key says. */
 static const char *printed(at_arena *a, const at_program *p) {
@@ -106,108 +99,52 @@ static void write_alone(at_arena *a, const at_task *t, const at_config *c, const
 
 /* ---- of tasks -------------------------------------------------------------------------------- */
 
-static bool round_trip(const at_task *t, int64_t index) {
-    at_arena *a = at_arena_new();
-    at_config c, own;
-    at_program *p, *q;
+static void round_trip(at_arena *a, const at_task *t, const at_config *c, const at_program *p,
+                       const char *what) {
+    at_config own;
+    at_program *q;
     at_steps h, read;
     const at_template_row *row;
     at_task *again;
     at_text text = {0};
     at_error err;
-    const char *what =
-        at_format(a, "%s %s %lld", at_task_row(t)->name, at_task_args_text(t), (long long)index);
-    bool valid = at_config_at(a, at_task_space(t), index, &c, &err) == AT_OK &&
-                 at_task_program(a, t, &c, &p, &err) == AT_OK;
-    if (valid) {
-        if (at_steps_of(a, t, &c, &h, &err) != AT_OK) fail_msg("%s: %s", what, err.text);
-        at_steps_print(&text, t, &h);
-        if (at_steps_parse(a, "steps", at_text_str(&text), &read, &err) != AT_OK ||
-            at_steps_row(a, t, "steps", &read, &row, &err) != AT_OK ||
-            at_task_new(a, row, "", &again, &err) != AT_OK ||
-            at_task_default_config(a, again, 8, &own, &err) != AT_OK ||
-            at_task_program(a, again, &own, &q, &err) != AT_OK)
-            fail_msg("%s: %s\n%s", what, err.text, at_text_str(&text));
-        expect_same(a, p, q, what, at_text_str(&text));
-        paste(a, p, what);
-        write_alone(a, t, &c, p, what);
-    }
+    if (at_steps_of(a, t, c, &h, &err) != AT_OK) fail_msg("%s: %s", what, err.text);
+    at_steps_print(&text, t, &h);
+    if (at_steps_parse(a, "steps", at_text_str(&text), &read, &err) != AT_OK ||
+        at_steps_row(a, t, "steps", &read, &row, &err) != AT_OK ||
+        at_task_new(a, row, "", &again, &err) != AT_OK ||
+        at_task_default_config(a, again, 8, &own, &err) != AT_OK ||
+        at_task_program(a, again, &own, &q, &err) != AT_OK)
+        fail_msg("%s: %s\n%s", what, err.text, at_text_str(&text));
+    expect_same(a, p, q, what, at_text_str(&text));
+    paste(a, p, what);
+    write_alone(a, t, c, p, what);
     at_text_free(&text);
-    at_arena_free(a);
-    return valid;
 }
 
-/* Of a range of the task's space. */
-static long some_of(const at_task *t, int64_t begin, int64_t end, long count) {
-    at_rng rng;
-    long done = 0;
-    at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 2);
-    for (long tries = 0; done < count && tries < 20 * count; tries++) {
-        int64_t index = begin + (int64_t)at_rng_below(&rng, (uint64_t)(end - begin));
-        if (at_space_is_valid(at_task_space(t), index)) done += round_trip(t, index);
-    }
-    return done;
-}
+/* Of each template, and of each sketch. */
+static long points_asked(void) { return setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3; }
 
 static void templates(void **state) {
     (void)state;
-    long each = setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3, done = 0;
-    for (int i = 0; i < at_template_count(); i++) {
-        at_arena *a = at_arena_new();
-        at_task *t;
-        at_error err;
-        if (at_task_new(a, at_template_at(i), "", &t, &err) != AT_OK) fail_msg("%s", err.text);
-        long n = some_of(t, 0, at_space_range_length(at_task_space(t)), each);
-        if (!n) fail_msg("%s: no program", at_template_at(i)->name);
-        done += n;
-        at_arena_free(a);
-    }
-    print_message("%ld programs of templates\n", done);
-}
-
-static long of_file(const char *name, const char *args, long each, at_text *names) {
-    at_arena *a = at_arena_new();
-    const char *path = at_format(a, "examples/te/%s", name);
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    char *text;
-    size_t length;
-    if (read_whole(a, path, &text, &length, &err) != AT_OK ||
-        at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
-        at_task_new(a, row, args, &t, &err) != AT_OK)
-        fail_msg("%s: %s", path, err.text);
-    long done = 0;
-    for (int i = 0; i < at_task_num_sketches(t); i++) {
-        const at_space *space = at_task_space(t);
-        long n = some_of(t, at_space_part_begin(space, i), at_space_part_begin(space, i + 1), each);
-        if (!n) fail_msg("%s: %s: no program", path, at_task_sketch_name(t, i));
-        at_text_addf(names, "%s\n", at_task_sketch_name(t, i));
-        done += n;
-    }
-    at_arena_free(a);
-    return done;
+    print_message("%ld programs of templates\n", points_of_templates(points_asked(), round_trip));
 }
 
 static void sketches(void **state) {
     (void)state;
-    long each = setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3, done = 0;
+    const long each = points_asked();
     static const char *const of_rules[] = {"pointers_", "near_", "panels_", "im2col_", "late",
                                            "strip_",    "rows",  "factor_", "pack_",   "copy_",
                                            "block_",    "lanes", "dots_",   "unroll_", "written"};
     at_text names = {0};
-    DIR *d = opendir("examples/te");
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".te")) done += of_file(e->d_name, "", each, &names);
-    closedir(d);
-    done += of_file("batch_matmul.te", "B=1,N=768,M=768,K=6144", each, &names);
-    done += of_file("conv2d_transpose.te", "CO=3", each, &names);
+    long done = points_of_examples(each, round_trip, &names);
+    done +=
+        points_of_sketches("batch_matmul.te", "B=1,N=768,M=768,K=6144", each, round_trip, &names);
+    done += points_of_sketches("conv2d_transpose.te", "CO=3", each, round_trip, &names);
     for (size_t i = 0; i < sizeof of_rules / sizeof *of_rules; i++)
         if (!strstr(at_text_str(&names), of_rules[i])) fail_msg("no sketch of %s", of_rules[i]);
     at_text_free(&names);
     print_message("%ld programs of sketches\n", done);
-    assert_true(done > 0);
 }
 
 /* ---- of random trees ------------------------------------------------------------------------- */

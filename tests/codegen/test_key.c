@@ -4,17 +4,13 @@
 #include "codegen/codegen.h"
 #include "tests/codegen/random_program.h"
 #include "tests/codegen/support.h"
+#include "tests/setting.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { VARIANTS = 60 };
-
-static uint64_t setting(const char *name, uint64_t otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtoull(s, NULL, 10) : otherwise;
-}
 
 /* ---- lowered --------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/codegen/phases.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,7 @@ static void every_form(void **state) {
     outcome *out = outcomes_new(COUNT);
     at_rng r;
     assert_non_null(p);
-    const char *seed = getenv("AT_SEED");
-    at_rng_seed(&r, seed ? strtoull(seed, NULL, 10) : 5, 5);
+    at_rng_seed(&r, (uint64_t)setting("AT_SEED", 5), 5);
     for (int n = 0; n < COUNT;) {
         built b;
         if (!make(&r, (uint64_t)n, &p[n])) continue;

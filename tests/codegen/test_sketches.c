@@ -13,20 +13,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sketch/sketch.h"
+#include "tests/any_task.h"
 #include "tests/codegen/phases.h"
-#include "tests/whole_file.h"
+#include "tests/setting.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 40, COMPILED = 12 }; /* points of a sketch that compilers see, too */
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* Points of one computation, waiting to be run. */
 typedef struct batch {
@@ -236,24 +231,8 @@ static void check_plain(batch *b, at_task *task, int points) {
     at_arena_free(a);
 }
 
-static at_task *task_of_text(at_arena *a, const char *path, const char *text, size_t length,
-                             const char *args) {
-    const at_template_row *row;
-    at_task *task;
-    at_error err;
-    if (at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
-        at_task_new(a, row, args, &task, &err) != AT_OK)
-        fail_msg("%s %s: %s\n%s", path, args, err.text, text);
-    return task;
-}
-
 static at_task *task_of_file(at_arena *a, const char *file, const char *args) {
-    const char *path = at_format(a, strchr(file, '/') ? "%s.te" : "examples/te/%s.te", file);
-    char *source;
-    size_t length;
-    at_error err;
-    if (read_whole(a, path, &source, &length, &err) != AT_OK) fail_msg("%s", err.text);
-    return task_of_text(a, path, source, length, args);
+    return any_task(a, at_format(a, strchr(file, '/') ? "%s.te" : "examples/te/%s.te", file), args);
 }
 
 /* ---- trees of which a part is written -------------------------------------------------------- */

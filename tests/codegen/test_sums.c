@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "codegen/lowered.h"
-#include "sketch/sketch.h"
+#include "tests/any_task.h"
 #include "tests/codegen/support.h"
-#include "tests/whole_file.h"
 
 static const struct {
     const char *file, *args;
@@ -74,14 +73,8 @@ static void in_registers(void **state) {
     long sketches = 0, sums = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
-        const at_template_row *row;
-        at_task *t;
-        char *text;
-        size_t length;
         const char *path = at_format(a, "examples/te/%s.te", cases[i].file);
-        CALL(read_whole(a, path, &text, &length, &err));
-        CALL(at_te_parse(a, path, text, length, &row, &err));
-        CALL(at_task_new(a, row, cases[i].args, &t, &err));
+        const at_task *t = any_task(a, path, cases[i].args);
         assert_true(at_task_num_sketches(t) > 0);
         for (int s = 0; s < at_task_num_sketches(t); s++, sketches++) {
             const char *what =

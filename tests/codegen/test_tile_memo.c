@@ -2,20 +2,14 @@
  * a program lowered with a memo of tiles, which thousands of others have filled, is the same code
  * as without one: points of all templates, sketches of examples/te and random programs, with every
  * instruction set. AT_COUNT: programs of each kind (more in a full run); AT_SEED chooses others. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/lowered.h"
-#include "sketch/sketch.h"
 #include "tests/codegen/hand_made.h"
+#include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"
 #include "tests/codegen/support.h"
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* ---- hashes -----------------------------------------------------------------------------------
  */
@@ -98,8 +92,9 @@ static void tiles_differ(void **state) {
 
 /* One for many programs and all instruction sets, so that keys that say too little are found; of
  * the second lowering of a program, how many tiles came of it. */
+enum { MOST_PROGRAMS = 50 };
 static at_tile_memo *memo;
-static long recalled, lowered;
+static long recalled, lowered, compared;
 
 static void forget(void) {
     at_tile_memo_free(memo);
@@ -152,70 +147,24 @@ static void compare_all(at_arena *a, const at_program *p, bool inline_too, const
         if (target->is_double) continue;
         for (int again = 0; again < 2; again++) compare(a, p, &o, again, what);
     }
+    if (++compared % MOST_PROGRAMS == 0) forget();
 }
 
-static long some_of(const at_task *t, int64_t begin, int64_t end, long count) {
-    at_rng rng;
-    long done = 0;
-    at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 3);
-    for (long tries = 0; done < count && tries < 20 * count; tries++) {
-        int64_t index = begin + (int64_t)at_rng_below(&rng, (uint64_t)(end - begin));
-        at_arena *a = at_arena_new();
-        at_config c;
-        at_program *p;
-        const char *what = at_format(a, "%s %lld", at_task_row(t)->name, (long long)index);
-        if (at_space_is_valid(at_task_space(t), index) &&
-            at_config_at(a, at_task_space(t), index, &c, NULL) == AT_OK &&
-            at_task_program(a, t, &c, &p, NULL) == AT_OK) {
-            compare_all(a, p, done % 2, what);
-            done++;
-        }
-        at_arena_free(a);
-    }
-    return done;
+static void look_at(at_arena *a, const at_task *t, const at_config *c, const at_program *p,
+                    const char *what) {
+    static bool inline_too;
+    (void)t, (void)c;
+    compare_all(a, p, inline_too = !inline_too, what);
 }
 
 static void templates(void **state) {
     (void)state;
-    for (int i = 0; i < at_template_count(); i++) {
-        at_arena *a = at_arena_new();
-        at_task *t;
-        at_error err;
-        if (at_task_new(a, at_template_at(i), "", &t, &err) != AT_OK) fail_msg("%s", err.text);
-        long n = some_of(t, 0, at_space_range_length(at_task_space(t)), setting("AT_COUNT", 3));
-        if (!n) fail_msg("%s: no program", at_template_at(i)->name);
-        forget();
-        at_arena_free(a);
-    }
-}
-
-static void of_file(const char *name) {
-    at_arena *a = at_arena_new();
-    const char *path = at_format(a, "examples/te/%s", name);
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    char *text;
-    size_t length;
-    if (at_read_file(a, path, 1 << 20, &text, &length, &err) != AT_OK ||
-        at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
-        at_task_new(a, row, "", &t, &err) != AT_OK)
-        fail_msg("%s: %s", path, err.text);
-    const at_space *space = at_task_space(t);
-    for (int i = 0; i < at_task_num_sketches(t); i++)
-        some_of(t, at_space_part_begin(space, i), at_space_part_begin(space, i + 1),
-                (setting("AT_COUNT", 3) + 5) / 6);
-    at_arena_free(a);
-    forget();
+    points_of_templates(setting("AT_COUNT", 3), look_at);
 }
 
 static void sketches(void **state) {
     (void)state;
-    DIR *d = opendir("examples/te");
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".te")) of_file(e->d_name);
-    closedir(d);
+    points_of_examples((setting("AT_COUNT", 3) + 5) / 6, look_at, NULL);
 }
 
 static void random_programs(void **state) {
@@ -228,7 +177,7 @@ static void random_programs(void **state) {
         random_program_make((uint64_t)seed, p);
         if (build_open(&b, p) == USE_OK) {
             compare_all(b.arena, b.program, p->pack_inline, at_format(b.arena, "seed %ld", seed));
-            if (++done % 50 == 0) forget();
+            done++;
         }
         build_close(&b);
     }

@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/engine/any_task.h"
+#include "engine/engine.h"
+#include "tests/any_task.h"
+#include "tests/setting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,10 +141,9 @@ static void one_task(int k, const char *isa, int points) {
 /* AT_POINTS=10000: of each task, instead of a few. */
 static void counts(void **state) {
     (void)state;
-    const char *points = getenv("AT_POINTS");
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++)
-            one_task((int)k, targets[i], points ? atoi(points) : i ? 25 : 60);
+            one_task((int)k, targets[i], (int)setting("AT_POINTS", i ? 25 : 60));
 }
 
 /* Every template there is has estimates of all its points, by list as one by one. */

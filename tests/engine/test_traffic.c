@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/engine/any_task.h"
+#include "engine/engine.h"
+#include "tests/any_task.h"
+#include "tests/setting.h"
 #include "tests/engine/lru.h"
 
 #include <math.h>
@@ -111,10 +113,10 @@ static void one_task(int k, const char *isa, int points) {
 /* AT_POINTS=10000: of each task, instead of a few. AT_TASK: only this one. */
 static void traffic(void **state) {
     (void)state;
-    const char *points = getenv("AT_POINTS"), *task = getenv("AT_TASK");
-    for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++)
-        if (!task || atoi(task) == (int)k)
-            one_task((int)k, k % 2 ? "avx2" : "avx512", points ? atoi(points) : 40);
+    const int only = (int)setting("AT_TASK", -1);
+    for (int k = 0; k < (int)(sizeof tasks / sizeof *tasks); k++)
+        if (only < 0 || only == k)
+            one_task(k, k % 2 ? "avx2" : "avx512", (int)setting("AT_POINTS", 40));
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/setting.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,11 +27,6 @@ static struct {
     size_t size;
     uint8_t data[MOST_BYTES];
 } * input;
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 /* ---- running --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Random faulty kernels, one after the other through one worker: each gets the error that is its
  * own, right ones in between stay right, and no process is left. AT_FAULTS=1000 for more. */
 #include "rig.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -117,8 +118,7 @@ static void run_faults(void **state, const fault *of, int n, bool paranoid, int 
 
 static void in_any_order(void **state) {
     rig *r = *state;
-    const char *asked = getenv("AT_FAULTS");
-    int jobs = asked ? atoi(asked) : 120;
+    int jobs = (int)setting("AT_FAULTS", 120);
     run_faults(state, faults, NUM_FAULTS, false, jobs);
     run_faults(state, paranoid_faults, NUM_PARANOID, true, jobs / 3);
     at_worker_free(r->worker);

@@ -6,25 +6,25 @@ static const struct {
     const char *text, *tensor;
     at_index_range range;
 } cases[] = {
-    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m], c]\n", "r", {0, 15, false}},
-    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m] - 1, c]\n", "r", {1, 16, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m]*C/4 + c]\n", "r", {0, 4, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = r[m] < N ? t[r[m]] : 0\n", "r", {0, 16, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[m] * r[m]\n", "r", {1, 8, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]] + r[m]\n", "r", {1, 8, false}},
-    {"t[3] : weight\nr[M] : index\nb[m:M] = t[r[m]] / r[m]\n", "r", {1, 2, false}},
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m], c]\n", "r", {0, 15, false, false}},
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m] - 1, c]\n", "r", {1, 16, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m]*C/4 + c]\n", "r", {0, 4, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = r[m] < N ? t[r[m]] : 0\n", "r", {0, 16, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[m] * r[m]\n", "r", {1, 8, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]] + r[m]\n", "r", {1, 8, false, false}},
+    {"t[3] : weight\nr[M] : index\nb[m:M] = t[r[m]] / r[m]\n", "r", {1, 2, false, false}},
     {"t[N] : weight\nr[M] : index\nb[c:C] = max(n:N) n < r[2] ? t[n] : -inf\n",
      "r",
-     {0, 16, false}},
+     {0, 16, false, false}},
     {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
      "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
      "p",
-     {0, 16, true}},
+     {0, 16, true, false}},
     {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
      "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
      "k",
-     {0, 7, false}},
-    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false}},
+     {0, 7, false, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false, false}},
 };
 
 static void ranges(void **state) {
@@ -66,17 +66,17 @@ static void entries(void **state) {
     bool seen[8] = {false};
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
-    at_index_fill(&(at_index_range){3, 7, false}, N, &rng, x);
+    at_index_fill(&(at_index_range){3, 7, false, false}, N, &rng, x);
     for (int i = 0; i < N; i++) {
         assert_in_range(x[i], 3, 7);
         seen[x[i]] = true;
     }
     for (int i = 3; i < 8; i++) assert_true(seen[i]);
-    at_index_fill(&(at_index_range){0, 300, true}, N, &rng, x);
+    at_index_fill(&(at_index_range){0, 300, true, false}, N, &rng, x);
     assert_int_equal(x[0], 0);
     assert_int_equal(x[N - 1], 300);
     for (int i = 1; i < N; i++) assert_true(x[i] >= x[i - 1]);
-    at_index_fill(&(at_index_range){0, 0, true}, 0, &rng, x);
+    at_index_fill(&(at_index_range){0, 0, true, false}, 0, &rng, x);
 }
 
 int main(void) {

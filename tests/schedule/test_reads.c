@@ -2,6 +2,7 @@
  * computations the verdict of the interpreter, which looks at every point. SEED and COUNT in the
  * environment choose others. */
 #include "tests/schedule/examples.h"
+#include "tests/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -265,14 +266,9 @@ static void make(maker *m) {
     m->text = text;
 }
 
-static int number(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
-
 static void random_computations(void **state) {
     (void)state;
-    int seed = number("SEED", 1), count = number("COUNT", 4000), good = 0, bad = 0;
+    int seed = (int)setting("SEED", 1), count = (int)setting("COUNT", 4000), good = 0, bad = 0;
     for (int i = 0; i < count; i++) {
         maker m = {0};
         fixture f;

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sketch/sketch.h"
-#include "tests/whole_file.h"
+#include "tests/any_task.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,18 +15,6 @@
  * sketches that only long axes have. */
 enum { MOST_POINTS = 12, LEAST_POINTS = 3 };
 static const double operations = 6e5; /* of all points of a sketch, about */
-
-static at_task *task_of(at_arena *a, const char *path, const char *args) {
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    char *text;
-    size_t length;
-    if (read_whole(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
-    if (at_te_parse(a, path, text, length, &row, &err) != AT_OK) fail_msg("%s", err.text);
-    if (at_task_new(a, row, args, &t, &err) != AT_OK) fail_msg("%s %s: %s", path, args, err.text);
-    return t;
-}
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {
     int64_t n = 1;
@@ -146,7 +133,7 @@ static void check_task(at_arena *a, at_task *task) {
 
 static void check(const char *path, const char *args, bool is_plain) {
     at_arena *a = at_arena_new();
-    at_task *task = task_of(a, path, args);
+    at_task *task = any_task(a, path, args);
     if (is_plain != !strcmp(at_task_sketch_name(task, 0), "plain"))
         fail_msg("%s %s: %s", path, args, at_task_sketch_name(task, 0));
     check_task(a, task);
@@ -224,16 +211,6 @@ static void sets(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
-}
-
-static at_task *task_of_text(at_arena *a, const char *text) {
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    if (at_te_parse(a, "own.te", text, strlen(text), &row, &err) != AT_OK ||
-        at_task_new(a, row, "", &t, &err) != AT_OK)
-        fail_msg("%s\n%s", err.text, text);
-    return t;
 }
 
 #define PRODUCT                                                                                    \
@@ -342,7 +319,7 @@ static void begun(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
-        at_task *t = task_of_text(a, cases[i].text);
+        at_task *t = task_of_text(a, "own.te", cases[i].text, "");
         if (at_task_num_sketches(t) != cases[i].sketches ||
             at_space_num_knobs(at_task_space(at_task_sketch(t, 0))) != cases[i].knobs)
             fail_msg("%s: %d sketches, %d knobs", cases[i].text, at_task_num_sketches(t),
@@ -369,7 +346,7 @@ static void several_read(void **state) {
     };
     for (int i = 0; i < 2; i++) {
         at_arena *a = at_arena_new();
-        check_task(a, task_of_text(a, texts[i]));
+        check_task(a, task_of_text(a, "own.te", texts[i], ""));
         at_arena_free(a);
     }
 }
@@ -389,7 +366,7 @@ static void long_chains(void **state) {
                              forms[k][1], i - 1, forms[k][1]);
             at_text_addf(&t, "out[i:M, j:N] = x[i, j] - a40%s\n", forms[k][1]);
             if (part) at_text_addf(&t, "schedule\ni, j0, j1 =>\n    @out = i, {j0, j1}/j\n");
-            check_task(a, task_of_text(a, at_text_str(&t)));
+            check_task(a, task_of_text(a, "own.te", at_text_str(&t), ""));
             at_text_free(&t);
             at_arena_free(a);
         }
@@ -468,18 +445,20 @@ static void places(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
         const char *path = at_format(a, "examples/te/%s.te", cases[i].path);
-        if (has_sketch(task_of(a, path, cases[i].args), cases[i].word) != cases[i].is_there)
+        if (has_sketch(any_task(a, path, cases[i].args), cases[i].word) != cases[i].is_there)
             fail_msg("%s %s: %s", cases[i].path, cases[i].args, cases[i].word);
         at_arena_free(a);
     }
     at_arena *a = at_arena_new();
-    at_task *gelu = task_of_text(a, GELU), *product = task_of_text(a, PRODUCT),
-            *correlation = task_of_text(a, CORRELATION), *dots = task_of_text(a, DOTS),
-            *shifts = task_of(a, "examples/te/correlation.te", "C=2,H=4,W=7,D=1");
+    at_task *gelu = task_of_text(a, "own.te", GELU, ""),
+            *product = task_of_text(a, "own.te", PRODUCT, ""),
+            *correlation = task_of_text(a, "own.te", CORRELATION, ""),
+            *dots = task_of_text(a, "own.te", DOTS, ""),
+            *shifts = any_task(a, "examples/te/correlation.te", "C=2,H=4,W=7,D=1");
     const char *tree = at_sketch_of_task(product, 0)->s->tree_text;
     assert_null(strstr(tree, "prefetch")); /* what is added is near */
     tree =
-        at_sketch_of_task(task_of(a, "examples/te/matmul_add.te", "N=512,M=512"), 0)->s->tree_text;
+        at_sketch_of_task(any_task(a, "examples/te/matmul_add.te", "N=512,M=512"), 0)->s->tree_text;
     assert_non_null(strstr(tree, "@out[prefetch C ahead_C]"));
     assert_true(has_sketch(gelu, "late"));
     assert_false(has_sketch(product, "late"));
@@ -489,9 +468,9 @@ static void places(void **state) {
     assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
     /* tiles as wide as pixels that lie far apart take, where lanes have nothing in common */
     const char *depthwise = "examples/te/depthwise_conv2d.te";
-    assert_true(has_part(task_of(a, depthwise, "C=512"), "tile_c", 256));
-    assert_false(has_part(task_of(a, depthwise, "C=256"), "tile_c", 256));
-    assert_false(has_part(task_of(a, "examples/te/conv2d.te", "CO=512"), "tile_f", 256));
+    assert_true(has_part(any_task(a, depthwise, "C=512"), "tile_c", 256));
+    assert_false(has_part(any_task(a, depthwise, "C=256"), "tile_c", 256));
+    assert_false(has_part(any_task(a, "examples/te/conv2d.te", "CO=512"), "tile_f", 256));
     check_task(a, shifts);
     check_task(a, dots);
     check_task(a, gelu);
@@ -503,8 +482,10 @@ static void places(void **state) {
 static void whole(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    at_task *t = task_of_text(a, "args N=4\nA[N] : input\nout[i:N] = A[i] + 1\n"
-                                 "schedule\ni:vec =>\n    @out = i\n");
+    at_task *t = task_of_text(a, "own.te",
+                              "args N=4\nA[N] : input\nout[i:N] = A[i] + 1\n"
+                              "schedule\ni:vec =>\n    @out = i\n",
+                              "");
     assert_int_equal(at_task_num_sketches(t), 0);
     at_arena_free(a);
 }

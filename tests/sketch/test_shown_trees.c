@@ -7,8 +7,7 @@
 #include <cmocka.h>
 
 #include "sketch/history.h"
-#include "sketch/sketch.h"
-#include "tests/whole_file.h"
+#include "tests/any_task.h"
 
 #include <string.h>
 
@@ -27,6 +26,7 @@ static const struct {
     {"softmax", "M=1024,N=1024"},
     {"norm", "B=1,M=1024,N=1024"},
     {"embedding_bag", ""},
+    {"transpose", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
@@ -40,13 +40,10 @@ static const char *read(at_arena *a, const char *path) {
 /* The plain tree and all derived ones, one behind the other. */
 static void add_trees(at_arena *a, const char *path, const char *text, const char *args,
                       at_text *out) {
-    const at_template_row *row;
-    at_task *t;
+    const at_task *t = task_of_text(a, path, text, args);
     at_tree *plain;
     at_error err;
-    if (at_te_parse(a, path, text, strlen(text), &row, &err) != AT_OK ||
-        at_task_new(a, row, args, &t, &err) != AT_OK ||
-        at_edit_plain(a, at_task_compute(t), &plain, &err) != AT_OK)
+    if (at_edit_plain(a, at_task_compute(t), &plain, &err) != AT_OK)
         fail_msg("%s %s: %s", path, args, err.text);
     at_tree_print(out, plain);
     for (int i = 0; i < at_task_num_sketches(t); i++)
@@ -84,16 +81,12 @@ static void trees(void **state) {
 static void history(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const char *path = "examples/te/matmul_add.te", *text = read(a, path);
-    const at_template_row *row;
-    at_task *t;
+    const at_task *t = any_task(a, "examples/te/matmul_add.te", "N=64,L=64,M=64");
     at_config c;
     at_steps steps;
     at_text all = {0};
     at_error err;
-    if (at_te_parse(a, path, text, strlen(text), &row, &err) != AT_OK ||
-        at_task_new(a, row, "N=64,L=64,M=64", &t, &err) != AT_OK ||
-        at_task_default_config(a, t, 16, &c, &err) != AT_OK ||
+    if (at_task_default_config(a, t, 16, &c, &err) != AT_OK ||
         at_steps_of(a, t, &c, &steps, &err) != AT_OK)
         fail_msg("%s", err.text);
     at_text_add(&all, "```\n");

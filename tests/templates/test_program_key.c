@@ -3,6 +3,7 @@
  * configurations lie close together, since those that differ in little are the ones to mix up. In
  * the environment: AT_SEED and AT_COUNT (configurations per task) choose others and more. */
 #include "codegen/codegen.h"
+#include "tests/setting.h"
 #include "tests/templates/support.h"
 
 #include <stdlib.h>
@@ -25,11 +26,6 @@ static const char *const tasks[][2] = {
     {"sparse_dense", "M=8,N=16,K=12,nnz=11,R=4,C=1"},
     {"sparse_dense", "M=1,N=16,K=8,nnz=9,R=2,C=1"},
 };
-
-static long setting(const char *name, long otherwise) {
-    const char *s = getenv(name);
-    return s && *s ? strtol(s, NULL, 10) : otherwise;
-}
 
 typedef struct lowered {
     int64_t index;
