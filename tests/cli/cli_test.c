@@ -48,12 +48,18 @@ int cli_teardown(void **state) {
     return system(command);
 }
 
-char *cli_read(const char *path) {
+static char *read_in(at_arena *a, const char *path) {
     char *text;
     size_t len;
     at_error err;
-    if (read_whole(arena, path, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, path, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
     return text;
+}
+
+char *cli_read(const char *path) { return read_in(arena, path); }
+
+char *cli_source(at_arena *a, const char *path) {
+    return read_in(a, at_format(a, "%s/%s", home, path));
 }
 
 void cli_write(const char *path, const char *text) {

@@ -55,8 +55,9 @@ void cli_write(const char *path, const char *text);
 /* bin/gcc: $REAL_GCC, but every kernel has done that line of C to its buffers, buf[], when it is
  * through. */
 void cli_write_faulty_gcc(const char *fault);
-char *cli_read(const char *path); /* valid until the next call of cli_run */
-at_arena *cli_arena(void);        /* reset by the next call of cli_run */
+char *cli_read(const char *path);                /* valid until the next call of cli_run */
+char *cli_source(at_arena *a, const char *path); /* of the project, in a */
+at_arena *cli_arena(void);                       /* reset by the next call of cli_run */
 int cli_count_lines(const char *text, const char *beginning);
 
 #endif

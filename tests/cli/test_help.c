@@ -1,7 +1,6 @@
 /* Help, man pages, completions and docs say the same: each is compared with `autotune help VERB`,
  * which is printed from the table that reads the command line. Misspelt words get a proposal. */
 #include "tests/cli/cli_test.h"
-#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -23,15 +22,6 @@ static char sources[4096];
 static at_arena *texts; /* what has to outlive the next command */
 
 static const char *keep(const char *text) { return at_strdup(texts, text); }
-
-static const char *source(const char *path) {
-    char *text;
-    size_t len;
-    at_error err;
-    if (read_whole(texts, at_format(texts, "%s/%s", sources, path), &text, &len, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    return text;
-}
 
 static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
 
@@ -326,7 +316,7 @@ static int verb_at(const char *line, const char *place) {
 /* Every --word on a line with the program, or alone in backquotes, is an option; in a command, of
  * its verb. */
 static void check_page(const char *path) {
-    const char *page = source(path);
+    const char *page = cli_source(texts, path);
     for (const char *line = page; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const char *text = at_strndup(texts, line, strcspn(line, "\n"));
         bool ours = strstr(text, "autotune ") && !strstr(text, "git ") && !strstr(text, "apt-get");
@@ -366,7 +356,7 @@ static void docs(void **state) {
         for (int i = 0; i < verbs[v].num_options; i++)
             if (!is_told(all, verbs[v].options[i].name))
                 fail_msg("no page tells of %s", verbs[v].options[i].name);
-    const char *page = source("docs/cli.md");
+    const char *page = cli_source(texts, "docs/cli.md");
     for (int v = 0; v < num_verbs; v++)
         if (strcmp(verbs[v].name, "tune") != 0 && strcmp(verbs[v].name, "version") != 0)
             check_has("docs/cli.md", page, at_format(texts, "\n    autotune %s", verbs[v].name));

@@ -3,7 +3,6 @@
  * aside, and aside from lines that differ from machine to machine or from winner to winner. "..."
  * on the page stands for any lines. */
 #include "tests/cli/cli_test.h"
-#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -186,15 +185,6 @@ static void fewer_trials(char *command) {
     }
 }
 
-static char *source(const char *path) {
-    char *text;
-    size_t len;
-    at_error err;
-    if (read_whole(pages, at_format(pages, "%s/%s", sources, path), &text, &len, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    return text;
-}
-
 /* Each page in a folder of its own, with the program and the examples. */
 static void run_page(const char *path, const char *folder, int at_least) {
     static const char prompt[] = "\n    $ ";
@@ -202,7 +192,7 @@ static void run_page(const char *path, const char *folder, int at_least) {
     int count = 0;
     cli_expect(0, "mkdir %s && cd %s && ln -s ../autotune . && ln -s '%s/examples' .", folder,
                folder, sources);
-    for (char *p = source(path); (p = strstr(p, prompt)); count++) {
+    for (char *p = cli_source(pages, path); (p = strstr(p, prompt)); count++) {
         p += strlen(prompt);
         char *command = command_at(&p);
         const char *expected = output_of(&p), *lacks = missing(command);
@@ -237,19 +227,20 @@ static const char *block_of(const char *page, const char *kind) {
 /* The template that the tutorial shows is the one that it runs. */
 static void template_shown(void **state) {
     (void)state;
-    assert_string_equal(block_of(source("docs/tutorial.md"), "c"), source("examples/depthwise.c"));
+    assert_string_equal(block_of(cli_source(pages, "docs/tutorial.md"), "c"),
+                        cli_source(pages, "examples/depthwise.c"));
 }
 
 static void workload_shown(void **state) {
     (void)state;
-    cli_write("net.workload", block_of(source("docs/workloads.md"), "workload"));
+    cli_write("net.workload", block_of(cli_source(pages, "docs/workloads.md"), "workload"));
     cli_expect(0, "./autotune tune --workload ./net.workload --trials 8 --quiet");
 }
 
 /* What make run does, and the lines behind it with the program of the page. */
 static void first_walk(void **state) {
     (void)state;
-    const char *page = source("docs/first-walk.md");
+    const char *page = cli_source(pages, "docs/first-walk.md");
     cli_write("mine.c", block_of(page, "c"));
     cli_expect(0, "./autotune conv2d_3x3_gemm --trials 8 --quiet");
     const char *line = strstr(page, "\n    ./autotune ");

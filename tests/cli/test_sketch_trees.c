@@ -1,0 +1,255 @@
+/* Trees of sketches as a user has them: searched one alone, written as templates, pasted from what
+ * show prints, begun by hand. */
+#include "tests/cli/cli_test.h"
+#include "tests/cli/product.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A sketch as a template's file compiles and tunes as it is, and has the same default. */
+static void as_template(void **state) {
+    (void)state;
+    cli_write("my.te", product);
+    const cli_result *r = cli_expect(0, "./autotune derive ./my.te");
+    assert_non_null(strstr(r->out, "mul          sum          [i:24, j:32] over [k:20]"));
+    assert_non_null(strstr(r->out, "@mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k"));
+    cli_expect(0, "./autotune derive ./my.te -o own-one.c");
+    cli_expect(0, "./autotune derive ./my.te --sketch tile_j+pack_B -o own-one.c");
+    cli_expect(0, "./autotune ./own-one.c --trials 5 --quiet --tuner random");
+    r = cli_expect(0, "./autotune run ./own-one.c");
+    const char *entity = strstr(r->out, "[\"tile_j\"");
+    assert_non_null(entity);
+    char *kept = strndup(entity, strcspn(entity, "\n"));
+    assert_non_null(strstr(cli_expect(0, "./autotune run ./my.te")->out, kept));
+    free(kept);
+    cli_expect(0, "cp own-one.c copy.c");
+    r = cli_expect(4, "./autotune run ./copy.c");
+    assert_non_null(strstr(r->err, "a template is const at_template_row at_copy, as its file is"));
+    cli_write("other.c", "int x;\n");
+    cli_expect(2, "./autotune derive ./my.te -o other.c");
+    cli_expect(2, "./autotune derive ./my.te -o other.txt");
+    cli_expect(2, "./autotune derive ./my.te -o 'my own.c'"); /* which would be no name */
+    cli_expect(0, "sed -i 's/C\\[i, j\\]/2.0*C[i, j]/' own-one.c");
+    r = cli_expect(2, "./autotune derive ./my.te -o own-one.c"); /* somebody went on with it */
+    assert_non_null(strstr(r->err, "is no template as autotune wrote it"));
+    assert_non_null(strstr(cli_read("own-one.c"), "2.0*C[i, j]"));
+    cli_expect(0, "./autotune derive ./my.te -o own-one.c --force");
+    r = cli_expect(2, "./autotune derive ./my.te --sketch none");
+    assert_non_null(strstr(r->err, "--sketch none: there is no such one; there are tile_j+pack_B"));
+    r = cli_expect(0, "./autotune derive dense --args M=8,N=8,K=8");
+    assert_non_null(strstr(r->out, "as written: "));
+}
+
+/* One sketch alone: searched, its default, its best record. */
+static void one_sketch(void **state) {
+    (void)state;
+    static const char *const searches[] = {"ga", "random", "grid", "xgb"};
+    cli_write("my.te", product);
+    cli_expect(0, "rm -f one.log");
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        cli_expect(0,
+                   "./autotune ./my.te --sketch tile_j --tuner %s --seed %zu --trials %zu --log "
+                   "one.log --quiet",
+                   searches[i], i, 4 + i);
+    const char *log = cli_read("one.log");
+    assert_in_range(cli_count_lines(log, "{\"input\""), 4, 22);
+    for (const char *p = log; *p;
+         p = strchr(p, '\n') + 1) { /* an anchor is the task's own default */
+        const char *it = strstr(p, "[[\"sketch\", \"ot\", \"tile_j\"], ");
+        if (*p == '{') assert_true(it && it < strchr(p, '\n'));
+    }
+    /* its part of the space is where its points are */
+    const at_json *all = (cli_expect(0, "./autotune space ./my.te --json"), cli_json());
+    const double length = cli_member(all, "range_length")->number;
+    const at_json *own =
+        (cli_expect(0, "./autotune space ./my.te --sketch tile_j --json"), cli_json());
+    const double begin = cli_member(own, "range_begin")->number;
+    assert_true(begin + cli_member(own, "range_length")->number == length);
+    assert_string_equal(cli_member(cli_member(own, "knobs")->child, "name")->string, "tile_j");
+    const cli_result *both =
+        cli_expect(0, "./autotune space ./my.te --index %.0f,%.0f", begin, begin - 1);
+    assert_non_null(strstr(both->out, "[\"sketch\", \"ot\", \"tile_j\"]"));
+    assert_non_null(strstr(both->out, "[\"sketch\", \"ot\", \"tile_j+pack_B\"]"));
+    /* a sketch of fewer points than trials ends with them */
+    const cli_result *r = cli_expect(0, "./autotune derive ./my.te --args N=3,L=2,M=5 --sketch "
+                                        "tile_j --json");
+    const at_json *first = cli_member(cli_json(), "sketches")->child;
+    int64_t points = cli_member(first, "points")->integer;
+    assert_in_range(points, 1, 60);
+    cli_expect(0, "./autotune ./my.te --args N=3,L=2,M=5 --sketch tile_j --tuner grid --log "
+                  "few.log --quiet");
+    assert_int_equal(cli_count_lines(cli_read("few.log"), "{\"input\""), points);
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j");
+    assert_null(strstr(r->out, "B_packed"));
+    assert_non_null(strstr(r->out, "[[\"sketch\", \"ot\", \"tile_j\"], "));
+    r = cli_expect(0, "./autotune run ./my.te --sketch tile_j");
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    cli_expect(0, "./autotune apply ./my.te --sketch tile_j --main -o one-sketch.c");
+    cli_expect(0, "gcc -O1 -o one-sketch one-sketch.c -lm && ./one-sketch");
+    cli_expect(0, "./autotune ./my.te --trials 9 --tuner random --log both.log --quiet");
+    cli_expect(0, "./autotune ./my.te --sketch tile_j+pack_B --trials 3 --tuner random --log "
+                  "both.log --quiet");
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j+pack_B --log both.log");
+    assert_non_null(strstr(r->out, "[[\"sketch\", \"ot\", \"tile_j+pack_B\"], "));
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j --log one.log --history trace");
+    assert_non_null(strstr(r->out, "sketch = sample_categorical("));
+    static const struct {
+        int code;
+        const char *command, *message;
+    } cases[] = {
+        {2, "show ./my.te --sketch none",
+         "--sketch none: there is no such one; there are tile_j+pack_B, "},
+        {2, "./my.te --sketch none --trials 2", "--sketch none: there is no such one; there are "},
+        {2, "run dense --args M=8,N=8,K=8 --sketch tile_j",
+         "--sketch tile_j: dense has a tree of its own and no sketches"},
+        {2, "run ./my.te --sketch tile_j --index 0",
+         "--sketch tile_j goes alone or with --log: --index says which sketch it is"},
+        {2, "run ./my.te --sketch tile_j --log one.log --line 1", "--line says which sketch it is"},
+        {2, "./my.te --sketch tile_j --range 0-9", "give one of --sketch and --range"},
+        {2, "space ./my.te --sketch none", "--sketch none: there is no such one; there are "},
+        {2, "space ./my.te --sketch tile_j --index 0",
+         "--sketch tile_j goes alone: --index says which sketch it is of"},
+        {4, "show ./my.te --sketch tile_j+pack_B --log one.log",
+         "--sketch tile_j+pack_B: one.log: holds no record of my among its "},
+        {2, "show ./my.te --sketch none --args N=24 --log one.log",
+         "--sketch none: there is no such one"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        r = cli_expect(cases[i].code, "./autotune %s", cases[i].command);
+        if (!strstr(r->err, cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
+    }
+}
+
+/* Of what show printed: the tree. */
+static const char *tree_of(const cli_result *r) { return strstr(r->out, "\n\n") + 2; }
+
+/* What show prints is put into files again. */
+static void pasted(void **state) {
+    (void)state;
+    at_text text = {0};
+    cli_write("my.te", product);
+    const cli_result *r = cli_expect(0, "./autotune show ./my.te --args N=5,M=7 --sketch tile_j");
+    at_text_addf(&text, "%sschedule\n%s", product, tree_of(r));
+    char *tree = strdup(tree_of(r));
+    cli_write("pasted.te", at_text_str(&text));
+    r = cli_expect(0, "./autotune show ./pasted.te --args N=5,M=7");
+    assert_string_equal(tree_of(r), tree);
+    cli_expect(0, "./autotune run ./pasted.te --args N=5,M=7");
+    free(tree);
+    at_text_free(&text);
+    r = cli_expect(0, "./autotune show ./my.te --index 5");
+    tree = strdup(tree_of(r));
+    cli_expect(0, "./autotune show ./my.te --index 5 -o alone.c");
+    r = cli_expect(0, "./autotune show ./alone.c");
+    assert_string_equal(tree_of(r), tree);
+    free(tree);
+    cli_expect(0, "./autotune run ./alone.c");
+    cli_expect(0, "./autotune show ./my.te --index 6 -o alone.c"); /* nobody went on with it */
+    r = cli_expect(0, "./autotune show ./my.te -o alone.c");
+    assert_string_equal(r->out, "");
+    r = cli_expect(0, "./autotune show ./my.te --code -o alone.c");
+    assert_non_null(strstr(r->out, "int kernel_entry("));
+    cli_expect(0, "echo >>alone.c");
+    r = cli_expect(2, "./autotune show ./my.te -o alone.c");
+    assert_non_null(strstr(r->err, "alone.c"));
+}
+
+/* A tree of which a part is written, in a .te file and in C with a knob of its own. */
+static void begun(void **state) {
+    (void)state;
+    static const char tree[] = "i0:para, j0 =>\n"
+                               "    k0, k1, i1:unroll, j1:vec =>\n"
+                               "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n";
+    at_text text = {0};
+    at_text_addf(&text, "%sschedule\n%s", product, tree);
+    cli_write("mine.te", at_text_str(&text));
+    at_text_free(&text);
+    const cli_result *r = cli_expect(0, "./autotune derive ./mine.te");
+    assert_non_null(strstr(r->out, "written+pack_B: "));
+    assert_non_null(strstr(r->out, "@out = {i0, i1}/i, {j0, j1}/j"));
+    cli_expect(0, "./autotune ./mine.te --trials 8 --tuner random --quiet");
+    cli_expect(0, "./autotune ./mine.te --trials 10 --tuner ga --quiet --log mine.log");
+    cli_expect(0, "./autotune ./mine.te --trials 3 --tuner random --quiet --fuse relu");
+    cli_expect(0, "./autotune apply ./mine.te --log mine.log --main -o main.c");
+    cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
+    cli_expect(0, "./autotune show ./mine.te --log mine.log --history trace");
+    cli_expect(0, "./autotune show ./mine.te --index 77 --history steps > mine.steps");
+    assert_non_null(strstr(cli_read("mine.steps"), "\nnest out behind mul in j0\n"));
+    cli_expect(0,
+               "./autotune show ./mine.te --from-steps mine.steps --history steps > again.steps");
+    cli_expect(0, "cmp mine.steps again.steps");
+    cli_expect(0, "./autotune derive ./mine.te --sketch written -o whole.c");
+    r = cli_expect(0, "./autotune derive ./whole.c");
+    assert_non_null(strstr(r->out, "as written: "));
+    cli_write(
+        "own.c",
+        "#include \"template.h\"\n"
+        "static void define(at_template *t) {\n"
+        "    at_split(t, \"mine\", \"M\", \"j0 j1\", .policy = AT_FACTORS, .fallback = {-1, 8});\n"
+        "    at_compute(t, \"A[M, M] : input\\nB[M, M] : weight\\n\"\n"
+        "        \"out[i:M, j:M] = sum(k:M) A[i, k] * B[k, j]\\n\");\n"
+        "    at_schedule(t, \"j0:para, i0 =>\\n\"\n"
+        "        \"    k, i1:unroll, j1:vec =>\\n\"\n"
+        "        \"        @out = {i0, i1}/i, {j0, j1}/j  // k\\n\");\n"
+        "}\n"
+        "const at_template_row at_own = {.name = \"own\", .help = \"own\", .args = \"M=24\",\n"
+        "    .record_args = \"[M]\", .define = define};\n");
+    r = cli_expect(0, "./autotune ./own.c --trials 5 --tuner random --quiet");
+    assert_non_null(
+        strstr(cli_read("own.log"), "[\"sketch\", \"ot\", \"written+pack_B\"], [\"mine\", "));
+    /* a tile of which all is said, as show prints it */
+    cli_expect(0, "sed 's/i1:unroll, j1:vec/i1:6 unroll, j1:16 vec/' mine.te > fixed.te");
+    r = cli_expect(0, "./autotune show ./fixed.te");
+    assert_non_null(strstr(r->out, "i1:6 unroll, j1:16 vec =>"));
+    cli_expect(0, "./autotune run ./fixed.te");
+    cli_expect(0, "sed 's/i1/i/g' mine.te > bad.te");
+    r = cli_expect(4, "./autotune run ./bad.te");
+    assert_non_null(strstr(r->err, "\"i\" is a part of an axis without a size, and the name of "));
+}
+
+/* What is wrong in a tree, whole or begun, is told by every command with the file's line. */
+static void lines_of_trees(void **state) {
+    (void)state;
+    static const struct {
+        const char *tree, *message;
+    } cases[] = {
+        /* line 9 is the first */
+        {"i0:para, j0:3 =>\n    k, i1:unroll, j1:16 vec =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n",
+         "autotune: ./bad.te:11: {j0:3, j1:16} has empty outer iterations over axis j of @mul, "},
+        {"k =>\n    i, j =>\n        @mul = i, j  // k\n    i, j0, j1 =>\n"
+         "        @out = i, {j0, j1}/j\n",
+         "autotune: ./bad.te:13: rule 4 (completion): reduction loop k of @mul encloses "},
+        {"k =>\n    i, j =>\n        @mul = i, j  // k\n    i, j =>\n        @out = i, j\n",
+         "autotune: ./bad.te:13: rule 4 (completion): reduction loop k of @mul encloses "},
+        {"i, j:31 =>\n    k =>\n        @mul = i, j  // k\n    @out = i, j\n",
+         "autotune: ./bad.te:11: {j:31} does not reach the end of axis j of @mul, "},
+        {"i, k =>\n    j:vec =>\n        @mul = i, j  // {k, k1}/k\n",
+         "autotune: ./bad.te:11:29: \"k1\" is no loop around this leaf"},
+        {"i, j =>\n    i:4 =>\n        k => @mul = i, j  // k\n", "autotune: ./bad.te:10:5: "},
+        {"i, j0 =>\n    k, k1, B =>\n        @mul = i, {j0, B}/j  // {k, k1}/k\n",
+         "autotune: ./bad.te:10: \"B\" is a part of an axis without a size, "},
+    };
+    static const char *const verbs[] = {"derive", "show"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_text text = {0};
+        at_text_addf(&text, "%sschedule\n%s", product, cases[i].tree);
+        cli_write("bad.te", at_text_str(&text));
+        at_text_free(&text);
+        for (int v = 0; v < 2; v++) {
+            const cli_result *r = cli_run("./autotune %s ./bad.te", verbs[v]);
+            assert_true(r->status == 3 || r->status == 4);
+            if (strncmp(r->err, cases[i].message, strlen(cases[i].message)))
+                fail_msg("%s: \"%s\" is not \"%s\"", verbs[v], r->err, cases[i].message);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_template), cmocka_unit_test(one_sketch),     cmocka_unit_test(pasted),
+        cmocka_unit_test(begun),       cmocka_unit_test(lines_of_trees),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
