@@ -3,6 +3,9 @@
  */
 #include "runtime/runtime_int.h"
 
+#include <math.h>
+
+#define LONGEST_S 3e7 /* a year is for ever, and fits */
 #define ERROR_TEXT(out) (out)->error, sizeof(out)->error
 
 static at_job_end fail(at_outcome *out, at_job_end end) { return out->end = end; }
@@ -33,12 +36,14 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
                             const at_place *places, void **buf, double best_ns, at_run *r,
                             at_run_time *t, at_outcome *out) {
     const at_place *workspace = &places[job->num_bufs];
+    const double limit_s = fmin(job->run_timeout_s, LONGEST_S);
     for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
     *r = (at_run){.clock = &at_machine_clock,
                   .entry = code->entry,
                   .buf = buf,
                   .workspace = workspace->start,
                   .vector_set = job->vector_set,
+                  .late_ns = limit_s > 0 ? at_now_ns() + (int64_t)(limit_s * 1e9 / 2) : 0,
                   .flush_bytes = job->run_only ? 0 : job->flush_bytes};
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);

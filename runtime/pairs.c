@@ -205,7 +205,8 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     int64_t absent_ns = 0, begin_ns = r->clock->now_ns();
     at_state before = look(job);
     int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
-    while (!failed && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
+    bool late = false;
+    while (!failed && !late && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
         bool first = at_rng_below(&rng, 2);
         how.closely = out->disturbed > 0;
         int64_t pair_ns = r->clock->now_ns();
@@ -218,7 +219,8 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         before = after;
         bool was_absent = kernel.was_absent || anchor.was_absent;
         int64_t now_ns = r->clock->now_ns();
-        if (was_absent && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
+        late = at_run_is_late(r, now_ns - pair_ns);
+        if (was_absent && !late && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
             absent_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
             absent_ns += now_ns - pair_ns;
             out->disturbed++;

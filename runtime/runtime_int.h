@@ -257,6 +257,7 @@ typedef struct at_run {
     int vector_set;      /* see at_job */
     int64_t flush_bytes; /* see at_job */
     int64_t total_ns;    /* spent inside the kernel, and in pairs with it, so far */
+    int64_t late_ns; /* by its clock: nothing is repeated that would end later; 0: whatever is */
 } at_run;
 
 typedef struct at_run_time {
@@ -271,6 +272,8 @@ int at_run_timed(at_run *r, int number, at_run_time *t);
  * longer than behind_ns (0: nobody asks), did the hypervisor take the core, too? */
 int at_run_once(at_run *r, double behind_ns, at_run_time *t);
 #define AT_BEHIND 3 /* times the best: not worth a second look */
+/* Would what takes so long end so late that the job's time limit is near? */
+bool at_run_is_late(const at_run *r, int64_t ns);
 /* stop.c: how long a run of the job may take; 0: as long as it wants. */
 int64_t at_run_limit(const at_job *job, double best_ns);
 /* The same, which is stopped once it has taken so much of its core's time (0: never), and run once

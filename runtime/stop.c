@@ -60,7 +60,8 @@ int at_run_limited(at_run *r, int64_t limit_ns, double behind_ns, at_run_time *t
     *stopped = false;
     if (limit_ns <= 0) return at_run_once(r, behind_ns, t);
     int failed = run_until(r, limit_ns, behind_ns, t, stopped);
-    if (!failed && *stopped && t->disturbed) failed = run_until(r, limit_ns, behind_ns, t, stopped);
+    if (!failed && *stopped && t->disturbed && !at_run_is_late(r, t->ns))
+        failed = run_until(r, limit_ns, behind_ns, t, stopped);
     return failed;
 }
 

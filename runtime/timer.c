@@ -39,6 +39,10 @@ int at_run_once(at_run *r, double behind_ns, at_run_time *t) {
     return failed;
 }
 
+bool at_run_is_late(const at_run *r, int64_t ns) {
+    return r->late_ns && ns > r->late_ns - r->clock->now_ns();
+}
+
 typedef struct timing {
     at_run *run;
     int number; /* runs per repeat, so far */
@@ -72,6 +76,7 @@ bool at_is_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns
     *ns = check_run.ns;
     for (int i = 0; i < 2 && doubt && !*failed && *ns > AT_BEHIND * best_ns; i++) {
         at_run_time t;
+        if (at_run_is_late(r, *ns)) break;
         *failed = at_run_once(r, (double)(AT_BEHIND * best_ns), &t);
         if (t.ns < *ns) *ns = t.ns;
         doubt = t.disturbed && t.ns < HOPELESS * best_ns;
@@ -100,7 +105,8 @@ static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_
         at_run_time t = sample(m);
         if (t.disturbed) disturbed[out->disturbed++] = cost_s(m, t), disturbed_ns += t.ns;
         else add(out, cost_s(m, t));
-        bool late = m->run->total_ns > end_ns || disturbed_ns > DISTURBED_NS;
+        bool late = m->run->total_ns > end_ns || disturbed_ns > DISTURBED_NS ||
+                    at_run_is_late(m->run, t.ns);
         if (late && out->num_costs + out->disturbed >= least) break;
     }
     at_sort_doubles(disturbed, out->disturbed);

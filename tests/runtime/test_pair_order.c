@@ -107,6 +107,7 @@ static int run_too(void *const buf[], void *workspace, at_par *par) {
 static at_outcome out;
 static at_job anchor_job;
 static at_anchor anchor;
+static int64_t left_ns; /* until it is late; 0: it never is */
 
 /* Pairs of a kernel of so many nanoseconds beside an anchor of so many. */
 static void time_pairs(fake *kernel, fake *of_anchor, at_job job) {
@@ -116,6 +117,7 @@ static void time_pairs(fake *kernel, fake *of_anchor, at_job job) {
                          .run_ns = (double)of_anchor->ns};
     r.par.threads = anchor.beside.par.threads = job.threads > 1 ? job.threads : 1;
     r.vector_set = anchor.beside.vector_set = job.vector_set;
+    if (left_ns) r.late_ns = now_ns + left_ns;
     memset(&out, 0, sizeof out);
     num_ran = 0;
     reach_now = &job.reach;
@@ -139,6 +141,30 @@ static void long_kernels(void **state) {
         assert_float_equal(out.pairs[i].anchor_s, 1e-3, 1e-7);
     }
     assert_false(out.is_bracketed);
+}
+
+/* No pair is begun, and none repeated, that would end late; one there is. */
+static void near_the_limit(void **state) {
+    (void)state;
+    const int64_t run_ns = 500000000;
+    static const struct {
+        int runs, pairs, disturbed, kept;
+        bool away;
+    } cases[] = {
+        {1, 1, 0, 0, false},    {5, 2, 0, 0, false}, {7, 3, 0, 0, false},
+        {100, 10, 0, 0, false}, {1, 1, 0, 1, true},  {7, 2, 1, 2, true},
+    };
+    fake k = {.ns = run_ns}, a = {.ns = run_ns};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        left_ns = cases[i].runs * run_ns;
+        away_in = cases[i].away ? &k : NULL;
+        time_pairs(&k, &a, ten);
+        assert_int_equal(out.num_pairs, cases[i].pairs);
+        assert_int_equal(out.disturbed, cases[i].disturbed);
+        assert_int_equal(out.disturbed_kept, cases[i].kept);
+    }
+    left_ns = 0;
+    away_in = NULL;
 }
 
 /* A clock that takes a microsecond to read is no part of a kernel that takes less. */
@@ -449,6 +475,7 @@ static void no_more_than_it_takes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_kernels),
+        cmocka_unit_test(near_the_limit),
         cmocka_unit_test(slow_clock),
         cmocka_unit_test(short_kernels),
         cmocka_unit_test(on_the_border),

@@ -108,9 +108,15 @@ static void once_more_if_disturbed(void **state) {
         int64_t away_ns;
         int long_runs, runs;
         bool stopped;
+        int64_t left_ns;
     } cases[] = {
-        {0, 0, 1, false},          {0, 1, 1, true},          {SECOND / 2, 0, 1, false},
-        {SECOND / 2, 1, 2, false}, {SECOND / 2, 9, 2, true},
+        {0, 0, 1, false, 0},
+        {0, 1, 1, true, 0},
+        {SECOND / 2, 0, 1, false, 0},
+        {SECOND / 2, 1, 2, false, 0},
+        {SECOND / 2, 9, 2, true, 0},
+        {SECOND / 2, 1, 2, false, 2LL * SECOND},
+        {SECOND / 2, 1, 1, true, 2LL * SECOND - 1}, /* another one would end too late */
     };
     const at_clock clock = {.now_ns = wall, .thread_ns = own};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -118,6 +124,7 @@ static void once_more_if_disturbed(void **state) {
         at_run_time t;
         bool stopped;
         runs = 0, long_runs = cases[i].long_runs, away_ns = cases[i].away_ns;
+        if (cases[i].left_ns) r.late_ns = wall_ns + cases[i].left_ns;
         assert_int_equal(at_run_limited(&r, 1000000, 0, &t, &stopped), 0);
         assert_int_equal(runs, cases[i].runs);
         assert_int_equal(stopped, cases[i].stopped);
