@@ -13,6 +13,10 @@
 /* In a command: the number of the line in which a log's first record stands. */
 #define FIRST_RECORD(log) "$(sed -n '/^{/{=;q}' " log ")"
 
+/* In a command: until the log has some records. */
+#define UNTIL_RECORDS(log)                                                                         \
+    "while [ $(cat " log " 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
+
 typedef struct cli_result {
     int status; /* exit status, or 128 + signal */
     char *out, *err;

@@ -8,8 +8,6 @@
 
 #define SMALL "conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 "
 #define LONG "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
-#define UNTIL_RECORDS(log)                                                                         \
-    "while [ $(cat " log " 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
 
 /* ---- killed ---------------------------------------------------------------------------------- */
 

@@ -103,17 +103,14 @@ static void small_stack(void **state) {
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-#define WHEN_RECORDED(log)                                                                         \
-    "while [ $(cat " log " 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
-
 static void hung_up(void **state) {
     (void)state;
-    cli_expect(130, LONG "--log hup.log & p=$!; " WHEN_RECORDED("hup.log") "kill -HUP $p; wait $p");
+    cli_expect(130, LONG "--log hup.log & p=$!; " UNTIL_RECORDS("hup.log") "kill -HUP $p; wait $p");
     expect_nothing_learnt("hup.log");
     assert_int_equal(cli_processes(), 0);
     /* As under nohup. */
     cli_expect(143,
-               "(trap '' HUP; exec " LONG "--log nohup.log) & p=$!; " WHEN_RECORDED(
+               "(trap '' HUP; exec " LONG "--log nohup.log) & p=$!; " UNTIL_RECORDS(
                    "nohup.log") "kill -HUP $p; n=$(wc -l <nohup.log); while [ $(wc -l <nohup.log) "
                                 "-le $n ]; do "
                                 "sleep 0.05; done; kill -TERM $p; kill -TERM $p; wait $p; s=$?; "
@@ -136,7 +133,7 @@ static void killed_in_the_final(void **state) {
 /* Does a run whose processes are all stopped for longer than a kernel may take blame a kernel? */
 static bool is_blamed(int limit_s) {
     cli_expect(130,
-               "rm -f stop.log; setsid " LONG "--timeout %ds --log stop.log & p=$!; " WHEN_RECORDED(
+               "rm -f stop.log; setsid " LONG "--timeout %ds --log stop.log & p=$!; " UNTIL_RECORDS(
                    "stop.log") "kill -STOP -$p; sleep %g; kill -CONT -$p; n=$(wc -l <stop.log); "
                                "while [ $(wc -l <stop.log) -le $n ]; do sleep 0.05; done; "
                                "kill -TERM $p; wait $p",

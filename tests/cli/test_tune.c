@@ -152,12 +152,9 @@ static void time_limit(void **state) {
 #define LONG                                                                                       \
     "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 --log %s "
 
-/* Shell text: waits until the log has records. */
-#define UNTIL_RECORDS "while [ $(cat %s 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
-
 static void interrupted_by(const char *signal_name, const char *log) {
-    const cli_result *r = cli_expect(130, LONG "& p=$!; " UNTIL_RECORDS "kill -%s $p; wait $p", log,
-                                     log, signal_name);
+    const cli_result *r = cli_expect(
+        130, LONG "& p=$!; " UNTIL_RECORDS("%s") "kill -%s $p; wait $p", log, log, signal_name);
     assert_non_null(strstr(r->out, "of the FMA peak"));
     assert_non_null(strstr(r->err, "autotune: interrupted after "));
     assert_non_null(strstr(r->err, " trials; the same command goes on\n"));
@@ -178,15 +175,15 @@ static void interrupted(void **state) {
 /* Whatever ends the run, the worker ends with it. */
 static void killed(void **state) {
     (void)state;
-    cli_expect(128 + 9, LONG "& p=$!; " UNTIL_RECORDS "kill -KILL $p; wait $p", "kill.log",
+    cli_expect(128 + 9, LONG "& p=$!; " UNTIL_RECORDS("%s") "kill -KILL $p; wait $p", "kill.log",
                "kill.log");
     cli_wait_for_processes();
 }
 
 static void locked_log(void **state) {
     (void)state;
-    const cli_result *r = cli_run(LONG ">/dev/null 2>&1 & p=$!; " UNTIL_RECORDS TUNE
-                                       "--log lock.log; s=$?; kill $p; wait $p; echo $p; exit $s",
+    const cli_result *r = cli_run(LONG ">/dev/null 2>&1 & p=$!; " UNTIL_RECORDS("%s") TUNE
+                                  "--log lock.log; s=$?; kill $p; wait $p; echo $p; exit $s",
                                   "lock.log", "lock.log");
     char expected[256];
     snprintf(expected, sizeof expected,
