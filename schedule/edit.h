@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand.
+ * E9 is what an operator's author would write by hand, E10 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -101,6 +101,12 @@ int at_index_axis(const at_expr *e);
 at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const char *loop,
                          const char *name, const at_compute **compute, at_tree **out,
                          at_error *err);
+
+/* E10: the stage's expression stands wherever it was read, and the stage is none any more
+ * (edit_inline.c).
+ *     @d = x[i] - y[j];  @s = .. d[i, j]   ->   @s = .. (x[i] - y[j]) */
+at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage,
+                         const at_compute **compute, at_tree **out, at_error *err);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 

@@ -200,5 +200,6 @@ outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *pi
         if (!first) first = inner;
     }
     if (first) outline_insert(&w->o, top, false, first);
+    if (!top) return leaf->parent; /* a sum whose loops are gone, since they run once */
     return inner ? inner : top->parent;
 }

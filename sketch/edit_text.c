@@ -8,7 +8,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_NEST] = "nest",           [AT_EDIT_JOIN] = "join",     [AT_EDIT_DISSOLVE] = "dissolve",
     [AT_EDIT_COPY] = "copy",           [AT_EDIT_FACTOR] = "factor", [AT_EDIT_MARK] = "mark",
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
-    [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",
+    [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -46,6 +46,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
         if (e->loop) at_text_addf(out, " in %s", e->loop);
         return;
     case AT_EDIT_DISSOLVE:
+    case AT_EDIT_INLINE:
     case AT_EDIT_INIT: at_text_addf(out, " %s", e->stage); return;
     case AT_EDIT_COPY:
         at_text_addf(out, " %s %s", copies[e->copy],
@@ -211,6 +212,7 @@ static at_status rest(line_reader *r, at_edit *e) {
     case AT_EDIT_NEST:
     case AT_EDIT_JOIN: return place(r, e);
     case AT_EDIT_DISSOLVE:
+    case AT_EDIT_INLINE:
     case AT_EDIT_INIT: return stage(r, &e->stage);
     case AT_EDIT_COPY: return copy(r, e);
     case AT_EDIT_FACTOR:

@@ -270,9 +270,9 @@ static bool calls(const at_expr *e) {
 
 /* ---- who reads whom -------------------------------------------------------------------------- */
 
-static int count_reads(const at_expr *e, int tensor) {
+int at_facts_count_reads(const at_expr *e, int tensor) {
     int n = e->op == AT_X_INDEX && e->ref == tensor;
-    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], tensor);
+    for (int i = 0; i < e->nargs; i++) n += at_facts_count_reads(e->arg[i], tensor);
     return n;
 }
 
@@ -350,7 +350,7 @@ static bool dissolves(const at_facts *f, int stage) {
         return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
         const at_tensor *reader = &c->tensors[r];
-        int n = reader->role == AT_ROLE_STAGE ? count_reads(reader->body, stage) : 0;
+        int n = reader->role == AT_ROLE_STAGE ? at_facts_count_reads(reader->body, stage) : 0;
         places += n;
         if (!n) continue;
         double elements = 1, points = 1;

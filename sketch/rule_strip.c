@@ -24,17 +24,18 @@ static bool has_phases(const at_stage_facts *f, int axes) {
 const char *sketch_strips(const sketch_state *s, bool **kept) {
     const at_compute *c = s->facts->compute;
     const char *word = NULL;
-    *kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
+    *kept = AT_NEW_ARRAY(s->arena, bool, s->before->compute->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
         if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce ||
             has_phases(f, c->tensors[t].num_axes))
             continue;
         for (int i = 0; i < f->num_accesses; i++) {
-            int from = f->access[i].from;
-            if (from == f->access[i].tensor || (*kept)[from] || !is_cut(s, t, &f->access[i]))
+            int from = f->access[i].from,
+                known = at_compute_find(s->before->compute, c->tensors[from].name);
+            if (from == f->access[i].tensor || (*kept)[known] || !is_cut(s, t, &f->access[i]))
                 continue;
-            (*kept)[from] = true;
+            (*kept)[known] = true;
             word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
                         : at_format(s->arena, "strip_%s", c->tensors[from].name);
         }

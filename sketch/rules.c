@@ -80,6 +80,22 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
+static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
+    at_arena *a = s->arena;
+    const at_compute *c = s->compute;
+    AT_TRY(at_edit_plain(a, c, &s->tree, err));
+    sketch_inline_sums(s);
+    if (s->compute == c) return AT_OK;
+    at_facts *facts = AT_NEW(a, at_facts);
+    at_facts_given left = *given;
+    bool *kept = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors && given->kept; t++)
+        if (given->kept[t]) kept[at_compute_find(s->compute, c->tensors[t].name)] = true;
+    left.kept = kept;
+    s->facts = facts;
+    return at_facts_of(a, s->compute, &left, facts, err);
+}
+
 /* kept: which stages are not dissolved, by what a first look found; NULL: nothing. */
 static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept, sketch_state *s,
                        at_error *err) {
@@ -94,10 +110,15 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
     const at_facts_given given = {d->values, d->varies, written, kept};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
-    *s = (sketch_state){
-        .arena = a, .from = d, .facts = facts, .symbols = symbols, .compute = c, .name = ""};
+    *s = (sketch_state){.arena = a,
+                        .from = d,
+                        .before = facts,
+                        .facts = facts,
+                        .symbols = symbols,
+                        .compute = c,
+                        .name = ""};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
-    if (!d->tree) return at_edit_plain(a, c, &s->tree, err);
+    if (!d->tree) return start_plain(s, &given, err);
     s->written = tree;
     AT_TRY(sketch_start_written(s, tree, err));
     s->begun = s->tree;
@@ -132,17 +153,18 @@ static at_status check_length(const sketch_state *s, at_error *err) {
  * is wrong, or no rule can place it. */
 static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sketch **out, int *n,
                             at_error *err) {
-    sketch_state first, strips;
+    sketch_state first, other;
     sketch_states all = {0};
     at_error why;
     bool *kept;
     AT_TRY(start(a, d, NULL, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
-    const char *word = d->tree ? NULL : sketch_strips(&first, &kept);
-    if (word && start(a, d, kept, &strips, &why) == AT_OK) {
-        strips.name = word;
-        derive(a, &strips, &all);
+    for (int i = 0; i < 2 && !d->tree; i++) {
+        const char *word = i ? sketch_wholes(&first, &kept) : sketch_strips(&first, &kept);
+        if (!word || start(a, d, kept, &other, &why) != AT_OK) continue;
+        other.name = word;
+        derive(a, &other, &all);
     }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;

@@ -101,6 +101,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_repeat(a, t, c, e->stage, e->names[0], e->loop, tree, err);
     case AT_EDIT_SIZE: return at_fail(err, AT_E_INPUT, "sizes stand before all edits");
     case AT_EDIT_DISSOLVE: return at_edit_dissolve(a, t, c, e->stage, tree, err);
+    case AT_EDIT_INLINE: return at_edit_inline(a, t, e->stage, compute, tree, err);
     case AT_EDIT_COPY:
         return at_edit_copy(a, t, e->copy, e->copy == AT_COPY_WRITE ? e->stage : e->other, e->stage,
                             e->names[0], compute, tree, err);

@@ -43,8 +43,9 @@ struct sketch_edit { /* shared by all states that went on from there */
 typedef struct sketch_state {
     at_arena *arena;
     const sketch_derivation *from;
-    const at_facts *facts; /* of the original computation */
-    at_symbols *symbols;   /* shared by all states; names are added, never moved */
+    const at_facts *before; /* of the original computation */
+    const at_facts *facts;  /* of what rules begin with: with some of its stages inlined */
+    at_symbols *symbols;    /* shared by all states; names are added, never moved */
     const at_compute *compute;
     at_tree *tree;
     AT_VEC(at_definition) definitions;
@@ -112,7 +113,12 @@ void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
 /* The same, and with a long sum of few elements shared out among threads (rule_factor.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
-/* Which stages are better computed as a whole, [tensors], since padding would cut into the lanes
+/* Dissolved stages of sums become part of these (rule_inline.c). */
+void sketch_inline_sums(sketch_state *s);
+/* Which stages are computed as a whole, [tensors of the original], since their elements are needed
+ * often, and what that adds to a name; NULL: none (rule_whole.c). */
+const char *sketch_wholes(const sketch_state *s, bool **kept);
+/* The same, since padding would cut into the lanes
  * that read them, and what that adds to a name; NULL: none (rule_strip.c). */
 const char *sketch_strips(const sketch_state *s, bool **kept);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or

@@ -48,11 +48,11 @@ static inline long points_of_templates(long each, use_point *use) {
     return done;
 }
 
-/* name: in examples/te. names: adds those of the sketches, a line each; or NULL. */
-static inline long points_of_sketches(const char *name, const char *args, long each, use_point *use,
+/* path: of a .te file. names: adds those of the sketches, a line each; or NULL. */
+static inline long points_of_sketches(const char *path, const char *args, long each, use_point *use,
                                       at_text *names) {
     at_arena *a = at_arena_new();
-    const at_task *t = any_task(a, at_format(a, "examples/te/%s", name), args);
+    const at_task *t = any_task(a, path, args);
     const at_space *space = at_task_space(t);
     long done = 0;
     for (int i = 0; i < at_task_num_sketches(t); i++) {
@@ -64,14 +64,21 @@ static inline long points_of_sketches(const char *name, const char *args, long e
     return done;
 }
 
-/* Of all files there. */
+/* Of all files in examples/te and tests/te. */
 static inline long points_of_examples(long each, use_point *use, at_text *names) {
+    static const char *const folders[] = {"examples/te", "tests/te"};
     long done = 0;
-    DIR *d = opendir("examples/te");
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".te")) done += points_of_sketches(e->d_name, "", each, use, names);
-    closedir(d);
+    for (int i = 0; i < 2; i++) {
+        DIR *d = opendir(folders[i]);
+        assert_non_null(d);
+        for (struct dirent *e; (e = readdir(d));) {
+            at_arena *a = at_arena_new();
+            const char *path = at_format(a, "%s/%s", folders[i], e->d_name);
+            if (strstr(e->d_name, ".te")) done += points_of_sketches(path, "", each, use, names);
+            at_arena_free(a);
+        }
+        closedir(d);
+    }
     return done;
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDITS = 12, PATH = 40, E1 = 1, E2, E3, E4, E5, E6, E7, E8, KINDS };
+enum { EDITS = 12, PATH = 40, E1 = 1, E2, E3, E4, E5, E6, E7, E8, E10, KINDS };
 
 typedef struct editing {
     built before, now; /* the arena, symbols and values are those of `before` */
@@ -111,6 +111,10 @@ static at_status edit(editing *e, int kind, result *r, at_error *err) {
     const at_tree *t = e->now.tree;
     const at_compute *c = e->now.compute;
     if (kind == E6) return copy(e, stage, r, err);
+    if (kind == E10) {
+        at_text_addf(&e->told, "inline %s\n", stage);
+        return at_edit_inline(a, t, stage, &r->compute, &r->tree, err);
+    }
     if (kind == E5) {
         at_text_addf(&e->told, "dissolve %s\n", stage);
         return at_edit_dissolve(a, t, c, stage, &r->tree, err);
@@ -271,8 +275,8 @@ static void random_edits(void **state) {
     assert_non_null(e);
     for (long i = 0; i < count; i++) used += edit_random(e, (uint64_t)(seed + i));
     for (int k = E1; k < KINDS; k++) {
-        print_message("E%d: %d done, %d refused, %d illegal\n", k, e->done[k], e->refused[k],
-                      e->illegal[k]);
+        print_message("E%d: %d done, %d refused, %d illegal\n", k < E10 ? k : 10, e->done[k],
+                      e->refused[k], e->illegal[k]);
         assert_true(e->done[k] > 0);
     }
     assert_true(used > count / 3);

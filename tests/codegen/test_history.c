@@ -135,12 +135,13 @@ static void sketches(void **state) {
     const long each = points_asked();
     static const char *const of_rules[] = {"pointers_", "near_", "panels_", "im2col_", "late",
                                            "strip_",    "rows",  "factor_", "pack_",   "copy_",
-                                           "block_",    "lanes", "dots_",   "unroll_", "written"};
+                                           "block_",    "lanes", "dots_",   "unroll_", "written",
+                                           "blocks_",   "whole_"};
     at_text names = {0};
     long done = points_of_examples(each, round_trip, &names);
-    done +=
-        points_of_sketches("batch_matmul.te", "B=1,N=768,M=768,K=6144", each, round_trip, &names);
-    done += points_of_sketches("conv2d_transpose.te", "CO=3", each, round_trip, &names);
+    done += points_of_sketches("examples/te/batch_matmul.te", "B=1,N=768,M=768,K=6144", each,
+                               round_trip, &names);
+    done += points_of_sketches("examples/te/conv2d_transpose.te", "CO=3", each, round_trip, &names);
     for (size_t i = 0; i < sizeof of_rules / sizeof *of_rules; i++)
         if (!strstr(at_text_str(&names), of_rules[i])) fail_msg("no sketch of %s", of_rules[i]);
     at_text_free(&names);

@@ -454,6 +454,10 @@ static void operators(void **state) {
         {"tests/te/add_transposed", "N=21,M=13"},
         {"tests/te/blocks_to_rows", "N=2,C=16,H=3,W=9,B=8"},
         {"tests/te/pad_transposed", "H=13,W=19"},
+        {"tests/te/distances_of_parts", "N=13,M=37,K=9"},
+        {"tests/te/scaled_product", "N=19,M=37,K=9,P=2"},
+        {"tests/te/scaled_rows", "N=19,M=37,K=9"},
+        {"tests/te/scale_then_conv2d", "N=1,H=5,W=7,CI=3,CO=17"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

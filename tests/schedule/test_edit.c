@@ -279,6 +279,14 @@ static void plain(void **state) {
     expect_same_outputs();
     REFUSED("rule 1 (leaf): @out is an output, which cannot be dissolved",
             at_edit_dissolve(e.f.arena, e.tree, e.compute, "out", &e.tree, &e.err));
+    DO(at_edit_inline(e.f.arena, e.tree, "s", &e.compute, &e.tree, &e.err));
+    expect_tree("i, j =>\n    @out = i, j\n");
+    assert_int_equal(at_compute_find(e.compute, "s"), -1);
+    expect_same_outputs();
+    REFUSED("@out is an output, which cannot be inlined",
+            at_edit_inline(e.f.arena, e.tree, "out", &e.compute, &e.tree, &e.err));
+    REFUSED("there is no stage \"A\"",
+            at_edit_inline(e.f.arena, e.tree, "A", &e.compute, &e.tree, &e.err));
     end();
 }
 
