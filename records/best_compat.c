@@ -63,17 +63,23 @@ static void choose(history *h, at_pick_job *job, at_record *r, const char *path,
                    int64_t *considered) {
     int m = measurement_of(h, r, false);
     if (m < 0 || !considered[m]) return;
+    const at_extra extra = r->extra;
     r->extra.present = false;
     r->tvm_version = NULL;
     size_t start = job->out->len;
     at_record_print(job->out, r);
     at_pick *pick = at_push(job->arena, &job->picks);
-    *pick = (at_pick){.source = path, .considered = considered[m]};
+    *pick = (at_pick){.source = path,
+                      .considered = considered[m],
+                      .time_s = at_record_mean(r),
+                      .is_in_state = true}; /* AutoTVM has no states */
     /* A copy that outlives the reader. */
     at_status s = at_record_parse(job->arena, job->out->data + start, job->out->len - start,
                                   &pick->record, NULL);
     AT_ASSERT(s == AT_OK);
     pick->record.line = r->line;
+    pick->record.extra.gflops = extra.gflops; /* told, not written */
+    pick->record.extra.in_bytes = extra.in_bytes;
     considered[m] = 0;
 }
 

@@ -241,6 +241,18 @@ static void per(void **state) {
         "conv2d_3x3_gemm [1, 16, 16, 8, 8, \"float32\"]      1  3.000 ms                 1  "
         "b.log:4\n"
         "4 records written to best.log\n");
+    r = cli_expect(0, "./autotune pick_best a.log --compat -o theirs.log");
+    assert_string_equal(
+        r->out,
+        "task                                        index      time  GFLOP/s  best of  from\n"
+        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]      0  2.000 ms     2.00        2  "
+        "a.log:1\n"
+        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]      0  1.000 ms                 1  "
+        "a.log:4\n"
+        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]      1  1.100 ms                 1  "
+        "a.log:5\n"
+        "3 records written to theirs.log\n");
+    assert_string_equal(r->err, "");
 }
 
 /* No text of a log gets out of the comment at the head of emitted C. */
