@@ -19,12 +19,20 @@ static void note(int signal_number) {
     int64_t now = at_now_ns();
     if (!at_interrupted) {
         first_ns = now;
-        at_interrupted = 1;
+        at_interrupted = signal_number;
     }
     if (now - first_ns < together_ns) return;
     if (at_status_line_is_shown()) (void)!write(STDERR_FILENO, clear, sizeof clear - 1);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
+}
+
+const char *at_interrupted_by(void) {
+    static char by[32];
+    int number = at_interrupted;
+    if (number == SIGINT) return "";
+    snprintf(by, sizeof by, " by %s", at_signal_name(number));
+    return by;
 }
 
 void at_catch_interrupts(void) {

@@ -2,7 +2,9 @@
 #ifndef AT_CLI_INTERRUPT_H
 #define AT_CLI_INTERRUPT_H
 
-extern volatile int at_interrupted;
+extern volatile int at_interrupted; /* the signal's number; 0: none yet */
+/* " by SIGTERM", for a message; "" where it was Ctrl-C. */
+const char *at_interrupted_by(void);
 void at_catch_interrupts(void);
 
 #endif

@@ -328,8 +328,8 @@ at_status at_set_report(const at_set_result *r, const at_options *o, at_error *e
     } else AT_TRY(o->json ? print_json(r, o, err) : print_text(r, o, err));
     if (at_interrupted && r->tuning)
         return at_fail(err, AT_E_INTERRUPTED,
-                       "interrupted after %lld of %lld trials; the same command goes on",
-                       (long long)done(r), (long long)r->trials);
+                       "interrupted%s after %lld of %lld trials; the same command goes on",
+                       at_interrupted_by(), (long long)done(r), (long long)r->trials);
     if (!none) return AT_OK;
     at_text why = {0};
     bool by_accuracy;

@@ -260,8 +260,8 @@ at_status at_tune_report(at_tuning *t, const at_options *o, at_error *err) {
     else if (found) AT_TRY(print_text(t, o->stats, &best, err));
     if (at_interrupted)
         return at_fail(err, AT_E_INTERRUPTED,
-                       "interrupted after %lld of %lld trials; the same command goes on",
-                       (long long)y->done, (long long)y->total);
+                       "interrupted%s after %lld of %lld trials; the same command goes on",
+                       at_interrupted_by(), (long long)y->done, (long long)y->total);
     if (found) return AT_OK;
     if (!y->done)
         return at_fail(err, AT_E_NO_VALID,
