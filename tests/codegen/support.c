@@ -34,11 +34,3 @@ at_program *program_of(at_arena *a, const program *p) {
     CALL(at_program_verify(a, built, &err));
     return built;
 }
-
-bool cpu_has(const at_target *target) {
-    if (target->lanes == 16)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return true;
-}

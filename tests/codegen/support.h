@@ -11,9 +11,8 @@
 
 #include "codegen/target.h"
 #include "schedule/schedule.h"
+#include "tests/cpu.h"
 #include "tests/schedule/examples.h"
-
-bool cpu_has(const at_target *target); /* with the parts that its kernels use */
 
 #define CALL(call)                                                                                 \
     do {                                                                                           \

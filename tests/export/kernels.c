@@ -46,14 +46,6 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     return true;
 }
 
-bool cpu_has(const at_target *target) {
-    if (target->lanes == 16)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return true;
-}
-
 char folder[] = "/tmp/at-export-XXXXXX";
 
 int make_folder(void **state) {

@@ -10,6 +10,7 @@
 
 #include "export/export.h"
 #include "templates/task.h"
+#include "tests/cpu.h"
 
 #define CALL(call)                                                                                 \
     do {                                                                                           \
@@ -21,8 +22,6 @@ at_task *task_of(at_arena *a, const char *name, const char *args);
 /* false: this configuration makes no program. */
 bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialect,
                const at_target *target, const char *name, at_file_kernel *out);
-bool cpu_has(const at_target *target);
-
 /* A folder of the test program's own, made before and removed behind a group of tests. */
 extern char folder[];
 int make_folder(void **state);
