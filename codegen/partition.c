@@ -340,8 +340,9 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
     /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
      * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
      * does so little that the cut would cost as much. */
-    if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))
-        return LEAVE;
+    if (at_loop_is_unrolled(n) || already_mixed(written, facts)) return LEAVE;
+    if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
+        return outside && !known && has_versions(p, n, without, deps & below) ? VERSIONS : LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;
     if (has_versions(p, n, without, deps & below)) return SET_APART;
     int64_t width = at_loop_trips(inner);
