@@ -69,6 +69,21 @@ static void blocks_of_rows(void **state) {
                  "6x16 6x7 4x16 4x7");
 }
 
+/* The same behind a loop that decides with the parallel one around it: no sum goes through memory
+ * in the turns of k. */
+static void blocks_in_a_loop(void **state) {
+    (void)state;
+    static const char tree[] = "{xo, yt}:para, yo =>\n"
+                               "    k, y1:unroll, y2:unroll, xi:vec =>\n"
+                               "        @acc = {yt, yo, y1, y2}/y, {xo, xi}/x  // k\n"
+                               "    y1:unroll, y2:unroll, xi:vec =>\n"
+                               "        @out = {yt, yo, y1, y2}/y, {xo, xi}/x\n";
+    expect_tiles(&(program){"whole", "Y=30 X=55 K=9 yt=2 yo=3 y1=3 y2=2 xo=4 xi=16", compute, tree},
+                 "6x16 6x7");
+    expect_tiles(&(program){"parts", "Y=34 X=55 K=9 yt=2 yo=3 y1=3 y2=2 xo=4 xi=16", compute, tree},
+                 "6x16 4x16 6x7 4x7");
+}
+
 /* Rows that a list names: in either version no entry is beyond its end. */
 static void listed_rows(void **state) {
     (void)state;
@@ -222,7 +237,9 @@ static void copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),      cmocka_unit_test(ragged), cmocka_unit_test(blocks_of_rows),
-        cmocka_unit_test(listed_rows), cmocka_unit_test(whole),  cmocka_unit_test(phases)};
+        cmocka_unit_test(copies),         cmocka_unit_test(ragged),
+        cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
+        cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
+        cmocka_unit_test(phases)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
