@@ -200,7 +200,7 @@ tests: $(B)/autotune library $(TESTS)
 # Those that need every core, and run when the others are done.
 ALONE = $(addprefix $(B)/tests/,cli/test_jobs cli/test_threads runtime/test_threads)
 # The longest first: a core that takes one last does not keep the others waiting.
-LONG  = $(addprefix $(B)/tests/,cli/test_templates run/test_templates cli/test_pages)
+LONG  = $(addprefix $(B)/tests/,cli/test_templates run/test_templates cli/test_pages codegen/test_sketches cli/test_tune)
 
 # Those with engines of others: make test-cluster.
 CLUSTER = $(filter $(B)/tests/cluster/%,$(TESTS))

@@ -1,4 +1,5 @@
-/* codegen/tile_key.c: by what a tile is known again, and a list of nests that is to become one. */
+/* codegen/tile_key.c: hashes by which a tile is known again, and a list of nests that is to become
+ * one. */
 #include "codegen/tile_build.h"
 #include "codegen/tile_memo.h"
 

@@ -1,5 +1,5 @@
-/* codegen/tile_memo.h: tiles that were built before: a search makes some six for each kernel, and
- * most of them for one before. */
+/* codegen/tile_memo.h: tiles that were built before. A kernel of a search has some six tiles, most
+ * of which an earlier kernel had, too. */
 #ifndef AT_CODEGEN_TILE_MEMO_H
 #define AT_CODEGEN_TILE_MEMO_H
 
@@ -7,9 +7,10 @@
 
 #define AT_TILE_MOST_RESTS 24
 
-/* A list that is to become a tile: the hash of all that the tile depends on. What is known outside
- * of the tile counts only by what of it is equal: these parts of addresses and trip counts have
- * numbers, in the order in which the list has them. */
+/* A list that is to become a tile: the hash of all that the tile depends on. Of what is known
+ * outside of the tile (parts of addresses, trip counts) it matters only which are equal to each
+ * other: they are numbered in the order in which the list has them, and the hash has their numbers.
+ */
 typedef struct at_list_key {
     at_hash hash;
     const at_aff *rest[AT_TILE_MOST_RESTS];
