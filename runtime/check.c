@@ -31,6 +31,16 @@ static void value_text(char text[64], bool is_int, uint32_t bits) {
     else snprintf(text, 64, "%.9g", (double)float_of(bits));
 }
 
+/* The expected output is worked out in double. */
+static const char beyond[] =
+    "; where the computation itself goes beyond what a float32 holds on the way, as in inf/inf or "
+    "inf - inf, every schedule does: it must be written so that it does not";
+
+static bool left_floats(bool is_int, uint32_t got, uint32_t expected) {
+    if (got == AT_POISON_OUT || got == AT_POISON_WORK) return false;
+    return !is_int && !isfinite(float_of(got)) && isfinite(float_of(expected));
+}
+
 static bool fail(const at_buf *b, int64_t first, const void *got, const void *expected,
                  const float *limits, int64_t differ, at_outcome *out) {
     char is[64], should[64] = "", by[64] = "";
@@ -46,11 +56,12 @@ static bool fail(const at_buf *b, int64_t first, const void *got, const void *ex
     else if (bits == AT_POISON_WORK) {
         n = snprintf(text, size, "%s[%lld]: got memory never written", b->name, (long long)first);
     } else n = snprintf(text, size, "%s[%lld]: got %s", b->name, (long long)first, is);
-    if ((size_t)n < size) {
-        snprintf(text + n, size - (size_t)n, "%s%s%s; %lld of %lld elements %s",
-                 expected ? ", expected " : "", should, by, (long long)differ,
-                 (long long)(b->size_bytes / 4), expected ? "differ" : "have no value");
-    }
+    if ((size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, "%s%s%s; %lld of %lld elements %s",
+                      expected ? ", expected " : "", should, by, (long long)differ,
+                      (long long)(b->size_bytes / 4), expected ? "differ" : "have no value");
+    if ((size_t)n < size && expected && left_floats(b->is_int, bits, bits_at(expected, first)))
+        snprintf(text + n, size - (size_t)n, "%s", beyond);
     out->end = AT_JOB_WRONG;
     return false;
 }
