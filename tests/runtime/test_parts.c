@@ -230,7 +230,8 @@ static void check_exact(void **state) {
     assert_int_equal(o.end, AT_JOB_WRONG);
     assert_true(o.max_error == 1);
     assert_false(check((float[]){NAN, -2, 0, INFINITY}, e, &o));
-    assert_non_null(strstr(o.error, "nan, expected 1; 2 of 4 elements differ; where the computation"));
+    assert_non_null(
+        strstr(o.error, "nan, expected 1; 2 of 4 elements differ; where the computation"));
     assert_true(isinf(o.max_error));
 }
 
