@@ -4,7 +4,6 @@
 #include "engine/machine_speeds.h"
 #include "engine/file_space.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,7 +95,7 @@ static void take(reading *r, const at_record *record) {
         return;
     }
     double time_s = record->error_no ? -record->error_no : at_record_mean(record);
-    if (time_s == 0 || !isfinite(time_s)) return;
+    if (!record->error_no && !at_can_be_time(time_s)) return;
     int64_t index = index_of(r, record);
     if (index < 0) {
         r->strange++;

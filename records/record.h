@@ -137,6 +137,8 @@ extern const char *const at_pruned_text;       /* error of what was not measured
 bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */
 bool at_record_is_at_least(const at_record *r); /* valid, but its time is a bound from below */
 double at_record_mean(const at_record *r);      /* of costs */
+/* Seconds of a run: what is 10^9 and more, or below 10^-12, is nobody's measurement. */
+bool at_can_be_time(double seconds);
 /* Time and rounds as they are for an objective, of which samples in a state count. Returns how many
  * of these there are; 0: it is as it was, of all. rounds: room for as many. */
 int at_turns_for(at_turns *t, at_objective o, at_round *rounds);

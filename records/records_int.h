@@ -15,11 +15,6 @@ enum {
     AT_MOST_TARGET_BYTES = 4096,
 };
 
-/* ---- record_time.c -------------------------------------------------------------------------- */
-
-/* Seconds of a run: what is beyond is nobody's measurement. */
-bool at_can_be_time(double seconds);
-
 /* ---- record.c ------------------------------------------------------------------------------- */
 
 /* As at_record_parse. *old_version: the line is of log version 0.1. */

@@ -53,6 +53,11 @@ static void compact(void **state) {
                   "'s/\"result\": .*, 0.1/\"result\": [['$t'], 0, 0.1/'; done; } > twice.log");
     cli_expect(0, "./autotune convert twice.log --to space | sed -n '2p;9p'");
     assert_string_equal(cli_read(".out"), "90000\n70000\n");
+    /* What nobody can have measured is no time, and no failure either. */
+    cli_expect(0, "{ cat space.log; for t in 1e+300 1e+30 -0.5; do sed -n '1p' space.log | sed "
+                  "'s/\"result\": .*, 0.1/\"result\": [['$t'], 0, 0.1/'; done; } > beyond.log");
+    cli_expect(0, "for l in space beyond; do ./autotune convert $l.log --to space | tail -n +2 "
+                  ">$l.txt; done; cmp space.txt beyond.txt");
     cli_expect(0, "sed 's/\\[1, 7, 7, 16, 16,/[1, 7, 7, 16, 32,/' a.space > b.space");
     const cli_result *r = cli_expect(4, "./autotune replay b.space --repeats 1");
     assert_string_equal(r->err, "autotune: b.space: its knobs are not those that " T
