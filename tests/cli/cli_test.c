@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -106,6 +107,11 @@ const cli_result *cli_run(const char *command, ...) {
     run(command, ap);
     va_end(ap);
     return &last;
+}
+
+int cli_cores(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
 bool cli_knows_cpu(void) {

@@ -1,16 +1,10 @@
 /* --jobs 2 from outside: the search is that of --jobs 1, and nothing is left behind. */
 #include "tests/cli/cli_test.h"
 
-#include <sched.h>
 #include <string.h>
 
 #define T "conv2d_3x3_gemm"
 #define ARGS "--args N=1,H=6,W=8,CI=16,CO=32 "
-
-static int cores(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-}
 
 static void no_core(void **state) {
     (void)state;
@@ -28,7 +22,7 @@ static void same_search(void **state) {
     static const char *const ways[] = {
         "--tuner random", "--tuner grid", "--tuner ga --population 8",
         "--tuner random --early-stopping 7", "--tuner random --prune 1.2"};
-    if (cores() < 2) skip();
+    if (cli_cores() < 2) skip();
     bool is_known = cli_knows_cpu();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (!is_known && strstr(ways[i], "--prune")) continue;
@@ -52,7 +46,7 @@ static void same_search(void **state) {
 /* Compilers run ahead, too; an object that is not measured any more goes as well. */
 static void objects(void **state) {
     (void)state;
-    if (cores() < 2) skip();
+    if (cli_cores() < 2) skip();
     cli_expect(0,
                "mkdir tmp && TMPDIR=$PWD/tmp ./autotune " T " " ARGS
                "--trials 6 --jobs 2 --compiler gcc --early-stopping 2 --tuner random --log g.log");

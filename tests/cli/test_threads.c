@@ -2,16 +2,10 @@
  * `apply` run on threads under -fopenmp and on one without it. */
 #include "tests/cli/cli_test.h"
 
-#include <sched.h>
 #include <string.h>
 
 #define T "conv2d_NCHWc"
 #define ARGS "--args N=1,IC=8,H=9,W=10,OC=16,KH=3,KW=3,strides=1,padding=1 "
-
-static int cores(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-}
 
 static bool has_openmp(void) { /* the C compiler's, which built the program, too */
     return cli_run("echo 'int main(void) { return 0; }' | cc -fopenmp -x c -o omp - 2>omp.txt")
@@ -27,7 +21,7 @@ static void too_many(void **state) {
 
 static void records(void **state) {
     (void)state;
-    if (cores() < 2 || !has_openmp()) skip();
+    if (cli_cores() < 2 || !has_openmp()) skip();
     cli_expect(0, "./autotune " T " " ARGS "--trials 6 --tuner random --threads 2 --log two.log");
     assert_int_equal(cli_count_lines(cli_read("two.log"), "{"), 6);
     const char *log = cli_read("two.log");

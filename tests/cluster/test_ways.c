@@ -111,7 +111,8 @@ static void options(void **state) {
                "{ echo '%%%%MatrixMarket matrix array real general'; echo '64 64'; "
                "i=0; while [ $i -lt 4096 ]; do i=$((i + 1)); echo $((i %% 7 - 3)); done; } >w.mtx");
     bool is_known = cli_knows_cpu();
-    for (int i = 0; i < 3; i++) {
+    int first = cli_cores() < 2; /* without a core for --jobs */
+    for (int i = first; i < 3; i++) {
         if (!is_known && strstr(given[i], "--prune")) continue;
         cli_expect(0, "./autotune " TASK "--trials 40 %s --log o%d.log --on local", given[i], i);
         char log[16];
@@ -120,9 +121,11 @@ static void options(void **state) {
     }
     /* Where kernels are made meanwhile, the same are tried; what is left out was measured before.
      */
-    cli_expect(0, "./autotune " TASK "--trials 40 --log o.log; for l in o o0; do sed -n "
-                  "'s/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' $l.log | sort >$l.txt; done; "
-                  "cmp o.txt o0.txt");
+    cli_expect(0, "./autotune " TASK "--trials 40 --log o.log");
+    if (!first)
+        cli_expect(0, "for l in o o0; do sed -n "
+                      "'s/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' $l.log | sort >$l.txt; "
+                      "done; cmp o.txt o0.txt");
     if (is_known) cli_expect(0, "grep -q '\"pruned\"' o1.log && ! grep -q '\"pruned\"' o.log");
     const cli_result *r = cli_expect(
         0, "./autotune dense --workload resnet50 --tuner random -q --trials 5 --log set.log --on "
