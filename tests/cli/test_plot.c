@@ -158,17 +158,24 @@ static void only_failures(void **state) {
     check_contains(cli_expect(0, "./autotune plot failed.log --knobs")->out, "  [-1, 1, 1]  ");
 }
 
-/* The shortest time that a double holds is drawn, too. */
+/* The shortest time that a record may have is drawn; a shorter one, which nobody can have measured,
+ * is among what failed. */
 static void no_time(void **state) {
     (void)state;
     at_text log = {0};
-    add_trial(&log, 1, 5e-324, 0, 0);
+    add_trial(&log, 1, 1e-12, 0, 0);
     add_trial(&log, 2, 1e-6, 0, 1);
+    cli_write("short.log", at_text_str(&log));
+    add_trial(&log, 1, 5e-324, 0, 2);
     cli_write("none.log", at_text_str(&log));
     at_text_free(&log);
-    const cli_result *r = cli_expect(0, "./autotune plot none.log");
+    const cli_result *r = cli_expect(0, "./autotune plot short.log");
+    assert_null(strstr(r->out, "failed"));
+    check_contains(r->out, "3e+07");
+    r = cli_expect(0, "./autotune plot none.log");
     assert_null(strstr(r->out, "inf"));
-    check_contains(r->out, "1e+30");
+    check_contains(r->out, "failed");
+    check_contains(r->out, "3e+07");
 }
 
 static void files(void **state) {

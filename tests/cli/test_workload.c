@@ -62,7 +62,8 @@ static void time_of_a_reference(void **state) {
                         "out[i:N, j:N] = min(m[i, j], 5)\n");
     const cli_result *r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
     assert_non_null(strstr(r->err, "autotune: far: the time ended first: plain loops make the "));
-    assert_int_equal(cli_count_lines(r->err, "autotune: "), 1);
+    assert_int_equal(cli_count_lines(r->err, "autotune: far: "), 1);
+    assert_int_equal(cli_count_lines(r->err, "autotune: warning: the output that kernels are "), 1);
     cli_write("far.workload", "1 far N=4000\n1 far N=8\n");
     cli_expect(0, "./autotune ./far.te --trials 2 --log far.log");
     r = cli_expect(3, "./autotune tune ./far.te --workload ./far.workload --time 0.5s");
