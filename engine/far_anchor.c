@@ -49,11 +49,12 @@ static bool read_anchor(at_arena *a, const at_far_event *e, at_anchor_line *out)
            !strcmp(out->first, out->code_hash);
 }
 
-/* log of how far apart they are for certain; 0: not, or it is not known. */
+/* log of how far apart they are for certain; 0: not, or it is not known. What others do on a
+ * machine moves the ratio of two kernels by more than machines differ, so both were alone. */
 static double apart(const at_anchor_line *x, const at_anchor_line *y) {
     if (!*x->second_code || strcmp(x->second_code, y->second_code) || strcmp(x->first, y->first))
         return 0;
-    if (x->state != y->state) return 0; /* of the machine: what others do there */
+    if (x->state != AT_STATE_ALONE || y->state != AT_STATE_ALONE) return 0;
     double d = x->second - y->second, unsure = x->second_error + y->second_error;
     return fabs(d) - unsure > log1p(most_apart) ? d : 0;
 }

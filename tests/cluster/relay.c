@@ -26,22 +26,21 @@ static void put(const char *data, size_t len) {
     }
 }
 
-/* A number in JSON becomes a digit. */
-static void put_digit(char *data, size_t len, const char *name, char digit) {
+/* A value in JSON becomes another one, which is not longer. */
+static void put_value(char *data, size_t len, const char *name, const char *value) {
     char *p = memmem(data, len, name, strlen(name));
     if (!p) return;
     p += strlen(name);
-    *p++ = digit;
-    while (p < data + len && *p != ',' && *p != '}') *p++ = ' ';
+    while (p < data + len && *p != ',' && *p != '}') *p++ = *value ? *value++ : ' ';
+    if (*value) exit(1);
 }
 
 /* What the machine there says of its second kernel, for certain, whatever others do on this one:
  * all say the same, but for the one that is apart. */
 static void say_second(char *data, size_t len, bool is_apart) {
-    char *state = memmem(data, len, "\"state\": ", 9);
-    if (state) memcpy(state, "\"other\": ", 9); /* it is not known */
-    put_digit(data, len, "\"second\": ", is_apart ? '1' : '0');
-    put_digit(data, len, "\"second_error\": ", '0');
+    put_value(data, len, "\"state\": ", "\"alone\"");
+    put_value(data, len, "\"second\": ", is_apart ? "1" : "0");
+    put_value(data, len, "\"second_error\": ", "0");
 }
 
 static void pass(at_text *from, bool *greeted, const faults *f, long *count) {

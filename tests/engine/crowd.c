@@ -19,6 +19,7 @@ static const char anchor_code[] = "0123456789abcdef0123456789abcdef";
 static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record *r) {
     at_text text = {0};
     double off = c->compared[worker] ? 0 : c->at_first[worker];
+    at_state state = c->state[worker] ? c->state[worker] : AT_STATE_ALONE;
     if (!c->is_paired) return NULL;
     at_anchor_line_print(&text, &(at_anchor_line){.task = r->task,
                                                   .args = r->args,
@@ -28,6 +29,7 @@ static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record 
                                                   .linked_to = -1,
                                                   .of_first = 1,
                                                   .first_s = anchor_s * c->slower[worker],
+                                                  .state = state,
                                                   .second = c->second[worker] + off,
                                                   .second_error = 1e-3,
                                                   .second_code = "second",

@@ -38,6 +38,7 @@ typedef struct crowd {
     bool is_paired;
     double slower[CROWD_MOST], second[CROWD_MOST];
     double at_first[CROWD_MOST]; /* what the first comparison is off */
+    at_state state[CROWD_MOST];  /* in which the second kernel was timed; 0: alone */
     bool lies[CROWD_MOST];       /* what it compares again is of another task */
     int compared[CROWD_MOST], to_compare[CROWD_MOST], num_to_compare;
     double least_best_s[CROWD_MOST]; /* that each was told; 0: none */

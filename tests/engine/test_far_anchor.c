@@ -99,6 +99,27 @@ static void apart(void **state) {
     unlink(crowd_log);
 }
 
+/* What is 7 % apart with others beside it, or beside the first one, says nothing of the machine. */
+static void not_alone(void **state) {
+    (void)state;
+    static const at_state states[][2] = {{0, AT_STATE_COMPANY},
+                                         {AT_STATE_COMPANY, 0},
+                                         {AT_STATE_COMPANY, AT_STATE_COMPANY},
+                                         {AT_STATE_MIXED, AT_STATE_MIXED}};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        crowd c = {.workers = 2, .is_paired = true, .slower = {1, 1}, .second = {0, 0.07}};
+        const char *text;
+        int n;
+        memcpy(c.state, states[i], sizeof states[i]);
+        crowd_begin_log("company");
+        search_paired(&c, CROWD_TRIALS, &n, &text);
+        assert_int_equal(n, CROWD_TRIALS);
+        assert_int_equal(c.compared[1], 0);
+        at_arena_free(c.arena);
+        unlink(crowd_log);
+    }
+}
+
 /* One that was asked to compare again, and answers with nonsense, is not waited for. */
 static void refused_in_doubt(void **state) {
     (void)state;
@@ -141,8 +162,8 @@ static void moments(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slow_node), cmocka_unit_test(apart),
-                                       cmocka_unit_test(refused_in_doubt),
-                                       cmocka_unit_test(moments)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_node), cmocka_unit_test(apart), cmocka_unit_test(not_alone),
+        cmocka_unit_test(refused_in_doubt), cmocka_unit_test(moments)};
     return cmocka_run_group_tests_name("engine/far_anchor", tests, NULL, NULL);
 }
