@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "tests/engine/guessed_cost.h"
 #include "tests/any_task.h"
 #include "tests/setting.h"
 
@@ -85,23 +86,12 @@ static void compare(const char *what, const at_config *c, double found, double e
              at_text_str(&text));
 }
 
-/* On a machine that was never measured. */
-static at_cost_model *model_of(const at_task *t, const at_target *target, const at_core *core) {
-    at_speeds speeds;
-    at_speeds_guess(core, target, &speeds);
-    return at_cost_model_of(
-        t, &(at_estimate_options){.target = target,
-                                  .speeds = &speeds,
-                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
-                                  .threads = 1});
-}
-
 static void one_task(int k, const char *isa, int points) {
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
     at_task *t = any_task(a, tasks[k].name, tasks[k].args);
     const at_target *target = at_target_find(isa);
     const at_core *core = at_core_find("sapphirerapids");
-    at_cost_model *m = model_of(t, target, core);
+    at_cost_model *m = guessed_cost(t, target, core);
     const at_machine machine = {.core = core,
                                 .l1d_bytes = core->l1d_bytes,
                                 .l2_bytes = core->l2_bytes,
@@ -187,7 +177,7 @@ static double fetched(int length, int64_t index, int64_t *rows, at_arena *a) {
     at_task *t = any_task(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
     at_config config;
     at_estimate e;
-    at_cost_model *m = model_of(t, target, core);
+    at_cost_model *m = guessed_cost(t, target, core);
     bool known = at_cost_point(m, index, &e) &&
                  at_config_at(a, at_task_space(t), index, &config, NULL) == AT_OK;
     at_cost_model_free(m);
@@ -265,7 +255,7 @@ static int64_t last_of(const at_config *c, const char *knob) {
 static double in_groups(int steps, int rows) {
     at_arena *a = at_arena_new();
     at_task *t = any_task(a, "dense", "M=8,N=32,K=128");
-    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
     const at_space *space = at_task_space(t);
     int64_t index = at_space_range_length(space);
     at_config c;
@@ -349,7 +339,7 @@ static bool has_estimate(int lists) {
     at_text_addf(&te, "out[n:N] = %s\n", at_text_str(&sum));
     assert_int_equal(at_te_parse(a, "lists.te", at_text_str(&te), te.len, &row, &err), AT_OK);
     assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
-    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
     at_estimate e;
     bool has = at_cost_point(m, 0, &e);
     at_cost_model_free(m);
@@ -383,7 +373,7 @@ static void many_axes(void **state) {
     at_text_addf(&te, "k:K) x[n, k]\n");
     assert_int_equal(at_te_parse(a, "axes.te", at_text_str(&te), te.len, &row, &err), AT_OK);
     assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
-    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
     assert_true(at_cost_point(m, 0, &e));
     assert_true(e.bytes[1] >= 4.0 * 1024 * 1024);
     at_cost_model_free(m);
@@ -404,7 +394,7 @@ static void long_sums_at_borders(void **state) {
     at_estimate e;
     assert_int_equal(at_te_parse(a, "borders.te", te, strlen(te), &row, &err), AT_OK);
     assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
-    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
     for (int64_t i = 0; i < 4; i++) assert_true(at_cost_point(m, i, &e) && e.ns > 0);
     at_cost_model_free(m);
     at_arena_free(a);
@@ -435,7 +425,7 @@ static void functions_of_elements(void **state) {
         at_error err;
         assert_int_equal(at_te_parse(a, "one.te", text, strlen(text), &row, &err), AT_OK);
         assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
-        at_cost_model *m = model_of(t, target, core);
+        at_cost_model *m = guessed_cost(t, target, core);
         int64_t index = at_space_range_length(at_task_space(t)) - 1; /* the widest vector */
         assert_true(at_cost_point(m, index, &e));
         assert_int_equal(at_config_at(a, at_task_space(t), index, &config, NULL), AT_OK);

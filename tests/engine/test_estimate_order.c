@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "tests/engine/guessed_cost.h"
 #include "sketch/sketch.h"
 #include "templates/template.h"
 
@@ -15,15 +16,7 @@
 enum { POINTS = 12 };
 
 static at_cost_model *model_of(const at_task *t) {
-    const at_target *target = at_target_find("avx512");
-    const at_core *core = at_core_find("sapphirerapids");
-    at_speeds speeds;
-    at_speeds_guess(core, target, &speeds);
-    return at_cost_model_of(
-        t, &(at_estimate_options){.target = target,
-                                  .speeds = &speeds,
-                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
-                                  .threads = 1});
+    return guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
 }
 
 static void compare(const at_template_row *row) {
