@@ -272,18 +272,23 @@ static void pooling(void **state) {
     mutants("max_pool2d_nhwc", "H=9,W=9,C=19,KH=3,KW=3", false);
 }
 
+/* 3 rows of 40, and room for the data of a run, which is not filled yet. */
+static void open_softmax(subject *x, at_dataset *d) {
+    at_error err = {0};
+    open_subject(x, "softmax", "Y=3,X=40", 0, true);
+    const int **layouts = AT_NEW_ARRAY(x->arena, const int *, x->c.program->compute->num_tensors);
+    if (at_dataset_new(x->arena, x->c.program->compute, x->c.program->values, layouts, NULL, d,
+                       &err) ||
+        at_dataset_expect(d, &err))
+        fail_msg("%s", err.text);
+}
+
 /* The data of a run are such that a kernel without the maximum overflows in every row. */
 static void inputs_overflow(void **state) {
     (void)state;
     subject x;
     at_dataset d;
-    at_error err = {0};
-    open_subject(&x, "softmax", "Y=3,X=40", 0, true);
-    const int **layouts = AT_NEW_ARRAY(x.arena, const int *, x.c.program->compute->num_tensors);
-    if (at_dataset_new(x.arena, x.c.program->compute, x.c.program->values, layouts, NULL, &d,
-                       &err) ||
-        at_dataset_expect(&d, &err))
-        fail_msg("%s", err.text);
+    open_softmax(&x, &d);
     at_dataset_fill(&d, 1);
     const float *in = at_store_at(d.store, d.offset[0]);
     for (int y = 0; y < 3; y++) {
@@ -300,14 +305,8 @@ static void filling_ends(void **state) {
     (void)state;
     subject x;
     at_dataset d;
-    at_error err = {0};
     const volatile int stop = 1;
-    open_subject(&x, "softmax", "Y=3,X=40", 0, true);
-    const int **layouts = AT_NEW_ARRAY(x.arena, const int *, x.c.program->compute->num_tensors);
-    if (at_dataset_new(x.arena, x.c.program->compute, x.c.program->values, layouts, NULL, &d,
-                       &err) ||
-        at_dataset_expect(&d, &err))
-        fail_msg("%s", err.text);
+    open_softmax(&x, &d);
     const float *in = at_store_at(d.store, d.offset[0]);
     d.stop = &stop;
     at_dataset_fill(&d, 1);
