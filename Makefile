@@ -127,7 +127,7 @@ $(PREFIX_MARK):
 # TinyCC, with names of its own for what it takes of the C library as data: its objects are made for
 # programs, and could not be part of a library else. LIBTCC=path: another build of it.
 # Where there is only a shared one, that is linked as it is.
-LIBTCC ?= $(shell $(CC) -print-file-name=libtcc.a)
+LIBTCC ?= $(shell $(CC) -print-file-name=libtcc.a 2>/dev/null)
 OWN_LIBTCC := $(if $(wildcard $(LIBTCC)),$(B)/library/libtcc.a)
 $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	@mkdir -p $(@D)
