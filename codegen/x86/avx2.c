@@ -21,12 +21,7 @@ static void load_mask(at_x86 *x, int lanes) {
     x->scratch_now = lanes;
     EMIT(x, VMOVUPS, at_vec(AT_X86_SCRATCH_VEC, 32),
          at_mem(AT_RIP, 0x10000000, 32)); /* distance patched at the end */
-    if (x->num_patches == 256) {
-        x->code.bad = true;
-        return;
-    }
-    x->mask_patch[x->num_patches] = x->code.len - 4;
-    x->mask_lanes[x->num_patches++] = lanes;
+    *at_push(x->code.arena, &x->mask_patches) = (at_x86_patch){x->code.len - 4, x->code.len, lanes};
 }
 
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
@@ -123,15 +118,16 @@ static void vector(at_x86 *x, const at_tile_op *op) {
 
 /* All masks are windows of one table behind the code. */
 static void mask_table(at_x86 *x) {
-    if (!x->num_patches) return;
+    if (!x->mask_patches.len) return;
     int32_t table[16];
     for (int i = 0; i < 16; i++) table[i] = i < 8 ? -1 : 0;
     at_asm_align(&x->code, 32);
     int at = x->code.len;
     at_asm_raw(&x->code, table, sizeof table);
-    for (int i = 0; i < x->num_patches && !x->code.bad; i++) {
-        int32_t distance = at + 4 * (8 - x->mask_lanes[i]) - (x->mask_patch[i] + 4);
-        memcpy(x->code.code + x->mask_patch[i], &distance, 4);
+    for (int i = 0; i < x->mask_patches.len && !x->code.bad; i++) {
+        const at_x86_patch *p = &x->mask_patches.data[i];
+        int32_t distance = at + 4 * (8 - p->entry) - p->end;
+        memcpy(x->code.code + p->at, &distance, sizeof distance);
     }
 }
 

@@ -29,7 +29,7 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     bool whole = n == 4 || n == 8 || n == 16;
     int bytes = whole ? 4 * n : x->set->width;
     at_x86_arg v = at_vec(r, bytes), m = at_x86_memory(x, op, bytes),
-               k = at_mask_reg(whole ? 0 : x->mask_of[n]);
+               k = whole ? at_mask_reg(0) : at_x86_mask(x, n);
     at_x86_arg store_args[] = {m, k, v}, load_args[] = {v, k, m};
     at_asm_emit(&x->code, AT_X86_VMOVUPS, 0, !store && !whole, 3, store ? store_args : load_args);
 }
@@ -92,7 +92,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
         else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
-    case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_mask_reg(x->mask_of[op->lanes]), from); return;
+    case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
     default: break;
     }
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
@@ -115,25 +115,40 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     if (at_tile_compares(op)) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
 }
 
-/* One mask register per number of lanes that is no whole register, set up at entry. */
+static void set_mask(at_x86 *x, int reg, int lanes) {
+    EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm((1 << lanes) - 1));
+    EMIT(x, KMOVW, at_mask_reg(reg), at_gpr32(AT_X86_SCRATCH));
+}
+
+/* Does it need a mask? */
+static bool is_masked(const at_tile_op *op) {
+    int n = op->lanes;
+    bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
+    return (moves || op->kind == AT_T_FIRST) && n != 16;
+}
+
+/* One mask register per number of lanes that is no whole register, set up at entry. Where there are
+ * more of these numbers than registers, as along a diagonal, the last register is set at each use
+ * of one of the others. */
 void at_x86_set_masks(at_x86 *x) {
-    int next = 1, end = MASKS;
-    for (int i = 0; i < x->t->num_ops; i++)
-        if (at_tile_compares(&x->t->ops[i])) end = COMPARED;
+    int which[16], count = 0, end = MASKS;
+    bool seen[17] = {false};
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
-        int n = op->lanes;
-        bool moves =
-            (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
-        if ((!moves && op->kind != AT_T_FIRST) || n == 16 || x->mask_of[n]) continue;
-        if (next == end) { /* so many widths of tail in one tile: does not occur */
-            x->code.bad = true;
-            return;
-        }
-        x->mask_of[n] = next;
-        EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm((1 << n) - 1));
-        EMIT(x, KMOVW, at_mask_reg(next++), at_gpr32(AT_X86_SCRATCH));
+        if (at_tile_compares(op)) end = COMPARED;
+        if (!is_masked(op) || seen[op->lanes]) continue;
+        seen[op->lanes] = true;
+        which[count++] = op->lanes;
     }
+    if (1 + count > end) x->shared_mask = --end;
+    for (int i = 0; i < count && 1 + i < end; i++)
+        set_mask(x, x->mask_of[which[i]] = 1 + i, which[i]);
+}
+
+at_x86_arg at_x86_mask(at_x86 *x, int lanes) {
+    if (x->mask_of[lanes]) return at_mask_reg(x->mask_of[lanes]);
+    set_mask(x, x->shared_mask, lanes);
+    return at_mask_reg(x->shared_mask);
 }
 
 bool at_encode_avx512(at_arena *arena, at_tile *t) {

@@ -23,7 +23,8 @@ static void load_512(at_x86 *x, const at_tile_op *op) {
         return;
     }
     bool whole = n == 4 || n == 8;
-    at_x86_arg args[] = {at_vec(op->dst, n == 4 ? 32 : 64), at_mask_reg(whole ? 0 : x->mask_of[n]),
+    at_x86_arg args[] = {at_vec(op->dst, n == 4 ? 32 : 64),
+                         whole ? at_mask_reg(0) : at_x86_mask(x, n),
                          at_x86_memory(x, op, n == 4 ? 16 : 32)};
     at_asm_emit(&x->code, AT_X86_VCVTPS2PD, 0, !whole, 3, args);
 }
@@ -35,7 +36,7 @@ static void store_512(at_x86 *x, const at_tile_op *op) {
     if (n == 1) EMIT(x, VMOVSS, at_x86_memory(x, op, 4), k0, at_vec(AVX512_SCRATCH, 16));
     else if (n == 4) EMIT(x, VMOVUPS, at_x86_memory(x, op, 16), k0, at_vec(AVX512_SCRATCH, 16));
     else
-        EMIT(x, VMOVUPS, at_x86_memory(x, op, 32), at_mask_reg(n == 8 ? 0 : x->mask_of[n]),
+        EMIT(x, VMOVUPS, at_x86_memory(x, op, 32), n == 8 ? at_mask_reg(0) : at_x86_mask(x, n),
              at_vec(AVX512_SCRATCH, 32));
 }
 

@@ -41,13 +41,12 @@ struct at_x86 {
     int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
     int counter_home[AT_X86_MAX_NEST];
     int mask_of[17]; /* avx512: k register for n lanes, 0 none */
+    int shared_mask; /* avx512: k register of lanes that have none, set wherever it is used; 0: none
+                      */
     int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
                         `spreads`: as -1, -2, ...; 0: nothing known */
-    int mask_patch[256]; /* avx2: where displacements to the mask table stand, and for how many
-                            lanes */
-    int mask_lanes[256];
-    int num_patches;
-    AT_VEC(uint64_t) pool; /* constants behind the code, each `pool_bytes` long */
+    AT_VEC(at_x86_patch) mask_patches; /* avx2: displacements to the mask table; entry: lanes */
+    AT_VEC(uint64_t) pool;             /* constants behind the code, each `pool_bytes` long */
     AT_VEC(at_x86_patch) pool_patches;
     AT_VEC(at_x86_spread) spreads; /* behind these, a byte per lane: where it is from */
     AT_VEC(at_x86_patch) spread_patches;
@@ -74,8 +73,9 @@ static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, in
 static inline at_x86_arg at_x86_constant(int bytes) { return at_mem(AT_RIP, 0x10000000, bytes); }
 void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 
-/* avx512.c: mask registers for the first lanes of a register, at entry. */
+/* avx512.c: mask registers for the first lanes of a register, at entry, and the one for so many. */
 void at_x86_set_masks(at_x86 *x);
+at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 
 /* encode.c: where the lanes of a load that is spread are from: which entry of `spreads` that is,
  * and, right behind the instruction whose last operand it is, as bytes in memory. */

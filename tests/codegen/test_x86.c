@@ -417,6 +417,24 @@ static void every_tail(at_arena *a, const at_target *target) {
     }
 }
 
+/* All numbers of lanes in one tile, over and over, as along a diagonal: more than there are
+ * registers for masks, of which a comparison takes one, and more than a few hundred masks. */
+static void tails_at_once(at_arena *a, const at_target *target, bool compares) {
+    maker m = start_tile(a, target, 3, 0);
+    int64_t at = 0;
+    for (int i = 0; i < 20; i++)
+        for (int n = target->lanes; n > 0; n--, at++) {
+            add_move(&m, AT_T_LOAD, 0, 0, at, n);
+            if (compares) {
+                add_move(&m, AT_T_LOAD, 1, 1, at, target->lanes);
+                add_arithmetic(&m, AT_T_LESS, 1, 1, 0);
+                add_arithmetic(&m, AT_T_AND, 0, 0, 1);
+            }
+            add_move(&m, AT_T_STORE, 0, 2, at * target->lanes, n);
+        }
+    compare_tile(a, finish(&m), compares ? "all tails, compared" : "all tails");
+}
+
 /* Every way to spread what is loaded over the lanes, in an order in which one follows another, in
  * and behind a loop. */
 static void every_spread(at_arena *a, const at_target *target) {
@@ -448,10 +466,13 @@ static void hand_made_run(const at_target *target) {
     at_arena *a = at_arena_new();
     most_arguments(a, target);
     every_tail(a, target);
+    tails_at_once(a, target, false);
+    tails_at_once(a, target, true);
     every_spread(a, target);
     listed_columns(a, target);
     entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);
+    if (target->in_double) tails_at_once(a, target->in_double, false);
     if (target->in_double) most_arguments(a, target->in_double);
     at_arena_free(a);
 }
