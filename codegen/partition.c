@@ -9,8 +9,8 @@
  * instead. The iterations in which the atom is the same throughout stay one loop, the few others
  * are peeled (left, middle and right tile), and the inner loops then see constants;
  *   - where that outermost loop is parallel, or a digit of a parallel one, it is not cut. Its body
- * comes in two versions, and an `if` inside the loop chooses: the full tile, and the partial one,
- * of which there is only one, so that its size is known;
+ * comes in versions, and an `if` inside the loop chooses: the full tile, and the partial one, or
+ * the few there are, each of a known size;
  *   - where an atom has a quotient of a loop's variable, and the loop stands around tiles, its
  * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
  * number then.
@@ -21,6 +21,7 @@
 #include "codegen/codegen_int.h"
 
 #define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
+#define MAX_VALUES 4   /* of what is known outside of a tile that a condition cuts */
 #define MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
 
 typedef struct {
@@ -188,24 +189,27 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
 /* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
  * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations
  * only, `outside` has one of the few values from -hi to -lo - 1. If its terms are all multiples of
- * something larger than that range, it is one value, or none. */
+ * something, it takes few of those, or none, and partial sizes are known: a window reaches over the
+ * border of a picture in the first tile or the last, or in a few where tiles are narrower. */
 typedef struct {
     const at_aff *outside;
     int64_t lo, hi;
-    bool one_value, never_mixed;
-    int64_t value;
+    int64_t value, step; /* the first of these values, and how far apart they are */
+    int64_t values;      /* their number; -1: not known */
 } view;
 
 static view view_of(at_low *l, const at_ir *n, const at_aff *atom) {
-    view v = {0};
-    int64_t step = 0;
+    view v = {.values = -1};
+    int64_t first, last;
     at_aff_range(l, at_aff_part(l, atom, at_ir_loops(n->child), &v.outside), &v.lo, &v.hi);
     const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym));
-    for (int i = 0; i < seen->n; i++) step = at_gcd(step, seen->t[i].k);
-    if (!step || v.hi - v.lo > step) return v;
-    v.one_value = true;
-    v.value = at_floormod(seen->c + v.hi, step) - v.hi; /* the only one from -hi on */
-    v.never_mixed = v.value > -v.lo - 1;
+    for (int i = 0; i < seen->n; i++) v.step = at_gcd(v.step, seen->t[i].k);
+    if (!v.step) return v;
+    at_aff_range(l, seen, &first, &last);
+    first = first > -v.hi ? first : -v.hi;
+    last = last < -v.lo - 1 ? last : -v.lo - 1;
+    v.value = first + at_floormod(seen->c - first, v.step);
+    v.values = v.value > last ? 0 : (last - v.value) / v.step + 1;
     return v;
 }
 
@@ -233,12 +237,13 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
     for (int i = 0; i < 3; i++) {
         at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
         if (s && i < 2) s = segment(p, s, cuts[i], true);
-        if (!s || (truth[i] == AT_MIXED && v.one_value && v.never_mixed)) continue;
+        if (!s || (truth[i] == AT_MIXED && v.values == 0)) continue;
         const at_fact *f = add_fact(l, atom, truth[i], facts);
         if (truth[i] != AT_MIXED)
             f = add_outside(l, at_aff_shift(l, v.outside, truth[i] == AT_HOLDS ? v.lo : v.hi),
                             truth[i], f);
-        else if (v.one_value) f = add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, f);
+        else if (v.values == 1)
+            f = add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, f);
         at_ir_append(&tail, part_node(p, s, f));
     }
     return head;
@@ -282,20 +287,32 @@ static bool already_mixed(const at_aff *atom, const at_fact *facts) {
 
 typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART, VERSIONS } action;
 
-static bool all_unrolled(const at_ir *list, at_mask loops) {
+/* Has each of these loops of a tile a fixed size, and is it one of its rows or lanes, or a loop of
+ * its sum with so few turns that each can be peeled? */
+static bool all_decided(const at_ir *list, at_mask loops) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
-            !(at_loop_is_unrolled(list) && at_loop_is_fixed(list)))
+            !(at_loop_is_fixed(list) &&
+              (at_loop_is_unrolled(list) ||
+               (list->loop.is_reduce && at_loop_trips(list) <= MAX_PEEL))))
             return false;
-        if (!all_unrolled(list->child, loops)) return false;
+        if (!all_decided(list->child, loops)) return false;
     }
     return true;
 }
 
-/* Is the atom full or partial inside n, and the partial size known? */
+/* How many partial sizes the atom has inside n, where it is full or partial and these are known;
+ * -1: they are not. */
+static int64_t num_partial(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
+    if (!below || p->copies >= MAX_COPIES || !all_decided(n->child, below) ||
+        !at_loop_is_unrolled(innermost(n->child, below)))
+        return -1;
+    return view_of(p->l, n, atom).values;
+}
+
 static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
-    return below && p->copies < MAX_COPIES && all_unrolled(n->child, below) &&
-           view_of(p->l, n, atom).one_value;
+    const int64_t partial = num_partial(p, n, atom, below);
+    return partial >= 0 && partial <= MAX_VALUES;
 }
 
 /* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
@@ -344,7 +361,8 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
     if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
         return outside && !known && has_versions(p, n, without, deps & below) ? VERSIONS : LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;
-    if (has_versions(p, n, without, deps & below)) return SET_APART;
+    const int64_t partial = num_partial(p, n, without, deps & below);
+    if (partial == 0 || partial == 1) return SET_APART;
     int64_t width = at_loop_trips(inner);
     return at_loop_trips(n) > width ? SET_APART : LEAVE;
 }
@@ -362,6 +380,29 @@ static bool see_versions(atom_query *q, const at_aff *atom) {
     return choose(q->p, q->at, atom, q->facts, &first, &last) == VERSIONS;
 }
 
+static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts);
+
+/* Versions of list, which stands in n, from that of the partial size number i on downwards; i =
+ * v->values: full, -1: where the atom fails throughout, which it does nowhere if least >= 0. */
+static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact *facts,
+                            const view *v, int64_t i, int64_t least) {
+    at_low *l = p->l;
+    if (i < 0) {
+        const at_aff *some = at_aff_shift(l, v->outside, v->hi);
+        return part_body(p, n, list, add_outside(l, some, AT_FAILS, facts));
+    }
+    const bool full = i == v->values;
+    const at_aff *from = at_aff_shift(l, v->outside, full ? v->lo : -(v->value + i * v->step));
+    const at_fact *f = add_outside(l, from, full ? AT_HOLDS : AT_ZERO, facts);
+    if (i == 0 && least >= 0) return part_body(p, n, list, f);
+    at_ir *other = at_ir_copy_list(l, list), *branch = at_ir_new(l, AT_IR_IF);
+    p->copies++;
+    branch->test = at_aff_concrete(l, from, 0);
+    branch->child = part_body(p, n, list, f);
+    branch->other = part_versions(p, n, other, facts, v, i - 1, least);
+    return branch->child || branch->other ? branch : NULL;
+}
+
 /* What stands in n: for each atom with versions, if (full) .. else if (partial) .. else what is
  * done where it fails throughout, if anything is. */
 static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts) {
@@ -371,27 +412,9 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
     atom_query q = {p, see_versions, facts, &here, NULL};
     if (!query_list(&q, list)) return part_list(p, list, facts);
     const view v = view_of(l, &here, at_atom_known(l, q.found, facts));
-    const at_aff *full = at_aff_shift(l, v.outside, v.lo), *some = at_aff_shift(l, v.outside, v.hi);
     int64_t least, ignored;
-    at_aff_range(l, some, &least, &ignored);
-    at_ir *branch = at_ir_new(l, AT_IR_IF),
-          *partial = v.never_mixed ? NULL : at_ir_copy_list(l, list),
-          *none = least < 0 ? at_ir_copy_list(l, list) : NULL;
-    p->copies++;
-    branch->test = at_aff_concrete(l, full, 0);
-    branch->child = part_body(p, n, list, add_outside(l, full, AT_HOLDS, facts));
-    if (partial)
-        partial = part_body(p, n, partial,
-                            add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, facts));
-    if (none) none = part_body(p, n, none, add_outside(l, some, AT_FAILS, facts));
-    branch->other = partial ? partial : none;
-    if (partial && least < 0) {
-        at_ir *rest = branch->other = at_ir_new(l, AT_IR_IF);
-        rest->test = at_aff_concrete(l, some, 0);
-        rest->child = partial;
-        rest->other = none;
-    }
-    return branch->child || branch->other ? branch : NULL;
+    at_aff_range(l, at_aff_shift(l, v.outside, v.hi), &least, &ignored);
+    return part_versions(p, n, list, facts, &v, v.values, least);
 }
 
 static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {

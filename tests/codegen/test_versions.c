@@ -198,6 +198,51 @@ static void phases(void **state) {
         }
 }
 
+/* A window over a padded picture below a parallel loop, whose border lies within vectors of the
+ * first and the last tile, or of a few narrow ones: no tile goes element by element. */
+static void windows(void **state) {
+    (void)state;
+    static const char padded[] = "x[H, W] : input\n"
+                                 "p[y:H + K - 1, z:W + K - 1] = inside ? x[y - B, z - B] : 0\n"
+                                 "    where inside = B <= y && y < H + B && B <= z && z < W + B\n"
+                                 "acc[h:H, w:W] = sum(r:K, q:K) p[h + r, w + q]\n"
+                                 "out[h:H, w:W] = acc[h, w]\n";
+    static const char tree[] = "w0:para, h0, w1 =>\n"
+                               "    r, q%s, h1:unroll, w2:vec =>\n"
+                               "        @acc = {h0, h1}/h, {w0, w1, w2}/w  // r, q\n"
+                               "    h1:unroll, w2:vec =>\n"
+                               "        @out = {h0, h1}/h, {w0, w1, w2}/w\n";
+    static const struct {
+        int width, kernel, w0, w1, w2;
+    } pictures[] = {{128, 3, 2, 2, 32},
+                    {128, 5, 4, 1, 32},
+                    {96, 3, 3, 2, 16},
+                    {64, 5, 2, 8, 4},
+                    {60, 3, 2, 1, 32}};
+    for (size_t i = 0; i < 2 * sizeof pictures / sizeof *pictures; i++) {
+        at_arena *a = at_arena_new();
+        const int k = pictures[i / 2].kernel;
+        const char *sizes =
+            at_format(a, "H=12 W=%d K=%d B=%d h0=3 h1=4 w0=%d w1=%d w2=%d", pictures[i / 2].width,
+                      k, k / 2, pictures[i / 2].w0, pictures[i / 2].w1, pictures[i / 2].w2);
+        const char *text = at_format(a, tree, i % 2 ? ":unroll" : "");
+        const at_program *p = program_of(a, &(program){"windows", sizes, padded, text});
+        const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find("avx512")};
+        at_low *l;
+        CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+        assert_true(l->tiles.len > 0);
+        for (int t = 0; t < l->tiles.len; t++)
+            for (int n = 0; n < l->tiles.data[t]->num_ops; n++)
+                if (l->tiles.data[t]->ops[n].kind == AT_T_STORE &&
+                    l->tiles.data[t]->ops[n].lanes == 1)
+                    fail_msg("%s: %s stores single elements", sizes, l->tiles.data[t]->name);
+        at_arena_free(a);
+    }
+}
+
 /* Copies without annotations: "LANESxSTORES" of each way to store that their tiles have, with
  * avx512. */
 static void expect_copies(const char *text, const char *tree, const char *expected) {
@@ -240,6 +285,6 @@ int main(void) {
         cmocka_unit_test(copies),         cmocka_unit_test(ragged),
         cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
         cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
-        cmocka_unit_test(phases)};
+        cmocka_unit_test(phases),         cmocka_unit_test(windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
