@@ -17,11 +17,13 @@ static const double much_better = 0.75, still_better = 0.8;
 enum {
     PAIRS_OF_FIRST = 25,
     PAIRS_OF_LINK = 200,
-    LEAST_OF_LINK = 25,
+    LEAST_OF_LINK = 11,
     FIRST_SERIES = 11,
     MOST_LINKS = 3
 };
-static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
+/* Of long kernels, and early in a run, a link has fewer pairs: as many as that holds, and that
+ * share of what the run has taken. */
+static const double link_s = 2, link_share = 0.2;
 /* Where the least number of pairs takes longer than that, a kernel is linked only if it is about
  * the best so far, and once the run has taken so many times as long as the link will. */
 enum { LONG_LINK = 10 };
@@ -380,8 +382,14 @@ static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *t
     return at_anchor_lend(s, was, &(bool){false}, err);
 }
 
-bool at_anchor_is_worth(double cost_s, double spent_s, double of_best) {
-    return cost_s <= link_s || (LONG_LINK * cost_s <= spent_s && of_best <= ABOUT_BEST);
+int at_anchor_pairs_of_link(double pair_s, double ratio, double of_best, double spent_s,
+                            double left_s) {
+    double fit = fmin(link_s, link_share * spent_s) / pair_s;
+    double pairs = floor(fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, fit))), cost_s = pairs * pair_s;
+    if (cost_s > link_s && (LONG_LINK * cost_s > spent_s || of_best > ABOUT_BEST)) return 0;
+    /* A pair of two such kernels takes that part of one with the anchor there is. */
+    const double of_pair = 2 * ratio / (1 + ratio);
+    return cost_s <= left_s * (1 - of_pair) ? (int)pairs : 0;
 }
 
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
@@ -391,10 +399,11 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     bool is_better = at_record_is_candidate(r) && p->num_ratios && p->ratio < much_better;
     if (!a->kernel || !is_better) return AT_OK;
     double pair_s = at_record_mean(r) * (1 + 1 / p->ratio);
-    int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
     double spent_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+    double left_s = s->deadline_ns ? (double)(s->deadline_ns - at_now_ns()) * 1e-9 : INFINITY;
     double of_best = at_record_mean(r) / at_record_mean(at_known_best(known));
-    if (!at_anchor_is_worth(most * pair_s, spent_s, of_best)) return AT_OK;
+    int pairs = at_anchor_pairs_of_link(pair_s, p->ratio, of_best, spent_s, left_s);
+    if (!pairs) return AT_OK;
     at_candidate *k, *was = a->kernel;
     at_linked link;
     bool set = false;
@@ -409,7 +418,7 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         }
         was = a->kernel;
     }
-    AT_TRY(at_anchor_link(s, k, most, pair_s, &link, err));
+    AT_TRY(at_anchor_link(s, k, pairs, pair_s, &link, err));
     if (!link.pairs || exp(link.link) > still_better) { /* it was lucky */
         at_candidate_drop(k);
         return AT_OK;

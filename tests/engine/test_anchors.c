@@ -270,10 +270,37 @@ static void long_kernels_are_linked(void **state) {
             if (jobs > 1) assert_true(wanted * pair_s > 2);
         }
     assert_int_equal(at_anchor_pairs_of_job(0, 25, 1000), 25);
-    assert_true(at_anchor_is_worth(1, 0, 5)); /* short ones at once */
-    assert_true(at_anchor_is_worth(10, 101, 1));
-    assert_false(at_anchor_is_worth(10, 99, 1));
-    assert_false(at_anchor_is_worth(10, 1000, 1.5));
+    assert_true(at_anchor_pairs_of_link(0.1, 0.5, 5, 0, INFINITY) > 0); /* short ones at once */
+    assert_true(at_anchor_pairs_of_link(1, 0.5, 1, 120, INFINITY) > 0);
+    assert_int_equal(at_anchor_pairs_of_link(1, 0.5, 1, 99, INFINITY), 0);
+    assert_int_equal(at_anchor_pairs_of_link(1, 0.5, 1.5, 1000, INFINITY), 0);
+}
+
+/* A link early in a run takes at most a fifth of what that has taken, but for the least of pairs;
+ * later as many as make it sure. It ends within what is left of a time limit, and only where more
+ * trials fit behind it than without it. */
+static void links_of_short_runs(void **state) {
+    (void)state;
+    int before = 0;
+    const int least = at_anchor_pairs_of_link(1e-3, 0.5, 1, 0, INFINITY);
+    assert_true(least > 5); /* a median of fewer has no interval */
+    for (double spent_s = 0.05; spent_s < 100; spent_s *= 1.5) {
+        int pairs = at_anchor_pairs_of_link(1e-3, 0.5, 1, spent_s, INFINITY);
+        assert_true(pairs >= before);
+        assert_true(pairs == least || pairs * 1e-3 <= spent_s / 5);
+        before = pairs;
+    }
+    assert_int_equal(before, 200);
+    for (double ratio = 0.02; ratio < 0.75; ratio += 0.05)
+        for (double left_s = 0.1; left_s < 30; left_s *= 1.3) {
+            const double anchor_s = 0.1, pair_s = anchor_s * (1 + ratio);
+            int pairs = at_anchor_pairs_of_link(pair_s, ratio, 1, 5, left_s);
+            double behind_s = left_s - pairs * pair_s;
+            if (!pairs) continue;
+            assert_true(behind_s / (2 * ratio * anchor_s) >= left_s / pair_s);
+        }
+    assert_true(at_anchor_pairs_of_link(0.1, 0.04, 1, 2, 4) > 0);
+    assert_int_equal(at_anchor_pairs_of_link(0.1, 0.7, 1, 2, 4), 0);
 }
 
 int main(int argc, char **argv) {
@@ -284,6 +311,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(resumed),
         cmocka_unit_test(a_slow_one_gives_way),
         cmocka_unit_test(long_kernels_are_linked),
+        cmocka_unit_test(links_of_short_runs),
         cmocka_unit_test(none_where_asked_otherwise),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
