@@ -15,7 +15,7 @@ enum { PAIRS_OF_TRIAL = 3 };
  * and the pairs of the link confirm the second one. */
 static const double much_better = 0.75, still_better = 0.8;
 enum {
-    PAIRS_OF_FIRST = 25,
+    PAIRS_OF_FIRST = 11,
     PAIRS_OF_LINK = 200,
     LEAST_OF_LINK = 11,
     FIRST_SERIES = 11,

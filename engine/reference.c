@@ -97,9 +97,16 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
         }
     }
     job.run_timeout_s = most_seconds(s); /* a compiler took some */
-    at_status status = at_worker_run(s->worker, &job, s->options.stop, &outcome, err);
+    at_error late;
+    at_status meanwhile = AT_OK, status = at_worker_begin(s->worker, &job, s->options.stop, err);
+    if (status == AT_OK) {
+        meanwhile = at_session_meanwhile(s, &late);
+        status = at_worker_end(s->worker, &job, s->options.stop, &outcome, err);
+    }
     if (object) at_object_remove(object);
     AT_TRY(status);
+    if (meanwhile != AT_OK) *err = late;
+    AT_TRY(meanwhile);
     if (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns)
         return at_fail(err, AT_E_NO_VALID,
                        "%s: the time ended first: plain loops make the output that kernels are "

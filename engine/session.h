@@ -12,7 +12,8 @@
 /* Where the time went, in nanoseconds. */
 typedef struct at_spent {
     int64_t start_ns; /* on the clock of at_now_ns */
-    int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, reference_ns, final_ns;
+    int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, final_ns;
+    int64_t reference_ns;      /* with what is worked out meanwhile */
     int64_t ahead_ns;          /* of lower and compile: while another was measured */
     int64_t kernel_ns;         /* of check and run: inside the kernels themselves */
     int64_t core_ns;           /* that the worker had its core for */
@@ -93,6 +94,9 @@ typedef struct at_session {
     double peak;         /* that speeds are shares of: this one, or the bandwidth */
     int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
     at_spent spent;
+    /* Called once, while the reference is made: what does not need it. NULL: nothing. */
+    at_status (*meanwhile)(void *ctx, at_error *err);
+    void *meanwhile_ctx;
     /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
      * made before the trials does not go on beyond it. */
     int64_t deadline_ns;
@@ -119,6 +123,8 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
 /* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
  * deadline_ns; AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
+/* Calls meanwhile, if it was not yet. */
+at_status at_session_meanwhile(at_session *s, at_error *err);
 /* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
  */
 void at_session_stop(at_session *s);

@@ -100,12 +100,18 @@ static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *
     return AT_OK;
 }
 
+at_status at_trials_begin(at_tuning *t, at_error *err) {
+    if (t->costs && !t->costs_begun)
+        AT_TRY(at_speeds_begin(&t->s, t->known, t->log, t->costs, err));
+    if (!t->costs_begun) at_tuner_begin(t->tuner);
+    t->costs_begun = true;
+    return AT_OK;
+}
+
 /* The next proposal, made. false: there is none before results are in, or none at all. */
 static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
     int64_t begin_ns = at_now_ns();
-    if (t->costs && !t->costs_begun)
-        AT_TRY(at_speeds_begin(&t->s, t->known, t->log, t->costs, err));
-    t->costs_begun = true;
+    AT_TRY(at_trials_begin(t, err));
     for (int passed_over = 0;; passed_over++) {
         at_arena_reset(x->arena);
         x->proposed = passed_over < MOST_PASSED_OVER && at_tuner_next(t->tuner, &x->index, 1) > 0;

@@ -9,6 +9,9 @@
  * AT_E_BUG; an interrupt is no error. */
 at_status at_trials_run(at_tuning *t, int64_t until, at_error *err);
 
+/* What the first proposal takes, of what no result decides: the log is read. AT_E_OUTPUT */
+at_status at_trials_begin(at_tuning *t, at_error *err);
+
 /* Room for a trial that is measured, and for the next, which is made meanwhile. */
 typedef struct at_trial_pair at_trial_pair;
 at_trial_pair *at_trial_pair_new(void);

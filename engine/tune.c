@@ -114,6 +114,8 @@ static at_status begin_other(const at_tuning *parent, const at_request *q, at_tu
     return AT_OK;
 }
 
+static at_status begin_search(void *ctx, at_error *err) { return at_trials_begin(ctx, err); }
+
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err) {
     at_session *s = &t->s;
@@ -126,6 +128,8 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
         AT_TRY(at_session_context(s, true, err));
         if (o->prune > 0) AT_TRY(at_session_machine(s, err));
         AT_TRY(at_session_reserve(s, err));
+        s->meanwhile = begin_search;
+        s->meanwhile_ctx = t;
     }
     begin_tally(t);
     return AT_OK;

@@ -40,7 +40,7 @@ struct at_tuning {
     at_feature_maker features;
     at_common_maker common;
     at_cost_model *costs; /* NULL: of a tuner that asks for none */
-    bool costs_begun;     /* with the speeds of the log */
+    bool costs_begun;     /* with the speeds of the log, and the tuner with them */
     at_known *known;
     at_tally tally;
     at_final final;

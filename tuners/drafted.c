@@ -267,13 +267,17 @@ static void enter_start(at_drafted *d) {
         at_book_enter(d->book, d->start, "default");
 }
 
+void at_drafted_begin(at_drafted *d) {
+    if (!d->draft.made) at_draft_make(&d->draft, &d->book->rng);
+}
+
 void at_drafted_round(at_drafted *d) {
     at_book *b = d->book;
     int before = b->entered.len, total = before / GROWTH, entered = 0;
     if (total < d->plan_size) total = d->plan_size;
     int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
     int for_parts = (int)(part_share * (before + total)) - (int)(part_share * before);
-    if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
+    at_drafted_begin(d);
     if (!before && d->start_leads) enter_start(d);
     if (d->draft.learned &&
         !before) { /* the others have not been heard yet, so half goes without */

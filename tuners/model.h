@@ -139,6 +139,7 @@ void at_learned_costs_free(at_learned_costs *l); /* NULL is fine */
 typedef struct at_drafted at_drafted;
 at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options *o,
                            const at_model_options *fit, int plan_size, int diversity);
+void at_drafted_begin(at_drafted *d); /* makes the draft, if it is not made */
 void at_drafted_round(at_drafted *d); /* enters the next plan */
 void at_drafted_free(at_drafted *d);
 

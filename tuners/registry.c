@@ -74,6 +74,10 @@ at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options
 
 const char *at_tuner_name(const at_tuner *t) { return t->row->name; }
 
+void at_tuner_begin(at_tuner *t) {
+    if (t->row->begin) t->row->begin(t->self);
+}
+
 int at_tuner_next(at_tuner *t, int64_t *indices, int n) {
     return t->row->next(t->self, indices, n);
 }

@@ -85,6 +85,7 @@ typedef struct at_tuner_class {
     bool learns_features;
     bool (*goes_by_costs)(const at_tuner_options *o); /* with these options; NULL: never */
     void *(*create)(at_space *space, const at_tuner_options *o);
+    void (*begin)(void *self); /* may be NULL */
     /* Up to n new valid indices, never one twice. Fewer: what follows waits for results (never
      * where asynchronous); 0 with all results in: exhausted. */
     int (*next)(void *self, int64_t *indices, int n);
@@ -114,6 +115,8 @@ int64_t at_tuner_value(const at_tuner_options *o, const at_tuner_option *option)
 at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,
                        at_error *err);
 const char *at_tuner_name(const at_tuner *t);
+/* Works out ahead what the first proposals take and no result decides, if anything. */
+void at_tuner_begin(at_tuner *t);
 int at_tuner_next(at_tuner *t, int64_t *indices, int n);
 /* In any order; of an index that was not proposed nothing is learned. */
 void at_tuner_update(at_tuner *t, const at_trial *trials, int n);

@@ -318,6 +318,11 @@ static void *create(at_space *space, const at_tuner_options *o) {
     return x;
 }
 
+static void begin(void *self) {
+    xgb *x = self;
+    if (x->drafted) at_drafted_begin(x->drafted);
+}
+
 static int next(void *self, int64_t *indices, int n) {
     xgb *x = self;
     return at_book_next(&x->book, x->drafted ? make_drafted_round : make_round, self, indices, n);
@@ -351,6 +356,7 @@ const at_tuner_class at_xgb_tuner = {
     .learns_features = true,
     .goes_by_costs = goes_by_costs,
     .create = create,
+    .begin = begin,
     .next = next,
     .update = update,
     .part = part,
