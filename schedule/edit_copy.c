@@ -139,15 +139,6 @@ int at_index_axis(const at_expr *e) {
     return axis;
 }
 
-/* The index with other values for its axes. */
-static at_expr *index_at(rewrite *w, const at_expr *index, at_expr *const *value) {
-    if (index->op == AT_X_NAME && index->ref < AT_REF_SIZE)
-        return rewrite_copy_expr(w->arena, value[index->ref]);
-    at_expr *copy = rewrite_copy_expr(w->arena, index);
-    for (int i = 0; i < index->nargs; i++) copy->arg[i] = index_at(w, index->arg[i], value);
-    return copy;
-}
-
 static bool moves(const layout *l, int axis) {
     for (int i = 0; i < l->moved.len; i++)
         if (l->moved.data[i] == axis) return true;
@@ -290,7 +281,8 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
             value[k] = digit;
         }
     }
-    for (int d = 0; d < l.from->num_axes; d++) index[d] = index_at(w, l.read->arg[d], value);
+    for (int d = 0; d < l.from->num_axes; d++)
+        index[d] = rewrite_expr_at(w->arena, l.read->arg[d], value);
     copy.written = rewrite_guarded(w->arena, inside(w, &l, value, index),
                                    rewrite_read(w->arena, tensor, l.from->num_axes, index));
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));

@@ -5,19 +5,10 @@
 
 #include "schedule/rewrite.h"
 
-/* The stage's expression at an index. */
-static at_expr *element(rewrite *w, const at_expr *e, at_expr *const *index) {
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)
-        return rewrite_copy_expr(w->arena, index[e->ref]);
-    at_expr *copy = rewrite_copy_expr(w->arena, e);
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = element(w, e->arg[i], index);
-    return copy;
-}
-
 static void replace_reads(rewrite *w, const at_tensor *stage, at_expr **e) {
     for (int i = 0; i < (*e)->nargs; i++) replace_reads(w, stage, &(*e)->arg[i]);
     if ((*e)->op == AT_X_INDEX && !strcmp((*e)->name, stage->name))
-        *e = element(w, stage->body, (*e)->arg);
+        *e = rewrite_expr_at(w->arena, stage->body, (*e)->arg);
 }
 
 /* Is an element of the stage read where a list leads? How far that goes is not known, and the stage

@@ -5,14 +5,23 @@
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e) {
+/* value: NULL: axes stay names. */
+static at_expr *copy_expr(at_arena *a, const at_expr *e, at_expr *const *value) {
     if (!e) return NULL;
+    if (value && e->op == AT_X_NAME && e->ref < AT_REF_SIZE)
+        return copy_expr(a, value[e->ref], NULL);
     at_expr *copy = at_copy(a, e, sizeof *e);
     copy->ref = -1;
     copy->line = copy->col = 0;
     copy->arg = e->nargs ? AT_NEW_ARRAY(a, at_expr *, e->nargs) : NULL;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = rewrite_copy_expr(a, e->arg[i]);
+    for (int i = 0; i < e->nargs; i++) copy->arg[i] = copy_expr(a, e->arg[i], value);
     return copy;
+}
+
+at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e) { return copy_expr(a, e, NULL); }
+
+at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value) {
+    return copy_expr(a, e, value);
 }
 
 at_expr *rewrite_name(at_arena *a, const char *name) {

@@ -29,6 +29,8 @@ void rewrite_insert(rewrite *w, const char *name, at_tensor t);
 const char *rewrite_fresh(const rewrite *w, const char *like);
 
 at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e);
+/* A copy of a stage's expression with copies of other values for its axes: value[axis]. */
+at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value);
 at_expr *rewrite_name(at_arena *a, const char *name);
 at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
 /* condition ? value : 0; NULL: no condition. */

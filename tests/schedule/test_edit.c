@@ -290,6 +290,28 @@ static void plain(void **state) {
     end();
 }
 
+/* A long expression that becomes part of another takes room by its length, not by its square. */
+static void inlined_chain(void **state) {
+    (void)state;
+    size_t used[2];
+    for (int more = 0; more < 2; more++) {
+        at_text text = {0};
+        at_text_add(&text, "x[N] : input\nd[i:N] = x[i]");
+        for (int k = 0; k < 400 << more; k++) at_text_add(&text, " + 1");
+        at_text_add(&text, "\nout[i:N] = d[i]*2\n");
+        const example chain = {"chain", "N=3", at_text_str(&text),
+                               "i =>\n    @d = i\ni =>\n    @out = i\n"};
+        begin(&chain);
+        size_t before = at_arena_used(e.f.arena);
+        DO(at_edit_inline(e.f.arena, e.tree, "d", &e.compute, &e.tree, &e.err));
+        used[more] = at_arena_used(e.f.arena) - before;
+        expect_same_outputs();
+        end();
+        at_text_free(&text);
+    }
+    if (used[1] > 3 * used[0]) fail_msg("%zu and %zu bytes", used[0], used[1]);
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -323,6 +345,7 @@ int main(void) {
                                        cmocka_unit_test(factor),
                                        cmocka_unit_test(epilogue),
                                        cmocka_unit_test(plain),
+                                       cmocka_unit_test(inlined_chain),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }
