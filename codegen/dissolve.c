@@ -167,6 +167,22 @@ static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *co
         l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
 }
 
+/* Least and largest of x, the index e of a stage that is computed where a loop over a list reads
+ * it: how far that goes loops do not tell, but the stage's axes do. NULL: it is no such. */
+static const int64_t *bounds_of(at_low *l, const at_aff *x, const at_expr *e) {
+    const at_tensor *t = tensor_of(l, l->reads_for);
+    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
+    int64_t lo, hi, *bounds;
+    at_aff_range(l, x, &lo, &hi);
+    if (l->reads_for == l->leaf->tensor || hi - lo < INT32_MAX) return NULL;
+    for (int k = 0; k < t->num_axes; k++)
+        axes[k] =
+            at_aff_sym(l, at_sym_loop(l, t->axes[k].name, l->program->extents[l->reads_for][k]));
+    bounds = AT_NEW_ARRAY(l->arena, int64_t, 2);
+    at_aff_range(l, at_index_expr(l, e, axes), &bounds[0], &bounds[1]);
+    return bounds;
+}
+
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
@@ -176,7 +192,9 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
     if (is_index(l, e)) {
         const at_aff *x = at_index_expr(l, e, axes);
-        if (x->n) return new_value(l, (at_value){.op = AT_V_INDEX, .at = x});
+        if (x->n)
+            return new_value(l,
+                             (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
         v.number = (float)x->c;
         return new_value(l, v);
     }

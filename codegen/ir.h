@@ -52,8 +52,9 @@ struct at_value {
     int tensor;           /* load; table: the stage of these numbers */
     const double *table;  /* [table_len] in the order of its elements */
     int table_len;
-    const at_aff **ix; /* load: index per dimension, until `buffers` */
-    const at_aff *at;  /* load: element address, from `buffers` on; table: place in it; index */
+    const at_aff **ix;     /* load: index per dimension, until `buffers` */
+    const at_aff *at;      /* load: element address, from `buffers` on; table: place in it; index */
+    const int64_t *bounds; /* index: [2] least and largest; NULL: as loops and entries tell */
     const at_cond *cond;
     const at_value *a, *b;
 };

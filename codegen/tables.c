@@ -120,14 +120,16 @@ static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
     return m->l->buffers[tensor].elements < MOST_ELEMENTS ? without_digits(m, at, false) : at;
 }
 
-/* An index of loops alone is read from a table of numbers, so that a vector of them can be. */
-static const at_value *number_of_loops(maker *m, const at_aff *x) {
+static bool are_few(int64_t lo, int64_t hi) {
+    return lo >= -MOST_NUMBERS && hi <= MOST_NUMBERS && hi - lo < MOST_NUMBERS;
+}
+
+/* An index between lo and hi is read from a table of numbers, so that a vector of them can be. */
+static const at_value *number_between(maker *m, const at_aff *x, int64_t lo, int64_t hi) {
     at_low *l = m->l;
-    int64_t lo, hi;
     at_value *v = AT_NEW(l->arena, at_value);
     *v = (at_value){.op = AT_V_CONST};
-    at_aff_range(l, x, &lo, &hi);
-    if (lo < -MOST_NUMBERS || hi > MOST_NUMBERS || hi - lo >= MOST_NUMBERS) {
+    if (!are_few(lo, hi)) {
         at_lower_fail(l, "an index that may be beyond %d is used as a value", MOST_NUMBERS);
         return v;
     }
@@ -164,10 +166,12 @@ static const at_value *number_of_entry(at_low *l, const at_sym *s) {
     return binary(l, AT_V_NUMBER, at_copy(l->arena, &entry, sizeof entry), NULL);
 }
 
-/* An index as a number: entries one by one, and what hangs on loops alone. */
-static const at_value *number_of(maker *m, const at_aff *x) {
+/* An index as a number: entries one by one, and what hangs on loops alone; as a whole where those
+ * alone go too far. bounds: as at_value's. */
+static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bounds) {
     at_low *l = m->l;
     const at_value *sum = NULL;
+    int64_t lo, hi;
     x = without_digits(m, x, true);
     for (int i = 0; i < x->n && l->err->status == AT_OK; i++) {
         const at_term t = x->t[i];
@@ -177,18 +181,20 @@ static const at_value *number_of(maker *m, const at_aff *x) {
         if (t.k != 1) v = binary(l, AT_V_MUL, constant(l, t.k), v);
         sum = sum ? binary(l, AT_V_ADD, sum, v) : v;
     }
-    if (!sum) return number_of_loops(m, x);
     const at_aff *rest = at_aff_const(l, x->c);
     for (int i = 0; i < x->n; i++)
         if (l->syms.data[x->t[i].sym].kind != AT_SYM_LOAD)
             rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
-    if (!rest->n && !rest->c) return sum;
-    return binary(l, AT_V_ADD, sum, rest->n ? number_of_loops(m, rest) : constant(l, rest->c));
+    if (sum && !rest->n) return rest->c ? binary(l, AT_V_ADD, sum, constant(l, rest->c)) : sum;
+    at_aff_range(l, rest, &lo, &hi);
+    if (bounds && !are_few(lo, hi)) return number_between(m, x, bounds[0], bounds[1]);
+    const at_value *v = number_between(m, rest, lo, hi);
+    return sum ? binary(l, AT_V_ADD, sum, v) : v;
 }
 
 static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
-    if (v->op == AT_V_INDEX) return number_of(m, v->at);
+    if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v->tensor, v->at);
     if (v->a) n->a = value_look_up(m, v->a);
