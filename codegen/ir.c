@@ -217,9 +217,7 @@ static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *fact
     at_cond_op found = decide_range(l, atom);
     for (; facts && found == AT_C_ATOM; facts = facts->next) {
         if (facts->truth == AT_MIXED) continue;
-        if (facts->outside) found = decide_by(l, atom, facts);
-        else if (at_aff_equal(facts->atom, atom))
-            found = facts->truth == AT_HOLDS ? AT_C_TRUE : AT_C_FALSE;
+        found = decide_by(l, atom, facts);
     }
     return found;
 }

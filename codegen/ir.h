@@ -67,7 +67,7 @@ typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED, AT_ZERO } at_truth;
 typedef struct at_fact {
     const at_aff *atom;
     at_truth truth;
-    bool outside; /* all its loops stand around the path: what lies by it is known, too */
+    bool outside; /* all its loops stand around the path */
     const struct at_fact *next;
 } at_fact;
 

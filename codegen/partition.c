@@ -20,14 +20,20 @@
  * Ensures: statements have neither guards nor selects. */
 #include "codegen/codegen_int.h"
 
-#define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
-#define MAX_VALUES 4   /* of what is known outside of a tile that a condition cuts */
-#define MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
+#define MAX_PEEL 8       /* iterations of one loop that become copies of their own */
+#define MAX_VALUES 4     /* of what is known outside of a tile that a condition cuts */
+#define MAX_COPIES 512   /* of a program; beyond that atoms are left to the inner loops */
+#define MOST_COPIES 4096 /* in all: each atom that says nothing of the others may double them */
 
 typedef struct {
     at_low *l;
     int copies;
 } part;
+
+static void count_copy(part *p) {
+    if (++p->copies > MOST_COPIES)
+        at_lower_fail(p->l, "conditions cut the loops into more than %d parts", MOST_COPIES);
+}
 
 static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts);
@@ -89,8 +95,7 @@ static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, co
     return at_copy(l->arena, &f, sizeof f);
 }
 
-/* The same, of an atom that no loop below changes: it says as much of all that differ from it by a
- * number. */
+/* The same, of an atom that no loop below changes. */
 static const at_fact *add_outside(at_low *l, const at_aff *atom, at_truth truth,
                                   const at_fact *next) {
     at_fact f = {atom, truth, true, next};
@@ -103,7 +108,7 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
                       const at_fact *facts) {
     at_ir *branch = at_ir_new(p->l, AT_IR_IF);
     branch->test = test;
-    p->copies++;
+    count_copy(p);
     at_ir *other = at_ir_copy(p->l, n);
     n->next = NULL;
     branch->child = part_list(p, n, add_fact(p->l, atom, AT_HOLDS, facts));
@@ -135,7 +140,7 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     cut = at_aff_concrete(l, cut, 0);
     at_aff_range(l, cut, &lo, &hi);
     at_ir *s = at_ir_copy(l, n);
-    p->copies++;
+    count_copy(p);
     bool constant = cut->n == 0;
     if (below) {
         if (hi < s->loop.hi) s->loop.hi = hi;
@@ -178,7 +183,7 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
     for (int64_t lo = n->loop.lo, hi; lo < n->loop.hi; lo = hi) {
         hi = lo < first ? first : lo <= last ? lo + 1 : n->loop.hi;
         at_ir *s = at_ir_copy(l, n);
-        p->copies++;
+        count_copy(p);
         s->loop.lo = lo;
         s->loop.hi = hi;
         at_ir_append(&tail, part_node(p, s, facts));
@@ -396,7 +401,7 @@ static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact 
     const at_fact *f = add_outside(l, from, full ? AT_HOLDS : AT_ZERO, facts);
     if (i == 0 && least >= 0) return part_body(p, n, list, f);
     at_ir *other = at_ir_copy_list(l, list), *branch = at_ir_new(l, AT_IR_IF);
-    p->copies++;
+    count_copy(p);
     branch->test = at_aff_concrete(l, from, 0);
     branch->child = part_body(p, n, list, f);
     branch->other = part_versions(p, n, other, facts, v, i - 1, least);

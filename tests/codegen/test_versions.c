@@ -280,11 +280,55 @@ static void copies(void **state) {
     expect_copies(blocks, "x, z, y =>\n    @out = z, y, x\n", "16x2 8x1");
 }
 
+/* Parts of loops that conditions cut: one more for each that only says more of the same, so that a
+ * sum of many is lowered at once; where each is of its own there may be as many as all their
+ * combinations, and too many are refused. */
+static void many_conditions(void **state) {
+    (void)state;
+    static const struct {
+        const char *sum; /* of i and j; %d: number of the condition */
+        int num;
+        const char *error; /* NULL: it is lowered */
+    } sums[] = {
+        {"i + j >= %d", 40, NULL},
+        {"%d*i - j >= 0", 40, NULL},
+        {"%d*(i - 25) + j >= 35", 6, NULL},
+        {"%d*(i - 25) + j >= 35", 14, "conditions cut the loops into more than 4096 parts"}};
+    for (int s = 0; s < 4; s++) {
+        at_arena *a = at_arena_new();
+        at_text text = {0};
+        at_low *l;
+        at_error why;
+        at_text_add(&text, "x[Y, X] : input\nout[i:Y, j:X] = 0");
+        for (int k = 1; k <= sums[s].num; k++) {
+            at_text_add(&text, " + (");
+            at_text_addf(&text, sums[s].sum, k);
+            at_text_add(&text, " ? x[i, j] : 0)");
+        }
+        at_text_add(&text, "\n");
+        const at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find("avx2")};
+        const program p = {"conditions", "Y=50 X=70", at_text_str(&text),
+                           "i, j =>\n    @out = i, j\n"};
+        at_status status = at_lower_until(a, program_of(a, &p), &o, "partition", &l, &why);
+        if (!sums[s].error && status != AT_OK) fail_msg("%s", why.text);
+        if (sums[s].error) {
+            assert_int_equal(status, AT_E_INPUT);
+            assert_non_null(strstr(why.text, sums[s].error));
+        }
+        at_text_free(&text);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies),         cmocka_unit_test(ragged),
         cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
         cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
-        cmocka_unit_test(phases),         cmocka_unit_test(windows)};
+        cmocka_unit_test(phases),         cmocka_unit_test(windows),
+        cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
