@@ -53,6 +53,7 @@
 #include "engine/far.h"             /* workers elsewhere */
 #include "engine/far_search.h"      /* a search over them */
 #include "engine/record_verify.h"   /* does a record still hold? */
+#include "engine/record_use.h"      /* records that fit their task */
 #include "engine/template_change.h" /* records of an edited template */
 #include "engine/recorded_space.h"  /* searches of a recorded space */
 #include "engine/version.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/record_use.h"
 #include "engine/template_change.h"
 
 /* What is kept of tasks without a valid record. That of others is limited as they are chosen. */
@@ -28,7 +29,8 @@ typedef struct reading {
     at_arena *keys_arena;
     at_key_map tasks, versions; /* by their numbers */
     at_key_map unknown;         /* names of the first tasks of no template */
-    size_t before;              /* bytes of arena */
+    at_record_uses *uses;
+    size_t before; /* bytes of arena */
     at_text key;
 } reading;
 
@@ -49,19 +51,33 @@ static const char *version_of(const at_record *r) {
     return r->extra.present ? r->extra.context.template_hash : "";
 }
 
-static void count(reading *w, const at_template_row *row, const at_record *r) {
+/* Returns which of the tasks it is. */
+static int count(reading *w, const at_template_row *row, const at_record *r) {
     at_text_clear(&w->key);
     at_workload_identity(&w->key, &(at_record){.task = row->name, .args = r->args});
     int task = at_key_map_add(&w->tasks, at_text_str(&w->key));
     if (task == w->out->tasks.len)
         *at_push(w->arena, &w->out->tasks) =
-            (at_logged_task){row, at_json_copy(w->arena, r->args), r->line};
+            (at_logged_task){.row = row, .args = at_json_copy(w->arena, r->args), .line = r->line};
     at_text_addf(&w->key, "\n%s", version_of(r));
     int i = at_key_map_add(&w->versions, at_text_str(&w->key));
     if (i == w->out->versions->of.len)
         *at_push(w->arena, &w->out->versions->of) =
             (version){task, at_strdup(w->arena, version_of(r)), 0};
     w->out->versions->of.data[i].count++;
+    return task;
+}
+
+/* Failures are none of a configuration's fault. */
+static bool fits(reading *w, at_logged_task *t, const at_record *r) {
+    at_error why;
+    if (!at_record_is_candidate(r) || at_record_use(w->uses, t->row, r, &why) != AT_UNFIT)
+        return true;
+    if (!t->unfit++) {
+        t->unfit_line = r->line;
+        t->unfit_why = at_strdup(w->arena, why.text);
+    }
+    return false;
 }
 
 /* An entity names its sketch first. */
@@ -74,17 +90,18 @@ static bool is_of_sketch(const at_record *r, const char *sketch) {
 
 /* Told each record; what is not of use takes no memory. Which record of one template is wanted is
  * open where it has several tasks: then these are listed, and none of their records is kept. */
-static bool is_wanted(void *ctx, const at_record *r) {
+static bool is_wanted(void *ctx, const char *path, const at_record *r) {
     reading *w = ctx;
+    (void)path;
     w->out->total++;
     const at_template_row *row = template_of(w, r);
     if (!row || w->out->is_full || (w->args && !at_args_equal(r->args, w->args)) ||
         (w->sketch && !is_of_sketch(r, w->sketch)))
         return false;
-    count(w, row, r);
+    int task = count(w, row, r);
     size_t bytes = at_arena_used(w->arena) - w->before + at_arena_used(w->keys_arena);
     w->out->is_full = bytes > MOST_TASK_BYTES;
-    return !w->row || w->out->tasks.len == 1;
+    return (!w->row || w->out->tasks.len == 1) && fits(w, &w->out->tasks.data[task], r);
 }
 
 static at_status read_all(reading *w, const at_engine_options *o, at_error *err) {
@@ -123,8 +140,10 @@ at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *pat
                  .tasks.arena = keys,
                  .versions.arena = keys,
                  .unknown.arena = keys,
+                 .uses = at_record_uses_new(o->accept_changed),
                  .before = at_arena_used(a)};
     at_status s = read_all(&w, o, err);
+    at_record_uses_free(w.uses);
     at_text_free(&w.key);
     at_arena_free(keys);
     return s;
@@ -203,6 +222,12 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
                                     "%s: no pair of %s was timed for --objective %s; the best for "
                                     "what its log is for is taken",
                                     c->path, name, at_objective_name(o->objective)));
+    if (logged && logged->unfit) {
+        const char *unfit =
+            at_unfit_text(a, c->path, logged->unfit_line, logged->unfit, logged->unfit_why);
+        if (!*out) return at_fail(err, AT_E_INPUT, "%s", unfit);
+        at_engine_warn(o, unfit);
+    }
     if (*out) return AT_OK;
     if (changed && !used) return at_fail(err, AT_E_NO_VALID, "%s", changed_text);
     if (used)

@@ -12,7 +12,9 @@
 typedef struct at_logged_task {
     const at_template_row *row;
     const at_json *args;
-    int64_t line; /* of its first record */
+    int64_t line;              /* of its first record */
+    int64_t unfit, unfit_line; /* records that are no configuration of it; the first of them, */
+    const char *unfit_why;     /* and why it is not */
 } at_logged_task;
 
 /* Lives in the arena that it was made in. */
@@ -37,8 +39,9 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
                            const at_logged_task **out, at_error *err);
 /* The best record of a task (logged NULL: the log holds none of it). Records of this instruction
  * set (NULL: any) count before others, those of this pattern before those of another; those of
- * another version of the template count where o says so only, and are told of. Of several contexts
- * the least time wins. AT_E_NO_VALID: all are failures, or of another version; AT_E_INPUT: none. */
+ * another version of the template count where o says so only, and are told of, as are those that
+ * are no configuration of the task, which never count. Of several contexts the least time wins.
+ * AT_E_NO_VALID: all are failures, or of another version; AT_E_INPUT: none, or none that fits. */
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
                       const char *isa, const at_record **out, at_error *err);

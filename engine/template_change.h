@@ -11,9 +11,4 @@ bool at_is_of_changed_template(const at_record *r, const at_task *task);
 /* "3 records were measured with another version of conv2d and are not used; ..." Lives in a. */
 const char *at_changed_text(at_arena *a, const char *path, int64_t count, const char *name);
 
-/* The same of records of any task; those of unknown templates count as unchanged. */
-typedef struct at_changes at_changes;
-at_changes *at_changes_new(at_arena *a); /* lives in a */
-bool at_changes_hold(at_changes *c, const at_record *r);
-
 #endif

@@ -273,6 +273,11 @@ static at_status sum_of_read(at_arena *a, const at_space *s, const at_config *re
     return AT_OK;
 }
 
+static at_status place(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                       at_error *err) {
+    return s->parts ? sum_of_read(a, s, read, out, err) : of_read(a, s, read, out, err);
+}
+
 at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
                               at_error *err) {
     at_config read;
@@ -283,10 +288,14 @@ at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *con
     }
     const at_json *recorded = at_json_get(config, "index");
     bool has_index = recorded && recorded->kind == AT_JSON_NUMBER;
-    if (s->parts) AT_TRY(sum_of_read(a, s, &read, out, err));
-    else AT_TRY(of_read(a, s, &read, out, err));
+    AT_TRY(place(a, s, &read, out, err));
     out->recorded_index = has_index ? read.recorded_index : out->index;
     return AT_OK;
+}
+
+at_status at_config_fits(at_arena *a, const at_space *s, const at_config *read, at_error *err) {
+    at_config out;
+    return place(a, s, read, &out, err);
 }
 
 at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,

@@ -159,6 +159,9 @@ void at_config_in_sum(at_arena *a, const at_space *sum, int part, const at_confi
  * AT_E_INPUT. */
 at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
                               at_error *err);
+/* Whether a configuration read without its space is one of this one, as at_config_from_json takes
+ * it. a is for the work alone. AT_E_INPUT. */
+at_status at_config_fits(at_arena *a, const at_space *space, const at_config *read, at_error *err);
 /* A configuration read without its space, as a point of this one. AT_E_INPUT. */
 at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
                            at_config *out, at_error *err);

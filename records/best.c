@@ -17,7 +17,8 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     at_chooser_begin(c, path);
     at_chooser_limit(c, reader);
     while (at_log_reader_next(reader, &record))
-        if (!job->use || job->use(job->use_ctx, &record)) at_chooser_add(c, &record);
+        if (!job->use || job->use(job->use_ctx, path, &record)) at_chooser_add(c, &record);
+        else at_chooser_refuse(c, &record);
     at_status s = at_log_reader_status(reader, err);
     *records += at_log_reader_stats(reader)->records;
     at_log_reader_close(reader);

@@ -58,7 +58,7 @@ at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        void *ctx, at_pick **picks, int *num_picks, at_error *err);
 /* The same of those records alone for which use says true (NULL: all); not with AT_PER_COMPAT.
  * objective: the best for that; NONE: for that of their log. */
-typedef bool at_pick_fn(void *ctx, const at_record *r);
+typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
                           void *use_ctx, at_objective objective, const char *output_path,
                           at_force force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,

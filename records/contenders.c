@@ -32,7 +32,9 @@ typedef struct leaders {
 
 typedef struct source {
     const char *path;
-    bool is_file; /* and can be read again */
+    bool is_file;             /* and can be read again */
+    int64_t candidates;       /* seen so far */
+    AT_VEC(uint64_t) refused; /* a bit for each of these, up to the last one that is not of use */
 } source;
 
 struct at_chooser {
@@ -90,7 +92,7 @@ int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 void at_chooser_begin(at_chooser *c, const char *path) {
     struct stat st;
     bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-    *at_push(c->arena, &c->sources) = (source){path, is_file};
+    *at_push(c->arena, &c->sources) = (source){.path = path, .is_file = is_file};
     at_anchor_times_init(&c->anchors, c->arena);
 }
 
@@ -158,12 +160,26 @@ static void keep(at_chooser *c, leaders *l, const at_record *r) {
 
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r) {
     leaders *l = &c->leaders.data[key];
+    source *from = &c->sources.data[c->sources.len - 1];
     l->considered++;
-    if (c->sources.data[c->sources.len - 1].is_file) keep(c, l, r);
+    from->candidates++;
+    if (from->is_file) keep(c, l, r);
     else {
         const kept k = timed(c, l, r);
         *at_push(c->arena, &l->others) = kept_of(c, &k, r, (at_text){0});
     }
+}
+
+void at_chooser_refuse(at_chooser *c, const at_record *r) {
+    source *from = &c->sources.data[c->sources.len - 1];
+    if (!at_record_is_candidate(r)) return;
+    int64_t n = from->candidates++;
+    while (from->refused.len <= n / 64) *at_push(c->arena, &from->refused) = 0;
+    from->refused.data[n / 64] |= (uint64_t)1 << n % 64;
+}
+
+static bool is_refused(const source *from, int64_t n) {
+    return n / 64 < from->refused.len && from->refused.data[n / 64] >> n % 64 & 1;
 }
 
 int at_chooser_add(at_chooser *c, const at_record *r) {
@@ -216,8 +232,11 @@ static at_status read_again(at_chooser *c, int from, const bool *has, found *fou
     AT_TRY(at_log_reader_open_empty(c->sources.data[from].path, NULL, NULL, &reader, err));
     at_anchor_times_init(&c->anchors, c->arena);
     at_log_reader_on_comment(reader, read_anchor, c);
+    int64_t candidates = 0;
     for (at_record r; at_log_reader_next(reader, &r);) {
-        int f = at_record_is_candidate(&r) ? at_finals_find(&c->finals, &r) : -1;
+        if (!at_record_is_candidate(&r) || is_refused(&c->sources.data[from], candidates++))
+            continue;
+        int f = at_finals_find(&c->finals, &r);
         if (f < 0 || has[f]) continue;
         found *x = &found_of[f];
         int key = key_of(c, &r);

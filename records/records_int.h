@@ -159,6 +159,8 @@ void at_chooser_begin(at_chooser *c, const char *path);
 int at_chooser_add(at_chooser *c, const at_record *r);
 /* The same of a candidate whose key is known to be this one. */
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r);
+/* A record of the log that must not win, whatever finals say of it. */
+void at_chooser_refuse(at_chooser *c, const at_record *r);
 /* Reading ends where too much is kept of what can win, or of finals. */
 void at_chooser_limit(const at_chooser *c, at_log_reader *r);
 int at_chooser_len(const at_chooser *c);

@@ -189,8 +189,44 @@ static void killed(void **state) {
     expect_best("k.log", cli_member(cli_json(), "best"));
 }
 
+/* ---- records that are no configuration of their task ------------------------------------------
+ */
+
+#define PRODUCT(tile_y, time)                                                                      \
+    "{\"input\": [\"c -keys=cpu -mcpu=znver4\", \"matmul_add\", [64, 64, 64, \"float32\"], {}], "  \
+    "\"config\": {\"index\": 0, \"code_hash\": null, \"entity\": [" tile_y                         \
+    ", [\"tile_x\", \"sp\", [-1, 1, 8]], [\"tile_k\", \"sp\", [-1, 1]], [\"tile_inner\", \"sp\", " \
+    "[-1, 1]]]}, \"result\": [[" time "], 0, 0.1, 1700000000.0], \"version\": 0.2, "               \
+    "\"tvm_version\": \"0.12.0\"}\n"
+#define FITS PRODUCT("[\"tile_y\", \"sp\", [-1, 32, 1]]", "2e-05")
+#define WITHOUT_KNOB PRODUCT("[\"tile_z\", \"sp\", [-1, 32, 1]]", "1e-05")
+#define TOO_FEW_PARTS PRODUCT("[\"tile_y\", \"sp\", [-1, 32]]", "1.5e-05")
+
+/* They are passed over, and told of, by whoever chooses a record. */
+static void unfit(void **state) {
+    static const char *const choose[] = {"pick_best odd.log", "run matmul_add --log odd.log",
+                                         "show matmul_add --log odd.log",
+                                         "apply matmul_add --log odd.log", "apply --log odd.log"};
+    (void)state;
+    cli_write("odd.log", WITHOUT_KNOB FITS TOO_FEW_PARTS);
+    for (size_t i = 0; i < sizeof choose / sizeof *choose; i++) {
+        const cli_result *r = cli_expect(0, "./autotune %s", choose[i]);
+        assert_non_null(strstr(r->out, "[-1, 32, 1]"));
+        assert_non_null(strstr(r->err, "odd.log:1: no configuration of its task, and not used, as "
+                                       "is 1 other: unknown knob \"tile_z\""));
+    }
+    assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->err,
+                           "odd.log:1: no configuration of its task, and not used: unknown knob"));
+    assert_non_null(strstr(cli_expect(0, "./autotune pick_best odd.log --compat")->out, "tile_z"));
+
+    cli_write("odd.log", WITHOUT_KNOB);
+    cli_expect(3, "./autotune pick_best odd.log");
+    assert_non_null(strstr(cli_expect(4, "./autotune run matmul_add --log odd.log")->err,
+                           "odd.log:1: no configuration of its task"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(made_up),
-                                       cmocka_unit_test(killed)};
+                                       cmocka_unit_test(killed), cmocka_unit_test(unfit)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

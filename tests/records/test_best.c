@@ -365,6 +365,37 @@ static void finals(void **state) {
     at_arena_free(a);
 }
 
+static bool is_no_old_one(void *ctx, const char *path, const at_record *r) {
+    (void)ctx;
+    assert_string_equal(path, "a.log");
+    return strcmp(r->extra.context.cpu, "old") != 0;
+}
+
+/* What a final speaks of is looked for once more where many others were better; what is not of use
+ * is not found. */
+static void refused_finalist(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_text log = {0};
+    at_record r;
+    at_pick *picks;
+    int n;
+    const char *old = line_of(a, NULL, 1, 1, "0.9", 0, extra_of(a, "old", "exact"));
+    assert_int_equal(at_record_parse(a, old, strlen(old), &r, NULL), AT_OK);
+    at_text_add(&log, join(a, old, final_of(a, r.extra.context_hash, 1, "0.1"), NULL));
+    for (int i = 0; i < 200; i++)
+        at_text_add(&log, line_of(a, NULL, 1, i, "0.5", 0, extra_of(a, "new", "exact")));
+    put_file("a.log", at_text_str(&log));
+    at_text_free(&log);
+    const char *path = "a.log";
+    assert_int_equal(at_pick_best_of(a, &path, 1, is_no_old_one, NULL, AT_OBJECTIVE_NONE, NULL,
+                                     false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL),
+                     AT_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(picks[0].record.extra.context.cpu, "new");
+    at_arena_free(a);
+}
+
 /* The places kept for finals are filled in any order. */
 static void many(void **state) {
     (void)state;
@@ -480,6 +511,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(output_kept, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(tuning_logs, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(finals, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(refused_finalist, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(many, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(per, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(per_again, scratch_setup, scratch_teardown),

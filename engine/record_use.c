@@ -1,0 +1,74 @@
+/* engine/record_use.c: see record_use.h. */
+#include "engine/record_use.h"
+
+#include "engine/template_change.h"
+
+/* So many tasks are kept. */
+enum { KEPT = 16 };
+
+typedef struct known_task {
+    at_arena *arena; /* NULL: none */
+    const at_template_row *row;
+    const at_json *args;
+    const at_task *task; /* NULL: it cannot be made */
+} known_task;
+
+struct at_record_uses {
+    at_arena *arena, *scratch;
+    bool accept_changed;
+    known_task tasks[KEPT];
+    int last; /* the one that was made last */
+};
+
+at_record_uses *at_record_uses_new(bool accept_changed) {
+    at_arena *a = at_arena_new();
+    at_record_uses *u = AT_NEW(a, at_record_uses);
+    u->arena = a;
+    u->scratch = at_arena_new();
+    u->accept_changed = accept_changed;
+    return u;
+}
+
+void at_record_uses_free(at_record_uses *u) {
+    for (int i = 0; i < KEPT; i++)
+        if (u->tasks[i].arena) at_arena_free(u->tasks[i].arena);
+    at_arena_free(u->scratch);
+    at_arena_free(u->arena);
+}
+
+static const at_task *task_of(at_record_uses *u, const at_template_row *row, const at_json *args) {
+    for (int i = 0; i < KEPT; i++) {
+        int k = (u->last + KEPT - i) % KEPT;
+        const known_task *t = &u->tasks[k];
+        if (t->arena && t->row == row && at_args_equal(t->args, args)) return t->task;
+    }
+    u->last = (u->last + 1) % KEPT;
+    known_task *t = &u->tasks[u->last];
+    if (t->arena) at_arena_free(t->arena);
+    *t = (known_task){.arena = at_arena_new(), .row = row};
+    at_task *task = NULL;
+    t->args = at_json_copy(t->arena, args);
+    if (at_task_new(t->arena, row, at_json_text(t->arena, args), &task, NULL) == AT_OK)
+        t->task = task;
+    return t->task;
+}
+
+at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_record *r,
+                     at_error *why) {
+    const at_task *task = task_of(u, row, r->args);
+    if (!task) return AT_USABLE;
+    if (!u->accept_changed && at_is_of_changed_template(r, task)) return AT_OF_CHANGED;
+    at_arena_reset(u->scratch);
+    bool fits = at_config_fits(u->scratch, at_task_space(task), &r->config, why) == AT_OK;
+    return fits ? AT_USABLE : AT_UNFIT;
+}
+
+const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t count,
+                          const char *why) {
+    return at_format(a, "%s:%lld: no configuration of its task, and not used%s: %s", path,
+                     (long long)line,
+                     count > 1 ? at_format(a, ", as %s %lld other%s", count == 2 ? "is" : "are",
+                                           (long long)count - 1, at_plural(count - 1))
+                               : "",
+                     why);
+}

@@ -1,0 +1,28 @@
+/* engine/record_use.h: which records of a log can be used: those of this version of their template
+ * whose configuration fits its knobs. Others may be an older program's, another's, or edited. */
+#ifndef AT_ENGINE_RECORD_USE_H
+#define AT_ENGINE_RECORD_USE_H
+
+#include "records/records.h"
+#include "templates/task.h"
+
+typedef enum at_use {
+    AT_USABLE,     /* and those of tasks that cannot be made here */
+    AT_OF_CHANGED, /* measured with another version of its template */
+    AT_UNFIT,      /* no configuration of the task: a knob is missing, unknown or elsewhere */
+} at_use;
+
+/* Tasks are made once, as long as records of few tasks stand side by side. */
+typedef struct at_record_uses at_record_uses;
+at_record_uses *at_record_uses_new(bool accept_changed);
+void at_record_uses_free(at_record_uses *u);
+/* row: the record's template. why: where it is unfit. */
+at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_record *r,
+                     at_error *why);
+
+/* "log:5: no configuration of its task, and not used: ..."; of several the first one's line and
+ * reason. Lives in a. */
+const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t count,
+                          const char *why);
+
+#endif
