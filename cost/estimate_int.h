@@ -156,6 +156,7 @@ typedef struct est_shift {
     int num, axis[2];
     int64_t coef[2], turns[2], sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
     bool is_shifted;
+    double reach[MAX_DIMS]; /* of the first loop, in the mean of the other's turns */
 } est_shift;
 enum { SHIFTS = 1024 };
 

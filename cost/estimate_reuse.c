@@ -3,6 +3,7 @@
 #include "cost/estimate_memory_int.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What comes between two touches of the same in neighbouring turns of a loop what the leaf touches
@@ -83,6 +84,24 @@ static double gone_on(const reuse *r, int loop) {
     return (r->t->all[loop] - r->t->all[loop + 1]) * (share * turns - 1) / (turns - 1);
 }
 
+/* The same of other leaves: what one touches in each of these turns, and another in the next turn
+ * of a loop before that, comes twice between. Not where the turn is the first: the leaf touches its
+ * lines again before the other leaf's turn. */
+static double twice_beside(const reuse *r, int loop, int moving) {
+    const unsigned before = ((1u << moving) - 1) & ~((1u << loop) - 1);
+    const double turns = r->x->loop[moving].turns;
+    double sum = 0;
+    for (const est_leaf *y = r->e->leaf; y < r->e->leaf + r->e->num_leaves; y++) {
+        if (y->place <= r->x->place || est_common(r->e, r->x, y) <= moving) continue;
+        for (const est_access *b = y->access; b < y->access + y->num_accesses; b++) {
+            double one = b->lines[moving + 1];
+            if (b->in_registers || b->tensor == r->a->tensor || !(b->moves & before)) continue;
+            sum += fmax(0, one - (b->lines[moving] - one) / fmax(1, turns - 1));
+        }
+    }
+    return 64 * sum;
+}
+
 /* What comes between two touches in neighbouring turns of a loop. */
 static double window_of(const reuse *r, int loop, int moving) {
     const est_access *a = r->a;
@@ -107,6 +126,12 @@ static void scan_to(const reuse *r, double size, int least, est_scan *s) {
             if (!s->is_known) s->window = window_of(r, i, s->moving);
             s->is_known = true;
             if (s->window > size) return;
+            const double beside = s->moving < x->num_loops ? twice_beside(r, i, s->moving) : 0;
+            if (s->window + beside > fmax(size, s->window_of_some)) {
+                s->some = s->once;
+                s->window_of_some = s->window + beside;
+                s->stay = a->lines[s->moving + 1];
+            }
         }
         if (moves && a->lines[i] >= MOVED * a->lines[i + 1]) s->moving = i;
     }
@@ -126,14 +151,21 @@ static double left_over(const reuse *r, double size, int once) {
 }
 
 /* Where a loop goes through parts of rows, the lines in which two rows meet are touched in its
- * first turn and in its last one: they come twice where a cache does not hold what lies between. */
+ * first turn and in its last one: they come twice where a cache does not hold what lies between.
+ * Blocks of rows it goes through one after the other: of each, the first and the last turn. */
 static double met_again(const reuse *r, double size, int once) {
     const est_access *a = r->a;
     int i = once, fast = a->num_dims - 1; /* dimension */
     while (fast > 0 && a->buffer->limit[fast] <= 1) fast--;
     while (i < r->x->num_loops && !(a->moved[i] >> fast & 1 && a->joints[i] > a->joints[i + 1]))
         i++;
-    if (i == r->x->num_loops || r->t->all[i] - r->t->all[i + 1] <= size) return 0;
+    if (i == r->x->num_loops) return 0;
+    double share = 1; /* of the loop's turns */
+    if (a->turned >> fast & 1) {
+        double turns = ceil(a->buffer->limit[fast] / fmax(1, (double)llabs(a->step[i])));
+        share = fmin(1, (turns - 1) / fmax(1, r->x->loop[i].turns - 1));
+    }
+    if (!(share > 0) || (r->t->all[i] - r->t->all[i + 1]) * share <= size) return 0;
     return a->joints[i] * a->lines[once] / a->lines[i];
 }
 
@@ -144,6 +176,14 @@ static double lines_from(const reuse *r, double size, int once) {
     const double left = left_over(r, size, once);
     double lines = (r->a->lines[once] - left + met_again(r, size, once)) * turns;
     return left > 0 ? fmax(lines, r->a->lines[0]) : lines; /* each comes once at least */
+}
+
+/* The same as far as a scan came. */
+static double lines_of(const reuse *r, double size, const est_scan *s) {
+    const double lines = lines_from(r, size, s->once);
+    if (s->window_of_some <= size) return lines;
+    const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, s->some);
+    return fmax(lines, (r->a->lines[s->some] - s->stay) * turns);
 }
 
 /* Does a cache of that size still have what this access of x touches, from the loops before or from
@@ -179,7 +219,7 @@ double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a
     scan_to(&r, size, 0, scan);
     const int once = scan->once;
     if (once == 0 && is_left(e, x, a, size)) return 0;
-    double lines = lines_from(&r, size, once), sum = lines;
+    double lines = lines_of(&r, size, scan), sum = lines;
     for (const small_turns *s = t->small; s < t->small + t->num_small && once > 0; s++) {
         if (once <= s->loop || scan->window * s->size > size) continue;
         double less = est_size_of_all(x, s, once), own = est_size(x, s, a);
@@ -187,7 +227,7 @@ double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a
         if (scan->window * less > size) continue;
         scan_to(&r, size / less, s->loop + 1, &further);
         double share = own * s->number / (own * s->number + 1 - s->number);
-        sum += share * (lines_from(&r, size, further.once) - lines);
+        sum += share * (lines_of(&r, size, &further) - lines);
     }
     return sum;
 }

@@ -45,13 +45,33 @@ static int64_t moved(const at_program *p, const est_chain *c, const est_loop *l,
     return sum;
 }
 
+/* How far each index comes in the turns of a loop, from there on. */
+static void reach_of(const at_program *p, const est_chain *c, const est_loop *l,
+                     const int64_t *from, int dims, double *out) {
+    enum { LOOKED_AT = 16 }; /* turns, and the last one */
+    int64_t axis[32], at[MAX_DIMS], least[MAX_DIMS], most[MAX_DIMS];
+    const int64_t turns = (int64_t)l->turns;
+    memcpy(axis, from, sizeof axis);
+    for (int64_t i = 0; i < turns; i = i + 1 < LOOKED_AT || i + 1 == turns ? i + 1 : turns - 1) {
+        axis[l->axis] = from[l->axis] + l->coef * i;
+        index_of(p, c, axis, at);
+        for (int d = 0; d < dims; d++) {
+            if (i == 0 || at[d] < least[d]) least[d] = at[d];
+            if (i == 0 || at[d] > most[d]) most[d] = at[d];
+        }
+    }
+    for (int d = 0; d < dims; d++) out[d] = (double)(most[d] - least[d]);
+}
+
 /* Does a loop go through its turns in another way where one around it is at a later turn? So it is
- * where blocks of one size are read as blocks of another. */
+ * where blocks of one size are read as blocks of another. reach: how far it comes in the mean. */
 static bool is_shifted(const at_program *p, const est_chain *c, const est_loop *l,
-                       const est_loop *m, const int64_t *stride, int dims) {
+                       const est_loop *m, const int64_t *stride, int dims, double *reach) {
     enum { LOOKED_AT = 16 }; /* turns */
+    const int64_t turns = m->turns < LOOKED_AT ? (int64_t)m->turns : LOOKED_AT;
     int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
-    for (int64_t turn = 0; turn < (int64_t)m->turns && turn < LOOKED_AT; turn++) {
+    bool shifted = false;
+    for (int64_t turn = 0; turn < turns && !shifted; turn++) {
         int64_t axis[32] = {0}, sum = 0;
         axis[m->axis] = m->coef * turn;
         index_of(p, c, axis, first);
@@ -59,9 +79,17 @@ static bool is_shifted(const at_program *p, const est_chain *c, const est_loop *
         index_of(p, c, axis, last);
         for (int d = 0; d < dims; d++) sum += (last[d] - first[d]) * stride[d];
         if (turn == 0) own = sum;
-        else if (sum != own) return true;
+        shifted = sum != own;
     }
-    return false;
+    for (int d = 0; d < dims; d++) reach[d] = 0;
+    for (int64_t turn = 0; turn < turns && shifted; turn++) {
+        int64_t axis[32] = {0};
+        double here[MAX_DIMS];
+        axis[m->axis] = m->coef * turn;
+        reach_of(p, c, l, axis, dims, here);
+        for (int d = 0; d < dims; d++) reach[d] += here[d] / (double)turns;
+    }
+    return shifted;
 }
 
 static bool same_loop(const est_shift *s, int i, const est_loop *l) {
@@ -69,9 +97,9 @@ static bool same_loop(const est_shift *s, int i, const est_loop *l) {
 }
 
 /* The same, as worked out before. w: read, num, sizes and stride. */
-static bool is_shifted_by(at_estimator *e, const at_program *p, const est_chain *c,
-                          const est_way *w, int num_sizes, const est_loop *l, const est_loop *m,
-                          int dims) {
+static const est_shift *shift_by(at_estimator *e, const at_program *p, const est_chain *c,
+                                 const est_way *w, int num_sizes, const est_loop *l,
+                                 const est_loop *m, int dims) {
     const est_loop *loops[] = {l, m};
     uint64_t hash = w->hash;
     for (int i = 0; i < 2; i++) {
@@ -83,9 +111,9 @@ static bool is_shifted_by(at_estimator *e, const at_program *p, const est_chain 
                 same_loop(s, 1, m);
     for (int i = 0; i < num_sizes && same; i++) same = s->sizes[i] == w->sizes[i];
     for (int d = 0; d < dims && same; d++) same = s->stride[d] == w->stride[d];
-    if (same) return s->is_shifted;
-    *s = (est_shift){
-        .read = w->read, .num = w->num, .is_shifted = is_shifted(p, c, l, m, w->stride, dims)};
+    if (same) return s;
+    *s = (est_shift){.read = w->read, .num = w->num};
+    s->is_shifted = is_shifted(p, c, l, m, w->stride, dims, s->reach);
     for (int i = 0; i < 2; i++) {
         s->axis[i] = loops[i]->axis;
         s->coef[i] = loops[i]->coef;
@@ -93,19 +121,31 @@ static bool is_shifted_by(at_estimator *e, const at_program *p, const est_chain 
     }
     memcpy(s->sizes, w->sizes, sizeof s->sizes);
     memcpy(s->stride, w->stride, sizeof s->stride);
-    return s->is_shifted;
+    return s;
 }
 
-/* Of the vectors. moves: bits, for each loop. key: as is_shifted_by's w. */
+static void set_reach(est_access *a, int loop, const double *reach) {
+    for (int d = 0; d < a->num_dims; d++) {
+        a->reach[loop][d] = reach[d];
+        if (reach[d] > 0) a->moved[loop] |= (uint8_t)(1u << d);
+    }
+}
+
+/* Of the vectors. moves: bits, for each loop. key: as shift_by's w. */
 static void find_shifted(at_estimator *e, const at_program *p, const est_chain *c, est_leaf *x,
-                         const uint32_t *moves, const est_way *key, int num_sizes, int dims) {
+                         const uint32_t *moves, const est_way *key, int num_sizes, est_access *a) {
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
         if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
         l->is_shifted |= (int64_t)l->turns % l->run != 0;
-        for (int k = 0; k < i && !l->is_shifted; k++)
-            if (moves[k] & moves[i])
-                l->is_shifted = is_shifted_by(e, p, c, key, num_sizes, l, &x->loop[k], dims);
+        for (int k = 0; k < i; k++) {
+            if (!(moves[k] & moves[i])) continue;
+            const est_shift *s = shift_by(e, p, c, key, num_sizes, l, &x->loop[k], a->num_dims);
+            if (!s->is_shifted) continue;
+            l->is_shifted = true;
+            set_reach(a, i, s->reach);
+            break;
+        }
     }
 }
 
@@ -122,6 +162,7 @@ static void find_way(const at_program *p, const est_chain *c, const est_loop *l,
         out->reach[d] = (double)(by[d] < 0 ? -by[d] : by[d]);
         if (by[d] < 0) out->turned |= 1u << d;
     }
+    if (!out->straight) reach_of(p, c, l, (const int64_t[32]){0}, dims, out->reach);
     out->run = out->straight ? turns : 0;
 }
 
@@ -180,13 +221,11 @@ void est_steps_through(at_estimator *e, const at_program *p, est_leaf *x, const 
         a->step[i] = w->step;
         a->turned |= w->straight ? w->turned : w->moves;
         moves[i] = w->moves;
-        memcpy(a->reach[i], w->reach, sizeof a->reach[i]);
-        for (int d = 0; d < a->num_dims; d++)
-            if (w->reach[d] > 0) a->moved[i] |= (uint8_t)(1u << d);
+        set_reach(a, i, w->reach);
         bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
         if (!registers || w->straight) continue;
         int64_t run = run_of(p, c, l, origin, a->num_dims, w);
         if (run < l->run) l->run = run;
     }
-    find_shifted(e, p, c, x, moves, &key, num_sizes, a->num_dims);
+    find_shifted(e, p, c, x, moves, &key, num_sizes, a);
 }

@@ -43,7 +43,7 @@ static const struct {
     {"conv3d_ndhwc", "N=1,D=6,H=10,W=10,CI=24,CO=48", 0.95},
     {"group_conv2d_nhwc", "N=1,H=12,W=12,CI=64,CO=64,KH=1,KW=1,padding=0,G=2,strides=1", 0.95},
     {"depthwise_conv2d_nhwc", "N=1,H=14,W=14,C=40,KH=3,KW=3,padding=1", 0.9},
-    {"depthwise_conv2d_NCHWc", "N=1,IC=24,H=15,W=15,KH=3,KW=3,padding=1", 0.85},
+    {"depthwise_conv2d_NCHWc", "N=1,IC=24,H=15,W=15,KH=3,KW=3,padding=1", 0.95},
     {"conv2d_nhwc", "N=1,H=14,W=14,CI=16,CO=48,KH=3,KW=3,padding=2,dilation=2", 0.9},
     {"max_pool2d_nhwc", "N=1,H=16,W=18,C=48", 0.9},
     {"avg_pool2d_nhwc", "N=1,H=15,W=15,C=40", 0.9},
