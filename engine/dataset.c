@@ -122,13 +122,17 @@ static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *ext
     }
 }
 
-/* Many take long: whether to go on is asked now and then. */
-static bool goes_on(const volatile int *stop, int64_t i) { return i % AT_ONCE || !at_is_set(stop); }
+static bool is_late(const at_dataset *d) { return d->deadline_ns && at_now_ns() >= d->deadline_ns; }
 
-static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng,
-                          const volatile int *stop) {
+/* Many take long: whether to go on is asked now and then. */
+static bool goes_on(const at_dataset *d, int64_t i) {
+    return i % AT_ONCE || (!at_is_set(d->stop) && !is_late(d));
+}
+
+static void fill_integers(const at_dataset *d, float *p, int64_t n, int64_t lo, int64_t hi,
+                          bool never_0, at_rng *rng) {
     bool any = false;
-    for (int64_t i = 0; i < n && goes_on(stop, i); i++) {
+    for (int64_t i = 0; i < n && goes_on(d, i); i++) {
         int64_t v = lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1));
         p[i] = (float)(never_0 && !v ? hi : v);
         any |= v != 0;
@@ -139,9 +143,9 @@ static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool neve
 /* Not integers: of few different values the rounding errors of sums are few, too, and do not
  * cancel.
  */
-static void fill_reals(float *p, int64_t n, double lo, double hi, at_rng *rng,
-                       const volatile int *stop) {
-    for (int64_t i = 0; i < n && goes_on(stop, i); i++) {
+static void fill_reals(const at_dataset *d, float *p, int64_t n, double lo, double hi,
+                       at_rng *rng) {
+    for (int64_t i = 0; i < n && goes_on(d, i); i++) {
         double x = ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
         p[i] = (float)(lo + (hi - lo) * x);
     }
@@ -268,13 +272,14 @@ void at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
     fill_pattern(d);
 }
 
-void at_dataset_fill(at_dataset *d, uint64_t seed) {
+bool at_dataset_fill(at_dataset *d, uint64_t seed) {
+    bool filled = true;
     const bool high = takes_high_inputs(d);
     const at_pattern *p = d->pattern;
     const int b = d->range;
     const double scale = d->scale;
     d->version++;
-    for (int t = 0; t < d->compute->num_tensors; t++) {
+    for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->role == AT_ROLE_STAGE || (tensor->is_int && p)) continue;
         at_rng rng;
@@ -285,14 +290,15 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         else if (tensor->is_int)
             at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));
         else if (d->given[t]) fill_given(d, t);
-        else if (d->is_exact)
-            fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng, d->stop);
+        else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else if (high && tensor->role == AT_ROLE_INPUT)
-            fill_reals(to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,
-                       &rng, d->stop);
-        else fill_reals(to, n, -scale * (b / 2), scale * b, &rng, d->stop);
+            fill_reals(d, to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,
+                       &rng);
+        else fill_reals(d, to, n, -scale * (b / 2), scale * b, &rng);
+        filled = at_is_set(d->stop) || !is_late(d);
     }
     fill_pattern(d);
+    return filled;
 }
 
 static bool has(const at_expr *e, at_op op) {

@@ -35,7 +35,8 @@ typedef struct at_dataset {
     at_index_range *entries; /* [tensor] of index tensors, where there is no pattern */
     double *bound; /* [tensor] the largest |value| of given ones and of entries, else -1 */
     bool real;     /* some of those are no integers */
-    const volatile int *stop; /* may be NULL; once it is set, filling ends early */
+    const volatile int *stop; /* may be NULL; once it is set, filling ends early, */
+    int64_t deadline_ns;      /* and so it does then; 0: never */
 } at_dataset;
 
 /* Makes room for inputs and outputs. values (by symbol slot) and layouts are borrowed as long as
@@ -65,8 +66,8 @@ at_status at_dataset_expect(at_dataset *d, at_error *err);
  * above. */
 at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err);
 /* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
- * exact; where there is none, reals. */
-void at_dataset_fill(at_dataset *d, uint64_t seed);
+ * exact; where there is none, reals. false: deadline_ns came first. */
+bool at_dataset_fill(at_dataset *d, uint64_t seed);
 /* The same with standard-normal numbers, of data that is not exact. */
 void at_dataset_fill_normal(at_dataset *d, uint64_t seed);
 /* Puts what is not a number, both infinities and -0 among the inputs, an element each, where the

@@ -268,20 +268,28 @@ at_status at_reference_run(at_session *s, at_error *err) {
     return check_finite(s, err);
 }
 
+at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {
+    if (at_dataset_fill(d, seed)) return AT_OK;
+    return at_fail(err, AT_E_NO_VALID,
+                   "%s: the time ended first: its data, %.2f GB, were not made yet; give a longer "
+                   "--time, or smaller sizes",
+                   s->row->name, (double)at_dataset_bytes(d) * 1e-9);
+}
+
 at_status at_reference_make(at_session *s, uint64_t seed, at_error *err) {
     at_dataset *d = &s->data;
-    at_dataset_fill(d, seed);
+    AT_TRY(at_reference_fill(s, d, seed, err));
     AT_TRY(make(s, err));
     const double first = at_dataset_idle(d);
     double idle = first;
     for (int i = 0; i < most_shrinks && idle > most_idle && at_dataset_shrink(d, shrink); i++) {
-        at_dataset_fill(d, seed);
+        AT_TRY(at_reference_fill(s, d, seed, err));
         AT_TRY(make(s, err));
         idle = at_dataset_idle(d);
     }
     if (idle >= first && d->scale != 1) { /* it does not depend on their size */
         d->scale = 1;
-        at_dataset_fill(d, seed);
+        AT_TRY(at_reference_fill(s, d, seed, err));
         AT_TRY(make(s, err));
     }
     return check_finite(s, err);

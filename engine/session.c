@@ -190,6 +190,7 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
     }
     out->real |= real;
     out->stop = s->options.stop;
+    out->deadline_ns = s->deadline_ns;
     return at_dataset_expect(out, err);
 }
 
@@ -203,7 +204,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
 static at_status prepare_other(at_session *s, at_error *err) {
     at_dataset data = s->data;
     s->other.scale = data.scale;
-    at_dataset_fill(&s->other, ~s->options.seed);
+    AT_TRY(at_reference_fill(s, &s->other, ~s->options.seed, err));
     at_dataset_add_specials(&s->other, s->options.seed);
     at_dataset_keep_one_channel(&s->other, s->options.seed);
     s->data = s->other;

@@ -54,13 +54,18 @@ static void one_budget(void **state) {
     assert_non_null(strstr(r->err, " trials; the same command goes on"));
 }
 
-/* The plain loops that make a layer's expected output end with the time; results of others stay. */
+/* The making of data, and the plain loops that make a layer's expected output, end with the time;
+ * results of others stay. */
 static void time_of_a_reference(void **state) {
     (void)state;
-    cli_write("far.te", "args N=8\nA[N, N] : input\nB[N, N] : input\n"
-                        "m[i:N, j:N] = max(k:N) A[i, k] + B[j, k]\n"
+    cli_write("far.te", "args N=8\nA[N, 8] : input\nB[N, 8] : input\n"
+                        "m[i:N, j:N] = max(k:N) A[i, k%8] + B[j, k%8]\n"
                         "out[i:N, j:N] = min(m[i, j], 5)\n");
-    const cli_result *r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
+    cli_write("wide.te", "args N=250000000\nA[N] : input\nB[1] : input\n"
+                          "out[i:1] = sum(k:N) A[k] + B[i]\n");
+    const cli_result *r = cli_expect(3, "./autotune ./wide.te --time 0.01s");
+    assert_non_null(strstr(r->err, "autotune: wide: the time ended first: its data, 1.00 GB, "));
+    r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
     assert_non_null(strstr(r->err, "autotune: far: the time ended first: plain loops make the "));
     assert_int_equal(cli_count_lines(r->err, "autotune: far: "), 1);
     assert_int_equal(cli_count_lines(r->err, "autotune: warning: the output that kernels are "), 1);

@@ -300,7 +300,7 @@ static void inputs_overflow(void **state) {
     shape_close(&x.s);
 }
 
-/* Data of gigabytes take long: who asked for an end is not kept waiting. */
+/* Data of gigabytes take long: who asked for an end, or for one in time, is not kept waiting. */
 static void filling_ends(void **state) {
     (void)state;
     subject x;
@@ -312,6 +312,10 @@ static void filling_ends(void **state) {
     at_dataset_fill(&d, 1);
     for (int i = 0; i < 120; i++) assert_true(in[i] == 0);
     d.stop = NULL;
+    d.deadline_ns = 1;
+    assert_false(at_dataset_fill(&d, 1));
+    for (int i = 0; i < 120; i++) assert_true(in[i] == 0);
+    d.deadline_ns = 0;
     at_dataset_fill(&d, 1);
     for (int i = 0; i < 120; i++) assert_true(in[i] != 0);
     at_dataset_free(&d);
