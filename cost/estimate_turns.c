@@ -93,7 +93,8 @@ void est_count_turns(const at_estimator *e, const est_leaf *x, touched *t) {
 }
 
 /* Does what loops from `from` on touch end with the tensor along a dimension that this axis moves?
- * Then no more is counted than there is. */
+ * Then no more is counted than there is: by all loops together as soon as they come to the last
+ * element, since parts of a tile come no further. */
 static bool ends_with_tensor(const est_leaf *x, const est_access *a, int axis, int from) {
     for (int d = 0; d < a->num_dims; d++) {
         double reach = 0;
@@ -102,7 +103,7 @@ static bool ends_with_tensor(const est_leaf *x, const est_access *a, int axis, i
             reach += a->reach[i][d];
             moves |= x->loop[i].axis == axis && a->reach[i][d] > 0;
         }
-        if (moves && reach >= a->buffer->limit[d]) return true;
+        if (moves && reach + (from == 0) >= a->buffer->limit[d]) return true;
     }
     return false;
 }
