@@ -298,7 +298,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .patience = o->autotvm ? 50 : 5};
     x->fit = (at_model_options){.loss = (at_loss)at_tuner_value(o, &options[LOSS]),
                                 .most_rounds = 300,
-                                .patience = 20,
+                                .patience = o->autotvm ? 20 : 10,
                                 .top = x->plan_size,
                                 .seed = o->seed};
     x->discount = 1;
