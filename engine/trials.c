@@ -1,6 +1,7 @@
-/* engine/trials.c: one trial after the other, each on its way through lowering, worker and log;
- * with
- * --jobs 2 two at a time, the next being made while one is measured.
+/* engine/trials.c: one trial after the other, each on its way through lowering, worker and log.
+ * Several are made in a row before they are measured, since what made one is in the caches for the
+ * next, and not behind a kernel's run any more; with --jobs 2 the next is made while one is
+ * measured.
  *
  * The search is the same either way: a tuner decides about a round of proposals when all results
  * before are in, however many of the round are asked for ahead. */
@@ -19,6 +20,7 @@
  * Where so many ways of adding up are too inaccurate and none is not, or nothing else is proposed
  * so many times, that is how it stays. */
 enum { MOST_INACCURATE = 16, MOST_PASSED_OVER = 1024 };
+enum { AHEAD = 16 }; /* trials that are made before the first of them is measured, at most */
 /* The peak that is noted with a result is at most that old. */
 static const double peak_age_s = 60;
 
@@ -71,15 +73,25 @@ static bool is_hopeless(const at_session *s, double best_s, const at_candidate *
     return factor > 0 && best_s > 0 && at_bound_seconds(s, c->bound) > factor * best_s;
 }
 
-/* The program of x is known, or will be when the one under way is in. */
-static bool is_known_program(const at_tuning *t, const trial *x, const trial *under_way) {
-    return at_known_by_key(t->known, x->candidate.key) ||
-           (under_way && at_key_equal(under_way->candidate.key, x->candidate.key));
+/* Those that come before the one that is made, and have no result yet. */
+typedef struct before {
+    const trial *list[AHEAD];
+    int num;
+    const trial *under_way; /* one of them, which is being measured meanwhile; or NULL */
+} before;
+
+/* The program of x is known, or will be when those before are in. */
+static bool is_known_program(const at_tuning *t, const trial *x, const before *b) {
+    bool known = at_known_by_key(t->known, x->candidate.key) != NULL;
+    for (int i = 0; i < b->num && !known; i++)
+        known = b->list[i]->made && at_key_equal(b->list[i]->candidate.key, x->candidate.key);
+    return known;
 }
 
-/* Lowered unless its result is known. under_way: what is being measured meanwhile, or NULL. */
-static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
+/* Lowered unless its result is known. */
+static at_status make(at_tuning *t, trial *x, const before *b, at_error *err) {
     at_session *s = &t->s;
+    const trial *under_way = b->under_way;
     int64_t begin_ns = at_now_ns();
     x->made = x->lowered = x->compiled = x->passed_over = false;
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
@@ -87,7 +99,7 @@ static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *
     if (t->tuner) x->result.extra.part = at_tuner_part(t->tuner, x->index);
     x->passed_over = t->tuner && x->made && at_accuracy_is_refused(s, x->candidate.program);
     if (x->passed_over) return AT_OK;
-    if (x->made && !is_known_program(t, x, under_way))
+    if (x->made && !is_known_program(t, x, b))
         x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
     if (x->lowered && under_way && s->compiler != AT_TCC && !s->options.prune &&
@@ -109,7 +121,7 @@ at_status at_trials_begin(at_tuning *t, at_error *err) {
 }
 
 /* The next proposal, made. false: there is none before results are in, or none at all. */
-static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
+static at_status propose(at_tuning *t, trial *x, const before *b, at_error *err) {
     int64_t begin_ns = at_now_ns();
     AT_TRY(at_trials_begin(t, err));
     for (int passed_over = 0;; passed_over++) {
@@ -119,7 +131,7 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
         if (!x->proposed) return AT_OK;
         x->answer = at_known_by_index(t->known, x->index);
         if (x->answer) return AT_OK;
-        AT_TRY(make(t, x, under_way, err));
+        AT_TRY(make(t, x, b, err));
         if (!x->passed_over) return AT_OK;
         begin_ns = at_now_ns();
         at_tuner_update(t->tuner, &(at_trial){.index = x->index}, 1);
@@ -131,10 +143,12 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
 static at_status settle(at_tuning *t, trial *x, double best_s, bool *settled, at_error *err) {
     at_session *s = &t->s;
     *settled = true;
+    /* What it was made behind of was the same program, and may have failed. */
+    if (x->made && !x->lowered && !at_known_by_key(t->known, x->candidate.key))
+        x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     if (!x->made) return AT_OK;
     const at_record *same = x->lowered ? at_known_by_code(t->known, x->result.extra.code_hash)
                                        : at_known_by_key(t->known, x->candidate.key);
-    AT_ASSERT(same || x->lowered);
     if (same) at_trial_copy(same, &x->result);
     else if (is_hopeless(s, best_s, &x->candidate)) at_candidate_prune(x->arena, &x->result);
     else {
@@ -162,6 +176,7 @@ static double best_s(const at_tuning *t) {
  * proposes, or, where there is none, what next says. */
 static at_status measure(at_tuning *t, trial *x, double best_s, trial *next, at_error *err) {
     at_session *s = &t->s;
+    const before b = {.list = {x}, .num = 1, .under_way = x};
     at_error late;
     AT_TRY(at_accuracy_measure(s, x->arena, &x->candidate, &x->result, err));
     if (!at_accuracy_require(s, x->arena, &x->result)) return AT_OK;
@@ -170,8 +185,8 @@ static at_status measure(at_tuning *t, trial *x, double best_s, trial *next, at_
     at_anchor_ask(s, t->known, x->index, &x->candidate.job);
     AT_TRY(at_candidate_begin(s, &x->candidate, best_s, err));
     at_status ahead = !next      ? AT_OK
-                      : t->tuner ? propose(t, next, x, &late)
-                                 : make(t, next, x, &late);
+                      : t->tuner ? propose(t, next, &b, &late)
+                                 : make(t, next, &b, &late);
     AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));
     if (ahead != AT_OK) *err = late;
     return ahead;
@@ -227,11 +242,8 @@ at_status at_trial_measure(at_tuning *t, at_trial_pair *p, int64_t index, int64_
         give_up(x);
         x->proposed = true;
         x->index = index;
-        AT_TRY(make(t, x, NULL, err));
+        AT_TRY(make(t, x, &(before){0}, err));
     }
-    /* What it was made ahead of may have been the same. */
-    if (x->made && !x->lowered && !at_known_by_key(t->known, x->candidate.key))
-        x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     double own_s = best_s(t), least_s = own_s > 0 ? own_s : known_best_s;
     if (known_best_s > 0 && known_best_s < least_s) least_s = known_best_s;
     give_up(next);
@@ -287,22 +299,62 @@ bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
     return t->stopped_early = hopeless || (patience && t->tally.done - t->best_trial >= patience);
 }
 
-static at_status search(at_tuning *t, int64_t until, trial slots[2], at_error *err) {
+/* Trials that are made and not measured yet, in order. */
+typedef struct line {
+    trial slots[AHEAD];
+    int first, num;
+} line;
+
+/* The i-th of them; behind the last: where the next one is made. */
+static trial *in_line(line *l, int i) { return &l->slots[(l->first + i) % AHEAD]; }
+
+/* At most so many in a row. The first result does not wait long for others. */
+static at_status make_some(at_tuning *t, line *l, int64_t most, at_error *err) {
+    before b = {0};
+    if (most > t->tally.done + 1) most = t->tally.done + 1;
+    if (most > AHEAD) most = AHEAD;
+    for (l->first = l->num = 0; l->num < most; l->num++) {
+        trial *x = in_line(l, l->num);
+        AT_TRY(propose(t, x, &b, err));
+        if (!x->proposed) break;
+        if (!x->answer) b.list[b.num++] = x;
+    }
+    return AT_OK;
+}
+
+/* Meanwhile another one that adds up the same sums was too inaccurate: no trial. */
+static bool is_passed_over(at_tuning *t, trial *x) {
+    if (x->answer || !x->made || !at_accuracy_is_refused(&t->s, x->candidate.program)) return false;
+    at_candidate_drop(&x->candidate);
+    at_tuner_update(t->tuner, &(at_trial){.index = x->index}, 1);
+    return true;
+}
+
+static void leave(line *l) {
+    in_line(l, 0)->proposed = false;
+    l->first++;
+    l->num--;
+}
+
+static at_status search(at_tuning *t, int64_t until, line *l, at_error *err) {
     const at_session *s = &t->s;
     const at_engine_options *o = &s->options;
-    trial *x = &slots[0], *next = &slots[1];
     while (t->tally.done < until && !at_engine_stopped(o)) {
         if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
-        if (!x->proposed) AT_TRY(propose(t, x, NULL, err));
-        t->exhausted = !x->proposed;
+        int64_t left = until - t->tally.done;
+        if (!l->num) AT_TRY(make_some(t, l, o->jobs > 1 ? 1 : left, err));
+        t->exhausted = !l->num;
         if (t->exhausted) break;
-        bool answered = x->answer != NULL, ahead = t->tally.done + 1 < until;
-        if (!answered) AT_TRY(try_one(t, x, o->jobs > 1 && ahead ? next : NULL, err));
+        trial *x = in_line(l, 0), *next = o->jobs > 1 && left > 1 ? in_line(l, 1) : NULL;
+        bool answered = x->answer != NULL;
+        if (is_passed_over(t, x)) {
+            leave(l);
+            continue;
+        }
+        if (!answered) AT_TRY(try_one(t, x, next, err));
+        if (!answered && next && next->proposed) l->num++;
         if (at_trial_learn(t, x->answer, answered)) break;
-        trial *done = x;
-        x = next;
-        next = done;
-        next->proposed = false;
+        leave(l);
     }
     return AT_OK;
 }
@@ -310,18 +362,19 @@ static at_status search(at_tuning *t, int64_t until, trial slots[2], at_error *e
 at_status at_trials_run(at_tuning *t, int64_t until, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
-    trial slots[2] = {{.arena = at_arena_new()}, {.arena = at_arena_new()}};
+    line l = {0};
+    for (int i = 0; i < AHEAD; i++) l.slots[i].arena = at_arena_new();
     int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
     if (o->jobs > 1)
         at_cpu_leave(s->threads); /* at_session_context has seen that there are others */
-    at_status status = search(t, until, slots, err);
+    at_status status = search(t, until, &l, err);
     s->spent.trials_ns += at_now_ns() - start_ns;
     s->spent.trials_kernel_ns += s->spent.kernel_ns - start_kernel_ns;
     if (o->jobs > 1) at_cpu_return();
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < AHEAD; i++) {
         /* proposed, but not measured any more */
-        if (slots[i].proposed && slots[i].made) at_candidate_drop(&slots[i].candidate);
-        at_arena_free(slots[i].arena);
+        if (l.slots[i].proposed && l.slots[i].made) at_candidate_drop(&l.slots[i].candidate);
+        at_arena_free(l.slots[i].arena);
     }
     return status == AT_E_INTERRUPTED ? AT_OK : status;
 }
