@@ -11,6 +11,7 @@
 
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
 enum { LEAST_OPEN = 4 };               /* finalists that later rounds have turns of */
+enum { OTHER_SHARE = 10 };             /* a state is looked at that had this part of the turns */
 /* In pairs: samples of each that intervals begin with. */
 enum { LEAST_OF_PAIRS = 5 };
 /* Of the link to the anchor of the trials. */
@@ -258,6 +259,30 @@ static bool compare(at_final *final) {
     return left > 1;
 }
 
+/* Was the other of the states that have winners of their own seen in a part of the turns that may
+ * tell who that is? */
+static bool has_two_states(const running *g) {
+    uint64_t alone = (uint64_t)g->num_anchors[AT_STATE_ALONE],
+             company = (uint64_t)g->num_anchors[AT_STATE_COMPANY];
+    return OTHER_SHARE * (alone < company ? alone : company) > g->turns;
+}
+
+/* Of those who had a turn in this round nobody can be more than a tie better than the leader, so
+ * it does not matter which of them wins. */
+static bool is_decided(const running *g, const bool *had_turn) {
+    const at_finalist *leader = find_leader(g->final);
+    if (!leader || !g->is_paired || has_two_states(g)) return false;
+    double leader_s = at_turns_interval(&leader->turns).high;
+    for (int i = 0; i < g->final->count; i++) {
+        const at_finalist *f = &g->final->of[i];
+        if (f == leader ? !had_turn[i]
+                        : had_turn[i] && is_in(f) && !f->is_behind &&
+                              !(at_turns_interval(&f->turns).low * (1 + AT_TIE) >= leader_s))
+            return false;
+    }
+    return isfinite(leader_s);
+}
+
 /* Who comes when is random: what one leaves in the caches, and the clock, it does to all alike. */
 static void shuffle(int *order, int n, at_rng *rng) {
     for (int i = n - 1; i > 0; i--) {
@@ -311,6 +336,7 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
     for (int i = 0; i < final->count; i++) order[i] = i;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
         double last_s = round ? open_until_s(final, round) : INFINITY;
+        bool had_turn[AT_FINALISTS] = {false};
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
@@ -323,8 +349,11 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
             if (!round) AT_TRY(prepare(g, f, err));
             if (!round && !i) AT_TRY(choose_anchor(g, err));
             if (g->is_paired && f->turns.time_s > last_s) continue;
-            if (!f->turns.error_no && !f->is_behind) AT_TRY(take_turn(g, f, err));
+            if (f->turns.error_no || f->is_behind) continue;
+            AT_TRY(take_turn(g, f, err));
+            had_turn[order[i]] = true;
         }
+        if (is_decided(g, had_turn)) break;
         if (!compare(final) && (g->is_paired || round + 1 >= AT_FINAL_LEAST)) break;
     }
     return AT_OK;
