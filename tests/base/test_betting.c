@@ -172,6 +172,47 @@ static void the_winner_is_lucky(void **state) {
     }
 }
 
+/* A final that ends as soon as nobody can be more than a tie better than the best so far: whoever
+ * wins is that close to the best, and in its interval, as often as when all pairs are waited for.
+ */
+static void races_may_end_early(void **state) {
+    (void)state;
+    enum { FINALISTS = 8, TURN = 8, PAIRS = 20 * TURN, FINALS = 200 };
+    static const double step[] = {0, 0.001, 0.004};
+    at_rng r;
+    at_rng_seed(&r, 23, 0);
+    for (int kind = 0; kind < 3; kind++) {
+        int held = 0, close = 0, pairs = 0;
+        for (int final = 0; final < FINALS; final++) {
+            double values[FINALISTS][PAIRS];
+            at_interval m[FINALISTS];
+            int winner = 0, n = 0;
+            for (bool open = true; open && n < PAIRS;) {
+                for (int f = 0; f < FINALISTS; f++) {
+                    for (int i = n; i < n + TURN; i++)
+                        values[f][i] = 1 + f * step[kind] + 0.004 * normal(&r);
+                    m[f] = at_median_always(values[f], n + TURN, 0.05 / FINALISTS);
+                }
+                n += TURN;
+                winner = 0;
+                for (int f = 1; f < FINALISTS; f++)
+                    if (m[f].median < m[winner].median) winner = f;
+                open = false;
+                for (int f = 0; f < FINALISTS; f++)
+                    open |= f != winner && !(m[f].low * (1 + AT_TIE) >= m[winner].high);
+            }
+            double truth = 1 + winner * step[kind];
+            held += m[winner].low <= truth && truth <= m[winner].high;
+            close += truth <= 1 + AT_TIE;
+            pairs += n;
+        }
+        print_message("8 finalists %g apart: %d and %d of %d held, after %d of %d pairs\n",
+                      step[kind], held, close, FINALS, pairs / FINALS, PAIRS);
+        assert_true(held >= 0.94 * FINALS && close >= 0.94 * FINALS);
+        assert_true(pairs < FINALS * PAIRS);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_confseq),
@@ -181,6 +222,7 @@ int main(void) {
         cmocka_unit_test(intervals_hold_the_median),
         cmocka_unit_test(ends_come_with_enough_values),
         cmocka_unit_test(the_winner_is_lucky),
+        cmocka_unit_test(races_may_end_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
