@@ -56,22 +56,23 @@ double at_average_recall(const double *preds, const double *labels, int n, int t
 void at_pick_diverse(const double *scores, const int64_t *digits, int n, int num_digits,
                      double weight, int num, int *picked) {
     bool *taken = calloc((size_t)n + 1, sizeof *taken);
-    AT_NEED(taken);
+    bool *is_old = calloc((size_t)n * (size_t)num_digits + 1, sizeof *is_old); /* as digits */
+    AT_NEED(taken && is_old);
     for (int p = 0; p < num; p++) {
         double most = 0;
         picked[p] = -1;
         for (int i = 0; i < n; i++) {
             if (taken[i]) continue;
             double gain = scores ? scores[i] : 0;
-            for (int k = 0; k < num_digits; k++) {
-                bool is_new = true;
-                for (int q = 0; q < p && is_new; q++)
-                    is_new = digits[picked[q] * num_digits + k] != digits[i * num_digits + k];
-                gain += is_new ? weight : 0;
-            }
+            for (int k = 0; k < num_digits; k++) gain += is_old[i * num_digits + k] ? 0 : weight;
             if (picked[p] < 0 || gain > most) most = gain, picked[p] = i;
         }
         taken[picked[p]] = true;
+        const int64_t *own = digits + picked[p] * num_digits;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < num_digits; k++)
+                is_old[i * num_digits + k] |= digits[i * num_digits + k] == own[k];
     }
+    free(is_old);
     free(taken);
 }
