@@ -73,6 +73,34 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
     return false;
 }
 
+/* Lines that the leaf before this one has touched in the same turn of the loops around both, and
+ * that are still there, though the cache does not hold all of that: those that it came to last.
+ * They go one after the other, while the leaf reads those that it comes to in an order of its own.
+ * All turns of these loops from `once` on come to them anew. */
+static double still_there(const at_estimator *e, const est_leaf *x, const est_access *a,
+                          const touched *t, double size, int once) {
+    enum { MOMENTS = 8 };
+    const est_leaf *y = x - 1;
+    const int shared = x->place ? est_common(e, x, y) : 0;
+    double before = 0, share = 0;
+    bool same = false;
+    int from = shared; /* the loops that go through the access once */
+    for (int k = 0; shared && once >= shared && k < y->num_accesses; k++) {
+        const est_access *b = &y->access[k];
+        if (b->in_registers) continue;
+        before += est_bytes(b, shared, false);
+        same |= b->tensor == a->tensor && b->lines[shared] >= a->lines[shared];
+    }
+    if (!same) return 0;
+    while (from < x->num_loops && !(a->moves >> from & 1)) from++;
+    for (int i = 0; i < MOMENTS; i++) {
+        const double read = (i + 0.5) / MOMENTS;
+        const double left = before - read * est_bytes(a, shared, false);
+        if (left > 0) share += fmin(1, fmax(0, size - read * t->own[from]) / left) / MOMENTS;
+    }
+    return share * a->lines[shared] * t->turns[shared];
+}
+
 /* Levels whose places an address decides. Of the second one the lower bits do, too; those above are
  * its page's, which lie anywhere, so that what piles up within a page does so in each. */
 enum { MOST_PILED = 1 };
@@ -126,6 +154,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             const bool piled = level <= MOST_PILED && a->piles_up;
             if (a->piles_up && !piled) scan[k] = begin; /* followed as if it still did */
             double more = est_fetched(e, x, a, &all, all.together[k], size, piled, &scan[k]);
+            more = fmax(0, more - still_there(e, x, a, &all, size, scan[k].once));
             e->out->bytes[level] += more * 64;
             if (k == apart && level == 0) *apart_lines = more;
             else lines += more;
