@@ -62,7 +62,7 @@ static void time_of_a_reference(void **state) {
                         "m[i:N, j:N] = max(k:N) A[i, k%8] + B[j, k%8]\n"
                         "out[i:N, j:N] = min(m[i, j], 5)\n");
     cli_write("wide.te", "args N=250000000\nA[N] : input\nB[1] : input\n"
-                          "out[i:1] = sum(k:N) A[k] + B[i]\n");
+                         "out[i:1] = sum(k:N) A[k] + B[i]\n");
     const cli_result *r = cli_expect(3, "./autotune ./wide.te --time 0.01s");
     assert_non_null(strstr(r->err, "autotune: wide: the time ended first: its data, 1.00 GB, "));
     r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
