@@ -45,6 +45,10 @@ static int compare(const void *x, const void *y) {
 }
 
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out) {
+    if (r->lo == r->hi) { /* of many entries the numbers would take longer than all else */
+        for (int64_t i = 0; i < n; i++) out[i] = (int32_t)r->lo;
+        return;
+    }
     for (int64_t i = 0; i < n; i++)
         out[i] = (int32_t)(r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1)));
     if (!r->ascends || !n) return;
