@@ -98,40 +98,6 @@ static at_status print_text(const at_options *o, at_arena *a, const at_pick *pic
     return status;
 }
 
-/* What is left out, and why. */
-typedef struct usable {
-    at_arena *arena;
-    at_record_uses *uses;
-    int64_t changed, unfit;
-    int64_t unfit_line; /* the first one's */
-    const char *unfit_log, *unfit_why;
-} usable;
-
-static bool is_usable(void *ctx, const char *log, const at_record *r) {
-    usable *u = ctx;
-    at_error why;
-    const at_template_row *row;
-    if (at_template_find(r->task, &row, NULL) != AT_OK) return true;
-    at_use use = at_record_use(u->uses, row, r, &why);
-    u->changed += use == AT_OF_CHANGED;
-    if (use != AT_UNFIT || !at_record_is_candidate(r)) return use != AT_OF_CHANGED;
-    if (!u->unfit++) {
-        u->unfit_line = r->line;
-        u->unfit_log = log;
-        u->unfit_why = at_strdup(u->arena, why.text);
-    }
-    return false;
-}
-
-static void warn_of_left_out(const at_options *o, const usable *u) {
-    if (u->changed)
-        at_warn(NULL, at_changed_text(u->arena, o->operands[0], u->changed,
-                                      o->num_operands > 1 ? "a template, there and in the others,"
-                                                          : "their template"));
-    if (u->unfit)
-        at_warn(NULL, at_unfit_text(u->arena, u->unfit_log, u->unfit_line, u->unfit, u->unfit_why));
-}
-
 at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     if (o->compat && at_given(o, "--per"))
         return at_fail(err, AT_E_USAGE, "--compat and --per exclude each other");
@@ -140,12 +106,9 @@ at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
-    usable u = {.arena = a, .uses = at_record_uses_new(o->engine.accept_changed)};
-    at_status status = at_pick_best_of(
-        a, o->operands, o->num_operands, is_usable, &u, o->engine.objective, o->output,
-        at_force_of(o), o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL, &picks, &count, err);
-    at_record_uses_free(u.uses);
-    warn_of_left_out(o, &u);
+    at_status status =
+        at_pick_usable(a, &o->engine, o->operands, o->num_operands, o->output, at_force_of(o),
+                       o->compat ? AT_PER_COMPAT : o->per, &picks, &count, err);
     if (status == AT_OK) warn_of(o, a, picks, count);
     if (status == AT_OK)
         status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);

@@ -72,3 +72,45 @@ const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t c
                                : "",
                      why);
 }
+
+/* ---- the best of what can be used ------------------------------------------------------------ */
+
+typedef struct picking {
+    at_arena *arena;
+    at_record_uses *uses;
+    int64_t changed, unfit;
+    int64_t unfit_line; /* the first one's */
+    const char *unfit_log, *unfit_why;
+} picking;
+
+static bool is_usable(void *ctx, const char *log, const at_record *r) {
+    picking *p = ctx;
+    at_error why;
+    const at_template_row *row;
+    if (at_template_find(r->task, &row, NULL) != AT_OK) return true;
+    at_use use = at_record_use(p->uses, row, r, &why);
+    p->changed += use == AT_OF_CHANGED;
+    if (use != AT_UNFIT || !at_record_is_candidate(r)) return use != AT_OF_CHANGED;
+    if (!p->unfit++) {
+        p->unfit_line = r->line;
+        p->unfit_log = log;
+        p->unfit_why = at_strdup(p->arena, why.text);
+    }
+    return false;
+}
+
+at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
+                         int num_logs, const char *output, at_force force, at_per per,
+                         at_pick **picks, int *num_picks, at_error *err) {
+    picking p = {.arena = a, .uses = at_record_uses_new(o->accept_changed)};
+    at_status s = at_pick_best_of(a, logs, num_logs, is_usable, &p, o->objective, output, force,
+                                  per, o->warn, o->ctx, picks, num_picks, err);
+    at_record_uses_free(p.uses);
+    if (p.changed)
+        at_engine_warn(o, at_changed_text(a, logs[0], p.changed,
+                                          num_logs > 1 ? "a template, there and in the others,"
+                                                       : "their template"));
+    if (p.unfit)
+        at_engine_warn(o, at_unfit_text(a, p.unfit_log, p.unfit_line, p.unfit, p.unfit_why));
+    return s;
+}

@@ -3,6 +3,7 @@
 #ifndef AT_ENGINE_RECORD_USE_H
 #define AT_ENGINE_RECORD_USE_H
 
+#include "engine/options.h"
 #include "records/records.h"
 #include "templates/task.h"
 
@@ -24,5 +25,11 @@ at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_rec
  * reason. Lives in a. */
 const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t count,
                           const char *why);
+
+/* at_pick_best_of, of what can be used; o says which objective counts, whether records of another
+ * version do, and who is told of those that are left out. AT_PER_COMPAT looks at none of that. */
+at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
+                         int num_logs, const char *output, at_force force, at_per per,
+                         at_pick **picks, int *num_picks, at_error *err);
 
 #endif

@@ -85,6 +85,12 @@ static void logs(void **state) {
     assert_string_equal(entity, r.entity);
     assert_true(r.time_s == time_s);
 
+    /* A record that is no configuration of its task is not picked. */
+    path unfit = in_folder("unfit.log"), none = in_folder("none.log");
+    const char *from = unfit.text;
+    edit(best.text, unfit.text, "s/\"tile_y\"/\"tile_q\"/");
+    assert_int_equal(at_lib_pick_best(lib, &from, 1, none.text), AT_LIB_NO_VALID);
+
     /* Records of instructions that this CPU has not are not run, those beside them are. */
     edit(best.text, foreign.text,
          "s/\"isa\": \"scalar\"/\"isa\": \"avx9000\"/; s/\"context_hash\": "
