@@ -166,6 +166,27 @@ static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep,
     return most;
 }
 
+static void add_sums(const at_ir *list, bool *seen, int *n) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT && list->stmt.add && !seen[list->stmt.tensor])
+            seen[list->stmt.tensor] = true, ++*n;
+        add_sums(list->child, seen, n);
+    }
+}
+
+/* How many tensors the terms of one loop are added to: each has such registers. */
+static int sums_together(const at_low *l, const at_ir *list) {
+    int most = 1;
+    for (; list; list = list->next) {
+        int n = 0;
+        if (list->kind == AT_IR_LOOP && list->loop.is_reduce && at_loop_is_counted(list))
+            add_sums(list->child, AT_NEW_ARRAY(l->arena, bool, l->num_tensors), &n);
+        else if (list->kind == AT_IR_LOOP) n = sums_together(l, list->child);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
 static int calls_in(const at_ir *list) {
     int n = 0;
     for (; list; list = list->next)
@@ -179,7 +200,7 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
                            void *context) {
     cut cuts[AT_PARTS_MAX];
     int num = find_cuts(list, list, keep, cuts, 0), made = l->tiles.len;
-    int64_t other = other_registers(l, list, keep, cuts, num);
+    int64_t other = other_registers(l, list, keep, cuts, num) * sums_together(l, list);
     int most = calls_in(list) ? MOST_BESIDE : 0;
     for (int beside = 0; beside <= most; beside += 3) {
         cutter x = {l, cuts, num, build, context, true};

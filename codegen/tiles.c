@@ -55,11 +55,12 @@ static int target(const at_ir *n) {
     return t;
 }
 
-/* Leaves of several tensors in one counted loop over terms, written out in it: an exponential and
- * the sum of it. */
+/* Leaves of several tensors in counted loops over terms, written out in the innermost: an
+ * exponential and the sum of it, two sums of the same data. */
 static bool is_joint(const at_ir *n) {
     return n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && n->loop.is_reduce &&
-           target(n) < 0 && !at_counted_loops(n->child);
+           target(n) < 0 &&
+           (!at_counted_loops(n->child) || (!n->child->next && is_joint(n->child)));
 }
 
 static bool can_be_tile(const at_low *l, const at_ir *n) {

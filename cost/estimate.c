@@ -71,11 +71,23 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
     return end;
 }
 
-/* The first loop that a tile of this leaf alone may begin with. */
+/* Whether two sums are one tile, whose terms stand in the last of `common` loops. */
+static bool are_joint(const est_leaf *x, const est_leaf *y, int common) {
+    if (!common || !x->loop[common - 1].sums || !y->loop[common - 1].sums) return false;
+    for (int i = common; i < x->num_loops; i++)
+        if (!est_unrolled(&x->loop[i])) return false;
+    for (int i = common; i < y->num_loops; i++)
+        if (!est_unrolled(&y->loop[i])) return false;
+    return true;
+}
+
+/* The first loop that a tile of this leaf, alone or with other sums, may begin with. */
 static int alone(const at_estimator *e, const est_leaf *x) {
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
         int common = &e->leaf[i] == x ? 0 : est_common(e, x, &e->leaf[i]);
+        if (are_joint(x, &e->leaf[i], common))
+            while (common && x->loop[common - 1].sums) common--;
         if (common > root) root = common;
     }
     for (int i = root; i < x->num_loops; i++)

@@ -316,9 +316,9 @@ static void find_readers(at_facts *f) {
         for (int r = t + 1; r < c->num_tensors; r++)
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
-        s->has_matched_reader = s->is_stage && s->num_readers == 1 &&
-                                !f->of[s->reader].is_written && is_last_read(f, s->reader, t) &&
-                                is_element_wise(f, s->reader, t);
+        s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
+                              is_element_wise(f, s->reader, t);
+        s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct at_stage_facts {
     /* Its only reader reads it once, element by element, and may be placed beside it; of which axis
      * of the reader is each of this one's: itself. */
     bool has_matched_reader;
+    bool is_read_in_place; /* by its only reader, element by element, as often as that likes */
     const int64_t *extent; /* [axes] */
     /* [axes] an index divides the axis by `divisor`: groups of `inner` steps, within which accesses
      * move evenly. Else the whole extent and NULL. */

@@ -33,10 +33,17 @@ static int64_t reads_of(const sketch_state *s, int stage, const at_access *x) {
     return n;
 }
 
+/* Sums of one tile read it together; each would have a copy of its own. */
+static bool is_shared(const sketch_state *s, const sketch_tile *tile, int tensor) {
+    for (int i = 0; i < tile->num_with; i++)
+        if (at_facts_reads(s->facts, tile->with[i], tensor)) return true;
+    return false;
+}
+
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     if (!x->is_bare || !tile_reads_once(s, tile->stage, x->tensor) || from->is_int ||
-        from->role == AT_ROLE_STAGE)
+        from->role == AT_ROLE_STAGE || is_shared(s, tile, x->tensor))
         return PACK_NOT;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = tile->row >= 0 && x->stride[tile->row] > 1;
@@ -51,7 +58,8 @@ static packing packing_of(const sketch_state *s, const sketch_tile *tile, const 
 static bool collides(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     enum { PAGE_ELEMENTS = 1024 };
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    if (!x->is_bare || from->role != AT_ROLE_INPUT || x->stride[tile->vec] || tile->row < 0)
+    if (!x->is_bare || from->role != AT_ROLE_INPUT || x->stride[tile->vec] || tile->row < 0 ||
+        is_shared(s, tile, x->tensor))
         return false;
     return x->stride[tile->row] >= PAGE_ELEMENTS && x->stride[tile->row] % PAGE_ELEMENTS == 0;
 }

@@ -4,15 +4,27 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline,    &at_rule_tile,    &at_rule_pointers,
-                                           &at_rule_near,      &at_rule_windows, &at_rule_late,
-                                           &at_rule_dots,      &at_rule_lists,   &at_rule_lanes,
-                                           &at_rule_transpose, &at_rule_plain};
+static const sketch_rule *const rules[] = {&at_rule_inline,   &at_rule_tile,      &at_rule_with,
+                                           &at_rule_pointers, &at_rule_near,      &at_rule_windows,
+                                           &at_rule_late,     &at_rule_dots,      &at_rule_lists,
+                                           &at_rule_lanes,    &at_rule_transpose, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
+
+/* Whether it stands in the loops of another sum already (rule_with.c). */
+static bool is_joined(const sketch_state *s, int stage) {
+    const char *name = s->facts->compute->tensors[stage].name;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_JOIN && !strcmp(e->edit.stage, name)) return true;
+    return false;
+}
 
 /* What one stage makes of a state. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;
+    if (is_joined(s, stage)) {
+        *at_push(s->arena, out) = sketch_branch(s, "");
+        return;
+    }
     if (s->begun) sketch_place_written(s, stage, out, err);
     if (out->len > before) return;
     for (int r = 0; r < NUM_RULES; r++) {

@@ -4,7 +4,7 @@
 
 #include "sketch/sketch.h"
 
-enum { SKETCH_MOST_NEAR = 2 };
+enum { SKETCH_MOST_NEAR = 2, SKETCH_MOST_WITH = 3 };
 
 /* What is derived from: a computation with its sizes, whose arguments have values. */
 typedef struct sketch_derivation {
@@ -26,6 +26,7 @@ typedef struct sketch_tile {
     int vec, row;      /* axes; -1: none */
     const char *inner; /* the last loop around the tile and what stands beside it */
     int near[SKETCH_MOST_NEAR], num_near; /* accesses that are copied in its loops already */
+    int with[SKETCH_MOST_WITH], num_with; /* other stages that the tile computes */
 } sketch_tile;
 
 /* A loop whose annotation a knob decides. */
@@ -71,8 +72,9 @@ typedef struct sketch_rule {
     rule_verdict (*applies)(const sketch_state *s, int stage);
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
-extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_windows, at_rule_late,
-    at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_transpose, at_rule_plain;
+extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_with, at_rule_near, at_rule_windows,
+    at_rule_late, at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_transpose,
+    at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);

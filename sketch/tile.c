@@ -1,5 +1,5 @@
 /* sketch/tile.c: a register tile of one sum: its loops and what stands beside it. */
-#include "sketch/tile.h"
+#include "sketch/tile_int.h"
 
 #include <string.h>
 
@@ -7,28 +7,6 @@ enum {
     SMALL_AXIS = 32, /* two levels are enough of it */
     FAR_APART = 512  /* numbers in 2 KB */
 };
-
-typedef struct tile_loop {
-    const char *name;
-    int axis;
-} tile_loop;
-
-typedef struct tiling {
-    sketch_state *s;
-    const char *name[AT_FACTS_MAX_AXES]; /* of the loop that is tiled: the axis', or its groups' */
-    int stage;
-    tile_axes axes;
-    const char *leaf;
-    const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
-    const char *part;    /* loop of the parts of a sum that is shared out, or NULL */
-    const char *rest[3]; /* of such a sum: blocks, steps, those that are written out */
-    /* outer: of axes that move what lanes read; shared: of others */
-    AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
-    AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
-    const char *vector;
-    const char *lanes_outer; /* of lanes along a reduction: what is left of it */
-    at_error *err;
-} tiling;
 
 static bool is_grouped(const tiling *t, int axis) {
     return t->s->facts->of[t->stage].divisor[axis] != NULL;
@@ -98,10 +76,6 @@ static at_status share_sum(tiling *t) {
     return sketch_step(t->s, &e, t->err);
 }
 
-static bool is_dot(const tiling *t) {
-    return t->axes.vec >= t->s->facts->compute->tensors[t->stage].num_axes;
-}
-
 /* The lanes of dot products: partial sums side by side along the last part of the reduction. */
 static at_status split_lanes(tiling *t) {
     static const at_part_limit limits[] = {{0}, {.vectors = 1}};
@@ -116,7 +90,7 @@ static at_status split_lanes(tiling *t) {
 /* Register tiles are whole vectors wide, and as high as registers suffice for; sizes need not
  * divide. */
 static at_status split_vector(tiling *t) {
-    if (is_dot(t)) return split_lanes(t);
+    if (tile_is_dot(t)) return split_lanes(t);
     int64_t extent = t->s->facts->of[t->stage].inner[t->axes.vec];
     int n = extent > 2 * SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
@@ -134,6 +108,7 @@ static at_status split_vector(tiling *t) {
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
     /* Where all of the sum is written out, a wide tile only reads what lies side by side. */
     if (t->axes.all) limits[n - 1].vectors = 4;
+    if (t->axes.num_with && t->axes.row >= 0) limits[n - 1].vectors = 1;
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->axes.vec)) spec = within_groups;
@@ -318,80 +293,6 @@ static const char *innermost(const tiling *t) {
     return n ? all.data[n - 1] : NULL;
 }
 
-/* What reads the sums, beside the tile; an output's sum becomes a stage of its own, so that its
- * last value goes from registers to memory. */
-static at_status put_reader(tiling *t, const char *loop) {
-    const at_facts *f = t->s->facts;
-    const at_tensor *x = &f->compute->tensors[t->stage];
-    if (f->of[t->stage].has_matched_reader) {
-        at_edit e = {.kind = AT_EDIT_NEST,
-                     .stage = f->compute->tensors[f->of[t->stage].reader].name,
-                     .other = t->leaf,
-                     .loop = loop};
-        return sketch_step(t->s, &e, t->err);
-    }
-    if (is_dot(t)) return AT_OK; /* its sums are joined where they are stored */
-    const char *sum = sketch_fresh(t->s, at_format(t->s->arena, "%s_sum", x->name));
-    at_edit e = {.kind = AT_EDIT_COPY, .stage = x->name, .copy = AT_COPY_WRITE, .names = {sum}};
-    t->leaf = sum;
-    return sketch_step(t->s, &e, t->err);
-}
-
-/* Parts of a sum are added up in vectors, and what reads the sums stands beside that. */
-static at_status join_parts(tiling *t) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
-    const at_facts *f = t->s->facts;
-    const at_tensor *x = &f->compute->tensors[t->stage];
-    int last = x->num_axes - 1;
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
-    const char *parts[2];
-    AT_TRY(sketch_split(t->s, x->name, x->axes[last].name, 2, &spec, limits, parts, t->err));
-    for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
-    order.names[last] = parts[0];
-    order.names[last + 1] = t->part;
-    order.names[last + 2] = parts[1];
-    AT_TRY(sketch_step(t->s, &order, t->err));
-    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC, t->err));
-    if (!f->of[t->stage].has_matched_reader) return AT_OK;
-    at_edit e = {.kind = AT_EDIT_NEST,
-                 .stage = f->compute->tensors[f->of[t->stage].reader].name,
-                 .other = x->name,
-                 .loop = parts[0]};
-    return sketch_step(t->s, &e, t->err);
-}
-
-/* What else the reader beside a tile takes from afar, such as an addend, is asked for while the
- * next rows are summed. */
-static at_status ask_ahead(tiling *t) {
-    const at_facts *f = t->s->facts;
-    const at_stage_facts *x = &f->of[t->stage];
-    if (!x->has_matched_reader || t->axes.row < 0 || t->blocks.len || t->axes.late) return AT_OK;
-    for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
-        const at_access *a = &f->of[x->reader].access[i];
-        if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->axes.row] <= 0 ||
-            f->compute->tensors[a->tensor].is_int || !sketch_is_far(t->s, a->tensor))
-            continue;
-        AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
-                               a->stride[t->axes.row], t->rows.data[t->rows.len - 1], t->err));
-    }
-    return AT_OK;
-}
-
-/* What reads a panel of sums goes over it as the tiles did. */
-static at_status order_reader(tiling *t) {
-    const at_facts *f = t->s->facts;
-    const at_stage_facts *x = &f->of[t->stage];
-    int reader = x->has_matched_reader ? x->reader : t->stage, n = 0;
-    at_edit e = {.kind = AT_EDIT_ORDER, .stage = f->compute->tensors[reader].name};
-    for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
-    for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
-    for (int i = 0; i < t->middle.len; i++) e.names[n++] = t->middle.data[i];
-    for (int i = 0; i < t->rows.len; i++) e.names[n++] = t->rows.data[i];
-    e.names[n] = t->vector;
-    return sketch_step(t->s, &e, t->err);
-}
-
 /* What the leaf reads by an access is copied in the order of use for all tiles that share it. */
 static at_status copy_near(tiling *t, int access) {
     const char *loop = place_of(t, access), *name, *first;
@@ -416,6 +317,7 @@ static at_status read_by_pointers(tiling *t) {
 static at_status make(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     sketch_state *s = t->s;
+    const sketch_edit *first = s->last;
     t->leaf = x->name;
     AT_TRY(split_groups(t));
     if (t->axes.shared_out) AT_TRY(share_sum(t));
@@ -431,10 +333,14 @@ static at_status make(tiling *t) {
             *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};
             others += tile_goes(s, t->stage, k) && is_shared;
         }
-    int wide = is_dot(t)              ? 4
+    int wide = tile_is_dot(t)         ? 4
                : t->axes.has_pointers ? 7
                                       : 14,
-        narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
+        narrow = tile_is_dot(t) ? 2 : 6, second = tile_is_dot(t) ? 3 : 1;
+    if (t->axes.num_with) { /* each sum has as many registers, rows of one vector */
+        wide = 2 * wide / (1 + t->axes.num_with);
+        narrow = 2 * narrow / (1 + t->axes.num_with);
+    }
     if (third >= 0) AT_TRY(split_rows(t, third, false, 1, 1));
     if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
     if (t->axes.row >= 0)
@@ -445,20 +351,17 @@ static at_status make(tiling *t) {
     for (int i = 0; i < t->rows.len; i++)
         AT_TRY(sketch_mark(s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
     AT_TRY(sketch_mark(s, t->leaf, t->vector, AT_ANN_VEC, t->err));
+    for (int i = 0; i < t->axes.num_with; i++)
+        AT_TRY(sketch_sum_beside(s, t->leaf, t->axes.with[i], t->sums.data[t->sums.len - 2], first,
+                                 t->err));
     AT_TRY(share_out(t));
     const char *inner = innermost(t);
-    AT_TRY(t->part ? join_parts(t) : put_reader(t, inner));
-    AT_TRY(ask_ahead(t));
-    if (!t->part && (t->blocks.len || t->axes.late)) AT_TRY(order_reader(t));
+    AT_TRY(t->part ? tile_join_parts(t) : tile_put_readers(t, inner));
+    AT_TRY(tile_ask_ahead(t));
+    if (!t->part && (t->blocks.len || t->axes.late)) AT_TRY(tile_order_reader(t));
     for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
     if (t->axes.has_pointers) AT_TRY(read_by_pointers(t));
-    *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
-                                                  .leaf = t->leaf,
-                                                  .vec = t->axes.vec,
-                                                  .row = t->axes.row,
-                                                  .num_near = t->axes.num_near,
-                                                  .near = {t->axes.near[0], t->axes.near[1]},
-                                                  .inner = inner};
+    tile_keep(t, -1, t->leaf, inner);
     return AT_OK;
 }
 

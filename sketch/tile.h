@@ -19,6 +19,7 @@ typedef struct tile_axes {
     int pointers;
     int near[SKETCH_MOST_NEAR],
         num_near; /* accesses that are copied for the tiles that share them */
+    int with[SKETCH_MOST_WITH], num_with; /* stages whose sums the tile has, too */
 } tile_axes;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
@@ -72,6 +73,14 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor);
  * (copies.c). */
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
                              const char **name, const char **first, at_error *err);
+/* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
+ * out, in loops of its own, which are made as those of the leaf were since edit `first`
+ * (tile_readers.c). */
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
+                            const sketch_edit *first, at_error *err);
+/* A reduction of a stage in vectors, with partial results; outer: what is left of its last loop
+ * (rule_lanes.c). */
+at_status sketch_lanes(sketch_state *s, int stage, const char **outer, at_error *err);
 /* One more sketch, unless its tree cannot be made. */
 bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
                      sketch_states *out, at_error *err);

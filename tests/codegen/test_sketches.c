@@ -458,6 +458,9 @@ static void operators(void **state) {
         {"tests/te/scaled_product", "N=19,M=37,K=9,P=2"},
         {"tests/te/scaled_rows", "N=19,M=37,K=9"},
         {"tests/te/scale_then_conv2d", "N=1,H=5,W=7,CI=3,CO=17"},
+        {"tests/te/three_gates", "M=13,K=9,F=37"},
+        {"tests/te/moments", "N=3,H=5,W=7,C=19"},
+        {"tests/te/moments_first", "N=3,C=7,H=3,W=29"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

@@ -450,6 +450,10 @@ static void places(void **state) {
         {"conv2d_transpose", "CO=64,K=2,S=2,P=0", "unroll_q", false}, /* a single step */
         {"lstm_cell", "", "tile_h+tile_gx_h", true},                  /* the second along h */
         {"lstm_cell", "", "tile_h+tile_h", false},
+        /* Sums that read some of the same. */
+        {"gated_mlp", "", "with_g", true},
+        {"complex_matmul", "", "with_re", true},
+        {"lstm_cell", "", "with_", false},
         /* A square reads twice what it reads, in the same way. */
         {"distances", "", "tile_j+pack_centre", true},
         {"distances", "", "im2col", false},

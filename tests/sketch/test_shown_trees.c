@@ -27,6 +27,7 @@ static const struct {
     {"norm", "B=1,M=1024,N=1024"},
     {"embedding_bag", ""},
     {"transpose", ""},
+    {"gated_mlp", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {

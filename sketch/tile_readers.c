@@ -1,0 +1,132 @@
+/* sketch/tile_readers.c: what stands beside a register tile's sum: what reads it, and other sums.
+ */
+#include "sketch/tile_int.h"
+
+#include <string.h>
+
+enum { MOST_EDITS = 64 };
+
+/* What reads the sums of a leaf, beside the tile; an output's sum becomes a stage of its own, so
+ * that its last value goes from registers to memory. */
+static at_status put_reader(tiling *t, int stage, const char **leaf, const char *loop) {
+    const at_facts *f = t->s->facts;
+    const at_tensor *x = &f->compute->tensors[stage];
+    if (f->of[stage].has_matched_reader) {
+        at_edit e = {.kind = AT_EDIT_NEST,
+                     .stage = f->compute->tensors[f->of[stage].reader].name,
+                     .other = *leaf,
+                     .loop = loop};
+        return sketch_step(t->s, &e, t->err);
+    }
+    if (tile_is_dot(t)) return AT_OK; /* its sums are joined where they are stored */
+    const char *sum = sketch_fresh(t->s, at_format(t->s->arena, "%s_sum", x->name));
+    at_edit e = {.kind = AT_EDIT_COPY, .stage = x->name, .copy = AT_COPY_WRITE, .names = {sum}};
+    *leaf = sum;
+    return sketch_step(t->s, &e, t->err);
+}
+
+/* Whether what reads the sums of a stage reads those of another one of the tile, too, and stands
+ * beside it for that. */
+static bool is_read_with(const tiling *t, int stage, int other) {
+    const at_stage_facts *x = &t->s->facts->of[stage], *y = &t->s->facts->of[other];
+    return stage != other && x->is_read_in_place && y->has_matched_reader && x->reader == y->reader;
+}
+
+void tile_keep(tiling *t, int i, const char *leaf, const char *inner) {
+    sketch_tile *x = at_push(t->s->arena, &t->s->tiles);
+    *x = (sketch_tile){.stage = i < 0 ? t->stage : t->axes.with[i],
+                       .leaf = leaf,
+                       .vec = t->axes.vec,
+                       .row = t->axes.row,
+                       .num_near = t->axes.num_near,
+                       .near = {t->axes.near[0], t->axes.near[1]},
+                       .inner = inner};
+    if (i >= 0) x->with[x->num_with++] = t->stage;
+    for (int k = 0; k < t->axes.num_with; k++)
+        if (k != i) x->with[x->num_with++] = t->axes.with[k];
+}
+
+/* The readers of the tile's sums; those of the other sums in front, which that of its own may read.
+ */
+at_status tile_put_readers(tiling *t, const char *loop) {
+    AT_TRY(put_reader(t, t->stage, &t->leaf, loop));
+    for (int i = 0; i < t->axes.num_with; i++) {
+        int stage = t->axes.with[i];
+        const char *leaf = t->s->facts->compute->tensors[stage].name;
+        bool is_placed = is_read_with(t, stage, t->stage);
+        for (int k = 0; k < t->axes.num_with; k++)
+            is_placed |= is_read_with(t, stage, t->axes.with[k]);
+        if (!is_placed) AT_TRY(put_reader(t, stage, &leaf, loop));
+        tile_keep(t, i, leaf, loop);
+    }
+    return AT_OK;
+}
+
+at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
+                            const sketch_edit *first, at_error *err) {
+    const char *name = s->facts->compute->tensors[other].name;
+    at_edit edits[MOST_EDITS];
+    int n = 0;
+    for (const sketch_edit *e = s->last; e != first; e = e->before) {
+        if (strcmp(e->edit.stage, leaf)) continue;
+        if (n == MOST_EDITS) return at_fail(err, AT_E_INPUT, "more edits than a tile takes");
+        edits[n] = e->edit;
+        edits[n].stage = name;
+        edits[n++].knob = NULL; /* parts are those that there are */
+    }
+    while (n) AT_TRY(sketch_step(s, &edits[--n], err));
+    at_edit join = {
+        .kind = AT_EDIT_JOIN, .stage = name, .other = leaf, .loop = loop, .before = true};
+    return sketch_step(s, &join, err);
+}
+
+at_status tile_join_parts(tiling *t) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    const at_facts *f = t->s->facts;
+    const at_tensor *x = &f->compute->tensors[t->stage];
+    int last = x->num_axes - 1;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *parts[2];
+    AT_TRY(sketch_split(t->s, x->name, x->axes[last].name, 2, &spec, limits, parts, t->err));
+    for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
+    order.names[last] = parts[0];
+    order.names[last + 1] = t->part;
+    order.names[last + 2] = parts[1];
+    AT_TRY(sketch_step(t->s, &order, t->err));
+    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC, t->err));
+    if (!f->of[t->stage].has_matched_reader) return AT_OK;
+    at_edit e = {.kind = AT_EDIT_NEST,
+                 .stage = f->compute->tensors[f->of[t->stage].reader].name,
+                 .other = x->name,
+                 .loop = parts[0]};
+    return sketch_step(t->s, &e, t->err);
+}
+
+at_status tile_ask_ahead(tiling *t) {
+    const at_facts *f = t->s->facts;
+    const at_stage_facts *x = &f->of[t->stage];
+    if (!x->has_matched_reader || t->axes.row < 0 || t->blocks.len || t->axes.late) return AT_OK;
+    for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
+        const at_access *a = &f->of[x->reader].access[i];
+        if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->axes.row] <= 0 ||
+            f->compute->tensors[a->tensor].is_int || !sketch_is_far(t->s, a->tensor))
+            continue;
+        AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
+                               a->stride[t->axes.row], t->rows.data[t->rows.len - 1], t->err));
+    }
+    return AT_OK;
+}
+
+at_status tile_order_reader(tiling *t) {
+    const at_facts *f = t->s->facts;
+    const at_stage_facts *x = &f->of[t->stage];
+    int reader = x->has_matched_reader ? x->reader : t->stage, n = 0;
+    at_edit e = {.kind = AT_EDIT_ORDER, .stage = f->compute->tensors[reader].name};
+    for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
+    for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
+    for (int i = 0; i < t->middle.len; i++) e.names[n++] = t->middle.data[i];
+    for (int i = 0; i < t->rows.len; i++) e.names[n++] = t->rows.data[i];
+    e.names[n] = t->vector;
+    return sketch_step(t->s, &e, t->err);
+}
