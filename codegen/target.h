@@ -17,6 +17,7 @@ typedef struct at_target {
     int lanes, regs;    /* floats of a register; registers that tiles may use */
     int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
                          */
+    int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int default_lanes;  /* that configurations without tuning are made for; plain C's are those of
                            the vectors that a compiler may make of it */
     bool fold_vector;   /* an unaligned vector may be a memory operand */

@@ -158,7 +158,8 @@ static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     if (x->life[v].reg >= 0) return false;
     if (r->load == AT_T_CONST) return r->pooled && x->target->fold_const;
     if (op->kind >= AT_T_SCALE) return false; /* not every set has these for one float in memory */
-    if (r->load == AT_T_LOAD) return x->target->fold_vector && r->lanes == x->target->lanes;
+    if (r->load == AT_T_LOAD)
+        return x->target->fold_vector && r->lanes == x->target->lanes && !r->by;
     return r->load == AT_T_BCAST && x->target->fold_bcast;
 }
 
@@ -174,6 +175,7 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
                      .off = r->off,
                      .by = r->by,
                      .plus = r->plus,
+                     .times = r->times,
                      .number = r->number,
                      .mem = r->pooled && r->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
                      .dst = (int16_t)x->life[v].reg,

@@ -108,6 +108,17 @@ static void spread(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ");\n");
 }
 
+/* Every so many floats. */
+static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = (at_vector){", op->dst);
+    for (int i = 0; i < t->lanes; i++)
+        if (i >= op->lanes) at_text_add(out, ", 0");
+        else
+            at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
+                         (long long)(op->off + (int64_t)op->times * i));
+    at_text_add(out, "};\n");
+}
+
 static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->dst);
     for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i < op->lanes ? i : t->lanes + i);
@@ -195,6 +206,10 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, ";\n");
         return;
     case AT_T_LOAD:
+        if (op->times) {
+            pick(out, t, op);
+            return;
+        }
         at_text_addf(out, "v%d = ", op->dst);
         load(out, t, op);
         at_text_add(out, ";\n");

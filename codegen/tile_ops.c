@@ -28,7 +28,7 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
 
 static bool are_equal(const at_tile_vreg *v, const at_tile_vreg *w) {
     return w->load == v->load && w->lanes == v->lanes && w->slot == v->slot && w->off == v->off &&
-           w->by == v->by && w->plus == v->plus && w->pooled == v->pooled &&
+           w->by == v->by && w->plus == v->plus && w->times == v->times && w->pooled == v->pooled &&
            memcmp(&w->number, &v->number, sizeof v->number) == 0;
 }
 

@@ -178,17 +178,21 @@ int at_build_value(at_builder *b, const at_value *v) {
             return of;
         }
         if (p.by) lanes = (int)((p.plus + lanes - 1) / p.by) + 1;
+        int64_t step = lanes > 1 && p.lane > 1 ? p.lane : 0;
         bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
-        int had = bcast || p.by ? -1 : stored_value(b, s, p.off, lanes);
+        int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
         if (had >= 0) return had;
         int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
                                                 .lanes = (uint8_t)(bcast ? 1 : lanes),
                                                 .same = bcast,
                                                 .slot = (int16_t)s,
                                                 .off = p.off,
-                                                .by = (uint8_t)(bcast ? 0 : p.by),
-                                                .plus = (uint8_t)(bcast ? 0 : p.plus)});
+                                                .by = (uint8_t)(bcast  ? 0
+                                                                : step ? 1
+                                                                       : p.by),
+                                                .plus = (uint8_t)(bcast ? 0 : p.plus),
+                                                .times = (uint8_t)step});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
         return r;
     }

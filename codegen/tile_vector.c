@@ -1,6 +1,7 @@
 /* codegen/tile_vector.c: can a loop of a tile be a vector? Every statement below must treat it as
- * one: stored with stride 1 or in registers, loaded with stride 1 or the same for all; or added up
- * to one element whose lanes are partial results. */
+ * one: stored with stride 1 or in registers, loaded with stride 1, or a small one where the
+ * instructions have that, or the same for all; or added up to one element whose lanes are partial
+ * results. */
 #include "codegen/tile_build.h"
 
 /* Do all registers of a tensor hold their element in all lanes? */
@@ -27,9 +28,10 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     if (b->regs->local[v->tensor])
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
-    return k == 0 || k == 1 ? NULL
-                            : at_format(a, "@%s reads %s %lld elements apart", n->stmt.label, name,
-                                        (long long)k);
+    bool picks = k > 1 && k <= b->l->target->most_step && !b->l->tensors[v->tensor].is_int;
+    return k == 0 || k == 1 || picks ? NULL
+                                     : at_format(a, "@%s reads %s %lld elements apart",
+                                                 n->stmt.label, name, (long long)k);
 }
 
 static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {

@@ -37,10 +37,12 @@ static const double end_ns = 2.5;
 /* ---- one tile, cut into parts ---------------------------------------------------------------- */
 
 /* Is the loop a vector of every access? */
-static bool is_vector(const est_leaf *x, int loop) {
-    for (int k = 0; k < x->num_accesses; k++)
-        if (!x->access[k].written && x->access[k].step[loop] != 0 && x->access[k].step[loop] != 1)
-            return false;
+static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
+    for (int k = 0; k < x->num_accesses; k++) {
+        int64_t step = x->access[k].step[loop];
+        bool picks = step > 1 && step <= e->o.target->most_step;
+        if (!x->access[k].written && step != 0 && step != 1 && !picks) return false;
+    }
     return true;
 }
 
@@ -79,7 +81,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
-        if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
+        if (l->sums) t->steps *= vector && is_vector(e, x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
         bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
         if (l->sums && (est_unrolled(l) || is_few) && t->num_overlaps < MOST_OVERLAPS) {
@@ -93,7 +95,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        if (vector && !is_vector(x, i)) t->width = 1, t->slower = slower_apart(e->o.speeds);
+        if (vector && !is_vector(e, x, i)) t->width = 1, t->slower = slower_apart(e->o.speeds);
         t->is_shifted |= l->is_shifted;
         int64_t turns = (int64_t)l->turns;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {

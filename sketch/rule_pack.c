@@ -43,7 +43,8 @@ static bool is_shared(const sketch_state *s, const sketch_tile *tile, int tensor
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     if (!x->is_bare || !tile_reads_once(s, tile->stage, x->tensor) || from->is_int ||
-        from->role == AT_ROLE_STAGE || is_shared(s, tile, x->tensor))
+        from->role == AT_ROLE_STAGE || is_shared(s, tile, x->tensor) ||
+        tile_is_picked(s, tile->stage, x, tile->vec))
         return PACK_NOT;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = tile->row >= 0 && x->stride[tile->row] > 1;

@@ -28,6 +28,8 @@ typedef struct tile_axes {
 bool tile_shares_operand(const sketch_state *s, int stage, int vec);
 /* More than one step, in its group where an index divides it. */
 bool tile_goes(const sketch_state *s, int stage, int axis);
+/* Lanes along the axis read every so many elements, which a copy would not make faster. */
+bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */
 bool tile_reuses(const sketch_state *s, int stage, int vec, int row);
 /* Whether padding or the like cuts into this axis: its loop is peeled, and runs by itself. */

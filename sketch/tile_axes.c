@@ -16,13 +16,22 @@ static bool is_worth_packing(const sketch_state *s, int stage, const at_access *
     return c->tensors[x->tensor].role == AT_ROLE_WEIGHT;
 }
 
-/* Lanes along the axis read what lies side by side, or the same; or they would of a copy. */
+bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
+    enum { MOST_STEP = 4 };
+    return axis == s->facts->compute->tensors[stage].num_axes - 1 && x->stride[axis] > 1 &&
+           x->stride[axis] <= MOST_STEP && tile_sums_are_short(s, stage) &&
+           !is_worth_packing(s, stage, x);
+}
+
+/* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
+ * short sum; or they would of a copy. */
 static bool reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
         if (!x->known) return false;
-        if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x))
+        if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x) &&
+            !tile_is_picked(s, stage, x, axis))
             return false;
     }
     return true;

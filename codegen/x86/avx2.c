@@ -41,13 +41,28 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
 
 static void spread(at_x86 *x, const at_tile_op *op) {
     at_x86_arg v = at_x86_reg(x, op->dst), from = at_vec(AT_X86_SCRATCH_VEC, 32);
-    int entry = at_x86_spread_entry(x, op);
+    int entry = at_x86_spread_entry(x, op, 0);
     if (x->scratch_now != -1 - entry) {
         EMIT(x, VPMOVZXBD, from, at_x86_constant(8));
         at_x86_point_spread(x, entry);
         x->scratch_now = -1 - entry;
     }
     EMIT(x, VPERMPS, v, from, v);
+}
+
+/* Every so many floats, one by one into both halves. */
+static void pick(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+        at_x86_arg half = at_vec(i < 4 ? op->dst : AT_X86_SCRATCH_VEC, 16),
+                   m = at_x86_memory(x, &one, 4);
+        if (i % 4) EMIT(x, VINSERTPS, half, half, m, at_imm(i % 4 << 4));
+        else EMIT(x, VMOVSS, half, m);
+    }
+    if (op->lanes <= 4) return;
+    at_x86_arg v = at_x86_reg(x, op->dst);
+    EMIT(x, VPERM2F128, v, v, at_vec(AT_X86_SCRATCH_VEC, 32), at_imm(0x20));
+    x->scratch_now = 0;
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
@@ -83,6 +98,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         }
         return;
     case AT_T_LOAD:
+        if (op->times) {
+            pick(x, op);
+            return;
+        }
         move(x, op, false);
         if (op->by) spread(x, op);
         return;

@@ -35,16 +35,43 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
 }
 
 /* Where lanes are from stands in the last register, which tiles with such loads leave alone. */
-static void spread(at_x86 *x, const at_tile_op *op) {
-    at_x86_arg k0 = at_mask_reg(0), v = at_x86_reg(x, op->dst),
-               from = at_x86_reg(x, x->t->target->regs - 1);
-    int entry = at_x86_spread_entry(x, op);
+static at_x86_arg lanes_from(at_x86 *x, const at_tile_op *op, int part) {
+    at_x86_arg from = at_x86_reg(x, x->t->target->regs - 1);
+    int entry = at_x86_spread_entry(x, op, part);
     if (x->scratch_now != -1 - entry) {
-        EMIT(x, VPMOVZXBD, from, k0, at_x86_constant(16));
+        EMIT(x, VPMOVZXBD, from, at_mask_reg(0), at_x86_constant(16));
         at_x86_point_spread(x, entry);
         x->scratch_now = -1 - entry;
     }
-    EMIT(x, VPERMPS, v, k0, from, v);
+    return from;
+}
+
+static void spread(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg v = at_x86_reg(x, op->dst), from = lanes_from(x, op, 0);
+    EMIT(x, VPERMPS, v, at_mask_reg(0), from, v);
+}
+
+/* Floats of the first register that a load is picked from. */
+static int first_picked(const at_tile_op *op) {
+    int all = (op->lanes - 1) * op->times + 1;
+    return all < 16 ? all : 16;
+}
+
+static void pick(at_x86 *x, const at_tile_op *op) {
+    at_tile_op first = *op;
+    int at[4], n = at_x86_picked_from(op, 16, at);
+    at_x86_arg v = at_x86_reg(x, op->dst);
+    first.lanes = (uint8_t)first_picked(op);
+    move(x, &first, false);
+    for (int part = n > 1; part < n; part++) {
+        bool ends = part == n - 1 && op->lanes < 16; /* the lanes behind are 0 */
+        at_x86_arg from = lanes_from(x, op, part),
+                   k = ends ? at_x86_mask(x, op->lanes) : at_mask_reg(0);
+        first.off = op->off + at[part];
+        at_x86_arg one[] = {v, k, from, v}, two[] = {v, k, from, at_x86_memory(x, &first, 64)};
+        if (n == 1) at_asm_emit(&x->code, AT_X86_VPERMPS, 0, ends, 4, one);
+        else at_asm_emit(&x->code, AT_X86_VPERMT2PS, 0, ends, 4, two);
+    }
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
@@ -75,6 +102,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         }
         return;
     case AT_T_LOAD:
+        if (op->times) {
+            pick(x, op);
+            return;
+        }
         move(x, op, false);
         if (op->by) spread(x, op);
         return;
@@ -120,11 +151,14 @@ static void set_mask(at_x86 *x, int reg, int lanes) {
     EMIT(x, KMOVW, at_mask_reg(reg), at_gpr32(AT_X86_SCRATCH));
 }
 
-/* Does it need a mask? */
-static bool is_masked(const at_tile_op *op) {
-    int n = op->lanes;
+/* The numbers of lanes that it needs masks of. */
+static int masks_of(const at_tile_op *op, int lanes[2]) {
+    bool picks = op->kind == AT_T_LOAD && op->times;
+    int n = picks ? first_picked(op) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
-    return (moves || op->kind == AT_T_FIRST) && n != 16;
+    if ((moves || op->kind == AT_T_FIRST) && n != 16) lanes[count++] = n;
+    if (picks && op->lanes != 16) lanes[count++] = op->lanes;
+    return count;
 }
 
 /* One mask register per number of lanes that is no whole register, set up at entry. Where there are
@@ -136,9 +170,12 @@ void at_x86_set_masks(at_x86 *x) {
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
         if (at_tile_compares(op)) end = COMPARED;
-        if (!is_masked(op) || seen[op->lanes]) continue;
-        seen[op->lanes] = true;
-        which[count++] = op->lanes;
+        int lanes[2], n = masks_of(op, lanes);
+        for (int k = 0; k < n; k++) {
+            if (seen[lanes[k]]) continue;
+            seen[lanes[k]] = true;
+            which[count++] = lanes[k];
+        }
     }
     if (1 + count > end) x->shared_mask = --end;
     for (int i = 0; i < count && 1 + i < end; i++)

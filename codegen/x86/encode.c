@@ -225,35 +225,6 @@ static void constants(at_x86 *x) {
     }
 }
 
-int at_x86_spread_entry(at_x86 *x, const at_tile_op *op) {
-    int i = 0;
-    while (i < x->spreads.len &&
-           (x->spreads.data[i].by != op->by || x->spreads.data[i].plus != op->plus))
-        i++;
-    if (i == x->spreads.len)
-        *at_push(x->code.arena, &x->spreads) = (at_x86_spread){op->by, op->plus};
-    return i;
-}
-
-void at_x86_point_spread(at_x86 *x, int entry) {
-    *at_push(x->code.arena, &x->spread_patches) =
-        (at_x86_patch){x->code.len - 4, x->code.len, entry};
-}
-
-static void spreads(at_x86 *x) {
-    int lanes = x->t->lanes, at = x->code.len;
-    for (int i = 0; i < x->spreads.len; i++)
-        for (int j = 0; j < lanes; j++) {
-            uint8_t from = (uint8_t)((j + x->spreads.data[i].plus) / x->spreads.data[i].by);
-            at_asm_raw(&x->code, &from, 1);
-        }
-    for (int i = 0; i < x->spread_patches.len && !x->code.bad; i++) {
-        const at_x86_patch *p = &x->spread_patches.data[i];
-        int32_t distance = at + p->entry * lanes - p->end;
-        memcpy(x->code.code + p->at, &distance, sizeof distance);
-    }
-}
-
 /* Numbers that pointers lead to where an entry is below 0. */
 static void missed(at_x86 *x) {
     for (int i = 0; i < x->t->num_ops; i++) {
@@ -294,7 +265,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     epilogue(&x, frame);
     if (set->end) set->end(&x);
     constants(&x);
-    spreads(&x);
+    at_x86_spreads(&x);
     missed(&x);
     t->code = x.code.code;
     t->code_bytes = x.code.len;

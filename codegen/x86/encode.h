@@ -16,8 +16,11 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
     int at, end, entry;
 } at_x86_patch;
 
-typedef struct at_x86_spread { /* lane i is number (i + plus)/by */
-    int by, plus;
+/* Where the lanes of a load are from: lane i is number (i + plus)/by of a register. Or, where times
+ * is given, number times*i of registers that lie behind each other in memory, of which the first
+ * `part` are put together already. */
+typedef struct at_x86_spread {
+    int by, plus, times, lanes, part;
 } at_x86_spread;
 
 /* How an instruction set does it. */
@@ -77,10 +80,15 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 void at_x86_set_masks(at_x86 *x);
 at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 
-/* encode.c: where the lanes of a load that is spread are from: which entry of `spreads` that is,
- * and, right behind the instruction whose last operand it is, as bytes in memory. */
-int at_x86_spread_entry(at_x86 *x, const at_tile_op *op);
+/* spread.c: where the lanes of a load that is spread or picked are from: which entry of `spreads`
+ * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the
+ * entries, behind the code. part: of what is picked. */
+int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
 void at_x86_point_spread(at_x86 *x, int entry);
+void at_x86_spreads(at_x86 *x);
+/* Registers that a load is picked from begin at these elements behind its first one, so that no
+ * register reaches beyond its last: how many; at: [4], `lanes` floats each, but a single one. */
+int at_x86_picked_from(const at_tile_op *op, int lanes, int *at);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);

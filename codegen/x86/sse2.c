@@ -40,6 +40,20 @@ static void spread(at_x86 *x, const at_tile_op *op) {
     EMIT(x, SHUFPS, v, v, at_imm(order));
 }
 
+/* Every so many floats, one by one. */
+static void pick(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg v = at_x86_reg(x, op->dst), s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_tile_op one = *op;
+    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+        EMIT(x, MOVSS, i ? s : v, at_x86_memory(x, &one, 4));
+        if (i == 1) EMIT(x, UNPCKLPS, v, s);
+        if (i == 2) EMIT(x, MOVLHPS, v, s);
+        if (i < 3) continue;
+        EMIT(x, SHUFPS, s, s, at_imm(0x15)); /* to the last lane; the others are 0 */
+        EMIT(x, ORPS, v, s);
+    }
+}
+
 /* The second operand, of so many bytes in memory. */
 static at_x86_arg second(const at_x86 *x, const at_tile_op *op, int bytes) {
     if (op->mem == AT_MEM_CONST) return at_x86_constant(bytes);
@@ -132,6 +146,10 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
         }
         return;
     case AT_T_LOAD:
+        if (op->times) {
+            pick(x, op);
+            return;
+        }
         move(x, op, false);
         if (op->by) spread(x, op);
         return;

@@ -81,6 +81,52 @@ static void want_spread(maker *m, const at_tile_op *op) {
     WANT(m, "vpermps %s,%s,%s", x, s, x);
 }
 
+/* Lane i is number times*i of memory, each by itself. */
+static void want_single_picks(maker *m, const at_tile_op *op) {
+    const char *x = vector_text(m, op->dst, 16);
+    bool v = m->t.target->lanes == 8;
+    for (int i = 0; i < op->lanes; i++) {
+        const char *of = memory_text(m, op, 4, 4 * op->times * i), *half = i < 4 ? x : "xmm15";
+        if (v && i % 4) WANT(m, "vinsertps %s,%s,%s,0x%x", half, half, of, (unsigned)(i % 4 << 4));
+        else WANT(m, "%s %s,%s", v ? "vmovss" : "movss", v || !i ? half : "xmm15", of);
+        if (!v && i == 1) WANT(m, "unpcklps %s,xmm15", x);
+        if (!v && i == 2) WANT(m, "movlhps %s,xmm15", x);
+        if (!v && i == 3) WANT(m, "shufps xmm15,xmm15,0x15\norps %s,xmm15", x);
+    }
+    const char *y = vector_text(m, op->dst, 32);
+    if (v && op->lanes > 4) WANT(m, "vperm2f128 %s,%s,ymm15,0x20", y, y);
+}
+
+/* Lane i is number times*i of memory: of vectors that begin with the last element of the one
+ * before, or end with the last that is asked for. Each takes what it has from where it is. */
+static void want_pick(maker *m, const at_tile_op *op) {
+    int last = (op->lanes - 1) * op->times, begin[5] = {0}, n = 1;
+    at_tile_op first = *op;
+    first.lanes = (uint8_t)(last < 15 ? last + 1 : 16);
+    want_move(m, &first);
+    for (; begin[n - 1] + 15 < last; n++) begin[n] = last - 15 < 15 * n ? last - 15 : 15 * n;
+    for (int part = n > 1; part < n; part++) {
+        const char *from = "", *x = vector_text(m, op->dst, 64),
+                   *of = n > 1 ? memory_text(m, op, 64, 4 * begin[part]) : x;
+        for (int i = 0; i < 16; i++) {
+            int element = i * op->times, in = 0, lane = 0;
+            while (in < n - 1 && element > begin[in] + 15) in++;
+            if (i < op->lanes && in == part) lane = (part ? 16 : 0) + element - begin[in];
+            else if (i < op->lanes && in < part) lane = part == 1 ? element : i;
+            from = at_format(m->arena, "%s %d", from, lane);
+        }
+        int table = -1000 * op->times - 10 * op->lanes - part;
+        if (m->mask_now != table) WANT(m, "vpmovzxbd zmm31,lanes%s", from);
+        m->mask_now = table;
+        const char *kept = "";
+        if (part + 1 >= n && op->lanes < 16) {
+            if (!m->mask[op->lanes]) m->mask[op->lanes] = ++m->num_masks;
+            kept = at_format(m->arena, "{k%d}{z}", m->mask[op->lanes]);
+        }
+        WANT(m, "%s %s%s,zmm31,%s", n > 1 ? "vpermt2ps" : "vpermps", x, kept, of);
+    }
+}
+
 static void want_const(maker *m, const at_tile_op *op) {
     uint32_t bits = at_tile_bits(op);
     const char *x = vector_text(m, op->dst, 16);
@@ -167,6 +213,11 @@ static void want(maker *m) {
     case AT_T_CONST: want_const(m, op); return;
     case AT_T_LOAD:
     case AT_T_STORE:
+        if (op->kind == AT_T_LOAD && op->times) {
+            if (m->t.target->lanes == 16) want_pick(m, op);
+            else want_single_picks(m, op);
+            return;
+        }
         want_move(m, op);
         if (op->by) want_spread(m, op);
         return;
@@ -331,6 +382,22 @@ static void encode_spreads(at_arena *a, const at_target *target) {
     }
 }
 
+static void encode_picks(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r) - (target->lanes == 16);
+    for (int times = 2; times <= target->most_step; times++)
+        for (int lanes = 2; lanes <= target->lanes; lanes++) {
+            maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+            for (int i = 0; i < n; i++) {
+                at_tile_op *op = add_move(&m, AT_T_LOAD, r[i], 0, 0, lanes);
+                op->by = 1;
+                op->times = times;
+                next_memory(&m, op);
+                want(&m);
+            }
+            compare_straight(&m, at_format(a, "%s, %d lanes, %d*i", target->name, lanes, times));
+        }
+}
+
 static void want_first(maker *m, const at_tile_op *op) {
     int bytes = 4 * m->t.target->lanes, n = op->lanes;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
@@ -467,6 +534,7 @@ static void encoder(const at_target *target) {
     if (target->prelude) encode_zips(a, target);
     if (target->prelude) encode_lanes(a, target);
     if (target->prelude) encode_spreads(a, target);
+    encode_picks(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);
     encode_loops(a, target);

@@ -85,6 +85,7 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
         const at_tile_op *op = &t->ops[i];
         int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
         int64_t lanes = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST ? 1 : op->lanes;
+        if (op->kind == AT_T_LOAD && op->times) lanes = (lanes - 1) * op->times + 1;
         if (op->kind == AT_T_LOOP && n > 0) {
             nest[depth].body = i;
             nest[depth++].left = n;
@@ -461,6 +462,28 @@ static void every_spread(at_arena *a, const at_target *target) {
         }
 }
 
+/* Every way to pick what is loaded from every so many floats, in and behind a loop; the lanes
+ * behind are 0. */
+static void every_pick(at_arena *a, const at_target *target) {
+    for (int step = 2; step <= target->most_step; step++)
+        for (int n = 2; n <= target->lanes; n++) {
+            maker m = start_tile(a, target, 4, 0);
+            add_move(&m, AT_T_LOAD, 0, 0, 1, target->lanes);
+            add_loop(&m, 2, -1);
+            for (int i = 0; i < 4; i++) {
+                at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, i % 2 ? target->lanes : n);
+                op->by = 1;
+                op->times = i == 2 ? 2 : step;
+                add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
+                add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
+            }
+            add_bump(&m, 1, 3, -1);
+            add_op(&m, AT_T_END);
+            add_move(&m, AT_T_STORE, 0, 3, 0, target->lanes);
+            compare_tile(a, finish(&m), at_format(a, "%d lanes, %d*i", n, step));
+        }
+}
+
 static void hand_made_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
@@ -469,6 +492,7 @@ static void hand_made_run(const at_target *target) {
     tails_at_once(a, target, false);
     tails_at_once(a, target, true);
     every_spread(a, target);
+    every_pick(a, target);
     listed_columns(a, target);
     entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);
