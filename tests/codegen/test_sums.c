@@ -37,7 +37,7 @@ static const struct {
     {"complex_matmul", ""},
     {"tests/te/moments", ""},
     {"tests/te/moments_first", ""},
-    {"tests/te/three_gates", ""},
+    {"tests/te/two_gates", ""},
     {"tests/te/max_pool_first", ""},
     {"masked_mean", ""},
 };
