@@ -114,6 +114,12 @@ int cli_cores(void) {
     return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
+bool cli_has_xgb(void) {
+    static int known; /* 1: yes, -1: no */
+    if (!known) known = cli_run("./autotune list | grep -q '^  xgb '")->status ? -1 : 1;
+    return known > 0;
+}
+
 bool cli_knows_cpu(void) {
     const cli_result *r =
         cli_run("./autotune show dense --args M=16,N=16,K=16 --config default --why");

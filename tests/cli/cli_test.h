@@ -34,6 +34,8 @@ const cli_result *cli_expect(int status, const char *command, ...)
     __attribute__((format(printf, 2, 3)));
 /* How many cores this process may use. */
 int cli_cores(void);
+/* Has the program the tuner xgb, which needs XGBoost? */
+bool cli_has_xgb(void);
 /* Are there facts of this CPU, without which --why and --prune are refused? Says so where not. */
 bool cli_knows_cpu(void);
 /* Defines `child_of PID` in a command: a child of that process, nothing where it has none. */

@@ -10,7 +10,6 @@
 
 enum { MADE_MOST = 4000 };
 
-extern bool have_xgb;                  /* the program has this tuner */
 extern int made_points;                /* of the space */
 extern double made_times_s[MADE_MOST]; /* [made_points] by index; INFINITY: a failure */
 extern double made_best_s;             /* the least of them */

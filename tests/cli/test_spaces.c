@@ -73,7 +73,7 @@ static void compact(void **state) {
     assert_non_null(strstr(r->err, "bad.space: recorded space: \"machine\": sets: "));
     cli_expect(2, "./autotune convert a.space --to space");
     cli_expect(4, "./autotune replay space.gz --transfer a.space --repeats 1");
-    if (!have_xgb) return;
+    if (!cli_has_xgb()) return;
     cli_expect(0, "./autotune convert other.log --to space -o c.space");
     first = strdup(cli_expect(0, "./autotune replay space.log --trials 20 --repeats 2 --csv "
                                  "--transfer other.log")
@@ -155,11 +155,11 @@ static void measured(void **state) {
         0,
         "./autotune replay %s/conv2d_winograd_nhwc_28x28x64x64.space.gz --compare random,ga%s "
         "--trials 150 --repeats 7 --json",
-        spaces, have_xgb ? ",xgb" : "");
+        spaces, cli_has_xgb() ? ",xgb" : "");
     const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
     double expected = cli_number(r, "random_expected.trials_to_95");
     assert_true(cli_number(at_json_at(tuners, 1), "trials_to_95") < expected / 2);
-    if (have_xgb) assert_true(cli_number(at_json_at(tuners, 2), "trials_to_95") < expected / 3);
+    if (cli_has_xgb()) assert_true(cli_number(at_json_at(tuners, 2), "trials_to_95") < expected / 3);
 }
 
 /* The same results as a log of a template that is not here, and as other tuners write them: a space
@@ -176,7 +176,7 @@ static void of_any_origin(void **state) {
     for (int i = 0; i < 5; i++) {
         const cli_result *r = cli_expect(
             0, "./autotune replay %s --compare grid,random,ga%s --trials 300 --repeats 5 --json",
-            files[i], have_xgb ? ",xgb" : "");
+            files[i], cli_has_xgb() ? ",xgb" : "");
         assert_string_equal(r->err, "");
         const at_json *json = cli_json(), *tuners = cli_member(json, "tuners");
         assert_true(cli_number(json, "space.points") == made_points);
@@ -211,7 +211,7 @@ static void of_any_origin(void **state) {
               "\"z\": {\"a\": \"y\", \"b\": false, \"c\": 9.5, \"time\": 2},"
               "\"w\": {\"a\": \"y\", \"b\": false, \"c\": 9.5, \"time\": 4}}}");
     cli_expect(0, "./autotune replay mixed.json --compare grid,random,ga%s --json",
-               have_xgb ? ",xgb" : "");
+               cli_has_xgb() ? ",xgb" : "");
     assert_true(cli_number(cli_json(), "space.points") == 3);
     assert_true(cli_number(cli_json(), "space.best_ns") == 2e6);
 }
