@@ -37,7 +37,8 @@ OPENMP := $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_n
 # The tuner xgb is there when XGBoost is.
 HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)
 LIBS_tuners  = $(if $(HAVE_XGB),$(shell pkg-config --libs xgboost))
-WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c tests/tuners/test_model.c)
+WITHOUT      = $(if $(HAVE_XGB),,$(addprefix tuners/,xgb.c xgb_model.c draft.c drafted.c learned_costs.c) \
+                 tests/tuners/test_model.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
@@ -155,7 +156,7 @@ $(B)/libautotune.so: $(B)/$(SO)
 	@ln -sf $(SO) $@
 
 $(B)/$(SO): $(B)/library/autotune.o $(LIBRARY_MAP)
-	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
 	    -o $@ $< $(LIBRARY_LIBS)
 
 # What a program needs beside libautotune.a.

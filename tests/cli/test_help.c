@@ -343,6 +343,7 @@ static bool is_told(const char *pages, const char *name) {
 
 static void docs(void **state) {
     (void)state;
+    if (!cli_has_xgb()) skip(); /* they tell of its options, too */
     const char *list = keep(
         cli_expect(0, "cd %s && ls README.md docs/*.md docs/*/*.md examples/*.md", sources)->out);
     int pages = 0;
