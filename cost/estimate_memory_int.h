@@ -53,7 +53,8 @@ typedef struct est_scan {
     int moving;    /* the first of them in which most lines are others */
     double window; /* bytes between two touches in the loop before `once`, where that is known */
     /* Where some of the lines in loops from here on are still there, and others are not: bytes
-     * between two touches of the latter (0: there is no such place), and how many the former are. */
+     * between two touches of the latter (0: there is no such place), and how many the former are.
+     */
     int some;
     double window_of_some, stay;
     bool is_known;

@@ -373,8 +373,7 @@ static void no_files(void **state) {
                 snprintf(command, sizeof command, "dense --workload ./%s", path);
                 expect_one_line(command, kinds[k].why[1]);
                 snprintf(command, sizeof command, "dense --tuner xgb --transfer %s", path);
-                if (cli_has_xgb())
-                    expect_one_line(command, kinds[k].why[1]);
+                if (cli_has_xgb()) expect_one_line(command, kinds[k].why[1]);
                 snprintf(command, sizeof command, "convert %s --to t4", path);
                 expect_one_line(command, "");
                 snprintf(command, sizeof command, "replay %s", path);

@@ -159,7 +159,8 @@ static void measured(void **state) {
     const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
     double expected = cli_number(r, "random_expected.trials_to_95");
     assert_true(cli_number(at_json_at(tuners, 1), "trials_to_95") < expected / 2);
-    if (cli_has_xgb()) assert_true(cli_number(at_json_at(tuners, 2), "trials_to_95") < expected / 3);
+    if (cli_has_xgb())
+        assert_true(cli_number(at_json_at(tuners, 2), "trials_to_95") < expected / 3);
 }
 
 /* The same results as a log of a template that is not here, and as other tuners write them: a space
