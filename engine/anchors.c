@@ -21,8 +21,8 @@ enum {
     FIRST_SERIES = 11,
     MOST_LINKS = 3
 };
-/* Of long kernels, and early in a run, a link has fewer pairs: as many as that holds, and that
- * share of what the run has taken. */
+/* Of long kernels a link has fewer pairs, as many as that holds; under a time limit also as many as
+ * that share of what the run has taken holds. */
 static const double link_s = 2, link_share = 0.2;
 /* Where the least number of pairs takes longer than that, a kernel is linked only if it is about
  * the best so far, and once the run has taken so many times as long as the link will. */
@@ -384,7 +384,7 @@ static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *t
 
 int at_anchor_pairs_of_link(double pair_s, double ratio, double of_best, double spent_s,
                             double left_s) {
-    double fit = fmin(link_s, link_share * spent_s) / pair_s;
+    double fit = (isfinite(left_s) ? fmin(link_s, link_share * spent_s) : link_s) / pair_s;
     double pairs = floor(fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, fit))), cost_s = pairs * pair_s;
     if (cost_s > link_s && (LONG_LINK * cost_s > spent_s || of_best > ABOUT_BEST)) return 0;
     /* A pair of two such kernels takes that part of one with the anchor there is. */
