@@ -90,8 +90,8 @@ static void multiply_add(at_text *out, const at_tile_op *op) {
 
 static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool all = op->mem == AT_MEM_BCAST;
-    at_text_addf(out, "v%d = %s(v%d, %s", op->dst, op->kind == AT_T_MIN ? "at_min" : "at_max",
-                 op->a, all ? "at_all(" : "");
+    at_text_addf(out, "%s(v%d, v%d, %s", op->kind == AT_T_MIN ? "at_min" : "at_max", op->dst, op->a,
+                 all ? "at_all(" : "");
     operand(out, t, op);
     at_text_add(out, all ? "));\n" : ");\n");
 }

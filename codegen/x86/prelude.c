@@ -1,8 +1,7 @@
 /* codegen/x86/prelude.c: the types and macros of tiles in C for gcc and clang, once per file. */
 #include "codegen/x86/x86.h"
 
-/* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it.
- * The choice between a and b is what the min and max instructions do. */
+/* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it. */
 static const char everywhere[] =
     "typedef float at_vector __attribute__((vector_size(%d)));\n"
     "typedef int at_mask __attribute__((vector_size(%d)));\n"
@@ -10,9 +9,7 @@ static const char everywhere[] =
     "#define at_load(p) (*(const at_memory *)(p))\n"
     "#define at_store(p, v) (*(at_memory *)(p) = (v))\n"
     "#define at_all(x) ((x) - (at_vector){0})\n"
-    "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n"
-    "#define at_min(a, b) at_choose((a) < (b), a, b)\n"
-    "#define at_max(a, b) at_choose((a) > (b), a, b)\n";
+    "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n";
 
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
@@ -25,6 +22,15 @@ static const char tails_avx2[] =
     "               -((n) > 4), -((n) > 5), -((n) > 6), 0})\n"
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_maskloadps256((const at_vector *)(p), at_first(n))\n";
+
+/* c = a < b ? a : b, and with >. The compilers make a comparison and a choice of such a text. */
+static const char extremes[] =
+    "#define at_min(c, a, b) __asm__(\"vminps %2, %1, %0\" : \"=v\"(c) : \"v\"(a), \"v\"(b))\n"
+    "#define at_max(c, a, b) __asm__(\"vmaxps %2, %1, %0\" : \"=v\"(c) : \"v\"(a), \"v\"(b))\n";
+
+static const char extremes_sse2[] =
+    "#define at_min(c, a, b) __asm__(\"minps %2, %0\" : \"=x\"(c) : \"0\"(a), \"x\"(b))\n"
+    "#define at_max(c, a, b) __asm__(\"maxps %2, %0\" : \"=x\"(c) : \"0\"(a), \"x\"(b))\n";
 
 /* Left to themselves, the compilers share loads that the tile repeats for want of registers, move
  * others ahead, and spill: up to 10 % of the time. */
@@ -65,6 +71,7 @@ static void add_types(const at_target *t, at_text *out) {
 void at_prelude_sse2(const at_target *t, at_text *out) {
     at_text_addf(out, tile_function, t->parts);
     add_types(t, out);
+    at_text_add(out, extremes_sse2);
     at_text_add(out, hot_sse2);
     at_text_add(out, pieces);
     at_text_add(out, "\n");
@@ -73,6 +80,7 @@ void at_prelude_sse2(const at_target *t, at_text *out) {
 void at_prelude_avx2(const at_target *t, at_text *out) {
     at_text_addf(out, tile_function, t->parts);
     add_types(t, out);
+    at_text_add(out, extremes);
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx2);
     at_text_add(out, pieces);
@@ -84,6 +92,7 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_addf(out, tile_function, t->parts);
     at_text_add(out, "#endif\n");
     add_types(t, out);
+    at_text_add(out, extremes);
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx512);
     at_text_add(out, "\n");
