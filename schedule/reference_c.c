@@ -2,6 +2,8 @@
  * checked against compute_interp.c and shares no pass with what it is the reference of. */
 #include "schedule/reference_int.h"
 
+#include <string.h>
+
 /* ---- stages -------------------------------------------------------------------------------- */
 
 static void indent(at_text *out, int depth) {
@@ -221,27 +223,34 @@ static int64_t declare_stages(naive *m, at_text *out) {
     return naive_times(m, floats, (int64_t)sizeof(float));
 }
 
-static void add_helpers(const naive *m, at_text *out) {
+static bool calls(const naive *m, const char *body, const char *helper) {
+    return strstr(body, at_format(m->arena, "%s_%s(", m->entry, helper)) != NULL;
+}
+
+/* Those that the body calls. */
+static void add_helpers(const naive *m, const char *body, at_text *out) {
     const char *n = m->entry;
     function_texts(m->c, n, out);
     if (m->rounded) naive_limit_helper(m, out);
-    if (m->uses_floor)
+    if (calls(m, body, "div"))
+        at_text_addf(out, "static long %s_div(long x, long y) { return x / y - (x %% y < 0); }\n",
+                     n);
+    if (calls(m, body, "mod"))
         at_text_addf(
-            out,
-            "static long %s_div(long x, long y) { return x / y - (x %% y < 0); }\n"
-            "static long %s_mod(long x, long y) { return x %% y + (x %% y < 0 ? y : 0); }\n",
-            n, n);
-    for (int max = 0; max < 2; max++)
-        if (max ? m->uses_max : m->uses_min) {
-            const char *name = max ? "max" : "min", *op = max ? ">" : "<";
+            out, "static long %s_mod(long x, long y) { return x %% y + (x %% y < 0 ? y : 0); }\n",
+            n);
+    for (int max = 0; max < 2; max++) {
+        const char *name = max ? "max" : "min", *op = max ? ">" : "<";
+        if (calls(m, body, name))
             at_text_addf(out,
                          "static inline long %s_%s(long x, long y) { return x %s y ? x : y; }\n", n,
                          name, op);
+        if (calls(m, body, max ? "max_real" : "min_real"))
             at_text_addf(
                 out,
                 "static inline %1$s %2$s_%3$s_real(%1$s x, %1$s y) { return x %4$s y ? x : y; }\n",
                 naive_real(m), n, name, op);
-        }
+    }
 }
 
 static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
@@ -257,7 +266,7 @@ static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
         emit_stage(m, &body);
     }
     if (m->status == AT_OK) {
-        add_helpers(m, out);
+        add_helpers(m, at_text_str(&body), out);
         at_text_addf(out, "int %s(void *const buf[], void *workspace, void *par) {\n", m->entry);
         at_text_add(out, "    (void)workspace, (void)par;\n");
         at_text_add(out, at_text_str(&body));

@@ -213,13 +213,11 @@ static const char *emit_division(naive *m, const at_expr *e, int depth) {
     if (is_float_expr(m->c, e) ||
         smallest_int(m->c, m->values, m->extents, m->stage, e->arg[0]) >= 0)
         return at_format(m->arena, "(%s %s %s)", x, divides ? "/" : "%", y);
-    m->uses_floor = true;
     return at_format(m->arena, "%s_%s(%s, %s)", m->entry, divides ? "div" : "mod", x, y);
 }
 
 static const char *emit_extreme(naive *m, const at_expr *e, int depth) {
     bool min = e->op == AT_X_MIN;
-    *(min ? &m->uses_min : &m->uses_max) = true;
     return at_format(m->arena, "%s_%s%s(%s, %s)", m->entry, min ? "min" : "max",
                      is_float_expr(m->c, e) ? "_real" : "", naive_value(m, e->arg[0], depth),
                      naive_value(m, e->arg[1], depth));

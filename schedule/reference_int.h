@@ -20,7 +20,6 @@ typedef struct naive {
     at_status status; /* of the first failure */
     int stage;
     AT_VEC(hoisted) hoists; /* of this stage */
-    bool uses_floor, uses_min, uses_max;
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
     bool *rounded;  /* [tensor] its values are double, with limits; NULL: all is float, without */
