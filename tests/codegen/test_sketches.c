@@ -464,6 +464,7 @@ static void operators(void **state) {
         {"tests/te/max_pool_first", "N=1,C=3,H=2,W=23,S=4"},
         {"tests/te/moments", "N=3,H=5,W=7,C=19"},
         {"tests/te/moments_first", "N=3,C=7,H=3,W=29"},
+        {"tests/te/numbered_rows", "N=11,U=13,G=5"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
