@@ -216,7 +216,7 @@ test-cluster: $(B)/autotune $(CLUSTER)
 	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(CLUSTER)"
 
 # Those that mostly wait for gcc and clang.
-COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codegen/test_random codegen/test_sketches export/test_prototypes runtime/test_object)
+COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codegen/test_random codegen/test_sketches codegen/test_begun export/test_prototypes runtime/test_object)
 
 # What needs no whole run of the program: half a minute at most, to be run after every change.
 check-fast: tests
