@@ -55,12 +55,16 @@ const at_aff *at_aff_shift(at_low *l, const at_aff *x, int64_t c) {
     return z;
 }
 
-bool at_aff_equal(const at_aff *x, const at_aff *y) {
+bool at_aff_is_beside(const at_aff *x, const at_aff *y) {
     if (x == y) return true;
-    if (x->c != y->c || x->n != y->n) return false;
+    if (x->n != y->n) return false;
     for (int i = 0; i < x->n; i++)
         if (x->t[i].sym != y->t[i].sym || x->t[i].k != y->t[i].k) return false;
     return true;
+}
+
+bool at_aff_equal(const at_aff *x, const at_aff *y) {
+    return x->c == y->c && at_aff_is_beside(x, y);
 }
 
 int64_t at_aff_coef(const at_aff *x, int sym) {

@@ -53,6 +53,7 @@ const at_aff *at_aff_shift(at_low *l, const at_aff *x, int64_t c);
 const at_aff *at_aff_add_times(at_low *l, const at_aff *x, const at_aff *y,
                                int64_t k); /* x + k*y */
 bool at_aff_equal(const at_aff *x, const at_aff *y);
+bool at_aff_is_beside(const at_aff *x, const at_aff *y); /* is x - y a number? */
 int64_t at_aff_coef(const at_aff *x, int sym);
 /* Terms over the loops in `inside` (opaque symbols by what they depend on), without the constant;
  * the rest goes to *rest (may be NULL). */

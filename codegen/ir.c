@@ -217,7 +217,8 @@ static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *fact
     at_cond_op found = decide_range(l, atom);
     for (; facts && found == AT_C_ATOM; facts = facts->next) {
         if (facts->truth == AT_MIXED) continue;
-        found = decide_by(l, atom, facts);
+        if (facts->outside || at_aff_is_beside(atom, facts->atom))
+            found = decide_by(l, atom, facts);
     }
     return found;
 }

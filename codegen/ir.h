@@ -67,7 +67,8 @@ typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED, AT_ZERO } at_truth;
 typedef struct at_fact {
     const at_aff *atom;
     at_truth truth;
-    bool outside; /* all its loops stand around the path */
+    bool outside; /* all its loops stand around the path: it is asked about atoms of other loops,
+                     too */
     const struct at_fact *next;
 } at_fact;
 

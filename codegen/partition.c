@@ -20,19 +20,47 @@
  * Ensures: statements have neither guards nor selects. */
 #include "codegen/codegen_int.h"
 
-#define MAX_PEEL 8       /* iterations of one loop that become copies of their own */
-#define MAX_VALUES 4     /* of what is known outside of a tile that a condition cuts */
-#define MAX_COPIES 512   /* of a program; beyond that atoms are left to the inner loops */
-#define MOST_COPIES 4096 /* in all: each atom that says nothing of the others may double them */
+#define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
+#define MAX_VALUES 4   /* of what is known outside of a tile that a condition cuts */
+#define MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
+/* In all, loops and operations: each atom that says nothing of the others may double them. */
+#define MOST_SIZE (1 << 18)
+#define MOST_COPIES 1024 /* where some are made that need not be */
 
 typedef struct {
     at_low *l;
-    int copies;
+    int copies, most;
+    int64_t size; /* of these: loops and what statements are made of */
 } part;
 
-static void count_copy(part *p) {
-    if (++p->copies > MOST_COPIES)
-        at_lower_fail(p->l, "conditions cut the loops into more than %d parts", MOST_COPIES);
+static int64_t list_size(const at_ir *list);
+
+static int64_t node_size(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return at_value_size(n->stmt.val);
+    return 1 + list_size(n->child) + list_size(n->other);
+}
+
+static int64_t list_size(const at_ir *list) {
+    int64_t size = 0;
+    for (; list; list = list->next) size += node_size(list);
+    return size;
+}
+
+static bool is_too_much(const part *p) { return p->copies > p->most || p->size > MOST_SIZE; }
+
+static void count_copy(part *p, int64_t size) {
+    p->copies++;
+    p->size += size;
+}
+
+static at_ir *copy_node(part *p, const at_ir *n) {
+    count_copy(p, node_size(n));
+    return at_ir_copy(p->l, n);
+}
+
+static at_ir *copy_list(part *p, const at_ir *list) {
+    count_copy(p, list_size(list));
+    return at_ir_copy_list(p->l, list);
 }
 
 static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
@@ -108,8 +136,7 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
                       const at_fact *facts) {
     at_ir *branch = at_ir_new(p->l, AT_IR_IF);
     branch->test = test;
-    count_copy(p);
-    at_ir *other = at_ir_copy(p->l, n);
+    at_ir *other = copy_node(p, n);
     n->next = NULL;
     branch->child = part_list(p, n, add_fact(p->l, atom, AT_HOLDS, facts));
     branch->other = part_list(p, other, add_fact(p->l, atom, AT_FAILS, facts));
@@ -139,8 +166,7 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     int64_t lo, hi;
     cut = at_aff_concrete(l, cut, 0);
     at_aff_range(l, cut, &lo, &hi);
-    at_ir *s = at_ir_copy(l, n);
-    count_copy(p);
+    at_ir *s = copy_node(p, n);
     bool constant = cut->n == 0;
     if (below) {
         if (hi < s->loop.hi) s->loop.hi = hi;
@@ -178,12 +204,10 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
 /* Loop n cut into iterations in which an atom never, sometimes and always holds. Those in the
  * middle, `first` to `last`, are peeled: each becomes a loop of one iteration. */
 static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact *facts) {
-    at_low *l = p->l;
     at_ir *head = NULL, **tail = &head;
     for (int64_t lo = n->loop.lo, hi; lo < n->loop.hi; lo = hi) {
         hi = lo < first ? first : lo <= last ? lo + 1 : n->loop.hi;
-        at_ir *s = at_ir_copy(l, n);
-        count_copy(p);
+        at_ir *s = copy_node(p, n);
         s->loop.lo = lo;
         s->loop.hi = hi;
         at_ir_append(&tail, part_node(p, s, facts));
@@ -400,8 +424,7 @@ static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact 
     const at_aff *from = at_aff_shift(l, v->outside, full ? v->lo : -(v->value + i * v->step));
     const at_fact *f = add_outside(l, from, full ? AT_HOLDS : AT_ZERO, facts);
     if (i == 0 && least >= 0) return part_body(p, n, list, f);
-    at_ir *other = at_ir_copy_list(l, list), *branch = at_ir_new(l, AT_IR_IF);
-    count_copy(p);
+    at_ir *other = copy_list(p, list), *branch = at_ir_new(l, AT_IR_IF);
     branch->test = at_aff_concrete(l, from, 0);
     branch->child = part_body(p, n, list, f);
     branch->other = part_versions(p, n, other, facts, v, i - 1, least);
@@ -450,7 +473,7 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
 
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts) {
     n->next = NULL;
-    if (p->l->err->status != AT_OK) return n;
+    if (p->l->err->status != AT_OK || is_too_much(p)) return n;
     if (n->kind == AT_IR_STMT) return part_statement(p, n, facts);
     return part_loop(p, n, facts);
 }
@@ -465,9 +488,20 @@ static at_ir *part_list(part *p, at_ir *list, const at_fact *facts) {
     return head;
 }
 
+/* copies: so many count as made already; most: of these and others. false: it is too much. */
+static bool try_partition(at_low *l, int copies, int most) {
+    part p = {.l = l, .copies = copies, .most = most};
+    at_ir *root = part_list(&p, at_ir_copy_list(l, l->root), NULL),
+          *pack_root = part_list(&p, at_ir_copy_list(l, l->pack_root), NULL);
+    if (is_too_much(&p)) return false;
+    l->root = root;
+    l->pack_root = pack_root;
+    return true;
+}
+
 bool at_pass_partition(at_low *l) {
-    part p = {l, 0};
-    l->root = part_list(&p, l->root, NULL);
-    l->pack_root = part_list(&p, l->pack_root, NULL);
+    /* At second only where there is no other way. */
+    if (!try_partition(l, 0, MOST_COPIES) && !try_partition(l, MAX_COPIES, MOST_SIZE))
+        at_lower_fail(l, "conditions cut the loops into too many parts");
     return l->err->status == AT_OK;
 }
