@@ -56,6 +56,12 @@ static double most_seconds(const at_session *s) {
     return s->deadline_ns ? fmax(left_s, 0.001) : run_timeout_s;
 }
 
+static at_status do_meanwhile(at_session *s, at_error *err) {
+    at_status (*meanwhile)(void *ctx, at_error *err) = s->meanwhile;
+    s->meanwhile = NULL;
+    return meanwhile ? meanwhile(s->meanwhile_ctx, err) : AT_OK;
+}
+
 static at_status run_naive(at_session *s, at_text *source, int64_t workspace_bytes, double points,
                            const at_buf *sums, at_error *err) {
     const at_dataset *d = &s->data;
@@ -100,7 +106,7 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     at_error late;
     at_status meanwhile = AT_OK, status = at_worker_begin(s->worker, &job, s->options.stop, err);
     if (status == AT_OK) {
-        meanwhile = at_session_meanwhile(s, &late);
+        meanwhile = do_meanwhile(s, &late);
         status = at_worker_end(s->worker, &job, s->options.stop, &outcome, err);
     }
     if (object) at_object_remove(object);

@@ -214,12 +214,6 @@ static at_status prepare_other(at_session *s, at_error *err) {
     return status;
 }
 
-at_status at_session_meanwhile(at_session *s, at_error *err) {
-    at_status (*meanwhile)(void *ctx, at_error *err) = s->meanwhile;
-    s->meanwhile = NULL;
-    return meanwhile ? meanwhile(s->meanwhile_ctx, err) : AT_OK;
-}
-
 /* Sums over one element are less exact than others, and its address costs nothing. */
 static void tell_of_zeros(const at_session *s) {
     const at_dataset *d = &s->data;

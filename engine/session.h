@@ -123,8 +123,6 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
 /* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
  * deadline_ns; AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
-/* Calls meanwhile, if it was not yet. */
-at_status at_session_meanwhile(at_session *s, at_error *err);
 /* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
  */
 void at_session_stop(at_session *s);
