@@ -80,7 +80,7 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 void at_x86_set_masks(at_x86 *x);
 at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 
-/* spread.c: where the lanes of a load that is spread or picked are from: which entry of `spreads`
+/* permute.c: where the lanes of a load that is spread or picked are from: which entry of `spreads`
  * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the
  * entries, behind the code. part: of what is picked. */
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);

@@ -1,4 +1,4 @@
-/* codegen/x86/spread.c: where the lanes of a load are from, as bytes behind the code. */
+/* codegen/x86/permute.c: where the lanes of a load are from, as bytes behind the code. */
 #include "codegen/x86/encode.h"
 
 int at_x86_picked_from(const at_tile_op *op, int lanes, int *at) {
