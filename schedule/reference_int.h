@@ -19,7 +19,7 @@ typedef struct naive {
     at_error *err;
     at_status status; /* of the first failure */
     int stage;
-    AT_VEC(hoisted) hoists; /* of this stage */
+    AT_VEC(hoisted) hoists;          /* of this stage */
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
     bool *rounded;  /* [tensor] its values are double, with limits; NULL: all is float, without */
