@@ -175,16 +175,19 @@ $(B)/$(1).a: $(filter-out %/cli/main.o %/worker_program.o,$(call obj,$(1)))
 endef
 $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 
-# tests/FOLDER/test_*.c are programs; the other .c files there, and in the folder it shares them with,
-# are linked into each of them.
+# tests/FOLDER/test_*.c are programs; what they need of the other .c files there, and in the folder it
+# shares them with, is linked into each of them.
 SHARES_cost = codegen
 SHARES_cluster = cli
-shared = $(foreach f,$(1) $(SHARES_$(1)),$(filter-out tests/$(f)/test_%.c,$(wildcard tests/$(f)/*.c)))
+shared = $(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))
 programs = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/$(1)/test_*.c)))
 define test_rules
 TESTS += $(call programs,$(1))
+$(B)/tests/$(1)/shared.a: $(patsubst %.c,$(B)/%.o,$(call shared,$(1)))
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
 $(call programs,$(1)): %: %.o \
-    $(patsubst %.c,$(B)/%.o,$(call shared,$(1))) \
+    $(foreach f,$(1) $(SHARES_$(1)),$(if $(call shared,$(f)),$(B)/tests/$(f)/shared.a)) \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
