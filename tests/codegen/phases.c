@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/cpu.h"
+
 enum { SECONDS = 20 }; /* of the core, for all phases of one program */
 
 const char *phase_name(phase f) {
@@ -47,14 +49,13 @@ static const char *interpret_tree(built *b, const at_data *expected) {
     return fault;
 }
 
-/* The sets that this CPU has, in turn. */
+/* The sets of vectors that this CPU has, in turn. */
 static const at_target *target_of(const random_program *p) {
-    const char *has[NUM_TARGETS] = {"sse2"};
-    int n = 1;
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (avx2) has[n++] = "avx2";
-    if (avx2 && __builtin_cpu_supports("avx512f")) has[n++] = "avx512";
-    return at_target_find(has[p->seed % (uint64_t)n]);
+    const at_target *has[NUM_TARGETS];
+    int n = 0;
+    for (int i = 1; i < NUM_TARGETS; i++)
+        if (cpu_has(at_target_at(i))) has[n++] = at_target_at(i);
+    return has[p->seed % (uint64_t)n];
 }
 
 at_lower_options options_of(const random_program *p, phase f, const char *name) {
