@@ -41,10 +41,11 @@ static void fill_slack(const at_place *p) {
 
 static at_job_end out_of_memory(double bytes, int64_t limit, char *error, size_t error_size) {
     const double gib = 1024.0 * 1024 * 1024;
-    snprintf(error, error_size,
-             "out of memory: buffers and workspace take %.1f GiB beside the data; the worker may use "
-             "%.1f GiB in all",
-             bytes / gib, (double)limit / gib);
+    snprintf(
+        error, error_size,
+        "out of memory: buffers and workspace take %.1f GiB beside the data; the worker may use "
+        "%.1f GiB in all",
+        bytes / gib, (double)limit / gib);
     return AT_JOB_CRASHED;
 }
 
