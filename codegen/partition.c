@@ -14,6 +14,7 @@
  *   - where an atom has a quotient of a loop's variable, and the loop stands around tiles, its
  * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
  * number then.
+ * Indices that wrap around are conditions, too, where that helps (wraps.c) and is not too much.
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
  * statement whose guard is false, vanish.
  * Needs:   addresses.
@@ -488,11 +489,17 @@ static at_ir *part_list(part *p, at_ir *list, const at_fact *facts) {
     return head;
 }
 
-/* copies: so many count as made already; most: of these and others. false: it is too much. */
-static bool try_partition(at_low *l, int copies, int most) {
+/* copies: so many count as made already; most: of these and others; wraps: of indices are
+ * conditions, too. false: it is too much. */
+static bool try_partition(at_low *l, int copies, int most, bool wraps) {
     part p = {.l = l, .copies = copies, .most = most};
-    at_ir *root = part_list(&p, at_ir_copy_list(l, l->root), NULL),
-          *pack_root = part_list(&p, at_ir_copy_list(l, l->pack_root), NULL);
+    at_ir *root = at_ir_copy_list(l, l->root), *pack_root = at_ir_copy_list(l, l->pack_root);
+    if (wraps) {
+        at_wraps_to_conditions(l, root, 0);
+        at_wraps_to_conditions(l, pack_root, 0);
+    }
+    root = part_list(&p, root, NULL);
+    pack_root = part_list(&p, pack_root, NULL);
     if (is_too_much(&p)) return false;
     l->root = root;
     l->pack_root = pack_root;
@@ -500,8 +507,9 @@ static bool try_partition(at_low *l, int copies, int most) {
 }
 
 bool at_pass_partition(at_low *l) {
-    /* At second only where there is no other way. */
-    if (!try_partition(l, 0, MOST_COPIES) && !try_partition(l, MAX_COPIES, MOST_SIZE))
+    /* At third only where there is no other way. */
+    if (!try_partition(l, 0, MOST_COPIES, true) && !try_partition(l, 0, MOST_COPIES, false) &&
+        !try_partition(l, MAX_COPIES, MOST_SIZE, false))
         at_lower_fail(l, "conditions cut the loops into too many parts");
     return l->err->status == AT_OK;
 }

@@ -247,7 +247,8 @@ static void windows(void **state) {
  * avx512. */
 static void expect_copies(const char *text, const char *tree, const char *expected) {
     at_arena *a = at_arena_new();
-    const at_program *p = program_of(a, &(program){"copies", "Y=50 X=40 Z=30", text, tree});
+    const at_program *p =
+        program_of(a, &(program){"copies", "Y=50 X=40 Z=30 xo=5 xi=8", text, tree});
     const at_lower_options o = {
         .dialect = AT_DIALECT_TCC, .name = "k", .verify = true, .target = at_target_find("avx512")};
     int stores[17] = {0};
@@ -278,6 +279,28 @@ static void copies(void **state) {
     expect_copies(across, "y, x =>\n    @out = y, x\n", "1x1");
     expect_copies(zeros, "y, x =>\n    @out = y, x\n", "16x2 8x1");
     expect_copies(blocks, "x, z, y =>\n    @out = z, y, x\n", "16x2 8x1");
+}
+
+/* Indices that wrap around: vectors but for where they do. */
+static void wraps(void **state) {
+    (void)state;
+    static const char copy[] = "y:para, xo, xi:vec =>\n    @out = y, {xo, xi}/x\n";
+    static const char sum[] = "y:para, xo =>\n"
+                              "    q:unroll, xi:vec =>\n"
+                              "        @acc = y, {xo, xi}/x  // q\n"
+                              "    xi:vec =>\n"
+                              "        @out = y, {xo, xi}/x\n";
+    static const struct {
+        const char *text, *tree, *stores;
+    } rings[] = {
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[y, (x + 1)%X] + A[y, (x + X - 1)%X]\n", copy,
+         "8x3 7x2 1x2"},
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[(y + 1)%Y, (x + X - 5)%X]\n", copy, "8x4 5x1 3x1"},
+        {"A[Y, X] : input\nacc[y:Y, x:X] = sum(q:3) A[y, (x + q + X - 1)%X]\nout[y:Y, x:X] = "
+         "acc[y, x]\n",
+         sum, "8x5 7x2 1x2"}};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
+        expect_copies(rings[i].text, rings[i].tree, rings[i].stores);
 }
 
 /* Parts of loops that conditions cut: one more for each that only says more of the same, so that a
@@ -328,6 +351,6 @@ int main(void) {
         cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
         cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
         cmocka_unit_test(phases),         cmocka_unit_test(windows),
-        cmocka_unit_test(many_conditions)};
+        cmocka_unit_test(wraps),          cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
