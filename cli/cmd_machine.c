@@ -48,12 +48,14 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
     static const char *const level[] = {"L1", "L2", "L3", "memory"};
     at_text_addf(out, "%s\n", at_visible(a, t->cpu));
     add_origin(out, a, t);
-    at_text_add(out, "caches:");
-    for (int i = 0; i < 3; i++)
-        if (t->cache_bytes[i])
-            at_text_addf(out, "%s %s %lld KB", i ? "," : "", level[i],
-                         (long long)t->cache_bytes[i] / 1024);
-    at_text_add(out, "\n");
+    const char *before = "caches: ";
+    for (int i = 0; i < 3; i++) {
+        if (!t->cache_bytes[i]) continue;
+        at_text_addf(out, "%s%s %lld KB", before, level[i], (long long)t->cache_bytes[i] / 1024);
+        before = ", ";
+    }
+    /* Some hypervisors tell of none. */
+    at_text_add(out, *before == ',' ? "\n" : "caches: unknown\n");
     if (t->latency_ns[0] > 0) {
         at_text_add(out, "a load after another:");
         for (int i = 0; i < AT_SPEED_LEVELS; i++)
