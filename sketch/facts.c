@@ -32,6 +32,29 @@ static int64_t value_at(point *p, const at_expr *e) {
     return 0;
 }
 
+/* Which axes of the stage an index depends on, as bits; along which of them what comes at run time,
+ * or varies, decides how far a step goes. */
+typedef struct reach {
+    uint32_t of, by_data;
+    bool has_data;
+} reach;
+
+static reach reach_of(const at_facts *f, const at_expr *e, const reach *axis) {
+    reach out = {.has_data = e->op == AT_X_INDEX};
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return axis[e->ref];
+    if (e->op == AT_X_NAME) out.has_data = f->varies && f->varies[e->ref - AT_REF_SIZE];
+    for (int i = 0; i < e->nargs; i++) {
+        reach x = reach_of(f, e->arg[i], axis);
+        out.of |= x.of;
+        out.by_data |= x.by_data;
+        out.has_data |= x.has_data;
+    }
+    /* Only in a sum is a step along one term the same whatever the others are. */
+    bool is_sum = e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_NEG;
+    if (out.has_data && !is_sum) out.by_data = out.of;
+    return out;
+}
+
 /* ---- reads, through what is dissolved -------------------------------------------------------- */
 
 /* How a read stands in choices such as padding's: in none; in one that takes it at this point; in
@@ -42,6 +65,7 @@ typedef struct offset {
     int tensor, from, depth; /* from: read by the stage; depth: stages dissolved on the way */
     int64_t at;
     bool known;
+    uint32_t by_data;
     guard guard;
     const at_expr *read;
 } offset;
@@ -53,32 +77,42 @@ typedef struct offsets {
 
 enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
 
-/* from: what the stage itself reads, where depth is over 0. */
-static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis, int from,
-                    int depth, guard g, offsets *out) {
+/* from: what the stage itself reads, where depth is over 0. reaches: of the axes; NULL: nobody
+ * wants to know. */
+static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
+                    const reach *reaches, int from, int depth, guard g, offsets *out) {
     if (e->op == AT_X_SELECT && g != CUT)
         g = value_at(&(point){f, axis, true}, e->arg[0]) ? GUARDED : CUT;
     if (--out->left < 0) return;
     if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
         for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
-            collect(a, f, e->arg[i], axis, from, depth, g, out);
+            collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
         return;
     }
     const at_stage_facts *t = &f->of[e->ref];
     int direct = depth ? from : e->ref;
     int64_t *index = AT_NEW_ARRAY(a, int64_t, e->nargs + 1), at = 0;
+    reach *index_reach = reaches ? AT_NEW_ARRAY(a, reach, e->nargs + 1) : NULL, all = {0};
     point p = {f, axis, true};
     for (int i = 0; i < e->nargs; i++) {
         index[i] = value_at(&p, e->arg[i]);
-        at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
+        if (!reaches) continue;
+        index_reach[i] = reach_of(f, e->arg[i], reaches);
+        all.by_data |= index_reach[i].by_data;
+        all.has_data |= index_reach[i].has_data;
     }
+    for (int i = 0; i < e->nargs; i++)
+        at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
     if (t->is_dissolved) {
-        collect(a, f, f->compute->tensors[e->ref].body, index, direct, depth + 1, g, out);
+        collect(a, f, f->compute->tensors[e->ref].body, index, index_reach, direct, depth + 1, g,
+                out);
         return;
     }
+    if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
     if (out->len < MOST_READS)
-        *at_push(a, out) = (offset){e->ref, direct, depth, at, p.known, g, e};
-    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, from, depth, g, out);
+        *at_push(a, out) =
+            (offset){e->ref, direct, depth, at, p.known && !all.has_data, all.by_data, g, e};
+    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
 }
 
 static bool is_bare(const at_expr *read) {
@@ -156,11 +190,11 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
         offsets inside = {.left = MOST_NODES};
         for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
             axis[k] = end ? s->extent[k] - 1 : 0;
-        collect(a, f, t->body, axis, -1, 0, NO_GUARD, &inside);
+        collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &inside);
         for (int k = 0; k < 2 * t->num_axes; k++) {
             offsets moved = {.left = MOST_NODES};
             axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
-            collect(a, f, t->body, axis, -1, 0, NO_GUARD, &moved);
+            collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &moved);
             axis[k / 2] = middle[k / 2];
             for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
                 s->access[i].is_cut[k / 2] |=
@@ -198,6 +232,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     at_stage_facts *s = &f->of[stage];
     int n = t->num_axes + t->num_reduce;
     int64_t axis[AT_FACTS_MAX_AXES] = {0};
+    reach reaches[AT_FACTS_MAX_AXES];
     offsets base = {.left = MOST_NODES};
     bool is_guarded = false;
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
@@ -210,7 +245,8 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
                 groups = in > 0 ? s->extent[i] / in : 0;
         axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
     }
-    collect(a, f, t->body, axis, -1, 0, NO_GUARD, &base);
+    for (int i = 0; i < n; i++) reaches[i] = (reach){.of = (uint32_t)1 << i};
+    collect(a, f, t->body, axis, reaches, -1, 0, NO_GUARD, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
     for (int i = 0; i < base.len; i++)
@@ -228,11 +264,13 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
         if (s->inner[k] <= 1) continue;
         int64_t step = s->is_phase[k] ? s->extent[k] / s->inner[k] : 1;
         axis[k] += step;
-        collect(a, f, t->body, axis, -1, 0, NO_GUARD, &moved);
+        collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &moved);
         axis[k] -= step;
         for (int i = 0; i < base.len && i < moved.len; i++) {
             uint64_t moves = (uint64_t)moved.data[i].at - (uint64_t)base.data[i].at;
-            s->access[i].stride[k] = (int64_t)moves;
+            s->access[i].stride[k] = base.left <= 0 || base.data[i].by_data >> k & 1
+                                         ? AT_FACTS_ANYWHERE
+                                         : (int64_t)moves;
             s->access[i].origin -= (int64_t)(moves * (uint64_t)(axis[k] / step));
         }
     }

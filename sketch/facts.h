@@ -6,6 +6,7 @@
 #include "schedule/schedule.h"
 
 enum { AT_FACTS_MAX_AXES = 32 };
+#define AT_FACTS_ANYWHERE INT64_MAX
 
 /* A read of memory by a stage, through what is dissolved between. */
 typedef struct at_access {
@@ -14,8 +15,10 @@ typedef struct at_access {
     bool known;      /* the index is made of axes and sizes alone */
     bool is_bare;    /* each dimension by an axis of its own, such as K - 1 - k */
     bool is_guarded; /* through a choice, such as padding */
-    bool is_cut[AT_FACTS_MAX_AXES];    /* [axis of the stage] that choice cuts off some steps */
-    int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
+    bool is_cut[AT_FACTS_MAX_AXES]; /* [axis of the stage] that choice cuts off some steps */
+    /* [axis of the stage] elements that one step moves; AT_FACTS_ANYWHERE where data or knobs
+     * decide that. */
+    int64_t stride[AT_FACTS_MAX_AXES];
     int64_t origin; /* the element at step 0 of all axes, as far as strides tell */
 } at_access;
 

@@ -29,7 +29,6 @@ static bool reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (!x->known) return false;
         if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x) &&
             !tile_is_picked(s, stage, x, axis))
             return false;
@@ -58,11 +57,19 @@ bool tile_is_guarded(const sketch_state *s, int stage, int axis) {
     return false;
 }
 
+/* Rows beside each other have addresses that a tile knows. */
+static bool has_rows(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[axis] == AT_FACTS_ANYWHERE) return false;
+    return tile_goes(s, stage, axis);
+}
+
 int tile_row_of(const sketch_state *s, int stage, int vec) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int best = -1;
     for (int k = 0; k < t->num_axes; k++) {
-        if (k == vec || !tile_goes(s, stage, k)) continue;
+        if (k == vec || !has_rows(s, stage, k)) continue;
         bool better = best < 0 ||
                       (tile_reuses(s, stage, vec, k) && s->facts->of[stage].extent[k] >= 4) ||
                       !tile_reuses(s, stage, vec, best);
@@ -132,7 +139,7 @@ int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
     const at_stage_facts *f = &s->facts->of[stage];
     int found = -1;
     for (int k = 0; k < t->num_axes; k++) {
-        if (k == vec || k == row || !tile_goes(s, stage, k)) continue;
+        if (k == vec || k == row || !has_rows(s, stage, k)) continue;
         for (int i = 0; i < f->num_accesses; i++)
             if (f->access[i].stride[k] == 0 && f->access[i].stride[row] != 0) found = k;
     }
@@ -156,9 +163,7 @@ int tile_lanes_of(const sketch_state *s, int stage) {
     if (!t->num_reduce || t->axes[last].begin || f->divisor[last] || f->extent[last] < LEAST_DOT)
         return -1;
     for (int i = 0; i < f->num_accesses; i++)
-        if (!f->access[i].known ||
-            (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1))
-            return -1;
+        if (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1) return -1;
     return last;
 }
 
@@ -170,7 +175,7 @@ int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     if (row < 0) return -1;
     if (s->facts->of[stage].inner[row] >= MOST_ROWS && !tile_sums_are_short(s, stage)) return -1;
     for (int k = 0; k < x->num_axes; k++)
-        if (k != vec && k != row && tile_goes(s, stage, k) && tile_reuses(s, stage, vec, k))
+        if (k != vec && k != row && has_rows(s, stage, k) && tile_reuses(s, stage, vec, k))
             second = k;
     return second;
 }
@@ -181,8 +186,8 @@ int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes) {
     for (int k = 0; k < s->facts->compute->tensors[stage].num_axes && axes->second >= 0; k++)
         for (int i = 0; i < f->num_accesses; i++) {
             const int64_t *stride = f->access[i].stride;
-            if (k != axes->vec && k != axes->row && k != axes->second && tile_goes(s, stage, k) &&
-                stride[axes->vec] && stride[k] &&
+            if (k != axes->vec && k != axes->row && k != axes->second && has_rows(s, stage, k) &&
+                stride[axes->vec] && stride[k] && f->access[i].known &&
                 (stride[k] == stride[axes->row] || stride[k] == stride[axes->second]))
                 found = k;
         }

@@ -93,6 +93,8 @@ static void sets(void **state) {
         {"tests/te/scaled_product.te", "N=19,M=37,K=9,P=2", false},
         {"tests/te/scaled_rows.te", "N=19,M=37,K=9", false},
         {"tests/te/scale_then_conv2d.te", "N=1,H=5,W=7,CI=3,CO=17", false},
+        {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
+        {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
