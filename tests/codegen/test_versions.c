@@ -285,7 +285,7 @@ static void copies(void **state) {
 static void wraps(void **state) {
     (void)state;
     static const char copy[] = "y:para, xo, xi:vec =>\n    @out = y, {xo, xi}/x\n";
-    static const char sum[] = "y:para, xo =>\n"
+    static const char sum[] = "{y, xo}:para =>\n"
                               "    q:unroll, xi:vec =>\n"
                               "        @acc = y, {xo, xi}/x  // q\n"
                               "    xi:vec =>\n"
@@ -298,7 +298,7 @@ static void wraps(void **state) {
         {"A[Y, X] : input\nout[y:Y, x:X] = A[(y + 1)%Y, (x + X - 5)%X]\n", copy, "8x4 5x1 3x1"},
         {"A[Y, X] : input\nacc[y:Y, x:X] = sum(q:3) A[y, (x + q + X - 1)%X]\nout[y:Y, x:X] = "
          "acc[y, x]\n",
-         sum, "8x5 7x2 1x2"}};
+         sum, "8x6 7x2 1x2"}};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
         expect_copies(rings[i].text, rings[i].tree, rings[i].stores);
 }
