@@ -19,11 +19,8 @@
  * statement whose guard is false, vanish.
  * Needs:   addresses.
  * Ensures: statements have neither guards nor selects. */
-#include "codegen/codegen_int.h"
+#include "codegen/partition_int.h"
 
-#define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
-#define MAX_VALUES 4   /* of what is known outside of a tile that a condition cuts */
-#define MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
 /* In all, loops and operations: each atom that says nothing of the others may double them. */
 #define MOST_SIZE (1 << 18)
 #define MOST_COPIES 1024 /* where some are made that need not be */
@@ -67,56 +64,6 @@ static at_ir *copy_list(part *p, const at_ir *list) {
 static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts);
 
-/* ---- undecided atoms ------------------------------------------------------------------------- */
-
-/* Calls see() for each atom that keeps a condition undecided, until it returns true. */
-typedef struct atom_query {
-    part *p;
-    bool (*see)(struct atom_query *q, const at_aff *atom);
-    const at_fact *facts;
-    const at_ir *at; /* the node that asks */
-    const at_aff *found;
-} atom_query;
-
-static bool query_cond(atom_query *q, const at_cond *c) {
-    if (at_cond_decide(q->p->l, c, q->facts) != AT_C_ATOM) return false;
-    if (c->op == AT_C_ATOM) return q->see(q, c->atom);
-    return query_cond(q, c->a) || (c->b && query_cond(q, c->b));
-}
-
-static bool query_value(atom_query *q, const at_value *v) {
-    if (v->op == AT_V_SELECT) {
-        at_cond_op c = at_cond_decide(q->p->l, v->cond, q->facts);
-        if (c == AT_C_TRUE) return query_value(q, v->a);
-        if (c == AT_C_FALSE) return query_value(q, v->b);
-        if (query_cond(q, v->cond)) return true;
-    }
-    return (v->a && query_value(q, v->a)) || (v->b && query_value(q, v->b));
-}
-
-static bool query_list(atom_query *q, const at_ir *n);
-
-static bool query_node(atom_query *q, const at_ir *n) {
-    if (n->kind == AT_IR_STMT) {
-        if (n->stmt.guard) {
-            at_cond_op c = at_cond_decide(q->p->l, n->stmt.guard, q->facts);
-            if (c == AT_C_FALSE) return false;
-            if (c == AT_C_ATOM && query_cond(q, n->stmt.guard)) return true;
-        }
-        return query_value(q, n->stmt.val);
-    }
-    at_sym old = at_range_enter(q->p->l, n);
-    bool found = query_list(q, n->child);
-    at_range_leave(q->p->l, n, old);
-    return found;
-}
-
-static bool query_list(atom_query *q, const at_ir *n) {
-    for (; n; n = n->next)
-        if (query_node(q, n)) return true;
-    return false;
-}
-
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, const at_fact *next) {
@@ -144,14 +91,9 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
     return branch->child || branch->other ? branch : NULL;
 }
 
-static bool see_any(atom_query *q, const at_aff *atom) {
-    q->found = atom;
-    return true;
-}
-
 static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
-    atom_query q = {p, see_any, facts, n, NULL};
-    if (query_node(&q, n)) return make_if(p, n, q.found, q.found, facts);
+    const at_aff *atom = at_cut_undecided(p->l, n, facts);
+    if (atom) return make_if(p, n, atom, atom, facts);
     if (n->stmt.guard && at_cond_decide(p->l, n->stmt.guard, facts) == AT_C_FALSE) return NULL;
     n->stmt.guard = NULL;
     n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
@@ -216,33 +158,6 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
     return head;
 }
 
-/* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
- * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations
- * only, `outside` has one of the few values from -hi to -lo - 1. If its terms are all multiples of
- * something, it takes few of those, or none, and partial sizes are known: a window reaches over the
- * border of a picture in the first tile or the last, or in a few where tiles are narrower. */
-typedef struct {
-    const at_aff *outside;
-    int64_t lo, hi;
-    int64_t value, step; /* the first of these values, and how far apart they are */
-    int64_t values;      /* their number; -1: not known */
-} view;
-
-static view view_of(at_low *l, const at_ir *n, const at_aff *atom) {
-    view v = {.values = -1};
-    int64_t first, last;
-    at_aff_range(l, at_aff_part(l, atom, at_ir_loops(n->child), &v.outside), &v.lo, &v.hi);
-    const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym));
-    for (int i = 0; i < seen->n; i++) v.step = at_gcd(v.step, seen->t[i].k);
-    if (!v.step) return v;
-    at_aff_range(l, seen, &first, &last);
-    first = first > -v.hi ? first : -v.hi;
-    last = last < -v.lo - 1 ? last : -v.lo - 1;
-    v.value = first + at_floormod(seen->c - first, v.step);
-    v.values = v.value > last ? 0 : (last - v.value) / v.step + 1;
-    return v;
-}
-
 /* Loop n cut in three: iterations in which the atom fails throughout, changes, and holds
  * throughout. The bounds are worked out at run time, from what is known outside of n. */
 static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
@@ -262,7 +177,7 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
         else cuts[i] = at_aff_shift(l, at_aff_div(l, at_aff_shift(l, outside, inner), -k), 1);
     }
     const at_truth truth[3] = {k > 0 ? AT_FAILS : AT_HOLDS, AT_MIXED, k > 0 ? AT_HOLDS : AT_FAILS};
-    const view v = view_of(l, n, at_atom_known(l, atom, facts));
+    const at_cut_view v = at_cut_view_of(l, n, at_atom_known(l, atom, facts));
     at_ir *head = NULL, **tail = &head;
     for (int i = 0; i < 3; i++) {
         at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
@@ -279,143 +194,12 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
     return head;
 }
 
-/* The deepest loop in a list among those of the set `inside`. */
-static const at_ir *innermost(const at_ir *list, at_mask inside) {
-    for (; list; list = list->next) {
-        if (list->kind != AT_IR_LOOP) continue;
-        const at_ir *deeper = innermost(list->child, inside);
-        if (deeper) return deeper;
-        if (AT_BIT(list->loop.sym) & inside) return list;
-    }
-    return NULL;
-}
-
-/* The iterations [*first, *last] of n in which the atom is neither always nor never true. */
-static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *first,
-                        int64_t *last) {
-    int64_t k = at_aff_coef(atom, n->loop.sym), lo, hi;
-    at_aff_range(l, at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k)), &lo, &hi);
-    if (k > 0) {
-        *first = -at_floordiv(hi, k);    /* ceil(-hi/k): from here it may hold */
-        *last = -at_floordiv(lo, k) - 1; /* up to here it may fail */
-    } else {
-        *first = at_floordiv(lo, -k) + 1;
-        *last = at_floordiv(hi, -k);
-    }
-    if (*first < n->loop.lo) *first = n->loop.lo;
-    if (*first > n->loop.hi) *first = n->loop.hi;
-    if (*last > n->loop.hi - 1) *last = n->loop.hi - 1;
-}
-
-static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
-
-static bool already_mixed(const at_aff *atom, const at_fact *facts) {
-    for (; facts; facts = facts->next)
-        if (facts->truth == AT_MIXED && at_aff_equal(facts->atom, atom)) return true;
-    return false;
-}
-
-typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART, VERSIONS } action;
-
-/* Has each of these loops of a tile a fixed size, and is it one of its rows or lanes, or a loop of
- * its sum with so few turns that each can be peeled? */
-static bool all_decided(const at_ir *list, at_mask loops) {
-    for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
-            !(at_loop_is_fixed(list) &&
-              (at_loop_is_unrolled(list) ||
-               (list->loop.is_reduce && at_loop_trips(list) <= MAX_PEEL))))
-            return false;
-        if (!all_decided(list->child, loops)) return false;
-    }
-    return true;
-}
-
-/* How many partial sizes the atom has inside n, where it is full or partial and these are known;
- * -1: they are not. */
-static int64_t num_partial(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
-    if (!below || p->copies >= MAX_COPIES || !all_decided(n->child, below) ||
-        !at_loop_is_unrolled(innermost(n->child, below)))
-        return -1;
-    return view_of(p->l, n, atom).values;
-}
-
-static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
-    const int64_t partial = num_partial(p, n, atom, below);
-    return partial >= 0 && partial <= MAX_VALUES;
-}
-
-/* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
- * its variable in the atom: with each iteration by itself it is a number. */
-static bool hides_in_quotient(part *p, const at_ir *n, const at_aff *atom) {
-    const at_mask self = AT_BIT(n->loop.sym);
-    return (at_aff_opaque_deps(p->l, atom) & self) &&
-           (n->loop.ann == AT_ANN_UNROLL || at_aff_deps(p->l, atom) == self) &&
-           at_loop_is_fixed(n) && at_loop_trips(n) > 1 && at_loop_trips(n) <= MAX_PEEL &&
-           p->copies < MAX_COPIES && at_counted_loops(n->child);
-}
-
-static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
-                     int64_t *first, int64_t *last) {
-    at_low *l = p->l;
-    const at_aff *written = atom, *without = at_atom_known(l, atom, facts);
-    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->loop.sym);
-    atom = at_aff_concrete(l, without, 0);
-    at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
-    if (!(deps & (below | self))) return AROUND;
-    if (hides_in_quotient(p, n, atom)) {
-        *first = n->loop.lo;
-        *last = n->loop.hi - 1;
-        return PEEL;
-    }
-    bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
-    bool hidden = (opaque & below) != 0; /* where it changes is known about only */
-    if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
-        if (has_versions(p, n, without, deps & below)) return VERSIONS;
-    if (!(deps & self) || (opaque & self)) return LEAVE;
-    if (!(deps & below)) return CUT;
-    if (n->loop.ann == AT_ANN_PARA || p->copies >= MAX_COPIES) return LEAVE;
-    const at_ir *inner = innermost(n->child, deps & below);
-    mixed_range(l, n, atom, first, last);
-    bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
-    if (known && at_loop_is_unrolled(inner)) {
-        if (*first > *last && (*first <= n->loop.lo || *first >= n->loop.hi))
-            return LEAVE; /* nothing to cut */
-        return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
-    }
-    if (hidden) return LEAVE;
-    /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
-     * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
-     * does so little that the cut would cost as much. */
-    if (at_loop_is_unrolled(n) || already_mixed(written, facts)) return LEAVE;
-    if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
-        return outside && !known && has_versions(p, n, without, deps & below) ? VERSIONS : LEAVE;
-    if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;
-    const int64_t partial = num_partial(p, n, without, deps & below);
-    if (partial == 0 || partial == 1) return SET_APART;
-    int64_t width = at_loop_trips(inner);
-    return at_loop_trips(n) > width ? SET_APART : LEAVE;
-}
-
-static bool see_cut(atom_query *q, const at_aff *atom) {
-    int64_t first, last;
-    q->found = atom;
-    action a = choose(q->p, q->at, atom, q->facts, &first, &last);
-    return a != LEAVE && a != VERSIONS;
-}
-
-static bool see_versions(atom_query *q, const at_aff *atom) {
-    int64_t first, last;
-    q->found = atom;
-    return choose(q->p, q->at, atom, q->facts, &first, &last) == VERSIONS;
-}
-
 static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts);
 
 /* Versions of list, which stands in n, from that of the partial size number i on downwards; i =
  * v->values: full, -1: where the atom fails throughout, which it does nowhere if least >= 0. */
 static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact *facts,
-                            const view *v, int64_t i, int64_t least) {
+                            const at_cut_view *v, int64_t i, int64_t least) {
     at_low *l = p->l;
     if (i < 0) {
         const at_aff *some = at_aff_shift(l, v->outside, v->hi);
@@ -438,9 +222,9 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
     at_low *l = p->l;
     at_ir here = *n;
     here.child = list;
-    atom_query q = {p, see_versions, facts, &here, NULL};
-    if (!query_list(&q, list)) return part_list(p, list, facts);
-    const view v = view_of(l, &here, at_atom_known(l, q.found, facts));
+    const at_aff *atom = at_cut_versions(l, p->copies, &here, facts);
+    if (!atom) return part_list(p, list, facts);
+    const at_cut_view v = at_cut_view_of(l, &here, at_atom_known(l, atom, facts));
     int64_t least, ignored;
     at_aff_range(l, at_aff_shift(l, v.outside, v.hi), &least, &ignored);
     return part_versions(p, n, list, facts, &v, v.values, least);
@@ -449,22 +233,20 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
 static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     at_low *l = p->l;
     at_sym old = at_range_enter(l, n);
-    atom_query q = {p, see_cut, facts, n, NULL};
+    const at_cut cut = at_cut_of_loop(l, p->copies, n, facts);
     at_ir *result = n;
-    int64_t first = 0, last = 0;
-    if (query_list(&q, n->child)) {
-        switch (choose(p, n, q.found, facts, &first, &last)) {
-        case AROUND: {
-            const at_aff *test =
-                at_aff_concrete(l, q.found, 0); /* n's variable is not known outside */
-            at_range_leave(l, n, old);
-            return make_if(p, n, test, q.found, facts);
-        }
-        case CUT: result = cut_at_change(p, n, q.found, facts); break;
-        case PEEL: result = peel(p, n, first, last, facts); break;
-        default: result = set_apart(p, n, q.found, facts); break;
-        }
-    } else {
+    switch (cut.action) {
+    case AT_CUT_AROUND: {
+        const at_aff *test =
+            at_aff_concrete(l, cut.atom, 0); /* n's variable is not known outside */
+        at_range_leave(l, n, old);
+        return make_if(p, n, test, cut.atom, facts);
+    }
+    case AT_CUT_IN_TWO: result = cut_at_change(p, n, cut.atom, facts); break;
+    case AT_CUT_PEEL: result = peel(p, n, cut.first, cut.last, facts); break;
+    case AT_CUT_SET_APART: result = set_apart(p, n, cut.atom, facts); break;
+    case AT_CUT_LEAVE:
+    case AT_CUT_VERSIONS:
         n->child = part_body(p, n, n->child, facts);
         if (!n->child) result = NULL;
     }
@@ -509,7 +291,7 @@ static bool try_partition(at_low *l, int copies, int most, bool wraps) {
 bool at_pass_partition(at_low *l) {
     /* At third only where there is no other way. */
     if (!try_partition(l, 0, MOST_COPIES, true) && !try_partition(l, 0, MOST_COPIES, false) &&
-        !try_partition(l, MAX_COPIES, MOST_SIZE, false))
+        !try_partition(l, AT_CUT_MAX_COPIES, MOST_SIZE, false))
         at_lower_fail(l, "conditions cut the loops into too many parts");
     return l->err->status == AT_OK;
 }

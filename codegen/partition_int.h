@@ -1,0 +1,46 @@
+/* codegen/partition_int.h: between partition.c, which cuts loops, and partition_plan.c, which says
+ * where. Everything made lives in the arena of l. */
+#ifndef AT_PARTITION_INT_H
+#define AT_PARTITION_INT_H
+
+#include "codegen/codegen_int.h"
+
+#define AT_CUT_MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
+
+typedef enum at_cut_action {
+    AT_CUT_LEAVE,
+    AT_CUT_AROUND,    /* an `if` around the loop */
+    AT_CUT_IN_TWO,    /* where the atom changes */
+    AT_CUT_PEEL,      /* iterations of their own, those before and those behind */
+    AT_CUT_SET_APART, /* iterations in which it fails, changes, holds */
+    AT_CUT_VERSIONS,  /* of the loop's body */
+} at_cut_action;
+
+typedef struct at_cut {
+    at_cut_action action;
+    const at_aff *atom;
+    int64_t first, last; /* that are peeled */
+} at_cut;
+
+/* The first atom that keeps a condition in n undecided; NULL: there is none. */
+const at_aff *at_cut_undecided(at_low *l, const at_ir *n, const at_fact *facts);
+/* What is done about the first atom in loop n that it is to be cut for; AT_CUT_LEAVE: there is
+ * none. copies: so many were made already. */
+at_cut at_cut_of_loop(at_low *l, int copies, const at_ir *n, const at_fact *facts);
+/* The first atom for which the body of loop n comes in versions; NULL: there is none. */
+const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fact *facts);
+
+/* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
+ * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations
+ * only, `outside` has one of the few values from -hi to -lo - 1. If its terms are all multiples of
+ * something, it takes few of those, or none, and partial sizes are known: a window reaches over the
+ * border of a picture in the first tile or the last, or in a few where tiles are narrower. */
+typedef struct at_cut_view {
+    const at_aff *outside;
+    int64_t lo, hi;
+    int64_t value, step; /* the first of these values, and how far apart they are */
+    int64_t values;      /* their number; -1: not known */
+} at_cut_view;
+at_cut_view at_cut_view_of(at_low *l, const at_ir *n, const at_aff *atom);
+
+#endif

@@ -1,0 +1,233 @@
+/* codegen/partition_plan.c: where a loop nest is cut, and how: the atoms that keep conditions
+ * undecided, and what partition.c is to do about each at which loop (its head says when). */
+#include "codegen/partition_int.h"
+
+#define MAX_PEEL 8   /* iterations of one loop that become copies of their own */
+#define MAX_VALUES 4 /* of what is known outside of a tile that a condition cuts */
+
+/* ---- undecided atoms ------------------------------------------------------------------------- */
+
+/* Calls see() for each atom that keeps a condition undecided, until it returns true. */
+typedef struct atom_query {
+    at_low *l;
+    int copies;
+    bool (*see)(struct atom_query *q, const at_aff *atom);
+    const at_fact *facts;
+    const at_ir *at; /* the node that asks */
+    const at_aff *found;
+} atom_query;
+
+static bool query_cond(atom_query *q, const at_cond *c) {
+    if (at_cond_decide(q->l, c, q->facts) != AT_C_ATOM) return false;
+    if (c->op == AT_C_ATOM) return q->see(q, c->atom);
+    return query_cond(q, c->a) || (c->b && query_cond(q, c->b));
+}
+
+static bool query_value(atom_query *q, const at_value *v) {
+    if (v->op == AT_V_SELECT) {
+        at_cond_op c = at_cond_decide(q->l, v->cond, q->facts);
+        if (c == AT_C_TRUE) return query_value(q, v->a);
+        if (c == AT_C_FALSE) return query_value(q, v->b);
+        if (query_cond(q, v->cond)) return true;
+    }
+    return (v->a && query_value(q, v->a)) || (v->b && query_value(q, v->b));
+}
+
+static bool query_list(atom_query *q, const at_ir *n);
+
+static bool query_node(atom_query *q, const at_ir *n) {
+    if (n->kind == AT_IR_STMT) {
+        if (n->stmt.guard) {
+            at_cond_op c = at_cond_decide(q->l, n->stmt.guard, q->facts);
+            if (c == AT_C_FALSE) return false;
+            if (c == AT_C_ATOM && query_cond(q, n->stmt.guard)) return true;
+        }
+        return query_value(q, n->stmt.val);
+    }
+    at_sym old = at_range_enter(q->l, n);
+    bool found = query_list(q, n->child);
+    at_range_leave(q->l, n, old);
+    return found;
+}
+
+static bool query_list(atom_query *q, const at_ir *n) {
+    for (; n; n = n->next)
+        if (query_node(q, n)) return true;
+    return false;
+}
+
+/* ---- what is done about one ------------------------------------------------------------------ */
+
+at_cut_view at_cut_view_of(at_low *l, const at_ir *n, const at_aff *atom) {
+    at_cut_view v = {.values = -1};
+    int64_t first, last;
+    at_aff_range(l, at_aff_part(l, atom, at_ir_loops(n->child), &v.outside), &v.lo, &v.hi);
+    const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym));
+    for (int i = 0; i < seen->n; i++) v.step = at_gcd(v.step, seen->t[i].k);
+    if (!v.step) return v;
+    at_aff_range(l, seen, &first, &last);
+    first = first > -v.hi ? first : -v.hi;
+    last = last < -v.lo - 1 ? last : -v.lo - 1;
+    v.value = first + at_floormod(seen->c - first, v.step);
+    v.values = v.value > last ? 0 : (last - v.value) / v.step + 1;
+    return v;
+}
+
+/* The deepest loop in a list among those of the set `inside`. */
+static const at_ir *innermost(const at_ir *list, at_mask inside) {
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        const at_ir *deeper = innermost(list->child, inside);
+        if (deeper) return deeper;
+        if (AT_BIT(list->loop.sym) & inside) return list;
+    }
+    return NULL;
+}
+
+/* The iterations [*first, *last] of n in which the atom is neither always nor never true. */
+static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *first,
+                        int64_t *last) {
+    int64_t k = at_aff_coef(atom, n->loop.sym), lo, hi;
+    at_aff_range(l, at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k)), &lo, &hi);
+    if (k > 0) {
+        *first = -at_floordiv(hi, k);    /* ceil(-hi/k): from here it may hold */
+        *last = -at_floordiv(lo, k) - 1; /* up to here it may fail */
+    } else {
+        *first = at_floordiv(lo, -k) + 1;
+        *last = at_floordiv(hi, -k);
+    }
+    if (*first < n->loop.lo) *first = n->loop.lo;
+    if (*first > n->loop.hi) *first = n->loop.hi;
+    if (*last > n->loop.hi - 1) *last = n->loop.hi - 1;
+}
+
+static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
+
+static bool already_mixed(const at_aff *atom, const at_fact *facts) {
+    for (; facts; facts = facts->next)
+        if (facts->truth == AT_MIXED && at_aff_equal(facts->atom, atom)) return true;
+    return false;
+}
+
+/* Has each of these loops of a tile a fixed size, and is it one of its rows or lanes, or a loop of
+ * its sum with so few turns that each can be peeled? */
+static bool all_decided(const at_ir *list, at_mask loops) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
+            !(at_loop_is_fixed(list) &&
+              (at_loop_is_unrolled(list) ||
+               (list->loop.is_reduce && at_loop_trips(list) <= MAX_PEEL))))
+            return false;
+        if (!all_decided(list->child, loops)) return false;
+    }
+    return true;
+}
+
+/* How many partial sizes the atom has inside n, where it is full or partial and these are known;
+ * -1: they are not. */
+static int64_t num_partial(const atom_query *q, const at_ir *n, const at_aff *atom, at_mask below) {
+    if (!below || q->copies >= AT_CUT_MAX_COPIES || !all_decided(n->child, below) ||
+        !at_loop_is_unrolled(innermost(n->child, below)))
+        return -1;
+    return at_cut_view_of(q->l, n, atom).values;
+}
+
+static bool has_versions(const atom_query *q, const at_ir *n, const at_aff *atom, at_mask below) {
+    const int64_t partial = num_partial(q, n, atom, below);
+    return partial >= 0 && partial <= MAX_VALUES;
+}
+
+/* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
+ * its variable in the atom: with each iteration by itself it is a number. */
+static bool hides_in_quotient(const atom_query *q, const at_ir *n, const at_aff *atom) {
+    const at_mask self = AT_BIT(n->loop.sym);
+    return (at_aff_opaque_deps(q->l, atom) & self) &&
+           (n->loop.ann == AT_ANN_UNROLL || at_aff_deps(q->l, atom) == self) &&
+           at_loop_is_fixed(n) && at_loop_trips(n) > 1 && at_loop_trips(n) <= MAX_PEEL &&
+           q->copies < AT_CUT_MAX_COPIES && at_counted_loops(n->child);
+}
+
+/* What is done in q->at about an atom; AT_CUT_PEEL: of the iterations [*first, *last]. */
+static at_cut_action choose(const atom_query *q, const at_aff *atom, int64_t *first,
+                            int64_t *last) {
+    at_low *l = q->l;
+    const at_ir *n = q->at;
+    const at_fact *facts = q->facts;
+    const at_aff *written = atom, *without = at_atom_known(l, atom, facts);
+    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->loop.sym);
+    atom = at_aff_concrete(l, without, 0);
+    at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
+    if (!(deps & (below | self))) return AT_CUT_AROUND;
+    if (hides_in_quotient(q, n, atom)) {
+        *first = n->loop.lo;
+        *last = n->loop.hi - 1;
+        return AT_CUT_PEEL;
+    }
+    bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
+    bool hidden = (opaque & below) != 0; /* where it changes is known about only */
+    if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
+        if (has_versions(q, n, without, deps & below)) return AT_CUT_VERSIONS;
+    if (!(deps & self) || (opaque & self)) return AT_CUT_LEAVE;
+    if (!(deps & below)) return AT_CUT_IN_TWO;
+    if (n->loop.ann == AT_ANN_PARA || q->copies >= AT_CUT_MAX_COPIES) return AT_CUT_LEAVE;
+    const at_ir *inner = innermost(n->child, deps & below);
+    mixed_range(l, n, atom, first, last);
+    bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
+    if (known && at_loop_is_unrolled(inner)) {
+        if (*first > *last && (*first <= n->loop.lo || *first >= n->loop.hi))
+            return AT_CUT_LEAVE; /* nothing to cut */
+        return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? AT_CUT_PEEL : AT_CUT_LEAVE;
+    }
+    if (hidden) return AT_CUT_LEAVE;
+    /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
+     * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
+     * does so little that the cut would cost as much. */
+    if (at_loop_is_unrolled(n) || already_mixed(written, facts)) return AT_CUT_LEAVE;
+    if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
+        return outside && !known && has_versions(q, n, without, deps & below) ? AT_CUT_VERSIONS
+                                                                              : AT_CUT_LEAVE;
+    if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
+    const int64_t partial = num_partial(q, n, without, deps & below);
+    if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
+    int64_t width = at_loop_trips(inner);
+    return at_loop_trips(n) > width ? AT_CUT_SET_APART : AT_CUT_LEAVE;
+}
+
+/* ---- the first of which something is done ---------------------------------------------------- */
+
+static bool see_any(atom_query *q, const at_aff *atom) {
+    q->found = atom;
+    return true;
+}
+
+const at_aff *at_cut_undecided(at_low *l, const at_ir *n, const at_fact *facts) {
+    atom_query q = {.l = l, .see = see_any, .facts = facts, .at = n};
+    return query_node(&q, n) ? q.found : NULL;
+}
+
+static bool see_cut(atom_query *q, const at_aff *atom) {
+    int64_t first, last;
+    q->found = atom;
+    at_cut_action a = choose(q, atom, &first, &last);
+    return a != AT_CUT_LEAVE && a != AT_CUT_VERSIONS;
+}
+
+at_cut at_cut_of_loop(at_low *l, int copies, const at_ir *n, const at_fact *facts) {
+    atom_query q = {.l = l, .copies = copies, .see = see_cut, .facts = facts, .at = n};
+    at_cut cut = {.action = AT_CUT_LEAVE};
+    if (!query_list(&q, n->child)) return cut;
+    cut.atom = q.found;
+    cut.action = choose(&q, q.found, &cut.first, &cut.last); /* as n sees it, not what asked */
+    return cut;
+}
+
+static bool see_versions(atom_query *q, const at_aff *atom) {
+    int64_t first, last;
+    q->found = atom;
+    return choose(q, atom, &first, &last) == AT_CUT_VERSIONS;
+}
+
+const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fact *facts) {
+    atom_query q = {.l = l, .copies = copies, .see = see_versions, .facts = facts, .at = n};
+    return query_list(&q, n->child) ? q.found : NULL;
+}
