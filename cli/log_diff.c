@@ -3,6 +3,7 @@
  * their ratios to it, others by time. */
 #include "cli/json_out.h"
 #include "cli/log_view.h"
+#include "engine/engine.h"
 
 #include <math.h>
 #include <string.h>
@@ -219,11 +220,12 @@ at_status at_log_print_diff(const at_options *o, at_error *err) {
     at_arena *arena = at_arena_new();
     at_pick *picks[2] = {0};
     int n[2] = {0};
+    at_engine_options all = o->engine;
     at_status s = AT_OK;
-    for (int i = 0; i < 2 && s == AT_OK; i++) {
-        s = at_pick_best(arena, &o->operands[i], 1, NULL, false, AT_PER_TASK, at_warn, NULL,
-                         &picks[i], &n[i], err);
-    }
+    all.accept_changed = true; /* a log is shown as it is; but what cannot run is no winner */
+    for (int i = 0; i < 2 && s == AT_OK; i++)
+        s = at_pick_usable(arena, &all, &o->operands[i], 1, NULL, false, AT_PER_TASK, &picks[i],
+                           &n[i], err);
     if (s == AT_OK) {
         pairs p = {0};
         match(arena, picks[0], n[0], picks[1], n[1], &p);

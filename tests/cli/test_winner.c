@@ -218,6 +218,10 @@ static void unfit(void **state) {
     assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->err,
                            "odd.log:1: no configuration of its task, and not used: unknown knob"));
     assert_non_null(strstr(cli_expect(0, "./autotune pick_best odd.log --compat")->out, "tile_z"));
+    cli_write("even.log", FITS);
+    const cli_result *diff = cli_expect(0, "./autotune log --diff odd.log even.log");
+    assert_non_null(strstr(diff->out, "on average B takes 1.000 of A's time"));
+    assert_non_null(strstr(diff->err, "odd.log:1: no configuration of its task, and not used"));
 
     cli_write("odd.log", WITHOUT_KNOB);
     cli_expect(3, "./autotune pick_best odd.log");
