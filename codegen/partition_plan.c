@@ -15,6 +15,7 @@ typedef struct atom_query {
     const at_fact *facts;
     const at_ir *at; /* the node that asks */
     const at_aff *found;
+    int64_t first, last; /* iterations that AT_CUT_PEEL is about */
 } atom_query;
 
 static bool query_cond(atom_query *q, const at_cond *c) {
@@ -123,23 +124,25 @@ static bool all_decided(const at_ir *list, at_mask loops) {
     return true;
 }
 
-/* How many partial sizes the atom has inside n, where it is full or partial and these are known;
- * -1: they are not. */
-static int64_t num_partial(const atom_query *q, const at_ir *n, const at_aff *atom, at_mask below) {
+/* How many partial sizes the atom has inside the loop, where it is full or partial and these are
+ * known; -1: they are not. */
+static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask below) {
+    const at_ir *n = q->at;
     if (!below || q->copies >= AT_CUT_MAX_COPIES || !all_decided(n->child, below) ||
         !at_loop_is_unrolled(innermost(n->child, below)))
         return -1;
     return at_cut_view_of(q->l, n, atom).values;
 }
 
-static bool has_versions(const atom_query *q, const at_ir *n, const at_aff *atom, at_mask below) {
-    const int64_t partial = num_partial(q, n, atom, below);
+static bool has_versions(const atom_query *q, const at_aff *atom, at_mask below) {
+    const int64_t partial = num_partial(q, atom, below);
     return partial >= 0 && partial <= MAX_VALUES;
 }
 
 /* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
  * its variable in the atom: with each iteration by itself it is a number. */
-static bool hides_in_quotient(const atom_query *q, const at_ir *n, const at_aff *atom) {
+static bool hides_in_quotient(const atom_query *q, const at_aff *atom) {
+    const at_ir *n = q->at;
     const at_mask self = AT_BIT(n->loop.sym);
     return (at_aff_opaque_deps(q->l, atom) & self) &&
            (n->loop.ann == AT_ANN_UNROLL || at_aff_deps(q->l, atom) == self) &&
@@ -147,9 +150,8 @@ static bool hides_in_quotient(const atom_query *q, const at_ir *n, const at_aff 
            q->copies < AT_CUT_MAX_COPIES && at_counted_loops(n->child);
 }
 
-/* What is done in q->at about an atom; AT_CUT_PEEL: of the iterations [*first, *last]. */
-static at_cut_action choose(const atom_query *q, const at_aff *atom, int64_t *first,
-                            int64_t *last) {
+/* What is done in q->at about an atom. */
+static at_cut_action choose(atom_query *q, const at_aff *atom) {
     at_low *l = q->l;
     const at_ir *n = q->at;
     const at_fact *facts = q->facts;
@@ -158,25 +160,25 @@ static at_cut_action choose(const atom_query *q, const at_aff *atom, int64_t *fi
     atom = at_aff_concrete(l, without, 0);
     at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
     if (!(deps & (below | self))) return AT_CUT_AROUND;
-    if (hides_in_quotient(q, n, atom)) {
-        *first = n->loop.lo;
-        *last = n->loop.hi - 1;
+    if (hides_in_quotient(q, atom)) {
+        q->first = n->loop.lo;
+        q->last = n->loop.hi - 1;
         return AT_CUT_PEEL;
     }
     bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
     bool hidden = (opaque & below) != 0; /* where it changes is known about only */
     if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
-        if (has_versions(q, n, without, deps & below)) return AT_CUT_VERSIONS;
+        if (has_versions(q, without, deps & below)) return AT_CUT_VERSIONS;
     if (!(deps & self) || (opaque & self)) return AT_CUT_LEAVE;
     if (!(deps & below)) return AT_CUT_IN_TWO;
     if (n->loop.ann == AT_ANN_PARA || q->copies >= AT_CUT_MAX_COPIES) return AT_CUT_LEAVE;
     const at_ir *inner = innermost(n->child, deps & below);
-    mixed_range(l, n, atom, first, last);
+    mixed_range(l, n, atom, &q->first, &q->last);
     bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
     if (known && at_loop_is_unrolled(inner)) {
-        if (*first > *last && (*first <= n->loop.lo || *first >= n->loop.hi))
+        if (q->first > q->last && (q->first <= n->loop.lo || q->first >= n->loop.hi))
             return AT_CUT_LEAVE; /* nothing to cut */
-        return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? AT_CUT_PEEL : AT_CUT_LEAVE;
+        return at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL ? AT_CUT_PEEL : AT_CUT_LEAVE;
     }
     if (hidden) return AT_CUT_LEAVE;
     /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
@@ -184,10 +186,10 @@ static at_cut_action choose(const atom_query *q, const at_aff *atom, int64_t *fi
      * does so little that the cut would cost as much. */
     if (at_loop_is_unrolled(n) || already_mixed(written, facts)) return AT_CUT_LEAVE;
     if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
-        return outside && !known && has_versions(q, n, without, deps & below) ? AT_CUT_VERSIONS
-                                                                              : AT_CUT_LEAVE;
+        return outside && !known && has_versions(q, without, deps & below) ? AT_CUT_VERSIONS
+                                                                           : AT_CUT_LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
-    const int64_t partial = num_partial(q, n, without, deps & below);
+    const int64_t partial = num_partial(q, without, deps & below);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;
     int64_t width = at_loop_trips(inner);
     return at_loop_trips(n) > width ? AT_CUT_SET_APART : AT_CUT_LEAVE;
@@ -206,25 +208,21 @@ const at_aff *at_cut_undecided(at_low *l, const at_ir *n, const at_fact *facts) 
 }
 
 static bool see_cut(atom_query *q, const at_aff *atom) {
-    int64_t first, last;
     q->found = atom;
-    at_cut_action a = choose(q, atom, &first, &last);
+    at_cut_action a = choose(q, atom);
     return a != AT_CUT_LEAVE && a != AT_CUT_VERSIONS;
 }
 
 at_cut at_cut_of_loop(at_low *l, int copies, const at_ir *n, const at_fact *facts) {
     atom_query q = {.l = l, .copies = copies, .see = see_cut, .facts = facts, .at = n};
-    at_cut cut = {.action = AT_CUT_LEAVE};
-    if (!query_list(&q, n->child)) return cut;
-    cut.atom = q.found;
-    cut.action = choose(&q, q.found, &cut.first, &cut.last); /* as n sees it, not what asked */
-    return cut;
+    if (!query_list(&q, n->child)) return (at_cut){.action = AT_CUT_LEAVE};
+    const at_cut_action action = choose(&q, q.found); /* as n sees it, not what asked */
+    return (at_cut){action, q.found, q.first, q.last};
 }
 
 static bool see_versions(atom_query *q, const at_aff *atom) {
-    int64_t first, last;
     q->found = atom;
-    return choose(q, atom, &first, &last) == AT_CUT_VERSIONS;
+    return choose(q, atom) == AT_CUT_VERSIONS;
 }
 
 const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fact *facts) {
