@@ -25,8 +25,8 @@ typedef enum at_tile_kind {
     AT_T_INDEX,    /* pointer dst = pointer base + bump * a digit of the list's entry in memory */
     AT_T_CONST,    /* dst = number in all lanes */
     AT_T_LOAD,  /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
-                   they are spread: lane i is number (i + plus)/by of them; where `times` is,
-                   and `by` 1, they are picked: lane i is number times*i from there */
+                   they are spread: lane i is number (i + plus)/by of them; where `times` is
+                   they are picked: lane i is number times*i from there */
     AT_T_BCAST, /* dst = one float in all lanes; of a list the integer */
     AT_T_STORE, /* memory = a: lanes floats */
     AT_T_MOV,   /* dst = a */

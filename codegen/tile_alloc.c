@@ -159,7 +159,7 @@ static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     if (r->load == AT_T_CONST) return r->pooled && x->target->fold_const;
     if (op->kind >= AT_T_SCALE) return false; /* not every set has these for one float in memory */
     if (r->load == AT_T_LOAD)
-        return x->target->fold_vector && r->lanes == x->target->lanes && !r->by;
+        return x->target->fold_vector && r->lanes == x->target->lanes && !r->times;
     return r->load == AT_T_BCAST && x->target->fold_bcast;
 }
 
@@ -316,7 +316,7 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     x.num_vregs = num_vregs;
     x.regs = l->target->regs;
     for (int v = 0; v < num_vregs; v++)
-        if (vregs[v].by) x.regs = l->target->regs - l->target->spreading_regs;
+        if (vregs[v].by || vregs[v].times) x.regs = l->target->regs - l->target->spreading_regs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;
     find_lives(&x);

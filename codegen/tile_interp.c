@@ -155,7 +155,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_LOAD:
             memset(reg[op->dst], 0, sizeof reg[0]);
             for (int j = 0; j < op->lanes; j++) reg[op->dst][j] = m[op->times ? op->times * j : j];
-            for (int j = t->lanes - 1; j > 0 && op->by > 1; j--)
+            for (int j = t->lanes - 1; j > 0 && op->by; j--)
                 reg[op->dst][j] = reg[op->dst][(j + op->plus) / op->by];
             break;
         case AT_T_BCAST:

@@ -51,7 +51,7 @@ typedef struct at_tile_vreg {
     int16_t slot;
     int64_t off;
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
-    uint8_t times;    /* by is 1: lane i gets number times*i */
+    uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
     double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */

@@ -188,9 +188,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                                                 .same = bcast,
                                                 .slot = (int16_t)s,
                                                 .off = p.off,
-                                                .by = (uint8_t)(bcast  ? 0
-                                                                : step ? 1
-                                                                       : p.by),
+                                                .by = (uint8_t)(bcast ? 0 : p.by),
                                                 .plus = (uint8_t)(bcast ? 0 : p.plus),
                                                 .times = (uint8_t)step});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);

@@ -42,9 +42,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
-        (op->times < 2 || op->times > t->target->most_step || op->by != 1 || op->lanes < 2))
+        (op->times < 2 || op->times > t->target->most_step || op->by || op->lanes < 2))
         return "a load takes no vector from every so many floats";
-    if (op->kind == AT_T_LOAD && op->by && !op->times &&
+    if (op->kind == AT_T_LOAD && op->by &&
         (op->by < 2 || !at_target_spreads(t->target, op->by) || op->plus < 0 ||
          op->plus >= op->by || op->lanes == t->lanes))
         return "a load is not spread by a number below the lanes";

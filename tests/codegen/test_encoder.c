@@ -389,7 +389,6 @@ static void encode_picks(at_arena *a, const at_target *target) {
             maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
             for (int i = 0; i < n; i++) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, r[i], 0, 0, lanes);
-                op->by = 1;
                 op->times = times;
                 next_memory(&m, op);
                 want(&m);

@@ -472,7 +472,6 @@ static void every_pick(at_arena *a, const at_target *target) {
             add_loop(&m, 2, -1);
             for (int i = 0; i < 4; i++) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, i % 2 ? target->lanes : n);
-                op->by = 1;
                 op->times = i == 2 ? 2 : step;
                 add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
                 add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
