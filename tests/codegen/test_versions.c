@@ -43,14 +43,19 @@ static void list_tiles(const at_low *l, char *out, size_t size) {
     }
 }
 
+static at_low *lowered(at_arena *a, const program *of, at_dialect dialect, const char *isa) {
+    const at_lower_options o = {
+        .dialect = dialect, .name = "k", .verify = true, .target = at_target_find(isa)};
+    at_low *l;
+    CALL(at_lower_until(a, program_of(a, of), &o, "tiles", &l, &err));
+    return l;
+}
+
 /* The tiles of such a program with avx2, none of which the tool has something to say about. */
 static void expect_tiles(const program *of, const char *expected) {
     char tiles[256];
     at_arena *a = at_arena_new();
-    const at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .name = "k", .verify = true, .target = at_target_find("avx2")};
-    at_low *l;
-    CALL(at_lower_until(a, program_of(a, of), &o, "tiles", &l, &err));
+    const at_low *l = lowered(a, of, AT_DIALECT_GNU, "avx2");
     list_tiles(l, tiles, sizeof tiles);
     if (strcmp(tiles, expected)) fail_msg("%s: tiles %s, not %s", of->name, tiles, expected);
     assert_int_equal(l->notes.len, 0);
@@ -134,13 +139,8 @@ static void whole(void **state) {
         snprintf(sizes, sizeof sizes, "Y=%d X=%d K=9 yi=%d xi=%d yo=3 xo=2", 3 * fits[i].rows,
                  2 * fits[i].columns, fits[i].rows, fits[i].columns);
         at_arena *a = at_arena_new();
-        const at_program *p = program_of(a, &(program){"whole", sizes, compute, tree});
-        const at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                                    .name = "k",
-                                    .verify = true,
-                                    .target = at_target_find(fits[i].isa)};
-        at_low *l;
-        CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+        const at_low *l =
+            lowered(a, &(program){"whole", sizes, compute, tree}, AT_DIALECT_TCC, fits[i].isa);
         list_tiles(l, tiles, sizeof tiles);
         if (strcmp(tiles, fits[i].tiles))
             fail_msg("%s %dx%d: tiles %s, not %s", fits[i].isa, fits[i].rows, fits[i].columns,
@@ -177,13 +177,8 @@ static void phases(void **state) {
                           "N=1 H=8 W=8 CI=5 CO=32 K=4 S=2 P=1 OH=16 OW=16 B=2 f0=2 f1=16 h_i=2 "
                           "w_i=2 r_g=2 r_i=2 q_g=2 q_i=2 h_g0=%d h_g1=%d w_g0=%d w_g1=%d",
                           8 / rows, rows, 8 / columns, columns);
-            const at_program *p = program_of(a, &(program){"phases", sizes, spread, tree});
-            const at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                                        .name = "k",
-                                        .verify = true,
-                                        .target = at_target_find("avx512")};
-            at_low *l;
-            CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+            const at_low *l =
+                lowered(a, &(program){"phases", sizes, spread, tree}, AT_DIALECT_TCC, "avx512");
             assert_true(l->tiles.len > 0);
             for (int i = 0; i < l->tiles.len; i++) {
                 const at_tile *t = l->tiles.data[i];
@@ -226,13 +221,8 @@ static void windows(void **state) {
             at_format(a, "H=12 W=%d K=%d B=%d h0=3 h1=4 w0=%d w1=%d w2=%d", pictures[i / 2].width,
                       k, k / 2, pictures[i / 2].w0, pictures[i / 2].w1, pictures[i / 2].w2);
         const char *text = at_format(a, tree, i % 2 ? ":unroll" : "");
-        const at_program *p = program_of(a, &(program){"windows", sizes, padded, text});
-        const at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                                    .name = "k",
-                                    .verify = true,
-                                    .target = at_target_find("avx512")};
-        at_low *l;
-        CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+        const at_low *l =
+            lowered(a, &(program){"windows", sizes, padded, text}, AT_DIALECT_TCC, "avx512");
         assert_true(l->tiles.len > 0);
         for (int t = 0; t < l->tiles.len; t++)
             for (int n = 0; n < l->tiles.data[t]->num_ops; n++)
@@ -247,13 +237,9 @@ static void windows(void **state) {
  * avx512. */
 static void expect_copies(const char *text, const char *tree, const char *expected) {
     at_arena *a = at_arena_new();
-    const at_program *p =
-        program_of(a, &(program){"copies", "Y=50 X=40 Z=30 xo=5 xi=8", text, tree});
-    const at_lower_options o = {
-        .dialect = AT_DIALECT_TCC, .name = "k", .verify = true, .target = at_target_find("avx512")};
+    const at_low *l = lowered(a, &(program){"copies", "Y=50 X=40 Z=30 xo=5 xi=8", text, tree},
+                              AT_DIALECT_TCC, "avx512");
     int stores[17] = {0};
-    at_low *l;
-    CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
     for (int i = 0; i < l->tiles.len; i++)
         for (int k = 0; k < l->tiles.data[i]->num_ops; k++)
             if (l->tiles.data[i]->ops[k].kind == AT_T_STORE)
