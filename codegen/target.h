@@ -24,6 +24,7 @@ typedef struct at_target {
     bool fold_bcast;    /* so may one float for all lanes */
     bool fold_const;    /* so may a constant behind the code */
     bool fused;         /* a multiply-add is one instruction */
+    bool picks_whole;   /* a load of every so many floats is of whole registers (tile_pick.c) */
     bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores; /* by one store */
     bool is_double;     /* registers hold doubles: `lanes` of them; floats are widened as they are

@@ -84,6 +84,7 @@ typedef struct at_tile_op {
 } at_tile_op;
 
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
+#define AT_TILE_MAX_PICKS 4  /* registers that a load of every so many floats is from */
 #define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_VALUES 16000 /* of a tile, in virtual registers */
@@ -123,6 +124,16 @@ static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
     memcpy(&bits, &number, sizeof bits);
     return bits;
 }
+
+/* tile_pick.c: a load of every so many floats as loads of whole registers, of which lanes are
+ * taken. Those begin at these elements behind the first one, so that none reaches beyond the last
+ * one: how many; at: [AT_TILE_MAX_PICKS], `lanes` floats each. */
+int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at);
+/* Floats of the first one, which are fewer where it is the only one. */
+int at_tile_pick_first(const at_tile_op *op, int lanes);
+/* The lane that lane i is from once that part is loaded: of the part, `lanes` and more; of what is
+ * put together before it, less. */
+int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
 
 /* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
  * for both. */

@@ -108,14 +108,42 @@ static void spread(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ");\n");
 }
 
+/* Of whole registers: from single floats the compilers put them together one by one. */
+static void pick_whole(at_text *out, const at_tile *t, const at_tile_op *op) {
+    int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, t->lanes, at);
+    at_tile_op part = *op;
+    part.lanes = (uint8_t)at_tile_pick_first(op, t->lanes);
+    at_text_addf(out, "v%d = ", op->dst);
+    load(out, t, &part);
+    at_text_add(out, ";");
+    part.lanes = (uint8_t)t->lanes;
+    for (int i = n > 1; i < n; i++) {
+        at_text_addf(out, " v%d = __builtin_shufflevector(v%d, ", op->dst, op->dst);
+        part.off = op->off + at[i];
+        if (n > 1) load(out, t, &part);
+        else at_text_addf(out, "v%d", op->dst);
+        for (int j = 0; j < t->lanes; j++)
+            at_text_addf(out, ", %d", at_tile_pick_lane(op, t->lanes, i, j));
+        at_text_add(out, ");");
+    }
+    if (op->lanes < t->lanes) {
+        at_text_addf(out, " v%d = (at_vector)((at_mask)v%d & (at_mask){", op->dst, op->dst);
+        for (int i = 0; i < op->lanes; i++) at_text_addf(out, "%s-1", i ? ", " : "");
+        at_text_add(out, "});");
+    }
+    at_text_add(out, "\n");
+}
+
 /* Every so many floats. */
 static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (t->target->picks_whole) {
+        pick_whole(out, t, op);
+        return;
+    }
     at_text_addf(out, "v%d = (at_vector){", op->dst);
-    for (int i = 0; i < t->lanes; i++)
-        if (i >= op->lanes) at_text_add(out, ", 0");
-        else
-            at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
-                         (long long)(op->off + (int64_t)op->times * i));
+    for (int i = 0; i < op->lanes; i++)
+        at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
+                     (long long)(op->off + (int64_t)op->times * i));
     at_text_add(out, "};\n");
 }
 

@@ -51,17 +51,11 @@ static void spread(at_x86 *x, const at_tile_op *op) {
     EMIT(x, VPERMPS, v, at_mask_reg(0), from, v);
 }
 
-/* Floats of the first register that a load is picked from. */
-static int first_picked(const at_tile_op *op) {
-    int all = (op->lanes - 1) * op->times + 1;
-    return all < 16 ? all : 16;
-}
-
 static void pick(at_x86 *x, const at_tile_op *op) {
     at_tile_op first = *op;
-    int at[4], n = at_x86_picked_from(op, 16, at);
+    int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, 16, at);
     at_x86_arg v = at_x86_reg(x, op->dst);
-    first.lanes = (uint8_t)first_picked(op);
+    first.lanes = (uint8_t)at_tile_pick_first(op, 16);
     move(x, &first, false);
     for (int part = n > 1; part < n; part++) {
         bool ends = part == n - 1 && op->lanes < 16; /* the lanes behind are 0 */
@@ -154,7 +148,7 @@ static void set_mask(at_x86 *x, int reg, int lanes) {
 /* The numbers of lanes that it needs masks of. */
 static int masks_of(const at_tile_op *op, int lanes[2]) {
     bool picks = op->kind == AT_T_LOAD && op->times;
-    int n = picks ? first_picked(op) : op->lanes, count = 0;
+    int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
     if ((moves || op->kind == AT_T_FIRST) && n != 16) lanes[count++] = n;
     if (picks && op->lanes != 16) lanes[count++] = op->lanes;

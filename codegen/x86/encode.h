@@ -86,9 +86,6 @@ at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
 void at_x86_point_spread(at_x86 *x, int entry);
 void at_x86_spreads(at_x86 *x);
-/* Registers that a load is picked from begin at these elements behind its first one, so that no
- * register reaches beyond its last: how many; at: [4], `lanes` floats each, but a single one. */
-int at_x86_picked_from(const at_tile_op *op, int lanes, int *at);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);

@@ -56,6 +56,7 @@ static const at_target targets[] = {
      .fold_bcast = true,
      .fold_const = true,
      .fused = true,
+     .picks_whole = true,
      .masked_loads = true,
      .masked_stores = true,
      .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",

@@ -44,6 +44,22 @@ static const program programs[] = {
      "    @u = k, x\n"
      "y, k, x:vec =>\n"
      "    @b = y, x // k\n"},
+    {"picked", "Y=3 X=21 K=3",
+     "a[Y, 2*X + 2] : input\n"
+     "b[3*X]        : input\n"
+     "d[Y, 4*X]     : input\n"
+     "s[y:Y, x:X] = sum(k:K) a[y, 2*x + k] * b[3*x]\n"
+     "o[y:Y, x:X] = s[y, x] - d[y, 4*x + 1]\n",
+     "y, k, x:vec =>\n"
+     "    @s = y, x // k\n"
+     "y, x:vec =>\n"
+     "    @o = y, x\n"},
+    {"picked_few", "Y=3 X=5 K=2",
+     "a[Y, 2*X + 1] : input\n"
+     "b[4*X]        : input\n"
+     "s[y:Y, x:X] = sum(k:K) max(a[y, 2*x + k], b[4*x])\n",
+     "y, k, x:vec =>\n"
+     "    @s = y, x // k\n"},
 };
 enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
 
