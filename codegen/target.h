@@ -33,6 +33,8 @@ typedef struct at_target {
     /* For gcc and clang, as asm: a register is the root of another; and is one times 2 to the power
      * of another (NULL: no instruction of the set does that). Registers' numbers are filled in. */
     const char *gnu_sqrt, *gnu_scale;
+    /* Of the first four lanes of two registers, the instruction of a name (NULL: as a shuffle). */
+    const char *gnu_zip;
     /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,
      * position independent, owned by arena. false: an instruction cannot be encoded. NULL: it is
      * not made for this target (dialects gnu and c are). */

@@ -14,11 +14,16 @@ static void address(at_text *out, const at_tile_op *op, int64_t lane) {
     if (off) at_text_addf(out, " %c %lld", off < 0 ? '-' : '+', (long long)(off < 0 ? -off : off));
 }
 
-/* Pieces of 4, 2 and 1. */
+/* As many lanes as a smaller register has, which the same set of instructions has, too? */
+static bool is_narrow(const at_tile *t, const at_tile_op *op) {
+    return op->lanes < t->lanes && (op->lanes == 4 || op->lanes == 8);
+}
+
+/* Pieces of 8, 4, 2 and 1. */
 static void store_pieces(at_text *out, const at_tile_op *op) {
     const char *blank = "";
     for (int i = 0, n; i < op->lanes; i += n) {
-        n = op->lanes - i >= 4 ? 4 : op->lanes - i >= 2 ? 2 : 1;
+        n = op->lanes - i >= 8 ? 8 : op->lanes - i >= 4 ? 4 : op->lanes - i >= 2 ? 2 : 1;
         if (n == 1) {
             at_text_addf(out, "%sp%d[%lld] = v%d[%d];", blank, op->slot, (long long)op->off + i,
                          op->a, i);
@@ -33,7 +38,8 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
 }
 
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes == 1 || (op->lanes < t->lanes && !t->target->masked_stores)) {
+    bool pieces = t->target->masked_stores ? is_narrow(t, op) : op->lanes < t->lanes;
+    if (op->lanes == 1 || pieces) {
         store_pieces(out, op);
         return;
     }
@@ -57,6 +63,19 @@ static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
     address(out, op, 0);
     if (op->lanes < t->lanes) at_text_addf(out, ", %d", op->lanes);
     at_text_add(out, ")");
+}
+
+/* dst = memory */
+static void load_register(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (is_narrow(t, op) && !t->slot_is_list[op->slot]) {
+        at_text_addf(out, "at_load%d(v%d, ", op->lanes, op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");");
+        return;
+    }
+    at_text_addf(out, "v%d = ", op->dst);
+    load(out, t, op);
+    at_text_add(out, ";");
 }
 
 /* A number in all lanes. */
@@ -113,9 +132,7 @@ static void pick_whole(at_text *out, const at_tile *t, const at_tile_op *op) {
     int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, t->lanes, at);
     at_tile_op part = *op;
     part.lanes = (uint8_t)at_tile_pick_first(op, t->lanes);
-    at_text_addf(out, "v%d = ", op->dst);
-    load(out, t, &part);
-    at_text_add(out, ";");
+    load_register(out, t, &part);
     part.lanes = (uint8_t)t->lanes;
     for (int i = n > 1; i < n; i++) {
         at_text_addf(out, " v%d = __builtin_shufflevector(v%d, ", op->dst, op->dst);
@@ -157,6 +174,11 @@ static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
 static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
     bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+    if (t->target->gnu_zip) {
+        const char *name = high ? twos ? "unpckhpd" : "unpckhps" : twos ? "unpcklpd" : "unpcklps";
+        at_text_addf(out, t->target->gnu_zip, name, op->dst, op->a, op->b);
+        return;
+    }
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
     for (int i = 0; i < t->lanes; i++) {
         int lane = i / 4 * 4 + 2 * high + (twos ? i % 2 : i % 4 / 2);
@@ -238,9 +260,8 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
             pick(out, t, op);
             return;
         }
-        at_text_addf(out, "v%d = ", op->dst);
-        load(out, t, op);
-        at_text_add(out, ";\n");
+        load_register(out, t, op);
+        at_text_add(out, "\n");
         if (op->by) spread(out, t, op);
         return;
     case AT_T_BCAST:

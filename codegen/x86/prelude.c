@@ -54,6 +54,20 @@ static const char pieces[] =
     "#define at_store4(p, v, i) \\\n"
     "    (*(at_memory4 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3))\n";
 
+/* Fewer lanes than a register has, as a smaller one; those behind are 0. */
+static const char loads_of_4[] =
+    "#define at_load4(c, p) \\\n"
+    "    __asm__(\"vmovups %1, %x0\" : \"=v\"(c) : \"m\"(*(const at_memory4 *)(p)))\n";
+
+static const char moves_of_8[] =
+    "typedef float at_memory8 __attribute__((vector_size(32), may_alias, aligned(4)));\n"
+    "#define at_load8(c, p) \\\n"
+    "    __asm__(\"vmovups %1, %t0\" : \"=v\"(c) : \"m\"(*(const at_memory8 *)(p)))\n"
+    "#define at_store8(p, v, i) \\\n"
+    "    (*(at_memory8 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3, i + 4, i + 5, "
+    "\\\n"
+    "                                                  i + 6, i + 7))\n";
+
 /* Tiles are functions of their own, so that the code around takes no registers. */
 static const char tile_function[] = "#define AT_TILE __attribute__((noinline, target(\"%s\")))\n";
 
@@ -84,6 +98,7 @@ void at_prelude_avx2(const at_target *t, at_text *out) {
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx2);
     at_text_add(out, pieces);
+    at_text_add(out, loads_of_4);
     at_text_add(out, "\n");
 }
 
@@ -95,5 +110,8 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, extremes);
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx512);
+    at_text_add(out, pieces);
+    at_text_add(out, loads_of_4);
+    at_text_add(out, moves_of_8);
     at_text_add(out, "\n");
 }
