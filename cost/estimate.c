@@ -114,28 +114,64 @@ static void find_peeled(const est_terms *s, est_leaf *x) {
     }
 }
 
-bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
-    bool done[MAX_LEAVES] = {false};
-    *out = (at_estimate){.ns = 0};
-    e->out = out;
-    if (!est_leaves(e, p)) return false;
-    for (int i = 0; i < e->num_leaves; i++) {
-        est_leaf *x = &e->leaf[i];
+/* What each sum ends in and how its tile begins. */
+static void find_tiles(at_estimator *e, const at_program *p) {
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        for (int i = 0; i < x->num_loops; i++) x->loop[i].is_peeled = false;
+        for (int k = 0; k < x->num_accesses; k++) x->access[k].in_registers = false;
+    }
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
         est_stage *s = &e->stages[x->node->tensor];
-        s->terms = est_terms_of(e->arena, p, x, s);
+        if (x->is_new) s->terms = est_terms_of(e, p, x);
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
         else x->root = alone(e, x);
         if (x->stage->num_reduce) find_peeled(s->terms, x);
     }
+}
+
+/* Is what the leaf takes, with its end, known from the point before? */
+static bool is_known(const est_leaf *x) {
+    const est_leaf *end = x->end;
+    if (x->is_new || x->has_others || x->own_end != end || x->own_root != x->root) return false;
+    return !end || !(end->is_new || end->has_others);
+}
+
+static void add(const at_estimate *x, at_estimate *sum) {
+    sum->sums_ns += x->sums_ns;
+    sum->copies_ns += x->copies_ns;
+    sum->memory_ns += x->memory_ns;
+    sum->calls += x->calls;
+    sum->sum_calls += x->sum_calls;
+    sum->operations += x->operations;
+    for (int i = 0; i < 3; i++) sum->bytes[i] += x->bytes[i];
+}
+
+bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
+    bool done[MAX_LEAVES] = {false};
+    const unsigned levels = e->levels;
+    e->num_new = 0;
+    *out = (at_estimate){.ns = 0};
+    if (!est_leaves(e, p)) return false;
+    find_tiles(e, p);
     est_touched_by_all(e);
-    for (int i = 0; i < e->num_leaves; i++) {
-        est_leaf *x = &e->leaf[i];
-        if (done[i]) continue;
+    est_find_others(e);
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        if (done[x->place]) continue;
         if (x->end) done[x->end->place] = true;
-        if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
-        else copy(e, x, x->root);
+        if (!is_known(x) || e->levels != levels) {
+            x->own = (at_estimate){.ns = 0};
+            x->own_end = x->end;
+            e->num_new++;
+            x->own_root = x->root;
+            e->out = &x->own;
+            if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
+            else copy(e, x, x->root);
+        }
+        add(&x->own, out);
     }
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;
 }
+
+int at_estimate_new_leaves(const at_estimator *e) { return e->num_new; }

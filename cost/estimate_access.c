@@ -134,8 +134,8 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
         a->written = r < 0;
         a->in_registers = false;
         a->read = r;
-        a->buffer = est_buffer_of(e, p, tensor);
-        if (!a->buffer) return false;
+        a->buffer = &e->buffer[tensor];
+        if (!a->buffer->is_known) return false;
         a->num_dims = a->buffer->num_dims;
     }
     return true;

@@ -1,12 +1,8 @@
-/* cost/estimate_access_int.h: parts of an access: where its tensor lies, and which stages it reads
- * it through. */
+/* cost/estimate_access_int.h: which stages an access reads its tensor through. */
 #ifndef AT_COST_ESTIMATE_ACCESS_INT_H
 #define AT_COST_ESTIMATE_ACCESS_INT_H
 
 #include "cost/estimate_int.h"
-
-/* estimate_buffer.c: where a tensor lies; NULL: in too many dimensions. */
-const est_buffer *est_buffer_of(at_estimator *e, const at_program *p, int tensor);
 
 /* Of reads: the leaf's own, then that of what it reads, .. */
 enum { MAX_CHAIN = 4 };

@@ -1,6 +1,8 @@
 /* cost/estimate_buffer.c: where tensors lie: how long their buffers live, how large they are, and
  * how far their elements are from each other. */
-#include "cost/estimate_access_int.h"
+#include "cost/estimate_int.h"
+
+#include <string.h>
 
 /* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
 static int find_scope(const at_estimator *e, int tensor) {
@@ -91,15 +93,34 @@ static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner
     }
 }
 
-const est_buffer *est_buffer_of(at_estimator *e, const at_program *p, int tensor) {
-    est_buffer *b = &e->buffer[tensor];
-    if (b->is_known) return b;
-    const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
-    b->num_dims = p->compute->tensors[tensor].num_axes;
-    if (b->num_dims > MAX_DIMS) return NULL;
-    b->is_known = true;
-    b->scope = find_scope(e, tensor);
-    set_limits(p, tensor, owner, b);
-    set_strides(e, tensor, owner, b);
-    return b;
+/* Has the tensor other extents, or is there a new leaf that writes it or reads it? */
+static bool may_differ(const at_estimator *e, int tensor, const int64_t *extent) {
+    const est_buffer *b = &e->buffer[tensor];
+    bool any = !b->is_known || memcmp(b->extent, extent, sizeof *extent * (size_t)b->num_dims);
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+        any |= x->is_new && (x->node->tensor == tensor || e->stages[x->node->tensor].reads[tensor]);
+    return any;
+}
+
+static bool is_same(const est_buffer *b, const est_buffer *c) {
+    const size_t n = (size_t)b->num_dims;
+    return b->is_known && b->num_dims == c->num_dims && b->scope == c->scope &&
+           !memcmp(b->limit, c->limit, sizeof *b->limit * n) &&
+           !memcmp(b->stride, c->stride, sizeof *b->stride * n);
+}
+
+void est_buffers(at_estimator *e, const at_program *p) {
+    for (int t = 0; t < e->compute->num_tensors; t++) {
+        est_buffer *b = &e->buffer[t], now = {.num_dims = p->compute->tensors[t].num_axes};
+        const est_leaf *owner = e->owner[t] < 0 ? NULL : &e->leaf[e->owner[t]];
+        b->is_new = false;
+        if (now.num_dims > MAX_DIMS || !may_differ(e, t, p->extents[t])) continue;
+        now.is_known = true;
+        memcpy(now.extent, p->extents[t], sizeof *now.extent * (size_t)now.num_dims);
+        now.scope = find_scope(e, t);
+        set_limits(p, t, owner, &now);
+        set_strides(e, t, owner, &now);
+        now.is_new = !is_same(b, &now);
+        *b = now;
+    }
 }

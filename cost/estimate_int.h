@@ -36,8 +36,10 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
 
 typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
     bool is_known;
+    bool is_new;              /* it lies otherwise than at the point before */
     int num_dims, scope;      /* depth of the loop that it lives in; -1: none */
-    double limit[MAX_DIMS];   /* extent */
+    int64_t extent[MAX_DIMS]; /* of the tensor */
+    double limit[MAX_DIMS];   /* of what is there of it */
     int64_t stride[MAX_DIMS]; /* elements from one to the next along it */
     double places[MAX_DIMS];  /* places of the nearest cache's way that steps along it reach */
 } est_buffer;
@@ -61,6 +63,13 @@ typedef struct est_access {
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
 
+typedef struct est_shown { /* what estimates of other leaves depend on */
+    double lines[MAX_LOOPS + 1];
+    uint32_t moves;
+    bool in_registers;
+} est_shown;
+
+enum { MOST_NUMBERS = 160 };
 typedef struct est_leaf {
     const at_node *node;
     const at_tensor *stage;
@@ -70,6 +79,15 @@ typedef struct est_leaf {
     int root;                     /* the first loop of that tile */
     est_loop loop[MAX_LOOPS];     /* outermost first */
     est_access access[MAX_READS]; /* what it writes, then what it reads */
+    /* What follows is no copy's that is cut. */
+    bool is_new;     /* its loops or accesses are others than at the point before */
+    bool has_others; /* what it shares with other leaves, or what they touch, is other than there */
+    bool is_split;   /* loops are not those of the tree any more */
+    int64_t number[MOST_NUMBERS]; /* that these depend on */
+    est_shown shown[MAX_READS];   /* at the point before, as the rest */
+    at_estimate own;              /* with its end */
+    const struct est_leaf *own_end;
+    int own_root;
 } est_leaf;
 
 /* Where a stage's terms count along one of its axes. */
@@ -90,6 +108,7 @@ typedef struct est_border {
 /* Which of a stage's terms count, in one tree with one set of numbers. */
 typedef struct est_terms {
     const struct est_terms *next; /* of the same stage's in others */
+    uint64_t hash;                /* of the next three */
     const bool *dissolved;        /* the tree's: whose conditions the stage has as its own */
     const int64_t *extent;        /* of the stage's axes and of what it sums over */
     int64_t *sizes;               /* of those that may be asked: values */
@@ -105,12 +124,14 @@ typedef struct est_straight {
     int64_t *one; /* [axes] what each is multiplied by */
 } est_straight;
 
+enum { KEPT_TERMS = 256 };
 typedef struct est_stage { /* what no configuration changes, but for terms */
     const at_expr *const *read;
     int num_reads;
-    bool is_conditional;                       /* some terms are left out */
+    bool selects;                              /* it has a condition itself */
+    bool is_conditional;                       /* it does, or a stage that it reads */
     const est_terms *terms;                    /* of the program at hand */
-    const est_terms *kept;                     /* of this one and of others */
+    const est_terms *kept[KEPT_TERMS];         /* of this one and of others, by their hash */
     int sizes_asked[MOST_SIZES_ASKED];         /* that terms may hang on, slots of values */
     int num_sizes_asked;                       /* -1: more than these: all are taken to count */
     double operations;                         /* arithmetic per element */
@@ -183,9 +204,12 @@ struct at_estimator {
     est_shift shifts[SHIFTS];
     est_leaf leaf[MAX_LEAVES], cut;
     int num_leaves;
-    int8_t common[MAX_LEAVES][MAX_LEAVES]; /* loops that two leaves share */
-    unsigned levels;                       /* bits: of the caches, that do not hold everything */
-    at_estimate *out;
+    int8_t common[MAX_LEAVES][MAX_LEAVES];        /* loops that two leaves share */
+    int8_t common_before[MAX_LEAVES][MAX_LEAVES]; /* the same at the point before */
+    unsigned levels;           /* bits: of the caches, that do not hold everything */
+    const at_program *program; /* of the point before; NULL: nothing is known of it */
+    int num_new;               /* leaves that were worked out for the point at hand */
+    at_estimate *out;          /* of the leaf at hand */
 };
 
 static inline bool est_unrolled(const est_loop *l) {
@@ -204,9 +228,8 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
 /* Adds the axes that an index depends on, and whether it is no sum of them times numbers. */
 void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides);
 
-/* estimate_terms.c: which of the stage's terms count, kept with the stage (in the arena). */
-const est_terms *est_terms_of(at_arena *arena, const at_program *p, const est_leaf *x,
-                              est_stage *of);
+/* estimate_terms.c: which terms of the leaf's stage count, kept with the stage. */
+const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x);
 /* Share of blocks that wide, with each term, in which any counts. */
 double est_share_along(const est_border *b, double width);
 
@@ -218,8 +241,17 @@ static inline int est_common(const at_estimator *e, const est_leaf *x, const est
     return e->common[x->place][y->place];
 }
 
-/* estimate_buffer.c: whose output each tensor is. All leaves have their loops. */
+/* estimate_changes.c: does anything that the leaf's loops and accesses depend on, but for where
+ * tensors lie, differ from the point before? */
+bool est_numbers_differ(const at_estimator *e, const at_program *p, est_leaf *x);
+/* Sets has_others. All leaves are as they are at this point. */
+void est_find_others(at_estimator *e);
+
+/* estimate_buffer.c: whose output each tensor is, the same in all points of a program. */
 void est_find_owners(at_estimator *e);
+/* Where tensors lie that depends on loops of new leaves. All leaves have their loops as the tree
+ * has them. */
+void est_buffers(at_estimator *e, const at_program *p);
 
 /* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. */
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */

@@ -58,7 +58,8 @@ static int common(const est_leaf *x, const est_leaf *y) {
 static void set_common(at_estimator *e) {
     for (int i = 0; i < e->num_leaves; i++)
         for (int k = 0; k <= i; k++)
-            e->common[i][k] = e->common[k][i] = (int8_t)common(&e->leaf[i], &e->leaf[k]);
+            if (e->leaf[i].is_new || e->leaf[k].is_new)
+                e->common[i][k] = e->common[k][i] = (int8_t)common(&e->leaf[i], &e->leaf[k]);
 }
 
 /* A vector of parts that each go on in the same steps becomes a loop over parts and one over a
@@ -83,11 +84,11 @@ static bool split_runs(est_leaf *x) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static bool collect(const at_program *p, const at_node *n, bool pack_inline, double mean_dynamic,
-                    est_leaf *leaf, int *num) {
+static bool collect(const at_program *p, const at_node *n, bool pack_inline, est_leaf *leaf,
+                    int *num) {
     for (; n; n = n->next) {
         if (!n->is_leaf) {
-            if (!collect(p, n->child, pack_inline, mean_dynamic, leaf, num)) return false;
+            if (!collect(p, n->child, pack_inline, leaf, num)) return false;
             continue;
         }
         const at_tensor *t = &p->compute->tensors[n->tensor];
@@ -97,27 +98,53 @@ static bool collect(const at_program *p, const at_node *n, bool pack_inline, dou
         x->place = (*num)++;
         x->node = n;
         x->stage = t;
-        if (!set_loops(p, n, mean_dynamic, x)) return false;
+    }
+    return true;
+}
+
+static bool lies_otherwise(const est_leaf *x) {
+    bool any = false;
+    for (int k = 0; k < x->num_accesses; k++) any |= x->access[k].buffer->is_new;
+    return any;
+}
+
+/* Loops and buffers of leaves, and which leaves are new. */
+static bool find_new(at_estimator *e, const at_program *p, bool all) {
+    est_leaf *end = e->leaf + e->num_leaves;
+    for (est_leaf *x = e->leaf; x < end; x++) {
+        x->is_new = est_numbers_differ(e, p, x) || x->is_split || all;
+        if (x->is_new && !set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
+    }
+    set_common(e);
+    est_buffers(e, p);
+    for (est_leaf *x = e->leaf; x < end; x++) {
+        if (x->is_new || !lies_otherwise(x)) continue;
+        x->is_new = true;
+        if (!set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
     }
     return true;
 }
 
 bool est_leaves(at_estimator *e, const at_program *p) {
-    e->num_leaves = 0;
-    if (!collect(p, p->root, e->o.pack_inline, e->o.mean_dynamic, e->leaf, &e->num_leaves))
-        return false;
-    est_find_owners(e);
-    set_common(e);
+    const bool all = e->program != p;
+    e->program = NULL; /* should this one fail */
+    if (all) {
+        e->num_leaves = 0;
+        if (!collect(p, p->root, e->o.pack_inline, e->leaf, &e->num_leaves)) return false;
+        est_find_owners(e);
+    }
+    if (!find_new(e, p, all)) return false;
     bool any = false;
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        if (!x->is_new) continue;
         if (!est_tensors(e, p, x)) return false;
         est_accesses(e, p, x);
-        if (split_runs(x)) {
-            est_accesses(e, p, x);
-            any = true;
-        }
+        x->is_split = split_runs(x);
+        if (x->is_split) est_accesses(e, p, x);
+        any |= x->is_split;
         est_touch(x);
     }
     if (any) set_common(e);
+    e->program = p;
     return true;
 }

@@ -129,7 +129,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     count(c, target, t->body, &out->operations);
     out->passed_on = passed_on(t->body);
     out->reads = reads_of(a, c, stages, out);
-    out->is_conditional = has_select(t->body);
+    out->is_conditional = out->selects = has_select(t->body);
     find_sizes(t->body, MOST_SIZES_ASKED, out->sizes_asked, &out->num_sizes_asked);
     for (int r = 0; r < out->num_reads; r++) {
         const est_stage *read = &stages[out->read[r]->ref];

@@ -319,16 +319,15 @@ static const double meanwhile = 0.1;
 static const double beside = 0.5;
 
 /* While a sum waits for itself, lines come. */
-static void come_meanwhile(const est_tile *t, const at_estimate *before, at_estimate *now) {
-    double working_ns = (now->operations - before->operations) * t->peak_ns;
-    double waiting_ns = fmax(0, now->sums_ns - before->sums_ns - working_ns);
-    double hidden_ns = fmin(now->memory_ns - before->memory_ns, waiting_ns);
-    now->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
+static void come_meanwhile(const est_tile *t, at_estimate *sum) {
+    double waiting_ns = fmax(0, sum->sums_ns - sum->operations * t->peak_ns);
+    double hidden_ns = fmin(sum->memory_ns, waiting_ns);
+    sum->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
 }
 
-static void come_beside(const at_speeds *s, const at_estimate *before, at_estimate *now) {
-    double lines_ns = (now->bytes[0] - before->bytes[0]) / 64 * (double)s->line_ns[1];
-    now->memory_ns -= (1 - beside) * fmin(lines_ns, now->memory_ns - before->memory_ns);
+static void come_beside(const at_speeds *s, at_estimate *sum) {
+    double lines_ns = sum->bytes[0] / 64 * (double)s->line_ns[1];
+    sum->memory_ns -= (1 - beside) * fmin(lines_ns, sum->memory_ns);
 }
 
 /* A turn of a parallel loop calls a function and works out addresses. Behind a list, whose end no
@@ -358,7 +357,6 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
         e->out->sums_ns += elements_ns(e, &t, all);
         return;
     }
-    const at_estimate before = *e->out;
     double num[AT_PARTS_MAX];
     choose_all(e, &t, tails, n, num);
     t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
@@ -376,7 +374,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
         if (n) choose(e, t.part, t.num_parts, t.other);
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
-    if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, &before, e->out);
-    else come_beside(e->o.speeds, &before, e->out);
+    if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);
+    else come_beside(e->o.speeds, e->out);
     if (t.is_dynamic) e->out->sums_ns += parallel_ns * parallel_turns(x, root);
 }

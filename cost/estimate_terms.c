@@ -1,6 +1,6 @@
 /* cost/estimate_terms.c: which terms of a sum count, by the conditions of what it reads: their
  * share, and where along its axes they are fewer. */
-#include "cost/estimate_int.h"
+#include "cost/estimate_access_int.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,10 +211,30 @@ static void count_terms(at_arena *arena, const at_program *p, const est_leaf *x,
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* All that the terms which count depend on, in the tree and the numbers of this program. */
-static bool is_of(const est_terms *s, const at_program *p, const est_leaf *x, const est_stage *of) {
-    const int64_t *extent = p->extents[x->node->tensor];
-    const int axes = x->stage->num_axes + x->stage->num_reduce;
+/* Does the stage have a condition in this tree, its own or one of what is computed where it reads?
+ */
+static bool is_conditional(const est_stage *stages, const at_program *p, int tensor) {
+    const est_stage *s = &stages[tensor];
+    if (s->selects || !s->is_conditional) return s->selects;
+    for (int r = 0; r < s->num_reads; r++) {
+        const int read = s->read[r]->ref;
+        if (p->dissolved[read] && is_conditional(stages, p, read)) return true;
+    }
+    return false;
+}
+
+/* Of all that the terms which count depend on, in the tree and the numbers of this program. */
+static uint64_t hash_of(const at_program *p, const int64_t *extent, int axes, const est_stage *of) {
+    uint64_t hash = (uint64_t)(uintptr_t)p->dissolved;
+    for (int i = 0; i < axes; i++) hash = est_mixed(hash ^ hash >> 32, (uint64_t)extent[i]);
+    for (int i = 0; i < of->num_sizes_asked; i++)
+        hash = est_mixed(hash ^ hash >> 32, (uint64_t)p->values[of->sizes_asked[i]]);
+    return hash ^ hash >> 32;
+}
+
+/* Is all of that the same? */
+static bool is_of(const est_terms *s, const at_program *p, const int64_t *extent, int axes,
+                  const est_stage *of) {
     bool same = s->dissolved == p->dissolved;
     for (int i = 0; i < axes && same; i++) same = s->extent[i] == extent[i];
     for (int i = 0; i < of->num_sizes_asked && same; i++)
@@ -222,19 +242,24 @@ static bool is_of(const est_terms *s, const at_program *p, const est_leaf *x, co
     return same;
 }
 
-const est_terms *est_terms_of(at_arena *arena, const at_program *p, const est_leaf *x,
-                              est_stage *of) {
+const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x) {
     static const est_terms all = {.share = 1};
-    if (!x->stage->num_reduce || !of->is_conditional || of->num_sizes_asked < 0) return &all;
-    for (const est_terms *s = of->kept; s; s = s->next)
-        if (is_of(s, p, x, of)) return s;
-    est_terms *s = AT_NEW(arena, est_terms);
-    const int axes = x->stage->num_axes + x->stage->num_reduce;
+    const int tensor = x->node->tensor, axes = x->stage->num_axes + x->stage->num_reduce;
+    est_stage *of = &e->stages[tensor];
+    if (!x->stage->num_reduce || of->num_sizes_asked < 0 || !is_conditional(e->stages, p, tensor))
+        return &all;
+    const int64_t *extent = p->extents[tensor];
+    const uint64_t hash = hash_of(p, extent, axes, of);
+    const est_terms **place = &of->kept[hash & (KEPT_TERMS - 1)];
+    for (const est_terms *s = *place; s; s = s->next)
+        if (s->hash == hash && is_of(s, p, extent, axes, of)) return s;
+    est_terms *s = AT_NEW(e->arena, est_terms);
+    s->hash = hash;
     s->dissolved = p->dissolved;
-    s->extent = at_copy(arena, p->extents[x->node->tensor], sizeof *s->extent * (size_t)axes);
-    s->sizes = AT_NEW_ARRAY(arena, int64_t, of->num_sizes_asked);
+    s->extent = at_copy(e->arena, extent, sizeof *s->extent * (size_t)axes);
+    s->sizes = AT_NEW_ARRAY(e->arena, int64_t, of->num_sizes_asked);
     for (int i = 0; i < of->num_sizes_asked; i++) s->sizes[i] = p->values[of->sizes_asked[i]];
-    count_terms(arena, p, x, s);
-    s->next = of->kept;
-    return of->kept = s;
+    count_terms(e->arena, p, x, s);
+    s->next = *place;
+    return *place = s;
 }

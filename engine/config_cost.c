@@ -2,9 +2,16 @@
 #include "engine/config_cost.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/machine_speeds.h"
+
+typedef struct knob_order { /* of a space, or of a part of a sum */
+    bool is_known;
+    int *knob; /* [num] that with most to be worked out anew first */
+    int num;
+} knob_order;
 
 struct at_cost_model {
     const at_task *task;
@@ -12,6 +19,7 @@ struct at_cost_model {
     at_builds *builds;
     const at_engine_options *options; /* of one whose table may still be told */
     at_estimator **estimators;        /* [sketches of the task; else 1]; NULL: not told yet */
+    knob_order *orders;               /* [parts of the space; else 1] */
 };
 
 static at_cost_model *new_model(const at_task *task) {
@@ -19,6 +27,8 @@ static at_cost_model *new_model(const at_task *task) {
     at_cost_model *m = AT_NEW(a, at_cost_model);
     *m = (at_cost_model){
         .task = task, .arena = a, .scratch = at_arena_new(), .builds = at_builds_new(a, task)};
+    int parts = at_space_num_parts(at_task_space(task));
+    m->orders = AT_NEW_ARRAY(a, knob_order, parts ? parts : 1);
     return m;
 }
 
@@ -120,9 +130,85 @@ bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
            at_estimate_of(estimator_of(m, &config), p, out);
 }
 
-void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns) {
+/* ---- many points ----------------------------------------------------------------------------- */
+
+/* An estimate takes less where the one before was of a point that is alike, so a list is gone
+ * through in an order: knobs that change most leaves take turns last. */
+enum { FEW = 64 }; /* points of a list that are taken as they come */
+
+typedef struct place {
+    int64_t key;
+    int part, number; /* in the list */
+} place;
+
+static int in_order(const void *x, const void *y) {
+    const place *a = x, *b = y;
+    if (a->part != b->part) return a->part < b->part ? -1 : 1;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return a->number - b->number;
+}
+
+/* How much has to be worked out anew where this knob alone has its next value. */
+static int weight_of(at_cost_model *m, int64_t index, int64_t *digits, int knob) {
+    const at_space *s = at_task_space(m->task);
+    const int64_t own = digits[knob];
     at_estimate e;
-    for (int i = 0; i < n; i++) out_ns[i] = at_cost_point(m, index[i], &e) ? e.ns : INFINITY;
+    at_config config;
+    digits[knob] = (own + 1) % at_space_knob_len(s, knob);
+    int64_t other = at_space_index(s, digits);
+    digits[knob] = own;
+    if (!at_cost_point(m, index, &e) || !at_cost_point(m, other, &e)) return 0;
+    if (at_config_at(m->scratch, s, other, &config, NULL) != AT_OK) return 0;
+    return at_estimate_new_leaves(estimator_of(m, &config));
+}
+
+static const knob_order *order_of(at_cost_model *m, int64_t index, int part, int64_t *digits) {
+    const at_space *s = at_task_space(m->task);
+    knob_order *o = &m->orders[part];
+    if (o->is_known) return o;
+    const int n = at_space_num_knobs(s);
+    int *weight = AT_NEW_ARRAY(m->arena, int, n);
+    o->is_known = true;
+    o->knob = AT_NEW_ARRAY(m->arena, int, n);
+    at_space_digits(s, index, digits);
+    for (int k = at_space_num_parts(s) > 0; k < n; k++) {
+        if (!at_space_digit_counts(s, digits, k) || at_space_knob_len(s, k) < 2) continue;
+        weight[k] = weight_of(m, index, digits, k);
+        int at = o->num++;
+        for (; at > 0 && weight[o->knob[at - 1]] < weight[k]; at--) o->knob[at] = o->knob[at - 1];
+        o->knob[at] = k;
+    }
+    return o;
+}
+
+static place place_of(at_cost_model *m, int64_t index, int number, int64_t *digits) {
+    const at_space *s = at_task_space(m->task);
+    place p = {.part = at_space_num_parts(s) ? at_space_part_of(s, index) : 0, .number = number};
+    const knob_order *o = order_of(m, index, p.part, digits);
+    at_space_digits(s, index, digits);
+    for (int i = 0; i < o->num; i++)
+        p.key = p.key * at_space_knob_len(s, o->knob[i]) + digits[o->knob[i]];
+    return p;
+}
+
+static double cost_of(at_cost_model *m, int64_t index) {
+    at_estimate e;
+    return at_cost_point(m, index, &e) ? e.ns : INFINITY;
+}
+
+void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns) {
+    if (n <= FEW) {
+        for (int i = 0; i < n; i++) out_ns[i] = cost_of(m, index[i]);
+        return;
+    }
+    place *places = malloc(sizeof *places * (size_t)n);
+    int64_t *digits = malloc(sizeof *digits * (size_t)at_space_num_knobs(at_task_space(m->task)));
+    AT_NEED(places && digits);
+    for (int i = 0; i < n; i++) places[i] = place_of(m, index[i], i, digits);
+    qsort(places, (size_t)n, sizeof *places, in_order);
+    for (int i = 0; i < n; i++) out_ns[places[i].number] = cost_of(m, index[places[i].number]);
+    free(places);
+    free(digits);
 }
 
 static void costs_of(void *ctx, const int64_t *indices, int n, double *ns) {

@@ -39,20 +39,24 @@ static void remember(at_draft *d, int64_t index, double ns, double correction) {
     else x->correction = 0;
 }
 
-/* From now on all of them are known. */
+/* From now on all of them are known. They are asked for together: costs of points that are alike
+ * take less. */
 static void ask(at_draft *d, const int64_t *indices, int n) {
-    enum { CHUNK = 256 };
-    int64_t unknown[CHUNK];
-    double ns[CHUNK], off[CHUNK] = {0};
-    for (int i = 0; i < n;) {
-        int num = 0;
-        for (; i < n && num < CHUNK; i++)
-            if (at_number_of(&d->known, indices[i]) < 0) unknown[num++] = indices[i];
-        d->costs.of(d->costs.ctx, unknown, num, ns);
-        if (d->learned) at_learned_costs_off(d->learned, unknown, num, off);
-        for (int k = 0; k < num; k++)
-            if (at_number_of(&d->known, unknown[k]) < 0) remember(d, unknown[k], ns[k], off[k]);
-    }
+    int num = 0;
+    int64_t *unknown = malloc(sizeof *unknown * (size_t)(n + 1));
+    AT_NEED(unknown);
+    for (int i = 0; i < n; i++)
+        if (at_number_of(&d->known, indices[i]) < 0) unknown[num++] = indices[i];
+    double *ns = malloc(sizeof *ns * (size_t)(num + 1)),
+           *off = calloc((size_t)(num + 1), sizeof *off);
+    AT_NEED(ns && off);
+    d->costs.of(d->costs.ctx, unknown, num, ns);
+    if (d->learned) at_learned_costs_off(d->learned, unknown, num, off);
+    for (int k = 0; k < num; k++)
+        if (at_number_of(&d->known, unknown[k]) < 0) remember(d, unknown[k], ns[k], off[k]);
+    free(unknown);
+    free(ns);
+    free(off);
 }
 
 void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs) {

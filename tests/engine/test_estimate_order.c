@@ -11,9 +11,10 @@
 #include "sketch/sketch.h"
 #include "templates/template.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { POINTS = 12 };
+enum { POINTS = 12, MANY = 300, NEAR = 40 };
 
 static at_cost_model *model_of(const at_task *t) {
     return guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
@@ -45,6 +46,54 @@ static void compare(const at_template_row *row) {
     assert_true(compared > 0);
     at_cost_model_free(all);
     at_arena_free(a);
+}
+
+/* A point and those one knob away, which have most of their leaves in common. */
+static int add_near(const at_space *s, int64_t index, int64_t *digits, int64_t *out, int n) {
+    at_space_digits(s, index, digits);
+    for (int k = 0; k < at_space_num_knobs(s) && n < MANY; k++) {
+        if (!at_space_digit_counts(s, digits, k) || (at_space_num_parts(s) && k == 0)) continue;
+        const int64_t own = digits[k];
+        digits[k] = (own + 1) % at_space_knob_len(s, k);
+        out[n++] = at_space_index(s, digits);
+        digits[k] = own;
+    }
+    return n;
+}
+
+/* A list has the estimates that its points have in any order, one by one. */
+static void compare_list(const at_template_row *row) {
+    at_arena *a = at_arena_new();
+    at_task *t;
+    at_error err;
+    if (at_task_new(a, row, NULL, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    const at_space *s = at_task_space(t);
+    at_cost_model *together = model_of(t), *apart = model_of(t);
+    int64_t *digits = AT_NEW_ARRAY(a, int64_t, at_space_num_knobs(s)), index[MANY];
+    double ns[MANY];
+    at_rng rng;
+    at_rng_seed(&rng, 6, 1);
+    int n = 0;
+    while (n < MANY) {
+        index[n++] = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(s));
+        if (n <= NEAR) n = add_near(s, index[n - 1], digits, index, n);
+    }
+    at_cost_points(together, index, MANY, ns);
+    for (int i = MANY - 1; i >= 0; i--) {
+        at_estimate e;
+        const double own = at_cost_point(apart, index[i], &e) ? e.ns : INFINITY;
+        if (own != ns[i])
+            fail_msg("%s, index %lld: %g ns in a list, %g by itself", row->name,
+                     (long long)index[i], ns[i], own);
+    }
+    at_cost_model_free(together);
+    at_cost_model_free(apart);
+    at_arena_free(a);
+}
+
+static void lists(void **state) {
+    (void)state;
+    for (int i = 0; i < at_template_count(); i++) compare_list(at_template_at(i));
 }
 
 static void templates(void **state) {
@@ -83,16 +132,19 @@ static void define(at_template *t) {
 
 static void trees_and_sizes_by_knobs(void **state) {
     (void)state;
-    compare(&(at_template_row){.name = "blocks",
-                               .help = "a convolution in blocks of rows",
-                               .args = "N=1, H=12, W=10, C=32",
-                               .record_args = "[N, H, W, C, \"float32\"]",
-                               .define = define});
+    const at_template_row row = {.name = "blocks",
+                                 .help = "a convolution in blocks of rows",
+                                 .args = "N=1, H=12, W=10, C=32",
+                                 .record_args = "[N, H, W, C, \"float32\"]",
+                                 .define = define};
+    compare(&row);
+    compare_list(&row);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(templates),
+        cmocka_unit_test(lists),
         cmocka_unit_test(trees_and_sizes_by_knobs),
     };
     at_sketches_for_templates();
