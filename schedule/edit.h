@@ -104,9 +104,12 @@ at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const
 
 /* E10: the stage's expression stands wherever it was read, and the stage is none any more
  * (edit_inline.c).
- *     @d = x[i] - y[j];  @s = .. d[i, j]   ->   @s = .. (x[i] - y[j]) */
-at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage,
-                         const at_compute **compute, at_tree **out, at_error *err);
+ *     @d = x[i] - y[j];  @s = .. d[i, j]   ->   @s = .. (x[i] - y[j])
+ * Of a sum its terms do, one behind the other: each of its n reductions, by name, is so long. */
+enum { AT_INLINE_SUMS = 4, AT_INLINE_TERMS = 64 }; /* at most */
+at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
+                         const int64_t *sizes, int n, const at_compute **compute, at_tree **out,
+                         at_error *err);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 

@@ -46,8 +46,11 @@ void at_edit_print(at_text *out, const at_edit *e) {
         if (e->loop) at_text_addf(out, " in %s", e->loop);
         return;
     case AT_EDIT_DISSOLVE:
-    case AT_EDIT_INLINE:
     case AT_EDIT_INIT: at_text_addf(out, " %s", e->stage); return;
+    case AT_EDIT_INLINE:
+        at_text_addf(out, " %s%s", e->stage, e->names[0] ? " of" : "");
+        add_names(out, e);
+        return;
     case AT_EDIT_COPY:
         at_text_addf(out, " %s %s", copies[e->copy],
                      e->copy == AT_COPY_WRITE ? e->stage : e->other);
@@ -212,8 +215,12 @@ static at_status rest(line_reader *r, at_edit *e) {
     case AT_EDIT_NEST:
     case AT_EDIT_JOIN: return place(r, e);
     case AT_EDIT_DISSOLVE:
-    case AT_EDIT_INLINE:
     case AT_EDIT_INIT: return stage(r, &e->stage);
+    case AT_EDIT_INLINE:
+        AT_TRY(stage(r, &e->stage));
+        if (at_end(r)) return AT_OK;
+        AT_TRY(expect(r, "of"));
+        return names(r, e, true);
     case AT_EDIT_COPY: return copy(r, e);
     case AT_EDIT_FACTOR:
         AT_TRY(stage(r, &e->stage));

@@ -4,7 +4,8 @@
 #include "sketch/sketch_int.h"
 
 static bool stays(const at_definition *d) {
-    return d->kind == AT_DEFINE_LAYOUT || d->kind == AT_DEFINE_SPARSE || d->kind == AT_DEFINE_FLOPS;
+    return d->kind == AT_DEFINE_LAYOUT || d->kind == AT_DEFINE_SPARSE ||
+           d->kind == AT_DEFINE_FLOPS || d->kind == AT_DEFINE_REQUIRE;
 }
 
 at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,

@@ -166,6 +166,24 @@ static at_status take_numbers(replay *r, const at_edit *e) {
     return AT_OK;
 }
 
+/* An inlined sum's terms are as many as its reductions have here. */
+static at_status check_lengths(replay *r, const at_edit *e, const at_compute *c) {
+    int stage = at_compute_find(c, e->stage);
+    const at_tensor *x = stage < 0 ? NULL : &c->tensors[stage];
+    int64_t *values = AT_NEW_ARRAY(r->arena, int64_t, r->numbers.len + 1);
+    for (int i = 0; i < r->numbers.len; i++) values[i] = r->numbers.data[i].value;
+    for (int k = x ? x->num_axes : 0; x && k < x->num_axes + x->num_reduce; k++)
+        for (int i = 0; i < at_edit_num_names(e); i++) {
+            int64_t length;
+            if (strcmp(x->axes[k].name, e->names[i]) || x->axes[k].begin) continue;
+            AT_TRY(at_expr_eval(x->axes[k].extent, values, &length, r->err));
+            if (length != e->sizes[i])
+                return at_fail(r->err, AT_E_INPUT, "%s is %lld, not %lld", e->names[i],
+                               (long long)length, (long long)e->sizes[i]);
+        }
+    return AT_OK;
+}
+
 static at_status start(replay *r, const at_steps *h, const at_compute **c, at_tree **tree) {
     const at_compute *from = at_task_compute(r->task);
     at_compute *own;
@@ -192,7 +210,7 @@ static at_status start(replay *r, const at_steps *h, const at_compute **c, at_tr
 static at_status apply(replay *r, const char *what, const at_edit *e, const at_compute **c,
                        at_tree **tree) {
     at_definition knob;
-    at_status s = take_numbers(r, e);
+    at_status s = e->kind == AT_EDIT_INLINE ? check_lengths(r, e, *c) : take_numbers(r, e);
     if (s == AT_OK) s = at_edit_make(r->arena, r->symbols, *c, *tree, e, c, tree, &knob, r->err);
     if (s == AT_OK) return AT_OK;
     at_text text = {0};
@@ -247,7 +265,8 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
     if (start(&r, h, &c, &tree) != AT_OK) return at_fail_at(err, "%s: ", what);
     for (int i = 0; i < h->num_steps; i++) {
         const at_edit *e = &h->steps[i];
-        rewritten |= e->kind == AT_EDIT_COPY || e->kind == AT_EDIT_FACTOR;
+        rewritten |=
+            e->kind == AT_EDIT_COPY || e->kind == AT_EDIT_FACTOR || e->kind == AT_EDIT_INLINE;
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
     }
     at_schedulable *s = finish(&r, c, tree);

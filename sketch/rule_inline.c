@@ -23,13 +23,12 @@ const sketch_rule at_rule_inline = {applies, apply};
 
 enum { MOST_READS = 8 }; /* in all places where it is read */
 
-/* Arithmetic alone, of elements whose places axes give; counts these. */
-static bool is_arithmetic(const at_expr *e, int *reads) {
+bool sketch_is_arithmetic(const at_expr *e, int *reads) {
     if (e->op == AT_X_SELECT) return false;
     if (e->op == AT_X_INDEX) ++*reads;
     for (int i = 0; i < e->nargs; i++)
         if (e->op == AT_X_INDEX ? at_index_axis(e->arg[i]) == AT_INDEX_OTHER
-                                : !is_arithmetic(e->arg[i], reads))
+                                : !sketch_is_arithmetic(e->arg[i], reads))
             return false;
     return true;
 }
@@ -52,7 +51,7 @@ void sketch_inline_sums(sketch_state *s) {
     int *places = AT_NEW_ARRAY(s->arena, int, f->compute->num_tensors); /* of those inlined */
     for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
         int reads = 0, n = f->of[t].is_dissolved ? places_of(f, t, places) : 0;
-        if (!n || !is_arithmetic(f->compute->tensors[t].body, &reads) || !reads ||
+        if (!n || !sketch_is_arithmetic(f->compute->tensors[t].body, &reads) || !reads ||
             n * reads > MOST_READS)
             continue;
         at_edit e = {.kind = AT_EDIT_INLINE, .stage = f->compute->tensors[t].name};

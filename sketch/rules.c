@@ -92,12 +92,9 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
-static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
+at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
     at_arena *a = s->arena;
-    const at_compute *c = s->compute;
-    AT_TRY(at_edit_plain(a, c, &s->tree, err));
-    sketch_inline_sums(s);
-    if (s->compute == c) return AT_OK;
+    const at_compute *c = s->before->compute;
     at_facts *facts = AT_NEW(a, at_facts);
     at_facts_given left = *given;
     bool *kept = AT_NEW_ARRAY(a, bool, c->num_tensors);
@@ -106,6 +103,15 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     left.kept = kept;
     s->facts = facts;
     return at_facts_of(a, s->compute, &left, facts, err);
+}
+
+static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
+    const at_compute *c = s->compute;
+    AT_TRY(at_edit_plain(s->arena, c, &s->tree, err));
+    sketch_inline_sums(s);
+    if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
+    sketch_inline_terms(s, given);
+    return AT_OK;
 }
 
 /* kept: which stages are not dissolved, by what a first look found; NULL: nothing. */

@@ -71,7 +71,7 @@ typedef enum at_edit_kind {
     AT_EDIT_NEST,  /* stage into `loop` of `other`, before it or behind it */
     AT_EDIT_JOIN,  /* the same with its own loops; no loop: outside of all */
     AT_EDIT_DISSOLVE,  /* stage */
-    AT_EDIT_INLINE,    /* stage */
+    AT_EDIT_INLINE,    /* stage; of a sum, its reductions `names` have these `sizes` */
     AT_EDIT_COPY,      /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
     AT_EDIT_FACTOR,    /* loop of stage; names[0]: the new stage */
     AT_EDIT_MARK,      /* loop of stage: ann */

@@ -77,6 +77,27 @@ static at_status split(at_arena *a, at_symbols *symbols, const at_compute *c, co
     return at_edit_split(a, t, c, e->stage, e->loop, e->names, n, tree, err);
 }
 
+/* ---- inline ---------------------------------------------------------------------------------- */
+
+/* Lengths that arguments gave: the text is right for these only. */
+static void keep_lengths(at_arena *a, const at_compute *c, const at_edit *e, at_definition *knob) {
+    const at_tensor *x = &c->tensors[at_compute_find(c, e->stage)];
+    at_text condition = {0};
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        for (int i = 0; i < at_edit_num_names(e); i++) {
+            if (strcmp(x->axes[k].name, e->names[i]) || x->axes[k].extent->op == AT_X_INT) continue;
+            at_text_add(&condition, condition.len ? " && (" : "(");
+            at_expr_print(&condition, x->axes[k].extent);
+            at_text_addf(&condition, ") == %lld", (long long)e->sizes[i]);
+        }
+    if (condition.len) {
+        const char *text = at_strdup(a, at_text_str(&condition));
+        const char *problem = at_format(a, "the sum %s is written out: %s", e->stage, text);
+        *knob = (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {text, problem}};
+    }
+    at_text_free(&condition);
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
@@ -101,7 +122,10 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_repeat(a, t, c, e->stage, e->names[0], e->loop, tree, err);
     case AT_EDIT_SIZE: return at_fail(err, AT_E_INPUT, "sizes stand before all edits");
     case AT_EDIT_DISSOLVE: return at_edit_dissolve(a, t, c, e->stage, tree, err);
-    case AT_EDIT_INLINE: return at_edit_inline(a, t, e->stage, compute, tree, err);
+    case AT_EDIT_INLINE:
+        AT_TRY(at_edit_inline(a, t, e->stage, e->names, e->sizes, n, compute, tree, err));
+        keep_lengths(a, c, e, knob);
+        return AT_OK;
     case AT_EDIT_COPY:
         return at_edit_copy(a, t, e->copy, e->copy == AT_COPY_WRITE ? e->stage : e->other, e->stage,
                             e->names[0], compute, tree, err);

@@ -55,7 +55,7 @@ static void add_split(at_text *out, const at_definition *d) {
 static void add_definition(at_text *out, const at_definition *d) {
     static const char *const calls[AT_DEFINE_KINDS] = {
         "at_sizes",        "at_split",  "at_option", "at_reorder", "at_annotate",
-        "at_joint_filter", "at_layout", "at_sparse", "at_flops"};
+        "at_joint_filter", "at_layout", "at_sparse", "at_flops",   "at_require"};
     at_text_addf(out, "    %s(t", calls[d->kind]);
     for (int i = 0; i < 4 && d->text[i]; i++) {
         if (d->kind == AT_DEFINE_REORDER && i == 2) at_text_addf(out, ", %d", d->fallback);

@@ -117,6 +117,12 @@ at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_erro
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 /* Dissolved stages of sums become part of these (rule_inline.c). */
 void sketch_inline_sums(sketch_state *s);
+/* Arithmetic alone, of elements whose places axes give; counts these. */
+bool sketch_is_arithmetic(const at_expr *e, int *reads);
+/* Sums of a few terms become part of longer ones (rule_terms.c); given: as for s->before. */
+void sketch_inline_terms(sketch_state *s, const at_facts_given *given);
+/* Facts of what edits made of the computation before all rules (rules.c). */
+at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed
  * often, and what that adds to a name; NULL: none (rule_whole.c). */
 const char *sketch_wholes(const sketch_state *s, bool **kept);

@@ -18,13 +18,15 @@ static bool is_worth_packing(const sketch_state *s, int stage, const at_access *
 
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     enum { MOST_STEP = 4 };
-    return axis == s->facts->compute->tensors[stage].num_axes - 1 && x->stride[axis] > 1 &&
-           x->stride[axis] <= MOST_STEP && tile_sums_are_short(s, stage) &&
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    bool stored = axis == t->num_axes - 1 && tile_sums_are_short(s, stage),
+         summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
+    return (stored || summed) && x->stride[axis] > 1 && x->stride[axis] <= MOST_STEP &&
            !is_worth_packing(s, stage, x);
 }
 
 /* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
- * short sum; or they would of a copy. */
+ * short sum or along the sum; or they would of a copy. */
 static bool reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
@@ -163,7 +165,9 @@ int tile_lanes_of(const sketch_state *s, int stage) {
     if (!t->num_reduce || t->axes[last].begin || f->divisor[last] || f->extent[last] < LEAST_DOT)
         return -1;
     for (int i = 0; i < f->num_accesses; i++)
-        if (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1) return -1;
+        if (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1 &&
+            !tile_is_picked(s, stage, &f->access[i], last))
+            return -1;
     return last;
 }
 

@@ -16,6 +16,7 @@ void at_define(at_template *t, const at_definition *d) {
     case AT_DEFINE_LAYOUT: at_layout(t, x[0]); return;
     case AT_DEFINE_SPARSE: at_sparse(t, x[0], x[1], x[2], x[3]); return;
     case AT_DEFINE_FLOPS: at_flops(t, x[0]); return;
+    case AT_DEFINE_REQUIRE: at_require(t, x[0], x[1]); return;
     case AT_DEFINE_KINDS: break;
     }
     AT_BUG("definition of kind %d", d->kind);
@@ -61,7 +62,9 @@ const at_definition *at_template_definitions(const at_template *t, int *n) {
 /* What knobs and layouts are for, only a schedule says. */
 static bool can_derive(const at_template *t) {
     for (int i = 0; i < t->definitions.len; i++)
-        if (t->definitions.data[i].kind != AT_DEFINE_SIZES) return false;
+        if (t->definitions.data[i].kind != AT_DEFINE_SIZES &&
+            t->definitions.data[i].kind != AT_DEFINE_REQUIRE)
+            return false;
     return deriver && t->compute_text && !t->trees.len && !t->sketches.len && !t->sparse.blocks &&
            !t->filter;
 }

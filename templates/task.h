@@ -107,6 +107,7 @@ typedef enum at_definition_kind {
     AT_DEFINE_LAYOUT,
     AT_DEFINE_SPARSE, /* blocks, indices, indptr, columns */
     AT_DEFINE_FLOPS,
+    AT_DEFINE_REQUIRE, /* condition, problem */
     AT_DEFINE_KINDS
 } at_definition_kind;
 typedef struct at_definition {

@@ -153,8 +153,9 @@ void at_require(at_template *t, const char *condition, const char *problem) {
     at_expr *e;
     int64_t holds = evaluate(t, condition, &e);
     if (e) at_template_note(t, -1, e, holds);
-    if (!holds && at_template_has_text(t, "at_require", problem))
-        at_fail(&t->err, AT_E_USAGE, "%s", problem);
+    if (!at_template_has_text(t, "at_require", problem)) return;
+    if (e) keep(t, (at_definition){.kind = AT_DEFINE_REQUIRE, .text = {condition, problem}});
+    if (!holds) at_fail(&t->err, AT_E_USAGE, "%s", problem);
 }
 
 void at_layout(at_template *t, const char *text) {

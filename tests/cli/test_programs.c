@@ -48,6 +48,17 @@ static void history(void **state) {
         if (!strstr(r->err, cases[i].message))
             fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
     }
+    cli_write("far.te",
+              "args N=40, D=3\nx[N, D] : input\n"
+              "s[i:N, j:N] = sum(d:D) x[i, d]*x[j, d]\nout[i:N] = sum(j:N) abs(s[i, j])\n");
+    cli_expect(0, "./autotune show ./far.te --history steps > far.steps");
+    assert_non_null(strstr(cli_read("far.steps"), "inline s of d:3\n"));
+    cli_expect(0, "./autotune run ./far.te --from-steps far.steps");
+    r = cli_expect(4, "./autotune run ./far.te --from-steps far.steps --args D=4");
+    assert_non_null(strstr(r->err, "far.steps: inline s of d:3: d is 4, not 3"));
+    cli_expect(0, "./autotune show ./far.te -o far.c");
+    r = cli_expect(2, "./autotune run ./far.c --args D=4");
+    assert_non_null(strstr(r->err, "the sum s is written out: (D) == 3"));
     cli_expect(2, "./autotune run ./my.te --from-steps my.steps --index 0");
     cli_expect(4, "./autotune run ./my.te --from-steps none.steps");
     cli_expect(4, "./autotune run ./my.te --from-steps my.steps --args N=25");

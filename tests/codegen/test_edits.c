@@ -103,6 +103,22 @@ static at_status copy(editing *e, const char *stage, result *r, at_error *err) {
                         &r->tree, err);
 }
 
+/* Of a sum with the lengths of its reductions. */
+static at_status inlined(editing *e, const char *stage, result *r, at_error *err) {
+    const at_tensor *x = &e->now.compute->tensors[at_compute_find(e->now.compute, stage)];
+    const char *names[PATH];
+    int64_t sizes[PATH];
+    at_text_addf(&e->told, "inline %s of %d\n", stage, x->num_reduce);
+    for (int k = 0; k < x->num_reduce; k++) {
+        const at_axis *axis = &x->axes[x->num_axes + k];
+        names[k] = axis->name;
+        if (axis->begin) return AT_E_INPUT;
+        AT_TRY(at_expr_eval(axis->extent, e->before.values, &sizes[k], err));
+    }
+    return at_edit_inline(e->before.arena, e->now.tree, stage, names, sizes, x->num_reduce,
+                          &r->compute, &r->tree, err);
+}
+
 static at_status edit(editing *e, int kind, result *r, at_error *err) {
     at_arena *a = e->before.arena;
     piece x[PATH];
@@ -111,10 +127,7 @@ static at_status edit(editing *e, int kind, result *r, at_error *err) {
     const at_tree *t = e->now.tree;
     const at_compute *c = e->now.compute;
     if (kind == E6) return copy(e, stage, r, err);
-    if (kind == E10) {
-        at_text_addf(&e->told, "inline %s\n", stage);
-        return at_edit_inline(a, t, stage, &r->compute, &r->tree, err);
-    }
+    if (kind == E10) return inlined(e, stage, r, err);
     if (kind == E5) {
         at_text_addf(&e->told, "dissolve %s\n", stage);
         return at_edit_dissolve(a, t, c, stage, &r->tree, err);

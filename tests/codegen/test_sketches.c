@@ -137,6 +137,8 @@ static void operators(void **state) {
         {"tests/te/moments", "N=3,H=5,W=7,C=19"},
         {"tests/te/moments_first", "N=3,C=7,H=3,W=29"},
         {"tests/te/numbered_rows", "N=11,U=13,G=5"},
+        {"tests/te/potentials", "N=21,D=3"},
+        {"tests/te/nearest", "N=11,M=41"},
         {"tests/te/periodic", "H=5,W=37"},
         {"tests/te/periodic_window", "H=5,W=19,K=3"},
         {"tests/te/periodic_window", "H=4,W=35,K=5"},

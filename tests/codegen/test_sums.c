@@ -39,6 +39,7 @@ static const struct {
     {"tests/te/moments_first", ""},
     {"tests/te/two_gates", ""},
     {"tests/te/max_pool_first", ""},
+    {"tests/te/potentials", ""},
     {"masked_mean", ""},
 };
 

@@ -279,14 +279,39 @@ static void plain(void **state) {
     expect_same_outputs();
     REFUSED("rule 1 (leaf): @out is an output, which cannot be dissolved",
             at_edit_dissolve(e.f.arena, e.tree, e.compute, "out", &e.tree, &e.err));
-    DO(at_edit_inline(e.f.arena, e.tree, "s", &e.compute, &e.tree, &e.err));
+    DO(at_edit_inline(e.f.arena, e.tree, "s", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
     expect_tree("i, j =>\n    @out = i, j\n");
     assert_int_equal(at_compute_find(e.compute, "s"), -1);
     expect_same_outputs();
     REFUSED("@out is an output, which cannot be inlined",
-            at_edit_inline(e.f.arena, e.tree, "out", &e.compute, &e.tree, &e.err));
+            at_edit_inline(e.f.arena, e.tree, "out", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
     REFUSED("there is no stage \"A\"",
-            at_edit_inline(e.f.arena, e.tree, "A", &e.compute, &e.tree, &e.err));
+            at_edit_inline(e.f.arena, e.tree, "A", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
+    end();
+}
+
+/* The terms of a short sum become part of what reads it. */
+static void inlined_terms(void **state) {
+    (void)state;
+    static const char short_sum[] =
+        "A[N, K] : input\ns[i:N] = max(k:K, r:2) A[i, k]*(k + r)\nout[i:N] = s[i]*2\n";
+    static const example whole = {"short sum", "N=3, K=2", short_sum,
+                                  "i, k, r =>\n    @s = i // k, r\ni =>\n    @out = i\n"};
+    static const char *const names[] = {"r", "k"};
+    begin(&whole);
+    REFUSED("@s is inlined with the lengths of its reductions, of at most 64 terms",
+            at_edit_inline(e.f.arena, e.tree, "s", names, (int64_t[]){2}, 1, &e.compute, &e.tree,
+                           &e.err));
+    REFUSED("@s is inlined with the lengths of its reductions, of at most 64 terms",
+            at_edit_inline(e.f.arena, e.tree, "s", names, (int64_t[]){2, 33}, 2, &e.compute,
+                           &e.tree, &e.err));
+    REFUSED("@out is an output, which cannot be inlined",
+            at_edit_inline(e.f.arena, e.tree, "out", names, (int64_t[]){2}, 1, &e.compute, &e.tree,
+                           &e.err));
+    DO(at_edit_inline(e.f.arena, e.tree, "s", names, (int64_t[]){2, 2}, 2, &e.compute, &e.tree,
+                      &e.err));
+    expect_tree("i =>\n    @out = i\n");
+    expect_same_outputs();
     end();
 }
 
@@ -303,7 +328,7 @@ static void inlined_chain(void **state) {
                                "i =>\n    @d = i\ni =>\n    @out = i\n"};
         begin(&chain);
         size_t before = at_arena_used(e.f.arena);
-        DO(at_edit_inline(e.f.arena, e.tree, "d", &e.compute, &e.tree, &e.err));
+        DO(at_edit_inline(e.f.arena, e.tree, "d", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
         used[more] = at_arena_used(e.f.arena) - before;
         expect_same_outputs();
         end();
@@ -345,6 +370,7 @@ int main(void) {
                                        cmocka_unit_test(factor),
                                        cmocka_unit_test(epilogue),
                                        cmocka_unit_test(plain),
+                                       cmocka_unit_test(inlined_terms),
                                        cmocka_unit_test(inlined_chain),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
