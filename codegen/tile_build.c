@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-enum { REGISTERS_PER_TURN = 4 }; /* that a function of an element takes, about */
+enum {
+    REGISTERS_PER_TURN = 4, /* that a function of an element takes, about */
+    TURNS = 16,             /* of a loop, */
+    QUOTIENT = 8            /* and operations that one takes as long as: for comparisons */
+};
 
 /* Operations that only make or move a pointer. */
 static bool is_aside(const at_tile_op *op) {
@@ -114,36 +118,74 @@ static int loads_of(const at_tile *t) {
     return n;
 }
 
+/* Operations, and the registers that they name, on the way to a tile. */
+typedef struct {
+    const at_tile_op *ops;
+    const at_tile_vreg *vregs;
+    int num_ops, num_vregs;
+} listing;
+
 /* Terms that read the same, one behind the other, where fewer loads come of it. */
-static void share_loads(at_builder *b, at_tile *t) {
+static void share_loads(at_low *l, const listing *in, at_tile *t) {
     int different = 0;
     at_tile other = *t;
-    for (int v = 0; v < b->vregs.len; v++)
-        different += b->vregs.data[v].load == AT_T_LOAD || b->vregs.data[v].load == AT_T_BCAST;
+    for (int v = 0; v < in->num_vregs; v++)
+        different += in->vregs[v].load == AT_T_LOAD || in->vregs[v].load == AT_T_BCAST;
     for (int in_groups = 0; in_groups < 2 && loads_of(t) > different; in_groups++) {
         const at_tile_op *shared =
-            at_tile_share(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, in_groups);
-        if (at_tile_alloc(b->l, shared, b->ops.len, b->vregs.data, b->vregs.len, &other) &&
+            at_tile_share(l, in->ops, in->num_ops, in->vregs, in->num_vregs, in_groups);
+        if (at_tile_alloc(l, shared, in->num_ops, in->vregs, in->num_vregs, &other) &&
             loads_of(&other) < loads_of(t))
             *t = other;
     }
 }
 
 /* Vectors that take turns need more registers; where there are not as many, fewer do, or they go
- * one by one. */
-static bool allocate(at_builder *b, at_tile *t) {
-    int tensor[AT_TILE_MAX_SLOTS];
-    for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
-    for (int together = b->l->target->regs / REGISTERS_PER_TURN; together > 1;
+ * one by one. How many do; 0: it does not fit. */
+static int allocate(at_low *l, const listing *in, const int *slot_tensor, at_tile *t) {
+    for (int together = l->target->regs / REGISTERS_PER_TURN; together > 1;
          together = together > 2 ? (together + 1) / 2 : 0) {
-        const at_tile_op *woven = at_tile_weave(b->l, b->ops.data, b->ops.len, b->vregs.data,
-                                                b->vregs.len, tensor, together);
+        const at_tile_op *woven =
+            at_tile_weave(l, in->ops, in->num_ops, in->vregs, in->num_vregs, slot_tensor, together);
         if (!woven) break;
-        if (at_tile_alloc(b->l, woven, b->ops.len, b->vregs.data, b->vregs.len, t)) return true;
+        if (at_tile_alloc(l, woven, in->num_ops, in->vregs, in->num_vregs, t)) return together;
     }
-    if (!at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t)) return false;
-    share_loads(b, t);
-    return true;
+    if (!at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, t)) return 0;
+    share_loads(l, in, t);
+    return 1;
+}
+
+/* Of its operations, those in a loop counting more than those before it. */
+static double work_of(const at_tile *t) {
+    double sum = 0, times = 1;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        if (op->kind == AT_T_LOOP) times *= TURNS;
+        if (op->kind == AT_T_END) times /= TURNS;
+        sum += times * (op->kind == AT_T_DIV || op->kind == AT_T_SQRT ? QUOTIENT : 1);
+    }
+    return sum;
+}
+
+/* With what is worked out once where that is less work, and none takes turns with fewer. */
+static bool allocate_best(at_builder *b, at_tile *t) {
+    int tensor[AT_TILE_MAX_SLOTS];
+    listing plain = {b->ops.data, b->vregs.data, b->ops.len, b->vregs.len};
+    at_tile other = *t;
+    at_tile_reused reused;
+    for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
+    int turns = allocate(b->l, &plain, tensor, t);
+    for (int lifts = 1; lifts >= 0; lifts--) {
+        if (!at_tile_reuse(b->l, plain.ops, plain.num_ops, plain.vregs, plain.num_vregs, tensor,
+                           lifts, &reused))
+            break;
+        const listing in = {reused.ops, reused.vregs, reused.num_ops, reused.num_vregs};
+        int others = allocate(b->l, &in, tensor, &other);
+        if (!others || others < turns || (turns && work_of(&other) >= work_of(t))) continue;
+        *t = other;
+        return true;
+    }
+    return turns > 0;
 }
 
 /* spends: with registers that a sparing one may do without. */
@@ -161,7 +203,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     t->target = l->target;
     t->lanes = l->target->lanes;
     t->prefix = at_format(l->arena, "%s_", l->options->name);
-    if (!allocate(&b, t)) return NULL;
+    if (!allocate_best(&b, t)) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     c->notes = b.notes.data;

@@ -63,6 +63,16 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
 at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                           int num_vregs, bool in_groups);
 
+/* tile_reuse.c: what is worked out once, where the operations do it again in a straight-line body
+ * or, with `lifts`, in each turn of a loop. false: nothing. slot_tensor: [slot] */
+typedef struct at_tile_reused {
+    at_tile_op *ops;
+    at_tile_vreg *vregs;
+    int num_ops, num_vregs;
+} at_tile_reused;
+bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                   int num_vregs, const int *slot_tensor, bool lifts, at_tile_reused *out);
+
 /* tile_weave.c: the same operations in another order, in which up to `together` neighbouring
  * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,

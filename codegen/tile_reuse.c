@@ -1,0 +1,192 @@
+/* codegen/tile_reuse.c: what a tile has worked out is not worked out again: an operation on the
+ * same operands in one straight-line body is done once, and one whose operands a loop does not
+ * change is done before it, as an accumulator, whose register is its own until the loop ends.
+ *
+ * Where a weight's scale or a mean stands beside each element of a sum, that is most of the work.
+ * All of it takes registers for longer: the caller has the operations as they were. */
+#include "codegen/tile_make.h"
+
+#include <string.h>
+
+enum { REMEMBERED = 256 }; /* results of a body */
+
+typedef struct {
+    at_low *l;
+    at_tile_op *ops;
+    int n;
+    at_tile_reused *out;
+    const int *slot_tensor;
+    int *defs;    /* [virtual register] operations that change it: in all, */
+    int *changes; /* so far */
+    int *same_as; /* [virtual register] one that holds the same; -1: none */
+    int known[REMEMBERED];
+    int known_changes[REMEMBERED][2];
+    bool found;
+} reuser;
+
+static bool defines(const at_tile_op *op) {
+    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
+}
+
+/* Its result hangs on its operands alone. */
+static bool is_pure(const at_tile_op *op) {
+    return defines(op) && op->a >= 0 && op->kind != AT_T_MOV && !at_tile_updates(op);
+}
+
+static bool ends_body(const at_tile_op *op) {
+    return op->kind == AT_T_LOOP || op->kind == AT_T_END;
+}
+
+/* ---- once per body --------------------------------------------------------------------------- */
+
+static bool does_the_same(const at_tile_op *x, const at_tile_op *y) {
+    return x->kind == y->kind && x->a == y->a && x->b == y->b && x->by == y->by &&
+           x->lanes == y->lanes;
+}
+
+/* What is known is forgotten where another result takes its place. */
+static void remember(reuser *r, int i) {
+    at_tile_op *op = &r->ops[i];
+    uint32_t hash = ((uint32_t)op->kind * 31 + (uint32_t)op->a) * 2654435761u ^
+                    ((uint32_t)op->b + (uint32_t)op->by) * 40503u;
+    int at = (int)((hash ^ hash >> 15) % REMEMBERED), before = r->known[at];
+    const int changes[] = {r->changes[op->a], op->b >= 0 ? r->changes[op->b] : 0};
+    if (before >= 0 && does_the_same(&r->ops[before], op) &&
+        !memcmp(r->known_changes[at], changes, sizeof changes)) {
+        r->same_as[op->dst] = r->ops[before].dst;
+        r->found = true;
+        return;
+    }
+    r->known[at] = i;
+    memcpy(r->known_changes[at], changes, sizeof changes);
+}
+
+static int standing_for(const reuser *r, int v) {
+    return v >= 0 && r->same_as[v] >= 0 ? r->same_as[v] : v;
+}
+
+static void once(reuser *r) {
+    int kept = 0;
+    memset(r->known, -1, sizeof r->known);
+    for (int i = 0; i < r->n; i++) {
+        at_tile_op op = r->ops[i];
+        op.a = (int16_t)standing_for(r, op.a);
+        op.b = (int16_t)standing_for(r, op.b);
+        r->ops[kept] = op;
+        if (ends_body(&op)) memset(r->known, -1, sizeof r->known);
+        bool is_value = is_pure(&op) && r->defs[op.dst] == 1 && !r->out->vregs[op.dst].acc;
+        if (is_value) remember(r, kept);
+        if (is_value && r->same_as[op.dst] >= 0) continue;
+        if (defines(&op)) r->changes[op.dst]++;
+        kept++;
+    }
+    r->n = kept;
+}
+
+/* ---- before a loop --------------------------------------------------------------------------- */
+
+/* Does what a load is from change between these operations? */
+static bool moves(const reuser *r, const at_tile_vreg *load, int from, int to) {
+    if (load->load == AT_T_CONST) return false;
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &r->ops[i];
+        if (op->kind == AT_T_BUMP && op->slot == load->slot) return true;
+        if (op->kind == AT_T_INDEX && op->dst == load->slot) return true;
+        if (op->kind == AT_T_STORE && r->slot_tensor[op->slot] == r->slot_tensor[load->slot])
+            return true;
+    }
+    return false;
+}
+
+static bool stays(const reuser *r, int v, int from, int to) {
+    const at_tile_vreg *reg = &r->out->vregs[v];
+    if (reg->load && !reg->acc) return !moves(r, reg, from, to);
+    if (!reg->acc) return false;
+    for (int i = from; i < to; i++)
+        if (defines(&r->ops[i]) && r->ops[i].dst == v) return false;
+    return true;
+}
+
+static int new_register(reuser *r, at_tile_vreg v) {
+    r->out->vregs[r->out->num_vregs] = v;
+    return r->out->num_vregs++;
+}
+
+/* A load is shared by the operations of its body only. */
+static int before_loop(reuser *r, int v, const int *copies, int num_copies) {
+    const at_tile_vreg reg = r->out->vregs[v];
+    if (reg.acc || !reg.load) return v;
+    for (int i = 0; i < num_copies; i++) {
+        const at_tile_vreg *c = &r->out->vregs[copies[i]];
+        if (c->load == reg.load && c->lanes == reg.lanes && c->slot == reg.slot &&
+            c->off == reg.off && c->by == reg.by && c->plus == reg.plus && c->times == reg.times &&
+            !memcmp(&c->number, &reg.number, sizeof reg.number))
+            return copies[i];
+    }
+    return new_register(r, reg);
+}
+
+/* From the loop at `from` to its end at `to`: what can be is moved to before it. */
+static void lift(reuser *r, int from, int to) {
+    at_tile_op *lifted = AT_NEW_ARRAY(r->l->arena, at_tile_op, to - from + 1);
+    at_tile_op *rest = AT_NEW_ARRAY(r->l->arena, at_tile_op, to - from + 1);
+    int copies[32], num_copies = 0, n = 0, left = 0, depth = 0;
+    if (r->ops[from].trip_arg >= 0)
+        return; /* it may not run at all, and its pointers lead nowhere */
+    for (int i = from; i < to; i++) {
+        at_tile_op op = r->ops[i];
+        depth += (op.kind == AT_T_LOOP) - (op.kind == AT_T_END);
+        bool lifts = depth == 1 && i > from && is_pure(&op) && r->defs[op.dst] == 1 &&
+                     num_copies <= 30 && stays(r, op.a, from, to) &&
+                     (op.b < 0 || stays(r, op.b, from, to));
+        if (!lifts) {
+            rest[left++] = op;
+            continue;
+        }
+        int16_t *const regs[] = {&op.a, &op.b};
+        for (int j = 0; j < 2; j++) {
+            if (*regs[j] < 0) continue;
+            int v = before_loop(r, *regs[j], copies, num_copies);
+            if (v != *regs[j] && v == r->out->num_vregs - 1) copies[num_copies++] = v;
+            *regs[j] = (int16_t)v;
+        }
+        r->out->vregs[op.dst].acc = true;
+        r->ops[i].kind = AT_T_CONST; /* defined outside: no longer between these operations */
+        r->ops[i].dst = -1;
+        lifted[n++] = op;
+    }
+    memcpy(r->ops + from, lifted, sizeof *lifted * (size_t)n);
+    memcpy(r->ops + from + n, rest, sizeof *rest * (size_t)left);
+    r->found |= n > 0;
+}
+
+static void lift_all(reuser *r) {
+    int stack[32], depth = 0;
+    for (int i = 0; i < r->n; i++) {
+        if (r->ops[i].kind == AT_T_LOOP) stack[depth++] = i;
+        if (r->ops[i].kind == AT_T_END) lift(r, stack[--depth], i);
+    }
+}
+
+bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                   int num_vregs, const int *slot_tensor, bool lifts, at_tile_reused *out) {
+    int most = num_vregs + 2 * num_ops + 1;
+    reuser r = {.l = l, .n = num_ops, .out = out, .slot_tensor = slot_tensor};
+    if (most > INT16_MAX) return false;
+    r.ops = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops + 1);
+    memcpy(r.ops, ops, sizeof *ops * (size_t)num_ops);
+    out->vregs = AT_NEW_ARRAY(l->arena, at_tile_vreg, most);
+    memcpy(out->vregs, vregs, sizeof *vregs * (size_t)num_vregs);
+    out->num_vregs = num_vregs;
+    r.defs = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    r.changes = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    r.same_as = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    memset(r.same_as, -1, sizeof *r.same_as * (size_t)num_vregs);
+    for (int i = 0; i < num_ops; i++)
+        if (defines(&ops[i])) r.defs[ops[i].dst]++;
+    once(&r);
+    if (lifts) lift_all(&r);
+    out->ops = r.ops;
+    out->num_ops = r.n;
+    return r.found;
+}

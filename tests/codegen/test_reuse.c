@@ -1,0 +1,124 @@
+/* What a tile works out once: operations that it has in its loops, and before them. What comes out
+ * is what the other tests look at. */
+#include <string.h>
+
+#include "codegen/tile_make.h"
+#include "tests/codegen/support.h"
+
+/* Operations of a kind in a tile, in loops and outside of them. */
+typedef struct {
+    int inside, outside;
+} found;
+
+static found count(const at_low *l, at_tile_kind kind) {
+    found f = {0};
+    for (int i = 0; i < l->tiles.len; i++) {
+        const at_tile *t = l->tiles.data[i];
+        for (int j = 0, depth = 0; j < t->num_ops; j++) {
+            depth += (t->ops[j].kind == AT_T_LOOP) - (t->ops[j].kind == AT_T_END);
+            if (t->ops[j].kind == kind) depth ? f.inside++ : f.outside++;
+        }
+    }
+    return f;
+}
+
+static const at_low *lowered(at_arena *a, const program *p) {
+    at_low *l;
+    at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .target = at_target_find("avx512"), .name = "k", .verify = true};
+    CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
+    return l;
+}
+
+/* As many terms in loops as each of the others there has, times `rows`; how many quotients. */
+static void expect(const program *p, int rows, at_tile_kind other, found quotients) {
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered(a, p);
+    found terms = count(l, AT_T_FMA), others = count(l, other), divs = count(l, AT_T_DIV);
+    if (!terms.inside || terms.inside != rows * others.inside || others.outside)
+        fail_msg("%s: %d terms in loops, %d of what is in each, %d outside", p->name, terms.inside,
+                 others.inside, others.outside);
+    if (divs.inside != quotients.inside || divs.outside != quotients.outside)
+        fail_msg("%s: %d quotients in loops, %d outside", p->name, divs.inside, divs.outside);
+    at_arena_free(a);
+}
+
+/* Four rows, each a vector of 16: the mean's quotient is worked out for all of them before the
+ * loop, the difference once a turn for both of its factors. */
+static void variance(void **state) {
+    (void)state;
+    static const program p = {"variance", "K=64 X=16",
+                              "a[K, X] : input\n"
+                              "s[X]    : input\n"
+                              "q[x:X] = sum(k:K) (a[k, x] - s[x]/64.0) * (a[k, x] - s[x]/64.0)\n",
+                              "k, x:vec =>\n"
+                              "    @q = x // k\n"};
+    expect(&p, 1, AT_T_SUB, (found){0, 1});
+}
+
+/* A column's zero and scale do not hang on the rows. */
+static void rows(void **state) {
+    (void)state;
+    static const program p = {"rows", "K=64 Y=4 X=16",
+                              "a[Y, K] : input\n"
+                              "w[K, X] : input\n"
+                              "z[X]    : input\n"
+                              "c[X]    : input\n"
+                              "q[y:Y, x:X] = sum(k:K) a[y, k] * ((w[k, x] - z[x]) * c[x])\n",
+                              "k, y:unroll, x:vec =>\n"
+                              "    @q = y, x // k\n"};
+    expect(&p, 4, AT_T_SUB, (found){0, 0});
+    expect(&p, 4, AT_T_MUL, (found){0, 0});
+}
+
+/* What is stored in the loop may be what is read: nothing leaves it. */
+static void stored(void **state) {
+    (void)state;
+    static const program p = {"stored", "K=8 Y=64 X=16",
+                              "a[K, X]   : input\n"
+                              "m[y:1, x:X] = a[0, x] + a[1, x]\n"
+                              "o[y:Y, x:X] = m[0, x]/3.0 - a[y%8, x]\n",
+                              "y =>\n"
+                              "    x:vec =>\n"
+                              "        @m = 0, x\n"
+                              "    x:vec =>\n"
+                              "        @o = y, x\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered(a, &p);
+    for (int i = 0; i < l->tiles.len; i++) {
+        const at_tile *t = l->tiles.data[i];
+        for (int j = 0, depth = 0; j < t->num_ops; j++) {
+            depth += (t->ops[j].kind == AT_T_LOOP) - (t->ops[j].kind == AT_T_END);
+            if (!depth && t->ops[j].mem == AT_MEM_VECTOR)
+                for (int k = 0; k < t->num_ops; k++)
+                    assert_false(t->ops[k].kind == AT_T_STORE && t->ops[k].slot == t->ops[j].slot);
+        }
+    }
+    at_arena_free(a);
+}
+
+/* A loop that may not run at all reads nothing before it. */
+static void no_turn(void **state) {
+    (void)state;
+    static const program p = {"no_turn", "R=5 N=9 X=16",
+                              "ends[R + 1] : index\n"
+                              "a[N, X]     : input\n"
+                              "s[R, X]     : input\n"
+                              "q[r:R, x:X] = sum(k:ends[r]..ends[r + 1]) a[k, x] * (s[r, x]/7.0)\n",
+                              "r, k:dyn(r), x:vec =>\n"
+                              "    @q = r, x // k\n"};
+    at_arena *a = at_arena_new();
+    found divs = count(lowered(a, &p), AT_T_DIV);
+    assert_true(divs.inside > 0 && !divs.outside);
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variance),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(stored),
+        cmocka_unit_test(no_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
