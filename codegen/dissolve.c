@@ -16,6 +16,8 @@ typedef struct {
     at_low *l;
     const at_aff ***member; /* [loop id][piece]: value of a loop piece */
     int *sym; /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
+    int num_before; /* symbols of the nests before this one */
+    int last;       /* of this one; -1: it has none so far */
 } scope;
 
 #define MAX_PIECES 64 /* of one path: the parser allows no more */
@@ -229,36 +231,45 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
 
 /* ---- loops and leaves ------------------------------------------------------------------------ */
 
-/* Symbols of all loops first: bounds of data-dependent loops ask for the axes of a leaf further
- * down. */
+/* A loop's symbol: that of a loop of the same name and length in a nest before this one, if there
+ * is one; a network of equal layers needs no more of them than one layer. In each nest they ascend,
+ * so that forms have their terms in the order of its loops. */
+static int loop_symbol(scope *s, const char *name, int64_t extent) {
+    at_low *l = s->l;
+    for (int i = s->last + 1; i < s->num_before; i++) {
+        const at_sym *x = &l->syms.data[i];
+        if (x->hi == extent - 1 && !strcmp(x->name, name)) return s->last = i;
+    }
+    return s->last = at_sym_loop(l, name, extent);
+}
+
+/* Of a node and all below. */
 static void make_symbols(scope *s, const at_node *n) {
     at_low *l = s->l;
-    for (; n; n = n->next) {
-        if (n->is_leaf) continue;
-        int *sym = s->sym + n->id * MAX_PIECES;
-        const at_aff **member = AT_NEW_ARRAY(l->arena, const at_aff *, MAX_PIECES);
-        s->member[n->id] = member;
-        const at_aff *whole = NULL;
-        if (n->ann == AT_ANN_PARA && n->num_pieces > 1 && n->extent > 1) {
-            sym[0] = at_sym_loop(l, l->program->piece_names[n->piece[0]], n->extent);
-            whole = at_aff_sym(l, sym[0]);
-        }
-        for (int i = n->num_pieces - 1; i >= 0; i--) {
-            int64_t extent = n->extent < 0 ? INT32_MAX : n->piece_extent[i];
-            if (whole) {
-                member[i] = i ? at_aff_mod(l, whole, extent) : whole;
-                whole = at_aff_div(l, whole, extent);
-                if (i) sym[i] = -1;
-            } else if (extent == 1) {
-                sym[i] = -1;
-                member[i] = at_aff_const(l, 0);
-            } else {
-                sym[i] = at_sym_loop(l, l->program->piece_names[n->piece[i]], extent);
-                member[i] = at_aff_sym(l, sym[i]);
-            }
-        }
-        make_symbols(s, n->child);
+    if (n->is_leaf) return;
+    int *sym = s->sym + n->id * MAX_PIECES;
+    const at_aff **member = AT_NEW_ARRAY(l->arena, const at_aff *, MAX_PIECES);
+    s->member[n->id] = member;
+    const at_aff *whole = NULL;
+    if (n->ann == AT_ANN_PARA && n->num_pieces > 1 && n->extent > 1) {
+        sym[0] = loop_symbol(s, l->program->piece_names[n->piece[0]], n->extent);
+        whole = at_aff_sym(l, sym[0]);
     }
+    for (int i = n->num_pieces - 1; i >= 0; i--) {
+        int64_t extent = n->extent < 0 ? INT32_MAX : n->piece_extent[i];
+        if (whole) {
+            member[i] = i ? at_aff_mod(l, whole, extent) : whole;
+            whole = at_aff_div(l, whole, extent);
+            if (i) sym[i] = -1;
+        } else if (extent == 1) {
+            sym[i] = -1;
+            member[i] = at_aff_const(l, 0);
+        } else {
+            sym[i] = loop_symbol(s, l->program->piece_names[n->piece[i]], extent);
+            member[i] = at_aff_sym(l, sym[i]);
+        }
+    }
+    for (const at_node *c = n->child; c; c = c->next) make_symbols(s, c);
 }
 
 /* The value of each axis of a leaf, as a form of the loops around it; a data-dependent reduction
@@ -417,10 +428,16 @@ static bool only_packing(const at_low *l, const at_node *n) {
 
 bool at_pass_dissolve(at_low *l) {
     const at_program *p = l->program;
-    scope s = {l, AT_NEW_ARRAY(l->arena, const at_aff **, p->num_loops + 1),
-               AT_NEW_ARRAY(l->arena, int, (p->num_loops + 1) * MAX_PIECES)};
+    scope s = {.l = l,
+               .member = AT_NEW_ARRAY(l->arena, const at_aff **, p->num_loops + 1),
+               .sym = AT_NEW_ARRAY(l->arena, int, (p->num_loops + 1) * MAX_PIECES)};
     l->tables = AT_NEW_ARRAY(l->arena, const double *, l->num_tensors);
-    make_symbols(&s, p->root);
+    /* Of all loops first: bounds of data-dependent ones ask for the axes of a leaf further down. */
+    for (const at_node *n = p->root; n; n = n->next) {
+        s.num_before = l->num_loops;
+        s.last = -1;
+        make_symbols(&s, n);
+    }
     if (l->err->status != AT_OK) return false;
     at_ir **to = &l->root, **pack_to = &l->pack_root;
     for (const at_node *n = p->root; n; n = n->next) {
