@@ -45,6 +45,10 @@ typedef struct at_split_options {
 
 typedef struct at_space at_space;
 at_space *at_space_new(at_arena *a); /* the space and all its entities live in a */
+/* Before any knob: whatever is declared, there are at most so many points, since the lists of
+ * splits are thinned evenly, the longest ones first. An entity that is left out counts as one that
+ * the list does not name. Options, orders and given candidates stay as they are. */
+void at_space_thin(at_space *s, int64_t points);
 
 /* Declaring. A name declared again replaces the knob and keeps its place. Errors (AT_E_INPUT) name
  * knob and value; a knob left without entities is one. */

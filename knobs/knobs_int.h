@@ -29,6 +29,7 @@ typedef struct at_knob {
     const char *const *marks; /* [count][parts] of annotate, else NULL */
     const at_json *const *options; /* [count] of options, else NULL */
     const at_entity *entities;     /* [count] */
+    const struct at_knob *whole;   /* the knob with all of its list; NULL: this one */
 } at_knob;
 
 /* What one leaf of a joint filter reads: values[index / stride % count * parts + part]. */
@@ -53,6 +54,7 @@ struct at_space {
     const char **names;    /* [num_knobs] */
     int64_t *strides;      /* [num_knobs] what one step of a digit adds to the index */
     int num_knobs;
+    int64_t most;          /* points beyond which lists are thinned; 0: they are not */
     int64_t range;         /* product of the counts */
     int64_t len;           /* valid indices; -1: not counted yet */
     const at_joint *joint; /* NULL: none */
@@ -79,6 +81,10 @@ at_status at_space_put(at_space *s, at_knob *k, at_error *err);
 at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const char *policy,
                      int parts);
 at_status at_knob_too_many(const char *name, at_error *err);
+const at_entity *at_knob_view(at_arena *a, const at_knob *k); /* [count] of its values */
+/* Fewer entities for the splits among knobs, if it takes that, so that there are at most so many
+ * points; where even one of each is too many, they stay (thin.c). */
+void at_knobs_thin(at_arena *a, const at_knob **knobs, int n, int64_t points);
 
 /* annotate.c: position in the one-hot code of the flat features; -1 for an unknown word. */
 enum { AT_NUM_MARKS = 11 };

@@ -14,6 +14,11 @@ at_space *at_space_new(at_arena *a) {
     return s;
 }
 
+void at_space_thin(at_space *s, int64_t points) {
+    AT_ASSERT(!s->num_knobs && points > 0);
+    s->most = points;
+}
+
 at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const char *policy,
                      int parts) {
     at_knob *k = AT_NEW(s->arena, at_knob);
@@ -44,7 +49,7 @@ static at_status too_large(const at_knob *const *knobs, int n, at_error *err) {
     return s;
 }
 
-static const at_entity *view(at_arena *a, const at_knob *k) {
+const at_entity *at_knob_view(at_arena *a, const at_knob *k) {
     at_entity *e = AT_NEW_ARRAY(a, at_entity, k->count);
     for (int64_t i = 0; i < k->count; i++) {
         e[i].kind = k->kind;
@@ -67,6 +72,10 @@ at_status at_space_put(at_space *s, at_knob *k, at_error *err) {
     for (int i = 0; i < n; i++) {
         knobs[i] = i == place ? k : s->knobs[i];
         names[i] = knobs[i]->name;
+    }
+    k->entities = at_knob_view(s->arena, k);
+    if (s->most) at_knobs_thin(s->arena, knobs, n, s->most);
+    for (int i = 0; i < n; i++) {
         strides[i] = range;
         if (!at_mul64(range, knobs[i]->count, &range) || range == INT64_MAX)
             return too_large(knobs, n, err);
@@ -74,7 +83,6 @@ at_status at_space_put(at_space *s, at_knob *k, at_error *err) {
     const at_joint *joint = NULL;
     if (s->joint)
         AT_TRY(at_joint_new(s->arena, s->joint->condition, knobs, names, strides, n, &joint, err));
-    k->entities = view(s->arena, k);
     s->knobs = knobs;
     s->names = names;
     s->strides = strides;
@@ -238,4 +246,5 @@ void at_space_print_knob(at_text *out, const at_space *s, int knob) {
         break;
     }
     at_text_addf(out, " len=%lld", (long long)k->count);
+    if (k->whole) at_text_addf(out, " of %lld", (long long)k->whole->count);
 }

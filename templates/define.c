@@ -117,10 +117,17 @@ static at_status is_begun(at_template *t, bool *out) {
     return AT_OK;
 }
 
+/* Sums of as many as there are sketches have an index each, and so have an operator's. */
+at_space *at_template_space(at_arena *a) {
+    at_space *s = at_space_new(a);
+    at_space_thin(s, INT64_C(1) << 56);
+    return s;
+}
+
 /* Knobs are its sketches' from here on. */
 static at_status derive_rest(at_template *t) {
     deriver(t);
-    t->space = at_space_new(t->arena);
+    t->space = at_template_space(t->arena);
     t->trees.len = t->steps.len = t->defaults.len = 0;
     t->filter = NULL;
     return t->err.status;

@@ -60,7 +60,7 @@ static const char *picture_with(at_arena *a, const at_template *t, const char *a
                                 const signed char *forced) {
     at_template again = {.arena = a,
                          .row = t->row,
-                         .space = at_space_new(a),
+                         .space = at_template_space(a),
                          .forced = forced,
                          .num_forced = t->decisions.len};
     at_error err;

@@ -88,7 +88,7 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     at_task *t = AT_NEW(a, at_task);
     t->def.arena = a;
     t->def.row = row;
-    t->def.space = at_space_new(a);
+    t->def.space = at_template_space(a);
     at_hash_init(&t->def.hash);
     AT_TRY(at_args_declare(&t->def, err));
     AT_TRY(at_args_read(&t->def, args, err));

@@ -175,6 +175,56 @@ static void spaces_beyond_63_bits_are_refused(void **state) {
     assert_int_equal(at_space_num_knobs(s), 3);
 }
 
+/* Lists of such a space are thinned: what is left is in the list, in its order, spread over it. */
+static void spaces_are_thinned(void **state) {
+    (void)state;
+    const int64_t points = INT64_C(1) << 40;
+    at_space *whole = at_space_new(arena), *s = at_space_new(arena);
+    at_space_thin(s, points);
+    assert_int_equal(at_space_split(whole, "t", INT64_C(1) << 30, 6, NULL, &err), AT_OK);
+    assert_int_equal(at_space_option(s, "unroll", "[false, true]", &err), AT_OK);
+    assert_int_equal(at_space_split(s, "short", 64, 2, NULL, &err), AT_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            at_space_split(s, at_format(arena, "t%d", i), INT64_C(1) << 30, 6, NULL, &err), AT_OK);
+    assert_int_equal(at_space_knob_len(s, 0), 2);
+    assert_int_equal(at_space_knob_len(s, 1), 7);
+    assert_true(at_space_range_length(s) <= points);
+    for (int i = 2; i < 6; i++) {
+        int64_t n = at_space_knob_len(s, i), at = -1, all = at_space_knob_len(whole, 0);
+        assert_int_equal(n, at_space_knob_len(s, 2));
+        for (int64_t d = 0; d < n; d++) {
+            const at_entity *e = at_space_entity(s, i, d);
+            while (memcmp(at_space_entity(whole, 0, ++at)->sizes, e->sizes, 6 * sizeof *e->sizes))
+                assert_true(at + 1 < all);
+            assert_in_range(at, d * all / n, (d + 1) * all / n - 1);
+        }
+    }
+    /* One entity more of each would be too many. */
+    int64_t more = at_space_knob_len(s, 2) + 1;
+    assert_true((double)more * (double)more * (double)more * (double)more * 14 > (double)points);
+    /* What is left out counts as what a list does not name. */
+    at_config c;
+    const at_json *json;
+    const char *text =
+        "{\"entity\": [[\"unroll\", \"ot\", true], [\"short\", \"sp\", [-1, 8]], "
+        "[\"t0\", \"sp\", [-1, 1, 1, 1, 1, 1]], [\"t1\", \"sp\", [-1, 1, 1, 1, 1, 2]], "
+        "[\"t2\", \"sp\", [-1, 1, 1, 1, 1, 4]], [\"t3\", \"sp\", [-1, 1, 1, 1, 2, 1]]]}";
+    assert_int_equal(at_json_parse(arena, text, strlen(text), &json, &err), AT_OK);
+    assert_int_equal(at_config_from_json(arena, s, json, &c, &err), AT_OK);
+    assert_int_equal(c.index, -1);
+    at_text out = {0};
+    at_space_print_knob(&out, s, 2);
+    assert_non_null(strstr(at_text_str(&out), " of 324632"));
+    at_text_free(&out);
+    /* Options stay as they are, and may be too many by themselves. */
+    at_space *few = at_space_new(arena);
+    at_space_thin(few, 3);
+    assert_int_equal(at_space_option(few, "a", "[1, 2]", &err), AT_OK);
+    assert_int_equal(at_space_option(few, "b", "[1, 2]", &err), AT_OK);
+    assert_int_equal(at_space_range_length(few), 4);
+}
+
 static void other_knobs_that_cannot_be(void **state) {
     (void)state;
     at_space *s = at_space_new(arena);
@@ -356,6 +406,7 @@ int main(void) {
         cmocka_unit_test(long_axes),
         cmocka_unit_test(factors_are_the_divisors),
         cmocka_unit_test(spaces_beyond_63_bits_are_refused),
+        cmocka_unit_test(spaces_are_thinned),
         cmocka_unit_test(other_knobs_that_cannot_be),
         cmocka_unit_test(joint_filters_that_cannot_be),
         cmocka_unit_test(counting_agrees_with_testing_each),
