@@ -83,18 +83,40 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_e
 
 typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
 
-/* Adds to each sketch the same one with this copy: in its place, right before it or behind all. */
+/* Whether a copy may be left out of every sketch, or of the first alone: of many tiles all choices
+ * together would be too many, and they say little about each other. */
+static bool has_few_choices(const sketch_state *s) {
+    enum { FEW_TILES = 3 };
+    int n = 0;
+    for (int i = 0; i < s->tiles.len; i++)
+        n += s->like[s->tiles.data[i].stage] == s->tiles.data[i].stage;
+    return n <= FEW_TILES;
+}
+
+/* Adds to each sketch the same one with this copy: in its place, right before it or behind all;
+ * where the tile of a stage like this one made the choice, it is made. */
 static void add_copies(const sketch_state *s, const sketch_tile *tile, int access, packing how,
                        make_copy *make, sketch_states *all, at_error *err) {
-    int most = sketch_most(s);
+    enum { NO, YES, WAYS };
+    int most = sketch_most(s), choosing = has_few_choices(s) ? all->len : 1,
+        question = (make == pack ? SKETCH_ASK_PACKED : SKETCH_ASK_COPIED) + access;
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *word = at_format(s->arena, "%s_%s", make == pack ? "pack" : "copy",
                                  s->facts->compute->tensors[x->tensor].name);
-    for (int b = 0, n = all->len; b < n && (how != PACK_MAY || all->len < most); b++) {
-        sketch_state *old = all->data[b], *copied = sketch_branch(old, word);
+    for (int b = 0, n = all->len; b < n; b++) {
+        sketch_state *old = all->data[b];
+        int way = how == PACK_MUST ? YES : sketch_way(old, tile->stage, question, WAYS);
+        bool is_told = way == YES && how != PACK_MUST;
+        if (way < 0 && (b >= choosing || (how == PACK_MAY && all->len >= most)))
+            way = how == PACK_MAY ? NO : YES;
+        if (way == NO) continue;
+        sketch_state *copied = sketch_branch(old, is_told ? "" : word);
         if (make(copied, tile, access, err) != AT_OK) continue;
-        if (how != PACK_MAY) all->data[b] = copied;
-        if (how != PACK_MUST) *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
+        if (way == YES || how == PACK_FIRST) all->data[b] = copied;
+        sketch_went(copied, tile->stage, question, WAYS, YES);
+        if (way == YES) continue;
+        *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
+        sketch_went(old, tile->stage, question, WAYS, NO);
     }
     if (all->len > most) all->len = most; /* each copy doubles them */
 }

@@ -18,7 +18,7 @@ static bool is_joined(const sketch_state *s, int stage) {
     return false;
 }
 
-/* What one stage makes of a state. */
+/* What one stage makes of a state, which says that it is visited. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;
     if (is_joined(s, stage)) {
@@ -35,15 +35,41 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
     }
 }
 
-static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *err) {
+/* Of the ways of a stage from `before` on, all, or, where one like it went one of them, that one
+ * without a word: it says nothing that its name does not. */
+static void follow(const sketch_state *s, int stage, sketch_states *ways, int before) {
+    const int n = ways->len - before, way = sketch_way(s, stage, SKETCH_ASK_RULES, n);
+    for (int i = 0; i < n; i++) sketch_went(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
+    if (way < 0) return;
+    ways->data[before] = ways->data[before + way];
+    ways->data[before]->name = s->name;
+    ways->len = before + 1;
+}
+
+/* Every state goes all ways; or, choosing: that many of them, the others the first one. */
+static sketch_states visit_each(const sketch_states *states, int stage, int choosing,
+                                at_error *err) {
     sketch_states next = {0};
     for (int i = 0; i < states->len; i++) {
         int before = next.len;
-        visit(states->data[i], stage, &next, err);
+        sketch_state *s = states->data[i];
+        s->visited = stage;
+        visit(s, stage, &next, err);
         /* As it stands: in loops of its own. */
-        if (next.len == before) *at_push(a, &next) = states->data[i];
+        if (next.len == before) *at_push(s->arena, &next) = s;
+        follow(s, stage, &next, before);
+        if (i >= choosing) next.len = before + 1;
     }
-    int most = sketch_most(states->data[0]);
+    for (int i = 0; i < next.len; i++) next.data[i]->visited = -1;
+    return next;
+}
+
+/* Where all ways of all stages are too many, those of one more are tried with the first ways of the
+ * others. */
+static void visit_all(int stage, sketch_states *states, at_error *err) {
+    const int most = sketch_most(states->data[0]);
+    sketch_states next = visit_each(states, stage, states->len, err);
+    if (next.len > most) next = visit_each(states, stage, 1, err);
     if (next.len > most) next.len = most;
     *states = next;
 }
@@ -134,7 +160,8 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
                         .facts = facts,
                         .symbols = symbols,
                         .compute = c,
-                        .name = ""};
+                        .name = "",
+                        .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
     if (!d->tree) return start_plain(s, &given, err);
     s->written = tree;
@@ -147,10 +174,11 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
 static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     sketch_states states = {0}, factored = {0};
     at_error why;
+    first->like = sketch_find_alike(a, first->facts);
     *at_push(a, &states) = first;
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written)
-            visit_all(a, t, &states, &why);
+            visit_all(t, &states, &why);
     if (!first->begun) sketch_rows(first, out, &why);
     for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
     for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], out, &why);

@@ -35,6 +35,19 @@ typedef struct sketch_mark_knob {
     bool may_vec;
 } sketch_mark_knob;
 
+/* Of the ways that a question about a stage left open, the one taken (alike.c). */
+typedef struct sketch_choice {
+    int stage, question, num_ways, way;
+} sketch_choice;
+
+/* A loop of a stage that was split: how, its length as text, and its parts. */
+typedef struct sketch_split_of {
+    int stage, n;
+    at_policy policy;
+    const char *filter, *listed, *axis; /* axis: NULL where the loop runs no axis as a whole */
+    const char *parts[8];
+} sketch_split_of;
+
 typedef struct sketch_edit sketch_edit;
 struct sketch_edit { /* shared by all states that went on from there */
     at_edit edit;
@@ -57,6 +70,10 @@ typedef struct sketch_state {
     const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
     const at_tree *written;         /* and as it was written */
     const char *name;
+    const int *like; /* [tensors] the first visited of the stages that are alike, or itself */
+    int visited;     /* the stage that rules look at; -1: none */
+    AT_VEC(sketch_choice) ways; /* of stages that others may be like */
+    AT_VEC(sketch_split_of) splits;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
 enum { SKETCH_MOST = 64, SKETCH_MOST_NESTS = 512 };
@@ -75,6 +92,16 @@ typedef struct sketch_rule {
 extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_with, at_rule_near, at_rule_windows,
     at_rule_late, at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_transpose,
     at_rule_plain;
+
+/* Stages that are alike go the same way (alike.c). [tensors], in a. */
+const int *sketch_find_alike(at_arena *a, const at_facts *f);
+/* A question about a stage that leaves some ways open: which the one that it is like took; -1: it
+ * is like none, or that had not these. Then, what it took itself. */
+enum { SKETCH_ASK_RULES = 0, SKETCH_ASK_PACKED = 1000, SKETCH_ASK_COPIED = 2000 }; /* + access */
+int sketch_way(const sketch_state *s, int stage, int question, int num_ways);
+void sketch_went(sketch_state *s, int stage, int question, int num_ways, int way);
+/* How the stage that the visited one is like split the same loop, if in this way; else NULL. */
+const sketch_split_of *sketch_alike_split(const sketch_state *s, const sketch_split_of *asked);
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);

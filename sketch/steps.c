@@ -14,6 +14,8 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     OWN(limits);
     OWN(tiles);
     OWN(marks);
+    OWN(ways);
+    OWN(splits);
 #undef OWN
     if (*word) b->name = *s->name ? at_format(a, "%s+%s", s->name, word) : at_strdup(a, word);
     return b;
@@ -117,22 +119,55 @@ const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const ch
     return knob;
 }
 
+/* How long an axis of a stage is, as text; NULL: the loop runs no axis as a whole. */
+static const char *extent_text(const sketch_state *s, const char *stage, const char *axis) {
+    int t = at_compute_find(s->compute, stage);
+    const at_tensor *x = t < 0 ? NULL : &s->compute->tensors[t];
+    for (int k = 0; x && k < x->num_axes + x->num_reduce; k++) {
+        if (!x->axes[k].name || strcmp(x->axes[k].name, axis) || !x->axes[k].extent) continue;
+        at_text text = {0};
+        at_expr_print(&text, x->axes[k].extent);
+        return at_text_take(s->arena, &text);
+    }
+    return NULL;
+}
+
+/* By a new knob. */
+static at_status split_anew(sketch_state *s, at_edit *e, int n, const at_split_spec *spec,
+                            const at_part_limit *limits, at_error *err) {
+    e->knob = sketch_fresh_knob(s, e->stage, e->loop);
+    e->spec = *spec;
+    for (int i = 0; i < n; i++) {
+        const char *name = at_format(s->arena, "%s%d", e->loop, i);
+        if (sketch_is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", e->stage, e->loop, i);
+        e->names[i] = sketch_fresh(s, name);
+    }
+    AT_TRY(sketch_step(s, e, err));
+    const at_definition *d = &s->definitions.data[s->definitions.len - 1];
+    at_split_limits l = {
+        .knob = e->knob, .axis = d->text[1], .num_parts = n, .tails = spec->policy != AT_FACTORS};
+    for (int i = 0; i < n; i++) l.part[i] = limits[i];
+    *at_push(s->arena, &s->limits) = l;
+    return AT_OK;
+}
+
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
                        const at_split_spec *spec, const at_part_limit *limits, const char **parts,
                        at_error *err) {
-    const char *knob = sketch_fresh_knob(s, stage, axis);
-    at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob, .spec = *spec};
-    for (int i = 0; i < n; i++) {
-        const char *name = at_format(s->arena, "%s%d", axis, i);
-        if (sketch_is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", stage, axis, i);
-        e.names[i] = parts[i] = sketch_fresh(s, name);
-    }
-    AT_TRY(sketch_step(s, &e, err));
-    const at_definition *d = &s->definitions.data[s->definitions.len - 1];
-    at_split_limits l = {
-        .knob = knob, .axis = d->text[1], .num_parts = n, .tails = spec->policy != AT_FACTORS};
-    for (int i = 0; i < n; i++) l.part[i] = limits[i];
-    *at_push(s->arena, &s->limits) = l;
+    at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis};
+    sketch_split_of split = {.stage = s->visited,
+                             .n = n,
+                             .policy = spec->policy,
+                             .filter = spec->filter,
+                             .listed = spec->listed,
+                             .axis = extent_text(s, stage, axis)};
+    const sketch_split_of *same = sketch_alike_split(s, &split);
+    if (same) {
+        memcpy(e.names, same->parts, sizeof *e.names * (size_t)n);
+        AT_TRY(sketch_step(s, &e, err));
+    } else AT_TRY(split_anew(s, &e, n, spec, limits, err));
+    for (int i = 0; i < n; i++) split.parts[i] = parts[i] = e.names[i];
+    *at_push(s->arena, &s->splits) = split;
     return AT_OK;
 }
 

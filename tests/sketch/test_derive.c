@@ -98,6 +98,7 @@ static void sets(void **state) {
         {"tests/te/scale_then_conv2d.te", "N=1,H=5,W=7,CI=3,CO=17", false},
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
+        {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
@@ -144,9 +145,51 @@ static void long_chains(void **state) {
         }
 }
 
+/* Layers of these widths, each the product of the one before and weights. */
+static at_task *layers(at_arena *a, const int *width, int n) {
+    at_text t = {0};
+    at_text_addf(&t, "args B=5\ns0[B, %d] : input\n", width[0]);
+    for (int i = 1; i <= n; i++)
+        at_text_addf(&t, "w%d[%d, %d] : weight\n", i, width[i - 1], width[i]);
+    for (int i = 1; i <= n; i++)
+        at_text_addf(&t, "s%d[b:B, h:%d] = sum(k:%d) s%d[b, k] * w%d[k, h]\n", i, width[i],
+                     width[i - 1], i - 1, i);
+    at_task *task = task_of_text(a, "own.te", at_text_str(&t), "");
+    at_text_free(&t);
+    return task;
+}
+
+/* Layers that are alike have knobs in common, however many there are; those that are not have lists
+ * that are thinned, so that they have an index all the same. */
+static void many_layers(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    int equal[31], unlike[11];
+    for (int i = 0; i < 31; i++) equal[i] = 16;
+    for (int i = 0; i < 11; i++) unlike[i] = 40 + 8 * i;
+    at_space *few = at_task_space(layers(a, equal, 5)), *many = at_task_space(layers(a, equal, 30));
+    assert_true(at_space_num_parts(few) >= at_space_num_parts(many));
+    for (int i = 0; i < at_space_num_parts(many); i++) {
+        const at_space *x = at_space_part(few, i), *y = at_space_part(many, i);
+        assert_int_equal(at_space_num_knobs(x), at_space_num_knobs(y));
+        assert_int_equal(at_space_range_length(x), at_space_range_length(y));
+    }
+    at_space *all = at_task_space(layers(a, unlike, 10));
+    for (int i = 0; i < at_space_num_parts(all); i++) {
+        assert_true(at_space_num_knobs(at_space_part(all, i)) >= 30);
+        assert_in_range(at_space_range_length(at_space_part(all, i)), INT64_C(1) << 40,
+                        INT64_C(1) << 56);
+    }
+    static const int short_ones[] = {3, 5, 17, 4, 9, 7}, repeated[] = {9, 9, 9, 9, 9, 4};
+    check_task(a, layers(a, short_ones, 5));
+    check_task(a, layers(a, repeated, 5));
+    at_arena_free(a);
+}
+
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(several_read),
-                                       cmocka_unit_test(long_chains)};
+                                       cmocka_unit_test(long_chains),
+                                       cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
