@@ -63,7 +63,8 @@ static void add_group(at_text *out, const at_log_group *g) {
         at_text_addf(out, "  %lld clearly behind, and not timed\n", (long long)g->at_least);
     add_failures(out, g);
     if (!g->best) {
-        at_text_add(out, "  no valid record\n");
+        at_text_addf(out, "  no valid record%s\n",
+                     g->valid > g->at_least ? " that is a configuration of its task" : "");
         return;
     }
     const at_record *r = &g->best->record;
@@ -197,24 +198,14 @@ static at_status print_json(const at_log_summary *s, at_error *err) {
 
 /* ---- the verb ------------------------------------------------------------------------------- */
 
-/* The best of each task may be no configuration of it; whoever chooses passes over such. */
-static void warn_of_unfit(const char *path, at_arena *a, const at_log_summary *s) {
-    at_record_uses *uses = at_record_uses_new(true);
-    for (int i = 0; i < s->num_groups; i++) {
-        at_error why;
-        const at_template_row *row;
-        const at_record *best = s->groups[i].best ? &s->groups[i].best->record : NULL;
-        if (!best || at_template_find(best->task, &row, NULL) != AT_OK) continue;
-        if (at_record_use(uses, row, best, &why) == AT_UNFIT)
-            at_warn(NULL, at_unfit_text(a, path, best->line, 1, why.text));
-    }
-    at_record_uses_free(uses);
-}
-
 static at_status summarise(const at_options *o, at_arena *a, at_error *err) {
     at_log_summary s;
-    AT_TRY(at_log_summarise(a, o->operands[0], at_warn, NULL, &s, err));
-    warn_of_unfit(o->operands[0], a, &s);
+    /* Records of another version of their template are shown as they are. */
+    at_use_counts *uses = at_use_counts_new(a, true);
+    at_status status =
+        at_log_summarise(a, o->operands[0], at_is_usable, uses, at_warn, NULL, &s, err);
+    at_use_counts_end(uses, &o->engine);
+    AT_TRY(status);
     return o->json ? print_json(&s, err) : print_text(o->operands[0], &s, err);
 }
 

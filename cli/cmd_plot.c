@@ -3,6 +3,7 @@
 #include "cli/json_out.h"
 #include "cli/sparsity_plot.h"
 #include "cli/outputs.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 static void out_series(at_out *out, const at_series *s) {
@@ -99,7 +100,11 @@ at_status at_cmd_plot(const at_options *o, at_error *err) {
         at_arena_free(a);
         return status;
     }
-    at_status s = at_curves_read(a, o->operands, o->num_operands, o->only, &curves, err);
+    /* Records of another version of their template are shown as they are. */
+    at_use_counts *uses = at_use_counts_new(a, true);
+    at_status s =
+        at_curves_read(a, o->operands, o->num_operands, o->only, at_is_usable, uses, &curves, err);
+    at_use_counts_end(uses, &o->engine);
     if (s == AT_OK && o->output) {
         at_output_rules rules = at_rules_of_output(o);
         s = at_plot_file(&curves, o->output, &rules, o->knobs, o->against, err);

@@ -75,22 +75,33 @@ const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t c
 
 /* ---- the best of what can be used ------------------------------------------------------------ */
 
-typedef struct picking {
+struct at_use_counts {
     at_arena *arena;
     at_record_uses *uses;
     int64_t changed, unfit;
     int64_t unfit_line; /* the first one's */
     const char *unfit_log, *unfit_why;
-} picking;
+    const char *last_log; /* that was asked about, and how far */
+    int64_t last_line;
+};
 
-static bool is_usable(void *ctx, const char *log, const at_record *r) {
-    picking *p = ctx;
+at_use_counts *at_use_counts_new(at_arena *a, bool accept_changed) {
+    at_use_counts *p = AT_NEW(a, at_use_counts);
+    *p = (at_use_counts){.arena = a, .uses = at_record_uses_new(accept_changed)};
+    return p;
+}
+
+bool at_is_usable(void *counts, const char *log, const at_record *r) {
+    at_use_counts *p = counts;
     at_error why;
+    bool again = p->last_log == log && r->line <= p->last_line;
+    if (!again) p->last_log = log, p->last_line = r->line;
     const at_template_row *row;
     if (at_template_find(r->task, &row, NULL) != AT_OK) return true;
     at_use use = at_record_use(p->uses, row, r, &why);
-    p->changed += use == AT_OF_CHANGED;
+    p->changed += use == AT_OF_CHANGED && !again;
     if (use != AT_UNFIT || !at_record_is_candidate(r)) return use != AT_OF_CHANGED;
+    if (again) return false;
     if (!p->unfit++) {
         p->unfit_line = r->line;
         p->unfit_log = log;
@@ -99,18 +110,23 @@ static bool is_usable(void *ctx, const char *log, const at_record *r) {
     return false;
 }
 
+void at_use_counts_end(at_use_counts *p, const at_engine_options *o) {
+    at_record_uses_free(p->uses);
+    if (p->unfit)
+        at_engine_warn(
+            o, at_unfit_text(p->arena, p->unfit_log, p->unfit_line, p->unfit, p->unfit_why));
+}
+
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
                          int num_logs, const char *output, at_force force, at_per per,
                          at_pick **picks, int *num_picks, at_error *err) {
-    picking p = {.arena = a, .uses = at_record_uses_new(o->accept_changed)};
-    at_status s = at_pick_best_of(a, logs, num_logs, is_usable, &p, o->objective, output, force,
+    at_use_counts *p = at_use_counts_new(a, o->accept_changed);
+    at_status s = at_pick_best_of(a, logs, num_logs, at_is_usable, p, o->objective, output, force,
                                   per, o->warn, o->ctx, picks, num_picks, err);
-    at_record_uses_free(p.uses);
-    if (p.changed)
-        at_engine_warn(o, at_changed_text(a, logs[0], p.changed,
+    if (p->changed)
+        at_engine_warn(o, at_changed_text(a, logs[0], p->changed,
                                           num_logs > 1 ? "a template, there and in the others,"
                                                        : "their template"));
-    if (p.unfit)
-        at_engine_warn(o, at_unfit_text(a, p.unfit_log, p.unfit_line, p.unfit, p.unfit_why));
+    at_use_counts_end(p, o);
     return s;
 }

@@ -26,6 +26,14 @@ at_use at_record_use(at_record_uses *u, const at_template_row *row, const at_rec
 const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t count,
                           const char *why);
 
+/* Which records of logs can be the best, one log after the other, each from its beginning, and as
+ * often as wanted. Lives in a until its end, which tells of those that are no configuration of
+ * their task. */
+typedef struct at_use_counts at_use_counts;
+at_use_counts *at_use_counts_new(at_arena *a, bool accept_changed);
+bool at_is_usable(void *counts, const char *log, const at_record *r); /* an at_pick_fn */
+void at_use_counts_end(at_use_counts *c, const at_engine_options *o);
+
 /* at_pick_best_of, of what can be used; o says which objective counts, whether records of another
  * version do, and who is told of those that are left out. AT_PER_COMPAT looks at none of that. */
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,

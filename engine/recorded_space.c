@@ -180,7 +180,7 @@ static at_status find_winner(reading *r, at_error *err) {
     to->winner = -1;
     struct stat st;
     if (stat(r->path, &st) != 0 || !S_ISREG(st.st_mode)) return AT_OK;
-    AT_TRY(at_log_summarise(r->arena, r->path, NULL, NULL, &s, err));
+    AT_TRY(at_log_summarise(r->arena, r->path, NULL, NULL, NULL, NULL, &s, err));
     for (int i = 0; i < s.num_groups; i++) {
         const at_log_group *g = &s.groups[i];
         if (!g->best || strcmp(g->task, to->name) ||

@@ -9,6 +9,9 @@ typedef struct reading {
     AT_VEC(at_log_group) groups; /* [keys] */
     AT_VEC(int) chosen;          /* [groups], key of the chooser; -1: none */
     at_chooser *chooser;
+    const char *path;
+    at_pick_fn *use;
+    void *use_ctx;
     at_text text;
 } reading;
 
@@ -76,20 +79,24 @@ static void add(reading *s, const at_record *r) {
         count_failure(s, &g->failures[0], r);
         return;
     }
+    g->valid++;
+    if (s->use && !s->use(s->use_ctx, s->path, r)) {
+        at_chooser_refuse(s->chooser, r);
+        return;
+    }
     if (s->chosen.data[i] < 0) s->chosen.data[i] = at_chooser_add(s->chooser, r);
     else at_chooser_add_to(s->chooser, s->chosen.data[i], r);
-    g->valid++;
     double mean_s = at_record_mean(r);
     if (!g->steps.len || mean_s < g->steps.data[g->steps.len - 1].mean_s)
         *at_push(s->arena, &g->steps) = (at_log_step){g->trials, r->line, mean_s};
 }
 
-static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *ctx,
-                          at_log_summary *out, at_error *err) {
+static at_status read_log(reading *s, at_warn_fn *warn, void *ctx, at_log_summary *out,
+                          at_error *err) {
     at_log_reader *reader;
-    AT_TRY(at_log_reader_open(path, warn, ctx, &reader, err));
+    AT_TRY(at_log_reader_open(s->path, warn, ctx, &reader, err));
     at_log_reader_on_comment(reader, at_chooser_comment, s->chooser);
-    at_chooser_begin(s->chooser, path);
+    at_chooser_begin(s->chooser, s->path);
     at_log_reader_watch(reader, s->arena, 2 * AT_KEPT_MIB); /* it holds more of each */
     at_chooser_limit(s->chooser, reader);
     for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
@@ -99,13 +106,17 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
     return status == AT_OK ? at_chooser_settle(s->chooser, err) : status;
 }
 
-at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
-                           at_log_summary *out, at_error *err) {
+at_status at_log_summarise(at_arena *a, const char *path, at_pick_fn *use, void *use_ctx,
+                           at_warn_fn *warn, void *ctx, at_log_summary *out, at_error *err) {
     at_arena *keys = at_arena_new();
-    reading s = {
-        .arena = a, .keys.arena = keys, .chooser = at_chooser_new(false, AT_OBJECTIVE_NONE)};
+    reading s = {.arena = a,
+                 .keys.arena = keys,
+                 .chooser = at_chooser_new(false, AT_OBJECTIVE_NONE),
+                 .path = path,
+                 .use = use,
+                 .use_ctx = use_ctx};
     *out = (at_log_summary){0};
-    at_status status = read_log(&s, path, warn, ctx, out, err);
+    at_status status = read_log(&s, warn, ctx, out, err);
     for (int i = 0; i < s.groups.len; i++) {
         at_log_group *g = &s.groups.data[i];
         if (!i || g->first_s < out->first_s) out->first_s = g->first_s;

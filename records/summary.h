@@ -62,8 +62,9 @@ typedef struct at_log_summary {
     at_log_stats stats;
     double first_s, last_s;
 } at_log_summary;
-at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
-                           at_log_summary *out, at_error *err);
+/* use: which records can be the best, as for at_pick_best_of; NULL: all. */
+at_status at_log_summarise(at_arena *a, const char *path, at_pick_fn *use, void *use_ctx,
+                           at_warn_fn *warn, void *ctx, at_log_summary *out, at_error *err);
 
 /* One log per target, task and arguments, as AutoTVM's split: path.000.wkl, path.001.wkl, ...
  * Comments other than finals are dropped. Without force no other file is replaced, nor a log by a

@@ -19,6 +19,8 @@ typedef struct reading {
     int searches;
     at_arena *arena;
     const char *path, *only;
+    at_pick_fn *use;
+    void *use_ctx;
     at_curves *out;
     double last_s;            /* timestamp of the record before, in this log */
     const at_series *last_of; /* its series */
@@ -229,11 +231,13 @@ static void add(reading *g, const at_record *r) {
     if (!s) return;
     double seconds = s->points.len ? s->points.data[s->points.len - 1].seconds : 0;
     at_point *point = at_push(g->arena, &s->points);
-    bool valid = at_record_is_candidate(r);
+    bool checked = at_record_is_candidate(r);
+    bool valid = checked && (!g->use || g->use(g->use_ctx, g->path, r));
     *point = (at_point){.finalist = finalist_of(g, r),
                         .seconds = seconds + step_s(g, s, r),
                         .time_s = valid ? at_record_mean(r) : 0,
                         .error_no = valid                      ? 0
+                                    : checked                  ? AT_POINT_NOT_USED
                                     : at_record_is_at_least(r) ? AT_POINT_AT_LEAST
                                     : r->error_no              ? r->error_no
                                                                : AT_POINT_UNCHECKED};
@@ -241,7 +245,7 @@ static void add(reading *g, const at_record *r) {
         p->flops = r->extra.gflops * 1e9 * point->time_s;
         p->in_bytes = r->extra.in_bytes;
     }
-    count_knobs(g, p, &r->config, point);
+    if (point->error_no != AT_POINT_NOT_USED) count_knobs(g, p, &r->config, point);
 }
 
 static at_status read_log(reading *g, at_error *err) {
@@ -279,7 +283,7 @@ static void finish_series(const at_panel *p, at_series *s) {
     for (int i = 0; i < s->points.len; i++) {
         at_point *t = &s->points.data[i];
         if (t->error_no) {
-            s->failed += t->error_no != AT_POINT_AT_LEAST;
+            s->failed += t->error_no >= AT_POINT_UNCHECKED;
             continue;
         }
         t->speed = speed_of(p, t->time_s);
@@ -310,8 +314,8 @@ static void finish_knobs(at_panel *p) {
 }
 
 at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, const char *only,
-                         at_curves *out, at_error *err) {
-    reading g = {.arena = a, .only = only, .out = out};
+                         at_pick_fn *use, void *use_ctx, at_curves *out, at_error *err) {
+    reading g = {.arena = a, .only = only, .use = use, .use_ctx = use_ctx, .out = out};
     at_status status = AT_OK;
     *out = (at_curves){0};
     for (int i = 0; i < num_logs && status == AT_OK; i++) {

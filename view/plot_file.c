@@ -73,7 +73,7 @@ static void add_data(at_text *s, const at_curves *c) {
                 best = fmax(best, point->speed);
                 at_text_addf(s, "%d", t + 1);
                 add_number(s, point->seconds);
-                add_number(s, point->error_no == AT_POINT_AT_LEAST ? -1 : point->speed);
+                add_number(s, point->error_no <= AT_POINT_AT_LEAST ? -1 : point->speed);
                 add_number(s, best);
                 at_text_add(s, "\n");
             }

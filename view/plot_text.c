@@ -40,7 +40,7 @@ static void draw_points(plot *p, int series) {
         int x = dot_x(p, x_of(p, s, i));
         if (!s->points.data[i].error_no)
             at_canvas_dot(&p->canvas, x, dot_y(p, s->points.data[i].speed), '.', style);
-        else if (s->points.data[i].error_no != AT_POINT_AT_LEAST)
+        else if (s->points.data[i].error_no >= AT_POINT_UNCHECKED)
             p->failed[x / dots_x] = (at_cell){.letter = 'x', .style = AT_STYLE_BAD};
     }
 }

@@ -52,11 +52,12 @@ static void add_page(at_report *r) {
     at_text_free(&text);
 }
 
-at_status at_report_page(at_arena *a, const char *log, const char *only, const char *program,
-                         at_text *out, int *num_tasks, at_error *err) {
+at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick_fn *use,
+                         void *use_ctx, const char *program, at_text *out, int *num_tasks,
+                         at_error *err) {
     at_report r = {.arena = a, .log = log, .program = program, .out = out};
-    AT_TRY(at_curves_read(a, &log, 1, only, &r.curves, err));
-    AT_TRY(at_log_summarise(a, log, NULL, NULL, &r.summary, err));
+    AT_TRY(at_curves_read(a, &log, 1, only, use, use_ctx, &r.curves, err));
+    AT_TRY(at_log_summarise(a, log, use, use_ctx, NULL, NULL, &r.summary, err));
     AT_TRY(at_report_read_finals(a, log, &r.finals, err));
     *num_tasks = r.curves.panels.len;
     add_page(&r);

@@ -54,7 +54,7 @@ static void add_points(const chart *c, const at_series *s, int color, bool secon
     if (!s->failed) return;
     at_text_add(c->out, "<path class=\"failed\" d=\"");
     for (int i = 0; i < s->points.len; i++)
-        if (s->points.data[i].error_no && s->points.data[i].error_no != AT_POINT_AT_LEAST)
+        if (s->points.data[i].error_no && s->points.data[i].error_no >= AT_POINT_UNCHECKED)
             at_text_addf(c->out, "M%.1f %dl6 6m0 -6l-6 6", px(c, x_of(s, i, seconds)) - 3,
                          c->bottom - 8);
     at_text_add(c->out, "\"/>\n");

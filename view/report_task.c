@@ -292,8 +292,9 @@ static void add_group(at_report *r, const at_panel *p, const at_task *task, cons
         add_how_to_apply(r, task, best);
         add_final(r, p, g);
     } else
-        at_text_addf(r->out, "<p class=\"bad\">None of %lld trials was valid.</p>\n",
-                     (long long)g->trials);
+        at_text_addf(r->out, "<p class=\"bad\">None of %lld trials was valid%s.</p>\n",
+                     (long long)g->trials,
+                     g->valid > g->at_least ? " and a configuration of the task" : "");
     add_failures(r, task, g);
 }
 

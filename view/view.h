@@ -102,8 +102,9 @@ void at_table_print(at_text *out, const at_table *t);
 
 /* ---- searches (curve.c): for each task the trials of every log, context and tuner in order --- */
 
-/* Beyond error numbers: valid, but not checked; valid, and so slow that it has no time. */
-enum { AT_POINT_UNCHECKED = -1, AT_POINT_AT_LEAST = -2 };
+/* Beyond error numbers: valid, but not checked; valid, and so slow that it has no time; valid, and
+ * not of use. */
+enum { AT_POINT_UNCHECKED = -1, AT_POINT_AT_LEAST = -2, AT_POINT_NOT_USED = -3 };
 typedef struct at_point {
     double seconds; /* since the search began, pauses left out */
     double speed;   /* in the unit of its panel; 0: none */
@@ -155,10 +156,11 @@ typedef struct at_curves {
     AT_VEC(at_panel *) panels; /* in order of appearance */
 } at_curves;
 
-/* Reads all logs; only: of tasks whose title holds this text, NULL: of all. AT_E_INPUT; AT_E_USAGE:
- * no task holds it. */
+/* Reads all logs; only: of tasks whose title holds this text, NULL: of all. use: which records have
+ * a speed, and can be the best, as for at_pick_best_of; NULL: all. AT_E_INPUT; AT_E_USAGE: no task
+ * holds the text. */
 at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, const char *only,
-                         at_curves *out, at_error *err);
+                         at_pick_fn *use, void *use_ctx, at_curves *out, at_error *err);
 
 /* ---- plots (plot_text.c, plot_knobs.c, plot_file.c) ------------------------------------------ */
 
@@ -191,9 +193,10 @@ void at_csv_row(at_text *out, const at_record *r);
 
 /* ---- reports (report_page.c) ----------------------------------------------------------------- */
 
-/* A log as an HTML page that needs nothing but itself. only: as above; program: what wrote it. The
- * number of its tasks. AT_E_INPUT AT_E_USAGE */
-at_status at_report_page(at_arena *a, const char *log, const char *only, const char *program,
-                         at_text *out, int *num_tasks, at_error *err);
+/* A log as an HTML page that needs nothing but itself. only, use: as above, and use is asked about
+ * each record twice; program: what wrote it. The number of its tasks. AT_E_INPUT AT_E_USAGE */
+at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick_fn *use,
+                         void *use_ctx, const char *program, at_text *out, int *num_tasks,
+                         at_error *err);
 
 #endif

@@ -200,23 +200,41 @@ static void killed(void **state) {
     "\"tvm_version\": \"0.12.0\"}\n"
 #define FITS PRODUCT("[\"tile_y\", \"sp\", [-1, 32, 1]]", "2e-05")
 #define WITHOUT_KNOB PRODUCT("[\"tile_z\", \"sp\", [-1, 32, 1]]", "1e-05")
+#define ODD_TWO                                                                                    \
+    "odd.log:1: no configuration of its task, and not used, as is 1 other: unknown knob "          \
+    "\"tile_z\""
 #define TOO_FEW_PARTS PRODUCT("[\"tile_y\", \"sp\", [-1, 32]]", "1.5e-05")
 
-/* They are passed over, and told of, by whoever chooses a record. */
+/* They are passed over, and told of, by whoever names a best record. */
 static void unfit(void **state) {
     static const char *const choose[] = {"pick_best odd.log", "run matmul_add --log odd.log",
                                          "show matmul_add --log odd.log",
                                          "apply matmul_add --log odd.log", "apply --log odd.log"};
+    static const char *const show[] = {"log odd.log", "report odd.log -o -", "plot odd.log",
+                                       "plot odd.log --knobs"};
     (void)state;
     cli_write("odd.log", WITHOUT_KNOB FITS TOO_FEW_PARTS);
     for (size_t i = 0; i < sizeof choose / sizeof *choose; i++) {
         const cli_result *r = cli_expect(0, "./autotune %s", choose[i]);
         assert_non_null(strstr(r->out, "[-1, 32, 1]"));
-        assert_non_null(strstr(r->err, "odd.log:1: no configuration of its task, and not used, as "
-                                       "is 1 other: unknown knob \"tile_z\""));
+        assert_non_null(strstr(r->err, ODD_TWO));
     }
-    assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->err,
-                           "odd.log:1: no configuration of its task, and not used: unknown knob"));
+    for (size_t i = 0; i < sizeof show / sizeof *show; i++) {
+        const cli_result *r = cli_expect(0, "./autotune %s", show[i]);
+        assert_non_null(strstr(r->err, ODD_TWO));
+        assert_null(strstr(r->out, "tile_z"));
+    }
+    assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->out, "best: 20.00 us"));
+    assert_non_null(strstr(cli_expect(0, "./autotune report odd.log -o -")->out, "line 2 of"));
+    cli_expect(0, "./autotune plot odd.log --json");
+    const at_json *task = at_json_at(cli_member(cli_json(), "tasks"), 0);
+    const at_json *plotted = at_json_at(cli_member(task, "series"), 0);
+    const at_json *points = cli_member(plotted, "points");
+    assert_true(cli_number(plotted, "best_trial") == 2);
+    assert_true(cli_number(plotted, "trials") == 3);
+    assert_true(cli_number(plotted, "failed") == 0);
+    assert_int_equal(cli_member(at_json_at(points, 0), "speed")->kind, AT_JSON_NULL);
+    assert_true(cli_number(at_json_at(points, 1), "speed") == cli_number(plotted, "best_speed"));
     assert_non_null(strstr(cli_expect(0, "./autotune pick_best odd.log --compat")->out, "tile_z"));
     cli_write("even.log", FITS);
     const cli_result *diff = cli_expect(0, "./autotune log --diff odd.log even.log");
@@ -225,6 +243,10 @@ static void unfit(void **state) {
 
     cli_write("odd.log", WITHOUT_KNOB);
     cli_expect(3, "./autotune pick_best odd.log");
+    assert_non_null(strstr(cli_expect(0, "./autotune log odd.log")->out,
+                           "no valid record that is a configuration of its task"));
+    assert_non_null(strstr(cli_expect(0, "./autotune report odd.log -o -")->out,
+                           "None of 1 trials was valid and a configuration of the task."));
     assert_non_null(strstr(cli_expect(4, "./autotune run matmul_add --log odd.log")->err,
                            "odd.log:1: no configuration of its task"));
 }

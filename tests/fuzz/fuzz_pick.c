@@ -19,7 +19,7 @@ static at_status pick(at_arena *a, const void *data, size_t size, at_per per, at
     for (int i = 0; i < n; i++) at_pick_print(out, &picks[i]);
     if (per == AT_PER_CONTEXT) {
         at_log_summary summary;
-        at_log_summarise(a, path, NULL, NULL, &summary, &err);
+        at_log_summarise(a, path, NULL, NULL, NULL, NULL, &summary, &err);
     }
     close(fd);
     return s;

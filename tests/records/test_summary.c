@@ -17,7 +17,7 @@ static at_log_summary summarise(at_arena *a, const char *path) {
     at_log_summary s;
     at_error err;
     at_text warnings = {0};
-    if (at_log_summarise(a, path, keep_warning, &warnings, &s, &err) != AT_OK)
+    if (at_log_summarise(a, path, NULL, NULL, keep_warning, &warnings, &s, &err) != AT_OK)
         fail_msg("%s", err.text);
     at_text_free(&warnings);
     return s;
@@ -80,7 +80,8 @@ static void nothing(void **state) {
     assert_int_equal(s.num_groups, 0);
     assert_int_equal(s.stats.comments, 1);
     at_error err;
-    assert_int_equal(at_log_summarise(a, "missing.log", NULL, NULL, &s, &err), AT_E_INPUT);
+    assert_int_equal(at_log_summarise(a, "missing.log", NULL, NULL, NULL, NULL, &s, &err),
+                     AT_E_INPUT);
     assert_string_equal(err.text, "cannot read missing.log: No such file or directory");
     at_arena_free(a);
 }

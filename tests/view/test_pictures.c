@@ -130,7 +130,8 @@ static void write_log(const char *path, bool with_pause) {
 static at_curves read_log(const char *path, const char *only) {
     at_curves c;
     at_error err;
-    if (at_curves_read(arena, &path, 1, only, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_curves_read(arena, &path, 1, only, NULL, NULL, &c, &err) != AT_OK)
+        fail_msg("%s", err.text);
     return c;
 }
 
@@ -186,7 +187,7 @@ static void pauses(void **state) {
     assert_true(fabs(s->points.data[3].seconds - 3) < 1e-6);
     at_error err;
     const char *path = "b.log";
-    assert_int_equal(at_curves_read(arena, &path, 1, "theirs", &c, &err), AT_E_USAGE);
+    assert_int_equal(at_curves_read(arena, &path, 1, "theirs", NULL, NULL, &c, &err), AT_E_USAGE);
     assert_string_equal(err.text, "--only theirs: no task's name and arguments hold this text; "
                                   "autotune log b.log lists them");
 }

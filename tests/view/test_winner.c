@@ -216,7 +216,7 @@ static int context_of(const at_record *r) {
 
 static void by_summary(at_arena *a, winners out) {
     at_log_summary s;
-    assert_int_equal(at_log_summarise(a, path, NULL, NULL, &s, NULL), AT_OK);
+    assert_int_equal(at_log_summarise(a, path, NULL, NULL, NULL, NULL, &s, NULL), AT_OK);
     for (int i = 0; i < s.num_groups; i++)
         if (s.groups[i].best)
             out[context_of(&s.groups[i].best->record)] = (int)s.groups[i].best->record.line;
@@ -241,7 +241,7 @@ static const at_record *best_of(at_arena *a, const at_record *all, int n, int co
 static void by_curves(const made *m, at_arena *a, winners out, double *speeds) {
     const char *log = path;
     at_curves c;
-    assert_int_equal(at_curves_read(a, &log, 1, NULL, &c, NULL), AT_OK);
+    assert_int_equal(at_curves_read(a, &log, 1, NULL, NULL, NULL, &c, NULL), AT_OK);
     assert_int_equal(c.panels.len, 1);
     for (int i = 0; i < c.panels.data[0]->series.len; i++) {
         const at_series *s = c.panels.data[0]->series.data[i];
