@@ -93,15 +93,14 @@ static double rows_read(const est_tile *t, int access, int64_t step, double rows
     for (int i = t->num_overlaps - 1; i >= 0; i--) {
         const est_overlap *w = &t->overlap[i];
         int64_t one = w->step[access];
-        if (w->is_loop && (is_looped || 2 * sums > AT_THIN_OPS)) {
-            is_looped = true;
-            continue;
-        }
+        if (w->is_loop && (is_looped || 2 * sums > AT_THIN_OPS)) return rows;
         is_looped |= w->is_loop;
         if (w->turns > copied) break;
         copied /= w->turns;
         if (one && step % one == 0 && step / one > 0 && (double)(step / one) < w->turns)
             return ((rows - 1) * (double)(step / one) + w->turns) / w->turns;
+        if (step && one % step == 0 && one / step > 0 && (double)(one / step) < rows)
+            return (rows + (double)(one / step) * (w->turns - 1)) / w->turns;
     }
     return rows;
 }
@@ -167,6 +166,20 @@ static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, 
     return together_ns + share * fmax(0, apart_ns - together_ns);
 }
 
+/* So many times the sums that a multiply-add waits for are enough for loads alone to count. */
+static const double ahead = 1.5;
+
+/* A step whose operands are in part those of other unrolled steps, which are loaded once for all of
+ * these: of what its loads take beside multiply-adds, the share that is left. partial: sums of each
+ * element. */
+static double shared_ns(const at_estimator *e, const est_tile *t, double rows, double vectors,
+                        double loaded, double partial, double alone_ns) {
+    const double sums = rows * vectors, all = rows + vectors, least_ns = sums * t->peak_ns;
+    if (loaded >= all || all <= sums || alone_ns <= least_ns) return alone_ns;
+    if (partial * least_ns < ahead * (double)e->speeds.waits_ns[0]) return alone_ns;
+    return least_ns + (alone_ns - least_ns) * fmax(0, loaded - sums) / (all - sums);
+}
+
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
@@ -200,13 +213,16 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
         if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
-        double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
+        double further = far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
+        double loaded = loads(e, t, sizes, sums, copies(t->x, t->root, sums));
+        if (!t->is_paired && t->slower <= 1 && !t->is_dynamic)
+            near = shared_ns(e, t, rows, vectors, loaded, joins + 1, near);
+        double step = near + further;
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
             step = fmax((double)e->speeds.waits_ns[3] * (rows / elements + elements),
                         (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
         step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
-        double loaded = loads(e, t, sizes, sums, copies(t->x, t->root, sums));
         if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
         double call = tile_ns(e, rows, vectors, width, CALL);
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */

@@ -84,7 +84,8 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
         if (l->sums) t->steps *= vector && is_vector(e, x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
         bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
-        if (l->sums && (est_unrolled(l) || is_few) && t->num_overlaps < MOST_OVERLAPS) {
+        if (l->sums && !est_unrolled(l) && !is_few) t->num_overlaps = 0; /* of loops around it */
+        else if (l->sums && t->num_overlaps < MOST_OVERLAPS) {
             est_overlap *w = &t->overlap[t->num_overlaps++];
             w->is_loop = !est_unrolled(l);
             for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[i];

@@ -280,6 +280,49 @@ static void rows_in_groups(void **state) {
     assert_true(in_groups(4, 2) < 1.1 * in_groups(4, 8));
 }
 
+/* Of a convolution in tiles of twelve columns and one vector, with and without steps along the
+ * window that are unrolled, on a core that loads no faster than it multiplies. */
+static double beside_others(const char *args, int64_t order, bool unrolled) {
+    at_arena *a = at_arena_new();
+    at_task *t = any_task(a, "conv2d_nhwc", args);
+    const at_target *target = at_target_find("avx512");
+    at_speeds speeds;
+    at_speeds_guess(at_core_find("sapphirerapids"), target, &speeds);
+    speeds.peak_gflops = 2 * target->lanes * 12 / (double)speeds.step_ns[0][11];
+    speeds.step_ns[0][11] *= 13.0F / 12;
+    speeds.far_ns[0][11] = speeds.step_ns[0][11];
+    at_cost_model *m = at_cost_model_of(
+        t, &(at_estimate_options){
+               .target = target, .speeds = &speeds, .cache_bytes = {48 << 10, 1 << 20, 32 << 20}});
+    const at_space *space = at_task_space(t);
+    int64_t index = at_space_range_length(space);
+    at_config c;
+    at_estimate e = {.ns = 0};
+    while (--index >= 0)
+        if (at_config_at(a, space, index, &c, NULL) == AT_OK && last_of(&c, "tile_ow") == 12 &&
+            last_of(&c, "tile_co") == 16 && last_of(&c, "tile_ci") == 32 &&
+            at_config_get(&c, "order")->option->integer == order &&
+            at_config_get(&c, "unroll_kw")->option->boolean == unrolled)
+            break;
+    assert_true(at_cost_point(m, index, &e));
+    at_cost_model_free(m);
+    at_arena_free(a);
+    return e.sums_ns;
+}
+
+/* Thirteen loads for twelve multiply-adds wait for each other; what neighbouring steps read alike
+ * is loaded once. No step is a neighbour where a loop turns between two. */
+static void steps_that_read_alike(void **state) {
+    (void)state;
+    static const char *const alike[] = {"N=1,H=26,W=26,CI=32,CO=64,KH=3,KW=3,padding=0",
+                                        "N=1,H=28,W=28,CI=32,CO=64,KH=3,KW=3,padding=0,dilation=2"};
+    for (int i = 0; i < 2; i++) {
+        assert_true(beside_others(alike[i], 0, true) < 0.97 * beside_others(alike[i], 0, false));
+        double apart = beside_others(alike[i], 2, true), looped = beside_others(alike[i], 2, false);
+        assert_true(fabs(apart - looped) < 0.01 * looped);
+    }
+}
+
 /* What a machine's table says of waits counts: the longer one is, the dearer are the points that
  * have it, against others, and none is cheaper. */
 static void waits(void **state) {
@@ -444,6 +487,7 @@ int main(void) {
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
+        cmocka_unit_test(steps_that_read_alike),
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(many_axes),
