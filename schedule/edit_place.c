@@ -49,12 +49,22 @@ static int axis_of_reads(const moving *m, int reader, int t, int d) {
     return axis_in(m, reader, t, d, found);
 }
 
-/* For each axis of the moving stage, the axis of the other that has its values; -1: none. */
+static bool reads(const moving *m, int reader, int t) {
+    return reader > t && axis_of_reads(m, reader, t, 0) != NO_READ;
+}
+
+/* For each axis of the moving stage, the axis of the other that has its values; -1: none. Where
+ * neither reads the other, as two outputs, those in the same place that are as long. */
 static void match_axes(const moving *m, bool before, int *match) {
     int stage = at_compute_find(m->c, m->leaf->stage),
         other = at_compute_find(m->c, m->beside->stage);
-    const at_tensor *s = &m->c->tensors[stage];
+    const at_tensor *s = &m->c->tensors[stage], *t = &m->c->tensors[other];
     for (int k = 0; k < s->num_axes; k++) match[k] = -1;
+    if (!reads(m, other, stage) && !reads(m, stage, other)) {
+        for (int k = 0; k < s->num_axes && k < t->num_axes; k++)
+            if (at_expr_equal(s->axes[k].extent, t->axes[k].extent)) match[k] = k;
+        return;
+    }
     if (before) { /* it is read by the other */
         for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m, other, stage, k);
         return;

@@ -70,8 +70,9 @@ static bool find_rows(rows *r) {
     for (int t = 0; t < r->last; t++) {
         if (!r->has_leaf[t]) continue;
         if (!has_rows_of(f, t, r->last) || tile_vector_of(r->s, t) >= 0 ||
-            tile_dot_of(r->s, t) >= 0 || tile_list_of(r->s, t) >= 0 || first_reader(r, t) < 0)
+            tile_dot_of(r->s, t) >= 0 || tile_list_of(r->s, t) >= 0)
             return false;
+        if (first_reader(r, t) < 0 && !c->tensors[t].is_output) return false;
         sums += c->tensors[t].num_reduce > 0;
         if (c->tensors[t].num_axes < r->num) r->num = c->tensors[t].num_axes;
     }
@@ -148,7 +149,8 @@ static int summed_of(const rows *r, int sum) {
     return found;
 }
 
-/* From the last stage to the first, each right before what reads it first. */
+/* From the last stage to the first, each right before what reads it first, or before the last where
+ * nothing does. */
 static at_status make(rows *r, bool as_made) {
     const at_facts *f = r->s->facts;
     const at_compute *c = f->compute;
@@ -163,9 +165,11 @@ static at_status make(rows *r, bool as_made) {
         const char *loop;
         int all = x->num_axes + x->num_reduce;
         if (!r->has_leaf[t] || placed[t]) continue;
-        AT_TRY(nest(r, t, first_reader(r, t), r->outer));
+        int reader = first_reader(r, t);
+        AT_TRY(nest(r, t, reader < 0 ? r->last : reader, r->outer));
         if (all == r->num) continue;
-        if (x->num_reduce || f->of[t].reader < 0) AT_TRY(make_lanes(r, t, all - 1, &loop));
+        if (x->num_reduce || (reader >= 0 && f->of[t].reader < 0))
+            AT_TRY(make_lanes(r, t, all - 1, &loop));
         int summed = as_made && x->num_reduce ? summed_of(r, t) : -1;
         if (summed < 0) continue;
         AT_TRY(nest(r, summed, t, loop));
