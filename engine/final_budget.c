@@ -16,7 +16,17 @@ at_final_limits at_final_budget(const at_session *s) {
     double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);
     double budget_s = fmax(budget_share * so_far_s, least_s);
     double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
-    return (at_final_limits){fmin(budget_s, left_s), fmin(patience * budget_s, left_s)};
+    double clock_s = fmin(patience * budget_s, left_s);
+    return (at_final_limits){.core_s = fmin(budget_s, left_s),
+                             .clock_s = clock_s,
+                             .other_s = fmin(clock_s, left_s - clock_s)};
+}
+
+double at_final_share(const at_final_limits *limits, const at_final_spent *spent) {
+    double other_s = fmin(spent->other_clock_s, limits->other_s);
+    double part = spent->other_clock_s > 0 ? other_s / spent->other_clock_s : 0;
+    double clock_s = spent->clock_s - other_s, core_s = spent->core_s - part * spent->other_core_s;
+    return fmax(clock_s / limits->clock_s, core_s / limits->core_s);
 }
 
 double at_final_reserve(double time_s) {

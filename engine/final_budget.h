@@ -8,13 +8,21 @@ enum { AT_FINALISTS_LEAST = 4 }; /* however long they take, where there are as m
 enum { AT_FINAL_LEAST = 6 };     /* rounds timed alone; fewer have no interval of 95 % */
 
 /* Seconds: of the time that the worker has its core, and by the clock, where others take the core
- * away. */
+ * away. What was timed in another state than the one that counts is in neither, up to other_s by
+ * the clock. */
 typedef struct at_final_limits {
-    double core_s, clock_s;
+    double core_s, clock_s, other_s;
 } at_final_limits;
+/* What a final has taken, all of it and what of it was in other states. */
+typedef struct at_final_spent {
+    double core_s, clock_s, other_core_s, other_clock_s;
+} at_final_spent;
+/* As a share of what it may take. */
+double at_final_share(const at_final_limits *limits, const at_final_spent *spent);
 
 /* A tenth of the session's time so far, and at least as long as that was, between 1 and 3 s; twice
- * that by the clock; but no more than what is left of its time limit. */
+ * that by the clock, and as much again for other states; but no more than what is left of its time
+ * limit. */
 at_final_limits at_final_budget(const at_session *s);
 /* What of a time limit for the whole run is kept for the final. */
 double at_final_reserve(double time_s);

@@ -25,6 +25,7 @@ typedef struct running {
     at_final *final;
     double begun_s;
     int64_t begin_ns, begin_core_ns, logged_ns;
+    at_final_spent spent;    /* its others: of turns, by the part of their pairs */
     bool is_paired, is_lost; /* lost: the anchor */
     uint64_t turns;
     /* Of each state: the anchor's times beside each of so many turns, and their median, with which
@@ -189,6 +190,14 @@ static void take_ratios(running *g, const at_candidate *c, at_record *r) {
     e->num_samples = n;
 }
 
+/* What part of these pairs was in another state than the one that counts? */
+static double other_part(at_objective wanted, const char *states) {
+    int n = 0, others = 0;
+    for (at_state state; at_state_from_letter(states[n], &state); n++)
+        others += !at_objective_counts(wanted, state);
+    return n ? (double)others / n : 0;
+}
+
 /* One finalist's turn in a round, with the peak of the moment. */
 static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_session *s = g->s;
@@ -199,13 +208,19 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     f->candidate.job.to_the_end = true;
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     at_states_ask(s, &f->candidate.job);
+    int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
     } else if (g->is_paired && !r.extra.pairs.num_ratios) {
         g->is_lost = true; /* and with it what this turn would be compared by */
     } else {
-        if (g->is_paired) take_ratios(g, &f->candidate, &r);
+        if (g->is_paired) {
+            double part = other_part(f->turns.objective, r.extra.pairs.states);
+            g->spent.other_clock_s += part * (double)(at_now_ns() - begin_ns) * 1e-9;
+            g->spent.other_core_s += part * (double)(s->spent.core_ns - begin_core_ns) * 1e-9;
+            take_ratios(g, &f->candidate, &r);
+        }
         int n = r.extra.num_samples;
         const char *states = g->is_paired ? at_strdup(s->arena, r.extra.pairs.states) : NULL;
         double time_s = g->is_paired ? at_median_that_counts(r.extra.samples_s, states, n,
@@ -311,10 +326,10 @@ static double open_until_s(const at_final *final, int round) {
 }
 
 /* How much of what the final may take is spent. */
-static double spent_of(const running *g, const at_final_limits *limits) {
-    double clock_s = (double)(at_now_ns() - g->begin_ns) * 1e-9;
-    double core_s = (double)(g->s->spent.core_ns - g->begin_core_ns) * 1e-9;
-    return fmax(clock_s / limits->clock_s, core_s / limits->core_s);
+static double spent_of(running *g, const at_final_limits *limits) {
+    g->spent.clock_s = (double)(at_now_ns() - g->begin_ns) * 1e-9;
+    g->spent.core_s = (double)(g->s->spent.core_ns - g->begin_core_ns) * 1e-9;
+    return at_final_share(limits, &g->spent);
 }
 
 /* Those that come are no finalists any more: a sample of each says less than more of the others,

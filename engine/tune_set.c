@@ -214,7 +214,7 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
         AT_TRY(status);
         budget_s -= (double)(at_now_ns() - begin_ns) * 1e-9;
         if (budget_s <= 0) continue;
-        AT_TRY(at_final_run(&u->s, u->known, t->log, (at_final_limits){budget_s, budget_s},
+        AT_TRY(at_final_run(&u->s, u->known, t->log, (at_final_limits){budget_s, budget_s, 0},
                             &u->final, err));
     }
     return AT_OK;

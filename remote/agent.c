@@ -79,7 +79,7 @@ static at_status run_final(agent *g, at_arena *a, const at_frame *f, at_error *e
         line += n + (line[n] == '\n');
     }
     double budget_s = isfinite(f->budget_s) && f->budget_s > 0 ? f->budget_s : 0;
-    AT_TRY(at_final_run(s, known, NULL, (at_final_limits){budget_s, budget_s}, final, err));
+    AT_TRY(at_final_run(s, known, NULL, (at_final_limits){budget_s, budget_s, 0}, final, err));
     at_final_print(&lines, s, final);
     at_agent_say_text(g, AT_FRAME_TURNS, at_text_str(&lines));
     at_text_free(&lines);

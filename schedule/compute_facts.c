@@ -63,11 +63,11 @@ static bool multiplies(const at_compute *c, const at_expr *e) {
     return false;
 }
 
-/* Products that a term e of a sum adds to it. */
-static int multiply_adds(const at_compute *c, const at_expr *e) {
+/* Products that a term e of a sum adds to it, on average. */
+static double multiply_adds(eval_ctx *ctx, const at_expr *e) {
     if (e->op == AT_X_ADD || e->op == AT_X_SUB)
-        return multiply_adds(c, e->arg[0]) + multiply_adds(c, e->arg[1]);
-    return multiplies(c, e);
+        return multiply_adds(ctx, e->arg[0]) + multiply_adds(ctx, e->arg[1]);
+    return multiplies(ctx->compute, e) ? part_of_products(ctx, e) : 0;
 }
 
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data) {
@@ -84,11 +84,11 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
         if (k.failed) break;
         k.ctx.stage = t;
         double points = count_points(&k, 0);
-        products += points * multiply_adds(c, c->tensors[t].body);
+        products += points * multiply_adds(&k.ctx, c->tensors[t].body);
         sums += points;
     }
     at_arena_free(a);
-    return k.failed ? -1 : 2 * (products > 0 ? products : sums);
+    return k.failed ? -1 : 2 * (products > 0 ? round(products) : sums);
 }
 
 /* ---- size of numbers ----------------------------------------------------------------------- */

@@ -45,10 +45,6 @@ static bool is_projected(const projector *p, int tensor) {
     return false;
 }
 
-static bool is_zero(const at_expr *e) {
-    return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
-}
-
 /* ---- what is linear in the projected values, and the rest ------------------------------------ */
 
 static bool depends(const projector *p, const at_expr *e) {
@@ -79,7 +75,7 @@ static at_expr *zero(const projector *p) { return at_expr_new(p->arena, AT_X_FLO
 /* One of the two parts of an affine e; NULL: it is 0. */
 static at_expr *part_of(const projector *p, at_expr *e, bool linear) {
     at_expr *x[3] = {NULL};
-    if (!depends(p, e)) return linear || is_zero(e) ? NULL : e;
+    if (!depends(p, e)) return linear || is_zero_expr(e) ? NULL : e;
     if (e->op == AT_X_INDEX) return linear ? e : NULL;
     for (int i = 0; i < e->nargs && i < 3; i++) x[i] = part_of(p, e->arg[i], linear);
     switch (e->op) {

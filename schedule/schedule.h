@@ -170,8 +170,9 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
 
 /* Floating-point work: 2 x the multiply-adds of all sums, one for each product that a term is or
- * adds up; where there are none, 2 x the terms of all sums. data (may be NULL) serves
- * data-dependent bounds; -1 where they are needed and absent. */
+ * adds up, but for those that are 0 since an index leaves a remainder; where there are none, 2 x
+ * the terms of all sums. data (may be NULL) serves data-dependent bounds; -1 where they are needed
+ * and absent. */
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
 /* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
  * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most

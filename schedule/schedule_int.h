@@ -93,6 +93,12 @@ bool is_float_expr(const at_compute *c, const at_expr *e);
 double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *extents, int stage,
                     const at_expr *e);
 
+/* The number 0, of integers or floats; and what part of the products that this expression, a term
+ * of ctx->stage's sum, stands for is not 0 by a remainder that one of their factors asks for
+ * (zero_terms.c). */
+bool is_zero_expr(const at_expr *e);
+double part_of_products(eval_ctx *ctx, const at_expr *product);
+
 /* Room for what at_compute_extents makes, and the numbers in it (extents.c). */
 int64_t **extents_room(at_arena *a, const at_compute *c);
 at_status fill_extents(const at_compute *c, const int64_t *values, int64_t **extents,

@@ -2,7 +2,9 @@
  * k_pack, k_in_blocks: one input, one weight, one output, of so many floats), compiled by anybody,
  * timed in alternation: all of them in random order, round after round. Of each, by the state that
  * probes before and after its run tell: how many runs, and the median of its times over the
- * geometric mean of its round. It shares nothing with what chose them but the probes. */
+ * geometric mean of its round. Now and then they change places in memory: of two equal kernels one
+ * was 2 to 5 % slower for as long as a process had it in one place. It shares nothing with what
+ * chose them but the probes. */
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
@@ -13,19 +15,22 @@
 
 #include "engine/engine.h"
 
-enum { TRIES = 20, MOST = 64, MOST_ROUNDS = 20000 };
+enum { TRIES = 20, MOST = 64, MOST_ROUNDS = 20000, ROUNDS_IN_PLACE = 8 };
 #define HUGE ((size_t)2 << 20)
 
 typedef struct entry {
     const char *path;
     void (*run)(const float *, const void *, float *, void *);
+    void (*pack)(const float *, void *);
+    size_t packed_bytes, workspace_bytes;
     void *packed, *workspace;
     float *ratios; /* [MOST_ROUNDS] log(time / mean of its round); NAN: none */
     char *states;
 } entry;
 
 static entry of[MOST];
-static float *data, *out;
+static float *data, *weight, *out;
+static void *places[MOST], *workspaces[MOST]; /* each large enough for all */
 
 /* In large pages, at the same place of one, so that all lie in the same sets of the caches. */
 static void *memory(size_t bytes) {
@@ -43,23 +48,49 @@ static void *symbol(void *handle, const char *path, const char *name) {
     return p;
 }
 
-static void load(entry *e, const char *path, const float *weight) {
+static void load(entry *e, const char *path) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) fprintf(stderr, "referee: %s\n", dlerror()), exit(1);
     unsigned long (*workspace_bytes)(int), (*packed_bytes)(void);
-    void (*pack)(const float *, void *);
     *(void **)&workspace_bytes = symbol(handle, path, "k_workspace_bytes");
     *(void **)&packed_bytes = symbol(handle, path, "k_packed_bytes");
-    *(void **)&pack = symbol(handle, path, "k_pack");
+    *(void **)&e->pack = symbol(handle, path, "k_pack");
     *(void **)&e->run = symbol(handle, path, "k_in_blocks");
     e->path = path;
-    e->packed = memory(packed_bytes());
-    e->workspace = memory(workspace_bytes(1));
+    e->packed_bytes = packed_bytes();
+    e->workspace_bytes = workspace_bytes(1);
     e->ratios = malloc(MOST_ROUNDS * sizeof *e->ratios);
     e->states = malloc(MOST_ROUNDS);
     AT_NEED(e->ratios);
     AT_NEED(e->states);
-    pack(weight, e->packed);
+}
+
+static void shuffle(int *order, int n, at_rng *rng) {
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int k = (int)at_rng_below(rng, (uint64_t)i + 1), t = order[i];
+        order[i] = order[k];
+        order[k] = t;
+    }
+}
+
+static void make_places(int n) {
+    size_t packed = 0, workspace = 0;
+    for (int i = 0; i < n; i++) {
+        if (of[i].packed_bytes > packed) packed = of[i].packed_bytes;
+        if (of[i].workspace_bytes > workspace) workspace = of[i].workspace_bytes;
+    }
+    for (int i = 0; i < n; i++) places[i] = memory(packed), workspaces[i] = memory(workspace);
+}
+
+static void change_places(int n, at_rng *rng) {
+    int order[MOST];
+    shuffle(order, n, rng);
+    for (int i = 0; i < n; i++) {
+        of[i].packed = places[order[i]];
+        of[i].workspace = workspaces[order[i]];
+        of[i].pack(weight, of[i].packed);
+    }
 }
 
 static int64_t thread_ns(void) {
@@ -87,12 +118,8 @@ static double run_ns(entry *e, const at_reach *reach, char *state) {
 static void round_of(int round, int n, const at_reach *reach, at_rng *rng) {
     int order[MOST], counted = 0;
     double sum = 0, ns[MOST];
-    for (int i = 0; i < n; i++) order[i] = i;
-    for (int i = n - 1; i > 0; i--) {
-        int k = (int)at_rng_below(rng, (uint64_t)i + 1), t = order[i];
-        order[i] = order[k];
-        order[k] = t;
-    }
+    if (round % ROUNDS_IN_PLACE == 0) change_places(n, rng);
+    shuffle(order, n, rng);
     for (int i = 0; i < n; i++) {
         entry *e = &of[order[i]];
         for (int tries = 0; tries < TRIES; tries++)
@@ -129,11 +156,12 @@ int main(int argc, char **argv) {
     size_t floats[3];
     for (int i = 0; i < 3; i++) floats[i] = strtoul(argv[3 + i], NULL, 10);
     data = memory(floats[0] * sizeof *data);
-    float *weight = memory(floats[1] * sizeof *weight);
+    weight = memory(floats[1] * sizeof *weight);
     out = memory(floats[2] * sizeof *out);
     for (size_t i = 0; i < floats[0]; i++) data[i] = (float)(i % 7) - 3;
     for (size_t i = 0; i < floats[1]; i++) weight[i] = (float)(i % 5) - 2;
-    for (int i = 0; i < n; i++) load(&of[i], argv[6 + i], weight);
+    for (int i = 0; i < n; i++) load(&of[i], argv[6 + i]);
+    make_places(n);
     at_reach reach = at_reach_here();
     at_rng rng;
     at_rng_seed(&rng, 1, 0);

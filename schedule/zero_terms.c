@@ -1,0 +1,133 @@
+/* schedule/zero_terms.c: products of a sum that are 0 since an index leaves a remainder: a
+ * transposed convolution written as one over data with zeros in between has S*S - 1 of them for
+ * each that counts. Padding is counted, as everywhere: it is a few percent, and other programs'
+ * figures count it, too. */
+#include "schedule/schedule_int.h"
+
+enum { MOST_CONDITIONS = 16, MOST_POINTS = 1 << 20 };
+
+/* Without it a factor is 0. */
+typedef struct condition {
+    const at_expr *e;    /* of the reader's axes; with read: of those of the stage that is read */
+    const at_expr *read; /* or NULL */
+    uint32_t axes;       /* of the reader */
+} condition;
+
+typedef struct finder {
+    eval_ctx *ctx; /* of the reader */
+    condition found[MOST_CONDITIONS];
+    int num;
+} finder;
+
+bool is_zero_expr(const at_expr *e) {
+    return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
+}
+
+static bool has(const at_expr *e, at_op op) {
+    bool any = e->op == op;
+    for (int i = 0; i < e->nargs && !any; i++) any = has(e->arg[i], op);
+    return any;
+}
+
+static uint32_t axes_in(const at_expr *e) {
+    uint32_t axes = 0;
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) axes |= 1u << e->ref;
+    for (int i = 0; i < e->nargs; i++) axes |= axes_in(e->arg[i]);
+    return axes;
+}
+
+/* The remainders that e asks for. read: what reads the stage whose axes e names, or NULL. */
+static void add_conditions(finder *f, const at_expr *e, const at_expr *read) {
+    if (e->op == AT_X_AND) {
+        add_conditions(f, e->arg[0], read);
+        add_conditions(f, e->arg[1], read);
+        return;
+    }
+    if (e->op != AT_X_EQ || !has(e, AT_X_MOD) || has(e, AT_X_INDEX)) return;
+    uint32_t own = axes_in(e), axes = read ? 0 : own;
+    for (int i = 0; read && i < read->nargs; i++)
+        if (own & 1u << i) {
+            if (has(read->arg[i], AT_X_INDEX)) return;
+            axes |= axes_in(read->arg[i]);
+        }
+    if (f->num < MOST_CONDITIONS) f->found[f->num++] = (condition){e, read, axes};
+}
+
+static void add_factor(finder *f, const at_expr *e, const at_expr *read) {
+    const at_compute *c = f->ctx->compute;
+    if (e->op == AT_X_NEG || e->op == AT_X_MUL) {
+        for (int i = 0; i < e->nargs; i++) add_factor(f, e->arg[i], read);
+    } else if (e->op == AT_X_SELECT && is_zero_expr(e->arg[2])) {
+        add_conditions(f, e->arg[0], read);
+    } else if (e->op == AT_X_INDEX && !read) {
+        const at_tensor *t = &c->tensors[e->ref];
+        if (t->role == AT_ROLE_STAGE && !t->num_reduce && t->body) add_factor(f, t->body, e);
+    }
+}
+
+/* AT_OK: *out says whether it holds where the reader's axes have these values. */
+static at_status holds(const eval_ctx *of_reader, const condition *x, int64_t *out) {
+    eval_ctx ctx = *of_reader;
+    int64_t axis[MAX_AXES];
+    if (x->read) {
+        for (int i = 0; i < x->read->nargs; i++) {
+            axis[i] = 0;
+            if (axes_in(x->e) & 1u << i) AT_TRY(eval_int(&ctx, x->read->arg[i], &axis[i]));
+        }
+        ctx.stage = x->read->ref;
+        ctx.axis = axis;
+    }
+    return eval_int(&ctx, x->e, out);
+}
+
+/* Are these axes a product of ranges, whatever the others are? */
+static bool are_free(const eval_ctx *ctx, uint32_t axes) {
+    const at_tensor *t = &ctx->compute->tensors[ctx->stage];
+    const tensor_info *info = &info_of(ctx->compute)->info[ctx->stage];
+    for (int i = 0; i < t->num_reduce; i++)
+        if (info->bound_axes[i] & axes) return false;
+    for (int i = 0; i < axes_of(t); i++)
+        if (axes & 1u << i && (t->axes[i].begin || ctx->extents[ctx->stage][i] < 0)) return false;
+    return true;
+}
+
+/* The part of all values of these axes for which all conditions on them hold; 1 where they are too
+ * many. */
+static double part_of(const finder *f, uint32_t axes) {
+    eval_ctx ctx = *f->ctx;
+    const int64_t *extents = ctx.extents[ctx.stage];
+    int64_t axis[MAX_AXES] = {0}, points = 1, good = 0;
+    ctx.axis = axis;
+    if (!are_free(&ctx, axes)) return 1;
+    for (int i = 0; i < MAX_AXES; i++)
+        if (axes & 1u << i && (extents[i] > MOST_POINTS || (points *= extents[i]) > MOST_POINTS))
+            return 1;
+    for (int64_t p = 0; p < points; p++) {
+        int64_t all = 1, rest = p;
+        for (int i = 0; i < MAX_AXES; i++)
+            if (axes & 1u << i) axis[i] = rest % extents[i], rest /= extents[i];
+        for (int i = 0; i < f->num && all; i++)
+            if (f->found[i].axes & axes && holds(&ctx, &f->found[i], &all) != AT_OK) return 1;
+        good += all != 0;
+    }
+    return points ? (double)good / (double)points : 1;
+}
+
+double part_of_products(eval_ctx *ctx, const at_expr *product) {
+    finder f = {.ctx = ctx};
+    uint32_t done = 0;
+    double part = 1;
+    add_factor(&f, product, NULL);
+    for (int i = 0; i < f.num; i++) {
+        uint32_t axes = f.found[i].axes, before = 0;
+        if (!axes || axes & done) continue;
+        while (axes != before) { /* and what shares axes with it */
+            before = axes;
+            for (int k = 0; k < f.num; k++)
+                if (f.found[k].axes & axes) axes |= f.found[k].axes;
+        }
+        part *= part_of(&f, axes);
+        done |= axes;
+    }
+    return part;
+}

@@ -1,0 +1,49 @@
+/* How long a final may go on: what others take of the core, and time in a state that does not
+ * count, prolong it so far and no further. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/final_budget.h"
+
+static const at_final_limits limits = {.core_s = 3, .clock_s = 6, .other_s = 6};
+
+static double share(double clock_s, double core_s, double other_clock_s, double other_core_s) {
+    const at_final_spent spent = {.clock_s = clock_s,
+                                  .core_s = core_s,
+                                  .other_clock_s = other_clock_s,
+                                  .other_core_s = other_core_s};
+    return at_final_share(&limits, &spent);
+}
+
+static void own_core(void **state) {
+    (void)state;
+    assert_float_equal(share(1.5, 1.5, 0, 0), 0.5, 1e-12);
+    assert_float_equal(share(3, 3, 0, 0), 1, 1e-12);
+    assert_float_equal(share(6, 2, 0, 0), 1, 1e-12); /* others have it for two thirds */
+}
+
+static void other_state(void **state) {
+    (void)state;
+    assert_float_equal(share(3, 3, 3, 3), 0, 1e-12); /* nothing counts so far */
+    assert_float_equal(share(3, 3, 1.5, 1.5), 0.5, 1e-12);
+    assert_float_equal(share(6, 6, 6, 6), 0, 1e-12);
+    assert_float_equal(share(9, 9, 9, 9), 1, 1e-12); /* the state does not come */
+    assert_float_equal(share(12, 6, 12, 6), 1, 1e-12);
+}
+
+/* With a time limit nothing is added to it. */
+static void no_more_time(void **state) {
+    (void)state;
+    const at_final_limits last = {.core_s = 2, .clock_s = 2};
+    const at_final_spent spent = {.clock_s = 2, .core_s = 2, .other_clock_s = 2, .other_core_s = 2};
+    assert_float_equal(at_final_share(&last, &spent), 1, 1e-12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(own_core), cmocka_unit_test(other_state),
+                                       cmocka_unit_test(no_more_time)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
