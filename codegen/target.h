@@ -18,17 +18,18 @@ typedef struct at_target {
     int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
                          */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
-    int default_lanes;  /* that configurations without tuning are made for; plain C's are those of
-                           the vectors that a compiler may make of it */
-    bool fold_vector;   /* an unaligned vector may be a memory operand */
-    bool fold_bcast;    /* so may one float for all lanes */
-    bool fold_const;    /* so may a constant behind the code */
-    bool fused;         /* a multiply-add is one instruction */
-    bool picks_whole;   /* a load of every so many floats is of whole registers (tile_pick.c) */
-    bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
-    bool masked_stores; /* by one store */
-    bool is_double;     /* registers hold doubles: `lanes` of them; floats are widened as they are
-                           loaded, and rounded as they are stored. For +, -, *, /, min and max */
+    int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
+    int default_lanes;    /* that configurations without tuning are made for; plain C's are those of
+                             the vectors that a compiler may make of it */
+    bool fold_vector;     /* an unaligned vector may be a memory operand */
+    bool fold_bcast;      /* so may one float for all lanes */
+    bool fold_const;      /* so may a constant behind the code */
+    bool fused;           /* a multiply-add is one instruction */
+    bool picks_whole;     /* a load of every so many floats is of whole registers (tile_pick.c) */
+    bool masked_loads;    /* in C for gcc and clang: the first lanes of a register by one load, */
+    bool masked_stores;   /* by one store */
+    bool is_double;       /* registers hold doubles: `lanes` of them; floats are widened as they are
+                             loaded, and rounded as they are stored. For +, -, *, /, min and max */
     const struct at_target *in_double; /* the same instructions with registers of doubles */
     /* For gcc and clang, as asm: a register is the root of another; and is one times 2 to the power
      * of another (NULL: no instruction of the set does that). Registers' numbers are filled in. */

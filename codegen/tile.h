@@ -28,7 +28,8 @@ typedef enum at_tile_kind {
                    they are spread: lane i is number (i + plus)/by of them; where `times` is
                    they are picked: lane i is number times*i from there */
     AT_T_BCAST, /* dst = one float in all lanes; of a list the integer */
-    AT_T_STORE, /* memory = a: lanes floats */
+    AT_T_STORE, /* memory = a: lanes floats; where `times` is given to every so many, lane i to
+                   number times*i from there, and what lies between stays */
     AT_T_MOV,   /* dst = a */
     AT_T_FMA,   /* dst += a * b */
     AT_T_FNMA,  /* dst -= a * b */
@@ -134,6 +135,15 @@ int at_tile_pick_first(const at_tile_op *op, int lanes);
 /* The lane that lane i is from once that part is loaded: of the part, `lanes` and more; of what is
  * put together before it, less. */
 int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
+/* How many floats lie between the first that a load or store moves and the last, both included. */
+int64_t at_tile_span(const at_tile_op *op);
+/* Of a store to every so many floats: in how many registers these lie, and where each begins, which
+ * may be before the first; which lane of the value lane i of one is (-1: none, and nothing is
+ * written there), and the lanes that are written, as bits. */
+int at_tile_spread_parts(const at_tile_op *op, int lanes);
+int at_tile_spread_lane(const at_tile_op *op, int lanes, int part, int i);
+int64_t at_tile_spread_at(const at_tile_op *op, int lanes, int part);
+uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part);
 
 /* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
  * for both. */

@@ -317,6 +317,9 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     x.regs = l->target->regs;
     for (int v = 0; v < num_vregs; v++)
         if (vregs[v].by || vregs[v].times) x.regs = l->target->regs - l->target->spreading_regs;
+    for (int i = 0; i < num_ops; i++)
+        if (ops[i].kind == AT_T_STORE && ops[i].times)
+            x.regs = l->target->regs - l->target->spreading_regs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;
     find_lives(&x);

@@ -62,7 +62,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             }
             bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST;
             if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
-            if (op->kind == AT_T_LOAD && op->times) at_text_addf(out, " %d*i", op->times);
+            if (part && op->times) at_text_addf(out, " %d*i", op->times);
             else if (op->kind == AT_T_LOAD && op->by)
                 at_text_addf(out, " (i + %d)/%d", op->plus, op->by);
         }

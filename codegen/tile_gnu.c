@@ -37,7 +37,26 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
+/* To every so many floats. */
+static void store_apart(at_text *out, const at_tile *t, const at_tile_op *op) {
+    for (int part = 0; part < at_tile_spread_parts(op, t->lanes); part++) {
+        at_text_addf(out, "%sat_store_lanes(", part ? " " : "");
+        address(out, op, at_tile_spread_at(op, t->lanes, part) - op->off);
+        at_text_addf(out, ", __builtin_shufflevector(v%d, v%d", op->a, op->a);
+        for (int i = 0; i < t->lanes; i++) {
+            int lane = at_tile_spread_lane(op, t->lanes, part, i);
+            at_text_addf(out, ", %d", lane < 0 ? 0 : lane);
+        }
+        at_text_addf(out, "), 0x%x);", (unsigned)at_tile_spread_mask(op, t->lanes, part));
+    }
+    at_text_add(out, "\n");
+}
+
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->times) {
+        store_apart(out, t, op);
+        return;
+    }
     bool pieces = t->target->masked_stores ? is_narrow(t, op) : op->lanes < t->lanes;
     if (op->lanes == 1 || pieces) {
         store_pieces(out, op);

@@ -162,7 +162,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = *m;
             break;
         case AT_T_STORE:
-            memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float));
+            for (int j = 0; j < op->lanes; j++) m[op->times ? op->times * j : j] = reg[op->a][j];
             break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
         case AT_T_SWAP:

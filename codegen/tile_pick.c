@@ -1,5 +1,6 @@
 /* codegen/tile_pick.c: a load of every so many floats as loads of whole registers, of which lanes
- * are taken: where these begin, and which lane is from where. */
+ * are taken: where these begin, and which lane is from where. A store to every so many as stores of
+ * lanes of registers that lie behind each other. */
 #include "codegen/tile.h"
 
 int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
@@ -25,4 +26,36 @@ int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i) {
     if (holds > part) return 0; /* it comes later */
     if (holds == part) return part ? lanes + element - at[holds] : element;
     return part == 1 ? element : i;
+}
+
+int64_t at_tile_span(const at_tile_op *op) {
+    bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+    return moves && op->times ? (op->lanes - 1) * op->times + 1 : op->lanes;
+}
+
+/* What stands before it in its group of `times`: all stores to a group begin at the same place, so
+ * that they do not cut lines of the cache in different places. */
+static int before(const at_tile_op *op) {
+    return (int)((op->off % op->times + op->times) % op->times);
+}
+
+int at_tile_spread_parts(const at_tile_op *op, int lanes) {
+    return (int)(before(op) + at_tile_span(op) + lanes - 1) / lanes;
+}
+
+int at_tile_spread_lane(const at_tile_op *op, int lanes, int part, int i) {
+    int element = part * lanes + i - before(op);
+    bool is_one = element >= 0 && element % op->times == 0 && element / op->times < op->lanes;
+    return is_one ? element / op->times : -1;
+}
+
+int64_t at_tile_spread_at(const at_tile_op *op, int lanes, int part) {
+    return op->off - before(op) + (int64_t)part * lanes;
+}
+
+uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part) {
+    uint32_t mask = 0;
+    for (int i = 0; i < lanes; i++)
+        if (at_tile_spread_lane(op, lanes, part, i) >= 0) mask |= 1u << i;
+    return mask;
 }

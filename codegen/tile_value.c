@@ -113,7 +113,8 @@ static void note_stored(at_builder *b, int s, int64_t off, int lanes, int v) {
         if (apart || b->slots[o->slot].tensor != b->slots[s].tensor) b->stored[kept++] = *o;
     }
     b->num_stored = kept;
-    if (kept < MAX_STORED && !b->regs->sparing && !b->vregs.data[v].acc && !b->vregs.data[v].load)
+    if (v >= 0 && kept < MAX_STORED && !b->regs->sparing && !b->vregs.data[v].acc &&
+        !b->vregs.data[v].load)
         b->stored[b->num_stored++] = (at_tile_stored){s, lanes, v, off};
 }
 
@@ -349,8 +350,9 @@ static int last_store(const at_builder *b, int s, int64_t off, int lanes) {
         const at_tile_op *op = &b->ops.data[i];
         if (op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP) return -1;
         bool same = op->slot == s && (op->kind == AT_T_STORE || op->kind == AT_T_LOAD);
-        if (same && (op->off >= off + lanes || off >= op->off + op->lanes)) continue;
-        if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes) return i;
+        if (same && (op->off >= off + lanes || off >= op->off + at_tile_span(op))) continue;
+        if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes && !op->times)
+            return i;
         if (reads(b, i, tensor)) return -1;
         if (op->kind == AT_T_STORE && b->slots[op->slot].tensor == tensor) return -1;
     }
@@ -399,7 +401,10 @@ void at_build_statement(at_builder *b, const at_ir *written) {
         return;
     }
     int lanes = lanes_now(b);
-    if (lanes > 1 && p.lane != 1) b->failed = true; /* all lanes into one element: not a vector */
+    int64_t step = lanes > 1 && p.lane > 1 ? p.lane : 0;
+    /* All lanes into one element, or too far apart: not a vector. */
+    if (lanes > 1 && (p.lane < 1 || (step && n->stmt.add))) b->failed = true;
+    if (step > b->l->target->most_stored_step) b->failed = true;
     int s = at_build_find_slot(b, &p, true), v;
     if (n->stmt.add) {
         v = sum_so_far(b, s, p.off, lanes);
@@ -410,7 +415,8 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     op->off = p.off;
     op->a = (int16_t)v;
     op->lanes = (uint8_t)lanes;
-    note_stored(b, s, p.off, lanes, v);
+    op->times = (int32_t)step;
+    note_stored(b, s, p.off, (int)at_tile_span(op), step ? -1 : v);
     if (lanes > 1) prefetch(b, n->stmt.tensor, s, p.off);
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }

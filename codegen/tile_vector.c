@@ -1,7 +1,7 @@
 /* codegen/tile_vector.c: can a loop of a tile be a vector? Every statement below must treat it as
- * one: stored with stride 1 or in registers, loaded with stride 1, or a small one where the
- * instructions have that, or the same for all; or added up to one element whose lanes are partial
- * results. */
+ * one: stored with stride 1 or in registers, loaded with stride 1, or either with a small one where
+ * the instructions have that, or the same for all; or added up to one element whose lanes are
+ * partial results. */
 #include "codegen/tile_build.h"
 
 /* Do all registers of a tensor hold their element in all lanes? */
@@ -44,7 +44,8 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
         return at_format(a, "@%s %s", n->stmt.label,
                          n->stmt.add ? "adds all of it up to one element"
                                      : "writes one element in all of it");
-    if (k && k != 1 && !b->regs->local[t])
+    bool spread = k > 1 && k <= b->l->target->most_stored_step && !n->stmt.add;
+    if (k && k != 1 && !spread && !b->regs->local[t])
         return at_format(a, "@%s writes elements %lld apart", n->stmt.label, (long long)k);
     for (int count = 1; count > 0;) {
         const at_value *v = stack[--count];

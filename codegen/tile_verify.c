@@ -44,6 +44,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (op->kind == AT_T_LOAD && op->times &&
         (op->times < 2 || op->times > t->target->most_step || op->by || op->lanes < 2))
         return "a load takes no vector from every so many floats";
+    if (stores && op->times &&
+        (op->times < 2 || op->times > t->target->most_stored_step || op->lanes < 2))
+        return "a store takes no vector to every so many floats";
     if (op->kind == AT_T_LOAD && op->by &&
         (op->by < 2 || !at_target_spreads(t->target, op->by) || op->plus < 0 ||
          op->plus >= op->by || op->lanes == t->lanes))

@@ -130,7 +130,7 @@ static int64_t length_of(const at_tile_op *op) {
     if (op->kind == AT_T_BUMP || op->kind == AT_T_PREFETCH || op->slot < 0) return 0;
     if (op->kind == AT_T_INDEX || op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST) return 1;
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->mem == AT_MEM_VECTOR;
-    return moves ? op->lanes : 0;
+    return moves ? at_tile_span(op) : 0;
 }
 
 /* How far a slot moves from one trip of the loop at `op` to the next. Loops in it with passed trip

@@ -1,9 +1,14 @@
 /* sketch/rule_plain.c: what sums nothing, in vectors along what lies side by side:
  *
- *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j  */
+ *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j
+ *
+ * Where an index takes such an axis in pairs, or in groups of three or four, lanes are the same of
+ * each, which lie so many elements apart; conditions on the others fold:
+ *
+ *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j  */
 #include "sketch/tile.h"
 
-enum { LEAST_LANES = 4 };
+enum { LEAST_LANES = 4, MOST_STEP = 4, LEAST_GROUPS = 8 };
 
 bool sketch_stands_beside(const sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
@@ -45,8 +50,48 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
     return last > 0 ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
 }
 
+/* ---- in groups ------------------------------------------------------------------------------- */
+
+static bool has_groups(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = s->facts->compute->tensors[stage].num_axes - 1;
+    return f->divisor[last] && !f->is_phase[last] && f->inner[last] <= MOST_STEP &&
+           f->extent[last] >= LEAST_GROUPS * f->inner[last];
+}
+
+static at_status make_groups(sketch_state *s, int stage, at_error *err) {
+    /* A part of a part has no tail of its own. */
+    static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 2}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int last = t->num_axes - 1;
+    const char *axis = t->axes[last].name, *parts[2];
+    at_text size = {0};
+    at_expr_print(&size, s->facts->of[stage].divisor[last]);
+    at_edit e = {.kind = AT_EDIT_SPLIT,
+                 .stage = t->name,
+                 .loop = axis,
+                 .other = at_text_take(s->arena, &size),
+                 .names = {sketch_fresh(s, at_format(s->arena, "%s_g", axis)),
+                           sketch_fresh(s, at_format(s->arena, "%s_i", axis))}};
+    AT_TRY(sketch_step(s, &e, err));
+    AT_TRY(sketch_split(s, t->name, e.names[0], 2, &spec, limits, parts, err));
+    at_edit order = {
+        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], e.names[1], parts[1]}};
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, e.names[1], AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+}
+
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    sketch_state *b = sketch_branch(s, "");
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    sketch_state *b;
+    if (has_groups(s, stage)) {
+        b = sketch_branch(s, at_format(s->arena, "groups_%s", t->axes[t->num_axes - 1].name));
+        if (make_groups(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
+    }
+    b = sketch_branch(s, "");
     if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
 }
 

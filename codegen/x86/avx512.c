@@ -68,6 +68,21 @@ static void pick(at_x86 *x, const at_tile_op *op) {
     }
 }
 
+static at_x86_arg mask_of(at_x86 *x, uint32_t bits);
+
+/* To every so many floats: of each register that is written the lanes between stay as they are. */
+static void store_apart(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    for (int part = 0; part < at_tile_spread_parts(op, 16); part++) {
+        one.off = at_tile_spread_at(op, 16, part);
+        at_x86_arg lanes = lanes_from(x, op, part), to = at_x86_memory(x, &one, 64),
+                   k = mask_of(x, at_tile_spread_mask(op, 16, part));
+        EMIT(x, VPERMPS, lanes, at_mask_reg(0), lanes, at_x86_reg(x, op->a));
+        EMIT(x, VMOVUPS, to, k, lanes);
+        x->scratch_now = 0;
+    }
+}
+
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = AT_X86_VFMADD231PS,     [AT_T_FNMA] = AT_X86_VFNMADD231PS,
@@ -103,7 +118,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         move(x, op, false);
         if (op->by) spread(x, op);
         return;
-    case AT_T_STORE: move(x, op, true); return;
+    case AT_T_STORE:
+        if (op->times) store_apart(x, op);
+        else move(x, op, true);
+        return;
     case AT_T_BCAST:
         EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, at_x86_memory(x, op, 4));
         return;
@@ -140,47 +158,58 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     if (at_tile_compares(op)) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
 }
 
-static void set_mask(at_x86 *x, int reg, int lanes) {
-    EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm((1 << lanes) - 1));
+static void set_mask(at_x86 *x, int reg, uint32_t bits) {
+    EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm((int)bits));
     EMIT(x, KMOVW, at_mask_reg(reg), at_gpr32(AT_X86_SCRATCH));
 }
 
-/* The numbers of lanes that it needs masks of. */
-static int masks_of(const at_tile_op *op, int lanes[2]) {
-    bool picks = op->kind == AT_T_LOAD && op->times;
+static uint32_t first_lanes(int n) { return (1u << n) - 1; }
+
+/* The masks that it needs. */
+enum { MOST_MASKS = 4 };
+static int masks_of(const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
+    bool picks = op->kind == AT_T_LOAD && op->times, apart = op->kind == AT_T_STORE && op->times;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
-    if ((moves || op->kind == AT_T_FIRST) && n != 16) lanes[count++] = n;
-    if (picks && op->lanes != 16) lanes[count++] = op->lanes;
+    for (; apart && count < at_tile_spread_parts(op, 16); count++)
+        masks[count] = at_tile_spread_mask(op, 16, count);
+    if (apart) return count;
+    if ((moves || op->kind == AT_T_FIRST) && n != 16) masks[count++] = first_lanes(n);
+    if (picks && op->lanes != 16) masks[count++] = first_lanes(op->lanes);
     return count;
 }
 
-/* One mask register per number of lanes that is no whole register, set up at entry. Where there are
- * more of these numbers than registers, as along a diagonal, the last register is set at each use
- * of one of the others. */
+/* A mask register for each mask that it needs, set up at entry. Where there are more masks than
+ * registers, as along a diagonal, the last register is set at each use of one of the others. */
 void at_x86_set_masks(at_x86 *x) {
-    int which[16], count = 0, end = MASKS;
-    bool seen[17] = {false};
+    uint32_t which[MASKS + 1];
+    int count = 0, end = MASKS;
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
         if (at_tile_compares(op)) end = COMPARED;
-        int lanes[2], n = masks_of(op, lanes);
+        uint32_t masks[MOST_MASKS];
+        int n = masks_of(op, masks);
         for (int k = 0; k < n; k++) {
-            if (seen[lanes[k]]) continue;
-            seen[lanes[k]] = true;
-            which[count++] = lanes[k];
+            int seen = 0;
+            while (seen < count && which[seen] != masks[k]) seen++;
+            if (seen == count && count <= MASKS) which[count++] = masks[k];
         }
     }
     if (1 + count > end) x->shared_mask = --end;
-    for (int i = 0; i < count && 1 + i < end; i++)
-        set_mask(x, x->mask_of[which[i]] = 1 + i, which[i]);
+    for (int i = 0; i < count && 1 + i < end; i++) {
+        x->mask_of[1 + i] = (uint16_t)which[i];
+        set_mask(x, 1 + i, which[i]);
+    }
 }
 
-at_x86_arg at_x86_mask(at_x86 *x, int lanes) {
-    if (x->mask_of[lanes]) return at_mask_reg(x->mask_of[lanes]);
-    set_mask(x, x->shared_mask, lanes);
+static at_x86_arg mask_of(at_x86 *x, uint32_t bits) {
+    for (int k = 1; k < MASKS; k++)
+        if (x->mask_of[k] == bits) return at_mask_reg(k);
+    set_mask(x, x->shared_mask, bits);
     return at_mask_reg(x->shared_mask);
 }
+
+at_x86_arg at_x86_mask(at_x86 *x, int lanes) { return mask_of(x, first_lanes(lanes)); }
 
 bool at_encode_avx512(at_arena *arena, at_tile *t) {
     static const at_x86_set set = {.width = 64,

@@ -18,9 +18,10 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
 
 /* Where the lanes of a load are from: lane i is number (i + plus)/by of a register. Or, where times
  * is given, number times*i of registers that lie behind each other in memory, of which the first
- * `part` are put together already. */
+ * `part` are put together already. Or of register `part` of those that a store to every so many
+ * floats leads to, where the first goes to lane `plus`. */
 typedef struct at_x86_spread {
-    int by, plus, times, lanes, part;
+    int by, plus, times, lanes, part, stored;
 } at_x86_spread;
 
 /* How an instruction set does it. */
@@ -43,7 +44,7 @@ struct at_x86 {
     int trip_home[AT_TILE_MAX_TRIPS]; /* offset from rsp */
     int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
     int counter_home[AT_X86_MAX_NEST];
-    int mask_of[17]; /* avx512: k register for n lanes, 0 none */
+    uint16_t mask_of[8]; /* avx512: the lanes that a k register is a mask of, from k1 on; 0: none */
     int shared_mask; /* avx512: k register of lanes that have none, set wherever it is used; 0: none
                       */
     int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
@@ -76,7 +77,7 @@ static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, in
 static inline at_x86_arg at_x86_constant(int bytes) { return at_mem(AT_RIP, 0x10000000, bytes); }
 void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 
-/* avx512.c: mask registers for the first lanes of a register, at entry, and the one for so many. */
+/* avx512.c: mask registers, at entry, and the one for so many lanes, the first of a register. */
 void at_x86_set_masks(at_x86 *x);
 at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 

@@ -1,14 +1,21 @@
-/* codegen/x86/permute.c: where the lanes of a load are from, as bytes behind the code. */
+/* codegen/x86/permute.c: where the lanes of a load or a store are from, as bytes behind the code.
+ */
 #include "codegen/x86/encode.h"
 
 /* Of the lane i. */
 static int from(const at_x86_spread *s, int lanes, int i) {
-    const at_tile_op op = {.times = s->times, .lanes = (uint8_t)s->lanes};
+    const at_tile_op op = {.times = s->times, .lanes = (uint8_t)s->lanes, .off = s->plus};
+    if (s->stored) {
+        int lane = at_tile_spread_lane(&op, lanes, s->part, i);
+        return lane < 0 ? 0 : lane;
+    }
     return s->times ? at_tile_pick_lane(&op, lanes, s->part, i) : (i + s->plus) / s->by;
 }
 
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
-    const at_x86_spread s = {op->by, op->plus, op->times, op->times ? op->lanes : 0, part};
+    bool stored = op->kind == AT_T_STORE;
+    int first = stored ? (int)((op->off % op->times + op->times) % op->times) : op->plus;
+    const at_x86_spread s = {op->by, first, op->times, op->times ? op->lanes : 0, part, stored};
     int i = 0;
     while (i < x->spreads.len && memcmp(&x->spreads.data[i], &s, sizeof s) != 0) i++;
     if (i == x->spreads.len) *at_push(x->code.arena, &x->spreads) = s;

@@ -14,7 +14,8 @@ static const char everywhere[] =
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
-    "#define at_store_first(p, v, n) __builtin_ia32_storeups512_mask(p, v, (1 << (n)) - 1)\n";
+    "#define at_store_lanes(p, v, m) __builtin_ia32_storeups512_mask(p, v, m)\n"
+    "#define at_store_first(p, v, n) at_store_lanes(p, v, (1 << (n)) - 1)\n";
 
 static const char tails_avx2[] =
     "#define at_first(n) \\\n"

@@ -53,6 +53,7 @@ static const at_target targets[] = {
      .regs = 32,
      .spreading_regs = 1,
      .most_step = 4,
+     .most_stored_step = 4,
      .fold_vector = true,
      .fold_bcast = true,
      .fold_const = true,

@@ -9,9 +9,10 @@ typedef struct maker {
     at_arena *arena;
     at_tile t;
     AT_VEC(at_tile_op) ops;
-    at_text want; /* a line each, as objdump writes them */
-    int memory;   /* operands so far: each has another slot and offset */
-    int mask[17]; /* avx512: register by lanes */
+    at_text want;      /* a line each, as objdump writes them */
+    int memory;        /* operands so far: each has another slot and offset */
+    int mask[17];      /* avx512: register by lanes */
+    unsigned masks[8]; /* of stores to every so many floats: from k1 on */
     int num_masks;
     int mask_now; /* avx2; below 0: the scratch register holds where lanes of loads are from */
     int plus_now;

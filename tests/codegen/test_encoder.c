@@ -127,6 +127,28 @@ static void want_pick(maker *m, const at_tile_op *op) {
     }
 }
 
+/* Lane i goes to number times*i of memory, by registers that begin where its group does, of which
+ * the mask lets it alone be written. */
+static void want_store_apart(maker *m, const at_tile_op *op) {
+    int skipped = (int)(op->off % op->times), end = skipped + (op->lanes - 1) * op->times + 1;
+    for (int first = 0; first < end; first += 16) {
+        const char *from = "";
+        unsigned mask = 0;
+        int k = 0;
+        for (int i = 0; i < 16; i++) {
+            int at = first + i - skipped, lane = at / op->times;
+            bool is_one = at >= 0 && at % op->times == 0 && lane < op->lanes;
+            if (is_one) mask |= 1u << i;
+            from = at_format(m->arena, "%s %d", from, is_one ? lane : 0);
+        }
+        while (k < m->num_masks && m->masks[k] != mask) k++;
+        if (k == m->num_masks) m->masks[m->num_masks++] = mask;
+        WANT(m, "vpmovzxbd zmm31,lanes%s", from);
+        WANT(m, "vpermps zmm31,zmm31,%s", vector_text(m, op->a, 64));
+        WANT(m, "vmovups %s{k%d},zmm31", memory_text(m, op, 64, 4 * (first - skipped)), 1 + k);
+    }
+}
+
 static void want_const(maker *m, const at_tile_op *op) {
     uint32_t bits = at_tile_bits(op);
     const char *x = vector_text(m, op->dst, 16);
@@ -218,7 +240,8 @@ static void want(maker *m) {
             else want_single_picks(m, op);
             return;
         }
-        want_move(m, op);
+        if (op->times) want_store_apart(m, op);
+        else want_move(m, op);
         if (op->by) want_spread(m, op);
         return;
     case AT_T_BCAST:
@@ -259,10 +282,12 @@ static void compare_straight(maker *m, const char *what) {
     for (int s = 6; s < t->num_slots; s++)
         at_text_addf(&wanted, "mov %s,QWORD PTR [rsp+0x%x]\n", base_name[s],
                      40 + 8 * (s - 6)); /* four registers and the return address below */
-    for (int k = 1; k <= m->num_masks; k++)
+    for (int k = 1; k <= m->num_masks; k++) {
+        unsigned mask = m->masks[k - 1];
         for (int n = 1; n <= 16; n++)
-            if (m->mask[n] == k)
-                at_text_addf(&wanted, "mov eax,0x%x\nkmovw k%d,eax\n", (1 << n) - 1, k);
+            if (m->mask[n] == k) mask = (1u << n) - 1;
+        at_text_addf(&wanted, "mov eax,0x%x\nkmovw k%d,eax\n", mask, k);
+    }
     at_text_add(&wanted, at_text_str(&m->want));
     if (has_vex(m->t.target)) at_text_add(&wanted, "vzeroupper\n");
     at_text_add(&wanted, "pop r13\npop r12\npop rbp\npop rbx\nret\n");
@@ -394,6 +419,23 @@ static void encode_picks(at_arena *a, const at_target *target) {
                 want(&m);
             }
             compare_straight(&m, at_format(a, "%s, %d lanes, %d*i", target->name, lanes, times));
+        }
+}
+
+static void encode_stores_apart(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r) - (target->lanes == 16);
+    for (int times = 2; times <= target->most_stored_step; times++)
+        for (int lanes = 2; lanes <= target->lanes; lanes++) {
+            maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+            for (int i = 0; i < n; i++) {
+                at_tile_op *op = add_move(&m, AT_T_STORE, r[i], 0, 0, lanes);
+                op->times = times;
+                next_memory(&m, op);
+                op->off -= op->off % times; /* all begin alike, and have the same masks */
+                want(&m);
+            }
+            compare_straight(
+                &m, at_format(a, "%s, %d lanes stored to %d*i", target->name, lanes, times));
         }
 }
 
@@ -534,6 +576,7 @@ static void encoder(const at_target *target) {
     if (target->prelude) encode_lanes(a, target);
     if (target->prelude) encode_spreads(a, target);
     encode_picks(a, target);
+    encode_stores_apart(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);
     encode_loops(a, target);

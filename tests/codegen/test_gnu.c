@@ -54,6 +54,12 @@ static const program programs[] = {
      "    @s = y, x // k\n"
      "y, x:vec =>\n"
      "    @o = y, x\n"},
+    {"stored_apart", "Y=3 X=42 e=2 x=21",
+     "a[Y, X] : input\n"
+     "s[X/2]  : input\n"
+     "o[y:Y, x:X] = x%2 == 0 ? a[y, x] - a[y, x + 1]*s[x/2] : a[y, x] + a[y, x - 1]*s[x/2]\n",
+     "y, e:unroll, x:vec =>\n"
+     "    @o = y, {x, e}/x\n"},
     {"picked_few", "Y=3 X=5 K=2",
      "a[Y, 2*X + 1] : input\n"
      "b[4*X]        : input\n"

@@ -85,7 +85,8 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
         const at_tile_op *op = &t->ops[i];
         int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
         int64_t lanes = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST ? 1 : op->lanes;
-        if (op->kind == AT_T_LOAD && op->times) lanes = (lanes - 1) * op->times + 1;
+        bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+        if (moves && op->times) lanes = (lanes - 1) * op->times + 1;
         if (op->kind == AT_T_LOOP && n > 0) {
             nest[depth].body = i;
             nest[depth++].left = n;
@@ -483,6 +484,26 @@ static void every_pick(at_arena *a, const at_target *target) {
         }
 }
 
+/* Every way to store to every so many floats, beside each other in a loop, and more of them than
+ * there are masks; what lies between stays. */
+static void every_store_apart(at_arena *a, const at_target *target) {
+    for (int step = 2; step <= target->most_stored_step; step++)
+        for (int n = 2; n <= target->lanes; n++) {
+            maker m = start_tile(a, target, 4, 0);
+            for (int i = 0; i < 4; i++) add_move(&m, AT_T_LOAD, i, 1, 3 * i, target->lanes);
+            add_loop(&m, 2, -1);
+            for (int i = 0; i < 4; i++) {
+                at_tile_op *op = add_move(&m, AT_T_STORE, i, 2, i, i % 2 ? target->lanes : n);
+                op->times = i == 2 ? 2 : step;
+                op = add_move(&m, AT_T_STORE, i, 3, i * step, n);
+                op->times = step;
+            }
+            add_bump(&m, 2, step * target->lanes, -1);
+            add_op(&m, AT_T_END);
+            compare_tile(a, finish(&m), at_format(a, "%d lanes stored to %d*i", n, step));
+        }
+}
+
 static void hand_made_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
@@ -492,6 +513,7 @@ static void hand_made_run(const at_target *target) {
     tails_at_once(a, target, true);
     every_spread(a, target);
     every_pick(a, target);
+    every_store_apart(a, target);
     listed_columns(a, target);
     entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);

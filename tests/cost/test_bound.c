@@ -58,8 +58,12 @@ static void run_tile(walk *w, const at_tile_call *c) {
                    op->kind == AT_T_PREFETCH;
         bool constant = op->mem == AT_MEM_CONST;
         if (op->kind != AT_T_STORE && (op->slot >= 0 || constant)) r->work.loads++;
+        bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
-            touch_all(r, at.tensor[op->slot], at.slot[op->slot] + op->off, one ? 1 : op->lanes);
+            for (int j = 0, n = one ? 1 : op->lanes, apart = moves && op->times; j < n;
+                 j += apart ? 1 : n)
+                touch_all(r, at.tensor[op->slot],
+                          at.slot[op->slot] + op->off + (apart ? j * op->times : 0), apart ? 1 : n);
         if (op->kind == AT_T_INDEX) {
             int32_t entry = w->data[at.tensor[op->slot]].i[at.slot[op->slot] + op->off];
             int64_t digit = at_floordiv((int64_t)entry * op->times + op->plus, op->by);
@@ -67,7 +71,10 @@ static void run_tile(walk *w, const at_tile_call *c) {
             at.tensor[op->dst] = at.tensor[op->base];
             continue;
         }
-        r->work.stores += op->kind == AT_T_STORE;
+        bool apart = op->kind == AT_T_STORE && op->times;
+        int first = apart ? (int)at_floormod(op->off, op->times) : 0;
+        r->work.stores += op->kind == AT_T_STORE; /* and so many more registers */
+        if (apart) r->work.stores += (first + (op->lanes - 1) * op->times) / t->lanes;
         if (op->kind >= AT_T_FMA) {
             bool both = at_tile_multiplies_and_adds(op);
             bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||
