@@ -95,6 +95,18 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     return root;
 }
 
+/* Which sums stand in one tile with this one. */
+static void find_others(const at_estimator *e, est_leaf *x) {
+    x->together = 1;
+    x->is_beside = x->is_end_of_other = false;
+    for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves && x->stage->num_reduce; y++) {
+        if (y == x || !y->stage->num_reduce || !are_joint(x, y, est_common(e, x, y))) continue;
+        x->together++;
+        x->is_beside |= y < x;
+        x->is_end_of_other |= y < x && y->end && y->end == x->end;
+    }
+}
+
 static void keep_in_registers(at_estimator *e, int tensor) {
     for (int i = 0; i < e->num_leaves; i++)
         for (int k = 0; k < e->leaf[i].num_accesses; k++)
@@ -128,12 +140,15 @@ static void find_tiles(at_estimator *e, const at_program *p) {
         else x->root = alone(e, x);
         if (x->stage->num_reduce) find_peeled(s->terms, x);
     }
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) find_others(e, x);
 }
 
 /* Is what the leaf takes, with its end, known from the point before? */
 static bool is_known(const est_leaf *x) {
     const est_leaf *end = x->end;
-    if (x->is_new || x->has_others || x->own_end != end || x->own_root != x->root) return false;
+    if (x->is_new || x->has_others || x->own_end != end || x->own_root != x->root ||
+        x->own_together != x->together)
+        return false;
     return !end || !(end->is_new || end->has_others);
 }
 
@@ -164,6 +179,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             x->own_end = x->end;
             e->num_new++;
             x->own_root = x->root;
+            x->own_together = x->together;
             e->out = &x->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
             else copy(e, x, x->root);

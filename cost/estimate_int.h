@@ -77,6 +77,9 @@ typedef struct est_leaf {
     int num_loops, num_accesses;
     const struct est_leaf *end;   /* of a sum: what uses it up in the same tile, from registers */
     int root;                     /* the first loop of that tile */
+    int together;                 /* sums in it, this one included */
+    bool is_beside;               /* it is none of these sums' first */
+    bool is_end_of_other;         /* an earlier sum ends in the same */
     est_loop loop[MAX_LOOPS];     /* outermost first */
     est_access access[MAX_READS]; /* what it writes, then what it reads */
     /* What follows is no copy's that is cut. */
@@ -87,7 +90,7 @@ typedef struct est_leaf {
     est_shown shown[MAX_READS];   /* at the point before, as the rest */
     at_estimate own;              /* with its end */
     const struct est_leaf *own_end;
-    int own_root;
+    int own_root, own_together;
 } est_leaf;
 
 /* Where a stage's terms count along one of its axes. */
@@ -269,7 +272,7 @@ void est_touched_by_all(at_estimator *e);
  * first. What access number `apart` (-1: none) has from L2 is told instead of timed. */
 void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
- */
+ * Of several in one tile the first has the tile's calls and time, each its operations and lines. */
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root);
 

@@ -206,11 +206,14 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             }
         }
         if (times == 0) continue;
-        double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
+        double own = rows * vectors, sums = own * t->together;
+        double joins = chains(e, t->x, t->root, sums) - 1;
+        e->out->operations +=
+            times * own * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        if (t->is_beside) continue;
         e->out->calls += times;
         e->out->sum_calls += times;
-        e->out->operations +=
-            times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        vectors *= t->together; /* what they share are rows */
         double near = tile_ns(e, rows, vectors, width, STEP);
         if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
         double further = far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);

@@ -76,8 +76,11 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .slower = 1,
                     .share = s->terms->share,
                     .each = s->operations + 1 - joined(e, x->stage),
+                    .together = x->together,
+                    .is_beside = x->is_beside,
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
-                    .ends = end ? e->stages[end->node->tensor].operations : 0};
+                    .ends =
+                        end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0};
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
@@ -220,7 +223,7 @@ static double within(const at_program *p, const est_tile *t) {
 /* Chooses the sizes of the parts. num: of each, the mean over all turns around the tile: where an
  * axis ends, it has fewer. */
 static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, double *num) {
-    choose(e, t->part, t->num_parts, t->other);
+    choose(e, t->part, t->num_parts, t->other * t->together);
     for (int i = 0; i < t->num_parts; i++)
         num[i] = ceil((double)t->part[i].extent / (double)t->part[i].size);
     if (!n) return;
@@ -234,7 +237,7 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
             part[tails[i].part].extent = mask >> i & 1 ? tails[i].rest : tails[i].whole;
         }
         if (share <= 0) continue;
-        choose(e, part, t->num_parts, t->other);
+        choose(e, part, t->num_parts, t->other * t->together);
         for (int i = 0; i < t->num_parts; i++) {
             double touched = share; /* by a turn, along the other axis */
             for (int k = 0; k < n; k++)
@@ -362,7 +365,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     choose_all(e, &t, tails, n, num);
     t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
     est_memory(e, x, vectors, &far_lines);
-    if (end) est_memory(e, end, -1, NULL);
+    if (end && !x->is_end_of_other) est_memory(e, end, -1, NULL);
     if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));
     for (int mask = 0; mask < 1 << n; mask++) {
         double calls = all;
@@ -372,7 +375,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
             t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
         }
         if (calls <= 0) continue;
-        if (n) choose(e, t.part, t.num_parts, t.other);
+        if (n) choose(e, t.part, t.num_parts, t.other * t.together);
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);

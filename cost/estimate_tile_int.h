@@ -18,6 +18,8 @@ typedef struct est_tile { /* of a sum */
     at_part part[AT_PARTS_MAX];
     int which[AT_PARTS_MAX], num_parts;    /* loops */
     int64_t other;                         /* registers along what is not cut */
+    int together;                          /* sums that each have such registers */
+    bool is_beside;                        /* another of them has the calls */
     double steps, again;                   /* of the sum; of the loops that are no registers */
     double width;                          /* elements of a register */
     double share;                          /* of the steps that count */

@@ -25,10 +25,12 @@ typedef enum exact {
     SUM_CALLS, /* of tiles that sum: how long lists are, and what borders cut off, is not known */
 } exact;
 
-static const struct {
+typedef struct compared {
     const char *name, *args;
     exact exact;
-} tasks[] = {
+} compared;
+
+static const compared tasks[] = {
     {"dense", "M=30,N=120,K=64", ALL},
     {"dense", "M=64,N=96,K=48,bias=1", ALL},
     {"dense+bias+relu", "M=48,N=96,K=36", ALL},
@@ -86,9 +88,21 @@ static void compare(const char *what, const at_config *c, double found, double e
              at_text_str(&text));
 }
 
-static void one_task(int k, const char *isa, int points) {
+/* Of all of the space, or of the sketches whose names begin so. */
+static int64_t random_index(const at_task *t, const char *sketches, at_rng *rng) {
+    const at_space *s = at_task_space(t);
+    if (!sketches) return (int64_t)at_rng_below(rng, (uint64_t)at_space_range_length(s));
+    int part;
+    do part = (int)at_rng_below(rng, (uint64_t)at_space_num_parts(s));
+    while (strncmp(at_task_sketch_name(t, part), sketches, strlen(sketches)));
+    int64_t begin = at_space_part_begin(s, part), end = at_space_part_begin(s, part + 1);
+    return begin + (int64_t)at_rng_below(rng, (uint64_t)(end - begin));
+}
+
+static void one_task(const compared *x, int seed, const char *sketches, const char *isa,
+                     int points) {
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
-    at_task *t = any_task(a, tasks[k].name, tasks[k].args);
+    at_task *t = any_task(a, x->name, x->args);
     const at_target *target = at_target_find(isa);
     const at_core *core = at_core_find("sapphirerapids");
     at_cost_model *m = guessed_cost(t, target, core);
@@ -98,11 +112,10 @@ static void one_task(int k, const char *isa, int points) {
                                 .l3_bytes = 1 << 25,
                                 .threads = 1};
     const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .target = target, .name = "kernel"};
-    uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
     at_rng rng;
-    at_rng_seed(&rng, 7, (uint64_t)k);
+    at_rng_seed(&rng, 7, (uint64_t)seed);
     for (int n = 0, tries = 0; n < points && tries < 20 * points; tries++) {
-        int64_t index = (int64_t)at_rng_below(&rng, range);
+        int64_t index = random_index(t, sketches, &rng);
         at_config config;
         at_program *p;
         const at_lowered *lowered;
@@ -115,13 +128,12 @@ static void one_task(int k, const char *isa, int points) {
         if (is_cut_again(t, &config)) continue;
         n++;
         counted c = count(at_bound_of(scratch, lowered, &machine));
-        if (!at_cost_point(m, index, &e)) fail_msg("%s: %d is not estimated", tasks[k].name, n);
+        if (!at_cost_point(m, index, &e)) fail_msg("%s: %d is not estimated", x->name, n);
         assert_true(e.ns > 0 && isfinite(e.ns));
         compare("calls of sums", &config, e.sum_calls, c.sum_calls, 1e-9);
-        if (tasks[k].exact == SUM_CALLS) continue;
-        if (tasks[k].exact != SUMS) compare("calls", &config, e.calls, c.calls, 0);
-        compare("operations", &config, e.operations, c.operations,
-                tasks[k].exact == CALLS ? 0.05 : 1e-9);
+        if (x->exact == SUM_CALLS) continue;
+        if (x->exact != SUMS) compare("calls", &config, e.calls, c.calls, 0);
+        compare("operations", &config, e.operations, c.operations, x->exact == CALLS ? 0.05 : 1e-9);
     }
     at_cost_model_free(m);
     at_arena_free(scratch);
@@ -133,7 +145,18 @@ static void counts(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++)
-            one_task((int)k, targets[i], (int)setting("AT_POINTS", i ? 25 : 60));
+            one_task(&tasks[k], (int)k, NULL, targets[i], (int)setting("AT_POINTS", i ? 25 : 60));
+}
+
+/* Two sums in one tile, which each end in a leaf of their own, or both in one. There functions take
+ * registers, too, which sixteen are too few for. */
+static void joint_tiles(void **state) {
+    (void)state;
+    const compared apart = {"examples/te/complex_matmul.te", "M=36,N=64,K=40", SUMS},
+                   both = {"examples/te/gated_mlp.te", "M=12,K=48,F=96", SUMS};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        one_task(&apart, 1, "tile_j+with_re", targets[i], (int)setting("AT_POINTS", 60));
+    one_task(&both, 2, "tile_n+tile_f+with_g", targets[0], (int)setting("AT_POINTS", 60));
 }
 
 /* Every template there is has estimates of all its points, by list as one by one. */
@@ -484,6 +507,7 @@ static void functions_of_elements(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
+        cmocka_unit_test(joint_tiles),
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
