@@ -23,6 +23,18 @@ static double reach_of_digit(const at_program *p, const at_expr *at, const est_l
     return straight ? fmax(line, (double)reach) : (double)reach;
 }
 
+/* From one turn to the next, in most of them: an index that wraps around may do so in the first. */
+static int64_t usual_step(const at_program *p, const at_expr *at, const est_loop *l,
+                          int64_t first_step, int64_t *axis) {
+    int64_t index[3];
+    if (l->turns < 4) return first_step;
+    for (int i = 0; i < 3; i++) {
+        axis[l->axis] = l->coef * (i + 1);
+        index[i] = at_program_index(p, at, axis);
+    }
+    return index[2] - index[1] == index[1] - index[0] ? index[1] - index[0] : first_step;
+}
+
 static est_move find_move(const at_program *p, const at_expr *at, const est_loop *l, bool divides) {
     int64_t axis[32] = {0}, origin = at_program_index(p, at, axis);
     axis[l->axis] = l->coef;
@@ -32,6 +44,7 @@ static est_move find_move(const at_program *p, const at_expr *at, const est_loop
                   .turns = (int64_t)l->turns,
                   .origin = origin};
     m.one = at_program_index(p, at, axis) - origin;
+    if (divides) m.one = usual_step(p, at, l, m.one, axis);
     m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
     if (divides) m.reach = reach_of_digit(p, at, l, m.one, origin, axis);
     return m;

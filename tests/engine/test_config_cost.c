@@ -148,6 +148,11 @@ static void counts(void **state) {
             one_task(&tasks[k], (int)k, NULL, targets[i], (int)setting("AT_POINTS", i ? 25 : 60));
 }
 
+static int64_t last_of(const at_config *c, const char *knob) {
+    const at_entity *e = at_config_get(c, knob);
+    return e->sizes[e->n - 1];
+}
+
 /* Two sums in one tile, which each end in a leaf of their own, or both in one. There functions take
  * registers, too, which sixteen are too few for. */
 static void joint_tiles(void **state) {
@@ -157,6 +162,48 @@ static void joint_tiles(void **state) {
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         one_task(&apart, 1, "tile_j+with_re", targets[i], (int)setting("AT_POINTS", 60));
     one_task(&both, 2, "tile_n+tile_f+with_g", targets[0], (int)setting("AT_POINTS", 60));
+}
+
+/* Where an index wraps around, a vector is cut: neighbours along a row are in a row but for these
+ * places, also where the first two are none. */
+static void indices_that_wrap(void **state) {
+    (void)state;
+    enum { N = 96, OPERATIONS = 7, WRAPS = 2 }; /* of an element; in a row */
+    at_arena *a = at_arena_new();
+    at_task *t = task_of_text(a, "ring.te",
+                              "args N=96\n"
+                              "a[N, N] : input\n"
+                              "out[i:N, j:N] = a[i, j] + 0.1*(a[(i + 1)%N, j] + a[(i + N - 1)%N, j]"
+                              " + a[i, (j + 1)%N] + a[i, (j + N - 1)%N] - 4*a[i, j])\n",
+                              NULL);
+    const at_target *target = at_target_find("avx512");
+    const at_core *core = at_core_find("sapphirerapids");
+    const at_machine machine = {
+        .core = core, .l1d_bytes = 1 << 15, .l2_bytes = 1 << 20, .l3_bytes = 1 << 25, .threads = 1};
+    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .target = target, .name = "kernel"};
+    at_cost_model *m = guessed_cost(t, target, core);
+    const at_space *space = at_task_space(t);
+    int points = 0;
+    for (int64_t index = 0; index < at_space_range_length(space); index++) {
+        at_config c;
+        at_program *p;
+        const at_lowered *lowered;
+        at_estimate e;
+        if (at_config_at(a, space, index, &c, NULL) != AT_OK || last_of(&c, "tile_j") % 16 ||
+            N % last_of(&c, "tile_j") || at_task_program(a, t, &c, &p, NULL) != AT_OK ||
+            at_lower_tiles(a, p, &lo, &lowered, NULL) != AT_OK)
+            continue;
+        const counted found = count(at_bound_of(a, lowered, &machine));
+        assert_true(at_cost_point(m, index, &e));
+        compare("calls", &c, e.calls, found.calls, 0);
+        assert_true(e.operations == OPERATIONS * N * N / 16);
+        assert_true(found.operations > e.operations &&
+                    found.operations <= e.operations + OPERATIONS * N * WRAPS);
+        points++;
+    }
+    assert_true(points > 1);
+    at_cost_model_free(m);
+    at_arena_free(a);
 }
 
 /* Every template there is has estimates of all its points, by list as one by one. */
@@ -266,11 +313,6 @@ static void loops_behind_each_other(void **state) {
     assert_true(from_memory(2048, "lanes_total+lanes_most") >= 3 * 2048 * row);
     assert_true(from_memory(2048, "rows") == 0);
     assert_true(from_memory(4096, "rows") >= 2 * 4096 * row);
-}
-
-static int64_t last_of(const at_config *c, const char *knob) {
-    const at_entity *e = at_config_get(c, knob);
-    return e->sizes[e->n - 1];
 }
 
 /* Of a product of 8 x 128 x 32 in one tile: sums of so many unrolled steps, in groups of so many
@@ -512,6 +554,7 @@ int main(void) {
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(steps_that_read_alike),
+        cmocka_unit_test(indices_that_wrap),
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(many_axes),
