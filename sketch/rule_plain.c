@@ -2,13 +2,22 @@
  *
  *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j
  *
+ * and several rows in one tile, where a row is short:
+ *
+ *     i0:para, i1, j0, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
+ *
  * Where an index takes such an axis in pairs, or in groups of three or four, lanes are the same of
  * each, which lie so many elements apart; conditions on the others fold:
  *
  *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j  */
 #include "sketch/tile.h"
 
-enum { LEAST_LANES = 4, MOST_STEP = 4, LEAST_GROUPS = 8 };
+enum {
+    LEAST_LANES = 4,
+    MOST_STEP = 4,
+    LEAST_GROUPS = 8,
+    SHORT_ROW = 128 /* calls of a tile for each cost more than a tenth */
+};
 
 bool sketch_stands_beside(const sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
@@ -41,11 +50,24 @@ at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_erro
     return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
 }
 
+/* Of two axes the second one is short, and there are many of the first. */
+static bool has_short_rows(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    return s->facts->compute->tensors[stage].num_axes == 2 && f->extent[1] <= SHORT_ROW &&
+           f->extent[0] >= SHORT_ROW;
+}
+
 static at_status make(sketch_state *s, int stage, at_error *err) {
+    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 4 16 64"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1;
-    const char *outer;
+    const char *outer, *parts[2];
     AT_TRY(sketch_vectors(s, stage, &outer, err));
+    if (has_short_rows(s, stage)) {
+        AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));
+        return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
+    }
     if (outer && last == 0) return sketch_mark(s, t->name, outer, AT_ANN_PARA, err);
     return last > 0 ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
 }

@@ -131,7 +131,7 @@ static void operators(void **state) {
         {"tests/te/scaled_rows", "N=19,M=37,K=9"},
         {"tests/te/scale_then_conv2d", "N=1,H=5,W=7,CI=3,CO=17"},
         {"tests/te/two_gates", "M=13,K=9,F=37"},
-        {"tests/te/norm_and_sum", "M=7,N=37"},
+        {"tests/te/two_outputs", "M=7,N=37"},
         {"tests/te/max_pool_first", "N=2,C=3,H=5,W=37,S=2"},
         {"tests/te/max_pool_first", "N=1,C=2,H=3,W=19,S=3"},
         {"tests/te/max_pool_first", "N=1,C=3,H=2,W=23,S=4"},
