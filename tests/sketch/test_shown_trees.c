@@ -28,6 +28,7 @@ static const struct {
     {"embedding_bag", ""},
     {"transpose", ""},
     {"gated_mlp", ""},
+    {"rotary", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
