@@ -281,7 +281,8 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
 
 static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                      at_error *err) {
-    at_outcome outcome = {0};
+    at_outcome outcome;
+    at_outcome_clear(&outcome);
     AT_TRY(at_worker_end(s->worker, &c->job, s->options.stop, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;

@@ -52,7 +52,7 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out) {
     at_msg was = message;
     message = *m;
     *m = was;
-    memset(out, 0, sizeof *out);
+    at_outcome_clear(out);
     if (!at_decode_job(&message, &job_of_it, &store_bytes)) return;
     const at_job *job = &job_of_it;
     at_crash_phase(AT_PHASE_COMPILE);

@@ -142,7 +142,7 @@ static void run_loaded(const at_inside *in, const at_job *job, const at_code *co
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
     at_code code;
     int64_t start = at_now_ns(), core_ns = at_machine_clock.thread_ns();
-    memset(out, 0, sizeof *out);
+    at_outcome_clear(out);
     at_crash_phase(AT_PHASE_COMPILE);
     int failed = at_job_load(job, AT_ARENA_JOB, &code, out);
     out->compile_ns = at_now_ns() - start;

@@ -2,6 +2,7 @@
 #include "runtime/runtime_int.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -201,6 +202,16 @@ bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
         if (blobs[i].size_bytes && !blobs[i].bytes) return false;
     }
     return !r.bad;
+}
+
+/* ---- an outcome as bytes --------------------------------------------------------------------- */
+
+void at_outcome_clear(at_outcome *o) { memset(o, 0, offsetof(at_outcome, pairs)); }
+
+/* A kernel may have overwritten the number. */
+size_t at_outcome_bytes(const at_outcome *o) {
+    int n = o->num_pairs >= 0 && o->num_pairs <= AT_MAX_PAIRS ? o->num_pairs : 0;
+    return offsetof(at_outcome, pairs) + (size_t)n * sizeof *o->pairs;
 }
 
 /* ---- versions ------------------------------------------------------------------------------- */

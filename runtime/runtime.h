@@ -270,8 +270,6 @@ typedef struct at_outcome {
     int number;    /* runs that the last of them is the mean of */
     bool at_least; /* the check run was so slow that nothing else was timed */
     bool is_cut; /* at_least, and not even run to its end: its outputs are not known to be right */
-    /* In measured order; costs_s holds the times of the first of them. */
-    at_pair pairs[AT_MAX_PAIRS];
     int num_pairs;
     bool is_bracketed; /* so much slower than the anchor that each run stands between blocks of its
                         */
@@ -288,7 +286,11 @@ typedef struct at_outcome {
     int64_t kernel_ns; /* of check_ns and run_ns: inside the kernel itself, and in pairs with it */
     int64_t core_ns;   /* that the worker's thread had its core for, of all of it */
     int64_t total_ns;  /* as the parent saw it */
+    /* In measured order; costs_s holds the times of the first of them. Last, so that only those
+     * that there are need be touched. */
+    at_pair pairs[AT_MAX_PAIRS];
 } at_outcome;
+void at_outcome_clear(at_outcome *o); /* nothing happened */
 
 /* ---- the worker, seen from the parent (worker.c, worker_process.c; its inside: worker_main.c) */
 

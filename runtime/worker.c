@@ -3,6 +3,7 @@
 #include "runtime/worker_process.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -73,11 +74,11 @@ static void fail_late(at_outcome *out, bool running, const at_job *job) {
 
 static bool plausible(const at_msg *m) {
     at_outcome o;
-    if (m->size_bytes != sizeof o) return false;
-    memcpy(&o, m->data, sizeof o);
-    return (unsigned)o.end < AT_JOB_END_COUNT && o.num_costs >= 0 &&
-           o.num_costs <= AT_MAX_SAMPLES && o.num_pairs >= 0 && o.num_pairs <= AT_MAX_PAIRS &&
-           memchr(o.error, 0, sizeof o.error);
+    if (m->size_bytes < offsetof(at_outcome, pairs)) return false;
+    memcpy(&o, m->data, offsetof(at_outcome, pairs));
+    return m->size_bytes == at_outcome_bytes(&o) && (unsigned)o.end < AT_JOB_END_COUNT &&
+           o.num_costs >= 0 && o.num_costs <= AT_MAX_SAMPLES && o.num_pairs >= 0 &&
+           o.num_pairs <= AT_MAX_PAIRS && memchr(o.error, 0, sizeof o.error);
 }
 
 /* How a try ended. LOST: it says nothing about the job. */
@@ -105,7 +106,7 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
             c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
-            memcpy(out, w->reply.data, sizeof *out);
+            memcpy(out, w->reply.data, w->reply.size_bytes);
             /* Times were measured while something stood still; an answer alone is one. */
             if (!job->run_only && was_stopped(w)) return LOST;
             /* How soon this process has read the answer decides nothing. */
@@ -193,7 +194,7 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
 static at_status finish(at_worker *w, const at_job *job, at_msg_type type, const volatile int *stop,
                         at_outcome *out, at_error *err) {
     for (int tries = 1;; tries++) {
-        memset(out, 0, sizeof *out);
+        at_outcome_clear(out);
         fate how = w->sent == AT_IO_STOPPED ? STOPPED : follow(w, job, stop, out);
         /* What a wrong kernel may have done to the anchor nobody has seen. */
         if (how != ANSWERED || (out->end && w->has_anchor)) at_worker_bury(w);
@@ -250,7 +251,7 @@ at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *sto
 
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
-    memset(out, 0, sizeof *out);
+    at_outcome_clear(out);
     fail(out, AT_JOB_LOST, "no worker");
     AT_TRY(at_worker_begin(w, job, stop, err));
     return at_worker_end(w, job, stop, out, err);

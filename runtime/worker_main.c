@@ -88,7 +88,7 @@ static bool map_store(at_inside *in, int64_t bytes) {
 }
 
 static void fail_no_store(int64_t store_bytes, at_outcome *out) {
-    memset(out, 0, sizeof *out);
+    at_outcome_clear(out);
     out->end = AT_JOB_CRASHED;
     snprintf(out->error, sizeof out->error, "out of memory: the tensors take %.1f GiB",
              (double)store_bytes / (1024.0 * 1024 * 1024));
@@ -122,11 +122,11 @@ static _Noreturn void serve(at_inside *in) {
         if (m.type == AT_MSG_JOB) {
             static at_outcome out;
             serve_job(in, &m, &out);
-            at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+            at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
         } else if (m.type == AT_MSG_ANCHOR) {
             static at_outcome out;
             serve_anchor(in, &m, &out);
-            at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+            at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
         } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_peak_job)) {
             at_peak_job job;
             memcpy(&job, m.data, sizeof job);

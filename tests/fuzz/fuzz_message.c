@@ -91,7 +91,7 @@ static bool seed(int i, at_text *out) {
         break;
     case 2:
         type = AT_MSG_OUTCOME;
-        at_text_addn(&payload, (const char *)&outcome, sizeof outcome);
+        at_text_addn(&payload, (const char *)&outcome, at_outcome_bytes(&outcome));
         break;
     case 3: type = AT_MSG_COMPILED; break;
     default: return false;

@@ -151,7 +151,7 @@ static _Noreturn void made_up_worker(int fd, int store_fd) {
         memset(&out, 0, sizeof out);
         if (m.type == AT_MSG_ANCHOR) anchor = kernel_of(&job), has_anchor = true;
         else serve_job(store_fd, has_anchor ? &anchor : NULL, &out);
-        at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+        at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
     }
     _exit(0);
 }
