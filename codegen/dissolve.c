@@ -185,6 +185,14 @@ static const int64_t *bounds_of(at_low *l, const at_aff *x, const at_expr *e) {
     return bounds;
 }
 
+/* The larger or smaller of two numbers of which one is from a list, as max(ends[i] - ends[i - 1],
+ * 1): how far it goes nobody knows. As values the two are compared alike. */
+static bool is_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
+    int64_t lo, hi;
+    at_aff_range(l, x, &lo, &hi);
+    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && hi - lo >= INT32_MAX;
+}
+
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
@@ -192,8 +200,8 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
         return new_value(l, v);
     }
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
-    if (is_index(l, e)) {
-        const at_aff *x = at_index_expr(l, e, axes);
+    const at_aff *x = is_index(l, e) ? at_index_expr(l, e, axes) : NULL;
+    if (x && !is_extreme_of_entries(l, x, e)) {
         if (x->n)
             return new_value(l,
                              (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
