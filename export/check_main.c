@@ -146,7 +146,8 @@ static void fill(at_text *out, const at_face *f, const filling *with) {
                      i);
         if (range)
             at_text_addf(out, "(float)((int)at_next(&state) %% %d - %d);\n", 2 * range + 1, range);
-        else at_text_add(out, "(float)(at_next(&state) / 8192.0 - 2.6663);\n"); /* never 0 */
+        else /* never 0; with a step of a power of two all sums would be rounded the same way */
+            at_text_add(out, "(float)(at_next(&state) / 8191.3 - 2.6663);\n");
     }
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
