@@ -180,6 +180,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written)
             visit_all(t, &states, &why);
     if (!first->begun) sketch_rows(first, out, &why);
+    if (!first->begun) sketch_chain(first, out, &why);
     for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
     for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], out, &why);
 }

@@ -137,6 +137,8 @@ void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, 
 bool sketch_stands_beside(const sketch_state *s, int stage);
 /* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
+/* Short sums, each over windows of the one before, row by row (rule_chain.c). */
+void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
  * enough (rule_plain.c). outer: what is left of it, or NULL. */
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);

@@ -40,6 +40,7 @@ static const struct {
     {"tests/te/two_gates", ""},
     {"tests/te/max_pool_first", ""},
     {"tests/te/potentials", ""},
+    {"tests/te/blur", ""},
     {"masked_mean", ""},
 };
 

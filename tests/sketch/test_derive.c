@@ -54,6 +54,7 @@ static void sets(void **state) {
         {"examples/te/norm.te", "B=2,M=34,N=1931", false}, /* shared out among threads */
         {"examples/te/rotary.te", "B=2,T=3,H=2,D=44", false},
         {"tests/te/pictures_beside.te", "H=5,W=19,C=3", false},
+        {"tests/te/blur.te", "H=7,W=29", false},
         {"tests/te/potentials.te", "N=23,D=3", false},
         {"tests/te/potentials.te", "N=23,D=9", false}, /* too many terms */
         {"tests/te/nearest.te", "N=5,M=19", false},
