@@ -7,6 +7,8 @@
  *                                ->          w0, q:unroll, w1:vec => @out = h, {w0, w1}/w // q  */
 #include "sketch/tile.h"
 
+enum { MOST_STAGES = 4 }; /* rows of more would not all stay near */
+
 typedef struct chain {
     sketch_state *s;
     int last, num; /* the last stage; how many first axes all have in common */
@@ -55,7 +57,7 @@ static bool find(chain *c) {
             if (f->extents[t][k] != f->extents[reader][k]) c->num = k;
         has_windows |= !f->of[t].is_read_in_place;
     }
-    return stages > 1 && has_windows && c->num > 0;
+    return stages > 1 && stages <= MOST_STAGES && has_windows && c->num > 0;
 }
 
 /* What stands below the rows: other axes, reductions that are written out, vectors. */
