@@ -206,45 +206,53 @@ static const char *vanished(block *b, const char *by, const char *r) {
                      by, r, r);
 }
 
-/* What the operands' own e adds, behind it. */
-static const char *carried(block *b, pair x, const char *factor) {
-    return !x.e ? "" : at_format(b->m->arena, "%s%s + ", x.e, factor);
+/* What the e of an operand means for the result, the square of the derivative being `slope`. 0
+ * times infinity: what is infinite as a float makes the same of the result in every kernel, as
+ * x/exp(-y) is 0, however far its exponent may be. */
+static const char *carried(block *b, pair x, const char *slope) {
+    at_arena *a = b->m->arena;
+    if (!x.e) return "0";
+    if (!slope) return x.e;
+    const char *moved = named(b, 'd');
+    line(b, at_format(a, "const double %s = %s * (%s);", moved, x.e, slope));
+    return at_format(a, "(%s == %s ? %s : 0)", moved, moved, moved);
+}
+
+static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
+    at_arena *a = b->m->arena;
+    switch (e->op) {
+    case AT_X_ADD: return at_format(a, "%s + %s", x.v, y.v);
+    case AT_X_SUB: return at_format(a, "%s - %s", x.v, y.v);
+    case AT_X_MUL: return at_format(a, "%s * %s", x.v, y.v);
+    case AT_X_DIV: return at_format(a, "%s / %s", x.v, y.v);
+    case AT_X_MIN: return at_format(a, "%s < %s ? %s : %s", x.v, y.v, x.v, y.v);
+    case AT_X_MAX: return at_format(a, "%s > %s ? %s : %s", x.v, y.v, x.v, y.v);
+    default: AT_BUG("operator %d on values", e->op);
+    }
 }
 
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e')};
-    const char *of, *own;
-    switch (e->op) {
-    case AT_X_ADD:
-    case AT_X_SUB:
-        of = at_format(a, "%s %c %s", x.v, e->op == AT_X_ADD ? '+' : '-', y.v);
-        own = at_format(a, "%s%s%s * %s", carried(b, x, ""), carried(b, y, ""), r.v, r.v);
-        break;
-    case AT_X_MUL:
-        of = at_format(a, "%s * %s", x.v, y.v);
-        own = at_format(a, "%s%s%s * %s + " SMALLEST,
-                        carried(b, x, at_format(a, " * %s * %s", y.v, y.v)),
-                        carried(b, y, at_format(a, " * %s * %s", x.v, x.v)), r.v, r.v);
-        break;
-    case AT_X_DIV:
-        of = at_format(a, "%s / %s", x.v, y.v);
-        own = at_format(a, "%s%s%s * %s + " SMALLEST " + %s",
-                        carried(b, x, at_format(a, " / (%s * %s)", y.v, y.v)),
-                        carried(b, y, at_format(a, " * %s * %s / (%s * %s)", r.v, r.v, y.v, y.v)),
-                        r.v, r.v, vanished(b, y.v, r.v));
-        break;
-    case AT_X_MIN:
-    case AT_X_MAX:
-        of = at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v, x.v, y.v);
-        own = extreme_e(b, x, y,
-                        at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v,
-                                  e_of(x), e_of(y)));
-        break;
-    default: AT_BUG("operator %d on values", e->op);
+    const char *by_x = NULL, *by_y = NULL, *own = at_format(a, "%s * %s", r.v, r.v);
+    line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
+    if (e->op == AT_X_MIN || e->op == AT_X_MAX) {
+        own = at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v, e_of(x),
+                        e_of(y));
+        line(b, at_format(a, "const double %s = %s;", r.e, extreme_e(b, x, y, own)));
+        return r;
     }
-    line(b, at_format(a, "const double %s = %s;", r.v, of));
-    line(b, at_format(a, "const double %s = %s;", r.e, own));
+    if (e->op == AT_X_MUL) {
+        by_x = at_format(a, "%s * %s", y.v, y.v);
+        by_y = at_format(a, "%s * %s", x.v, x.v);
+        own = at_format(a, "%s + " SMALLEST, own);
+    } else if (e->op == AT_X_DIV) {
+        by_x = at_format(a, "1 / (%s * %s)", y.v, y.v);
+        by_y = at_format(a, "%s * %s / (%s * %s)", r.v, r.v, y.v, y.v);
+        own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
+    }
+    const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
+    line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
     return r;
 }
 
@@ -288,11 +296,7 @@ static pair called(block *b, const at_expr *e) {
         line(b, at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e, r.e,
                           x.e, slope(b, e, x.v, r.v)));
         line(b, at_format(a, "else %s += %s_sqrt_of(%s / " NEAR ");", r.e, b->m->entry, x.e));
-    } else { /* 0 times infinity: exp(-inf) is 0, however far its argument may be */
-        const char *moved = named(b, 'd');
-        line(b, at_format(a, "const double %s = %s * (%s);", moved, x.e, slope(b, e, x.v, r.v)));
-        line(b, at_format(a, "if (%s == %s) %s += %s;", moved, moved, r.e, moved));
-    }
+    } else line(b, at_format(a, "%s += %s;", r.e, carried(b, x, slope(b, e, x.v, r.v))));
     return r;
 }
 

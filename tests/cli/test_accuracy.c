@@ -146,6 +146,12 @@ static void definitions(void **state) {
     cli_write("silu.te", "args N=4096\nA[N] : input\ny[i:N] = 40*A[i]\n"
                          "out[i:N] = y[i] / (1 + exp(-y[i]))\n");
     cli_expect(0, "./autotune ./silu.te --trials 2 --log silu.log");
+    /* Even in double, before a sum over what comes of it. */
+    cli_write("layers.te", "args M=8, K=64, N=24\nx[M, K] : input\nv[K, N] : weight\n"
+                           "w[N, N] : weight\ns[m:M, n:N] = sum(k:K) x[m, k] * v[k, n]\n"
+                           "a[m:M, n:N] = s[m, n] / (1 + exp(-90*s[m, n]))\n"
+                           "out[m:M, n:N] = sum(k:N) a[m, k] * w[k, n]\n");
+    cli_expect(0, "./autotune ./layers.te --trials 2 --log layers.log");
 }
 
 int main(void) {
