@@ -76,7 +76,7 @@ typedef struct layout_axis {
 
 typedef struct layout {
     const at_tensor *reader, *from;
-    const outline_node *leaf;
+    outline_node *leaf;
     const at_expr *read; /* the reader's of the tensor */
     bool is_chosen;      /* somewhere by a condition, which keeps it within the tensor */
     AT_VEC(int) moved;   /* axes of the reader that its indices have */
@@ -253,12 +253,27 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
     return all;
 }
 
+/* The nest that the copy stands in front of: the first one; of a stage, which must be there, its
+ * reader's. */
+static outline_node *place_of_copy(const rewrite *w, const layout *l) {
+    return l->from->role == AT_ROLE_STAGE ? outermost(l->leaf) : w->o.root;
+}
+
+/* Whether a stage is computed in the loops of its reader. */
+static bool is_made_beside(const rewrite *w, const layout *l) {
+    outline_node *maker = outline_leaf(&w->o, l->from->name);
+    return l->from->role == AT_ROLE_STAGE && (!maker || outermost(maker) == outermost(l->leaf));
+}
+
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
     at_tensor copy = {.name = name, .role = AT_ROLE_STAGE};
     layout l = {.reader = rewrite_find(w, reader),
                 .from = rewrite_find(w, tensor),
                 .leaf = outline_leaf(&w->o, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
+    if (is_made_beside(w, &l))
+        return at_fail(w->err, AT_E_INPUT, "@%s is in the loops of @%s: no copy of it goes there",
+                       tensor, reader);
     AT_TRY(find_read(w, &l));
     AT_TRY(order_pieces(w, &l));
     if (l.axes.len > MAX_AXES)
@@ -294,7 +309,7 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
     }
     outline_node *leaf = rewrite_add_leaf(w, inner, name, l.axes.len);
     for (int i = 0; i < l.axes.len; i++) *at_push(w->arena, &leaf->index[i]) = l.axes.data[i].piece;
-    outline_insert(&w->o, w->o.root, true, first);
+    outline_insert(&w->o, place_of_copy(w, &l), true, first);
     rewrite_insert(w, reader, copy);
     return AT_OK;
 }

@@ -42,15 +42,16 @@ static bool is_shared(const sketch_state *s, const sketch_tile *tile, int tensor
 
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    if (!x->is_bare || !tile_reads_once(s, tile->stage, x->tensor) || from->is_int ||
-        from->role == AT_ROLE_STAGE || is_shared(s, tile, x->tensor) ||
+    if (!tile_may_pack(s, tile->stage, x) || !tile_reads_once(s, tile->stage, x->tensor) ||
+        from->is_int || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return PACK_NOT;
     if (x->stride[tile->vec] == 0) {
-        bool has_rows = tile->row >= 0 && x->stride[tile->row] > 1;
+        bool has_rows = x->is_bare && tile->row >= 0 && x->stride[tile->row] > 1;
         return has_rows && from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_NOT;
     }
     if (x->stride[tile->vec] != 1) return PACK_MUST;
+    if (from->role == AT_ROLE_STAGE || !x->is_bare) return PACK_NOT;
     bool pays = sketch_is_far(s, x->tensor) && reads_of(s, tile->stage, x) >= MANY_READS;
     return from->role == AT_ROLE_WEIGHT || pays ? PACK_FIRST : PACK_MAY;
 }

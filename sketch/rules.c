@@ -118,19 +118,6 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
-at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
-    at_arena *a = s->arena;
-    const at_compute *c = s->before->compute;
-    at_facts *facts = AT_NEW(a, at_facts);
-    at_facts_given left = *given;
-    bool *kept = AT_NEW_ARRAY(a, bool, c->num_tensors);
-    for (int t = 0; t < c->num_tensors && given->kept; t++)
-        if (given->kept[t]) kept[at_compute_find(s->compute, c->tensors[t].name)] = true;
-    left.kept = kept;
-    s->facts = facts;
-    return at_facts_of(a, s->compute, &left, facts, err);
-}
-
 static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
     const at_compute *c = s->compute;
     AT_TRY(at_edit_plain(s->arena, c, &s->tree, err));
@@ -196,6 +183,14 @@ static at_status check_length(const sketch_state *s, at_error *err) {
                    s->from->what, MOST_STAGES, n);
 }
 
+/* Those of `more` behind the others; where all are too many, these keep three quarters. */
+static void add_states(sketch_states *all, const sketch_states *more, int most) {
+    const int kept = most - most / 4;
+    if (all->len + more->len > most && all->len > kept) all->len = kept;
+    for (int i = 0; i < more->len && all->len < most; i++)
+        *at_push(more->data[i]->arena, all) = more->data[i];
+}
+
 /* The sketches in the order of their names' rules, the basic one first; in a. AT_E_INPUT: the text
  * is wrong, or no rule can place it. */
 static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sketch **out, int *n,
@@ -208,10 +203,12 @@ static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sk
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
     for (int i = 0; i < 2 && !d->tree; i++) {
+        sketch_states more = {0};
         const char *word = i ? sketch_wholes(&first, &kept) : sketch_strips(&first, &kept);
         if (!word || start(a, d, kept, &other, &why) != AT_OK) continue;
         other.name = word;
-        derive(a, &other, &all);
+        derive(a, &other, &more);
+        add_states(&all, &more, sketch_most(&first));
     }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;

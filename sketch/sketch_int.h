@@ -150,7 +150,7 @@ void sketch_inline_sums(sketch_state *s);
 bool sketch_is_arithmetic(const at_expr *e, int *reads);
 /* Sums of a few terms become part of longer ones (rule_terms.c); given: as for s->before. */
 void sketch_inline_terms(sketch_state *s, const at_facts_given *given);
-/* Facts of what edits made of the computation before all rules (rules.c). */
+/* Facts of what edits made of the computation before all rules (steps.c). */
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed
  * often, and what that adds to a name; NULL: none (rule_whole.c). */

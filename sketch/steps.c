@@ -42,6 +42,19 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     return AT_OK;
 }
 
+at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
+    at_arena *a = s->arena;
+    const at_compute *c = s->before->compute;
+    at_facts *facts = AT_NEW(a, at_facts);
+    at_facts_given left = *given;
+    bool *kept = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors && given->kept; t++)
+        if (given->kept[t]) kept[at_compute_find(s->compute, c->tensors[t].name)] = true;
+    left.kept = kept;
+    s->facts = facts;
+    return at_facts_of(a, s->compute, &left, facts, err);
+}
+
 const at_edit *sketch_edits(const sketch_state *s, int *n) {
     int i = 0;
     for (const sketch_edit *e = s->last; e; e = e->before) i++;

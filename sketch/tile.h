@@ -28,6 +28,10 @@ typedef struct tile_axes {
 bool tile_shares_operand(const sketch_state *s, int stage, int vec);
 /* More than one step, in its group where an index divides it. */
 bool tile_goes(const sketch_state *s, int stage, int axis);
+/* Whether a copy in the order of use is as large as what it copies: each dimension has an axis of
+ * its own, or several axes go through it once, as the heads of attention and what is within them.
+ */
+bool tile_may_pack(const sketch_state *s, int stage, const at_access *x);
 /* Lanes along the axis read every so many elements, which a copy would not make faster. */
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */

@@ -7,10 +7,21 @@ bool tile_goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1;
 }
 
+bool tile_may_pack(const sketch_state *s, int stage, const at_access *x) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    double elements = 1;
+    if (x->is_bare || !x->known || x->is_guarded || x->from != x->tensor) return x->is_bare;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (x->stride[k] == AT_FACTS_ANYWHERE) return false;
+        if (x->stride[k]) elements *= (double)s->facts->of[stage].extent[k];
+    }
+    return elements <= sketch_elements(s, x->tensor);
+}
+
 /* Whether a copy in blocks would be read several times: there is an axis that does not move it. */
 static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
     const at_compute *c = s->facts->compute;
-    if (!x->is_bare || c->tensors[x->tensor].role == AT_ROLE_STAGE) return false;
+    if (!tile_may_pack(s, stage, x)) return false;
     for (int k = 0; k < c->tensors[stage].num_axes; k++)
         if (tile_goes(s, stage, k) && x->stride[k] == 0) return true;
     return c->tensors[x->tensor].role == AT_ROLE_WEIGHT;

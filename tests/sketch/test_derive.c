@@ -102,6 +102,8 @@ static void sets(void **state) {
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
         {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
+        {"tests/te/heads.te", "S=7,D=15,H=3", false},
+        {"tests/te/heads.te", "S=19,D=8,H=1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
