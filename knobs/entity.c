@@ -35,6 +35,18 @@ bool at_entity_alike(const at_entity *x, const at_entity *y) {
 }
 
 /* Candidate lists may differ in the first size alone, so an exact match goes first. */
+const at_entity *at_knob_view(at_arena *a, const at_knob *k) {
+    at_entity *e = AT_NEW_ARRAY(a, at_entity, k->count);
+    for (int64_t i = 0; i < k->count; i++) {
+        e[i].kind = k->kind;
+        e[i].n = k->parts;
+        if (k->options) e[i].option = k->options[i];
+        else if (k->marks) e[i].marks = k->marks + i * k->parts;
+        else e[i].sizes = k->values + i * k->parts;
+    }
+    return e;
+}
+
 int64_t at_knob_digit(const at_knob *k, const at_entity *e) {
     for (int64_t i = 0; i < k->count; i++)
         if (same_from(&k->entities[i], e, 0)) return i;

@@ -81,7 +81,6 @@ at_status at_space_put(at_space *s, at_knob *k, at_error *err);
 at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const char *policy,
                      int parts);
 at_status at_knob_too_many(const char *name, at_error *err);
-const at_entity *at_knob_view(at_arena *a, const at_knob *k); /* [count] of its values */
 /* Fewer entities for the splits among knobs, if it takes that, so that there are at most so many
  * points; where even one of each is too many, they stay (thin.c). */
 void at_knobs_thin(at_arena *a, const at_knob **knobs, int n, int64_t points);
@@ -105,6 +104,7 @@ bool at_joint_holds(const at_joint *j, int64_t index);
 int64_t at_joint_count(const at_joint *j, int64_t range);
 
 /* entity.c */
+const at_entity *at_knob_view(at_arena *a, const at_knob *k); /* [count] of its values */
 bool at_entity_alike(const at_entity *x,
                      const at_entity *y);                    /* but for the first size of a split */
 int64_t at_knob_digit(const at_knob *k, const at_entity *e); /* -1: not in the list */

@@ -49,18 +49,6 @@ static at_status too_large(const at_knob *const *knobs, int n, at_error *err) {
     return s;
 }
 
-const at_entity *at_knob_view(at_arena *a, const at_knob *k) {
-    at_entity *e = AT_NEW_ARRAY(a, at_entity, k->count);
-    for (int64_t i = 0; i < k->count; i++) {
-        e[i].kind = k->kind;
-        e[i].n = k->parts;
-        if (k->options) e[i].option = k->options[i];
-        else if (k->marks) e[i].marks = k->marks + i * k->parts;
-        else e[i].sizes = k->values + i * k->parts;
-    }
-    return e;
-}
-
 /* All is worked out beside the old lists and only then taken over, so that a refused knob leaves
  * the space as it was, and names that configurations have borrowed stay. */
 at_status at_space_put(at_space *s, at_knob *k, at_error *err) {

@@ -22,8 +22,9 @@ static bool fits(const at_knob *const *knobs, int n, int64_t most, int64_t point
 }
 
 /* One of each of so many equal pieces of the list: all of them at the same place would have the
- * same parts, since lists run through a part's sizes in turn. */
-static const at_knob *thinned(at_arena *a, const at_knob *whole, int64_t count) {
+ * same parts, since lists run through a part's sizes in turn. kept: one that is to be among them,
+ * or -1. */
+static const at_knob *thinned(at_arena *a, const at_knob *whole, int64_t count, int64_t kept) {
     at_knob *k = at_copy(a, whole, sizeof *whole);
     const size_t bytes = (size_t)k->parts * sizeof *k->values;
     int64_t *values = AT_NEW_ARRAY(a, int64_t, count * k->parts);
@@ -32,7 +33,8 @@ static const at_knob *thinned(at_arena *a, const at_knob *whole, int64_t count) 
     for (int64_t i = 0; i < count; i++) {
         /* A list has at most AT_MAX_ENTITIES, so that the products fit. */
         const int64_t first = i * whole->count / count, last = (i + 1) * whole->count / count;
-        const int64_t at = first + (int64_t)at_rng_below(&rng, (uint64_t)(last - first));
+        int64_t at = first + (int64_t)at_rng_below(&rng, (uint64_t)(last - first));
+        if (kept >= first && kept < last) at = kept;
         memcpy(values + i * k->parts, whole->values + at * k->parts, bytes);
     }
     k->whole = whole;
@@ -52,5 +54,13 @@ void at_knobs_thin(at_arena *a, const at_knob **knobs, int n, int64_t points) {
     }
     for (int i = 0; i < n; i++)
         if (count_of(knobs[i], low) != knobs[i]->count)
-            knobs[i] = thinned(a, whole_of(knobs[i]), count_of(knobs[i], low));
+            knobs[i] = thinned(a, whole_of(knobs[i]), count_of(knobs[i], low), -1);
+}
+
+void at_space_keep(at_space *s, int knob, const int64_t *sizes) {
+    const at_knob *k = s->knobs[knob];
+    const at_entity e = {.kind = AT_KNOB_SPLIT, .n = k->parts, .sizes = sizes};
+    AT_ASSERT(k->kind == AT_KNOB_SPLIT);
+    if (k->whole)
+        s->knobs[knob] = thinned(s->arena, k->whole, k->count, at_knob_digit(k->whole, &e));
 }

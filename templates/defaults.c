@@ -62,6 +62,9 @@ void at_default(at_template *t, const char *knob, const long long *values) {
     if (first->kind == AT_KNOB_SPLIT && check_parts(t, knob, values, n) != AT_OK) return;
     d->fixed = true;
     for (int i = 0; i < n; i++) d->value[i] = values[i];
+    int64_t sizes[MAX_PARTS] = {-1};
+    for (int i = 0; i < n; i++) sizes[i + (first->kind == AT_KNOB_SPLIT)] = values[i];
+    if (first->kind == AT_KNOB_SPLIT) at_space_keep(t->space, k, sizes);
 }
 
 /* Sizes with a number for the first part too, as AutoTVM writes them. */

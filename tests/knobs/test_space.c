@@ -213,6 +213,15 @@ static void spaces_are_thinned(void **state) {
     assert_int_equal(at_json_parse(arena, text, strlen(text), &json, &err), AT_OK);
     assert_int_equal(at_config_from_json(arena, s, json, &c, &err), AT_OK);
     assert_int_equal(c.index, -1);
+    /* But one is kept if asked for; neither order nor length change. */
+    const int64_t kept[] = {-1, 1, 1, 1, 1, 4}, none[] = {-1, 1, 1, 1, 1, 3};
+    int64_t n = at_space_knob_len(s, 4), found = 0;
+    at_space_keep(s, 4, none);
+    at_space_keep(s, 4, kept);
+    for (int64_t d = 0; d < n; d++)
+        found += !memcmp(at_space_entity(s, 4, d)->sizes + 1, kept + 1, 5 * sizeof *kept);
+    assert_int_equal(found, 1);
+    assert_int_equal(at_space_knob_len(s, 4), n);
     at_text out = {0};
     at_space_print_knob(&out, s, 2);
     assert_non_null(strstr(at_text_str(&out), " of 324632"));
