@@ -20,7 +20,11 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->buffer = AT_NEW_ARRAY(a, est_buffer, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++) est_stage_init(a, c, o->target, t, e->stages);
+    for (int t = 0; t < c->num_tensors; t++) {
+        est_stage_init(a, c, o->target, t, e->stages);
+        e->room += c->tensors[t].role == AT_ROLE_STAGE && e->room < MAX_LEAVES;
+    }
+    e->leaf = AT_NEW_ARRAY(a, est_leaf, e->room);
     return e;
 }
 

@@ -10,7 +10,7 @@
  * reach few of its places. */
 enum { WAY_BYTES = 4096 };
 enum {
-    MAX_LEAVES = 12,
+    MAX_LEAVES = 64,
     MAX_LOOPS = 24,
     MAX_READS = 32,
     MAX_DIMS = 8,
@@ -205,8 +205,8 @@ struct at_estimator {
     est_move moves[MOVES];
     est_way ways[WAYS];
     est_shift shifts[SHIFTS];
-    est_leaf leaf[MAX_LEAVES], cut;
-    int num_leaves;
+    est_leaf *leaf, cut; /* leaf: [room] */
+    int num_leaves, room;
     int8_t common[MAX_LEAVES][MAX_LEAVES];        /* loops that two leaves share */
     int8_t common_before[MAX_LEAVES][MAX_LEAVES]; /* the same at the point before */
     unsigned levels;           /* bits: of the caches, that do not hold everything */

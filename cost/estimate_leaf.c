@@ -84,18 +84,17 @@ static bool split_runs(est_leaf *x) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static bool collect(const at_program *p, const at_node *n, bool pack_inline, est_leaf *leaf,
-                    int *num) {
+static bool collect(at_estimator *e, const at_program *p, const at_node *n) {
     for (; n; n = n->next) {
         if (!n->is_leaf) {
-            if (!collect(p, n->child, pack_inline, leaf, num)) return false;
+            if (!collect(e, p, n->child)) return false;
             continue;
         }
         const at_tensor *t = &p->compute->tensors[n->tensor];
-        if (n->is_init || (t->is_packing && !pack_inline)) continue;
-        if (*num == MAX_LEAVES) return false;
-        est_leaf *x = &leaf[*num];
-        x->place = (*num)++;
+        if (n->is_init || (t->is_packing && !e->o.pack_inline)) continue;
+        if (e->num_leaves == e->room) return false;
+        est_leaf *x = &e->leaf[e->num_leaves];
+        x->place = e->num_leaves++;
         x->node = n;
         x->stage = t;
     }
@@ -130,7 +129,7 @@ bool est_leaves(at_estimator *e, const at_program *p) {
     e->program = NULL; /* should this one fail */
     if (all) {
         e->num_leaves = 0;
-        if (!collect(p, p->root, e->o.pack_inline, e->leaf, &e->num_leaves)) return false;
+        if (!collect(e, p, p->root)) return false;
         est_find_owners(e);
     }
     if (!find_new(e, p, all)) return false;
