@@ -12,7 +12,10 @@ enum {
     BY_CHANCE = 512,      /* and so many others, should costs be wrong: of a sum half of them the
                              cheapest of each part */
     STARTS = 32,          /* the best of these are left for their neighbours */
-    STEPS = 3             /* so many times */
+    STEPS = 3,            /* so many times */
+    MANY_KNOBS = 10,      /* with more, that would leave most of them as chance had them: */
+    SAMPLED_OF_MANY = 1024, /* fewer are looked at, and */
+    ROUNDS = 4              /* so often each knob of the cheapest is turned, while it helps */
 };
 
 typedef struct at_draft_cost {
@@ -105,18 +108,18 @@ static bool sample_range(const at_draft *d, int64_t begin, int64_t end, int most
 }
 
 /* The parts of a sum have equal shares, however large they are. */
-static bool sample(const at_draft *d, at_rng *rng, at_numbering *out) {
+static bool sample(const at_draft *d, int most, at_rng *rng, at_numbering *out) {
     const at_book *b = d->book;
     int parts = at_space_num_parts(b->space);
     bool all = true;
-    if (!parts) return sample_range(d, b->begin, b->end, SAMPLED, rng, out);
+    if (!parts) return sample_range(d, b->begin, b->end, most, rng, out);
     for (int p = 0; p < parts; p++) {
         int64_t begin = at_space_part_begin(b->space, p),
                 end = at_space_part_begin(b->space, p + 1);
         if (begin < b->begin) begin = b->begin;
         if (end > b->end) end = b->end;
         if (begin < end)
-            all &= sample_range(d, begin, end, (SAMPLED - out->len) / (parts - p), rng, out);
+            all &= sample_range(d, begin, end, (most - out->len) / (parts - p), rng, out);
     }
     return all;
 }
@@ -145,6 +148,67 @@ static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
     }
     free(points);
     at_add_neighbours(d->book, starts, num, listed);
+}
+
+/* The cheapest of a point and those that differ in one of its knobs. */
+static int64_t turn_knob(at_draft *d, int64_t index, int knob, int64_t *digits,
+                         at_numbering *listed) {
+    at_numbering around = {0};
+    at_number_add(&around, index);
+    at_space_digits(d->book->space, index, digits);
+    at_add_neighbours_by(d->book, digits, knob, &around);
+    double *costs = malloc(sizeof *costs * (size_t)around.len);
+    AT_NEED(costs);
+    at_draft_costs(d, around.indices, around.len, costs);
+    int best = 0;
+    for (int i = 1; i < around.len; i++)
+        if (costs[i] < costs[best]) best = i;
+    index = around.indices[best];
+    if (at_number_of(listed, index) < 0) at_number_add(listed, index);
+    free(costs);
+    at_numbering_free(&around);
+    return index;
+}
+
+/* Turns one knob after the other of a point as long as that makes it cheaper. */
+static void turn_knobs(at_draft *d, int64_t index, at_numbering *listed) {
+    const at_space *s = d->book->space;
+    const int knobs = at_space_num_knobs(s), first = at_space_num_parts(s) > 0;
+    int64_t *digits = malloc(sizeof *digits * (size_t)(knobs + 1));
+    AT_NEED(digits);
+    int64_t before = -1;
+    for (int round = 0; round < ROUNDS && before != index; round++) {
+        before = index;
+        for (int k = first; k < knobs; k++) {
+            at_space_digits(s, index, digits);
+            if (at_space_digit_counts(s, digits, k)) index = turn_knob(d, index, k, digits, listed);
+        }
+    }
+    free(digits);
+}
+
+static bool has_many_knobs(const at_space *s) {
+    bool many = !at_space_num_parts(s) && at_space_num_knobs(s) > MANY_KNOBS;
+    for (int p = 0; p < at_space_num_parts(s); p++)
+        many |= at_space_num_knobs(at_space_part(s, p)) > MANY_KNOBS;
+    return many;
+}
+
+/* Those of the cheapest of the space, or of each part of a sum. */
+static void turn_many(at_draft *d, at_numbering *listed) {
+    const at_space *s = d->book->space;
+    const int parts = at_space_num_parts(s), n = listed->len;
+    bool *seen = calloc((size_t)parts + 1, sizeof *seen);
+    AT_NEED(seen);
+    point *points = sorted(d, listed);
+    for (int i = 0; i < n; i++) {
+        const int part = parts ? at_space_part_of(s, points[i].index) : 0;
+        if (seen[part]) continue;
+        seen[part] = true;
+        turn_knobs(d, points[i].index, listed);
+    }
+    free(points);
+    free(seen);
 }
 
 /* So many of the cheapest of the list are in the pool, besides what is there. */
@@ -185,11 +249,13 @@ static void keep_some(const at_draft *d, const at_numbering *listed, at_numberin
 void at_draft_make(at_draft *d, at_rng *rng) {
     at_numbering listed = {0}, left = {0}, kept = {0};
     const double trust = d->trust;
-    bool all = sample(d, rng, &listed);
+    const bool many = has_many_knobs(d->book->space);
+    bool all = sample(d, many ? SAMPLED_OF_MANY : SAMPLED, rng, &listed);
     /* By costs as they are, then as other tasks correct them. */
     for (int corrected = 0; corrected < 1 + (d->learned != NULL); corrected++) {
         d->trust = corrected;
-        for (int step = 0; step < STEPS && !all; step++) descend(d, &listed, &left);
+        for (int step = 0; step < STEPS && !all && !many; step++) descend(d, &listed, &left);
+        if (many && !all) turn_many(d, &listed);
     }
     for (int corrected = d->learned != NULL; corrected >= 0; corrected--) {
         d->trust = corrected;

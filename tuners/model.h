@@ -65,8 +65,10 @@ void at_draft_corrections(at_draft *d, const int64_t *indices, int n, double *ou
 
 /* ---- neighbours.c --------------------------------------------------------------------------- */
 
-/* Adds the points that the book allows and that differ in one knob from one of these; of knobs with
- * many values only those that are near in the list. */
+/* Adds the points that the book allows and that differ in this knob from the one with these digits,
+ * which are changed meanwhile; of a knob with many values only those that are near in the list. */
+void at_add_neighbours_by(const at_book *b, int64_t *digits, int knob, at_numbering *out);
+/* The same of all knobs of each of these points. */
 void at_add_neighbours(const at_book *b, const int64_t *indices, int n, at_numbering *out);
 /* The same of the best few trials. */
 void at_add_near_best(const at_book *b, int few, at_numbering *out);

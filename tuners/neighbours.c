@@ -5,25 +5,25 @@
 
 enum { WIDEST = 64 }; /* values of a knob to either side */
 
-/* Adds those of one point. */
-static void add_around(const at_book *b, int64_t index, int64_t *digits, at_numbering *out) {
+void at_add_neighbours_by(const at_book *b, int64_t *digits, int knob, at_numbering *out) {
     const at_space *s = b->space;
-    at_space_digits(s, index, digits);
-    for (int k = 0; k < at_space_num_knobs(s); k++) {
-        int64_t own = digits[k], length = at_space_knob_len(s, k);
-        int64_t last = own + WIDEST < length ? own + WIDEST : length - 1;
-        for (digits[k] = own > WIDEST ? own - WIDEST : 0; digits[k] <= last; digits[k]++) {
-            int64_t other = at_space_index(s, digits);
-            if (at_number_of(out, other) < 0 && at_book_allows(b, other)) at_number_add(out, other);
-        }
-        digits[k] = own;
+    int64_t own = digits[knob], length = at_space_knob_len(s, knob);
+    int64_t last = own + WIDEST < length ? own + WIDEST : length - 1;
+    for (digits[knob] = own > WIDEST ? own - WIDEST : 0; digits[knob] <= last; digits[knob]++) {
+        int64_t other = at_space_index(s, digits);
+        if (at_number_of(out, other) < 0 && at_book_allows(b, other)) at_number_add(out, other);
     }
+    digits[knob] = own;
 }
 
 void at_add_neighbours(const at_book *b, const int64_t *indices, int n, at_numbering *out) {
     int64_t *digits = malloc(sizeof *digits * (size_t)(at_space_num_knobs(b->space) + 1));
     AT_NEED(digits);
-    for (int i = 0; i < n; i++) add_around(b, indices[i], digits, out);
+    for (int i = 0; i < n; i++) {
+        at_space_digits(b->space, indices[i], digits);
+        for (int k = 0; k < at_space_num_knobs(b->space); k++)
+            at_add_neighbours_by(b, digits, k, out);
+    }
     free(digits);
 }
 
