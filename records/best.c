@@ -148,17 +148,10 @@ static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_ou
     return at_output_commit(&out, 1, err);
 }
 
-at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
-                       const char *output_path, at_force force, at_per per, at_warn_fn *warn,
-                       void *ctx, at_pick **picks, int *num_picks, at_error *err) {
-    return at_pick_best_of(a, inputs, num_inputs, NULL, NULL, AT_OBJECTIVE_NONE, output_path, force,
-                           per, warn, ctx, picks, num_picks, err);
-}
-
-at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
-                          void *use_ctx, at_objective objective, const char *output_path,
-                          at_force force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
-                          int *num_picks, at_error *err) {
+at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
+                       void *use_ctx, at_objective objective, const char *output_path,
+                       at_force force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
+                       int *num_picks, at_error *err) {
     for (int i = 0; output_path && i < num_inputs; i++)
         if (at_same_file(output_path, inputs[i]))
             return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",

@@ -62,7 +62,7 @@ typedef struct at_log_summary {
     at_log_stats stats;
     double first_s, last_s;
 } at_log_summary;
-/* use: which records can be the best, as for at_pick_best_of; NULL: all. */
+/* use: which records can be the best, as for at_pick_best; NULL: all. */
 at_status at_log_summarise(at_arena *a, const char *path, at_pick_fn *use, void *use_ctx,
                            at_warn_fn *warn, void *ctx, at_log_summary *out, at_error *err);
 

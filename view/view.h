@@ -157,7 +157,7 @@ typedef struct at_curves {
 } at_curves;
 
 /* Reads all logs; only: of tasks whose title holds this text, NULL: of all. use: which records have
- * a speed, and can be the best, as for at_pick_best_of; NULL: all. AT_E_INPUT; AT_E_USAGE: no task
+ * a speed, and can be the best, as for at_pick_best; NULL: all. AT_E_INPUT; AT_E_USAGE: no task
  * holds the text. */
 at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, const char *only,
                          at_pick_fn *use, void *use_ctx, at_curves *out, at_error *err);

@@ -1,5 +1,6 @@
 /* What is done with a whole log: summary, and the best records of it, finals and all. What was
  * picked is picked again as it is. */
+#include "tests/records/picks.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ static at_status pick(at_arena *a, const void *data, size_t size, at_per per, at
     int n, fd = memfd_create("log", MFD_CLOEXEC);
     AT_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    at_status s = at_pick_best(a, &input, 1, NULL, false, per, NULL, NULL, &picks, &n, &err);
+    at_status s = pick_all(a, &input, 1, NULL, false, per, NULL, NULL, &picks, &n, &err);
     for (int i = 0; i < n; i++) at_pick_print(out, &picks[i]);
     if (per == AT_PER_CONTEXT) {
         at_log_summary summary;

@@ -1,4 +1,5 @@
 /* Choosing the best records: AutoTVM's way and ours. */
+#include "tests/records/picks.h"
 #include "tests/records/support.h"
 
 #include <string.h>
@@ -18,8 +19,8 @@ static pick_result pick(at_arena *a, bool compat, const char *output, const char
     pick_result p = {0};
     const char *inputs[] = {x, y};
     p.status =
-        at_pick_best(a, inputs, y ? 2 : 1, output, false, compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
-                     keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
+        pick_all(a, inputs, y ? 2 : 1, output, false, compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
+                 keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
     return p;
 }
 
@@ -257,8 +258,8 @@ static void output_kept(void **state) {
     }
     at_text_free(&p.warnings);
     const char *in[] = {"a.log"};
-    assert_int_equal(at_pick_best(a, in, 1, "precious", AT_FORCE_YES, AT_PER_CONTEXT, NULL, NULL,
-                                  &p.picks, &p.n, &p.err),
+    assert_int_equal(pick_all(a, in, 1, "precious", AT_FORCE_YES, AT_PER_CONTEXT, NULL, NULL,
+                              &p.picks, &p.n, &p.err),
                      AT_OK);
     assert_string_equal(get_file(a, "precious"), get_file(a, "a.log"));
     /* A run writes it. */
@@ -296,8 +297,8 @@ static void tuning_logs(void **state) {
         for (int per = AT_PER_CONTEXT; per <= AT_PER_COMPAT; per++)
             for (int force = 0; force < 2; force++) {
                 put_file("tuned.log", logs[i]);
-                assert_int_equal(at_pick_best(a, in, 1, "tuned.log", force, (at_per)per, NULL, NULL,
-                                              &p.picks, &p.n, &p.err),
+                assert_int_equal(pick_all(a, in, 1, "tuned.log", force, (at_per)per, NULL, NULL,
+                                          &p.picks, &p.n, &p.err),
                                  AT_E_USAGE);
                 assert_string_equal(get_file(a, "tuned.log"), logs[i]);
             }
@@ -388,8 +389,8 @@ static void refused_finalist(void **state) {
     put_file("a.log", at_text_str(&log));
     at_text_free(&log);
     const char *path = "a.log";
-    assert_int_equal(at_pick_best_of(a, &path, 1, is_no_old_one, NULL, AT_OBJECTIVE_NONE, NULL,
-                                     false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL),
+    assert_int_equal(at_pick_best(a, &path, 1, is_no_old_one, NULL, AT_OBJECTIVE_NONE, NULL, false,
+                                  AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL),
                      AT_OK);
     assert_int_equal(n, 1);
     assert_string_equal(picks[0].record.extra.context.cpu, "new");
@@ -449,8 +450,8 @@ static void per(void **state) {
         at_pick *picks;
         int n;
         at_error err;
-        assert_int_equal(
-            at_pick_best(a, in, 1, NULL, false, rows[i].per, NULL, NULL, &picks, &n, &err), AT_OK);
+        assert_int_equal(pick_all(a, in, 1, NULL, false, rows[i].per, NULL, NULL, &picks, &n, &err),
+                         AT_OK);
         assert_int_equal(n, rows[i].n);
         for (int k = 0; k < n; k++) {
             assert_int_equal(picks[k].record.config.recorded_index, rows[i].index[k]);
@@ -490,7 +491,7 @@ static void per_again(void **state) {
         put_file("a.log", logs[i]);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(
-                at_pick_best(a, in, 1, "best.log", false, AT_PER_KEY, NULL, NULL, &picks, &n, &err),
+                pick_all(a, in, 1, "best.log", false, AT_PER_KEY, NULL, NULL, &picks, &n, &err),
                 AT_OK);
             assert_string_equal(get_file(a, "best.log"), logs[i + 1]);
             put_file("a.log", logs[i + 1]);

@@ -1,4 +1,5 @@
 /* Logs compressed with gzip: whole, in parts, torn, damaged. */
+#include "tests/records/picks.h"
 #include "tests/records/support.h"
 
 #include <stdlib.h>
@@ -53,13 +54,13 @@ static void whole(void **state) {
     at_pick *picks;
     int n;
     for (int compat = 0; compat < 2; compat++) {
-        assert_int_equal(at_pick_best(a, plain, 1, "a.log", false,
-                                      compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks,
-                                      &n, &err),
+        assert_int_equal(pick_all(a, plain, 1, "a.log", false,
+                                  compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks, &n,
+                                  &err),
                          AT_OK);
-        assert_int_equal(at_pick_best(a, packed, 1, "b.log", false,
-                                      compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks,
-                                      &n, &err),
+        assert_int_equal(pick_all(a, packed, 1, "b.log", false,
+                                  compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks, &n,
+                                  &err),
                          AT_OK);
         assert_string_equal(get_file(a, "a.log"), get_file(a, "b.log"));
         unlink("a.log");
@@ -97,7 +98,7 @@ static void torn(void **state) {
     at_pick *picks;
     int n;
     assert_int_equal(
-        at_pick_best(a, in, 1, "best.log", false, AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
+        pick_all(a, in, 1, "best.log", false, AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
         AT_E_INPUT);
     assert_string_equal(err.text, "conv.log.gz: its compressed data end too early");
     at_text_free(&warnings);
@@ -143,7 +144,7 @@ static void not_written_to(void **state) {
     at_pick *picks;
     int n;
     assert_int_equal(
-        at_pick_best(a, in, 1, "conv.log.gz", false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
+        pick_all(a, in, 1, "conv.log.gz", false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
         AT_E_OUTPUT);
     at_arena_free(a);
 }

@@ -1,4 +1,5 @@
 /* Records of log version 0.1, upgraded. */
+#include "tests/records/picks.h"
 #include "tests/records/support.h"
 
 #include <string.h>
@@ -149,8 +150,8 @@ static void in_logs(void **state) {
     /* AutoTVM itself skips them; an old line is no error to it either. */
     const char *in[] = {"conv.log"};
     at_pick *picks;
-    assert_int_equal(at_pick_best(a, in, 1, "best.log", false, AT_PER_COMPAT, keep_warning,
-                                  &warnings, &picks, &n, NULL),
+    assert_int_equal(pick_all(a, in, 1, "best.log", false, AT_PER_COMPAT, keep_warning, &warnings,
+                              &picks, &n, NULL),
                      AT_OK);
     assert_int_equal(n, 1);
     assert_string_equal(picks[0].record.task, "test_gemm");

@@ -288,7 +288,7 @@ static void search(int own) {
     for (int state = 0; state < 2; state++) {
         at_pick *picks;
         int n;
-        s = at_pick_best_of(a, &log, 1, NULL, NULL, objectives[state], NULL, false, AT_PER_CONTEXT,
+        s = at_pick_best(a, &log, 1, NULL, NULL, objectives[state], NULL, false, AT_PER_CONTEXT,
                             NULL, NULL, &picks, &n, &err);
         if (s != AT_OK) fail_msg("%s", err.text);
         assert_int_equal(n, 1);

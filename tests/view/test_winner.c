@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/records/picks.h"
 #include "tests/folder.h"
 #include "view/view.h"
 
@@ -226,7 +227,7 @@ static void by_pick(at_arena *a, winners out) {
     const char *log = path;
     at_pick *picks;
     int n = 0;
-    at_pick_best(a, &log, 1, NULL, false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL);
+    pick_all(a, &log, 1, NULL, false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL);
     for (int i = 0; i < n; i++) out[context_of(&picks[i].record)] = (int)picks[i].record.line;
 }
 
@@ -286,8 +287,7 @@ static void expect_same_of_all(at_arena *a) {
     int n, again;
     assert_int_equal(at_log_read_all(a, path, NULL, NULL, &all, &n, NULL), AT_OK);
     const at_record *r = best_of(a, all, n, -1);
-    at_status s =
-        at_pick_best(a, &log, 1, best_path, false, AT_PER_TASK, NULL, NULL, &picks, &n, NULL);
+    at_status s = pick_all(a, &log, 1, best_path, false, AT_PER_TASK, NULL, NULL, &picks, &n, NULL);
     assert_int_equal(s == AT_OK, r != NULL);
     if (!r) return;
     assert_int_equal(n, 1);
@@ -295,8 +295,7 @@ static void expect_same_of_all(at_arena *a) {
     assert_true(at_record_time(&picks[0].record) == at_record_time(r));
     log = best_path;
     assert_int_equal(
-        at_pick_best(a, &log, 1, NULL, false, AT_PER_TASK, NULL, NULL, &written, &again, NULL),
-        AT_OK);
+        pick_all(a, &log, 1, NULL, false, AT_PER_TASK, NULL, NULL, &written, &again, NULL), AT_OK);
     assert_int_equal(again, 1);
     assert_int_equal(at_record_final(&written[0].record) != NULL, at_record_final(r) != NULL);
     assert_true(at_record_time(&written[0].record) == at_record_time(r));
