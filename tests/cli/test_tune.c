@@ -245,11 +245,11 @@ static void cooldown(void **state) {
     cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 0");
 }
 
-/* Kernels that sleep 0.3 s: the final is over in the middle of its first round. */
+/* Kernels that sleep half a second: the final is over in the middle of its first round. */
 static void final_ends(void **state) {
     (void)state;
     if (cli_run("command -v gcc")->status != 0) skip();
-    cli_write_faulty_gcc("int usleep(unsigned); usleep(300000);");
+    cli_write_faulty_gcc("int usleep(unsigned); usleep(500000);");
     cli_expect(0, "REAL_GCC=$(command -v gcc) PATH=$PWD/bin:$PATH " TUNE
                   "--trials 4 --tuner random --compiler gcc --timeout 300s --log slow.log --json");
     assert_in_range(cli_number(cli_json(), "best.tied"), 0, 2);

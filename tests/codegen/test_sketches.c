@@ -151,7 +151,6 @@ static void operators(void **state) {
         {"tests/te/gathered_conv2d", "H=3,W=7,C=5,P=3,F=19"},
         {"mlp", "B=13,I=5,H=37,O=3"},
         {"tests/te/heads", "S=37,D=22,H=2"},
-        {"transformer", "S=7,D=12,H=3,F=19"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

@@ -29,6 +29,7 @@ static const struct {
     {"transpose", ""},
     {"gated_mlp", ""},
     {"rotary", ""},
+    {"separable_blur", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
