@@ -62,13 +62,11 @@ static bool find(chain *c) {
 
 /* What stands below the rows: other axes, reductions that are written out, vectors. */
 static at_status make_row(chain *c, int stage) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     const at_tensor *t = &c->s->facts->compute->tensors[stage];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     const char *parts[2];
     int last = t->num_axes - 1, n = 0;
-    AT_TRY(sketch_split(c->s, t->name, t->axes[last].name, 2, &spec, limits, parts, c->err));
+    AT_TRY(sketch_split_lanes(c->s, t->name, t->axes[last].name, parts, c->err));
     for (int k = c->num; k < last; k++) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
     for (int k = last + 1; k < t->num_axes + t->num_reduce; k++) {

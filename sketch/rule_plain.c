@@ -38,14 +38,12 @@ static rule_verdict applies(const sketch_state *s, int stage) {
 }
 
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1;
     const char *parts[2] = {NULL};
     *outer = NULL;
     if (s->facts->of[stage].extent[last] < LEAST_LANES) return AT_OK;
-    AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, &spec, limits, parts, err));
+    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
     *outer = parts[0];
     return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
 }
@@ -87,21 +85,13 @@ static at_status make_groups(sketch_state *s, int stage, at_error *err) {
     static const at_part_limit limits[] = {{0}, {.vectors = 2}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1;
-    const char *axis = t->axes[last].name, *parts[2];
-    at_text size = {0};
-    at_expr_print(&size, s->facts->of[stage].divisor[last]);
-    at_edit e = {.kind = AT_EDIT_SPLIT,
-                 .stage = t->name,
-                 .loop = axis,
-                 .other = at_text_take(s->arena, &size),
-                 .names = {sketch_fresh(s, at_format(s->arena, "%s_g", axis)),
-                           sketch_fresh(s, at_format(s->arena, "%s_i", axis))}};
-    AT_TRY(sketch_step(s, &e, err));
-    AT_TRY(sketch_split(s, t->name, e.names[0], 2, &spec, limits, parts, err));
+    const char *group, *within, *parts[2];
+    AT_TRY(sketch_split_groups(s, stage, last, &group, &within, err));
+    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts, err));
     at_edit order = {
-        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], e.names[1], parts[1]}};
+        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
     AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, e.names[1], AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
     return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
 }

@@ -84,8 +84,6 @@ static bool find_rows(rows *r) {
 
 /* Vectors along axis `k` of a stage, outside of which its rows and everything else stand. */
 static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     const at_tensor *t = &r->s->facts->compute->tensors[stage];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     const char *parts[2] = {t->axes[k].name};
@@ -93,7 +91,7 @@ static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
                 (k < t->num_axes || tile_lanes_of(r->s, stage) == k);
     int n = 0;
     if (goes) {
-        AT_TRY(sketch_split(r->s, t->name, t->axes[k].name, 2, &spec, limits, parts, r->err));
+        AT_TRY(sketch_split_lanes(r->s, t->name, t->axes[k].name, parts, r->err));
         AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_VEC, r->err));
     }
     *outer = parts[0];

@@ -66,6 +66,7 @@ static void find_outer(block *b) {
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     const at_access *x = &b->s->facts->of[b->stage].access[b->access];
     int64_t stride[AT_EDIT_MAX_NAMES];
+    for (int i = 0; i < b->num_outer; i++) stride[i] = INT64_MAX; /* groups of what is loaded */
     for (int k = 0; k < t->num_axes; k++) {
         if (k == b->loaded) continue;
         int64_t own = llabs(x->stride[k]);
@@ -85,23 +86,14 @@ static at_status split_rows(block *b) {
                                divides = {.policy = AT_FACTORS, .filter = "last <= 256"};
     static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
-    const at_expr *divisor = b->s->facts->of[b->stage].divisor[b->loaded];
-    const char *loop = t->axes[b->loaded].name;
-    if (divisor) {
-        at_text size = {0};
-        at_expr_print(&size, divisor);
-        const char *group = sketch_fresh(b->s, at_format(b->s->arena, "%s_g", loop)),
-                   *within = sketch_fresh(b->s, at_format(b->s->arena, "%s_i", loop));
-        at_edit e = {.kind = AT_EDIT_SPLIT,
-                     .stage = t->name,
-                     .loop = loop,
-                     .other = at_text_take(b->s->arena, &size),
-                     .names = {group, within}};
-        AT_TRY(sketch_step(b->s, &e, b->err));
+    const char *loop = t->axes[b->loaded].name, *group;
+    bool has_groups = b->s->facts->of[b->stage].divisor[b->loaded] != NULL;
+    if (has_groups) {
+        AT_TRY(sketch_split_groups(b->s, b->stage, b->loaded, &group, &loop, b->err));
         b->outer[b->num_outer++] = group;
-        loop = within;
     }
-    return sketch_split(b->s, t->name, loop, 2, divisor ? &divides : &any, limits, b->row, b->err);
+    return sketch_split(b->s, t->name, loop, 2, has_groups ? &divides : &any, limits, b->row,
+                        b->err);
 }
 
 static at_status split_columns(block *b, bool two_levels) {

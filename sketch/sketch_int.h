@@ -124,6 +124,12 @@ bool sketch_is_far(const sketch_state *s, int tensor);
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
                        const at_split_spec *spec, const at_part_limit *limits, const char **parts,
                        at_error *err);
+/* Into vectors, and what goes over them: parts[0] and parts[1]. */
+at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
+                             const char **parts, at_error *err);
+/* The loop of axis k into groups, as its divisor has them, and what is within one. */
+at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
+                              const char **within, at_error *err);
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
                       at_error *err);
 

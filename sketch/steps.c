@@ -184,6 +184,30 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
     return AT_OK;
 }
 
+at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
+                             const char **parts, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    return sketch_split(s, stage, axis, 2, &spec, limits, parts, err);
+}
+
+at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
+                              const char **within, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *axis = t->axes[k].name;
+    at_text size = {0};
+    at_expr_print(&size, s->facts->of[stage].divisor[k]);
+    *group = sketch_fresh(s, at_format(s->arena, "%s_g", axis));
+    *within = sketch_fresh(s, at_format(s->arena, "%s_i", axis));
+    return sketch_step(s,
+                       &(at_edit){.kind = AT_EDIT_SPLIT,
+                                  .stage = t->name,
+                                  .loop = axis,
+                                  .other = at_text_take(s->arena, &size),
+                                  .names = {*group, *within}},
+                       err);
+}
+
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
                       at_error *err) {
     return sketch_step(

@@ -22,16 +22,8 @@ static at_status split_groups(tiling *t) {
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         t->name[k] = x->axes[k].name;
         if (!is_grouped(t, k)) continue;
-        at_text size = {0};
-        at_expr_print(&size, t->s->facts->of[t->stage].divisor[k]);
-        const char *group = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", x->axes[k].name)),
-                   *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", x->axes[k].name));
-        at_edit e = {.kind = AT_EDIT_SPLIT,
-                     .stage = t->leaf,
-                     .loop = x->axes[k].name,
-                     .other = at_text_take(t->s->arena, &size),
-                     .names = {group, within}};
-        AT_TRY(sketch_step(t->s, &e, t->err));
+        const char *group, *within;
+        AT_TRY(sketch_split_groups(t->s, t->stage, k, &group, &within, t->err));
         bool is_phase = t->s->facts->of[t->stage].is_phase[k];
         t->name[k] = is_phase ? group : within;
         t->phase[k] = is_phase ? within : NULL;

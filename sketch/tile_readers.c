@@ -81,14 +81,12 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
 }
 
 at_status tile_join_parts(tiling *t) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     const at_facts *f = t->s->facts;
     const at_tensor *x = &f->compute->tensors[t->stage];
     int last = x->num_axes - 1;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *parts[2];
-    AT_TRY(sketch_split(t->s, x->name, x->axes[last].name, 2, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split_lanes(t->s, x->name, x->axes[last].name, parts, t->err));
     for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
     order.names[last] = parts[0];
     order.names[last + 1] = t->part;

@@ -109,6 +109,18 @@ static void sets(void **state) {
         check(cases[i].path, cases[i].args, cases[i].is_plain);
 }
 
+/* The furthest outermost, and groups of what is loaded outside of them. */
+static void loops_outside_blocks(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/blocks_to_rows.te", "");
+    int found = 0;
+    for (int i = 0; i < at_task_num_sketches(t); i++)
+        found += strstr(at_sketch_of_task(t, i)->s->tree_text, "{c_g, n, h, w0}:para") != NULL;
+    assert_true(found > 0);
+    at_arena_free(a);
+}
+
 /* What reads two sums, or a sum and what comes after it, stands behind the last of them. */
 static void several_read(void **state) {
     (void)state;
@@ -194,6 +206,7 @@ static void many_layers(void **state) {
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(several_read),
+                                       cmocka_unit_test(loops_outside_blocks),
                                        cmocka_unit_test(long_chains),
                                        cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
