@@ -49,8 +49,8 @@ at_space *at_space_new(at_arena *a); /* the space and all its entities live in a
  * splits are thinned evenly, the longest ones first. An entity that is left out counts as one that
  * the list does not name. Options, orders and given candidates stay as they are. */
 void at_space_thin(at_space *s, int64_t points);
-/* After all knobs: where a split's list is thinned, it has the entity with these sizes, [parts] of
- * which the first does not count, if the whole list has it. */
+/* Where a split's list is thinned, now or by later knobs, it has the entity with these sizes,
+ * [parts] of which the first does not count, if the whole list has it. */
 void at_space_keep(at_space *s, int knob, const int64_t *sizes);
 
 /* Declaring. A name declared again replaces the knob and keeps its place. Errors (AT_E_INPUT) name

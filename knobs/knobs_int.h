@@ -30,6 +30,7 @@ typedef struct at_knob {
     const at_json *const *options; /* [count] of options, else NULL */
     const at_entity *entities;     /* [count] */
     const struct at_knob *whole;   /* the knob with all of its list; NULL: this one */
+    int64_t kept;                  /* which of all of its list stays however thin; -1: none */
 } at_knob;
 
 /* What one leaf of a joint filter reads: values[index / stride % count * parts + part]. */

@@ -26,6 +26,7 @@ at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const cha
     k->name = at_strdup(s->arena, name);
     k->policy = at_strdup(s->arena, policy);
     k->parts = parts;
+    k->kept = -1;
     return k;
 }
 

@@ -22,8 +22,7 @@ static bool fits(const at_knob *const *knobs, int n, int64_t most, int64_t point
 }
 
 /* One of each of so many equal pieces of the list: all of them at the same place would have the
- * same parts, since lists run through a part's sizes in turn. kept: one that is to be among them,
- * or -1. */
+ * same parts, since lists run through a part's sizes in turn. */
 static const at_knob *thinned(at_arena *a, const at_knob *whole, int64_t count, int64_t kept) {
     at_knob *k = at_copy(a, whole, sizeof *whole);
     const size_t bytes = (size_t)k->parts * sizeof *k->values;
@@ -38,6 +37,7 @@ static const at_knob *thinned(at_arena *a, const at_knob *whole, int64_t count, 
         memcpy(values + i * k->parts, whole->values + at * k->parts, bytes);
     }
     k->whole = whole;
+    k->kept = kept;
     k->count = count;
     k->values = values;
     k->entities = at_knob_view(a, k);
@@ -54,13 +54,29 @@ void at_knobs_thin(at_arena *a, const at_knob **knobs, int n, int64_t points) {
     }
     for (int i = 0; i < n; i++)
         if (count_of(knobs[i], low) != knobs[i]->count)
-            knobs[i] = thinned(a, whole_of(knobs[i]), count_of(knobs[i], low), -1);
+            knobs[i] = thinned(a, whole_of(knobs[i]), count_of(knobs[i], low), knobs[i]->kept);
+}
+
+/* The knob has another list of as many. */
+static const at_joint *joint_with(at_arena *a, const at_joint *joint, int knob,
+                                  const int64_t *values) {
+    at_joint *j = at_copy(a, joint, sizeof *joint);
+    for (int i = 0; i < j->num_leaves; i++)
+        if (j->leaves[i].knob == knob) j->leaves[i].values = values;
+    return j;
 }
 
 void at_space_keep(at_space *s, int knob, const int64_t *sizes) {
-    const at_knob *k = s->knobs[knob];
+    const at_knob *k = s->knobs[knob], *whole = whole_of(k);
     const at_entity e = {.kind = AT_KNOB_SPLIT, .n = k->parts, .sizes = sizes};
+    int64_t kept = at_knob_digit(whole, &e);
     AT_ASSERT(k->kind == AT_KNOB_SPLIT);
-    if (k->whole)
-        s->knobs[knob] = thinned(s->arena, k->whole, k->count, at_knob_digit(k->whole, &e));
+    if (k->whole) {
+        s->knobs[knob] = thinned(s->arena, whole, k->count, kept);
+        if (s->joint) s->joint = joint_with(s->arena, s->joint, knob, s->knobs[knob]->values);
+    } else {
+        at_knob *own = at_copy(s->arena, k, sizeof *k);
+        own->kept = kept;
+        s->knobs[knob] = own;
+    }
 }
