@@ -144,6 +144,9 @@ int at_tile_spread_parts(const at_tile_op *op, int lanes);
 int at_tile_spread_lane(const at_tile_op *op, int lanes, int part, int i);
 int64_t at_tile_spread_at(const at_tile_op *op, int lanes, int part);
 uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part);
+/* What stands before it in its group of `times`: all stores to a group begin at the same place, so
+ * that they do not cut lines of the cache in different places. */
+int at_tile_spread_before(const at_tile_op *op);
 
 /* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
  * for both. */

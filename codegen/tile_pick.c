@@ -33,24 +33,22 @@ int64_t at_tile_span(const at_tile_op *op) {
     return moves && op->times ? (op->lanes - 1) * op->times + 1 : op->lanes;
 }
 
-/* What stands before it in its group of `times`: all stores to a group begin at the same place, so
- * that they do not cut lines of the cache in different places. */
-static int before(const at_tile_op *op) {
+int at_tile_spread_before(const at_tile_op *op) {
     return (int)((op->off % op->times + op->times) % op->times);
 }
 
 int at_tile_spread_parts(const at_tile_op *op, int lanes) {
-    return (int)(before(op) + at_tile_span(op) + lanes - 1) / lanes;
+    return (int)(at_tile_spread_before(op) + at_tile_span(op) + lanes - 1) / lanes;
 }
 
 int at_tile_spread_lane(const at_tile_op *op, int lanes, int part, int i) {
-    int element = part * lanes + i - before(op);
+    int element = part * lanes + i - at_tile_spread_before(op);
     bool is_one = element >= 0 && element % op->times == 0 && element / op->times < op->lanes;
     return is_one ? element / op->times : -1;
 }
 
 int64_t at_tile_spread_at(const at_tile_op *op, int lanes, int part) {
-    return op->off - before(op) + (int64_t)part * lanes;
+    return op->off - at_tile_spread_before(op) + (int64_t)part * lanes;
 }
 
 uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part) {

@@ -34,7 +34,6 @@ bool at_entity_alike(const at_entity *x, const at_entity *y) {
     return same_from(x, y, x->kind == AT_KNOB_SPLIT && x->n > 1);
 }
 
-/* Candidate lists may differ in the first size alone, so an exact match goes first. */
 const at_entity *at_knob_view(at_arena *a, const at_knob *k) {
     at_entity *e = AT_NEW_ARRAY(a, at_entity, k->count);
     for (int64_t i = 0; i < k->count; i++) {
@@ -47,6 +46,7 @@ const at_entity *at_knob_view(at_arena *a, const at_knob *k) {
     return e;
 }
 
+/* Candidate lists may differ in the first size alone, so an exact match goes first. */
 int64_t at_knob_digit(const at_knob *k, const at_entity *e) {
     for (int64_t i = 0; i < k->count; i++)
         if (same_from(&k->entities[i], e, 0)) return i;

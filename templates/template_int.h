@@ -137,9 +137,9 @@ at_status at_call_defaults(at_template *t, int lanes, at_error *err);
 bool *at_idle_decisions(at_arena *a, const at_template *t, const char *args);
 /* The configuration that a template's defaults make, in a (defaults.c). */
 at_status at_defaults_config(at_arena *a, const at_template *t, at_config *out, at_error *err);
-/* Runs define() and parses what it noted; returns the first mistake (define.c). */
 /* An empty space for knobs, of at most 2^56 points: lists of more are thinned. */
 at_space *at_template_space(at_arena *a);
+/* Runs define() and parses what it noted; returns the first mistake (define.c). */
 at_status at_template_define(at_template *t, at_error *err);
 
 /* Arguments. Declares the row's with their defaults (args.c). */

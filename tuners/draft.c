@@ -150,12 +150,11 @@ static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
     at_add_neighbours(d->book, starts, num, listed);
 }
 
-/* The cheapest of a point and those that differ in one of its knobs. */
+/* The cheapest of a point, whose digits these are, and those that differ in one of its knobs. */
 static int64_t turn_knob(at_draft *d, int64_t index, int knob, int64_t *digits,
                          at_numbering *listed) {
     at_numbering around = {0};
     at_number_add(&around, index);
-    at_space_digits(d->book->space, index, digits);
     at_add_neighbours_by(d->book, digits, knob, &around);
     double *costs = malloc(sizeof *costs * (size_t)around.len);
     AT_NEED(costs);

@@ -14,7 +14,7 @@ static int from(const at_x86_spread *s, int lanes, int i) {
 
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
     bool stored = op->kind == AT_T_STORE;
-    int first = stored ? (int)((op->off % op->times + op->times) % op->times) : op->plus;
+    int first = stored ? at_tile_spread_before(op) : op->plus;
     const at_x86_spread s = {op->by, first, op->times, op->times ? op->lanes : 0, part, stored};
     int i = 0;
     while (i < x->spreads.len && memcmp(&x->spreads.data[i], &s, sizeof s) != 0) i++;
