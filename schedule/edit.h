@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 and E11 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -110,6 +110,12 @@ enum { AT_INLINE_SUMS = 4, AT_INLINE_TERMS = 64 }; /* at most */
 at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
                          const int64_t *sizes, int n, const at_compute **compute, at_tree **out,
                          at_error *err);
+
+/* E11: the stage's n axes, reductions behind, get these names, and so do loops that run whole axes
+ * of it and nothing else (edit_rename.c).
+ *     @q = d // m, y   ->   @q = c // n, h */
+at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
+                         int n, const at_compute **compute, at_tree **out, at_error *err);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 

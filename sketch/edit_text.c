@@ -9,6 +9,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_COPY] = "copy",           [AT_EDIT_FACTOR] = "factor", [AT_EDIT_MARK] = "mark",
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
+    [AT_EDIT_RENAME] = "rename",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -37,6 +38,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
         return;
     case AT_EDIT_ORDER:
     case AT_EDIT_FUSE:
+    case AT_EDIT_RENAME:
         at_text_addf(out, " %s:", e->stage);
         add_names(out, e);
         return;
@@ -209,6 +211,7 @@ static at_status rest(line_reader *r, at_edit *e) {
     case AT_EDIT_SPLIT: return split(r, e);
     case AT_EDIT_ORDER:
     case AT_EDIT_FUSE:
+    case AT_EDIT_RENAME:
         AT_TRY(stage(r, &e->stage));
         AT_TRY(expect(r, ":"));
         return names(r, e, false);

@@ -10,14 +10,13 @@
 
 #include <string.h>
 
-/* Loops of both have the same names and lengths, and no index divides them. */
+/* Loops of both have the same lengths, and no index divides them. */
 static bool has_loops_of(const sketch_state *s, int one, int other) {
     const at_facts *f = s->facts;
     const at_tensor *a = &f->compute->tensors[one], *b = &f->compute->tensors[other];
     if (a->num_axes != b->num_axes || a->num_reduce != b->num_reduce) return false;
     for (int k = 0; k < a->num_axes + a->num_reduce; k++)
-        if (strcmp(a->axes[k].name, b->axes[k].name) ||
-            f->of[one].extent[k] != f->of[other].extent[k] || f->of[one].divisor[k] ||
+        if (f->of[one].extent[k] != f->of[other].extent[k] || f->of[one].divisor[k] ||
             f->of[other].divisor[k] || a->axes[k].begin || b->axes[k].begin)
             return false;
     return true;

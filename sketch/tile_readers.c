@@ -62,6 +62,20 @@ at_status tile_put_readers(tiling *t, const char *loop) {
     return AT_OK;
 }
 
+/* The loops of another sum are called as those of the leaf. */
+static at_status rename_as(sketch_state *s, const char *leaf, const char *other, at_error *err) {
+    const at_compute *c = s->compute;
+    const at_tensor *x = &c->tensors[at_compute_find(c, leaf)],
+                    *y = &c->tensors[at_compute_find(c, other)];
+    at_edit e = {.kind = AT_EDIT_RENAME, .stage = other};
+    bool differ = false;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
+        e.names[k] = x->axes[k].name;
+        differ |= strcmp(e.names[k], y->axes[k].name) != 0;
+    }
+    return differ ? sketch_step(s, &e, err) : AT_OK;
+}
+
 at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
                             const sketch_edit *first, at_error *err) {
     const char *name = s->facts->compute->tensors[other].name;
@@ -74,6 +88,7 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
         edits[n].stage = name;
         edits[n++].knob = NULL; /* parts are those that there are */
     }
+    AT_TRY(rename_as(s, leaf, name, err));
     while (n) AT_TRY(sketch_step(s, &edits[--n], err));
     at_edit join = {
         .kind = AT_EDIT_JOIN, .stage = name, .other = leaf, .loop = loop, .before = true};

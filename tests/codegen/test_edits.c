@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDITS = 12, PATH = 40, E1 = 1, E2, E3, E4, E5, E6, E7, E8, E10, KINDS };
+enum { EDITS = 12, PATH = 40, E1 = 1, E2, E3, E4, E5, E6, E7, E8, E10, E11, KINDS };
 
 typedef struct editing {
     built before, now; /* the arena, symbols and values are those of `before` */
@@ -119,6 +119,26 @@ static at_status inlined(editing *e, const char *stage, result *r, at_error *err
                           &r->compute, &r->tree, err);
 }
 
+/* Names of another stage, of none, or those that its axes have, the other way round. */
+static at_status renamed(editing *e, const char *stage, result *r, at_error *err) {
+    const at_compute *c = e->now.compute;
+    const at_tensor *x = &c->tensors[at_compute_find(c, stage)],
+                    *like = &c->tensors[at_compute_find(c, random_stage(e))];
+    const char *names[PATH];
+    int n = x->num_axes + x->num_reduce, most = like->num_axes + like->num_reduce,
+        kind = below(e, 3);
+    at_text_addf(&e->told, "rename %s:", stage);
+    for (int k = 0; k < n; k++) {
+        names[k] = kind == 0 && k < most ? like->axes[k].name
+                   : kind == 1           ? x->axes[n - 1 - k].name
+                                         : at_format(e->before.arena, "r%d", k);
+        at_text_addf(&e->told, " %s", names[k]);
+    }
+    at_text_add(&e->told, "\n");
+    return at_edit_rename(e->before.arena, e->now.tree, stage, names, n, &r->compute, &r->tree,
+                          err);
+}
+
 static at_status edit(editing *e, int kind, result *r, at_error *err) {
     at_arena *a = e->before.arena;
     piece x[PATH];
@@ -128,6 +148,7 @@ static at_status edit(editing *e, int kind, result *r, at_error *err) {
     const at_compute *c = e->now.compute;
     if (kind == E6) return copy(e, stage, r, err);
     if (kind == E10) return inlined(e, stage, r, err);
+    if (kind == E11) return renamed(e, stage, r, err);
     if (kind == E5) {
         at_text_addf(&e->told, "dissolve %s\n", stage);
         return at_edit_dissolve(a, t, c, stage, &r->tree, err);
@@ -288,7 +309,7 @@ static void random_edits(void **state) {
     assert_non_null(e);
     for (long i = 0; i < count; i++) used += edit_random(e, (uint64_t)(seed + i));
     for (int k = E1; k < KINDS; k++) {
-        print_message("E%d: %d done, %d refused, %d illegal\n", k < E10 ? k : 10, e->done[k],
+        print_message("E%d: %d done, %d refused, %d illegal\n", k < E10 ? k : k + 1, e->done[k],
                       e->refused[k], e->illegal[k]);
         assert_true(e->done[k] > 0);
     }

@@ -315,6 +315,35 @@ static void inlined_terms(void **state) {
     end();
 }
 
+static at_status rename_stage(const char *stage, const char *const *names, int n) {
+    return at_edit_rename(e.f.arena, e.tree, stage, names, n, &e.compute, &e.tree, &e.err);
+}
+
+/* Axes, definitions and loops by other names: nothing else changes. */
+static void renamed(void **state) {
+    (void)state;
+    static const char shifted[] = "A[N, K] : input\nB[N, K] : input\n"
+                                  "s[i:N] = sum(k:K, r:2) A[i, m]*r where m = (k + i)%K\n"
+                                  "q[j:N] = sum(l:K) B[j, l]\n"
+                                  "out[i:N] = s[i] + q[i]\n";
+    static const example x = {"shifted", "N=3, K=4, P=2", shifted,
+                              "i, k, r =>\n    @s = i // k, r\nj, l =>\n    @q = j // l\n"
+                              "i =>\n    @out = i\n"};
+    begin(&x);
+    DO(rename_stage("s", (const char *[]){"k", "i", "b"}, 3));
+    expect_tree("k, i, b =>\n    @s = k  // i, b\nj, l =>\n    @q = j  // l\ni =>\n    @out = i\n");
+    expect_stage("s[k:N] = sum(i:K, b:2) A[k, m]*b\n    where m = (i + k)%K\n");
+    expect_same_outputs();
+    REFUSED("@s has 3 axes, and here are 1 names", rename_stage("s", (const char *[]){"x"}, 1));
+    REFUSED("\"m\" is a name in @s already", rename_stage("s", (const char *[]){"x", "m", "y"}, 3));
+    REFUSED("\"x\" is a name in @s already", rename_stage("s", (const char *[]){"x", "y", "x"}, 3));
+    REFUSED("\"P\" is a name in @q already", rename_stage("q", (const char *[]){"x", "P"}, 2));
+    REFUSED("@A has no leaf in this tree", rename_stage("A", (const char *[]){"x", "y"}, 2));
+    DO(at_edit_nest(e.f.arena, e.tree, e.compute, "q", "out", "i", true, &e.tree, &e.err));
+    REFUSED("the tree branches below \"i\"", rename_stage("out", (const char *[]){"x"}, 1));
+    end();
+}
+
 /* A long expression that becomes part of another takes room by its length, not by its square. */
 static void inlined_chain(void **state) {
     (void)state;
@@ -372,6 +401,7 @@ int main(void) {
                                        cmocka_unit_test(plain),
                                        cmocka_unit_test(inlined_terms),
                                        cmocka_unit_test(inlined_chain),
+                                       cmocka_unit_test(renamed),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

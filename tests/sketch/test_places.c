@@ -100,6 +100,7 @@ static void places(void **state) {
     assert_false(has_sketch(product, "late"));
     assert_true(has_sketch(correlation, "strip_pad+dots_c"));
     assert_true(has_sketch(dots, "factor_k"));
+    assert_true(has_sketch(any_task(a, "tests/te/batch_norm.te", ""), "with_s"));
     /* rows of the picture, and shifts along them: both read the same further down */
     assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
     /* tiles as wide as pixels that lie far apart take, where lanes have nothing in common */
