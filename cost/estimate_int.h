@@ -27,6 +27,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     bool sums, is_dynamic;
     bool is_part;    /* it goes through the parts of a tile, as many as there are in the mean */
     bool is_peeled;  /* conditions make each of its turns another code */
+    bool is_run;     /* of a vector that lowering makes two loops of, which it cuts no further */
     bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
     double turns;
     int64_t coef;  /* of the axis */

@@ -71,6 +71,7 @@ static bool split_runs(est_leaf *x) {
         int64_t run = l->run, turns = (int64_t)l->turns;
         bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && turns % run == 0);
         if (!registers || run >= turns || l->is_shifted || x->num_loops == MAX_LOOPS) continue;
+        l->is_run |= l->ann == AT_ANN_VEC;
         memmove(l + 1, l, sizeof *l * (size_t)(x->num_loops - i));
         x->num_loops++;
         l[0].ann = AT_ANN_UNROLL;

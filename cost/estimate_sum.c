@@ -8,21 +8,33 @@
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
+/* Chooses the sizes of the tile's parts, whose extents are those of `parts`. */
+static void choose(at_estimator *e, const est_tile *t, at_part *parts) {
+    const int lanes = e->o.target->lanes;
+    at_part cut[AT_PARTS_MAX];
+    int64_t other = t->other * t->together;
+    int n = 0;
+    for (int i = 0; i < t->num_parts; i++) {
+        at_part *p = &parts[i];
+        p->size = p->extent;
+        if (!(t->uncut >> i & 1)) cut[n++] = *p;
+        else other *= p->vector ? (p->extent + lanes - 1) / lanes : p->extent;
+    }
     uint64_t h = (uint64_t)other * 31 + (uint64_t)n;
     for (int i = 0; i < n; i++)
-        h = h * 0x9E3779B97F4A7C15u + (uint64_t)(2 * parts[i].extent + parts[i].vector);
+        h = h * 0x9E3779B97F4A7C15u + (uint64_t)(2 * cut[i].extent + cut[i].vector);
     kept *k = &e->kept[h >> 32 & (KEPT - 1)];
     bool same = k->num == n && k->other == other;
     for (int i = 0; i < n && same; i++)
-        same = k->parts[i].extent == parts[i].extent && k->parts[i].vector == parts[i].vector;
+        same = k->parts[i].extent == cut[i].extent && k->parts[i].vector == cut[i].vector;
     if (!same) {
-        at_tile_parts(e->o.target, parts, n, other, 0);
+        at_tile_parts(e->o.target, cut, n, other, 0);
         k->num = n;
         k->other = other;
-        memcpy(k->parts, parts, sizeof *parts * (size_t)n);
+        memcpy(k->parts, cut, sizeof *cut * (size_t)n);
     }
-    for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
+    for (int i = 0, c = 0; i < t->num_parts; i++)
+        if (!(t->uncut >> i & 1)) parts[i].size = k->parts[c++].size;
 }
 
 /* Share of what a multiply-add waits for behind another, where a loop goes over a list. */
@@ -106,6 +118,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
             for (int k = 0; k < x->num_accesses; k++)
                 t->step[k][t->num_parts] = x->access[k].step[i];
             t->which[t->num_parts] = i;
+            if (l->is_run) t->uncut |= 1u << t->num_parts;
             t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
     }
@@ -223,7 +236,7 @@ static double within(const at_program *p, const est_tile *t) {
 /* Chooses the sizes of the parts. num: of each, the mean over all turns around the tile: where an
  * axis ends, it has fewer. */
 static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, double *num) {
-    choose(e, t->part, t->num_parts, t->other * t->together);
+    choose(e, t, t->part);
     for (int i = 0; i < t->num_parts; i++)
         num[i] = ceil((double)t->part[i].extent / (double)t->part[i].size);
     if (!n) return;
@@ -237,7 +250,7 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
             part[tails[i].part].extent = mask >> i & 1 ? tails[i].rest : tails[i].whole;
         }
         if (share <= 0) continue;
-        choose(e, part, t->num_parts, t->other * t->together);
+        choose(e, t, part);
         for (int i = 0; i < t->num_parts; i++) {
             double touched = share; /* by a turn, along the other axis */
             for (int k = 0; k < n; k++)
@@ -375,7 +388,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
             t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
         }
         if (calls <= 0) continue;
-        if (n) choose(e, t.part, t.num_parts, t.other * t.together);
+        if (n) choose(e, &t, t.part);
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);

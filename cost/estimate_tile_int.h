@@ -17,6 +17,7 @@ typedef struct est_tile { /* of a sum */
     int root; /* its first loop */
     at_part part[AT_PARTS_MAX];
     int which[AT_PARTS_MAX], num_parts;    /* loops */
+    unsigned uncut;                        /* bits: parts that stay whole */
     int64_t other;                         /* registers along what is not cut */
     int together;                          /* sums that each have such registers */
     bool is_beside;                        /* another of them has the calls */

@@ -140,12 +140,15 @@ static void one_task(const compared *x, int seed, const char *sketches, const ch
     at_arena_free(a);
 }
 
-/* AT_POINTS=10000: of each task, instead of a few. */
+/* AT_POINTS=10000: of each task, instead of a few. AT_TASK: only this one. */
 static void counts(void **state) {
     (void)state;
+    const long only = setting("AT_TASK", -1);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++)
-            one_task(&tasks[k], (int)k, NULL, targets[i], (int)setting("AT_POINTS", i ? 25 : 60));
+            if (only < 0 || only == (long)k)
+                one_task(&tasks[k], (int)k, NULL, targets[i],
+                         (int)setting("AT_POINTS", i ? 25 : 60));
 }
 
 static int64_t last_of(const at_config *c, const char *knob) {
@@ -162,6 +165,17 @@ static void joint_tiles(void **state) {
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         one_task(&apart, 1, "tile_j+with_re", targets[i], (int)setting("AT_POINTS", 60));
     one_task(&both, 2, "tile_n+tile_f+with_g", targets[0], (int)setting("AT_POINTS", 60));
+}
+
+/* A vector over blocks of 24 channels that are read as blocks of 3 is a loop over parts and a
+ * narrow vector, both whole: only rows are cut where registers are too few. */
+static void vectors_of_blocks(void **state) {
+    (void)state;
+    enum { POINTS = 450 }; /* of 512 */
+    const compared x = {"depthwise_conv2d_NCHWc", "N=1,IC=24,H=6,W=6,KH=1,KW=1,padding=0",
+                        SUM_CALLS};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        one_task(&x, 3, NULL, targets[i], POINTS);
 }
 
 /* Where an index wraps around, a vector is cut: neighbours along a row are in a row but for these
@@ -554,6 +568,7 @@ int main(void) {
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(steps_that_read_alike),
+        cmocka_unit_test(vectors_of_blocks),
         cmocka_unit_test(indices_that_wrap),
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
@@ -562,6 +577,7 @@ int main(void) {
         cmocka_unit_test(functions_of_elements),
         cmocka_unit_test(every_template),
     };
+    if (setting("AT_TASK", -1) >= 0) cmocka_set_test_filter("counts");
     at_sketches_for_templates();
     setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
     return cmocka_run_group_tests_name("engine/config_cost", tests, NULL, NULL);
