@@ -27,6 +27,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
     d.indices = AT_NEW_ARRAY(a, const int32_t *, c->num_tensors);
     d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
+    d.factor = AT_NEW_ARRAY(a, double, c->num_tensors);
     d.entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
@@ -200,6 +201,7 @@ at_status at_dataset_expect(at_dataset *d, at_error *err) {
         d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
     d->is_exact = d->range > 0;
     if (!d->is_exact) d->range = range_of_reals;
+    at_dataset_find_factors(d, longest_reduction(d));
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->is_output)
@@ -277,7 +279,6 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
     const bool high = takes_high_inputs(d);
     const at_pattern *p = d->pattern;
     const int b = d->range;
-    const double scale = d->scale;
     d->version++;
     for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
@@ -286,6 +287,7 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t n = d->size_bytes[t] / 4;
+        const double scale = d->scale * d->factor[t];
         if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
         else if (tensor->is_int)
             at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));

@@ -22,7 +22,8 @@ typedef struct at_dataset {
     bool is_exact;             /* any order of summation gives the same bits, compared exactly; else
                                 * behind the expected values lie their limits (at_job) */
     int range;                 /* of the values of inputs that have none of their own */
-    double scale;              /* of those that are no integers, see at_dataset_shrink */
+    double scale;              /* of those that are no integers, see at_dataset_shrink, */
+    double *factor;            /* [tensor] and of each (dataset_scale.c) */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected, **plain_limits;
@@ -62,6 +63,8 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 /* Room for the outputs as they should be; is_exact and range are known from here on, so all values
  * of inputs' own must have been given. AT_E_USAGE as above. */
 at_status at_dataset_expect(at_dataset *d, at_error *err);
+/* Finds `factor`; longest: terms of a sum whose bounds are data, at most. */
+void at_dataset_find_factors(at_dataset *d, int64_t longest);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as
  * above. */
 at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err);
