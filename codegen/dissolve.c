@@ -108,12 +108,6 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
 
 /* ---- conditions that compare values: all bits of a register, or none ------------------------- */
 
-static const at_value *bits(at_low *l, bool all) {
-    at_value v = {.op = AT_V_CONST};
-    memset(&v.number, all ? 255 : 0, sizeof v.number);
-    return new_value(l, v);
-}
-
 static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
     return new_value(l, (at_value){.op = op, .a = a, .b = b});
 }
@@ -134,17 +128,18 @@ static bool compares_values(const at_low *l, const at_expr *e) {
 static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     if (!compares_values(l, e)) {
         at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
-        v.a = bits(l, true);
-        v.b = bits(l, false);
+        v.a = at_value_bits(l, true);
+        v.b = at_value_bits(l, false);
         return new_value(l, v);
     }
     if (e->op == AT_X_NOT)
-        return choose(l, mask_expr(l, e->arg[0], axes), bits(l, false), bits(l, true));
+        return choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, false),
+                      at_value_bits(l, true));
     if (e->op == AT_X_AND)
         return choose(l, mask_expr(l, e->arg[0], axes), mask_expr(l, e->arg[1], axes),
-                      bits(l, false));
+                      at_value_bits(l, false));
     if (e->op == AT_X_OR)
-        return choose(l, mask_expr(l, e->arg[0], axes), bits(l, true),
+        return choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
                       mask_expr(l, e->arg[1], axes));
     const at_value *x = value_expr(l, e->arg[0], axes), *y = value_expr(l, e->arg[1], axes);
     switch (e->op) {
@@ -153,7 +148,9 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
     case AT_X_GT: return binary(l, AT_V_LESS, y, x);
     case AT_X_GE: return binary(l, AT_V_AT_MOST, y, x);
     case AT_X_EQ: return binary(l, AT_V_EQUAL, x, y);
-    default: return choose(l, binary(l, AT_V_EQUAL, x, y), bits(l, false), bits(l, true));
+    default:
+        return choose(l, binary(l, AT_V_EQUAL, x, y), at_value_bits(l, false),
+                      at_value_bits(l, true));
     }
 }
 

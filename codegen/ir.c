@@ -1,6 +1,8 @@
 /* codegen/ir.c: making, copying and rewriting the tree between passes; deciding conditions. */
 #include "codegen/codegen_int.h"
 
+#include <string.h>
+
 at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
     at_ir *n = AT_NEW(l->arena, at_ir);
     n->kind = kind;
@@ -252,9 +254,11 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
     }
 }
 
-/* Whether x >= 0, by what is known of loops that x depends on: what reads at x stays in these. */
-static bool is_sure(at_low *l, const at_aff *x, const at_fact *facts) {
+/* What reads at x stays in the loops that facts are about. */
+bool at_aff_is_sure(at_low *l, const at_aff *x, const at_fact *facts) {
     int64_t lo, hi;
+    at_aff_range(l, x, &lo, &hi);
+    if (lo >= 0) return true;
     for (; facts; facts = facts->next) {
         const at_aff *y = facts->atom;
         if (!facts->outside || (facts->truth != AT_HOLDS && facts->truth != AT_ZERO)) continue;
@@ -277,12 +281,19 @@ static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts)
         const at_sym s = l->syms.data[read.of->t[0].sym];
         if (s.kind != AT_SYM_MIN && s.kind != AT_SYM_MAX) continue;
         const at_aff *room = at_aff_sub(l, s.of2, s.of);
-        if (!is_sure(l, s.kind == AT_SYM_MIN ? room : at_aff_scale(l, room, -1), facts)) continue;
+        if (!at_aff_is_sure(l, s.kind == AT_SYM_MIN ? room : at_aff_scale(l, room, -1), facts))
+            continue;
         const at_aff *plain = at_aff_load(l, read.tensor, s.of);
         plain = at_aff_sub(l, plain, at_aff_sym(l, x->t[i].sym));
         return unclamped(l, at_aff_add_times(l, x, plain, x->t[i].k), facts);
     }
     return x;
+}
+
+const at_value *at_value_bits(at_low *l, bool all) {
+    at_value v = {.op = AT_V_CONST};
+    memset(&v.number, all ? 255 : 0, sizeof v.number);
+    return at_copy(l->arena, &v, sizeof v);
 }
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }

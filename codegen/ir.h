@@ -145,10 +145,13 @@ void at_ir_subst(at_low *l, at_ir *list, int sym,
                  const at_aff *y); /* in place, in a list and below */
 at_cond_op at_cond_decide(at_low *l, const at_cond *c,
                           const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
+/* Whether x >= 0, by ranges and by what facts say of loops that x depends on. */
+bool at_aff_is_sure(at_low *l, const at_aff *x, const at_fact *facts);
 /* The atom without what facts say of the value of a part of it. */
 const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts);
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
+const at_value *at_value_bits(at_low *l, bool all);  /* a mask of all lanes, or of none */
 bool at_value_is_zero(const at_value *v);
 bool at_value_is_neutral(const at_value *v, at_reduction r);
 int64_t at_value_size(const at_value *v);                      /* values in it */

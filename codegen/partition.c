@@ -15,6 +15,8 @@
  * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
  * number then.
  * Indices that wrap around are conditions, too, where that helps (wraps.c) and is not too much.
+ * Of a condition on an entry of an index tensor, which is another in each lane of a vector, both
+ * sides are worked out where that can be (masks.c).
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
  * statement whose guard is false, vanish.
  * Needs:   addresses.
@@ -28,7 +30,8 @@
 typedef struct {
     at_low *l;
     int copies, most;
-    int64_t size; /* of these: loops and what statements are made of */
+    int64_t size;  /* of these: loops and what statements are made of */
+    at_mask lanes; /* vector loops around */
 } part;
 
 static int64_t list_size(const at_ir *list);
@@ -93,6 +96,10 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
 
 static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     const at_aff *atom = at_cut_undecided(p->l, n, facts);
+    if (atom && p->lanes) {
+        n->stmt.val = at_value_with_masks(p->l, n->stmt.val, facts, p->lanes);
+        atom = at_cut_undecided(p->l, n, facts);
+    }
     if (atom) return make_if(p, n, atom, atom, facts);
     if (n->stmt.guard && at_cond_decide(p->l, n->stmt.guard, facts) == AT_C_FALSE) return NULL;
     n->stmt.guard = NULL;
@@ -246,9 +253,13 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     case AT_CUT_PEEL: result = peel(p, n, cut.first, cut.last, facts); break;
     case AT_CUT_SET_APART: result = set_apart(p, n, cut.atom, facts); break;
     case AT_CUT_LEAVE:
-    case AT_CUT_VERSIONS:
+    case AT_CUT_VERSIONS: {
+        const at_mask lanes = p->lanes;
+        if (n->loop.ann == AT_ANN_VEC && l->target->lanes > 1) p->lanes |= AT_BIT(n->loop.sym);
         n->child = part_body(p, n, n->child, facts);
+        p->lanes = lanes;
         if (!n->child) result = NULL;
+    }
     }
     at_range_leave(l, n, old);
     return result;

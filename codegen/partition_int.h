@@ -30,6 +30,11 @@ at_cut at_cut_of_loop(at_low *l, int copies, const at_ir *n, const at_fact *fact
 /* The first atom for which the body of loop n comes in versions; NULL: there is none. */
 const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fact *facts);
 
+/* A value in which conditions on entries of index tensors that differ from lane to lane are masks,
+ * where that can be (masks.c). lanes: the vector loops around it. */
+const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,
+                                    at_mask lanes);
+
 /* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
  * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations
  * only, `outside` has one of the few values from -hi to -lo - 1. If its terms are all multiples of
