@@ -199,6 +199,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                         .other_at = other ? other->offset : NULL,
                                         .other_expected = other ? other->expected : NULL,
                                         .tensor_of = c->tensor_of});
+    c->job.ahead = c->ahead;
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
     c->job.vector_set = at_vector_set(s->target->name);
@@ -218,6 +219,13 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     if (made.end) *compiled = fail(a, result, at_error_of_job(made.end), made.error);
     else c->job.object = c->object = made.path;
     return AT_OK;
+}
+
+void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
+    if (s->compiler != AT_TCC) return;
+    at_job code = at_kernel_code(a, c->kernel);
+    at_worker_ahead(s->worker, &code, s->options.stop);
+    c->ahead = code.ahead;
 }
 
 static void take_samples(at_arena *a, const at_outcome *o, at_record *r) {
@@ -293,7 +301,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
     s->spent.kernel_ns +=
         outcome.end == AT_JOB_TIMEOUT ? outcome.total_ns - outcome.compile_ns : outcome.kernel_ns;
     s->disturbed += outcome.disturbed;
-    result->all_cost_s += (double)outcome.total_ns * 1e-9;
+    result->all_cost_s += (double)(outcome.total_ns + outcome.ahead_ns) * 1e-9;
     c->max_error = outcome.max_error;
     c->of_limit = outcome.of_limit;
     if (outcome.end) {

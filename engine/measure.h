@@ -20,6 +20,7 @@ typedef struct at_candidate {
     at_kernel *kernel;
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */
+    int64_t ahead;         /* at_job.ahead */
     at_job job;
     /* By state: the median of the anchor's times in this candidate's last pairs. */
     double anchor_s[AT_STATE_COUNT];
@@ -53,6 +54,8 @@ void at_candidate_prune(at_arena *a, at_record *r);
  * at_build_object), which is no result; AT_E_INTERRUPTED. */
 at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                                bool *compiled, at_error *err);
+/* Where that is cheap in a row, the worker compiles it already. */
+void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c);
 /* best_s: time of the best so far, or 0: clearly slower ones are sampled once. AT_E_INTERRUPTED,
  * AT_E_BUG. */
 at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,

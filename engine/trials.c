@@ -317,7 +317,10 @@ static at_status make_some(at_tuning *t, line *l, int64_t most, at_error *err) {
         trial *x = in_line(l, l->num);
         AT_TRY(propose(t, x, &b, err));
         if (!x->proposed) break;
-        if (!x->answer) b.list[b.num++] = x;
+        if (x->answer) continue;
+        if (most > 1 && x->lowered && !at_known_by_code(t->known, x->result.extra.code_hash))
+            at_candidate_ahead(&t->s, x->arena, &x->candidate);
+        b.list[b.num++] = x;
     }
     return AT_OK;
 }

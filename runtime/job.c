@@ -144,11 +144,14 @@ void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
     int64_t start = at_now_ns(), core_ns = at_machine_clock.thread_ns();
     at_outcome_clear(out);
     at_crash_phase(AT_PHASE_COMPILE);
-    int failed = at_job_load(job, AT_ARENA_JOB, &code, out);
-    out->compile_ns = at_now_ns() - start;
+    int failed = 0;
+    if (!at_ahead_load(job, &code, &out->ahead_ns))
+        failed = at_job_load(job, AT_ARENA_JOB, &code, out);
+    out->compile_ns = at_now_ns() - start + out->ahead_ns;
     if (!failed) {
         at_msg_send(&(at_channel){.fd = in->fd}, AT_MSG_COMPILED, NULL, 0);
         run_loaded(in, job, &code, out);
+        if (out->end) at_ahead_forget(); /* nobody knows where else it has written */
         at_so_unload(&code);
     }
     out->core_ns = at_machine_clock.thread_ns() - core_ns;

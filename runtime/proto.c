@@ -75,13 +75,17 @@ static at_io receive_bytes(const at_channel *c, void *data, size_t size_bytes) {
     return AT_IO_OK;
 }
 
+static bool is_job(at_msg_type type) {
+    return type == AT_MSG_JOB || type == AT_MSG_ANCHOR || type == AT_MSG_AHEAD;
+}
+
 at_io at_msg_receive(const at_channel *c, at_msg *m) {
     head h;
     at_io io = receive_bytes(c, &h, sizeof h);
     if (io != AT_IO_OK) return io;
     if (h.magic != MAGIC || h.type == 0 || h.type >= AT_MSG_END) return AT_IO_GARBLED;
-    bool is_job = h.type == AT_MSG_JOB || h.type == AT_MSG_ANCHOR;
-    if (h.size_bytes > (is_job ? MAX_JOB_BYTES : MAX_REPLY_BYTES)) return AT_IO_GARBLED;
+    if (h.size_bytes > (is_job((at_msg_type)h.type) ? MAX_JOB_BYTES : MAX_REPLY_BYTES))
+        return AT_IO_GARBLED;
     m->type = (at_msg_type)h.type;
     m->size_bytes = (size_t)h.size_bytes;
     if (m->size_bytes > m->cap_bytes) {
@@ -175,8 +179,7 @@ static char *get_string(reader *r) {
 
 bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
     fixed_part fixed;
-    bool is_job = m->type == AT_MSG_JOB || m->type == AT_MSG_ANCHOR;
-    if (!is_job || m->size_bytes < sizeof fixed) return false;
+    if (!is_job(m->type) || m->size_bytes < sizeof fixed) return false;
     memcpy(&fixed, m->data, sizeof fixed);
     *job = fixed.job;
     *store_bytes = fixed.store_bytes;

@@ -189,6 +189,7 @@ typedef struct at_job {
     int num_blobs;
     const char *entry;  /* symbol of at_kernel_fn */
     const char *pack;   /* symbol of the pack function (same face), run once untimed, or NULL */
+    int64_t ahead;      /* what at_worker_ahead calls this code; 0: it was not asked */
     const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS; sizes are multiples of 4 */
     int num_bufs;
     /* Changes when what the inputs hold changes: until then a worker keeps its copies of them. 0:
@@ -283,6 +284,7 @@ typedef struct at_outcome {
     /* Where the worker's time went: compiling or loading; packing, first run and check; timing.
      * After a crash or a kill only what had ended by then. */
     int64_t compile_ns, check_ns, run_ns;
+    int64_t ahead_ns;  /* of compile_ns: before the job came (at_worker_ahead) */
     int64_t kernel_ns; /* of check_ns and run_ns: inside the kernel itself, and in pairs with it */
     int64_t core_ns;   /* that the worker's thread had its core for, of all of it */
     int64_t total_ns;  /* as the parent saw it */
@@ -321,6 +323,12 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
 at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop, at_error *err);
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
+/* Has the code of a job (TinyCC's) that comes later compiled, and calls it by job->ahead, which the
+ * job itself is to have, too; 0: it was not asked. Behind AT_AHEAD others, in another process, and
+ * where it does not compile, that job compiles it: nothing else comes of this. No job is under way.
+ */
+enum { AT_AHEAD = 32 };
+void at_worker_ahead(at_worker *w, at_job *job, const volatile int *stop);
 /* From now on the worker keeps this kernel beside those of its jobs, which it has loaded, placed
  * and checked like one of them, and does so again whenever its process is another; the object of
  * gcc and clang must be there as long. Its inputs are those of jobs that have them at the same

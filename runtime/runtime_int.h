@@ -72,7 +72,7 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 4, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 5, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 /* So much of an outcome is sent: up to its last pair. */
 size_t at_outcome_bytes(const at_outcome *o);
@@ -81,6 +81,7 @@ typedef enum at_msg_type {
     AT_MSG_READY = 1, /* worker: started; text: why not, or empty */
     AT_MSG_JOB,       /* parent: at_encode_job */
     AT_MSG_ANCHOR,    /* parent: the same, to be kept */
+    AT_MSG_AHEAD,     /* parent: the same, its code only; worker: done, well or not */
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
     AT_MSG_OUTCOME,   /* worker: at_outcome */
     AT_MSG_CRASH,     /* worker: at_crash, its last word */
@@ -194,10 +195,20 @@ typedef enum at_arena_no { AT_ARENA_JOB, AT_ARENA_ANCHOR, AT_ARENA_COUNT } at_ar
 /* How it ended, and text. What was compiled there before is overwritten. */
 at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, char *error,
                        size_t error_size);
+/* What was compiled last for a job, its tiles aside, as it lies there; and such a copy put back to
+ * where it lay, with the tiles of the same job. false: it is to be compiled. */
+const void *at_tcc_text(size_t *size_bytes);
+bool at_tcc_put(const at_job *job, const void *text, size_t size_bytes);
 /* The tile of the current job that holds this address, or -1; for the crash handler. */
 int at_tcc_blob_at(uint64_t address, int64_t *offset);
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
+
+/* Compiles and keeps code for the job of that number (ahead.c); takes it out for that job, with the
+ * time that it took. false: it is not there. */
+void at_ahead_execute(const at_job *job);
+bool at_ahead_load(const at_job *job, at_code *code, int64_t *compile_ns);
+void at_ahead_forget(void);
 
 /* ---- memory of a job (place.c) -------------------------------------------------------------- */
 

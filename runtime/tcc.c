@@ -24,6 +24,7 @@ typedef struct code_arena {
     const at_blob *blobs; /* of its job, for the crash report */
     char *blob_start[1024];
     int num_blobs;
+    size_t text_bytes; /* behind the tiles */
 } code_arena;
 
 static code_arena arenas[AT_ARENA_COUNT];
@@ -194,6 +195,7 @@ at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, cha
                      "code and static data take %d MiB, the arena has %d", size >> 20,
                      ARENA_BYTES >> 20);
         } else if (size >= 0 && !tcc_relocate(s, arena->base + arena->used)) {
+            arena->text_bytes = (size_t)size;
             code->entry = symbol(s, job->entry);
             code->pack = job->pack ? symbol(s, job->pack) : NULL;
             loaded = code->entry && (code->pack || !job->pack);
@@ -204,6 +206,20 @@ at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, cha
     if (loaded) return AT_JOB_RAN;
     snprintf(error, error_size, "tcc: %s", report.text[0] ? report.text : "no code and no message");
     return AT_JOB_NOT_COMPILED;
+}
+
+const void *at_tcc_text(size_t *size_bytes) {
+    const code_arena *arena = &arenas[AT_ARENA_JOB];
+    *size_bytes = arena->text_bytes;
+    return arena->base + arena->used;
+}
+
+bool at_tcc_put(const at_job *job, const void *text, size_t size_bytes) {
+    code_arena *arena = &arenas[AT_ARENA_JOB];
+    if (!arena->base || !place_blobs(arena, job) || size_bytes > ARENA_BYTES - arena->used)
+        return false;
+    memcpy(arena->base + arena->used, text, size_bytes);
+    return true;
 }
 
 /* The first compilation in a process takes a millisecond longer than the others, too. */

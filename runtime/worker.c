@@ -12,8 +12,9 @@
 /* Flushing is no part of a run. As many as there may be (repeats, disturbed ones too), on a machine
  * that is busy otherwise. */
 #define FLUSHES 10
-#define FLUSH_NS 4           /* per byte */
-#define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
+#define FLUSH_NS 4             /* per byte */
+#define MOST_SOURCE (64 << 10) /* milliseconds of TinyCC's time */
+#define DEFAULT_TIMEOUT_S 10   /* AutoTVM's, of build and run alike */
 
 /* ---- one job -------------------------------------------------------------------------------- */
 
@@ -188,6 +189,19 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
         if (!w->has_anchor) AT_TRY(bring_anchor(w, stop, &of_anchor, err));
     }
     return begin(w, job, AT_MSG_JOB, stop, err);
+}
+
+/* What compiles for long would be waited for with others' time limits. */
+void at_worker_ahead(at_worker *w, at_job *job, const volatile int *stop) {
+    job->ahead = 0;
+    if (!w->pid || job->compiler != AT_TCC || strlen(job->source) > MOST_SOURCE) return;
+    job->ahead = ++w->last_ahead;
+    at_encode_job(job, 0, &w->text);
+    at_channel c = {
+        .fd = w->fd, .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
+    at_io io = at_msg_send(&c, AT_MSG_AHEAD, w->text.data, w->text.len);
+    if (io == AT_IO_OK) w->ahead++;
+    else at_worker_bury(w);
 }
 
 /* To an outcome that is the job's own, or the last of as many tries. */

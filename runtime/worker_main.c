@@ -114,6 +114,13 @@ static void serve_anchor(at_inside *in, at_msg *m, at_outcome *out) {
     else fail_no_store(store_bytes, out);
 }
 
+static void serve_ahead(at_msg *m) {
+    at_job job;
+    int64_t store_bytes;
+    if (!at_decode_job(m, &job, &store_bytes) || !job.source) _exit(1);
+    at_ahead_execute(&job);
+}
+
 static _Noreturn void serve(at_inside *in) {
     at_channel parent = {.fd = in->fd};
     at_msg m = {0};
@@ -127,6 +134,9 @@ static _Noreturn void serve(at_inside *in) {
             static at_outcome out;
             serve_anchor(in, &m, &out);
             at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
+        } else if (m.type == AT_MSG_AHEAD && m.size_bytes) {
+            serve_ahead(&m);
+            at_msg_send(&parent, AT_MSG_AHEAD, NULL, 0);
         } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_peak_job)) {
             at_peak_job job;
             memcpy(&job, m.data, sizeof job);

@@ -25,6 +25,7 @@ int at_worker_bury(at_worker *w) {
     close(w->fd);
     w->pid = 0;
     w->fd = -1;
+    w->ahead = 0;
     return status;
 }
 
@@ -131,8 +132,19 @@ static at_status start(at_worker *w, at_error *err) {
     return s;
 }
 
+/* What it was given to compile ahead is no job's fault. */
+static void await_ahead(at_worker *w) {
+    at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + START_TIMEOUT_S * NS_PER_S};
+    for (; w->ahead > 0; w->ahead--)
+        if (at_msg_receive(&c, &w->reply) != AT_IO_OK || w->reply.type != AT_MSG_AHEAD) {
+            at_worker_bury(w);
+            return;
+        }
+}
+
 /* It may have been killed from outside since its last job: that costs nobody a trial. */
 at_status at_worker_wake(at_worker *w, at_error *err) {
+    await_ahead(w);
     if (w->jobs >= AT_JOBS_PER_WORKER) at_worker_bury(w);
     if (w->pid) {
         char byte;

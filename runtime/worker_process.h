@@ -18,6 +18,8 @@ struct at_worker {
     int jobs;             /* that it was given */
     const at_job *anchor; /* borrowed; NULL: none */
     bool has_anchor;      /* the process does */
+    int ahead;            /* codes that it compiles, and has not said to be done */
+    int64_t last_ahead;   /* number of such a code */
     int fd;
     int64_t begin_ns; /* of the job under way */
     at_nap nap;       /* looked at since then */
