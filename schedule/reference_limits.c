@@ -16,8 +16,10 @@
  * whole, and that is no random walk: what they add up to is allowed, too.
  *
  * Where values that are compared lie so close that a kernel may see them the other way round, both
- * outcomes are allowed. */
+ * outcomes are allowed. Of a maximum or minimum over terms that such a comparison leaves out (the
+ * first place of the largest value) that is what each choice of them would make. */
 #include "schedule/reference_int.h"
+#include <math.h>
 
 /* Text of statements inside the loops. */
 typedef struct block {
@@ -78,9 +80,11 @@ static bool is_exact(const naive *m, const at_expr *e) {
     }
 }
 
-static bool rounds_terms(const at_tensor *t) {
-    return t->num_reduce && t->reduction != AT_REDUCE_MAX && t->reduction != AT_REDUCE_MIN;
+static bool reduces_to_extreme(const at_tensor *t) {
+    return t->reduction == AT_REDUCE_MAX || t->reduction == AT_REDUCE_MIN;
 }
+
+static bool rounds_terms(const at_tensor *t) { return t->num_reduce && !reduces_to_extreme(t); }
 
 void naive_find_rounded(naive *m) {
     m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
@@ -184,8 +188,8 @@ static pair selected(block *b, const at_expr *e) {
     line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
     close(b);
     open(b, at_format(a, "%s && %s", t.may, t.may_not));
-    line(b, at_format(a, "%s = (%s > %s ? %s : %s) + (%s - %s) * (%s - %s) / " NEAR ";", r.e, r.e,
-                      other_e, r.e, other_e, r.v, other, r.v, other));
+    line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s_apart(%s, %s);", r.e, r.e, other_e, r.e,
+                      other_e, b->m->entry, r.v, other));
     line(b, at_format(a, "%s = %s;", other_e, r.e));
     close(b);
     open(b, at_format(a, "!%s", t.is));
@@ -372,14 +376,68 @@ static void extreme_term(block *b, at_reduction r, pair x) {
     line(b, at_format(a, "if (%s) s = %s;", better, x.v));
 }
 
+/* The side of a choice that counts in a maximum or minimum, where the other one stands for no term
+ * and values decide; NULL: it is no such choice. */
+static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduction r) {
+    double nothing = r == AT_REDUCE_MAX ? -INFINITY : INFINITY;
+    if (body->op != AT_X_SELECT || is_certain(m, body->arg[0])) return NULL;
+    for (int i = 1; i <= 2; i++) {
+        const at_expr *e = body->arg[i];
+        bool is_negative = e->op == AT_X_NEG;
+        if (is_negative) e = e->arg[0];
+        if (e->op == AT_X_FLOAT && (is_negative ? -e->number : e->number) == nothing)
+            return body->arg[3 - i];
+    }
+    return NULL;
+}
+
+/* One more term that may count or not: `best` is of all that may, `sure` of those that must,
+ * `unsure` the least of the others. */
+static void choice_term(block *b, at_reduction r, const at_expr *body, const at_expr *side) {
+    at_arena *a = b->m->arena;
+    char better = r == AT_REDUCE_MAX ? '>' : '<', worse = r == AT_REDUCE_MAX ? '<' : '>';
+    truth t = condition(b, body->arg[0]);
+    if (side == body->arg[2]) t = (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
+    open(b, t.may);
+    pair x = value(b, side);
+    open(b, t.is);
+    extreme_term(b, r, x);
+    close(b);
+    line(b, at_format(a, "if (%s %c best) best = %s;", x.v, better, x.v));
+    line(b, at_format(a, "if (%s && %s %c unsure) unsure = %s;", t.may_not, x.v, worse, x.v));
+    line(b, at_format(a, "if (!%s && %s %c sure) sure = %s;", t.may_not, x.v, better, x.v));
+    close(b);
+}
+
+/* Where no term must count, one of those that may does: the largest of rounded values is one of
+ * them. */
+static void choice_result(block *b, const char *nothing) {
+    at_arena *a = b->m->arena;
+    line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
+    line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
+                      b->m->entry, b->m->entry));
+    line(b, "e += up > down ? up : down;");
+}
+
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
     const at_tensor *t = naive_stage(m);
     nest_text out = {.start = ""};
     block term = {.m = m, .depth = axes_of(t) - 1}, result = {.m = m, .depth = t->num_axes - 1};
     m->num_names = 0;
-    pair x = value(&term, body);
+    bool is_extreme = t->num_reduce && reduces_to_extreme(t);
+    const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
+    pair x = side ? (pair){NULL, NULL} : value(&term, body);
     if (!t->num_reduce) {
         store(&term, own, x.v, e_of(x));
+    } else if (side) {
+        const char *nothing = at_reduction_start_c(t->reduction);
+        block head = {.m = m, .depth = t->num_axes - 1};
+        line(&head, at_format(m->arena, "double s = %s, e = 0, best = s, sure = s, unsure = -s;",
+                              nothing));
+        choice_term(&term, t->reduction, body, side);
+        choice_result(&result, nothing);
+        out.start = taken(&head);
+        store(&result, own, "s", "e");
     } else if (t->reduction != AT_REDUCE_SUM) {
         block head = {.m = m, .depth = t->num_axes - 1};
         line(&head,
@@ -416,21 +474,29 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
 }
 
 /* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. What
- * is infinite is so in every kernel, and close to nothing, whatever its e. */
+ * is infinite is so in every kernel, and close to nothing, whatever its e. What is exact is seen by
+ * every kernel as it is. The square of how far two outcomes lie apart, where one is infinite: of
+ * the other one no limit is known but its own size. */
 void naive_limit_helper(const naive *m, at_text *out) {
     at_text_addf(out,
                  "static inline int %s_close(double off, double e) {\n"
-                 "    return off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
+                 "    return e > 0 && off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
+                 "}\n"
+                 "static inline double %s_apart(double x, double y) {\n"
+                 "    const double off = x == y ? 0 : x - y;\n"
+                 "    if (off * off < 1e300) return off * off / " NEAR ";\n"
+                 "    return ((x * x < 1e300 ? x * x : y * y) + 1) / " NEAR ";\n"
                  "}\n"
                  "static float %s_limit(double v, double e) {\n"
                  "    union { double d; unsigned long long bits; } root;\n"
-                 "    (void)%s_close; /* which not every computation calls */\n"
+                 "    (void)%s_close, (void)%s_apart; /* which not every computation calls */\n"
                  "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
                  "return 0;\n"
+                 "    if (e > 1e300) return (float)e;\n"
                  "    root.d = e;\n"
                  "    root.bits = (root.bits >> 1) + (1023ULL << 51);\n"
                  "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
                  "    return (float)(4.76837158203125e-7 * root.d); /* 8 times 2^-24 */\n"
                  "}\n",
-                 m->entry, m->entry, m->entry);
+                 m->entry, m->entry, m->entry, m->entry, m->entry);
 }

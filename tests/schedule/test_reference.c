@@ -182,6 +182,28 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = max(s[i], 100)", 0, 100, 0);
 }
 
+/* The place of the largest: of rounded values that are apart it is certain, though the largest lies
+ * close to itself; of equal ones it is any of them; what is behind the first is certain again. */
+static void limits_of_places(void **state) {
+    (void)state;
+#define PLACE "m[i:1] = max(k:N) s[k]\no[i:1] = min(k:N) s[k] == m[i] ? k + 1 : inf"
+    check_limit(INPUTS "s[i:N] = x[i]*w[i]\n" PLACE, 0, 3, 0);
+    check_limit(INPUTS "s[i:N] = x[i]*0 + w[i]*3\n" PLACE, 0, 1, 2 / (8 * 0x1p-24));
+    check_limit(INPUTS "s[i:N] = max(x[i]*w[i], -0.25) - x[i]\n" PLACE, 0, 1, 0);
+    check_limit(INPUTS "s[i:N] = x[i]*0 + w[i]*3\nm[i:1] = max(k:N) s[k]\n"
+                       "o[i:1] = max(k:N) s[k] == m[i] ? -inf : -(k + 1)",
+                0, -2, 1 / (8 * 0x1p-24));
+    check_limit(INPUTS "s[i:N] = x[i]*w[i]\nm[i:1] = max(k:N) s[k]\n"
+                       "p[i:1] = min(k:N) s[k] == m[i] ? k : inf\n"
+                       "o[i:1] = max(k:N) k == p[i] ? -inf : x[k]*3",
+                0, 12, 12);
+    /* In a stage of its own nothing is known of it but its size. */
+    check_limit(INPUTS "s[i:N] = x[i]*w[i]\nm[i:1] = max(k:N) s[k]\n"
+                       "p[k:N] = s[k] == m[0] ? k + 1 : inf\no[i:1] = min(k:N) p[k]",
+                0, 3, sqrt(10) / (8 * 0x1p-24));
+#undef PLACE
+}
+
 /* No float: no limit. */
 static void limits_of_no_float(void **state) {
     (void)state;
@@ -335,11 +357,17 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
-        cmocka_unit_test(limits_of_examples),  cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(limits_of_examples),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),
+        cmocka_unit_test(limits_of_no_float),
+        cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_of_remainders),
+        cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
