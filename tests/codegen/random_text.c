@@ -89,7 +89,8 @@ static void fill_index(at_rng *rng, const rp_index *x, int64_t limit, int32_t *o
         }
 }
 
-static at_status fill(built *b, const random_program *p) {
+/* entries: of index tensors that the program says nothing about. */
+static at_status fill(built *b, const random_program *p, const at_index_range *entries) {
     at_rng rng;
     at_rng_seed(&rng, p->seed, 13);
     b->data = AT_NEW_ARRAY(b->arena, at_data, b->compute->num_tensors);
@@ -106,6 +107,7 @@ static at_status fill(built *b, const random_program *p) {
             continue;
         }
         b->data[t].i = AT_NEW_ARRAY(b->arena, int32_t, n + 1);
+        if (!p->num_indices) at_index_fill(&entries[t], n, &rng, b->data[t].i);
         for (int i = 0; i < p->num_indices; i++)
             if (!strcmp(p->index[i].tensor, x->name)) {
                 AT_TRY(evaluate(b, p->index[i].limit, &limit));
@@ -171,13 +173,22 @@ use build_open(built *b, const random_program *p) {
     if (p->full) return USE_TOO_LARGE;
     if (open(b, p) != AT_OK) return USE_REFUSED;
     if (work(b->program->root, 1) > WORK) return USE_TOO_LARGE;
+    const int num = b->compute->num_tensors;
+    at_index_range *entries = AT_NEW_ARRAY(b->arena, at_index_range, num);
+    double *given = AT_NEW_ARRAY(b->arena, double, num);
+    if (!p->num_indices &&
+        at_compute_index_ranges(b->arena, b->compute, b->values, entries, &b->err) != AT_OK)
+        return USE_REFUSED;
+    for (int t = 0; t < num; t++)
+        given[t] = b->compute->tensors[t].is_int && !p->num_indices ? (double)entries[t].hi : -1;
     /* Fractions are halves and quarters: a few more bits. */
     double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
     double ratio; /* functions at the end have no grain, and are the same in every way to run it */
     for (b->range = 5; b->range > 0; b->range--)
-        if (at_compute_bound(b->compute, b->values, b->range, NULL, LONGEST, &ratio) <= most) break;
+        if (at_compute_bound(b->compute, b->values, b->range, given, LONGEST, &ratio) <= most)
+            break;
     if (!b->range) return USE_TOO_LARGE;
-    return fill(b, p) == AT_OK ? USE_OK : USE_REFUSED;
+    return fill(b, p, entries) == AT_OK ? USE_OK : USE_REFUSED;
 }
 
 void build_close(built *b) { at_arena_free(b->arena); }
