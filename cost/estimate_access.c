@@ -20,7 +20,7 @@ static double reach_of_digit(const at_program *p, const at_expr *at, const est_l
         if (now > reach) reach = now;
     }
     double line = (double)(one < 0 ? -one : one) * (l->turns - 1);
-    return straight ? fmax(line, (double)reach) : (double)reach;
+    return straight ? est_max(line, (double)reach) : (double)reach;
 }
 
 /* From one turn to the next, in most of them: an index that wraps around may do so in the first. */

@@ -216,6 +216,10 @@ struct at_estimator {
     at_estimate *out;          /* of the leaf at hand */
 };
 
+/* Numbers only: fmax and fmin, which look for what is none, are calls. */
+static inline double est_max(double a, double b) { return a > b ? a : b; }
+static inline double est_min(double a, double b) { return a < b ? a : b; }
+
 static inline bool est_unrolled(const est_loop *l) {
     return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;
 }

@@ -19,7 +19,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
         }
         for (int i = 0; i <= x->num_loops && !a->in_registers; i++) {
             double bytes = est_bytes(a, i, false);
-            if (before >= 0) bytes = fmax(0, bytes - est_bytes(&x->access[before], i, false));
+            if (before >= 0) bytes = est_max(0, bytes - est_bytes(&x->access[before], i, false));
             t->own[i] += bytes;
         }
         shared_by[a->tensor] = MAX_LOOPS + 1;
@@ -96,7 +96,7 @@ static double still_there(const at_estimator *e, const est_leaf *x, const est_ac
     for (int i = 0; i < MOMENTS; i++) {
         const double read = (i + 0.5) / MOMENTS;
         const double left = before - read * est_bytes(a, shared, false);
-        if (left > 0) share += fmin(1, fmax(0, size - read * t->own[from]) / left) / MOMENTS;
+        if (left > 0) share += est_min(1, est_max(0, size - read * t->own[from]) / left) / MOMENTS;
     }
     return share * a->lines[shared] * t->turns[shared];
 }
@@ -154,7 +154,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             const bool piled = level <= MOST_PILED && a->piles_up;
             if (a->piles_up && !piled) scan[k] = begin; /* followed as if it still did */
             double more = est_fetched(e, x, a, &all, all.together[k], size, piled, &scan[k]);
-            more = fmax(0, more - still_there(e, x, a, &all, size, scan[k].once));
+            more = est_max(0, more - still_there(e, x, a, &all, size, scan[k].once));
             e->out->bytes[level] += more * 64;
             if (k == apart && level == 0) *apart_lines = more;
             else lines += more;

@@ -161,9 +161,9 @@ static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, 
                          double vectors, int width, double together_ns) {
     double in_group = rows / groups;
     double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
-    double apart_ns = groups * fmax(alone_ns, (double)e->speeds.waits_ns[0]);
+    double apart_ns = groups * est_max(alone_ns, (double)e->speeds.waits_ns[0]);
     double share = left_to_wait(t->group_steps * (in_group * vectors + in_group + vectors));
-    return together_ns + share * fmax(0, apart_ns - together_ns);
+    return together_ns + share * est_max(0, apart_ns - together_ns);
 }
 
 /* So many times the sums that a multiply-add waits for are enough for loads alone to count. */
@@ -177,7 +177,7 @@ static double shared_ns(const at_estimator *e, const est_tile *t, double rows, d
     const double sums = rows * vectors, all = rows + vectors, least_ns = sums * t->peak_ns;
     if (loaded >= all || all <= sums || alone_ns <= least_ns) return alone_ns;
     if (partial * least_ns < ahead * (double)e->speeds.waits_ns[0]) return alone_ns;
-    return least_ns + (alone_ns - least_ns) * fmax(0, loaded - sums) / (all - sums);
+    return least_ns + (alone_ns - least_ns) * est_max(0, loaded - sums) / (all - sums);
 }
 
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
@@ -216,22 +216,22 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         vectors *= t->together; /* what they share are rows */
         double near = tile_ns(e, rows, vectors, width, STEP);
         if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
-        double further = far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
+        double further = far * est_max(0, tile_ns(e, rows, vectors, width, FAR) - near);
         double loaded = loads(e, t, sizes, sums, copies(t->x, t->root, sums));
         if (!t->is_paired && t->slower <= 1 && !t->is_dynamic)
             near = shared_ns(e, t, rows, vectors, loaded, joins + 1, near);
         double step = near + further;
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
-            step = fmax((double)e->speeds.waits_ns[3] * (rows / elements + elements),
-                        (double)e->speeds.waits_ns[0]);
+            step = est_max((double)e->speeds.waits_ns[3] * (rows / elements + elements),
+                           (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
-        step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
-        if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
+        step = est_max(est_max(step, t->least_ns), sums * t->memory_ns);
+        if (loaded > rows + vectors) step = est_max(step, loaded * t->peak_ns);
         double call = tile_ns(e, rows, vectors, width, CALL);
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */
             double share = left_to_wait(t->steps * t->share * (sums + loaded));
-            double least = t->peak_ns * fmax(sums, loaded);
-            step -= (1 - share) * fmax(0, step - least);
+            double least = t->peak_ns * est_max(sums, loaded);
+            step -= (1 - share) * est_max(0, step - least);
             call *= share;
         }
         if (t->goes_on && masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];

@@ -30,10 +30,10 @@ static double twice(const est_leaf *x, const est_access *a, int loop, int moving
     for (const est_access *b = x->access; b < x->access + x->num_accesses; b++) {
         if (b->in_registers) continue;
         double one = b->lines[moving + 1], all = b->lines[moving];
-        double more = (all - one) / fmax(1, turns - 1);
+        double more = (all - one) / est_max(1, turns - 1);
         if (stays && b->moves >> moving & 1) sum -= more;
         if (b->tensor == a->tensor || !(b->moves & before) || (stays && turns <= 2)) continue;
-        sum += fmax(0, one - more);
+        sum += est_max(0, one - more);
     }
     return 64 * sum;
 }
@@ -96,7 +96,7 @@ static double twice_beside(const reuse *r, int loop, int moving) {
         for (const est_access *b = y->access; b < y->access + y->num_accesses; b++) {
             double one = b->lines[moving + 1];
             if (b->in_registers || b->tensor == r->a->tensor || !(b->moves & before)) continue;
-            sum += fmax(0, one - (b->lines[moving] - one) / fmax(1, turns - 1));
+            sum += est_max(0, one - (b->lines[moving] - one) / est_max(1, turns - 1));
         }
     }
     return 64 * sum;
@@ -107,7 +107,7 @@ static double window_of(const reuse *r, int loop, int moving) {
     const est_access *a = r->a;
     double sum = between(r->t, loop, moving, loop >= r->shared);
     if (moving < r->x->num_loops) sum -= gone_on(r, moving);
-    if (r->piled) sum += fmax(0, a->crowd[moving] - 64 * a->lines[moving]);
+    if (r->piled) sum += est_max(0, a->crowd[moving] - 64 * a->lines[moving]);
     if (a->skip[loop] > 1) sum += turns_between(r->x, a, r->t, loop);
     if (moving < r->x->num_loops) sum += twice(r->x, a, loop, moving);
     return sum;
@@ -127,7 +127,7 @@ static void scan_to(const reuse *r, double size, int least, est_scan *s) {
             s->is_known = true;
             if (s->window > size) return;
             const double beside = s->moving < x->num_loops ? twice_beside(r, i, s->moving) : 0;
-            if (s->window + beside > fmax(size, s->window_of_some)) {
+            if (s->window + beside > est_max(size, s->window_of_some)) {
                 s->some = s->once;
                 s->window_of_some = s->window + beside;
                 s->stay = a->lines[s->moving + 1];
@@ -147,7 +147,7 @@ static double left_over(const reuse *r, double size, int once) {
     if (once == 0 || i == x->num_loops || !x->loop[i].is_part || x->loop[i].turns > 2 ||
         a->step[i] != x->loop[i].coef || r->t->all[i + 1] > size)
         return 0;
-    return fmax(0, 2 * a->lines[i + 1] - a->lines[i]);
+    return est_max(0, 2 * a->lines[i + 1] - a->lines[i]);
 }
 
 /* Where a loop goes through parts of rows, the lines in which two rows meet are touched in its
@@ -162,8 +162,8 @@ static double met_again(const reuse *r, double size, int once) {
     if (i == r->x->num_loops) return 0;
     double share = 1; /* of the loop's turns */
     if (a->turned >> fast & 1) {
-        double turns = ceil(a->buffer->limit[fast] / fmax(1, (double)llabs(a->step[i])));
-        share = fmin(1, (turns - 1) / fmax(1, r->x->loop[i].turns - 1));
+        double turns = ceil(a->buffer->limit[fast] / est_max(1, (double)llabs(a->step[i])));
+        share = est_min(1, (turns - 1) / est_max(1, r->x->loop[i].turns - 1));
     }
     if (!(share > 0) || (r->t->all[i] - r->t->all[i + 1]) * share <= size) return 0;
     return a->joints[i] * a->lines[once] / a->lines[i];
@@ -175,7 +175,7 @@ static double lines_from(const reuse *r, double size, int once) {
     const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, once);
     const double left = left_over(r, size, once);
     double lines = (r->a->lines[once] - left + met_again(r, size, once)) * turns;
-    return left > 0 ? fmax(lines, r->a->lines[0]) : lines; /* each comes once at least */
+    return left > 0 ? est_max(lines, r->a->lines[0]) : lines; /* each comes once at least */
 }
 
 /* The same as far as a scan came. */
@@ -183,7 +183,7 @@ static double lines_of(const reuse *r, double size, const est_scan *s) {
     const double lines = lines_from(r, size, s->once);
     if (s->window_of_some <= size) return lines;
     const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, s->some);
-    return fmax(lines, (r->a->lines[s->some] - s->stay) * turns);
+    return est_max(lines, (r->a->lines[s->some] - s->stay) * turns);
 }
 
 /* Does a cache of that size still have what this access of x touches, from the loops before or from

@@ -71,8 +71,8 @@ static int joined(const at_estimator *e, const at_tensor *t) {
 
 /* Times as long: elements that are put together to a vector one by one. */
 static double slower_apart(const at_speeds *s) {
-    return fmax(1, (double)s->waits_ns[2] * AT_SPEED_ROWS /
-                       (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
+    return est_max(1, (double)s->waits_ns[2] * AT_SPEED_ROWS /
+                          (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
 }
 
 static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *end, int root,
@@ -107,7 +107,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
             w->turns = l->turns;
         }
         if (l->sums && t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
-        if (l->sums && t->grouped) t->group_steps = fmax(1, t->group_steps) * l->turns;
+        if (l->sums && t->grouped) t->group_steps = est_max(1, t->group_steps) * l->turns;
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
@@ -152,7 +152,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     t->is_dynamic = is_dynamic;
     t->is_paired = is_vector_of_both && !is_broadcast;
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
-    if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
+    if (is_stored) t->memory_ns = share * est_max(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
 }
 
@@ -337,14 +337,14 @@ static const double beside = 0.5;
 
 /* While a sum waits for itself, lines come. */
 static void come_meanwhile(const est_tile *t, at_estimate *sum) {
-    double waiting_ns = fmax(0, sum->sums_ns - sum->operations * t->peak_ns);
-    double hidden_ns = fmin(sum->memory_ns, waiting_ns);
+    double waiting_ns = est_max(0, sum->sums_ns - sum->operations * t->peak_ns);
+    double hidden_ns = est_min(sum->memory_ns, waiting_ns);
     sum->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
 }
 
 static void come_beside(const at_speeds *s, at_estimate *sum) {
     double lines_ns = sum->bytes[0] / 64 * (double)s->line_ns[1];
-    sum->memory_ns -= (1 - beside) * fmin(lines_ns, sum->memory_ns);
+    sum->memory_ns -= (1 - beside) * est_min(lines_ns, sum->memory_ns);
 }
 
 /* A turn of a parallel loop calls a function and works out addresses. Behind a list, whose end no
@@ -379,7 +379,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
     est_memory(e, x, vectors, &far_lines);
     if (end && !x->is_end_of_other) est_memory(e, end, -1, NULL);
-    if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));
+    if (far_lines > 0) far = est_min(1, far_lines / vector_lines(x, &x->access[vectors], root));
     for (int mask = 0; mask < 1 << n; mask++) {
         double calls = all;
         for (int i = 0; i < n; i++) {

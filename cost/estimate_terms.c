@@ -147,7 +147,7 @@ double est_share_along(const est_border *b, double width) {
                 any = b->holds[i * b->terms + term];
             some += any;
         }
-    b->share[w] = (float)fmax((double)some, 1) / (float)(blocks * b->terms);
+    b->share[w] = (float)est_max((double)some, 1) / (float)(blocks * b->terms);
     return (double)b->share[w];
 }
 

@@ -12,7 +12,7 @@ static double row_along(const est_leaf *x, const est_access *a, int axis) {
     for (int k = 0; k < x->num_loops; k++) {
         const est_loop *l = &x->loop[k];
         if (l->axis == axis && a->step[k] == l->coef)
-            row = fmax(row, (double)l->coef * ceil(l->turns));
+            row = est_max(row, (double)l->coef * ceil(l->turns));
     }
     return row;
 }
@@ -36,7 +36,7 @@ static double blocks_of(double extent, double block, double row, const est_acces
     const double whole = floor(extent / block), rest = extent - whole * block;
     if (!(row > 1) || rest == 0) return extent / block;
     const double begins = begins_at(a);
-    row = fmin(row, block);
+    row = est_min(row, block);
     double lines =
         floor(rest / row) * lines_of_row(row, begins) + lines_of_row(fmod(rest, row), begins);
     return whole + lines / (ceil(block / row) * lines_of_row(row, begins));
@@ -122,7 +122,7 @@ static double turns_of_axis(const est_leaf *x, const est_access *a, int axis, in
         extent = l->extent;
         moves |= a->moves >> k & 1;
         if (k >= to) {
-            covered = fmax(covered, (double)l->coef * ceil(l->turns));
+            covered = est_max(covered, (double)l->coef * ceil(l->turns));
             continue;
         }
         if (l->is_part) parts *= l->turns;
@@ -131,10 +131,10 @@ static double turns_of_axis(const est_leaf *x, const est_access *a, int axis, in
         if (l->coef < step) step = l->coef;
     }
     if (!moves && first == INT64_MAX) return parts;
-    if (!moves) return fmin(before, ceil(extent / (double)first)) * parts;
+    if (!moves) return est_min(before, ceil(extent / (double)first)) * parts;
     const double row = row_along(x, a, axis);
     if (step < INT64_MAX)
-        return fmin(before * parts, fmax(1, blocks_of(extent, (double)step, row, a)));
+        return est_min(before * parts, est_max(1, blocks_of(extent, (double)step, row, a)));
     if (covered <= extent || ends_with_tensor(x, a, axis, to)) return 1;
     return blocks_of(extent, covered, row, a);
 }
@@ -173,7 +173,7 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
         double left = before_0(a->origin[d], step, blocks), right = 0;
         if (is_exact) right = before_0(most - (a->origin[d] + outside + inside), step, blocks);
         if (!(left + right > 0)) continue;
-        *share *= fmin(1, fmax(0, inside + 1 - left - right) / fmin(inside + 1, most + 1));
+        *share *= est_min(1, est_max(0, inside + 1 - left - right) / est_min(inside + 1, most + 1));
         is_beyond = true;
     }
     return is_beyond;
@@ -198,7 +198,7 @@ double est_turns_of_lines(const at_estimator *e, const est_leaf *x, const est_ac
     double share, turns = turns_within(x, a, t, once);
     if (a->written || !e->stages[x->node->tensor].terms->num_borders) return turns;
     if (!share_within(x, a, !t->num_beyond, once, &share)) share = share_of_turns(e, x, a, once);
-    return fmax(turns * share, fmin(turns, a->lines[0] / a->lines[once]));
+    return est_max(turns * share, est_min(turns, a->lines[0] / a->lines[once]));
 }
 
 double est_size(const est_leaf *x, const small_turns *s, const est_access *a) {
