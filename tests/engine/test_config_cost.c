@@ -178,6 +178,29 @@ static void vectors_of_blocks(void **state) {
         one_task(&x, 3, NULL, targets[i], POINTS);
 }
 
+/* Rows of a picture whose padding cuts the lanes step by step have their sums in memory; with a
+ * copy of the padded rows they are in registers. */
+static void vectors_that_padding_cuts(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_task *t = any_task(a, "examples/te/conv2d_nchw.te", "N=2,CI=32,CO=32,H=14,W=14,K=3,S=1,P=1");
+    at_cost_model *m = guessed_cost(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    const at_space *space = at_task_space(t);
+    double cut_ns = INFINITY, copied_ns = INFINITY;
+    for (int64_t index = 0; index < at_space_range_length(space); index++) {
+        at_config c;
+        at_estimate e;
+        if (at_config_at(a, space, index, &c, NULL) != AT_OK || !at_cost_point(m, index, &e))
+            continue;
+        const char *name = at_config_get(&c, "sketch")->option->string;
+        if (!strcmp(name, "tile_w")) cut_ns = fmin(cut_ns, e.ns);
+        if (!strcmp(name, "strip_pad+tile_w")) copied_ns = fmin(copied_ns, e.ns);
+    }
+    assert_true(isfinite(cut_ns) && cut_ns > 2 * copied_ns);
+    at_cost_model_free(m);
+    at_arena_free(a);
+}
+
 /* Where an index wraps around, a vector is cut: neighbours along a row are in a row but for these
  * places, also where the first two are none. */
 static void indices_that_wrap(void **state) {
@@ -569,6 +592,7 @@ int main(void) {
         cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(steps_that_read_alike),
         cmocka_unit_test(vectors_of_blocks),
+        cmocka_unit_test(vectors_that_padding_cuts),
         cmocka_unit_test(indices_that_wrap),
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
