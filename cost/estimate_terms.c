@@ -16,7 +16,7 @@ typedef struct groups {
 
 static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
     uint32_t axes = 0, all = 0;
-    bool divides;
+    bool divides = false;
     est_look_at_index(e, &axes, &divides);
     for (int i = 0; i < 32; i++)
         if (axes >> i & 1) all |= of[i];
