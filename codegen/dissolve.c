@@ -43,8 +43,6 @@ static bool is_index(const at_low *l, const at_expr *e) {
     }
 }
 
-static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* The elements of a stage that reads no tensor, such as a table of numbers; NULL: they depend on
@@ -85,7 +83,7 @@ static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix
     const double *table = l->tables[tensor];
     if (!table) table = l->tables[tensor] = numbers_of(l, tensor, count);
     if (!table) return NULL;
-    return new_value(
+    return at_value_new(
         l,
         (at_value){
             .op = AT_V_TABLE, .tensor = tensor, .table = table, .table_len = (int)count, .at = at});
@@ -103,19 +101,10 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
         l->reads_for = reader;
         return v;
     }
-    return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
+    return at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
 }
 
 /* ---- conditions that compare values: all bits of a register, or none ------------------------- */
-
-static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
-    return new_value(l, (at_value){.op = op, .a = a, .b = b});
-}
-
-static const at_value *choose(at_low *l, const at_value *mask, const at_value *x,
-                              const at_value *y) {
-    return binary(l, AT_V_CHOOSE, mask, binary(l, AT_V_EITHER, x, y));
-}
 
 static bool compares_values(const at_low *l, const at_expr *e) {
     bool any = false;
@@ -130,39 +119,40 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
         at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
         v.a = at_value_bits(l, true);
         v.b = at_value_bits(l, false);
-        return new_value(l, v);
+        return at_value_new(l, v);
     }
     if (e->op == AT_X_NOT)
-        return choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, false),
-                      at_value_bits(l, true));
+        return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, false),
+                               at_value_bits(l, true));
     if (e->op == AT_X_AND)
-        return choose(l, mask_expr(l, e->arg[0], axes), mask_expr(l, e->arg[1], axes),
-                      at_value_bits(l, false));
+        return at_value_choose(l, mask_expr(l, e->arg[0], axes), mask_expr(l, e->arg[1], axes),
+                               at_value_bits(l, false));
     if (e->op == AT_X_OR)
-        return choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
-                      mask_expr(l, e->arg[1], axes));
+        return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
+                               mask_expr(l, e->arg[1], axes));
     const at_value *x = value_expr(l, e->arg[0], axes), *y = value_expr(l, e->arg[1], axes);
     switch (e->op) {
-    case AT_X_LT: return binary(l, AT_V_LESS, x, y);
-    case AT_X_LE: return binary(l, AT_V_AT_MOST, x, y);
-    case AT_X_GT: return binary(l, AT_V_LESS, y, x);
-    case AT_X_GE: return binary(l, AT_V_AT_MOST, y, x);
-    case AT_X_EQ: return binary(l, AT_V_EQUAL, x, y);
+    case AT_X_LT: return at_value_binary(l, AT_V_LESS, x, y);
+    case AT_X_LE: return at_value_binary(l, AT_V_AT_MOST, x, y);
+    case AT_X_GT: return at_value_binary(l, AT_V_LESS, y, x);
+    case AT_X_GE: return at_value_binary(l, AT_V_AT_MOST, y, x);
+    case AT_X_EQ: return at_value_binary(l, AT_V_EQUAL, x, y);
     default:
-        return choose(l, binary(l, AT_V_EQUAL, x, y), at_value_bits(l, false),
-                      at_value_bits(l, true));
+        return at_value_choose(l, at_value_binary(l, AT_V_EQUAL, x, y), at_value_bits(l, false),
+                               at_value_bits(l, true));
     }
 }
 
 static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_value *x = value_expr(l, e->arg[1], axes), *y = value_expr(l, e->arg[2], axes);
-    if (compares_values(l, e->arg[0])) return choose(l, mask_expr(l, e->arg[0], axes), x, y);
+    if (compares_values(l, e->arg[0]))
+        return at_value_choose(l, mask_expr(l, e->arg[0], axes), x, y);
     if (l->leaf->has_pointers && x->op == AT_V_LOAD && y->op == AT_V_CONST) {
         const at_value *listed =
             at_pointers_read(l, l->reads_for, e, axes, l->leaf->pointers, y->number);
         if (listed) return listed;
     }
-    return new_value(
+    return at_value_new(
         l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
 }
 
@@ -194,31 +184,31 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
         v.number = e->number;
-        return new_value(l, v);
+        return at_value_new(l, v);
     }
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
     const at_aff *x = is_index(l, e) ? at_index_expr(l, e, axes) : NULL;
     if (x && !is_extreme_of_entries(l, x, e)) {
         if (x->n)
-            return new_value(l,
-                             (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
+            return at_value_new(
+                l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
         v.number = (float)x->c;
-        return new_value(l, v);
+        return at_value_new(l, v);
     }
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
     if (e->op == AT_X_NEG) {
         v.b = value_expr(l, e->arg[0], axes);
         if (v.b->op == AT_V_CONST)
-            return new_value(l, (at_value){.op = AT_V_CONST, .number = -v.b->number});
+            return at_value_new(l, (at_value){.op = AT_V_CONST, .number = -v.b->number});
         v.op = AT_V_SUB;
-        v.a = new_value(l, (at_value){.op = AT_V_CONST});
-        return new_value(l, v);
+        v.a = at_value_new(l, (at_value){.op = AT_V_CONST});
+        return at_value_new(l, v);
     }
     if (e->op == AT_X_CALL) {
         v.op = AT_V_CALL;
         v.function = (at_function)e->integer;
         v.a = value_expr(l, e->arg[0], axes);
-        return new_value(l, v);
+        return at_value_new(l, v);
     }
     switch (e->op) {
     case AT_X_ADD: v.op = AT_V_ADD; break;
@@ -227,11 +217,11 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     case AT_X_DIV: v.op = AT_V_DIV; break;
     case AT_X_MIN: v.op = AT_V_MIN; break;
     case AT_X_MAX: v.op = AT_V_MAX; break;
-    default: at_lower_fail(l, "a condition is used as a value"); return new_value(l, v);
+    default: at_lower_fail(l, "a condition is used as a value"); return at_value_new(l, v);
     }
     v.a = value_expr(l, e->arg[0], axes);
     v.b = value_expr(l, e->arg[1], axes);
-    return new_value(l, v);
+    return at_value_new(l, v);
 }
 
 /* ---- loops and leaves ------------------------------------------------------------------------ */
@@ -347,7 +337,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.ix = axes;
     n->stmt.reduction = t->reduction;
     if (leaf->is_init)
-        n->stmt.val = new_value(
+        n->stmt.val = at_value_new(
             l, (at_value){.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)});
     else {
         int lists = l->num_listed;

@@ -290,10 +290,21 @@ static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts)
     return x;
 }
 
+const at_value *at_value_new(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
+
+const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
+    return at_value_new(l, (at_value){.op = op, .a = a, .b = b});
+}
+
 const at_value *at_value_bits(at_low *l, bool all) {
     at_value v = {.op = AT_V_CONST};
     memset(&v.number, all ? 255 : 0, sizeof v.number);
-    return at_copy(l->arena, &v, sizeof v);
+    return at_value_new(l, v);
+}
+
+const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value *x,
+                                const at_value *y) {
+    return at_value_binary(l, AT_V_CHOOSE, mask, at_value_binary(l, AT_V_EITHER, x, y));
 }
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }

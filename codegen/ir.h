@@ -151,7 +151,12 @@ bool at_aff_is_sure(at_low *l, const at_aff *x, const at_fact *facts);
 const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts);
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
-const at_value *at_value_bits(at_low *l, bool all);  /* a mask of all lanes, or of none */
+const at_value *at_value_new(at_low *l, at_value v); /* a copy in l's arena */
+const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b);
+const at_value *at_value_bits(at_low *l, bool all); /* a mask of all lanes, or of none */
+/* x where the mask's lane is set, else y; all three are worked out. */
+const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value *x,
+                                const at_value *y);
 bool at_value_is_zero(const at_value *v);
 bool at_value_is_neutral(const at_value *v, at_reduction r);
 int64_t at_value_size(const at_value *v);                      /* values in it */

@@ -19,17 +19,6 @@ typedef struct {
     at_mask lanes; /* loops around that are vectors */
 } masker;
 
-static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
-
-static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
-    return new_value(l, (at_value){.op = op, .a = a, .b = b});
-}
-
-static const at_value *choose(at_low *l, const at_value *mask, const at_value *x,
-                              const at_value *y) {
-    return binary(l, AT_V_CHOOSE, mask, binary(l, AT_V_EITHER, x, y));
-}
-
 /* ---- what may be worked out in vain ---------------------------------------------------------- */
 
 static bool lies_inside(const masker *m, int tensor, const at_aff *at) {
@@ -129,8 +118,8 @@ static bool is_mask(const masker *m, const at_cond *c, bool *by_lanes) {
 /* bounds: of x; NULL: it is an entry. */
 static const at_value *number(at_low *l, const at_aff *x, const int64_t *bounds) {
     if (bounds) bounds = at_copy(l->arena, bounds, 2 * sizeof *bounds);
-    if (x->n) return new_value(l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds});
-    return new_value(l, (at_value){.op = AT_V_CONST, .number = (double)x->c});
+    if (x->n) return at_value_new(l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds});
+    return at_value_new(l, (at_value){.op = AT_V_CONST, .number = (double)x->c});
 }
 
 static const at_value *mask_of(const masker *m, const at_cond *c);
@@ -143,8 +132,9 @@ static const at_value *mask_of_atom(const masker *m, const at_aff *atom, bool eq
     const at_value *entry = number(l, at_aff_sym(l, x.entry), NULL),
                    *other = x.k > 0 ? number(l, at_aff_scale(l, x.rest, -1), from_below)
                                     : number(l, x.rest, x.bounds);
-    if (equal) return binary(l, AT_V_EQUAL, entry, other);
-    return x.k > 0 ? binary(l, AT_V_AT_MOST, other, entry) : binary(l, AT_V_AT_MOST, entry, other);
+    if (equal) return at_value_binary(l, AT_V_EQUAL, entry, other);
+    return x.k > 0 ? at_value_binary(l, AT_V_AT_MOST, other, entry)
+                   : at_value_binary(l, AT_V_AT_MOST, entry, other);
 }
 
 /* x >= 0 && -x >= 0 */
@@ -162,9 +152,12 @@ static const at_value *mask_of(const masker *m, const at_cond *c) {
     switch (c->op) {
     case AT_C_ATOM: return mask_of_atom(m, c->atom, false);
     case AT_C_NOT:
-        return choose(l, mask_of(m, c->a), at_value_bits(l, false), at_value_bits(l, true));
-    case AT_C_AND: return choose(l, mask_of(m, c->a), mask_of(m, c->b), at_value_bits(l, false));
-    case AT_C_OR: return choose(l, mask_of(m, c->a), at_value_bits(l, true), mask_of(m, c->b));
+        return at_value_choose(l, mask_of(m, c->a), at_value_bits(l, false),
+                               at_value_bits(l, true));
+    case AT_C_AND:
+        return at_value_choose(l, mask_of(m, c->a), mask_of(m, c->b), at_value_bits(l, false));
+    case AT_C_OR:
+        return at_value_choose(l, mask_of(m, c->a), at_value_bits(l, true), mask_of(m, c->b));
     default: AT_BUG("a condition that is decided");
     }
 }
@@ -181,7 +174,7 @@ static const at_value *with_masks(const masker *m, const at_value *v) {
         !is_mask(m, v->cond, &by_lanes) || !by_lanes || !is_harmless(m, n->a) ||
         !is_harmless(m, n->b))
         return n;
-    return choose(m->l, mask_of(m, v->cond), n->a, n->b);
+    return at_value_choose(m->l, mask_of(m, v->cond), n->a, n->b);
 }
 
 const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,

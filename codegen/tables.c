@@ -150,20 +150,14 @@ static const at_value *number_between(maker *m, const at_aff *x, int64_t lo, int
     return v;
 }
 
-static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
-    const at_value v = {.op = op, .a = a, .b = b};
-    return at_copy(l->arena, &v, sizeof v);
-}
-
 static const at_value *constant(at_low *l, int64_t x) {
-    const at_value v = {.op = AT_V_CONST, .number = (float)x};
-    return at_copy(l->arena, &v, sizeof v);
+    return at_value_new(l, (at_value){.op = AT_V_CONST, .number = (float)x});
 }
 
 /* An entry of an index tensor: an integer in memory. */
 static const at_value *number_of_entry(at_low *l, const at_sym *s) {
     const at_value entry = {.op = AT_V_LOAD, .tensor = s->tensor, .at = s->of};
-    return binary(l, AT_V_NUMBER, at_copy(l->arena, &entry, sizeof entry), NULL);
+    return at_value_binary(l, AT_V_NUMBER, at_value_new(l, entry), NULL);
 }
 
 /* An index as a number: entries one by one, and what hangs on loops alone; as a whole where those
@@ -178,18 +172,19 @@ static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bound
         const at_sym s = l->syms.data[t.sym];
         if (s.kind != AT_SYM_LOAD) continue;
         const at_value *v = number_of_entry(l, &s);
-        if (t.k != 1) v = binary(l, AT_V_MUL, constant(l, t.k), v);
-        sum = sum ? binary(l, AT_V_ADD, sum, v) : v;
+        if (t.k != 1) v = at_value_binary(l, AT_V_MUL, constant(l, t.k), v);
+        sum = sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
     }
     const at_aff *rest = at_aff_const(l, x->c);
     for (int i = 0; i < x->n; i++)
         if (l->syms.data[x->t[i].sym].kind != AT_SYM_LOAD)
             rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
-    if (sum && !rest->n) return rest->c ? binary(l, AT_V_ADD, sum, constant(l, rest->c)) : sum;
+    if (sum && !rest->n)
+        return rest->c ? at_value_binary(l, AT_V_ADD, sum, constant(l, rest->c)) : sum;
     at_aff_range(l, rest, &lo, &hi);
     if (bounds && !are_few(lo, hi)) return number_between(m, x, bounds[0], bounds[1]);
     const at_value *v = number_between(m, rest, lo, hi);
-    return sum ? binary(l, AT_V_ADD, sum, v) : v;
+    return sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
 }
 
 static const at_value *value_look_up(maker *m, const at_value *v) {
