@@ -132,7 +132,7 @@ void at_build_join(at_builder *b, at_reduction r, int into, int partial, int ter
                                     [AT_REDUCE_MAX] = AT_T_MAX,
                                     [AT_REDUCE_MIN] = AT_T_MIN,
                                     [AT_REDUCE_PROD] = AT_T_MUL};
-    bool second = r == AT_REDUCE_MAX || r == AT_REDUCE_MIN;
+    bool second = at_reduction_is_extreme(r);
     at_tile_op *op = at_build_emit(b, kinds[r]);
     op->dst = (int16_t)into;
     op->a = (int16_t)(second ? term : partial);

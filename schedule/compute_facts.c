@@ -175,12 +175,12 @@ static double function_magnitude(const at_expr *e, double x) {
 
 static bool reduces_to_extreme(const bounder *b) {
     const at_tensor *t = &b->c->tensors[b->stage];
-    return t->num_reduce && (t->reduction == AT_REDUCE_MAX || t->reduction == AT_REDUCE_MIN);
+    return t->num_reduce && at_reduction_is_extreme(t->reduction);
 }
 
 /* Of so many terms, each of them at most x. */
 static double reduced_magnitude(at_reduction r, double x, double terms) {
-    if (r == AT_REDUCE_MAX || r == AT_REDUCE_MIN) return x;
+    if (at_reduction_is_extreme(r)) return x;
     if (r == AT_REDUCE_PROD) return x <= 1 ? 1 : terms < 0 ? INFINITY : pow(x, terms);
     return x == 0 ? 0 : terms < 0 ? INFINITY : x * terms;
 }

@@ -19,6 +19,8 @@ const char *at_reduction_name(at_reduction r) { return rows[r].name; }
 
 float at_reduction_neutral(at_reduction r) { return rows[r].neutral; }
 
+bool at_reduction_is_extreme(at_reduction r) { return r == AT_REDUCE_MAX || r == AT_REDUCE_MIN; }
+
 int at_reduction_find(const char *name) {
     for (int i = 0; i < AT_REDUCE_COUNT; i++)
         if (!strcmp(rows[i].name, name)) return i;

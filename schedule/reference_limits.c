@@ -80,11 +80,9 @@ static bool is_exact(const naive *m, const at_expr *e) {
     }
 }
 
-static bool reduces_to_extreme(const at_tensor *t) {
-    return t->reduction == AT_REDUCE_MAX || t->reduction == AT_REDUCE_MIN;
+static bool rounds_terms(const at_tensor *t) {
+    return t->num_reduce && !at_reduction_is_extreme(t->reduction);
 }
-
-static bool rounds_terms(const at_tensor *t) { return t->num_reduce && !reduces_to_extreme(t); }
 
 void naive_find_rounded(naive *m) {
     m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
@@ -424,7 +422,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     nest_text out = {.start = ""};
     block term = {.m = m, .depth = axes_of(t) - 1}, result = {.m = m, .depth = t->num_axes - 1};
     m->num_names = 0;
-    bool is_extreme = t->num_reduce && reduces_to_extreme(t);
+    bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
     pair x = side ? (pair){NULL, NULL} : value(&term, body);
     if (!t->num_reduce) {

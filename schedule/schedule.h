@@ -67,6 +67,7 @@ typedef enum at_reduction {
 const char *at_reduction_name(at_reduction r); /* as written */
 int at_reduction_find(const char *name);       /* -1: none */
 float at_reduction_neutral(at_reduction r);
+bool at_reduction_is_extreme(at_reduction r); /* one of its terms, unrounded: max, min */
 double at_reduction_join(at_reduction r, double term, double partial); /* one more term */
 /* The same as a statement of C, each operand of which is a name; the C of the neutral element. */
 const char *at_reduction_c(at_reduction r, at_arena *a, const char *term, const char *partial);
