@@ -124,6 +124,28 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
     }
 }
 
+/* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
+ * and what a step stores by one mask the next one loads by another. */
+static double cut_share(const at_estimator *e, const est_tile *t) {
+    const est_leaf *x = t->x;
+    const est_terms *terms = e->stages[x->node->tensor].terms;
+    double share = 0;
+    uint32_t steps = 0; /* axes that the tile sums over */
+    if (!terms->num_borders) return 0;
+    for (int i = t->root; i < x->num_loops; i++)
+        if (x->loop[i].sums && x->loop[i].axis >= 0) steps |= 1u << x->loop[i].axis;
+    for (int i = t->root; i < x->num_loops; i++)
+        for (int k = 0; k < terms->num_borders && x->loop[i].ann == AT_ANN_VEC; k++) {
+            const est_border *b = &terms->borders[k];
+            double places = 0;
+            if (b->axis != x->loop[i].axis || !(b->asked & steps)) continue;
+            for (int j = 0; j < EST_FEWER; j++) places += b->fewer[j].number * (double)b->num;
+            double ends = est_min(2, places), vectors = ceil(x->loop[i].extent / t->width);
+            share = est_max(share, est_min(1, ends / vectors));
+        }
+    return share;
+}
+
 /* What a step waits for, and the end of a call. */
 static void set_waits(const at_estimator *e, est_tile *t) {
     const est_leaf *x = t->x;
@@ -154,27 +176,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * est_max(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
-}
-
-/* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
- * and what a step stores by one mask the next one loads by another. */
-static double cut_share(const at_estimator *e, const est_tile *t) {
-    const est_leaf *x = t->x;
-    const est_terms *terms = e->stages[x->node->tensor].terms;
-    double share = 0;
-    uint32_t steps = 0; /* axes that the tile sums over */
-    for (int i = t->root; i < x->num_loops; i++)
-        if (x->loop[i].sums && x->loop[i].axis >= 0) steps |= 1u << x->loop[i].axis;
-    for (int i = t->root; i < x->num_loops; i++)
-        for (int k = 0; k < terms->num_borders && x->loop[i].ann == AT_ANN_VEC; k++) {
-            const est_border *b = &terms->borders[k];
-            double places = 0;
-            if (b->axis != x->loop[i].axis || !(b->asked & steps)) continue;
-            for (int j = 0; j < EST_FEWER; j++) places += b->fewer[j].number * (double)b->num;
-            double ends = est_min(2, places), vectors = ceil(x->loop[i].extent / t->width);
-            share = est_max(share, est_min(1, ends / vectors));
-        }
-    return share;
+    t->memory_ns = est_max(t->memory_ns, cut_share(e, t) * (double)s->waits_ns[1]);
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */
@@ -383,7 +385,6 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     tail tails[2];
     set_tile(e, x, end, root, &t);
     set_waits(e, &t);
-    t.memory_ns = est_max(t.memory_ns, cut_share(e, &t) * (double)e->o.speeds->waits_ns[1]);
     exceed(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
     double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;
