@@ -14,6 +14,7 @@ typedef struct at_places {
     const int *tensor_of; /* which of those the kernel's tensors are; NULL: they are the same */
 } at_places;
 
+/* Its code alone, without buffers. In a; borrows k. */
 at_job at_kernel_code(at_arena *a, const at_kernel *k);
 /* Code, buffers in the order of the kernel's parameters, and workspace; packed ones have offset -1.
  * How it is compiled, checked and timed is left at zero. In a; borrows k. */

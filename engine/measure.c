@@ -222,8 +222,8 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
 }
 
 void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
-    if (s->compiler != AT_TCC) return;
     at_job code = at_kernel_code(a, c->kernel);
+    code.compiler = s->compiler;
     at_worker_ahead(s->worker, &code, s->options.stop);
     c->ahead = code.ahead;
 }
