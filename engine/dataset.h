@@ -65,6 +65,11 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 at_status at_dataset_expect(at_dataset *d, at_error *err);
 /* Finds `factor`; longest: terms of a sum whose bounds are data, at most. */
 void at_dataset_find_factors(at_dataset *d, int64_t longest);
+/* Is there an exponential of what lies below a maximum? Then inputs are so large that without the
+ * maximum it overflows; with it, it is what it would be near 0. */
+bool at_dataset_is_high(const at_dataset *d);
+/* Puts values of the user's into the store, in the layout that the tensor has now. */
+void at_dataset_lay_given(at_dataset *d, int tensor);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as
  * above. */
 at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err);

@@ -1,16 +1,19 @@
 /* engine/dataset_scale.c: where a function of a long sum is computed, the sum's factors are so
  * small that it stays moderate. Of large values every sigmoid is 0 or 1, which hides what is wrong
  * in the sum, and exponentials are subnormal, which a core takes much longer for. What lies below a
- * maximum stays large: without the maximum it overflows. */
+ * maximum is large: without the maximum it overflows. */
 #include "engine/dataset.h"
 
 #include <math.h>
 
+static bool is_maximum(const at_compute *c, const at_expr *e) {
+    if (e->op != AT_X_INDEX) return false;
+    const at_tensor *t = &c->tensors[e->ref];
+    return t->num_reduce && t->reduction == AT_REDUCE_MAX;
+}
+
 static bool reads_maximum(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *t = &c->tensors[e->ref];
-        return t->num_reduce && t->reduction == AT_REDUCE_MAX;
-    }
+    if (e->op == AT_X_INDEX) return is_maximum(c, e);
     for (int i = 0; i < e->nargs; i++)
         if (reads_maximum(c, e->arg[i])) return true;
     return false;
@@ -77,4 +80,20 @@ void at_dataset_find_factors(at_dataset *d, int64_t longest) {
         shrink_products(d, x->body, n);
     }
     at_arena_free(a);
+}
+
+static bool is_below_maximum(const at_compute *c, const at_expr *e, bool in_exp) {
+    in_exp |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_EXP;
+    if (in_exp && e->op == AT_X_SUB && is_maximum(c, e->arg[1])) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (is_below_maximum(c, e->arg[i], in_exp)) return true;
+    return false;
+}
+
+bool at_dataset_is_high(const at_dataset *d) {
+    const at_compute *c = d->compute;
+    for (int t = 0; t < c->num_tensors && !d->is_exact; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && is_below_maximum(c, c->tensors[t].body, false))
+            return true;
+    return false;
 }
