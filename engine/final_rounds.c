@@ -9,7 +9,7 @@
 #include "engine/anchors.h"
 #include "engine/states.h"
 
-static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
+static const double peak_age_s = 0.15; /* measuring it takes 8 ms, a twentieth of the time then */
 enum { LEAST_OPEN = 4 };               /* finalists that later rounds have turns of */
 enum { OTHER_SHARE = 10 };             /* a state is looked at that had this part of the turns */
 /* In pairs: samples of each that intervals begin with. */

@@ -11,6 +11,7 @@
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
 #define LONG_BLOCK 3   /* runs of the anchor, then */
 #define HOPELESS 1.5   /* after one pair */
+#define AGREE 1.07     /* two pairs: their mean is about as exact as the median of three */
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
 #define MUCH_BETTER 0.75   /* than the anchor: believed of more pairs only, MANY, */
 #define LONG_NS 500000000  /* unless they take so long already */
@@ -111,6 +112,12 @@ static at_state look(const at_job *job) {
     return at_probe_state(&seen, &job->reach);
 }
 
+static int counting(const at_job *job, const at_outcome *out) {
+    int n = 0;
+    for (int i = 0; i < out->num_pairs; i++) n += at_state_counts(job->wanted, out->pairs[i].state);
+    return n;
+}
+
 /* The ratios that count; of all where there are none. */
 static int take_ratios(const at_job *job, const at_outcome *out, double *ratios) {
     int n = 0;
@@ -130,10 +137,8 @@ static bool is_much_better(const at_job *job, const at_outcome *out) {
 
 /* Are there so many, or do those that count not come? */
 static bool is_full(const at_job *job, int most, const at_outcome *out) {
-    int counting = 0;
-    for (int i = 0; i < out->num_pairs; i++)
-        counting += at_state_counts(job->wanted, out->pairs[i].state);
-    return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
+    return counting(job, out) >= most || out->num_pairs == AT_MAX_PAIRS ||
+           out->num_pairs >= PATIENCE * most;
 }
 
 /* Is it certain on which side of the border they are? May be asked after each. */
@@ -148,12 +153,20 @@ static bool is_settled(const at_job *job, const at_outcome *out) {
     return above + below >= MANY && at_sign_evidence(above, below) >= log(1 / job->border_level);
 }
 
+/* The first two of those that count. */
+static bool two_agree(const at_job *job, const at_outcome *out) {
+    double ratios[AT_MAX_PAIRS];
+    if (job->to_the_end || out->disturbed_kept || counting(job, out) != 2) return false;
+    take_ratios(job, out, ratios);
+    return ratios[0] <= AGREE * ratios[1] && ratios[1] <= AGREE * ratios[0];
+}
+
 /* Is nothing to be won with more of them? *most: so many are asked for; raised where what they say
  * has to be seen again. */
 static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_outcome *out) {
     if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
         if (ratio(&out->pairs[0]) > HOPELESS) return true;
-    if (!is_full(job, *most, out)) return is_settled(job, out);
+    if (!is_full(job, *most, out) && !two_agree(job, out)) return is_settled(job, out);
     if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(job, out))
         return true;
     *most = MANY;

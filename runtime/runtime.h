@@ -220,8 +220,8 @@ typedef struct at_job {
     /* Above 0: so many pairs that count (wanted), each a run (of short kernels a block of runs)
      * beside one of the worker's anchor (at_worker_anchor); which of the two comes first is drawn
      * from the seed. The rules above do not count then, but: a check run of 3 times the anchor's
-     * ends it (at_least), and so does a ratio above 1.5 after one pair; where the median is below
-     * 0.75 there are 11. to_the_end: none of these. */
+     * ends it (at_least), and so does a ratio above 1.5 after one pair, and two that agree within
+     * 7 %; where the median is below 0.75 there are 11. to_the_end: none of these. */
     int pairs;
     bool to_the_end;
     /* Above 0: it is enough, from 11 pairs that count on, to know at this level on which side of
