@@ -186,11 +186,9 @@ static at_status write_file(const derived *d, const shown_sketch *s, const at_op
 }
 
 static at_status derive(derived *d, const at_options *o, at_error *err) {
-    int chosen = 0;
     AT_TRY(at_open_task(o, d->session, err));
     AT_TRY(look(d, err));
-    if (o->request.sketch)
-        AT_TRY(at_task_find_sketch(d->session->task, o->request.sketch, &chosen, err));
+    const int chosen = d->session->chosen.sketch;
     if (o->output) AT_TRY(write_file(d, &d->sketches[chosen], o, err));
     if (o->request.sketch) d->sketches[0] = d->sketches[chosen], d->n = 1;
     return o->json ? print_json(d, err) : o->output ? AT_OK : print_text(d, o, err);

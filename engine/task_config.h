@@ -39,7 +39,7 @@ typedef struct at_selection {
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
     const struct at_arrays *arrays; /* of --array, or NULL */
-    int sketch;                     /* the one that is asked for, else 0 */
+    int sketch;                     /* the one that is asked for, else the default's */
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

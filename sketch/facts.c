@@ -179,12 +179,17 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
     }
 }
 
+typedef struct cut_ends { /* of an access, [either end of each axis]: by which ends of reductions */
+    unsigned char by[2 * AT_FACTS_MAX_AXES]; /* 1, 2, or both */
+} cut_ends;
+
 /* Which axes a choice such as padding cuts: at one of an axis' ends it takes something else than in
  * its middle, with reductions at one of theirs. */
 static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *middle) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
     int64_t axis[AT_FACTS_MAX_AXES];
+    cut_ends *cut = AT_NEW_ARRAY(a, cut_ends, s->num_accesses);
     memcpy(axis, middle, sizeof axis);
     for (int end = 0; end < 2; end++) {
         offsets inside = {.left = MOST_NODES};
@@ -197,10 +202,15 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
             collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &moved);
             axis[k / 2] = middle[k / 2];
             for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
-                s->access[i].is_cut[k / 2] |=
-                    moved.data[i].guard == CUT && inside.data[i].guard != CUT;
+                if (moved.data[i].guard == CUT && inside.data[i].guard != CUT)
+                    cut[i].by[k] |= (unsigned char)(1 << end);
         }
     }
+    for (int i = 0; i < s->num_accesses; i++)
+        for (int k = 0; k < 2 * t->num_axes; k++) {
+            s->access[i].is_cut[k / 2] |= cut[i].by[k] != 0;
+            s->access[i].is_cut_unevenly[k / 2] |= cut[i].by[k] == 1 || cut[i].by[k] == 2;
+        }
 }
 
 /* The same element at every point, by the same words. */

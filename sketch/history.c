@@ -130,7 +130,7 @@ static void define(at_template *t) {
     const steps_row *x = (const steps_row *)at_template_row_of(t);
     if (*x->sizes) at_sizes(t, x->sizes);
     at_compute_text(t, x->compute);
-    at_sketch_add(t, "steps", x->sketch, x->mark);
+    at_sketch_add(t, "steps", x->sketch, false, x->mark);
 }
 
 typedef struct number {

@@ -2,7 +2,10 @@
  * that go along it, or into the rows of dot products:
  *
  *     n, c, h, w, .. @conv reads pad    ->    n, c, y, x0, x1:vec => @pad
- *                                             n, h, w0, .. w1:vec => @conv  */
+ *                                             n, h, w0, .. w1:vec => @conv
+ *
+ * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
+ * step, so these sketches are what a task has by default. */
 #include "sketch/tile.h"
 
 static bool is_cut(const sketch_state *s, int stage, const at_access *x) {
@@ -21,9 +24,10 @@ static bool has_phases(const at_stage_facts *f, int axes) {
     return false;
 }
 
-const char *sketch_strips(const sketch_state *s, bool **kept) {
+const char *sketch_strips(const sketch_state *s, bool **kept, bool *is_needed) {
     const at_compute *c = s->facts->compute;
     const char *word = NULL;
+    *is_needed = false;
     *kept = AT_NEW_ARRAY(s->arena, bool, s->before->compute->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
@@ -31,11 +35,12 @@ const char *sketch_strips(const sketch_state *s, bool **kept) {
             has_phases(f, c->tensors[t].num_axes))
             continue;
         for (int i = 0; i < f->num_accesses; i++) {
-            int from = f->access[i].from,
+            int from = f->access[i].from, vec = tile_vector_of(s, t),
                 known = at_compute_find(s->before->compute, c->tensors[from].name);
             if (from == f->access[i].tensor || (*kept)[known] || !is_cut(s, t, &f->access[i]))
                 continue;
             (*kept)[known] = true;
+            *is_needed |= vec >= 0 && f->access[i].is_cut_unevenly[vec];
             word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
                         : at_format(s->arena, "strip_%s", c->tensors[from].name);
         }

@@ -101,7 +101,8 @@ static at_sketch finish(sketch_state *s) {
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
     drop_unused(s, at_text_str(&tree));
-    at_sketch out = {.name = *s->name ? s->name : "plain", .begun = s->begun};
+    at_sketch out = {
+        .name = *s->name ? s->name : "plain", .begun = s->begun, .is_preferred = s->is_preferred};
     out.steps = sketch_edits(s, &out.num_steps);
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
@@ -204,9 +205,12 @@ static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sk
     derive(a, &first, &all);
     for (int i = 0; i < 2 && !d->tree; i++) {
         sketch_states more = {0};
-        const char *word = i ? sketch_wholes(&first, &kept) : sketch_strips(&first, &kept);
+        bool is_needed = false;
+        const char *word =
+            i ? sketch_wholes(&first, &kept) : sketch_strips(&first, &kept, &is_needed);
         if (!word || start(a, d, kept, &other, &why) != AT_OK) continue;
         other.name = word;
+        other.is_preferred = is_needed;
         derive(a, &other, &more);
         add_states(&all, &more, sketch_most(&first));
     }
@@ -246,7 +250,8 @@ static void derive_template(at_template *t) {
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (derive_all(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)
-        at_sketch_add(t, sketches[i].name, &sketches[i].s->row, &sketches[i]);
+        at_sketch_add(t, sketches[i].name, &sketches[i].s->row, sketches[i].is_preferred,
+                      &sketches[i]);
 }
 
 void at_sketches_for_templates(void) { at_template_deriver(derive_template); }

@@ -12,6 +12,7 @@ typedef struct at_sketch {
     const at_edit *steps; /* from the plain tree, or from: */
     int num_steps;
     const at_tree *begun; /* what somebody wrote, with all its leaves; NULL: nothing */
+    bool is_preferred;    /* the task's default is one of these, if there are any */
 } at_sketch;
 
 /* From here on templates without a schedule are derived. */

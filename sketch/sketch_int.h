@@ -70,8 +70,9 @@ typedef struct sketch_state {
     const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
     const at_tree *written;         /* and as it was written */
     const char *name;
-    const int *like; /* [tensors] the first visited of the stages that are alike, or itself */
-    int visited;     /* the stage that rules look at; -1: none */
+    bool is_preferred; /* the task's default is one of these, if there are any */
+    const int *like;   /* [tensors] the first visited of the stages that are alike, or itself */
+    int visited;       /* the stage that rules look at; -1: none */
     AT_VEC(sketch_choice) ways; /* of stages that others may be like */
     AT_VEC(sketch_split_of) splits;
 } sketch_state;
@@ -161,9 +162,9 @@ at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_err
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed
  * often, and what that adds to a name; NULL: none (rule_whole.c). */
 const char *sketch_wholes(const sketch_state *s, bool **kept);
-/* The same, since padding would cut into the lanes
- * that read them, and what that adds to a name; NULL: none (rule_strip.c). */
-const char *sketch_strips(const sketch_state *s, bool **kept);
+/* The same, since padding would cut into the lanes that read them. is_needed: without, sums would
+ * wait in memory (rule_strip.c). */
+const char *sketch_strips(const sketch_state *s, bool **kept, bool *is_needed);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (rule_prefetch.c). */
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,

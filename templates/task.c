@@ -142,6 +142,12 @@ const at_definition *at_task_definition(const at_task *t, int i) {
 }
 
 int at_task_num_sketches(const at_task *t) { return t->def.sketches.len; }
+int at_task_default_sketch(const at_task *t) {
+    for (int i = 0; i < t->def.sketches.len; i++)
+        if (t->def.sketches.data[i].is_preferred) return i;
+    return 0;
+}
+
 const char *at_task_sketch_name(const at_task *t, int i) { return t->def.sketches.data[i].name; }
 const void *at_task_sketch_mark(const at_task *t, int i) { return t->def.sketches.data[i].mark; }
 const at_task *at_task_sketch(const at_task *t, int i) { return t->sketches[i]; }
@@ -253,7 +259,8 @@ at_status at_task_sketch_default(at_arena *a, const at_task *t, int sketch, int 
 
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err) {
-    if (t->sketches) return at_task_sketch_default(a, t, 0, lanes, out, err);
+    if (t->sketches)
+        return at_task_sketch_default(a, t, at_task_default_sketch(t), lanes, out, err);
     at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);

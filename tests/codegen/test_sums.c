@@ -191,9 +191,65 @@ static void overlapping(void **state) {
     }
 }
 
+/* Whether a sum of a sketch's default waits in memory, by what lowering makes of it. */
+static bool sum_waits(const at_task *t, int sketch) {
+    const at_task *own = at_task_sketch(t, sketch);
+    const at_target *target = at_target_find("avx2");
+    const at_lower_options o = {.dialect = AT_DIALECT_GNU, .name = "kernel", .target = target};
+    at_arena *a = at_arena_new();
+    at_text loops = {0};
+    const at_lowered *l;
+    at_config config;
+    at_program *p;
+    CALL(at_task_default_config(a, own, target->lanes, &config, &err));
+    CALL(at_task_program(a, own, &config, &p, &err));
+    CALL(at_lower_tiles(a, p, &o, &l, &err));
+    bool waits = false;
+    for (int i = 0; i < p->compute->num_tensors; i++)
+        waits |= p->compute->tensors[i].num_reduce && at_lowered_sum_waits(l, i, &loops);
+    at_text_free(&loops);
+    at_arena_free(a);
+    return waits;
+}
+
+/* A task's default is another than the first sketch's just where a sum of that would wait in memory
+ * for what padding cuts; and then none waits. */
+static void default_sketch(void **state) {
+    (void)state;
+    static const char nchw[] = "examples/te/conv2d_nchw.te";
+    static const struct {
+        const char *path, *args;
+    } tasks[] = {
+        {nchw, "K=3,S=1,P=1"},
+        {nchw, "H=7,W=7,K=3,S=1,P=1"},
+        {nchw, "K=2,S=1,P=1"},
+        {nchw, "H=9,W=9,K=5,S=1,P=2"},
+        {nchw, "K=3,S=2,P=1"},
+        {nchw, "K=3,S=1,P=0"},
+        {nchw, "K=1,S=1,P=0"},
+        {nchw, "K=1,S=1,P=1"},              /* one column of zeros: the same lanes throughout */
+        {"examples/te/correlation.te", ""}, /* which lanes, the shift outside the sum says */
+        {"examples/te/conv2d.te", "H=14,W=14,CI=64,CO=3,K=3,P=1"}, /* dot products of channels */
+        {"examples/te/conv2d.te", "H=14,W=14,K=3,P=1"},
+        {"examples/te/matmul_add.te", "N=64,L=64,M=64"},
+    };
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, tasks[i].path, tasks[i].args);
+        const int chosen = at_task_default_sketch(t);
+        at_config c, own;
+        if (sum_waits(t, chosen) || sum_waits(t, 0) != (chosen > 0))
+            fail_msg("%s %s: %s", tasks[i].path, tasks[i].args, at_task_sketch_name(t, chosen));
+        CALL(at_task_default_config(a, t, 8, &c, &err));
+        assert_ptr_equal(at_task_of_config(t, &c, &own), at_task_sketch(t, chosen));
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers), cmocka_unit_test(waiting),
-                                       cmocka_unit_test(overlapping)};
+                                       cmocka_unit_test(overlapping),
+                                       cmocka_unit_test(default_sketch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
