@@ -4,8 +4,8 @@
  * up, become entries of a table of the same length, which is read instead: a sum over a list then
  * neither divides nor multiplies. A table depends on the list alone, so it is packed like weights:
  * ahead, or first thing in the kernel. So does a table of the numbers that an index used as a value
- * can be. Needs: addresses. Ensures: what digits of entries remain
- * depend on loops, too. */
+ * can be, and one of given numbers that a loop reads which is not written out. Needs: addresses.
+ * Ensures: what digits of entries remain depend on loops, too. */
 #include "codegen/codegen_int.h"
 
 #define MOST_NUMBERS (1 << 22)           /* that indices used as values may reach */
@@ -21,10 +21,16 @@ typedef struct { /* lo, lo + 1, .. */
     int tensor;
 } numbers;
 
+typedef struct { /* given numbers, in memory */
+    const double *of;
+    int tensor;
+} given;
+
 typedef struct {
     at_low *l;
     AT_VEC(table) tables;
     AT_VEC(numbers) numbers;
+    AT_VEC(given) givens;
     int sym; /* the loop over entries; -1: not made yet */
 } maker;
 
@@ -187,26 +193,71 @@ static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bound
     return sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
 }
 
-static const at_value *value_look_up(maker *m, const at_value *v) {
-    if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
+/* ---- given numbers --------------------------------------------------------------------------- */
+
+static bool is_of_loops(const at_aff *x, at_mask loops) {
+    for (int i = 0; i < x->n; i++)
+        if (x->t[i].sym >= AT_MAX_LOOPS || !(loops & AT_BIT(x->t[i].sym))) return false;
+    return true;
+}
+
+/* table[0] = .., table[1] = .., .. */
+static void fill_given(maker *m, int tensor, const at_value *v) {
+    at_low *l = m->l;
+    at_ir *list = NULL, **tail = &list;
+    for (int i = 0; i < v->table_len; i++) {
+        at_ir *store = at_ir_new(l, AT_IR_STMT);
+        store->stmt.tensor = tensor;
+        store->stmt.at = at_aff_const(l, i);
+        store->stmt.val = at_value_new(l, (at_value){.op = AT_V_CONST, .number = v->table[i]});
+        store->stmt.label = l->tensors[tensor].name;
+        at_ir_append(&tail, store);
+    }
+    at_low_prepend(l, list);
+}
+
+/* Only where loops are written out does each place know its element. */
+static const at_value *element_of(maker *m, const at_value *v, at_mask written_out) {
+    at_low *l = m->l;
+    if (is_of_loops(v->at, written_out)) return v;
+    const given *found = NULL;
+    for (int i = 0; i < m->givens.len; i++)
+        if (m->givens.data[i].of == v->table) found = &m->givens.data[i];
+    if (!found) {
+        given *g = at_push(l->arena, &m->givens);
+        *g = (given){v->table, add_table(l, l->tensors[v->tensor].name, v->table_len, false)};
+        at_low_place_table(l, g->tensor);
+        fill_given(m, g->tensor, v);
+        found = g;
+    }
+    return at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = found->tensor, .at = v->at});
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static const at_value *value_look_up(maker *m, const at_value *v, at_mask written_out) {
+    if (v->op == AT_V_CONST) return v;
+    if (v->op == AT_V_TABLE) return element_of(m, v, written_out);
     if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v->tensor, v->at);
-    if (v->a) n->a = value_look_up(m, v->a);
-    if (v->b) n->b = value_look_up(m, v->b);
+    if (v->a) n->a = value_look_up(m, v->a, written_out);
+    if (v->b) n->b = value_look_up(m, v->b, written_out);
     return n;
 }
 
-static void list_look_up(maker *m, at_ir *n) {
+static void list_look_up(maker *m, at_ir *n, at_mask written_out) {
     for (; n; n = n->next) {
-        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val);
-        list_look_up(m, n->child);
-        list_look_up(m, n->other);
+        bool is_out = n->kind == AT_IR_LOOP && n->loop.ann != AT_ANN_VEC && !at_loop_is_counted(n);
+        at_mask inside = is_out ? written_out | AT_BIT(n->loop.sym) : written_out;
+        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val, written_out);
+        list_look_up(m, n->child, inside);
+        list_look_up(m, n->other, inside);
     }
 }
 
 bool at_pass_tables(at_low *l) {
     maker m = {.l = l, .sym = -1};
-    list_look_up(&m, l->root);
+    list_look_up(&m, l->root, 0);
     return l->err->status == AT_OK;
 }

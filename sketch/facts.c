@@ -316,6 +316,14 @@ static bool calls(const at_expr *e) {
     return false;
 }
 
+/* Does it read by an index that is bounded, or chosen? No vector can be loaded so. */
+static bool clamps(const at_expr *e, bool in_index) {
+    if (in_index && (e->op == AT_X_MIN || e->op == AT_X_MAX || e->op == AT_X_SELECT)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (clamps(e->arg[i], in_index || e->op == AT_X_INDEX)) return true;
+    return false;
+}
+
 /* ---- who reads whom -------------------------------------------------------------------------- */
 
 int at_facts_count_reads(const at_expr *e, int tensor) {
@@ -386,8 +394,8 @@ static bool takes_sums(const at_facts *f, int stage, const at_expr *e) {
 }
 
 /* Computed where it is read: no sum, and either cheap or read in one place where each element is
- * needed once. A constant of no reads is cheap. What is calculated of a sum, and needed again, is
- * done once, beside the sum. */
+ * needed once. A constant of no reads is cheap, an index that is bounded is not. What is calculated
+ * of a sum, and needed again, is done once, beside the sum. */
 static bool dissolves(const at_facts *f, int stage) {
     const at_compute *c = f->compute;
     const at_tensor *t = &c->tensors[stage];
@@ -408,7 +416,8 @@ static bool dissolves(const at_facts *f, int stage) {
         again |= points > elements;
     }
     if (again && f->of[stage].operations > 0 && takes_sums(f, stage, t->body)) return false;
-    return !f->of[stage].is_expensive || (places == 1 && !again);
+    bool is_dear = f->of[stage].is_expensive || clamps(t->body, false);
+    return !is_dear || (places == 1 && !again);
 }
 
 /* Stages that are dissolved into each other multiply: one whose text has become too long that way

@@ -89,6 +89,7 @@ static float evaluate(runner *r, const at_value *v) {
     }
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
     if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
+    if (v->op == AT_V_TABLE) return (float)v->table[value_of(r, v->at)];
     float a = evaluate(r, v->a);
     if (v->op == AT_V_CALL) return (float)at_function_value(v->function, a);
     if (v->op == AT_V_CHOOSE) return evaluate(r, a != 0 ? v->b->a : v->b->b);

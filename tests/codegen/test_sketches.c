@@ -153,6 +153,8 @@ static void operators(void **state) {
         {"tests/te/heads", "S=37,D=22,H=2"},
         {"tests/te/two_gates_named_apart", "M=3,K=5,F=19"},
         {"tests/te/masked_by_entries", "N=37"},
+        {"tests/te/edge_gradient", "H=7,W=37"},
+        {"tests/te/cyclic_weights", "M=5,N=19,K=12"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
