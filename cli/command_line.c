@@ -85,6 +85,9 @@ static at_status take_verb(at_options *o, at_error *err) {
     if (near)
         return at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; did you mean %s?",
                        word, near);
+    if (strchr(word, '/'))
+        return at_fail(err, AT_E_USAGE, "%s is no template: the name of its file ends in .c or .te",
+                       word);
     return at_fail(err, AT_E_USAGE,
                    "unknown command or template \"%s\"; autotune --help lists the commands, "
                    "autotune list the templates",

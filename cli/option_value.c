@@ -11,13 +11,13 @@ at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t 
     char *end;
     errno = 0;
     long long v = strtoll(text, &end, 10);
-    if (end == text || *end || isspace((unsigned char)*text))
-        return at_fail(err, AT_E_USAGE, "%s %s: not an integer", what, text);
-    if (errno || v < min || v > max) {
+    bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
+    if (!is_integer || errno || v < min || v > max) {
+        const char *wanted = is_integer ? "must be" : "not an integer";
         if (max == INT64_MAX && !errno)
-            return at_fail(err, AT_E_USAGE, "%s %s: must be at least %lld", what, text,
-                           (long long)min);
-        return at_fail(err, AT_E_USAGE, "%s %s: must be from %lld to %lld", what, text,
+            return at_fail(err, AT_E_USAGE, "%s %s: %s%s at least %lld", what, text, wanted,
+                           is_integer ? "" : " of", (long long)min);
+        return at_fail(err, AT_E_USAGE, "%s %s: %s from %lld to %lld", what, text, wanted,
                        (long long)min, (long long)max);
     }
     *out = v;

@@ -26,11 +26,11 @@ static at_status read_number(const at_tuner_option *option, const char *what, co
     char *end;
     errno = 0;
     long long v = strtoll(text, &end, 10);
-    if (end == text || *end || isspace((unsigned char)*text))
-        return at_fail(err, AT_E_USAGE, "%s %s: not an integer", what, text);
-    if (errno || v < option->min || v > option->max)
-        return at_fail(err, AT_E_USAGE, "%s %s: must be from %lld to %lld", what, text,
-                       (long long)option->min, (long long)option->max);
+    bool is_integer = end != text && !*end && !isspace((unsigned char)*text);
+    if (!is_integer || errno || v < option->min || v > option->max)
+        return at_fail(err, AT_E_USAGE, "%s %s: %s from %lld to %lld", what, text,
+                       is_integer ? "must be" : "not an integer", (long long)option->min,
+                       (long long)option->max);
     *out = v;
     return AT_OK;
 }

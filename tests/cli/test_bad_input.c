@@ -36,6 +36,7 @@ static void command_line(void **state) {
         {"brew coffee", 2,
          "unknown command or template \"brew\"; autotune --help lists the commands, autotune list "
          "the templates"},
+        {"./brew.txt", 2, "./brew.txt is no template: the name of its file ends in .c or .te"},
         {"show brew", 2, "unknown template \"brew\"; there are: ..."},
         {"help brew", 2, "no command \"brew\"; autotune --help lists them"},
         {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
@@ -49,7 +50,8 @@ static void command_line(void **state) {
          "--sparsity is no option of plot; did you mean --against sparsity?"},
         {T " --trials", 2, "--trials needs a value: --trials N"},
         {T " --json=yes", 2, "--json takes no value"},
-        {T " --trials x", 2, "--trials x: not an integer"},
+        {T " --trials x", 2, "--trials x: not an integer from 1 to 1000000000"},
+        {T " --trials 1e3", 2, "--trials 1e3: not an integer from 1 to 1000000000"},
         {T " --trials 0", 2, "--trials 0: must be from 1 to 1000000000"},
         {T " --trials=-3", 2, "--trials -3: must be from 1 to 1000000000"},
         {T " --trials 99999999999999999999", 2,
@@ -127,7 +129,7 @@ static void configurations(void **state) {
         {T " --tuner grid --range 98784-98790 --log range.log", 2,
          "--range 98784-98790: not within the space, 0 to 98783"},
         {"space " T " --index 0,98784", 2, "--index: index 98784 is beyond the space: 0 to 98783"},
-        {"space " T " --index 0,,1", 2, "--index : not an integer"},
+        {"space " T " --index 0,,1", 2, "--index : not an integer of at least 0"},
         {"show " T " --dump nonsense", 2, "--dump nonsense: there are dissolve, ..."},
     };
     check(cases, COUNT(cases));

@@ -332,7 +332,7 @@ static void bad_options(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"ga:population=1", "ga:population 1: must be from 2 to 10000"},
-        {"ga:population=x", "ga:population x: not an integer"},
+        {"ga:population=x", "ga:population x: not an integer from 2 to 10000"},
         {"ga:population=4,population", "ga: \"population\": write OPTION=VALUE, commas between"},
         {"ga:", "ga: \"\": write OPTION=VALUE, commas between"},
         {"ga:size=4", "ga has no option \"size\"; its options: population"},
