@@ -137,6 +137,7 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     const est_terms *terms;                    /* of the program at hand */
     const est_terms *kept[KEPT_TERMS];         /* of this one and of others, by their hash */
     int sizes_asked[MOST_SIZES_ASKED];         /* that terms may hang on, slots of values */
+    const bool *asked_in;                      /* the tree's stages that are dissolved, or NULL */
     int num_sizes_asked;                       /* -1: more than these: all are taken to count */
     double operations;                         /* arithmetic per element */
     uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
@@ -235,6 +236,8 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
                     est_stage *stages);
 /* Adds the axes that an index depends on, and whether it is no sum of them times numbers. */
 void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides);
+/* Slots of the sizes in it, each once; *num: -1 where they are more than `most`. */
+void est_find_sizes(const at_expr *e, int most, int *sizes, int *num);
 
 /* estimate_terms.c: which terms of the leaf's stage count, kept with the stage. */
 const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x);

@@ -25,8 +25,8 @@ static void add_size(int slot, int most, int *sizes, int *num) {
     else sizes[(*num)++] = slot;
 }
 
-static void find_sizes(const at_expr *e, int most, int *sizes, int *num) {
-    for (int i = 0; i < e->nargs; i++) find_sizes(e->arg[i], most, sizes, num);
+void est_find_sizes(const at_expr *e, int most, int *sizes, int *num) {
+    for (int i = 0; i < e->nargs; i++) est_find_sizes(e->arg[i], most, sizes, num);
     if (e->op == AT_X_NAME && e->ref >= AT_REF_SIZE)
         add_size(e->ref - AT_REF_SIZE, most, sizes, num);
 }
@@ -102,7 +102,7 @@ static const at_expr *passed_on(const at_expr *body) {
 static void find_sizes_through(const est_stage *stages, const at_expr *read, int *sizes, int *num) {
     while (read) {
         for (int d = 0; d < read->nargs; d++)
-            find_sizes(read->arg[d], MOST_SIZES_THROUGH, sizes, num);
+            est_find_sizes(read->arg[d], MOST_SIZES_THROUGH, sizes, num);
         read = stages[read->ref].passed_on;
     }
 }
@@ -130,15 +130,8 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     out->passed_on = passed_on(t->body);
     out->reads = reads_of(a, c, stages, out);
     out->is_conditional = out->selects = has_select(t->body);
-    find_sizes(t->body, MOST_SIZES_ASKED, out->sizes_asked, &out->num_sizes_asked);
-    for (int r = 0; r < out->num_reads; r++) {
-        const est_stage *read = &stages[out->read[r]->ref];
-        out->is_conditional |= read->is_conditional;
-        for (int i = 0; i < read->num_sizes_asked; i++)
-            add_size(read->sizes_asked[i], MOST_SIZES_ASKED, out->sizes_asked,
-                     &out->num_sizes_asked);
-        if (read->num_sizes_asked < 0) out->num_sizes_asked = -1;
-    }
+    for (int r = 0; r < out->num_reads; r++)
+        out->is_conditional |= stages[out->read[r]->ref].is_conditional;
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
         for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
             uint32_t axes = 0;
@@ -146,7 +139,8 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
             for (int i = 0; i < 32; i++)
                 if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
             out->listed[r][d] = is_listed(out->read[r]->arg[d]);
-            find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d], &out->num_sizes[r][d]);
+            est_find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
+                           &out->num_sizes[r][d]);
             if (!out->straight[r]) out->straight[r] = AT_NEW_ARRAY(a, est_straight, MAX_DIMS);
             if (!out->divides[r][d] && out->num_sizes[r][d] >= 0 &&
                 out->read[r]->arg[d]->op != AT_X_NAME)

@@ -242,12 +242,32 @@ static bool is_of(const est_terms *s, const at_program *p, const int64_t *extent
     return same;
 }
 
+/* Sizes that the terms which count may hang on in this tree: of conditions, and of what leads to
+ * such. */
+static void find_sizes_asked(const at_program *p, const at_expr *e, est_stage *of) {
+    if (e->op == AT_X_SELECT) {
+        est_find_sizes(e->arg[0], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
+        find_sizes_asked(p, e->arg[1], of);
+    } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        for (int i = 0; i < e->nargs; i++)
+            est_find_sizes(e->arg[i], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
+        find_sizes_asked(p, p->compute->tensors[e->ref].body, of);
+    } else if (e->op == AT_X_MUL || e->op == AT_X_NEG) {
+        for (int i = 0; i < e->nargs; i++) find_sizes_asked(p, e->arg[i], of);
+    }
+}
+
 const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x) {
     static const est_terms all = {.share = 1};
     const int tensor = x->node->tensor, axes = x->stage->num_axes + x->stage->num_reduce;
     est_stage *of = &e->stages[tensor];
-    if (!x->stage->num_reduce || of->num_sizes_asked < 0 || !is_conditional(e->stages, p, tensor))
-        return &all;
+    if (!x->stage->num_reduce || !is_conditional(e->stages, p, tensor)) return &all;
+    if (of->asked_in != p->dissolved) {
+        of->num_sizes_asked = 0;
+        find_sizes_asked(p, x->stage->body, of);
+        of->asked_in = p->dissolved;
+    }
+    if (of->num_sizes_asked < 0) return &all;
     const int64_t *extent = p->extents[tensor];
     const uint64_t hash = hash_of(p, extent, axes, of);
     const est_terms **place = &of->kept[hash & (KEPT_TERMS - 1)];
