@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 and E11 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E12 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -116,6 +116,12 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
  *     @q = d // m, y   ->   @q = c // n, h */
 at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const char *const *names,
                          int n, const at_compute **compute, at_tree **out, at_error *err);
+
+/* E12: a reduction of the stage whose range other axes give goes as far as that range may, and a
+ * condition chooses its terms (edit_widen.c).
+ *     @s = sum(k:0..i+1) x[k]   ->   @s = sum(k:I) (k < i+1 ? x[k] : 0) */
+at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const char *loop,
+                        const at_compute **compute, at_tree **out, at_error *err);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 

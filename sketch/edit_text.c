@@ -9,7 +9,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_COPY] = "copy",           [AT_EDIT_FACTOR] = "factor", [AT_EDIT_MARK] = "mark",
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
-    [AT_EDIT_RENAME] = "rename",
+    [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -61,7 +61,8 @@ void at_edit_print(at_text *out, const at_edit *e) {
         return;
     case AT_EDIT_FACTOR: at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]); return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
-    case AT_EDIT_DROP: at_text_addf(out, " %s %s", e->stage, e->loop); return;
+    case AT_EDIT_DROP:
+    case AT_EDIT_WIDEN: at_text_addf(out, " %s %s", e->stage, e->loop); return;
     case AT_EDIT_REPEAT:
         at_text_addf(out, " %s in", e->stage);
         add_names(out, e);
@@ -231,7 +232,8 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(expect(r, "as"));
         return name(r, e, 0, false);
     case AT_EDIT_MARK: return mark(r, e);
-    case AT_EDIT_DROP: AT_TRY(stage(r, &e->stage)); return word(r, "a loop", &e->loop);
+    case AT_EDIT_DROP:
+    case AT_EDIT_WIDEN: AT_TRY(stage(r, &e->stage)); return word(r, "a loop", &e->loop);
     case AT_EDIT_REPEAT: return repeat(r, e);
     case AT_EDIT_ATTRIBUTE: return attributes(r, e);
     case AT_EDIT_SIZE: return names(r, e, true);

@@ -319,6 +319,10 @@ static at_status rename_stage(const char *stage, const char *const *names, int n
     return at_edit_rename(e.f.arena, e.tree, stage, names, n, &e.compute, &e.tree, &e.err);
 }
 
+static at_status widen(const char *stage, const char *loop) {
+    return at_edit_widen(e.f.arena, e.tree, stage, loop, &e.compute, &e.tree, &e.err);
+}
+
 /* Axes, definitions and loops by other names: nothing else changes. */
 static void renamed(void **state) {
     (void)state;
@@ -366,6 +370,41 @@ static void inlined_chain(void **state) {
     if (used[1] > 3 * used[0]) fail_msg("%zu and %zu bytes", used[0], used[1]);
 }
 
+/* Triangles by conditions over all that they may reach, whichever the reduction. */
+static void widened(void **state) {
+    (void)state;
+    static const char ranges[] = "A[N, N] : input\nP[N+1] : index\n"
+                                 "s[i:N] = sum(k:0..i+1, r:2) A[i, k]*r\n"
+                                 "q[i:N] = max(k:i..N) A[k, i]\n"
+                                 "p[i:N] = min(k:max(i-1, 0)..i+2*N-N) A[i, k%N]\n"
+                                 "t[i:N, j:N] = prod(k:0..min(i, j+1)+1) A[i, k%N]\n"
+                                 "l[i:N] = sum(k:P[i]..P[i+1]) A[i, k%N]\n"
+                                 "b[i:N] = sum(k:i-1..i+1) (k >= 0 ? A[i, k] : 0)\n"
+                                 "out[i:N] = s[i] + q[i] + p[i] + t[i, 2] + l[i] + b[i]\n";
+    static const example x = {"ranges", "N=5", ranges,
+                              "i, k:dyn(i), r =>\n    @s = i // k, r\n"
+                              "i, k:dyn(i) =>\n    @q = i // k\n"
+                              "i, k:dyn(i) =>\n    @p = i // k\n"
+                              "i, j, k:dyn(i, j) =>\n    @t = i, j // k\n"
+                              "i, k:dyn(i) =>\n    @l = i // k\n"
+                              "i, k:dyn(i) =>\n    @b = i // k\n"
+                              "i =>\n    @out = i\n"};
+    begin(&x);
+    DO(widen("s", "k"));
+    expect_stage("s[i:N] = sum(k:N, r:2) k < i + 1 ? A[i, k]*r : 0\n");
+    DO(widen("q", "k"));
+    expect_stage("q[i:N] = max(k:N) k >= i ? A[k, i] : -(inf)\n");
+    DO(widen("p", "k"));
+    DO(widen("t", "k"));
+    expect_same_outputs();
+    REFUSED("@s has no range \"k\"", widen("s", "k"));
+    REFUSED("@s has no range \"i\"", widen("s", "i"));
+    REFUSED("@A has no leaf in this tree", widen("A", "k"));
+    REFUSED("how far \"k\" of @l goes is not known", widen("l", "k"));
+    REFUSED("how far \"k\" of @b goes is not known", widen("b", "k"));
+    end();
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -402,6 +441,7 @@ int main(void) {
                                        cmocka_unit_test(inlined_terms),
                                        cmocka_unit_test(inlined_chain),
                                        cmocka_unit_test(renamed),
+                                       cmocka_unit_test(widened),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }
