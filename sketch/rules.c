@@ -122,6 +122,8 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
 static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
     const at_compute *c = s->compute;
     AT_TRY(at_edit_plain(s->arena, c, &s->tree, err));
+    AT_TRY(sketch_widen_ranges(s, given, err));
+    c = s->compute;
     sketch_inline_sums(s);
     if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
     sketch_inline_terms(s, given);

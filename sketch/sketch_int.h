@@ -153,6 +153,9 @@ at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_erro
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 /* Dissolved stages of sums become part of these (rule_inline.c). */
 void sketch_inline_sums(sketch_state *s);
+/* Before them: sums over ranges that begin or end where another axis says go over all of that axis,
+ * with a condition (rule_ranges.c). AT_E_*: as sketch_look_again's. */
+at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Arithmetic alone, of elements whose places axes give; counts these. */
 bool sketch_is_arithmetic(const at_expr *e, int *reads);
 /* Sums of a few terms become part of longer ones (rule_terms.c); given: as for s->before. */

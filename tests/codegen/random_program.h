@@ -44,6 +44,7 @@ typedef struct rp_node {
 
 typedef struct random_program {
     uint64_t seed;
+    int range; /* of the values of its inputs, -range .. range; 0: as large as sums are exact */
     char compute[8000];
     int num_sizes, num_indices, num_nodes;
     rp_size size[RP_SIZES];

@@ -184,10 +184,10 @@ use build_open(built *b, const random_program *p) {
     /* Fractions are halves and quarters: a few more bits. */
     double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
     double ratio; /* functions at the end have no grain, and are the same in every way to run it */
-    for (b->range = 5; b->range > 0; b->range--)
+    for (b->range = p->range ? p->range : 5; b->range > 0; b->range--)
         if (at_compute_bound(b->compute, b->values, b->range, given, LONGEST, &ratio) <= most)
             break;
-    if (!b->range) return USE_TOO_LARGE;
+    if (!b->range || (p->range && b->range < p->range)) return USE_TOO_LARGE;
     return fill(b, p, entries) == AT_OK ? USE_OK : USE_REFUSED;
 }
 

@@ -70,6 +70,7 @@ static at_arena *make_point(const original *x, int sketch, int64_t index, random
     strcpy(out->compute, s->s->compute_text);
     out->tree = at_strdup(a, s->s->tree_text);
     out->seed = x->p->seed;
+    out->range = x->built.range;
     return a;
 }
 

@@ -155,6 +155,9 @@ static void operators(void **state) {
         {"tests/te/masked_by_entries", "N=37"},
         {"tests/te/edge_gradient", "H=7,W=37"},
         {"tests/te/cyclic_weights", "M=5,N=19,K=12"},
+        {"tests/te/triangular_product", "N=29,M=37"},
+        {"tests/te/upper_triangle", "N=37,M=19"},
+        {"tests/te/outer_of_triangle", "N=31"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
