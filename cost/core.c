@@ -6,9 +6,7 @@
 static const struct {
     const at_core *cores;
     int num_cores;
-    const at_speeds *speeds;
-    int num_speeds;
-} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES, at_x86_speeds, AT_X86_NUM_SPEEDS}};
+} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES}};
 enum { NUM_ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
 const at_core *at_core_at(int i) {
@@ -26,11 +24,16 @@ const at_core *at_core_find(const char *llvm_name) {
     return NULL;
 }
 
-const at_speeds *at_speeds_built_in(const char *isa) {
-    for (int k = 0; k < NUM_ARCHITECTURES; k++)
-        for (int i = 0; i < architectures[k].num_speeds; i++)
-            if (!strcmp(architectures[k].speeds[i].isa, isa)) return &architectures[k].speeds[i];
+static const at_speeds *speeds_of(const at_core *c, const char *isa) {
+    for (const at_speeds *s = c->speeds; *s->isa; s++)
+        if (!strcmp(s->isa, isa)) return s;
     return NULL;
+}
+
+const at_speeds *at_speeds_built_in(const char *isa, const at_core *core) {
+    const at_speeds *s = core ? speeds_of(core, isa) : NULL;
+    for (int i = 0; !s && at_core_at(i); i++) s = speeds_of(at_core_at(i), isa);
+    return s;
 }
 
 double at_core_flops(const at_core *c, const at_target *t) {

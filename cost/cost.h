@@ -12,6 +12,7 @@
 
 enum { AT_WIDE_LANES = 16 }; /* 512 bits: from there on, the second of two figures counts */
 
+typedef struct at_speeds at_speeds;
 typedef struct at_core {          /* of a CPU, as LLVM names it */
     const char *names;            /* blanks between */
     double fma[2], arithmetic[2]; /* multiplications and multiply-adds, all of these: per cycle, of
@@ -23,6 +24,8 @@ typedef struct at_core {          /* of a CPU, as LLVM names it */
     double window;                             /* instructions under way at most */
     int64_t l1d_bytes, l2_bytes;               /* as usually sold; a CPU at hand knows its own */
     double from_l2, from_l3, from_memory;      /* bytes per cycle, at most */
+    const at_speeds *speeds; /* measured on such a core or one like it, by instruction set; behind
+                                the last one without a name */
     const char *source;
 } at_core;
 const at_core *at_core_find(const char *llvm_name); /* NULL: not known */
@@ -43,7 +46,7 @@ enum {
     AT_SPEED_WIDTHS = 5,
     AT_SPEED_WAITS = 4
 };
-typedef struct at_speeds { /* of one instruction set; ns */
+struct at_speeds { /* of one instruction set; ns */
     char isa[16];
     float peak_gflops; /* of multiply-adds; 0: not known */
     /* [vectors - 1][rows - 1], 0 where not measured. One step of the sum of a register tile, its
@@ -64,7 +67,7 @@ typedef struct at_speeds { /* of one instruction set; ns */
      * added to again; a multiply-add of one element of a vector that is put together; a load of
      * one that is not, since it has few elements. 0: not measured. */
     float waits_ns[AT_SPEED_WAITS];
-} at_speeds;
+};
 typedef struct at_speed_table { /* of one machine */
     char cpu[64], flags[256], version[32];
     double measured_s; /* since the epoch; 0: it is one that was built in */
@@ -74,8 +77,9 @@ typedef struct at_speed_table { /* of one machine */
     int num_sets;
 } at_speed_table;
 
-/* Measured once on a machine of its kind (core.c; a file per architecture); NULL: there is none. */
-const at_speeds *at_speeds_built_in(const char *isa);
+/* Measured once on such a core or one like it (core.c, cores.c of an architecture); where that
+ * lacks the set, or core is NULL, on the first that has it; NULL: there is none. */
+const at_speeds *at_speeds_built_in(const char *isa, const at_core *core);
 /* Of a core that was never measured, from what is known of it; core NULL: of its kind. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
 /* Fills what was not measured: between its neighbours, or like a guess. */

@@ -4,7 +4,10 @@
  * Zen 5 (58455) microarchitectures; Intel, 64 and IA-32 Architectures Optimization Reference Manual
  * (248966), chapter 2; A. Fog, The microarchitecture of Intel, AMD and VIA CPUs, and Instruction
  * tables (agner.org/optimize); uops.info; WikiChip. None names what one core gets from memory at
- * most; 16 bytes per cycle is meant to be above all of them. */
+ * most; 16 bytes per cycle is meant to be above all of them.
+ *
+ * Speeds are of the nearest core that was measured, of the same maker. What they are for is to
+ * compare configurations, which needs no more than ratios. */
 #include "cost/x86/cores.h"
 
 #define KB 1024
@@ -25,6 +28,7 @@ const at_core at_x86_cores[] = {
      .issue = 4,
      .window = 192,
      CACHES(32, 256, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Haswell; Fog, Haswell"},
     {.names = "broadwell",
      PER_CYCLE(2, 2, 2, 2, 2, 2, 2, 1, 1),
@@ -32,6 +36,7 @@ const at_core at_x86_cores[] = {
      .issue = 4,
      .window = 192,
      CACHES(32, 256, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Broadwell; Fog, Broadwell"},
     {.names = "skylake",
      PER_CYCLE(2, 2, 2, 2, 2, 2, 2, 1, 1),
@@ -39,6 +44,7 @@ const at_core at_x86_cores[] = {
      .issue = 4,
      .window = 224,
      CACHES(32, 256, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Skylake client; Fog, Skylake"},
     {.names = "skylake-avx512 cascadelake cooperlake",
      PER_CYCLE(2, 2, 2, 2, 2, 2, 2, 1, 1),
@@ -46,6 +52,7 @@ const at_core at_x86_cores[] = {
      .issue = 4,
      .window = 224,
      CACHES(32, 1024, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Skylake server; Fog, Skylake-X; uops.info SKX"},
     {.names = "icelake-server",
      PER_CYCLE(2, 2, 2, 2, 2, 2, 2, 2, 1),
@@ -53,6 +60,7 @@ const at_core at_x86_cores[] = {
      .issue = 5,
      .window = 352,
      CACHES(48, 1280, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Ice Lake; WikiChip, Sunny Cove; uops.info ICL"},
     {.names = "icelake-client tigerlake rocketlake",
      PER_CYCLE(2, 1, 2, 2, 2, 2, 2, 2, 1),
@@ -60,6 +68,7 @@ const at_core at_x86_cores[] = {
      .issue = 5,
      .window = 352,
      CACHES(48, 512, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Ice Lake; Fog, Ice Lake; uops.info ICL, RKL"},
     {.names = "sapphirerapids alderlake",
      PER_CYCLE(2, 2, 3, 2, 3, 2, 3, 2, 1),
@@ -67,6 +76,7 @@ const at_core at_x86_cores[] = {
      .issue = 6,
      .window = 512,
      CACHES(48, 2048, 64),
+     .speeds = at_x86_speeds_sapphirerapids,
      .source = "Intel 248966, Golden Cove; chipsandcheese.com, Golden Cove; uops.info ADL-P"},
     {.names = "znver2",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 1, 1),
@@ -74,6 +84,7 @@ const at_core at_x86_cores[] = {
      .issue = 6,
      .window = 224,
      CACHES(32, 512, 32),
+     .speeds = at_x86_speeds_znver3,
      .source = "AMD 56305; Fog, Zen 2"},
     {.names = "znver3",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 1, 1),
@@ -81,6 +92,7 @@ const at_core at_x86_cores[] = {
      .issue = 6,
      .window = 256,
      CACHES(32, 512, 32),
+     .speeds = at_x86_speeds_znver3,
      .source = "AMD 56665; Fog, Zen 3"},
     {.names = "znver4",
      PER_CYCLE(2, 1, 4, 2, 2, 1, 2, 1, 0.5),
@@ -88,6 +100,7 @@ const at_core at_x86_cores[] = {
      .issue = 6,
      .window = 320,
      CACHES(32, 1024, 32),
+     .speeds = at_x86_speeds_znver5,
      .source = "AMD 57647; chipsandcheese.com, Zen 4; uops.info ZEN4"},
     {.names = "znver5",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 2, 1),
@@ -95,6 +108,7 @@ const at_core at_x86_cores[] = {
      .issue = 8,
      .window = 448,
      CACHES(48, 1024, 64),
+     .speeds = at_x86_speeds_znver5,
      .source = "AMD 58455; AMD, Hot Chips 2024, Zen 5; uops.info ZEN5"},
 };
 _Static_assert(sizeof at_x86_cores / sizeof *at_x86_cores == AT_X86_NUM_CORES,

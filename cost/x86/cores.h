@@ -7,7 +7,8 @@
 enum { AT_X86_NUM_CORES = 11 };
 extern const at_core at_x86_cores[AT_X86_NUM_CORES];
 
-enum { AT_X86_NUM_SPEEDS = 3 }; /* speeds.c: of instruction sets, on one machine */
-extern const at_speeds at_x86_speeds[AT_X86_NUM_SPEEDS];
+/* Of one machine each, a file each; behind the last set, one without a name. */
+extern const at_speeds at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[],
+    at_x86_speeds_znver5[];
 
 #endif

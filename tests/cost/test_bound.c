@@ -306,6 +306,27 @@ static void by_hand(void **state) {
     at_arena_free(a);
 }
 
+/* Each core has speeds for the sets that some machine like it was measured with: of whole vectors,
+ * a step takes longer the more rows it has. A set that it lacks is another core's. */
+static void speeds(void **state) {
+    (void)state;
+    const at_core *amd = at_core_find("znver3"), *intel = at_core_find("skylake-avx512");
+    for (int i = 0; at_core_at(i); i++)
+        for (const at_speeds *s = at_core_at(i)->speeds; *s->isa; s++) {
+            assert_ptr_equal(at_speeds_built_in(s->isa, at_core_at(i)), s);
+            assert_non_null(at_target_find(s->isa));
+            assert_true(s->peak_gflops > 0 && s->copy_ns > 0);
+            for (int v = 0; v < 4; v++)
+                assert_true(s->step_ns[v][0] > 0 && s->step_ns[v][1] > s->step_ns[v][0]);
+        }
+    assert_ptr_not_equal(at_speeds_built_in("avx2", amd), at_speeds_built_in("avx2", intel));
+    assert_ptr_not_equal(at_speeds_built_in("avx2", amd),
+                         at_speeds_built_in("avx2", at_core_find("znver5")));
+    assert_string_equal(at_speeds_built_in("avx512", amd)->isa, "avx512");
+    assert_string_equal(at_speeds_built_in("avx512", NULL)->isa, "avx512");
+    assert_null(at_speeds_built_in("scalar", amd));
+}
+
 static void cores(void **state) {
     (void)state;
     const char *const wanted[] = {"znver4",         "znver5",         "skylake-avx512",
@@ -334,6 +355,7 @@ static void cores(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cores),
+        cmocka_unit_test(speeds),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(random_programs),
     };

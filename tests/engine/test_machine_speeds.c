@@ -155,7 +155,7 @@ static void text_of(at_speed_table *t, const char *member, const char *instead,
 static void refusals(void **state) {
     (void)state;
     memset(&table, 0, sizeof table);
-    table.sets[table.num_sets++] = *at_speeds_built_in("avx2");
+    table.sets[table.num_sets++] = *at_speeds_built_in("avx2", NULL);
     text_of(&table, "\"sets\"", "\"bets\"", "sets");
     text_of(&table, "\"measured\": 0", "\"measured\": -1", "measured");
     text_of(&table, "\"l1d\": 0", "\"l1d\": 1e99", "l1d");
@@ -176,7 +176,7 @@ static void older_table(void **state) {
     at_speeds full, filled;
     const at_target *target = at_target_find("avx2");
     memset(&table, 0, sizeof table);
-    table.sets[table.num_sets++] = *at_speeds_built_in("avx2");
+    table.sets[table.num_sets++] = *at_speeds_built_in("avx2", NULL);
     at_speed_table_print(&text, &table);
     const char *all = at_text_str(&text), *from = strstr(all, ", \"stored_ns\""),
                *last = strstr(all, ", \"waits_ns\"");
@@ -266,7 +266,7 @@ static void a_log_keeps_its_speeds(void **state) {
     at_speed_table strange;
     at_speed_table_of_here(&strange);
     strange.num_sets = 1;
-    strange.sets[0] = *at_speeds_built_in("sse2");
+    strange.sets[0] = *at_speeds_built_in("sse2", NULL);
     for (int v = 0; v < AT_SPEED_VECTORS; v++) /* the larger a tile, the slower */
         for (int r = 0; r < AT_SPEED_ROWS; r++) {
             float *ns = &strange.sets[0].step_ns[v][r];

@@ -37,7 +37,7 @@ static bool seed(int i, at_text *out) {
     at_arena *a = at_arena_new();
     t = AT_NEW(a, at_speed_table);
     strcpy(t->cpu, "a CPU");
-    if (i) t->sets[t->num_sets++] = *at_speeds_built_in(i == 1 ? "avx512" : "sse2");
+    if (i) t->sets[t->num_sets++] = *at_speeds_built_in(i == 1 ? "avx512" : "sse2", NULL);
     if (i < 3) at_speed_table_print(out, t);
     at_arena_free(a);
     return i < 3;

@@ -1,10 +1,8 @@
-/* cost/x86/speeds.c: speeds of register tiles and memory, for machines that were never measured: as
- * `autotune machine --measure` has them on one core of an Intel Xeon (Emerald Rapids); made by
- * tools/known-speeds. What a table is for is to compare configurations, which needs no more than
- * ratios. */
+/* cost/x86/speeds_sapphirerapids.c: speeds of register tiles and memory as `autotune machine
+ * --measure` has them on one core of an Intel Xeon (Emerald Rapids); made by tools/known-speeds. */
 #include "cost/x86/cores.h"
 
-const at_speeds at_x86_speeds[] = {
+const at_speeds at_x86_speeds_sapphirerapids[] = {
     {.isa = "sse2",
      .peak_gflops = 34.72F,
      .step_ns = {{0.3624F, 0.6774F, 1.046F, 1.385F, 1.782F, 2.11F, 2.458F, 2.712F, 0, 3.513F, 0,
@@ -168,6 +166,5 @@ const at_speeds at_x86_speeds[] = {
      .copy_ns = 0.2711F,
      .run_ns = 0.5605F,
      .turn_ns = 0.2F},
+    {.isa = ""}, /* the end */
 };
-_Static_assert(sizeof at_x86_speeds / sizeof *at_x86_speeds == AT_X86_NUM_SPEEDS,
-               "cores.h tells how many");
