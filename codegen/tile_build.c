@@ -194,6 +194,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
         .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .trying = -1, .body = 1};
     b.open = AT_NEW_ARRAY(l->arena, at_tile_open, l->num_tensors);
     b.wanted = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
+    b.first_fresh = AT_NEW_ARRAY(l->arena, int, l->num_tensors);
     while (find_wanted(&b, list, -1)) continue;
     at_build_list(&b, list);
     *spends = b.spends;

@@ -100,6 +100,7 @@ typedef struct {
     bool looked_up;       /* it held elements of tables, which are numbers now */
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
+    int *first_fresh;     /* [tensor] those that no store to it came behind: from here on */
     AT_VEC(int) consts;   /* and constants of it, which no store changes */
     at_tile_slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;

@@ -39,7 +39,9 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
             if (are_equal(&b->vregs.data[b->consts.data[i]], &v)) return b->consts.data[i];
         return *at_push(b->l->arena, &b->consts) = at_build_vreg(b, v);
     }
-    for (int i = b->vregs.len - 1; i >= b->first_load; i--)
+    const int fresh = b->first_fresh[b->slots[v.slot].tensor],
+              first = fresh > b->first_load ? fresh : b->first_load;
+    for (int i = b->vregs.len - 1; i >= first; i--)
         if (are_equal(&b->vregs.data[i], &v)) return i;
     return at_build_vreg(b, v);
 }

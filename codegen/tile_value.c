@@ -418,5 +418,5 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     op->times = (int32_t)step;
     note_stored(b, s, p.off, (int)at_tile_span(op), step ? -1 : v);
     if (lanes > 1) prefetch(b, n->stmt.tensor, s, p.off);
-    b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
+    b->first_fresh[n->stmt.tensor] = b->vregs.len; /* what was loaded may have been overwritten */
 }

@@ -97,6 +97,29 @@ static void stored(void **state) {
     at_arena_free(a);
 }
 
+/* Four rows of windows over sums along six: each of the six is worked out once, behind stores of
+ * the rows before, and each of their elements is loaded once. */
+static void windows(void **state) {
+    (void)state;
+    static const program p = {"windows", "Y=4 X=16",
+                              "a[Y + 2, X + 2] : input\n"
+                              "s[y:Y+2, x:X] = a[y, x] + a[y, x + 1] + a[y, x + 2]\n"
+                              "q[y:Y, x:X] = s[y, x] + s[y + 1, x] + s[y + 2, x]\n",
+                              "y:unroll, x:vec =>\n"
+                              "    @q = y, x\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered(a, &p);
+    int loads = 0;
+    assert_int_equal(count(l, AT_T_ADD).outside, 6 * 2 + 4 * 2);
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++) {
+            const at_tile_op *op = &l->tiles.data[i]->ops[j];
+            loads += op->kind == AT_T_LOAD || op->mem == AT_MEM_VECTOR;
+        }
+    assert_int_equal(loads, 6 * 3);
+    at_arena_free(a);
+}
+
 /* A loop that may not run at all reads nothing before it. */
 static void no_turn(void **state) {
     (void)state;
@@ -115,10 +138,8 @@ static void no_turn(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variance),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(stored),
-        cmocka_unit_test(no_turn),
+        cmocka_unit_test(variance), cmocka_unit_test(rows),    cmocka_unit_test(stored),
+        cmocka_unit_test(windows),  cmocka_unit_test(no_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
