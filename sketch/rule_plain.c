@@ -6,16 +6,23 @@
  *
  *     i0:para, i1, j0, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
  *
+ * or where neighbouring rows read some of the same, which a tile loads and works out once:
+ *
+ *     i0:para, j0, i1:unroll, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
+ *
  * Where an index takes such an axis in pairs, or in groups of three or four, lanes are the same of
  * each, which lie so many elements apart; conditions on the others fold:
  *
  *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j  */
+#include <stdlib.h>
+
 #include "sketch/tile.h"
 
 enum {
     LEAST_LANES = 4,
     MOST_STEP = 4,
     LEAST_GROUPS = 8,
+    MOST_APART = 8, /* rows of a tile */
     SHORT_ROW = 128 /* calls of a tile for each cost more than a tenth */
 };
 
@@ -55,13 +62,61 @@ static bool has_short_rows(const sketch_state *s, int stage) {
            f->extent[0] >= SHORT_ROW;
 }
 
+/* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
+ * their reads. */
+static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes,
+                        bool windows) {
+    const int last = axes - 1;
+    if (!x->known || x->stride[last] == AT_FACTS_ANYWHERE || x->stride[last] == 0) return false;
+    if (x->stride[k] == 0) return !windows;
+    for (const at_access *y = f->access; y < f->access + f->num_accesses; y++) {
+        const int64_t apart = y->origin - x->origin;
+        bool alike = y->known && y->tensor == x->tensor;
+        for (int j = 0; j < axes && alike; j++) alike = y->stride[j] == x->stride[j];
+        if (alike && x->stride[k] != AT_FACTS_ANYWHERE && apart && apart % x->stride[k] == 0 &&
+            llabs(apart / x->stride[k]) < MOST_APART)
+            return true;
+    }
+    return false;
+}
+
+/* The last axis but vectors' whose rows read some of the same; -1: there is none. Of short rows
+ * only windows count. */
+static int shared_rows(const sketch_state *s, int stage) {
+    const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int axes = s->facts->compute->tensors[stage].num_axes;
+    for (int k = axes - 2; k >= 0; k--)
+        for (int i = 0; i < f->num_accesses && f->extent[k] > 1; i++)
+            if (reads_again(f, &f->access[i], k, axes, windows)) return k;
+    return -1;
+}
+
+/* Rows along axis k of a tile; outer: what is left of the vectors' axis. */
+static at_status make_shared(sketch_state *s, int stage, int k, const char *outer, at_error *err) {
+    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 2 4 6 8"};
+    static const at_part_limit limits[] = {{0}, {.wide = 4, .narrow = 4}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *parts[2];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(sketch_split(s, t->name, t->axes[k].name, 2, &rows, limits, parts, err));
+    for (int j = k + 1; j < t->num_axes - 1; j++) order.names[n++] = t->axes[j].name;
+    order.names[n++] = outer;
+    order.names[n] = parts[1];
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err));
+    return sketch_mark(s, t->name, k ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+}
+
 static at_status make(sketch_state *s, int stage, at_error *err) {
     static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 4 16 64"};
     static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    int last = t->num_axes - 1;
+    int last = t->num_axes - 1, shared = shared_rows(s, stage);
     const char *outer, *parts[2];
     AT_TRY(sketch_vectors(s, stage, &outer, err));
+    if (outer && shared >= 0) return make_shared(s, stage, shared, outer, err);
     if (has_short_rows(s, stage)) {
         AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));
         return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);

@@ -2,39 +2,55 @@
  * whole before it, in further sketches:
  *
  *     As[i, k] = A[i, k]*s[k]; .. sum(k) As[i, k]*B[k, j]    ->    i, k0, k1:vec => @As
- *                                                                  j0, i0, .. @out  */
+ *                                                                  j0, i0, .. @out
+ *
+ * So is what takes several operations and is needed in windows, as the rows of a separable filter:
+ * the rows of a tile share some of it, and only their own. */
 #include "sketch/sketch_int.h"
 
-enum { MANY_USES = 16 };
+enum {
+    MANY_USES = 16,
+    WINDOW = 4,          /* places where an element is needed, */
+    LEAST_OPERATIONS = 4 /* which takes so many */
+};
 
-/* How often an element of each stage is worked out by sums, where it is dissolved. */
-static double *uses_of(const sketch_state *s) {
+static double elements_of(const at_facts *f, int tensor) {
+    double n = 1;
+    for (int k = 0; k < f->compute->tensors[tensor].num_axes; k++)
+        n *= (double)f->extents[tensor][k];
+    return n;
+}
+
+/* How often an element of each stage is worked out by sums, or by others, where it is dissolved. */
+static double *uses_of(const sketch_state *s, bool by_sums) {
     const at_facts *f = s->before;
     const at_compute *c = f->compute;
     double *uses = AT_NEW_ARRAY(s->arena, double, c->num_tensors); /* of all elements together */
     for (int t = c->num_tensors - 1; t >= 0; t--) {
         for (int r = t + 1; r < c->num_tensors; r++) {
             const at_tensor *x = &c->tensors[r];
-            double points = f->of[r].is_dissolved ? uses[r] : x->num_reduce > 0;
+            double points = f->of[r].is_dissolved ? uses[r] : by_sums == (x->num_reduce > 0);
             int n = f->of[r].is_stage ? at_facts_count_reads(x->body, t) : 0;
             for (int k = 0; k < x->num_axes + x->num_reduce && !f->of[r].is_dissolved; k++)
                 points *= (double)f->extents[r][k];
-            if (n) uses[t] += points;
+            if (n) uses[t] += by_sums ? points : points * n;
         }
     }
-    for (int t = 0; t < c->num_tensors; t++)
-        for (int k = 0; k < c->tensors[t].num_axes; k++) uses[t] /= (double)f->extents[t][k];
+    for (int t = 0; t < c->num_tensors; t++) uses[t] /= elements_of(f, t);
     return uses;
 }
 
 const char *sketch_wholes(const sketch_state *s, bool **kept) {
     const at_compute *c = s->before->compute;
-    const double *uses = uses_of(s);
+    const double *by_sums = uses_of(s, true), *by_others = uses_of(s, false);
     const char *word = NULL;
     *kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->before->of[t];
-        if (!f->is_dissolved || f->operations <= 0 || uses[t] < MANY_USES) continue;
+        bool in_windows =
+            by_others[t] >= WINDOW && f->operations >= LEAST_OPERATIONS * elements_of(s->before, t);
+        if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < MANY_USES && !in_windows))
+            continue;
         (*kept)[t] = true;
         word = word ? at_format(s->arena, "%s+whole_%s", word, c->tensors[t].name)
                     : at_format(s->arena, "whole_%s", c->tensors[t].name);

@@ -158,6 +158,8 @@ static void operators(void **state) {
         {"tests/te/triangular_product", "N=29,M=37"},
         {"tests/te/upper_triangle", "N=37,M=19"},
         {"tests/te/outer_of_triangle", "N=31"},
+        {"unsharp", "H=7,W=19"},
+        {"unsharp", "H=11,W=37"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

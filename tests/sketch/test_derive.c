@@ -76,6 +76,7 @@ static void sets(void **state) {
         {"examples/te/gru_cell.te", "N=3,X=7,H=13", false},
         {"examples/te/separable_conv2d.te", "N=1,H=5,W=7,CI=5,CO=9", false},
         {"examples/te/stencil.te", "Z=3,Y=5,X=17", true},
+        {"examples/te/unsharp.te", "H=7,W=19", true},
         {"examples/te/conv2d_data_gradient.te", "N=1,H=7,W=5,CI=9,CO=3,K=3,S=2,P=1", false},
         {"examples/te/conv2d_weight_gradient.te", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1", false},
         {"examples/te/embedding_bag.te", "B=5,E=23,V=11,D=19", false},

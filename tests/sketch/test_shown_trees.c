@@ -30,6 +30,7 @@ static const struct {
     {"gated_mlp", ""},
     {"rotary", ""},
     {"separable_blur", ""},
+    {"unsharp", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
