@@ -2,6 +2,8 @@
  */
 #include "cli/bound_report.h"
 
+#include "view/view.h"
+
 /* What the knobs alone say; false: nothing, where the configuration is no point of the space. */
 static bool estimate_of(const at_session *s, at_estimate *out) {
     at_cost_model *m = at_cost_model_new(s->task, &s->options);
@@ -30,6 +32,21 @@ static void add_tiles(at_text *out, const at_bound *b) {
                      b->bytes[i - AT_NEED_L2] / 1024);
 }
 
+static void add_estimate(at_text *out, const at_estimate *e) {
+    const struct {
+        const char *name;
+        double ns;
+    } rows[] = {{"estimated from the knobs: ", e->ns},
+                {"; sums ", e->sums_ns},
+                {", copies ", e->copies_ns},
+                {", memory ", e->memory_ns}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        at_text_add(out, rows[i].name);
+        at_text_add_time(out, rows[i].ns / 1e9);
+    }
+    at_text_add(out, "\n");
+}
+
 void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s) {
     const at_machine *m = s->machine;
     at_text_addf(out, "what bounds it on %s (L1 %lld KB, L2 %lld KB), %s, one run%s:\n",
@@ -39,10 +56,7 @@ void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, doubl
     at_text_addf(out, "bound: %.0f cycles; the largest need is %s, %.0f\n", b->bound_cycles,
                  at_need_name(b->largest), b->cycles[b->largest]);
     at_estimate e;
-    if (estimate_of(s, &e))
-        at_text_addf(out,
-                     "estimated from the knobs: %.4g us; sums %.4g, copies %.4g, memory %.4g\n",
-                     e.ns / 1e3, e.sums_ns / 1e3, e.copies_ns / 1e3, e.memory_ns / 1e3);
+    if (estimate_of(s, &e)) add_estimate(out, &e);
     if (b->partial)
         at_text_add(
             out,

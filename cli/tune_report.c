@@ -128,7 +128,7 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     add_tie(&out, &t->final, best, s->in_bytes);
     add_states(&out, t);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);
-    at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
+    at_text_addf(&out, "best of %lld trial%s", (long long)t->tally.done, at_plural(t->tally.done));
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
     if (at_tally_failed(&t->tally)) {

@@ -76,7 +76,10 @@ static at_status find_set(const char *name, const at_workload **out, at_error *e
     }
     at_text list = {0};
     at_text_add_names(&list, name, names, NUM_SETS);
-    at_status s = at_fail(err, AT_E_USAGE, "--workload %s: there are %s", name, at_text_str(&list));
+    at_status s = at_fail(err, AT_E_USAGE,
+                          "--workload %s: a file of layers or a log is given by its path, ./%s; "
+                          "there are %s",
+                          name, name, at_text_str(&list));
     at_text_free(&list);
     return s;
 }
@@ -156,17 +159,19 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
                             at_options **tasks, int *num_tasks, at_error *err) {
     at_layer_list all = {0};
+    const at_workload *set;
     if (o->request.args)
         return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
     if (o->request.weight)
         return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     bool is_path = strpbrk(o->workload, "./") != NULL;
     bool of_layers = is_path && at_is_layer_file(o->workload);
+    if (!row && !is_path) AT_TRY(find_set(o->workload, &set, err));
     if (!row && !of_layers)
         return at_fail(
             err, AT_E_USAGE,
-            "tune needs a template: autotune tune TEMPLATE --workload %s; only a file of "
-            "layers names its own",
+            "tune needs a template: autotune tune TEMPLATE --workload %s; only a file of layers "
+            "names its own: it ends in .workload or begins with a count",
             o->workload);
     AT_TRY(of_layers ? at_layer_file_read(a, o, row, &all, err)
            : is_path ? tasks_of_log(a, o, row, &all, err)

@@ -165,11 +165,11 @@ static void sort_shares(at_arena *a, at_recorded *to) {
 static void warn_of_skipped(const reading *r) {
     if (!r->warn) return;
     if (r->others)
-        r->warn(r->ctx, at_format(r->arena, "%s: %lld records of other tasks or contexts; ignored",
-                                  r->path, (long long)r->others));
+        r->warn(r->ctx, at_format(r->arena, "%s: %lld record%s of other tasks or contexts; ignored",
+                                  r->path, (long long)r->others, at_plural(r->others)));
     if (r->strange)
-        r->warn(r->ctx, at_format(r->arena, "%s: %lld records of no point of the space; ignored",
-                                  r->path, (long long)r->strange));
+        r->warn(r->ctx, at_format(r->arena, "%s: %lld record%s of no point of the space; ignored",
+                                  r->path, (long long)r->strange, at_plural(r->strange)));
 }
 
 /* Finals count here too, though searches are answered with the times of trials. */

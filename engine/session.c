@@ -64,7 +64,13 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
     if (!s->target) s->target = at_engine_target(o);
     if (!measuring || at_target_check(s->target, err) == AT_OK) return AT_OK;
     if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
+    const char *lacks = s->target->name;
     s->target = at_target_here();
+    at_engine_warn(o, at_format(s->arena,
+                                "line %lld of the log is for %s, which this CPU (%s) lacks; its "
+                                "configuration is taken for %s",
+                                (long long)s->chosen.record->line, lacks, at_cpu_facts()->name,
+                                s->target->name));
     return AT_OK;
 }
 

@@ -29,6 +29,7 @@ static void check(const refusal *cases, int n) {
 
 static void command_line(void **state) {
     (void)state;
+    cli_write("m.te", "args N=8\nA[N] : input\nout[i:N] = A[i] * 2\n");
     static const refusal cases[] = {
         {"", 2, "no command; autotune --help lists what there is"},
         {"conv2d_3x3_gem", 2,
@@ -41,6 +42,12 @@ static void command_line(void **state) {
         {"help brew", 2, "no command \"brew\"; autotune --help lists them"},
         {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
         {"pick_best", 2, "pick_best needs a log: autotune pick_best LOG... [options]"},
+        {"log m.te", 2,
+         "log needs a log beside m.te, which is a template and tells of its tasks: autotune log "
+         "LOG [LOG] [options]"},
+        {"convert m.te --to log", 2,
+         "convert needs a file beside m.te, which is a template and tells of its tasks: autotune "
+         "convert FILE [options]"},
         {"space " T " " T, 2, "unexpected word \"" T "\": autotune space TEMPLATE [options]"},
         {T " --trails 5", 2, "unknown option --trails; did you mean --trials?"},
         {T " --frobnicate", 2, "unknown option --frobnicate; autotune --help lists the options"},

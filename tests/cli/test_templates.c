@@ -122,7 +122,14 @@ static void workload(void **state) {
     assert_int_equal(cli_member(cli_json(), "count.only_a")->integer, 0);
     assert_int_equal(cli_member(cli_json(), "count.only_b")->integer, 0);
     static const char *const refused[][2] = {
-        {"dense --workload x", "--workload x: there are resnet50, resnet50-512, mobilenet\n"},
+        {"dense --workload x",
+         "--workload x: a file of layers or a log is given by its path, ./x; there are resnet50, "
+         "resnet50-512, mobilenet\n"},
+        {"tune --workload x",
+         "--workload x: a file of layers or a log is given by its path, ./x; there are "},
+        {"tune --workload ./x",
+         "tune needs a template: autotune tune TEMPLATE --workload ./x; only a file of layers "
+         "names its own: it ends in .workload or begins with a count\n"},
         {"conv2d_3x3_gemm --workload mobilenet",
          "--workload mobilenet: holds no layer for conv2d_3x3_gemm\n"},
         {"dense --workload resnet50-512", "--workload resnet50-512: holds no layer for dense\n"},

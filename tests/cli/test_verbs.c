@@ -272,6 +272,23 @@ static void from_log_to_program(void **state) {
                    T " N=1,H=5,W=7,CI=3,CO=6");
 }
 
+/* The record's configuration can be run, for another set; that is told. */
+static void record_of_another_set(void **state) {
+    (void)state;
+    if (!cli_run("grep -q avx512f /proc/cpuinfo")->status) skip();
+    cli_expect(0, "./autotune " T " " ARGS "--trials 2 --log set.log");
+    cli_expect(0, "sed 's/\"isa\": \"[a-z0-9]*\"/\"isa\": \"avx512\"/' set.log >wide.log");
+    int line = atoi(cli_expect(0, "grep -n '^{' wide.log | tail -n 1")->out);
+    const cli_result *r = cli_expect(0, "./autotune run " T " --log wide.log --line %d", line);
+    char expected[64];
+    snprintf(expected, sizeof expected,
+             "autotune: warning: line %d of the log is for avx512, which ", line);
+    check_contains(r->err, expected);
+    check_contains(r->out, "output: equal to the reference\n");
+    assert_string_equal(cli_expect(0, "./autotune show " T " --log wide.log --line %d", line)->err,
+                        "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_tables),
@@ -283,6 +300,7 @@ int main(void) {
         cmocka_unit_test(run),
         cmocka_unit_test(apply),
         cmocka_unit_test(from_log_to_program),
+        cmocka_unit_test(record_of_another_set),
     };
     return cmocka_run_group_tests_name("cli/verbs", tests, cli_setup, cli_teardown);
 }

@@ -18,6 +18,10 @@ static void show(void **state) {
         if (!strstr(text, parts[i])) fail_msg("\"%s\" is not in:\n%s", parts[i], text);
     assert_null(strstr(text, "measured"));
     free(text);
+    const char *large = strstr(cli_expect(0, "./autotune show dense --config default --why")->out,
+                               "\nestimated from the knobs: ");
+    assert_non_null(large);
+    assert_null(strstr(large, "e+"));
     cli_expect(0, "./autotune show " T " " ARGS "--why --isa avx2 --json");
     const at_json *json = cli_json(), *why = cli_member(json, "why");
     double fmas = 0, largest = 0;
