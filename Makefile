@@ -280,7 +280,7 @@ fuzz:
 	@for t in $(FUZZ); do \
 	    mkdir -p build-fuzz/inputs/$$t && ln -sf fuzz build-fuzz/fuzz_$$t && echo "$$t:" && \
 	    build-fuzz/fuzz_$$t build-fuzz/inputs/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-	    -print_final_stats=1 -verbosity=0 -artifact_prefix=build-fuzz/$$t- 2>build-fuzz/$$t.txt || \
+	    -print_final_stats=1 -verbosity=0 -artifact_prefix=$(CURDIR)/build-fuzz/$$t- 2>build-fuzz/$$t.txt || \
 	    { tail -n 40 build-fuzz/$$t.txt; exit 1; }; \
 	    grep number_of_executed build-fuzz/$$t.txt; done
 
