@@ -89,6 +89,7 @@ static void add_title(at_text *s, const char *title) {
 
 static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) {
     const char *x = seconds ? "2" : "1";
+    bool any = false;
     at_text title = {0};
     add_title(s, p->title);
     at_text_addf(s,
@@ -108,12 +109,15 @@ static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) 
                      number, i, x, color);
         at_text_add_gnuplot(s, at_text_str(&title), AT_GNUPLOT_TITLE);
         at_text_add(s, " noenhanced");
+        any |= series->winner >= 0 || series->failed;
         if (!series->failed) continue;
         at_text_addf(s,
                      ", $d%d_%d using %s:($3 == 0 ? 0 : NaN) with points pt 2 ps 0.7 "
                      "lc rgb '%s' title '%lld failed'",
                      number, i, x, color, (long long)series->failed);
     }
+    /* gnuplot refuses a plot without any point: of trials that were all left untimed, say. */
+    if (!any) at_text_addf(s, ", $d%d_0 using %s:(0) with dots lc rgb 'white' notitle", number, x);
     at_text_add(s, "\n");
     at_text_free(&title);
 }
@@ -148,7 +152,8 @@ static void add_knob(at_text *s, const at_knob_values *k, const at_panel *p) {
 
 static void write_script(at_text *s, const at_curves *c, const char *path, bool with_knobs,
                          at_against against) {
-    int plots = against == AT_AGAINST_BOTH ? 2 : 1, knobs = 0;
+    int plots = against == AT_AGAINST_BOTH ? 2 : 1,
+        knobs = 1; /* an empty picture where no configuration has any */
     for (int p = 0; p < c->panels.len; p++)
         if (c->panels.data[p]->knobs.len > knobs) knobs = c->panels.data[p]->knobs.len;
     add_data(s, c);

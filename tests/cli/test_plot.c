@@ -208,6 +208,25 @@ static void files(void **state) {
     assert_string_equal(cli_expect(0, "ls it*path | grep -c tmp; true")->out, "0\n");
 }
 
+/* Trials of which none is drawn: gnuplot refuses a plot without a point. */
+static void nothing_to_draw(void **state) {
+    (void)state;
+    if (!has_gnuplot()) skip();
+    at_text log = {0};
+    add_trial(&log, 3, 1e-6, 0, 0); /* no configuration of the task */
+    cli_write("unfit.log", at_text_str(&log));
+    at_text_free(&log);
+    write_log("a.log");
+    static const char *const ways[] = {"", "--against trials", "--against seconds", "--knobs"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int both = 0; both < 2; both++) {
+            const cli_result *r = cli_expect(0, "./autotune plot unfit.log %s %s -o unfit.svg",
+                                             both ? "a.log" : "", ways[i]);
+            check_contains(r->err, "no configuration of its task, and not used");
+            check_contains(cli_read("unfit.svg"), "</svg>");
+        }
+}
+
 static void refused(void **state) {
     (void)state;
     write_log("a.log");
@@ -321,8 +340,8 @@ int main(void) {
         cmocka_unit_test(figures),           cmocka_unit_test(knobs),
         cmocka_unit_test(terminal),          cmocka_unit_test(only_failures),
         cmocka_unit_test(no_time),           cmocka_unit_test(files),
-        cmocka_unit_test(refused),           cmocka_unit_test(commands_in_a_log),
-        cmocka_unit_test(names_of_pictures),
+        cmocka_unit_test(nothing_to_draw),   cmocka_unit_test(refused),
+        cmocka_unit_test(commands_in_a_log), cmocka_unit_test(names_of_pictures),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
