@@ -25,6 +25,12 @@ static bool is_triangle(const at_axis *x) {
            has_axes(x->begin) != has_axes(x->end);
 }
 
+/* Of these sizes; a range that is always empty goes over nothing. */
+static bool reaches(const at_axis *x, const int64_t *values) {
+    int64_t n;
+    return at_expr_eval(x->extent, values, &n, NULL) == AT_OK && n > 0;
+}
+
 at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_error *err) {
     const at_compute *c = s->compute;
     at_error why; /* it goes further than is known */
@@ -33,7 +39,9 @@ at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_e
             const at_tensor *x = &c->tensors[t];
             const at_axis *axis = &x->axes[x->num_axes + k];
             at_edit e = {.kind = AT_EDIT_WIDEN, .stage = x->name, .loop = axis->name};
-            if (is_triangle(axis)) sketch_step(s, &e, &why);
+            const sketch_state before = *s;
+            if (!is_triangle(axis) || sketch_step(s, &e, &why) != AT_OK) continue;
+            if (!reaches(&s->compute->tensors[t].axes[x->num_axes + k], given->values)) *s = before;
         }
     return s->compute == c ? AT_OK : sketch_look_again(s, given, err);
 }
