@@ -115,7 +115,8 @@ void at_wraps_to_conditions(at_low *l, at_ir *list, at_mask lanes);
 bool at_pass_tables(at_low *l); /* tables.c: digits of index lists' entries, looked up */
 at_ir *at_pointers_entries(at_low *l, int list); /* pointers.c: makes a list of places */
 bool at_pass_tiles(at_low *l); /* tiles.c: subtrees become tile programs and calls */
-bool at_pass_emit(at_low *l);  /* emit.c: addresses hoisted, C printed */
+bool at_becomes_tile(at_low *l, const at_ir *n); /* by itself, whatever is beside it */
+bool at_pass_emit(at_low *l);                    /* emit.c: addresses hoisted, C printed */
 
 /* The passes up to and including `last`, all where NULL: tests run the program between passes. */
 at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_options *o,

@@ -156,17 +156,32 @@ static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *co
         l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
 }
 
-/* Least and largest of x, the index e of a stage that is computed where a loop over a list reads
- * it: how far that goes loops do not tell, but the stage's axes do. NULL: it is no such. */
+/* A symbol for all values of an axis: that of a range goes from the least begin to the largest end.
+ * axes: those before it. */
+static const at_aff *all_of_axis(at_low *l, const at_axis *x, int64_t extent,
+                                 const at_aff *const *axes) {
+    int sym = at_sym_loop(l, x->name, extent);
+    int64_t lo, hi, of_begin, of_end;
+    if (extent >= 0) return at_aff_sym(l, sym);
+    at_aff_range(l, at_index_expr(l, x->begin, axes), &lo, &of_begin);
+    at_aff_range(l, at_index_expr(l, x->end, axes), &of_end, &hi);
+    l->syms.data[sym].lo = lo;
+    l->syms.data[sym].hi = hi > lo ? hi - 1 : lo;
+    return at_aff_sym(l, sym);
+}
+
+/* Least and largest of x, an index e in a loop that does not tell how far it goes, since that is
+ * looked up or differs from turn to turn: the axes do. NULL: loops tell. */
 static const int64_t *bounds_of(at_low *l, const at_aff *x, const at_expr *e) {
     const at_tensor *t = tensor_of(l, l->reads_for);
-    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
+    const bool is_own = l->reads_for == l->leaf->tensor;
+    const int n = t->num_axes + (is_own && !l->leaf->is_init ? t->num_reduce : 0);
+    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, n);
     int64_t lo, hi, *bounds;
     at_aff_range(l, x, &lo, &hi);
-    if (l->reads_for == l->leaf->tensor || hi - lo < INT32_MAX) return NULL;
-    for (int k = 0; k < t->num_axes; k++)
-        axes[k] =
-            at_aff_sym(l, at_sym_loop(l, t->axes[k].name, l->program->extents[l->reads_for][k]));
+    if (hi - lo < INT32_MAX - 1) return NULL;
+    for (int k = 0; k < n; k++)
+        axes[k] = all_of_axis(l, &t->axes[k], l->program->extents[l->reads_for][k], axes);
     bounds = AT_NEW_ARRAY(l->arena, int64_t, 2);
     at_aff_range(l, at_index_expr(l, e, axes), &bounds[0], &bounds[1]);
     return bounds;

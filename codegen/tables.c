@@ -195,12 +195,6 @@ static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bound
 
 /* ---- given numbers --------------------------------------------------------------------------- */
 
-static bool is_of_loops(const at_aff *x, at_mask loops) {
-    for (int i = 0; i < x->n; i++)
-        if (x->t[i].sym >= AT_MAX_LOOPS || !(loops & AT_BIT(x->t[i].sym))) return false;
-    return true;
-}
-
 /* table[0] = .., table[1] = .., .. */
 static void fill_given(maker *m, int tensor, const at_value *v) {
     at_low *l = m->l;
@@ -216,10 +210,8 @@ static void fill_given(maker *m, int tensor, const at_value *v) {
     at_low_prepend(l, list);
 }
 
-/* Only where loops are written out does each place know its element. */
-static const at_value *element_of(maker *m, const at_value *v, at_mask written_out) {
+static const at_value *element_of(maker *m, const at_value *v) {
     at_low *l = m->l;
-    if (is_of_loops(v->at, written_out)) return v;
     const given *found = NULL;
     for (int i = 0; i < m->givens.len; i++)
         if (m->givens.data[i].of == v->table) found = &m->givens.data[i];
@@ -235,29 +227,63 @@ static const at_value *element_of(maker *m, const at_value *v, at_mask written_o
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static const at_value *value_look_up(maker *m, const at_value *v, at_mask written_out) {
-    if (v->op == AT_V_CONST) return v;
-    if (v->op == AT_V_TABLE) return element_of(m, v, written_out);
+static const at_value *value_look_up(maker *m, const at_value *v) {
+    if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
     if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v->tensor, v->at);
-    if (v->a) n->a = value_look_up(m, v->a, written_out);
-    if (v->b) n->b = value_look_up(m, v->b, written_out);
+    if (v->a) n->a = value_look_up(m, v->a);
+    if (v->b) n->b = value_look_up(m, v->b);
     return n;
 }
 
-static void list_look_up(maker *m, at_ir *n, at_mask written_out) {
+static void list_look_up(maker *m, at_ir *n) {
     for (; n; n = n->next) {
-        bool is_out = n->kind == AT_IR_LOOP && n->loop.ann != AT_ANN_VEC && !at_loop_is_counted(n);
-        at_mask inside = is_out ? written_out | AT_BIT(n->loop.sym) : written_out;
-        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val, written_out);
-        list_look_up(m, n->child, inside);
-        list_look_up(m, n->other, inside);
+        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val);
+        list_look_up(m, n->child);
+        list_look_up(m, n->other);
+    }
+}
+
+static const at_value *value_elements(maker *m, const at_value *v) {
+    if (v->op == AT_V_TABLE) return element_of(m, v);
+    if (!v->a && !v->b) return v;
+    at_value *n = at_copy(m->l->arena, v, sizeof *v);
+    if (v->a) n->a = value_elements(m, v->a);
+    if (v->b) n->b = value_elements(m, v->b);
+    return n;
+}
+
+static bool value_holds_given(const at_value *v) {
+    return v->op == AT_V_TABLE || (v->a && value_holds_given(v->a)) ||
+           (v->b && value_holds_given(v->b));
+}
+
+static bool holds_given(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return value_holds_given(n->stmt.val);
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (holds_given(c)) return true;
+    for (const at_ir *c = n->other; c; c = c->next)
+        if (holds_given(c)) return true;
+    return false;
+}
+
+/* Only where a tile writes its loops out does each place know its element. */
+static void list_elements(maker *m, at_ir *n) {
+    for (; n; n = n->next) {
+        if (!holds_given(n) || at_becomes_tile(m->l, n)) continue;
+        if (n->kind == AT_IR_STMT) n->stmt.val = value_elements(m, n->stmt.val);
+        list_elements(m, n->child);
+        list_elements(m, n->other);
     }
 }
 
 bool at_pass_tables(at_low *l) {
     maker m = {.l = l, .sym = -1};
-    list_look_up(&m, l->root, 0);
+    at_ir *const lists[] = {l->pack_root, l->root}; /* as they are before tables are filled */
+    for (int i = 0; i < 2; i++) {
+        list_look_up(&m, lists[i]);
+        list_elements(&m, lists[i]);
+    }
     return l->err->status == AT_OK;
 }

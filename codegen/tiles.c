@@ -287,13 +287,25 @@ static at_ir *tile_inside(tiler *x, at_ir *n) {
     return n;
 }
 
-/* One nest by itself: sums in registers if they fit, else in memory, else opened. */
+/* One nest by itself: sums in registers if they fit, else in memory; NULL: neither. */
+static at_ir *calls_of_nest(at_low *l, const at_ir *n) {
+    bool *none = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
+    at_ir *out = at_tile_calls(l, n, none, true);
+    return out ? out : at_tile_calls(l, n, none, false);
+}
+
+bool at_becomes_tile(at_low *l, const at_ir *n) {
+    const int made = l->tiles.len;
+    const bool becomes = can_be_tile(l, n) && calls_of_nest(l, at_ir_copy(l, n));
+    l->tiles.len = made;
+    return becomes;
+}
+
+/* One nest by itself; opened where it is no tile. */
 static at_ir *tile_single(tiler *x, at_ir *n) {
     at_low *l = x->l;
-    bool *none = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
     n->next = NULL;
-    at_ir *out = at_tile_calls(l, n, none, true);
-    if (!out) out = at_tile_calls(l, n, none, false);
+    at_ir *out = calls_of_nest(l, n);
     if (out) return out;
     if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
     at_lower_fail(l, "a statement of @%s has more than %d operands", n->stmt.label,

@@ -68,6 +68,26 @@ static void indices(void **state) {
 }
 
 /* Outputs that nothing reads, sums among them, before the last one. */
+/* How far a sum goes over a range is known of its ends where no list says them, and so is the place
+ * in it as a number: of a band, of one that is no triangle, of one that is always empty. */
+static void places_in_ranges(void **state) {
+    (void)state;
+    static const char *const sums[] = {"sum(k:i..i+3) x[i, k] * k", "max(k:0..K) x[i, k] * k",
+                                       "sum(k:max(0, i - 2)..i+1) x[i, k] * (i == 3 ? k : 2*k)",
+                                       "sum(k:0..K - 1) (x[i, k] > 0 ? k + i : 1)",
+                                       "sum(k:4..i) x[i, k] * k"};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        for (int n = 1; n < 20; n += 8) {
+            at_text te = {0};
+            at_text_addf(&te, "args N=%d, K=40\nx[N, K] : input\ny[i:N] = %s\n", n, sums[i]);
+            cli_write("places.te", at_text_str(&te));
+            at_text_free(&te);
+            for (int index = 0; index < 2; index++)
+                cli_expect(0, "./autotune run ./places.te --index 0%s",
+                           index ? " --isa scalar --pack inline" : "");
+        }
+}
+
 static void several_outputs(void **state) {
     (void)state;
     cli_write("two.te", "args Y=7, X=20\nx[Y, X] : input\n"
@@ -239,9 +259,11 @@ static void large(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands), cmocka_unit_test(indices),  cmocka_unit_test(several_outputs),
-        cmocka_unit_test(arrays),   cmocka_unit_test(entities), cmocka_unit_test(lengths),
-        cmocka_unit_test(mistakes), cmocka_unit_test(transfer), cmocka_unit_test(large),
+        cmocka_unit_test(commands),         cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges), cmocka_unit_test(several_outputs),
+        cmocka_unit_test(arrays),           cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),          cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),         cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -160,6 +160,10 @@ static void operators(void **state) {
         {"tests/te/outer_of_triangle", "N=31"},
         {"unsharp", "H=7,W=19"},
         {"unsharp", "H=11,W=37"},
+        {"tests/te/quantised_by_table", "N=5,M=19,K=12"},
+        {"tests/te/chosen_by_place", "N=31,M=31,K=97"},
+        {"tests/te/chosen_by_place", "N=1,M=19,K=21"},
+        {"tests/te/thirds_by_place", "N=31,M=31,K=60"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
