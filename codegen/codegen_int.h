@@ -109,9 +109,9 @@ bool at_pass_digits(at_low *l); /* digits.c: loops cut at the digits asked of th
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
-/* wraps.c: indices that wrap around, along vectors and rows of tiles, as conditions, in place;
- * lanes: such loops around the list. */
-void at_wraps_to_conditions(at_low *l, at_ir *list, at_mask lanes);
+/* bends.c: indices that wrap around or are bounded, along vectors and other loops of tiles, as
+ * conditions, in place; lanes: such loops around the list. */
+void at_bends_to_conditions(at_low *l, at_ir *list, at_mask lanes);
 bool at_pass_tables(at_low *l); /* tables.c: digits of index lists' entries, looked up */
 at_ir *at_pointers_entries(at_low *l, int list); /* pointers.c: makes a list of places */
 bool at_pass_tiles(at_low *l); /* tiles.c: subtrees become tile programs and calls */

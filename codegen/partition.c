@@ -14,7 +14,8 @@
  *   - where an atom has a quotient of a loop's variable, and the loop stands around tiles, its
  * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
  * number then.
- * Indices that wrap around are conditions, too, where that helps (wraps.c) and is not too much.
+ * Indices that wrap around or are bounded are conditions, too, where that helps (bends.c) and is
+ * not too much.
  * Of a condition on an entry of an index tensor, which is another in each lane of a vector, both
  * sides are worked out where that can be (masks.c).
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
@@ -282,14 +283,14 @@ static at_ir *part_list(part *p, at_ir *list, const at_fact *facts) {
     return head;
 }
 
-/* copies: so many count as made already; most: of these and others; wraps: of indices are
+/* copies: so many count as made already; most: of these and others; bends: of indices are
  * conditions, too. false: it is too much. */
-static bool try_partition(at_low *l, int copies, int most, bool wraps) {
+static bool try_partition(at_low *l, int copies, int most, bool bends) {
     part p = {.l = l, .copies = copies, .most = most};
     at_ir *root = at_ir_copy_list(l, l->root), *pack_root = at_ir_copy_list(l, l->pack_root);
-    if (wraps) {
-        at_wraps_to_conditions(l, root, 0);
-        at_wraps_to_conditions(l, pack_root, 0);
+    if (bends) {
+        at_bends_to_conditions(l, root, 0);
+        at_bends_to_conditions(l, pack_root, 0);
     }
     root = part_list(&p, root, NULL);
     pack_root = part_list(&p, pack_root, NULL);
