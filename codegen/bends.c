@@ -81,10 +81,9 @@ static const at_value *load_with(at_low *l, const at_value *v, int sym, const at
 
 static const at_value *choose(at_low *l, const at_aff *atom, const at_value *a, const at_value *b) {
     const at_cond holds = {.op = AT_C_ATOM, .atom = atom};
-    return at_value_new(l, (at_value){.op = AT_V_SELECT,
-                                      .cond = at_copy(l->arena, &holds, sizeof holds),
-                                      .a = a,
-                                      .b = b});
+    return at_value_new(
+        l, (at_value){
+               .op = AT_V_SELECT, .cond = at_copy(l->arena, &holds, sizeof holds), .a = a, .b = b});
 }
 
 static const at_value *bent_load(at_low *l, const at_value *v, at_mask lanes, int most) {
@@ -93,18 +92,19 @@ static const at_value *bent_load(at_low *l, const at_value *v, at_mask lanes, in
     const int bound = find_bound(l, v->at, lanes);
     if (bound >= 0) {
         const at_sym s = l->syms.data[bound];
-        const at_aff *more = at_aff_sub(l, s.of2, s.of);
-        return choose(l, s.kind == AT_SYM_MIN ? more : at_aff_scale(l, more, -1),
-                      load_with(l, v, bound, s.of, lanes, most),
-                      load_with(l, v, bound, s.of2, lanes, most));
+        /* Where both are equal it is the one that moves: less is cut off. */
+        const bool moves = (at_aff_deps(l, s.of) & lanes) != 0;
+        const at_aff *x = moves ? s.of : s.of2, *y = moves ? s.of2 : s.of;
+        return choose(l, s.kind == AT_SYM_MIN ? at_aff_sub(l, y, x) : at_aff_sub(l, x, y),
+                      load_with(l, v, bound, x, lanes, most),
+                      load_with(l, v, bound, y, lanes, most));
     }
     if (!find_wrap(l, v->at, lanes, &w)) return v;
-    const at_value *chosen =
-        load_with(l, v, w.sym, at_aff_shift(l, w.more, w.first), lanes, most);
+    const at_value *chosen = load_with(l, v, w.sym, at_aff_shift(l, w.more, w.first), lanes, most);
     for (int64_t value = w.first + 1; value <= w.last; value++)
-        chosen = choose(l, at_aff_shift(l, w.of, -value * w.by),
-                        load_with(l, v, w.sym, at_aff_shift(l, w.more, value), lanes, most),
-                        chosen);
+        chosen =
+            choose(l, at_aff_shift(l, w.of, -value * w.by),
+                   load_with(l, v, w.sym, at_aff_shift(l, w.more, value), lanes, most), chosen);
     return chosen;
 }
 

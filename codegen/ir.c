@@ -215,12 +215,24 @@ static at_cond_op decide_by(at_low *l, const at_aff *x, const at_fact *y) {
     return AT_C_ATOM;
 }
 
+/* The same by x + y: of the other end of an axis. Beyond one end nothing is beyond the other. */
+static at_cond_op decide_by_other_end(at_low *l, const at_aff *x, const at_fact *y) {
+    int64_t lo, hi;
+    const at_aff *both = at_aff_add(l, x, y->atom);
+    if (both->n >= x->n + y->atom->n) return AT_C_ATOM; /* it is about other loops */
+    at_aff_range(l, both, &lo, &hi);
+    if (y->truth != AT_HOLDS && lo >= (y->truth == AT_ZERO ? 0 : -1)) return AT_C_TRUE;
+    if (y->truth != AT_FAILS && hi < 0) return AT_C_FALSE;
+    return AT_C_ATOM;
+}
+
 static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
     at_cond_op found = decide_range(l, atom);
     for (; facts && found == AT_C_ATOM; facts = facts->next) {
         if (facts->truth == AT_MIXED) continue;
         if (facts->outside || at_aff_is_beside(atom, facts->atom))
             found = decide_by(l, atom, facts);
+        if (found == AT_C_ATOM && facts->outside) found = decide_by_other_end(l, atom, facts);
     }
     return found;
 }

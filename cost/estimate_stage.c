@@ -91,11 +91,43 @@ static bool has_select(const at_expr *e) {
     return false;
 }
 
+static bool has_axes(const at_expr *e) {
+    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_axes(e->arg[i])) return true;
+    return false;
+}
+
+/* An index, or a read, as it is where no bound decides, min(max(h - 1, 0), H - 1) as h - 1: so it
+ * is but for a few places. */
+static const at_expr *unbounded(at_arena *a, const at_expr *e) {
+    at_expr *copy = NULL;
+    if ((e->op == AT_X_MIN || e->op == AT_X_MAX) && !is_listed(e) &&
+        has_axes(e->arg[0]) != has_axes(e->arg[1]))
+        return unbounded(a, e->arg[!has_axes(e->arg[0])]);
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *inside = unbounded(a, e->arg[i]);
+        if (inside == e->arg[i]) continue;
+        if (!copy) {
+            copy = at_copy(a, e, sizeof *e);
+            copy->arg = at_copy(a, e->arg, sizeof *e->arg * (size_t)e->nargs);
+        }
+        copy->arg[i] = (at_expr *)inside;
+    }
+    return copy ? copy : e;
+}
+
+static const at_expr *const *reads_unbounded(at_arena *a, const at_expr *const *read, int num) {
+    const at_expr **out = AT_NEW_ARRAY(a, const at_expr *, num + 1);
+    for (int r = 0; r < num; r++) out[r] = unbounded(a, read[r]);
+    return out;
+}
+
 /* What a stage reads that is nothing but a read, under a condition or not; NULL: it is more. */
-static const at_expr *passed_on(const at_expr *body) {
+static const at_expr *passed_on(at_arena *a, const at_expr *body) {
     const at_expr *e = body;
     while (e && e->op == AT_X_SELECT) e = e->arg[1];
-    return e && e->op == AT_X_INDEX && !is_listed_inside(e) ? e : NULL;
+    return e && e->op == AT_X_INDEX && !is_listed_inside(e) ? unbounded(a, e) : NULL;
 }
 
 /* Sizes that an index of the read depends on, or one of what that passes on. */
@@ -126,8 +158,9 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     *out = (est_stage){.terms = NULL};
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
+    out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, &out->operations);
-    out->passed_on = passed_on(t->body);
+    out->passed_on = passed_on(a, t->body);
     out->reads = reads_of(a, c, stages, out);
     out->is_conditional = out->selects = has_select(t->body);
     for (int r = 0; r < out->num_reads; r++)

@@ -58,15 +58,19 @@ static reach reach_of(const at_facts *f, const at_expr *e, const reach *axis) {
 /* ---- reads, through what is dissolved -------------------------------------------------------- */
 
 /* How a read stands in choices such as padding's: in none; in one that takes it at this point; in
- * one that takes something else here. */
+ * one that takes something else here. How an index stands to a bound: there is none; it is within;
+ * the bound decides here. */
 typedef enum guard { NO_GUARD, GUARDED, CUT } guard;
+typedef struct guards {
+    guard choice, bound;
+} guards;
 
 typedef struct offset {
     int tensor, from, depth; /* from: read by the stage; depth: stages dissolved on the way */
     int64_t at;
     bool known;
     uint32_t by_data;
-    guard guard;
+    guards guards;
     const at_expr *read;
 } offset;
 typedef struct offsets {
@@ -77,12 +81,35 @@ typedef struct offsets {
 
 enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
 
+/* Is it of sizes alone? */
+static bool is_size(const at_expr *e) {
+    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_size(e->arg[i])) return false;
+    return true;
+}
+
+/* Of an index that min and max bound by sizes. */
+static guard bound_at(point *p, const at_expr *e) {
+    guard found = NO_GUARD;
+    if (e->op == AT_X_INDEX) return NO_GUARD;
+    for (int i = 0; i < e->nargs; i++) {
+        const guard inside = bound_at(p, e->arg[i]);
+        found = found > inside ? found : inside;
+    }
+    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) || is_size(e->arg[0]) == is_size(e->arg[1]))
+        return found;
+    const int moves = is_size(e->arg[0]);
+    const bool decides = value_at(p, e) != value_at(p, e->arg[moves]);
+    return decides ? CUT : found > GUARDED ? found : GUARDED;
+}
+
 /* from: what the stage itself reads, where depth is over 0. reaches: of the axes; NULL: nobody
  * wants to know. */
 static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
-                    const reach *reaches, int from, int depth, guard g, offsets *out) {
-    if (e->op == AT_X_SELECT && g != CUT)
-        g = value_at(&(point){f, axis, true}, e->arg[0]) ? GUARDED : CUT;
+                    const reach *reaches, int from, int depth, guards g, offsets *out) {
+    if (e->op == AT_X_SELECT && g.choice != CUT)
+        g.choice = value_at(&(point){f, axis, true}, e->arg[0]) ? GUARDED : CUT;
     if (--out->left < 0) return;
     if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
         for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
@@ -94,7 +121,10 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
     int64_t *index = AT_NEW_ARRAY(a, int64_t, e->nargs + 1), at = 0;
     reach *index_reach = reaches ? AT_NEW_ARRAY(a, reach, e->nargs + 1) : NULL, all = {0};
     point p = {f, axis, true};
+    guards inside = g;
     for (int i = 0; i < e->nargs; i++) {
+        const guard bound = bound_at(&p, e->arg[i]);
+        inside.bound = inside.bound > bound ? inside.bound : bound;
         index[i] = value_at(&p, e->arg[i]);
         if (!reaches) continue;
         index_reach[i] = reach_of(f, e->arg[i], reaches);
@@ -104,14 +134,14 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
     for (int i = 0; i < e->nargs; i++)
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
     if (t->is_dissolved) {
-        collect(a, f, f->compute->tensors[e->ref].body, index, index_reach, direct, depth + 1, g,
-                out);
+        collect(a, f, f->compute->tensors[e->ref].body, index, index_reach, direct, depth + 1,
+                inside, out);
         return;
     }
     if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
     if (out->len < MOST_READS)
         *at_push(a, out) =
-            (offset){e->ref, direct, depth, at, p.known && !all.has_data, all.by_data, g, e};
+            (offset){e->ref, direct, depth, at, p.known && !all.has_data, all.by_data, inside, e};
     for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
 }
 
@@ -122,14 +152,6 @@ static bool is_bare(const at_expr *read) {
         if (axis < 0 || seen & (1u << axis)) return false;
         seen |= 1u << axis;
     }
-    return true;
-}
-
-/* Is it of sizes alone? */
-static bool is_size(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_size(e->arg[i])) return false;
     return true;
 }
 
@@ -179,12 +201,14 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
     }
 }
 
+static bool is_cut(const offset *x) { return x->guards.choice == CUT || x->guards.bound == CUT; }
+
 typedef struct cut_ends { /* of an access, [either end of each axis]: by which ends of reductions */
     unsigned char by[2 * AT_FACTS_MAX_AXES]; /* 1, 2, or both */
 } cut_ends;
 
-/* Which axes a choice such as padding cuts: at one of an axis' ends it takes something else than in
- * its middle, with reductions at one of theirs. */
+/* Which axes a choice such as padding cuts, or a bound: at one of an axis' ends it takes something
+ * else than in its middle, with reductions at one of theirs. */
 static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *middle) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
@@ -195,14 +219,14 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
         offsets inside = {.left = MOST_NODES};
         for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
             axis[k] = end ? s->extent[k] - 1 : 0;
-        collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &inside);
+        collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &inside);
         for (int k = 0; k < 2 * t->num_axes; k++) {
             offsets moved = {.left = MOST_NODES};
             axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
-            collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &moved);
+            collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &moved);
             axis[k / 2] = middle[k / 2];
             for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
-                if (moved.data[i].guard == CUT && inside.data[i].guard != CUT)
+                if (is_cut(&moved.data[i]) && !is_cut(&inside.data[i]))
                     cut[i].by[k] |= (unsigned char)(1 << end);
         }
     }
@@ -244,7 +268,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     int64_t axis[AT_FACTS_MAX_AXES] = {0};
     reach reaches[AT_FACTS_MAX_AXES];
     offsets base = {.left = MOST_NODES};
-    bool is_guarded = false;
+    bool may_be_cut = false;
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
     s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
     s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
@@ -256,7 +280,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
         axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
     }
     for (int i = 0; i < n; i++) reaches[i] = (reach){.of = (uint32_t)1 << i};
-    collect(a, f, t->body, axis, reaches, -1, 0, NO_GUARD, &base);
+    collect(a, f, t->body, axis, reaches, -1, 0, (guards){0}, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
     for (int i = 0; i < base.len; i++)
@@ -264,17 +288,18 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
             (at_access){.tensor = base.data[i].tensor,
                         .from = base.data[i].from,
                         .known = base.data[i].known && base.left > 0,
-                        .is_guarded = base.data[i].guard != NO_GUARD,
+                        .is_guarded = base.data[i].guards.choice != NO_GUARD,
                         .origin = base.data[i].at,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
-    for (int i = 0; i < base.len; i++) is_guarded |= s->access[i].is_guarded;
-    if (is_guarded) find_cuts(a, f, stage, axis);
+    for (int i = 0; i < base.len; i++)
+        may_be_cut |= s->access[i].is_guarded || base.data[i].guards.bound != NO_GUARD;
+    if (may_be_cut) find_cuts(a, f, stage, axis);
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};
         if (s->inner[k] <= 1) continue;
         int64_t step = s->is_phase[k] ? s->extent[k] / s->inner[k] : 1;
         axis[k] += step;
-        collect(a, f, t->body, axis, NULL, -1, 0, NO_GUARD, &moved);
+        collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &moved);
         axis[k] -= step;
         for (int i = 0; i < base.len && i < moved.len; i++) {
             uint64_t moves = (uint64_t)moved.data[i].at - (uint64_t)base.data[i].at;
@@ -316,9 +341,18 @@ static bool calls(const at_expr *e) {
     return false;
 }
 
-/* Does it read by an index that is bounded, or chosen? No vector can be loaded so. */
+static bool divides_or_reads(const at_expr *e) {
+    if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_INDEX) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (divides_or_reads(e->arg[i])) return true;
+    return false;
+}
+
+/* Does it read by an index that is chosen, or bounded and no sum of axes within? No vector can be
+ * loaded so. */
 static bool clamps(const at_expr *e, bool in_index) {
-    if (in_index && (e->op == AT_X_MIN || e->op == AT_X_MAX || e->op == AT_X_SELECT)) return true;
+    const bool bounds = e->op == AT_X_MIN || e->op == AT_X_MAX;
+    if (in_index && (e->op == AT_X_SELECT || (bounds && divides_or_reads(e)))) return true;
     for (int i = 0; i < e->nargs; i++)
         if (clamps(e->arg[i], in_index || e->op == AT_X_INDEX)) return true;
     return false;

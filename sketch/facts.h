@@ -15,7 +15,8 @@ typedef struct at_access {
     bool known;      /* the index is made of axes and sizes alone */
     bool is_bare;    /* each dimension by an axis of its own, such as K - 1 - k */
     bool is_guarded; /* through a choice, such as padding */
-    bool is_cut[AT_FACTS_MAX_AXES]; /* [axis of the stage] that choice cuts off some steps */
+    /* [axis of the stage] that choice, or a bound of the index, cuts off some steps */
+    bool is_cut[AT_FACTS_MAX_AXES];
     /* [axis of the stage] and not the same ones throughout a sum, such as the last column at the
      * right of a window only. */
     bool is_cut_unevenly[AT_FACTS_MAX_AXES];
