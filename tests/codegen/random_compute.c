@@ -43,6 +43,8 @@ void make_compute(maker *m) {
     int n = kind < 4 ? below(m, 3) : 1 + below(m, m->big ? 2 : 3);
     if (kind < 2 && chance(m, 70)) t = matmul_stage(m, t);
     for (int i = 0; i < n && m->tensor[t].rank < 5; i++) t = operation(m, t);
+    /* Of some seeds, so that the others make what they made before there were such. */
+    if (m->p->seed % 8 == 3 && m->tensor[t].rank < 5) t = bounds_stage(m, t);
     if (chance(m, 30)) t = map_stage(m, t);
     if (chance(m, 15)) function_stage(m, t);
     if (m->text.len >= sizeof m->p->compute) m->p->full = true;

@@ -108,6 +108,8 @@ int matmul_stage(maker *m, int src);
 int conv_stage(maker *m, int src);
 int im2col_stage(maker *m);
 
+int bounds_stage(maker *m, int src); /* random_bounds.c */
+
 int sparse_stage(maker *m); /* random_indices.c */
 int segment_stage(maker *m, int src);
 int gather_stage(maker *m, int src);

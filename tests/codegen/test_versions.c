@@ -289,6 +289,34 @@ static void wraps(void **state) {
         expect_copies(rings[i].text, rings[i].tree, rings[i].stores);
 }
 
+/* Indices that are bounded: vectors but for where the bound decides, rows of a tile and of a sum as
+ * they lie. */
+static void bounds(void **state) {
+    (void)state;
+    static const char copy[] = "y:para, xo, xi:vec =>\n    @out = y, {xo, xi}/x\n";
+    static const char plain[] = "y, x =>\n    @out = y, x\n";
+    static const char sum[] = "{y, xo}:para =>\n"
+                              "    q, xi:vec =>\n"
+                              "        @acc = y, {xo, xi}/x  // q\n"
+                              "    xi:vec =>\n"
+                              "        @out = y, {xo, xi}/x\n";
+    static const struct {
+        const char *text, *tree, *stores;
+    } borders[] = {
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[y, min(x + 1, X - 1)] + A[y, max(x - 1, 0)]\n", copy,
+         "8x3 7x2 1x2"},
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[max(0, min(Y - 1, y - 1)), min(max(x - 5, 0), X - "
+         "1)]\n",
+         copy, "8x4 5x1 3x1"},
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[y, max(x - 1, 1 - x)]\n", copy, "8x4 7x1 1x1"},
+        {"A[Y, X] : input\nout[y:Y, x:X] = A[y, max(x - 8, 0)]\n", plain, "16x2 1x8"},
+        {"A[Y, X] : input\nacc[y:Y, x:X] = sum(q:3) A[min(max(y + q - 1, 0), Y - 1), x]\n"
+         "out[y:Y, x:X] = acc[y, x]\n",
+         sum, "8x1"}};
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
+        expect_copies(borders[i].text, borders[i].tree, borders[i].stores);
+}
+
 /* Parts of loops that conditions cut: one more for each that only says more of the same, so that a
  * sum of many is lowered at once; where each is of its own there may be as many as all their
  * combinations, of versions as well, and too many are refused. */
@@ -337,6 +365,7 @@ int main(void) {
         cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
         cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
         cmocka_unit_test(phases),         cmocka_unit_test(windows),
-        cmocka_unit_test(wraps),          cmocka_unit_test(many_conditions)};
+        cmocka_unit_test(wraps),          cmocka_unit_test(bounds),
+        cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,11 @@
     "    where inside = D <= y && y < H + D && D <= x && x < W + D\n"                              \
     "out[n:N, u:2*D+1, v:2*D+1, h:H, w:W] = sum(c:C) a[n, h, w, c] * pad[n, h + u, w + v, c]\n"
 
+#define REPEATED                                                                                   \
+    "args H=9, W=37, C=3, F=5\ndata[C, H, W] : input\nw[F, C, 3, 3] : weight\n"                    \
+    "pad[c:C, y:H+2, x:W+2] = data[c, min(max(y - 1, 0), H - 1), min(max(x - 1, 0), W - 1)]\n"     \
+    "out[f:F, h:H, w:W] = sum(c:C, r:3, q:3) pad[c, h + r, w + q] * w[f, c, r, q]\n"
+
 #define DOTS                                                                                       \
     "args B=2, K=70001\na[B, K] : input\nc[B, K] : input\ns[b:B] = sum(k:K) a[b, k] * c[b, k]\n"
 
@@ -90,6 +95,7 @@ static void places(void **state) {
             *product = any_task(a, "examples/te/matmul_add.te", "N=13,L=20,M=37"),
             *correlation = task_of_text(a, "own.te", CORRELATION, ""),
             *dots = task_of_text(a, "own.te", DOTS, ""),
+            *repeated = task_of_text(a, "own.te", REPEATED, ""),
             *shifts = any_task(a, "examples/te/correlation.te", "C=2,H=4,W=7,D=1");
     const char *tree = at_sketch_of_task(product, 0)->s->tree_text;
     assert_null(strstr(tree, "prefetch")); /* what is added is near */
@@ -99,6 +105,10 @@ static void places(void **state) {
     assert_true(has_sketch(gelu, "late"));
     assert_false(has_sketch(product, "late"));
     assert_true(has_sketch(correlation, "strip_pad+dots_c"));
+    /* A bound cuts into lanes as padding does; what it reads is read as it lies, too. */
+    assert_true(has_sketch(repeated, "strip_pad+tile_w"));
+    assert_true(has_sketch(repeated, "im2col_data"));
+    assert_false(has_sketch(repeated, "pointers"));
     assert_true(has_sketch(dots, "factor_k"));
     assert_true(has_sketch(any_task(a, "tests/te/batch_norm.te", ""), "with_s"));
     /* rows of the picture, and shifts along them: both read the same further down */
@@ -110,6 +120,7 @@ static void places(void **state) {
     assert_false(has_part(any_task(a, "examples/te/conv2d.te", "CO=512"), "tile_f", 256));
     check_task(a, shifts);
     check_task(a, dots);
+    check_task(a, repeated);
     check_task(a, gelu);
     check_task(a, correlation);
     at_arena_free(a);
