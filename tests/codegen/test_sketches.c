@@ -154,6 +154,7 @@ static void operators(void **state) {
         {"tests/te/two_gates_named_apart", "M=3,K=5,F=19"},
         {"tests/te/masked_by_entries", "N=37"},
         {"tests/te/edge_gradient", "H=7,W=37"},
+        {"tests/te/repeated_border", "H=16,W=32,K=3,S=1"}, /* versions within versions */
         {"tests/te/repeated_border", "H=7,W=37,K=3,S=1"},
         {"tests/te/repeated_border", "H=5,W=41,K=5,S=2"},
         {"tests/te/repeated_border", "H=1,W=19,K=5,S=1"},
