@@ -227,13 +227,13 @@ static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err
                        (int)strcspn(f->turns.error, "\n"), f->turns.error);
     }
     if (!r)
-        return at_fail(err, AT_E_NO_VALID, "no configuration was timed in %lld trials",
-                       (long long)t->tally.done);
+        return at_fail(err, AT_E_NO_VALID, "no configuration was timed in %lld trial%s",
+                       (long long)t->tally.done, at_plural(t->tally.done));
     if (t->tally.inaccurate) {
         at_text why = {0};
         at_text_add_inaccurate(&why, &t->tally, &t->s.options);
-        at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trials: %s",
-                (long long)t->tally.done, at_text_str(&why));
+        at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trial%s: %s",
+                (long long)t->tally.done, at_plural(t->tally.done), at_text_str(&why));
         at_text_free(&why);
         return AT_E_NO_VALID;
     }
@@ -242,10 +242,11 @@ static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err
     at_text_add_failed(&failed, &t->tally);
     at_text_add_command(&command, o, &t->s, r->config.index);
     at_fail(err, AT_E_NO_VALID,
-            "no valid configuration in %lld trials (%s); the first failure: %.*s; "
+            "no valid configuration in %lld trial%s (%s); the first failure: %.*s; "
             "%s%sto look at it: %s",
-            (long long)t->tally.done, at_text_str(&failed), (int)strcspn(r->extra.error, "\n"),
-            r->extra.error, advice ? advice : "", advice ? "; " : "", at_text_str(&command));
+            (long long)t->tally.done, at_plural(t->tally.done), at_text_str(&failed),
+            (int)strcspn(r->extra.error, "\n"), r->extra.error, advice ? advice : "",
+            advice ? "; " : "", at_text_str(&command));
     at_text_free(&command);
     at_text_free(&failed);
     return AT_E_NO_VALID;

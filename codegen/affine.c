@@ -22,16 +22,24 @@ const at_aff *at_aff_sym(at_low *l, int sym) {
     return x;
 }
 
+/* x + k*y. What is that large is no address, wherever it came from. */
+static int64_t add_product(at_low *l, int64_t x, int64_t k, int64_t y) {
+    int64_t z;
+    if (!__builtin_mul_overflow(k, y, &z) && !__builtin_add_overflow(x, z, &z)) return z;
+    at_lower_fail(l, "an index exceeds 2^63");
+    return 0;
+}
+
 const at_aff *at_aff_add_times(at_low *l, const at_aff *x, const at_aff *y, int64_t ky) {
     at_aff *z = at_aff_alloc(l, x->n + y->n);
-    z->c = x->c + ky * y->c;
+    z->c = add_product(l, x->c, ky, y->c);
     int i = 0, j = 0;
     while (i < x->n || j < y->n) {
         at_term t;
         if (j == y->n || (i < x->n && x->t[i].sym < y->t[j].sym)) t = x->t[i++];
         else if (i == x->n || y->t[j].sym < x->t[i].sym)
-            t = (at_term){y->t[j].sym, ky * y->t[j].k}, j++;
-        else t = (at_term){x->t[i].sym, x->t[i].k + ky * y->t[j].k}, i++, j++;
+            t = (at_term){y->t[j].sym, add_product(l, 0, ky, y->t[j].k)}, j++;
+        else t = (at_term){x->t[i].sym, add_product(l, x->t[i].k, ky, y->t[j].k)}, i++, j++;
         if (t.k) z->t[z->n++] = t;
     }
     return z;
@@ -51,7 +59,7 @@ const at_aff *at_aff_shift(at_low *l, const at_aff *x, int64_t c) {
     at_aff *z = at_aff_alloc(l, x->n);
     memcpy(z->t, x->t, (size_t)x->n * sizeof(at_term));
     z->n = x->n;
-    z->c = x->c + c;
+    z->c = add_product(l, x->c, 1, c);
     return z;
 }
 

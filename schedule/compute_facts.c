@@ -30,7 +30,7 @@ static double count_points(counter *k, int axis) {
                      eval_int(&k->ctx, t->axes[axis].end, &end) != AT_OK;
     if (end <= begin) return 0;
     if (!bounds_use(c, k->ctx.stage, axis))
-        return (double)(end - begin) * count_points(k, axis + 1);
+        return ((double)end - (double)begin) * count_points(k, axis + 1);
     double total = 0;
     for (int64_t i = begin; i < end && !k->failed; i++) {
         k->axis[axis] = i;

@@ -34,9 +34,9 @@ static at_status outcome(const at_tuning *t, at_error *err) {
     if (at_engine_stopped(&t->s.options)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
     if (at_tuning_best(t, &best)) return AT_OK;
     const at_record *first = t->first_failed;
-    return at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trials%s%s",
-                   (long long)t->tally.done, first ? "; the first failed with: " : "",
-                   first ? first->extra.error : "");
+    return at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trial%s%s%s",
+                   (long long)t->tally.done, at_plural(t->tally.done),
+                   first ? "; the first failed with: " : "", first ? first->extra.error : "");
 }
 
 static at_status tune(at_lib_task *task, const char *log, listener *l, at_error *err) {
