@@ -3,6 +3,7 @@
 #include "tests/cli/cli_test.h"
 #include "tests/cli/product.h"
 
+#include <math.h>
 #include <string.h>
 
 static void commands(void **state) {
@@ -89,6 +90,22 @@ static void far_ranges(void **state) {
         at_text_free(&te);
         cli_expect(cases[i].status, "./autotune run ./far.te");
     }
+}
+
+/* Operations of a triangle are counted without a walk over all of its rows. */
+static void large_triangle(void **state) {
+    (void)state;
+    cli_write("triangle.te", "args N=16\nx[N] : input\nout[i:N] = sum(k:0..i+1) x[k]\n");
+    static const double sizes[] = {16, 1000001, 20000001, 1e12};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const double n = sizes[i], expected = n * (n + 1);
+        cli_expect(0, "./autotune show ./triangle.te --args N=%.0f --json", n);
+        double flops = cli_number(cli_json(), "flops");
+        if (!(fabs(flops - expected) <= 1e-12 * expected))
+            fail_msg("%.17g, not %.17g", flops, expected);
+    }
+    const cli_result *r = cli_expect(2, "./autotune run ./triangle.te --args N=1000000000000");
+    assert_non_null(strstr(r->err, "autotune: x: needs 3725.3 GiB, this machine has "));
 }
 
 /* How far a sum goes over a range is known of its ends where no list says them, and so is the place
@@ -282,17 +299,12 @@ static void large(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),
-        cmocka_unit_test(indices),
-        cmocka_unit_test(places_in_ranges),
-        cmocka_unit_test(far_ranges),
-        cmocka_unit_test(several_outputs),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
-        cmocka_unit_test(large),
+        cmocka_unit_test(commands),         cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges), cmocka_unit_test(far_ranges),
+        cmocka_unit_test(large_triangle),   cmocka_unit_test(several_outputs),
+        cmocka_unit_test(arrays),           cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),          cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),         cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
