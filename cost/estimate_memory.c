@@ -76,12 +76,14 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
 /* Lines that the leaf before this one has touched in the same turn of the loops around both, and
  * that are still there, though the cache does not hold all of that: those that it came to last.
  * They go one after the other, while the leaf reads those that it comes to in an order of its own.
- * All turns of these loops from `once` on come to them anew. */
+ * All turns of these loops from `once` on come to them anew. Of a leaf that is cut into the parts of
+ * a tile none are counted. */
 static double still_there(const at_estimator *e, const est_leaf *x, const est_access *a,
                           const touched *t, double size, int once) {
     enum { MOMENTS = 8 };
-    const est_leaf *y = x - 1;
-    const int shared = x->place ? est_common(e, x, y) : 0;
+    if (!x->place || x == &e->cut) return 0;
+    const est_leaf *y = &e->leaf[x->place - 1];
+    const int shared = est_common(e, x, y);
     double before = 0, share = 0;
     bool same = false;
     int from = shared; /* the loops that go through the access once */
