@@ -204,32 +204,23 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
 
 static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts);
 
-/* The same of an atom that is written with `zero` more, which is 0 there: one fact by itself has to
- * decide it. */
-static const at_fact *add_written(at_low *l, const at_aff *atom, const at_aff *zero, at_truth truth,
-                                  const at_fact *next) {
-    const at_fact *facts = add_outside(l, atom, truth, next);
-    return zero->n ? add_outside(l, at_aff_add(l, atom, zero), truth, facts) : facts;
-}
-
 /* Versions of list, which stands in n, from that of the partial size number i on downwards; i =
- * v->values: full, -1: where the atom fails throughout, which it does nowhere if least >= 0. zero:
- * what n writes besides. */
+ * v->values: full, -1: where the atom fails throughout, which it does nowhere if least >= 0. */
 static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact *facts,
-                            const at_cut_view *v, const at_aff *zero, int64_t i, int64_t least) {
+                            const at_cut_view *v, int64_t i, int64_t least) {
     at_low *l = p->l;
     if (i < 0) {
         const at_aff *some = at_aff_shift(l, v->outside, v->hi);
-        return part_body(p, n, list, add_written(l, some, zero, AT_FAILS, facts));
+        return part_body(p, n, list, add_outside(l, some, AT_FAILS, facts));
     }
     const bool full = i == v->values;
     const at_aff *from = at_aff_shift(l, v->outside, full ? v->lo : -(v->value + i * v->step));
-    const at_fact *f = add_written(l, from, zero, full ? AT_HOLDS : AT_ZERO, facts);
+    const at_fact *f = add_outside(l, from, full ? AT_HOLDS : AT_ZERO, facts);
     if (i == 0 && least >= 0) return part_body(p, n, list, f);
     at_ir *other = copy_list(p, list), *branch = at_ir_new(l, AT_IR_IF);
     branch->test = at_aff_concrete(l, from, 0);
     branch->child = part_body(p, n, list, f);
-    branch->other = part_versions(p, n, other, facts, v, zero, i - 1, least);
+    branch->other = part_versions(p, n, other, facts, v, i - 1, least);
     return branch->child || branch->other ? branch : NULL;
 }
 
@@ -241,11 +232,10 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
     here.child = list;
     const at_aff *atom = at_cut_versions(l, p->copies, &here, facts);
     if (!atom) return part_list(p, list, facts);
-    const at_aff *without = at_atom_known(l, atom, facts);
-    const at_cut_view v = at_cut_view_of(l, &here, without);
+    const at_cut_view v = at_cut_view_of(l, &here, at_atom_known(l, atom, facts));
     int64_t least, ignored;
     at_aff_range(l, at_aff_shift(l, v.outside, v.hi), &least, &ignored);
-    return part_versions(p, n, list, facts, &v, at_aff_sub(l, atom, without), v.values, least);
+    return part_versions(p, n, list, facts, &v, v.values, least);
 }
 
 static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
