@@ -226,7 +226,7 @@ static at_cond_op decide_by_other_end(at_low *l, const at_aff *x, const at_fact 
     return AT_C_ATOM;
 }
 
-static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
+static at_cond_op decide_as_written(at_low *l, const at_aff *atom, const at_fact *facts) {
     at_cond_op found = decide_range(l, atom);
     for (; facts && found == AT_C_ATOM; facts = facts->next) {
         if (facts->truth == AT_MIXED) continue;
@@ -244,6 +244,13 @@ const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts)
         if (rest->n < atom->n) atom = rest;
     }
     return atom;
+}
+
+/* Loops are cut by what is left of an atom where values are known, so that decides it, too. */
+static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
+    const at_cond_op found = decide_as_written(l, atom, facts);
+    const at_aff *known = found == AT_C_ATOM ? at_atom_known(l, atom, facts) : atom;
+    return known == atom ? found : decide_as_written(l, known, facts);
 }
 
 at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
