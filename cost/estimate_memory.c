@@ -76,8 +76,8 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
 /* Lines that the leaf before this one has touched in the same turn of the loops around both, and
  * that are still there, though the cache does not hold all of that: those that it came to last.
  * They go one after the other, while the leaf reads those that it comes to in an order of its own.
- * All turns of these loops from `once` on come to them anew. Of a leaf that is cut into the parts of
- * a tile none are counted. */
+ * All turns of these loops from `once` on come to them anew. Of a leaf that is cut into the parts
+ * of a tile none are counted. */
 static double still_there(const at_estimator *e, const est_leaf *x, const est_access *a,
                           const touched *t, double size, int once) {
     enum { MOMENTS = 8 };
