@@ -80,8 +80,8 @@ static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int 
     return false;
 }
 
-/* The last axis but vectors' whose rows read some of the same; -1: there is none. Of short rows
- * only windows count. */
+/* The last axis but vectors' whose rows read some of the same; -1: there is none. What all rows
+ * read counts only where rows are long and nothing else is computed. */
 static int shared_rows(const sketch_state *s, int stage) {
     const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
     const at_stage_facts *f = &s->facts->of[stage];
