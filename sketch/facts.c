@@ -366,6 +366,13 @@ int at_facts_count_reads(const at_expr *e, int tensor) {
     return n;
 }
 
+double at_facts_elements(const at_facts *f, int tensor) {
+    double n = 1;
+    for (int d = 0; d < f->compute->tensors[tensor].num_axes; d++)
+        n *= (double)f->extents[tensor][d];
+    return n;
+}
+
 bool at_facts_reads(const at_facts *f, int stage, int tensor) {
     for (int i = 0; i < f->of[stage].num_accesses; i++)
         if (f->of[stage].access[i].tensor == tensor) return true;

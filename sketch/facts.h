@@ -69,6 +69,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
                       at_error *err);
 /* How many reads of a tensor an expression has. */
 int at_facts_count_reads(const at_expr *e, int tensor);
+double at_facts_elements(const at_facts *f, int tensor); /* how many a tensor has */
 /* Whether a stage reads a tensor's memory. */
 bool at_facts_reads(const at_facts *f, int stage, int tensor);
 

@@ -14,13 +14,6 @@ enum {
     LEAST_OPERATIONS = 4 /* which takes so many */
 };
 
-static double elements_of(const at_facts *f, int tensor) {
-    double n = 1;
-    for (int k = 0; k < f->compute->tensors[tensor].num_axes; k++)
-        n *= (double)f->extents[tensor][k];
-    return n;
-}
-
 /* How often an element of each stage is worked out by sums, or by others, where it is dissolved. */
 static double *uses_of(const sketch_state *s, bool by_sums) {
     const at_facts *f = s->before;
@@ -36,7 +29,7 @@ static double *uses_of(const sketch_state *s, bool by_sums) {
             if (n) uses[t] += by_sums ? points : points * n;
         }
     }
-    for (int t = 0; t < c->num_tensors; t++) uses[t] /= elements_of(f, t);
+    for (int t = 0; t < c->num_tensors; t++) uses[t] /= at_facts_elements(f, t);
     return uses;
 }
 
@@ -47,8 +40,8 @@ const char *sketch_wholes(const sketch_state *s, bool **kept) {
     *kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->before->of[t];
-        bool in_windows =
-            by_others[t] >= WINDOW && f->operations >= LEAST_OPERATIONS * elements_of(s->before, t);
+        bool in_windows = by_others[t] >= WINDOW &&
+                          f->operations >= LEAST_OPERATIONS * at_facts_elements(s->before, t);
         if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < MANY_USES && !in_windows))
             continue;
         (*kept)[t] = true;

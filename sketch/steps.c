@@ -101,10 +101,7 @@ bool sketch_is_taken(const sketch_state *s, const char *name) {
 }
 
 double sketch_elements(const sketch_state *s, int tensor) {
-    double n = 1;
-    for (int d = 0; d < s->facts->compute->tensors[tensor].num_axes; d++)
-        n *= (double)s->facts->extents[tensor][d];
-    return n;
+    return at_facts_elements(s->facts, tensor);
 }
 
 bool sketch_is_far(const sketch_state *s, int tensor) {
