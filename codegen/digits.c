@@ -8,7 +8,8 @@
  * Ensures: what opaque divisions remain belong to sums, parallel loops and vectors. */
 #include "codegen/codegen_int.h"
 
-/* The divisor at which a loop's digits are asked for, 0 if none. */
+/* The divisor at which a loop's digits are asked for within it, 0 if none: another nest's loop may
+ * have the same symbol. */
 static int64_t wanted_split(const at_low *l, const at_ir *loop) {
     int64_t extent = at_loop_trips(loop);
     if (loop->loop.ann == AT_ANN_PARA || loop->loop.hi_aff) return 0;
@@ -16,7 +17,7 @@ static int64_t wanted_split(const at_low *l, const at_ir *loop) {
         const at_sym *s = &l->syms.data[i];
         if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 &&
             s->of->t[0].sym == loop->loop.sym && s->of->t[0].k == 1 && s->by < extent &&
-            extent % s->by == 0)
+            extent % s->by == 0 && at_ir_mentions(l, loop->child, i))
             return s->by;
     }
     return 0;
