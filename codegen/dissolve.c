@@ -202,6 +202,13 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
         return at_value_new(l, v);
     }
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
+    if (e->op == AT_X_INDEX || is_index(l, e)) {
+        index_choice choice;
+        if (at_index_choice(l, e, &choice)) {
+            at_expr *const args[] = {choice.condition, choice.side[0], choice.side[1]};
+            return select_expr(l, at_expr_new(l->arena, AT_X_SELECT, 3, args), axes);
+        }
+    }
     const at_aff *x = is_index(l, e) ? at_index_expr(l, e, axes) : NULL;
     if (x && !is_extreme_of_entries(l, x, e)) {
         if (x->n)

@@ -9,6 +9,13 @@
 const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
 const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
 
+/* A choice somewhere in an index or a comparison of such: what decides, and the same with either
+ * side in its place. False: there is none, or lowering has failed. */
+typedef struct index_choice {
+    at_expr *condition, *side[2];
+} index_choice;
+bool at_index_choice(at_low *l, const at_expr *e, index_choice *out);
+
 const at_cond *at_cond_new(at_low *l, at_cond_op op, const at_aff *atom, const at_cond *a,
                            const at_cond *b);
 const at_cond *at_cond_not_negative(at_low *l, const at_aff *x); /* x >= 0 */

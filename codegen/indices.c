@@ -5,6 +5,51 @@ static const at_tensor *tensor_of(const at_low *l, int t) {
     return &l->program->compute->tensors[t];
 }
 
+/* ---- choices within an index ----------------------------------------------------------------- */
+
+enum { MOST_WAYS = 256 };
+
+/* How many indices all its choices lead to; MOST_WAYS + 1: more. */
+static int ways_of(const at_expr *e) {
+    int ways = 1;
+    if (e->op == AT_X_SELECT) ways = ways_of(e->arg[1]) + ways_of(e->arg[2]);
+    else
+        for (int i = 0; i < e->nargs && ways <= MOST_WAYS; i++) ways *= ways_of(e->arg[i]);
+    return ways > MOST_WAYS ? MOST_WAYS + 1 : ways;
+}
+
+static const at_expr *first_choice(const at_expr *e) {
+    if (e->op == AT_X_SELECT) return e;
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *found = first_choice(e->arg[i]);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* e with one side of the choice in its place. */
+static at_expr *chosen(at_low *l, const at_expr *e, const at_expr *choice, int side) {
+    if (e == choice) return e->arg[side];
+    at_expr *out = at_copy(l->arena, e, sizeof *e);
+    if (e->nargs) out->arg = AT_NEW_ARRAY(l->arena, at_expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) out->arg[i] = chosen(l, e->arg[i], choice, side);
+    return out;
+}
+
+bool at_index_choice(at_low *l, const at_expr *e, index_choice *out) {
+    const at_expr *choice = first_choice(e);
+    if (!choice) return false;
+    if (ways_of(e) > MOST_WAYS) {
+        at_lower_fail(l, "an index depends on conditions that lead to over %d others", MOST_WAYS);
+        return false;
+    }
+    out->condition = choice->arg[0];
+    for (int side = 1; side <= 2; side++) out->side[side - 1] = chosen(l, e, choice, side);
+    return true;
+}
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
 const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_aff *x, *y;
     switch (e->op) {
@@ -65,6 +110,16 @@ const at_cond *at_cond_not_negative(at_low *l, const at_aff *x) {
     return at_cond_new(l, AT_C_ATOM, x, NULL, NULL);
 }
 
+/* The comparison of whichever side is taken. */
+static const at_cond *chosen_cond(at_low *l, const index_choice *x, const at_aff *const *axes) {
+    const at_cond *is = at_cond_expr(l, x->condition, axes);
+    const at_cond *is_not = at_cond_new(l, AT_C_NOT, NULL, is, NULL);
+    const at_cond *first = at_cond_new(l, AT_C_AND, NULL, is, at_cond_expr(l, x->side[0], axes));
+    const at_cond *second =
+        at_cond_new(l, AT_C_AND, NULL, is_not, at_cond_expr(l, x->side[1], axes));
+    return at_cond_new(l, AT_C_OR, NULL, first, second);
+}
+
 const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     if (e->op == AT_X_NOT)
         return at_cond_new(l, AT_C_NOT, NULL, at_cond_expr(l, e->arg[0], axes), NULL);
@@ -75,6 +130,8 @@ const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *ax
         at_lower_fail(l, "a condition must compare indices");
         return at_cond_new(l, AT_C_FALSE, NULL, NULL, NULL);
     }
+    index_choice choice;
+    if (at_index_choice(l, e, &choice)) return chosen_cond(l, &choice, axes);
     const at_aff *x = at_index_expr(l, e->arg[0], axes), *y = at_index_expr(l, e->arg[1], axes);
     const at_aff *xy = at_aff_sub(l, x, y), *yx = at_aff_sub(l, y, x);
     switch (e->op) {
