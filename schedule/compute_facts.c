@@ -66,8 +66,17 @@ static bool lacks_bounds(const at_tensor *t, const at_data *data) {
     return false;
 }
 
+/* A number that data give: an element, or a calculation with entries of index tensors. */
+static bool is_of_data(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_INDEX || is_float_expr(c, e)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_of_data(c, e->arg[i])) return true;
+    return false;
+}
+
 static bool multiplies(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_MUL && is_float_expr(c, e->arg[0]) && is_float_expr(c, e->arg[1]))
+    if (e->op == AT_X_MUL && is_float_expr(c, e) && is_of_data(c, e->arg[0]) &&
+        is_of_data(c, e->arg[1]))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (e->op != AT_X_INDEX && multiplies(c, e->arg[i])) return true;

@@ -242,6 +242,15 @@ static void test_flops(void **state) {
                                    "c", &f.compute, &f.err));
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 2 * 25, 0);
     fixture_close(&f);
+    /* with entries of index tensors, too, and not with places */
+    fixture_sizes(&f, "N=5");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "x[N] : input\nw[N, N] : index\n"
+                                   "o[i:N] = sum(k:N) x[k]*(w[i, k]%16 - 8) + x[i]*(w[i, k]/16) "
+                                   "+ x[k]*(k + 1)",
+                                   "c", &f.compute, &f.err));
+    assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 2 * 25, 0);
+    fixture_close(&f);
 }
 
 /* Products of zeros in between are counted by hand; those with padding count. */
