@@ -12,8 +12,6 @@
 static const double peak_age_s = 0.15; /* measuring it takes 8 ms, a twentieth of the time then */
 enum { LEAST_OPEN = 4 };               /* finalists that later rounds have turns of */
 enum { OTHER_SHARE = 10 };             /* a state is looked at that had this part of the turns */
-/* In pairs: samples of each that intervals begin with. */
-enum { LEAST_OF_PAIRS = 5 };
 /* Of the link to the anchor of the trials. */
 static const double link_s = 0.1;
 enum { LEAST_OF_LINK = 11, MOST_OF_LINK = 50 };
@@ -240,13 +238,19 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
 
 static bool is_in(const at_finalist *f) { return f->turns.num_rounds && !f->turns.error_no; }
 
+/* As at_winner has it. */
+static bool is_ahead(const at_finalist *x, const at_finalist *y) {
+    bool few = at_turns_are_few(&x->turns), others_are = at_turns_are_few(&y->turns);
+    return few == others_are ? x->turns.time_s < y->turns.time_s : others_are;
+}
+
 /* Of the samples so far, in the order of rounds: those still in it have as many, or one more in a
  * round that the budget cut short. */
 static const at_finalist *find_leader(const at_final *final) {
     const at_finalist *leader = NULL;
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
-        if (is_in(f) && (!leader || f->turns.time_s < leader->turns.time_s)) leader = f;
+        if (is_in(f) && (!leader || is_ahead(f, leader))) leader = f;
     }
     return leader;
 }
@@ -313,10 +317,14 @@ static void shuffle(int *order, int n, at_rng *rng) {
 static double open_until_s(const at_final *final, int round) {
     double times_s[AT_FINALISTS];
     int n = 0;
+    const at_finalist *leader = find_leader(final);
+    bool is_seen = leader && !at_turns_are_few(&leader->turns);
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
         if (!is_in(f) || f->is_behind) continue;
-        if (at_turns_counting(&f->turns) < LEAST_OF_PAIRS) return INFINITY;
+        if (at_turns_counting(&f->turns) < AT_FEW_SAMPLES ||
+            (is_seen && at_turns_are_few(&f->turns)))
+            return INFINITY;
         times_s[n++] = f->turns.time_s;
     }
     at_sort_doubles(times_s, n);

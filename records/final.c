@@ -35,6 +35,14 @@ void at_finals_init(at_finals *f, at_arena *a) {
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
+/* Is a sample of a round in a state that counts? */
+static bool does_count(const at_turns *t, int round, int sample) {
+    const char *states = t->rounds[round].states;
+    at_state s;
+    return states && *states && at_state_from_letter(states[sample], &s) &&
+           at_objective_counts(t->objective, s);
+}
+
 /* The samples that count, or all where none does. Owned. */
 static double *take_samples(const at_turns *t, int *n) {
     int all = 0, counting = 0;
@@ -44,11 +52,8 @@ static double *take_samples(const at_turns *t, int *n) {
     for (int pass = 0; pass < 2 && !counting; pass++)
         for (int i = 0; i < t->num_rounds; i++) {
             const at_round *r = &t->rounds[i];
-            at_state s;
             for (int k = 0; k < r->num_samples; k++)
-                if (pass || (r->states && *r->states && at_state_from_letter(r->states[k], &s) &&
-                             at_objective_counts(t->objective, s)))
-                    of[counting++] = r->samples_s[k];
+                if (pass || does_count(t, i, k)) of[counting++] = r->samples_s[k];
         }
     *n = counting;
     return of;
@@ -74,6 +79,13 @@ int at_turns_counting(const at_turns *t) {
     int n;
     free(take_samples(t, &n));
     return n;
+}
+
+bool at_turns_are_few(const at_turns *t) {
+    int seen = 0;
+    for (int i = 0; i < t->num_rounds; i++)
+        for (int k = 0; k < t->rounds[i].num_samples; k++) seen += does_count(t, i, k);
+    return has_states(t) && seen < AT_FEW_SAMPLES;
 }
 
 int at_turns_for(at_turns *t, at_objective o, at_round *rounds) {

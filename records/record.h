@@ -146,6 +146,10 @@ int at_turns_for(at_turns *t, at_objective o, at_round *rounds);
 double at_turns_time(const at_turns *t);
 /* How many samples the interval is of. */
 int at_turns_counting(const at_turns *t);
+/* Are too few of its samples in a state that counts for its time to be more than luck? Not where
+ * states are not told. */
+enum { AT_FEW_SAMPLES = 5 };
+bool at_turns_are_few(const at_turns *t);
 /* Of a final in pairs: the median of the samples that count, and an interval that holds the truth
  * of all its finalists, so of the winner, too, with 95 %; without ends as long as samples are too
  * few. */

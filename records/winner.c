@@ -7,6 +7,7 @@
 /* Where someone stands in one final. */
 typedef struct place {
     double begun_s, time_s;
+    bool is_lucky; /* if it is ahead: few of its samples count */
     int who;
     const at_turns *turns;
 } place;
@@ -32,6 +33,7 @@ static int by_final(const void *x, const void *y, void *contenders) {
     const place *a = x, *b = y;
     const at_contender *c = contenders;
     if (a->begun_s != b->begun_s) return a->begun_s < b->begun_s ? -1 : 1;
+    if (a->is_lucky != b->is_lucky) return a->is_lucky ? 1 : -1;
     if (a->time_s != b->time_s) return a->time_s < b->time_s ? -1 : 1;
     double mean = c[a->who].mean_s, other = c[b->who].mean_s;
     if (mean != other) return mean < other ? -1 : 1;
@@ -49,7 +51,7 @@ static place *list_places(const at_contender *c, int n, int *count) {
         for (int k = 0; k < c[i].num_finals && !is_out(&c[i]); k++) {
             const at_turns *t = &c[i].finals[k];
             if (t->num_rounds && !t->error_no)
-                all[(*count)++] = (place){t->begun_s, t->time_s, i, t};
+                all[(*count)++] = (place){t->begun_s, t->time_s, at_turns_are_few(t), i, t};
         }
     }
     if (*count) qsort_r(all, (size_t)*count, sizeof *all, by_final, (void *)(uintptr_t)c);

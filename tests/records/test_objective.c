@@ -126,6 +126,42 @@ static void finals_by_state(void **state) {
     assert_float_equal(at_turns_time(&x), 7, 0);
 }
 
+/* Who was seen a few times only in the state that counts is ahead by luck. */
+static void few_samples(void **state) {
+    (void)state;
+    enum { EACH = 6 };
+    static const struct {
+        const char *states[3];
+        double alone[3]; /* the times there; 0.5 elsewhere */
+        int winner;
+    } cases[] = {
+        {{"aacccc", "aaaaac", "aaaaaa"}, {1.0, 1.2, 1.1}, 2},
+        {{"aaaaac", "aaaaac", "aaaaaa"}, {1.0, 1.2, 1.1}, 0},
+        {{"aacccc", "aaaacc", "cccccc"}, {1.2, 1.1, 1.0}, 2}, /* nobody is known there */
+        {{"cccccc", "aaaaac", "mmmmmm"}, {1.0, 1.2, 1.1}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_round rounds[3];
+        double samples[3][EACH];
+        at_turns of[3];
+        at_contender who[3];
+        for (int f = 0; f < 3; f++) {
+            const char *states = cases[i].states[f];
+            for (int k = 0; k < EACH; k++)
+                samples[f][k] = states[k] == 'a' ? cases[i].alone[f] : 0.5;
+            rounds[f] = (at_round){.samples_s = samples[f], .num_samples = EACH, .states = states};
+            of[f] = (at_turns){.begun_s = 1,
+                               .rounds = &rounds[f],
+                               .num_rounds = 1,
+                               .among = 3,
+                               .objective = AT_OBJECTIVE_ALONE};
+            of[f].time_s = at_turns_time(&of[f]);
+            who[f] = (at_contender){.mean_s = 1, .finals = &of[f], .num_finals = 1};
+        }
+        assert_int_equal(at_winner(who, 3), cases[i].winner);
+    }
+}
+
 /* Lines say states sample by sample, and what counts; a reader may ask for something else. */
 static void final_lines(void **state) {
     (void)state;
@@ -170,8 +206,9 @@ static void final_lines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_counts),     cmocka_unit_test(medians),     cmocka_unit_test(lines),
-        cmocka_unit_test(finals_by_state), cmocka_unit_test(final_lines),
+        cmocka_unit_test(what_counts), cmocka_unit_test(medians),
+        cmocka_unit_test(lines),       cmocka_unit_test(finals_by_state),
+        cmocka_unit_test(few_samples), cmocka_unit_test(final_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
