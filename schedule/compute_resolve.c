@@ -324,6 +324,15 @@ static bool is_number(const scope *s, const at_tensor *t) {
     return t->role == AT_ROLE_STAGE && !t->num_reduce && !info->num_reads;
 }
 
+/* Is the element of an index tensor a place of another read? Then it is no number, as a weight is.
+ */
+static bool leads(const scope *s, const at_expr *e, int tensor, bool in_read) {
+    bool found = e->op == AT_X_INDEX && e->ref == tensor && in_read;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = leads(s, e->arg[i], tensor, in_read || e->op == AT_X_INDEX);
+    return found;
+}
+
 static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     kind k;
     s->visible_axes = axes_of(t);
@@ -346,7 +355,9 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     for (int i = 0; i < reads.len; i++) {
         at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
         read->is_output = false;
-        if (read->role == AT_ROLE_WEIGHT || read->is_packing) of_weights = true;
+        bool is_entry = read->is_int && !leads(s, t->body, reads.data[i]->ref, false);
+        info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
+        if (read->role == AT_ROLE_WEIGHT || read->is_packing || is_entry) of_weights = true;
         else if (!is_number(s, read)) of_others = true;
     }
     t->is_packing = !t->num_reduce && of_weights && !of_others;
@@ -378,5 +389,8 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     scope s = {.arena = a, .lex = l, .err = err, .c = c};
     c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
+    for (int i = 0; i < c->pub.num_tensors; i++)
+        if (c->pub.tensors[i].is_output && c->info[i].of_entries)
+            c->pub.tensors[i].is_packing = false;
     return AT_OK;
 }

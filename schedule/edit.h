@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E12 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E13 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -122,6 +122,18 @@ at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const
  *     @s = sum(k:0..i+1) x[k]   ->   @s = sum(k:I) (k < i+1 ? x[k] : 0) */
 at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const char *loop,
                         const at_compute **compute, at_tree **out, at_error *err);
+
+/* E13: what the stage calculates of weights, of index tensors' entries and of packing stages alone,
+ * as far as it goes, is a stage `name` of its own; the first such expression that reads `tensor`,
+ * wherever the stage has it (edit_operand.c).
+ *     @s = .. x[i, k]*(q[j, k] - z[j])   ->   @q_value = q[j, k] - z[j];  @s = .. x[i,
+ * k]*q_value[j, k]
+ */
+at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                          const char *name, const at_compute **compute, at_tree **out,
+                          at_error *err);
+/* That expression within e; NULL: there is none. */
+const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 

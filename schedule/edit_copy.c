@@ -6,23 +6,6 @@
 
 #include "schedule/rewrite.h"
 
-/* Loops over the whole axes of a stage, with its leaf; no parent yet. */
-static outline_node *plain_nest(rewrite *w, const at_tensor *t) {
-    outline_node *first = NULL, *inner = NULL;
-    for (int k = 0; k < t->num_axes; k++) {
-        inner = rewrite_add_loop(w, inner, t->axes[k].name);
-        if (!first) first = inner;
-    }
-    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, t->num_axes);
-    for (int k = 0; k < t->num_axes; k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
-    return first;
-}
-
-static outline_node *outermost(outline_node *n) {
-    while (n->parent) n = n->parent;
-    return n;
-}
-
 /* A copy of a tensor; over axes of fresh names, where loops are to have them. */
 static at_tensor copy_stage(rewrite *w, const char *name, const at_tensor *of, bool fresh) {
     at_tensor t = {.name = name, .role = AT_ROLE_STAGE, .num_axes = of->num_axes};
@@ -62,7 +45,8 @@ static at_status copy_read(rewrite *w, const char *tensor, const char *reader, c
     at_tensor copy = copy_stage(w, name, x, true);
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, NULL, NULL));
     rewrite_insert(w, reader, copy);
-    outline_insert(&w->o, outermost(outline_leaf(&w->o, reader)), true, plain_nest(w, &copy));
+    outline_insert(&w->o, rewrite_outermost(outline_leaf(&w->o, reader)), true,
+                   rewrite_plain_nest(w, &copy));
     return AT_OK;
 }
 
@@ -256,13 +240,16 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
 /* The nest that the copy stands in front of: the first one; of a stage, which must be there, its
  * reader's. */
 static outline_node *place_of_copy(const rewrite *w, const layout *l) {
-    return l->from->role == AT_ROLE_STAGE ? outermost(l->leaf) : w->o.root;
+    return l->from->role == AT_ROLE_STAGE ? rewrite_outermost(l->leaf) : w->o.root;
 }
 
-/* Whether a stage is computed in the loops of its reader. */
+/* Whether a stage is computed in the loops of its reader, or, not of weights alone, at each read.
+ */
 static bool is_made_beside(const rewrite *w, const layout *l) {
     outline_node *maker = outline_leaf(&w->o, l->from->name);
-    return l->from->role == AT_ROLE_STAGE && (!maker || outermost(maker) == outermost(l->leaf));
+    if (l->from->role != AT_ROLE_STAGE) return false;
+    if (!maker) return !w->old->tensors[at_compute_find(w->old, l->from->name)].is_packing;
+    return rewrite_outermost(maker) == rewrite_outermost(l->leaf);
 }
 
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {

@@ -174,6 +174,22 @@ outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *sta
     return n;
 }
 
+outline_node *rewrite_plain_nest(rewrite *w, const at_tensor *t) {
+    outline_node *first = NULL, *inner = NULL;
+    for (int k = 0; k < t->num_axes; k++) {
+        inner = rewrite_add_loop(w, inner, t->axes[k].name);
+        if (!first) first = inner;
+    }
+    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, t->num_axes);
+    for (int k = 0; k < t->num_axes; k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
+    return first;
+}
+
+outline_node *rewrite_outermost(outline_node *n) {
+    while (n->parent) n = n->parent;
+    return n;
+}
+
 /* Where what follows a sum begins: behind its outermost reduction, and behind a vec loop around
  * that, since such a loop is around one leaf, with the unrolled loops that it is in. */
 static outline_node *top_of_sum(rewrite *w, outline_node *leaf) {

@@ -45,6 +45,9 @@ at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const c
 
 outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece);
 outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index);
+/* Loops over the whole axes of a stage, with its leaf; no parent yet. */
+outline_node *rewrite_plain_nest(rewrite *w, const at_tensor *t);
+outline_node *rewrite_outermost(outline_node *n); /* of the loops around it, or itself */
 /* Behind the sum of a leaf, loops that count its axes where the sum did: those inside its outermost
  * reduction, or from a vec loop around that on, copied; around them one for `piece` (NULL: none).
  * Returns the last. */

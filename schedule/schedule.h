@@ -109,8 +109,9 @@ typedef struct at_tensor {
     int num_defs;
     at_def *defs;
     bool is_output;  /* a stage that no stage reads */
-    bool is_packing; /* a stage without reduction that reads weights, packing stages and stages that
-                        read nothing, and one of the first two */
+    bool is_packing; /* a stage without reduction that reads weights, entries of index tensors that
+                        are no places of other reads, packing stages, and stages that read nothing,
+                        and one of the first three; with such entries it is no output */
     bool is_int;     /* role index */
     bool is_table;   /* a stage of given numbers */
     int line;        /* in the text, from 1 */

@@ -30,6 +30,7 @@ typedef struct tensor_info {
     int num_reads; /* INDEX nodes of body and bounds, each once */
     const at_expr **reads;
     uint32_t *bound_axes; /* [num_reduce] the axes that begin and end use, as a set */
+    bool of_entries;      /* a packing stage that an index tensor goes into */
 } tensor_info;
 
 /* at_compute_parse makes these; the public part comes first, so info_of() is a cast. */

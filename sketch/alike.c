@@ -9,8 +9,9 @@ enum { FEW_SUMS = 3 }; /* which can be looked at together, each in its own way *
 
 static bool is_same_access(const at_facts *f, const at_access *x, const at_access *y, int axes) {
     const at_tensor *a = &f->compute->tensors[x->tensor], *b = &f->compute->tensors[y->tensor];
-    if (a->role != b->role || a->is_int != b->is_int || a->num_axes != b->num_axes ||
-        x->known != y->known || x->is_bare != y->is_bare || x->is_guarded != y->is_guarded)
+    if (f->of[x->tensor].is_operand != f->of[y->tensor].is_operand || a->role != b->role ||
+        a->is_int != b->is_int || a->num_axes != b->num_axes || x->known != y->known ||
+        x->is_bare != y->is_bare || x->is_guarded != y->is_guarded)
         return false;
     for (int d = 0; d < a->num_axes; d++)
         if (f->extents[x->tensor][d] != f->extents[y->tensor][d]) return false;

@@ -9,7 +9,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_COPY] = "copy",           [AT_EDIT_FACTOR] = "factor", [AT_EDIT_MARK] = "mark",
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
-    [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",
+    [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -58,6 +58,9 @@ void at_edit_print(at_text *out, const at_edit *e) {
                      e->copy == AT_COPY_WRITE ? e->stage : e->other);
         if (e->copy != AT_COPY_WRITE) at_text_addf(out, " for %s", e->stage);
         at_text_addf(out, " as %s", e->names[0]);
+        return;
+    case AT_EDIT_OPERAND:
+        at_text_addf(out, " %s for %s as %s", e->other, e->stage, e->names[0]);
         return;
     case AT_EDIT_FACTOR: at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]); return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
@@ -226,6 +229,12 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(expect(r, "of"));
         return names(r, e, true);
     case AT_EDIT_COPY: return copy(r, e);
+    case AT_EDIT_OPERAND:
+        AT_TRY(word(r, "a tensor", &e->other));
+        AT_TRY(expect(r, "for"));
+        AT_TRY(stage(r, &e->stage));
+        AT_TRY(expect(r, "as"));
+        return name(r, e, 0, false);
     case AT_EDIT_FACTOR:
         AT_TRY(stage(r, &e->stage));
         AT_TRY(word(r, "a loop", &e->loop));

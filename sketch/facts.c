@@ -133,7 +133,7 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
     }
     for (int i = 0; i < e->nargs; i++)
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
-    if (t->is_dissolved) {
+    if (t->is_dissolved && !t->is_operand) {
         collect(a, f, f->compute->tensors[e->ref].body, index, index_reach, direct, depth + 1,
                 inside, out);
         return;
@@ -187,7 +187,7 @@ static const at_expr *divides(const at_expr *e, int axis) {
 /* Axes that a dissolved stage divides: (h + r - B)/S. */
 static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, int num_axes) {
     for (int i = 0; i < e->nargs; i++) find_phases(f, e->arg[i], s, num_axes);
-    if (e->op != AT_X_INDEX || !f->of[e->ref].is_dissolved) return;
+    if (e->op != AT_X_INDEX || !f->of[e->ref].is_dissolved || f->of[e->ref].is_operand) return;
     for (int d = 0; d < e->nargs; d++) {
         const at_expr *by = divides(f->compute->tensors[e->ref].body, d);
         point p = {f, NULL, true};
@@ -470,7 +470,8 @@ static void find_dissolved(at_arena *a, at_facts *f) {
     int64_t *counts = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         counts[t] = at_compute_count_reads(c, t, passes, counts);
-        passes[t] = f->of[t].is_stage && counts[t] <= MOST_DISSOLVED && dissolves(f, t);
+        passes[t] = f->of[t].is_operand ||
+                    (f->of[t].is_stage && counts[t] <= MOST_DISSOLVED && dissolves(f, t));
         f->of[t].is_dissolved = passes[t];
     }
 }
@@ -491,6 +492,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->is_written = given->written && given->written[t];
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
+        s->is_operand = given->operands && given->operands[t];
         s->is_expensive = calls(x->body);
         s->operations = operations_of(c, x->body) + (x->num_reduce > 0);
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)

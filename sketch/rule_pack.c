@@ -12,7 +12,7 @@ static at_status pack(sketch_state *s, const sketch_tile *tile, int access, at_e
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *name, *first;
     AT_TRY(sketch_copy_blocks(s, tile->leaf, tile->stage, tile->vec, access, &name, &first, err));
-    if (s->facts->compute->tensors[x->tensor].role == AT_ROLE_WEIGHT || !first) return AT_OK;
+    if (sketch_is_weight(s, x->tensor) || !first) return AT_OK;
     return sketch_mark(s, name, first, AT_ANN_PARA, err);
 }
 
@@ -42,18 +42,19 @@ static bool is_shared(const sketch_state *s, const sketch_tile *tile, int tensor
 
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
+    bool is_weight = sketch_is_weight(s, x->tensor);
     if (!tile_may_pack(s, tile->stage, x) || !tile_reads_once(s, tile->stage, x->tensor) ||
         from->is_int || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return PACK_NOT;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = x->is_bare && tile->row >= 0 && x->stride[tile->row] > 1;
-        return has_rows && from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_NOT;
+        return has_rows && is_weight ? PACK_FIRST : PACK_NOT;
     }
     if (x->stride[tile->vec] != 1) return PACK_MUST;
-    if (from->role == AT_ROLE_STAGE || !x->is_bare) return PACK_NOT;
+    if ((from->role == AT_ROLE_STAGE && !is_weight) || !x->is_bare) return PACK_NOT;
     bool pays = sketch_is_far(s, x->tensor) && reads_of(s, tile->stage, x) >= MANY_READS;
-    return from->role == AT_ROLE_WEIGHT || pays ? PACK_FIRST : PACK_MAY;
+    return is_weight || pays ? PACK_FIRST : PACK_MAY;
 }
 
 /* Rows beside each other in a tile that are a multiple of a page apart. */

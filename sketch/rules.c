@@ -127,12 +127,14 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     sketch_inline_sums(s);
     if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
     sketch_inline_terms(s, given);
+    sketch_find_operands(s, given);
     return AT_OK;
 }
 
-/* kept: which stages are not dissolved, by what a first look found; NULL: nothing. */
-static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept, sketch_state *s,
-                       at_error *err) {
+/* kept: which stages are not dissolved, by what a first look found; NULL: nothing. keeps_weights:
+ * what is calculated of these alone is no operand. */
+static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept,
+                       bool keeps_weights, sketch_state *s, at_error *err) {
     at_compute *c;
     const at_tree *tree = NULL;
     bool *written = NULL;
@@ -142,7 +144,8 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
         at_symbol_add(a, symbols, d->symbols->names.data[i]);
     AT_TRY(at_compute_parse(a, symbols, d->compute, d->what, &c, err));
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
-    const at_facts_given given = {d->values, d->varies, written, kept};
+    const at_facts_given given = {
+        .values = d->values, .varies = d->varies, .written = written, .kept = kept};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
     *s = (sketch_state){.arena = a,
                         .from = d,
@@ -150,6 +153,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
                         .facts = facts,
                         .symbols = symbols,
                         .compute = c,
+                        .keeps_weights = keeps_weights,
                         .name = "",
                         .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
@@ -202,15 +206,18 @@ static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sk
     sketch_states all = {0};
     at_error why;
     bool *kept;
-    AT_TRY(start(a, d, NULL, &first, err));
+    AT_TRY(start(a, d, NULL, false, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
-    for (int i = 0; i < 2 && !d->tree; i++) {
+    for (int i = 0; i < 3 && !d->tree; i++) {
         sketch_states more = {0};
         bool is_needed = false;
-        const char *word =
-            i ? sketch_wholes(&first, &kept) : sketch_strips(&first, &kept, &is_needed);
-        if (!word || start(a, d, kept, &other, &why) != AT_OK) continue;
+        const char *word = NULL;
+        kept = NULL;
+        if (i == 0) word = first.joins_weights ? "" : NULL;
+        else if (i == 1) word = sketch_strips(&first, &kept, &is_needed);
+        else word = sketch_wholes(&first, &kept);
+        if (!word || start(a, d, kept, i == 0, &other, &why) != AT_OK) continue;
         other.name = word;
         other.is_preferred = is_needed;
         derive(a, &other, &more);

@@ -66,9 +66,11 @@ typedef struct sketch_state {
     AT_VEC(at_split_limits) limits;
     const sketch_edit *last; /* so far */
     AT_VEC(sketch_tile) tiles;
-    AT_VEC(sketch_mark_knob) marks; /* where a tree was begun by hand */
-    const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
-    const at_tree *written;         /* and as it was written */
+    AT_VEC(sketch_mark_knob) marks;    /* where a tree was begun by hand */
+    const at_tree *begun;              /* that tree, complete; NULL: it began as the plain one */
+    const at_tree *written;            /* and as it was written */
+    bool keeps_weights, joins_weights; /* no operand, or one at least, is of weights alone */
+    AT_VEC(const char *) operands;     /* stages of weights alone that are packed like those */
     const char *name;
     bool is_preferred; /* the task's default is one of these, if there are any */
     const int *like;   /* [tensors] the first visited of the stages that are alike, or itself */
@@ -118,6 +120,8 @@ const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const ch
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
 double sketch_elements(const sketch_state *s, int tensor);
+/* Whether a tensor is a weight, or made of such alone where it is read. */
+bool sketch_is_weight(const sketch_state *s, int tensor);
 /* Whether a tensor exceeds the caches near the core. */
 bool sketch_is_far(const sketch_state *s, int tensor);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
@@ -160,6 +164,9 @@ at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_e
 bool sketch_is_arithmetic(const at_expr *e, int *reads);
 /* Sums of a few terms become part of longer ones (rule_terms.c); given: as for s->before. */
 void sketch_inline_terms(sketch_state *s, const at_facts_given *given);
+/* What sums make of weights alone becomes stages of its own, which are packed as weights are
+ * (rule_operands.c); given: as for s->before. */
+void sketch_find_operands(sketch_state *s, const at_facts_given *given);
 /* Facts of what edits made of the computation before all rules (steps.c). */
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed

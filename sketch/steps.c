@@ -16,6 +16,7 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     OWN(marks);
     OWN(ways);
     OWN(splits);
+    OWN(operands);
 #undef OWN
     if (*word) b->name = *s->name ? at_format(a, "%s+%s", s->name, word) : at_strdup(a, word);
     return b;
@@ -47,10 +48,14 @@ at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_err
     const at_compute *c = s->before->compute;
     at_facts *facts = AT_NEW(a, at_facts);
     at_facts_given left = *given;
-    bool *kept = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    bool *kept = AT_NEW_ARRAY(a, bool, s->compute->num_tensors);
+    bool *operands = AT_NEW_ARRAY(a, bool, s->compute->num_tensors);
     for (int t = 0; t < c->num_tensors && given->kept; t++)
         if (given->kept[t]) kept[at_compute_find(s->compute, c->tensors[t].name)] = true;
+    for (int i = 0; i < s->operands.len; i++)
+        operands[at_compute_find(s->compute, s->operands.data[i])] = true;
     left.kept = kept;
+    left.operands = operands;
     s->facts = facts;
     return at_facts_of(a, s->compute, &left, facts, err);
 }
@@ -102,6 +107,11 @@ bool sketch_is_taken(const sketch_state *s, const char *name) {
 
 double sketch_elements(const sketch_state *s, int tensor) {
     return at_facts_elements(s->facts, tensor);
+}
+
+bool sketch_is_weight(const sketch_state *s, int tensor) {
+    return s->facts->compute->tensors[tensor].role == AT_ROLE_WEIGHT ||
+           s->facts->of[tensor].is_operand;
 }
 
 bool sketch_is_far(const sketch_state *s, int tensor) {

@@ -24,7 +24,7 @@ static bool is_worth_packing(const sketch_state *s, int stage, const at_access *
     if (!tile_may_pack(s, stage, x)) return false;
     for (int k = 0; k < c->tensors[stage].num_axes; k++)
         if (tile_goes(s, stage, k) && x->stride[k] == 0) return true;
-    return c->tensors[x->tensor].role == AT_ROLE_WEIGHT;
+    return sketch_is_weight(s, x->tensor);
 }
 
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {

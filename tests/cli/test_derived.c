@@ -68,7 +68,42 @@ static void indices(void **state) {
     }
 }
 
-/* Outputs that nothing reads, sums among them, before the last one. */
+/* A weight of integers that are taken apart: packed as the numbers that it means, ahead and inline;
+ * mains pack it, too, and a run of plain loops starts from the same file. */
+static void packed_entries(void **state) {
+    (void)state;
+    cli_write("four.te", "args M=6, N=20, K=14\nsizes H = K/2\nx[M, K] : input\n"
+                         "w[N, H] : index\nscale[N] : weight\n"
+                         "y[m:M, n:N] = sum(k:K) x[m, k] *\n"
+                         "    ((k%2 == 0 ? w[n, k/2] : w[n, k/2]/3) % 3 - 1)\n"
+                         "out[m:M, n:N] = y[m, n] * scale[n]\n");
+    const cli_result *r = cli_expect(0, "./autotune derive ./four.te --verbose");
+    assert_non_null(strstr(r->out, "operand w for y as w_value"));
+    assert_non_null(strstr(r->out, "copy layout w_value for y as w_value_packed"));
+    for (int i = 0; i < 2; i++) {
+        const char *pack = i ? "inline" : "ahead";
+        cli_expect(0,
+                   "./autotune ./four.te --trials 8 --tuner random --paranoid --pack %s --log "
+                   "%s.log",
+                   pack, pack);
+        assert_null(strstr(cli_read(i ? "inline.log" : "ahead.log"), "[1e+10"));
+        cli_expect(0, "./autotune apply ./four.te --log %s.log --pack %s --main -o main.c", pack,
+                   pack);
+        cli_expect(0, "gcc -O1 -Wall -Wextra -Werror -o main main.c -lm && ./main");
+    }
+    cli_expect(0, "./autotune show ./four.te --log ahead.log --history steps > steps.txt");
+    assert_non_null(strstr(cli_read("steps.txt"), "operand w for y as w_value"));
+    r = cli_expect(0, "./autotune run ./four.te --from-steps steps.txt");
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    cli_expect(0, "sed 's/operand w/operand x/' steps.txt > wrong.txt");
+    r = cli_expect(4, "./autotune run ./four.te --from-steps wrong.txt");
+    assert_non_null(strstr(r->err, "operand x for y as w_value: @y calculates nothing of weights "
+                                   "alone with \"x\""));
+    cli_expect(0, "sed 's/operand w for/operand w/' steps.txt > wrong.txt");
+    r = cli_expect(4, "./autotune run ./four.te --from-steps wrong.txt");
+    assert_non_null(strstr(r->err, "expected 'for'"));
+}
+
 /* Ends of ranges that no clock could reach: what is worked out of them stays within 64 bits, which
  * make check-ubsan sees. */
 static void far_ranges(void **state) {
@@ -128,6 +163,7 @@ static void places_in_ranges(void **state) {
         }
 }
 
+/* Outputs that nothing reads, sums among them, before the last one. */
 static void several_outputs(void **state) {
     (void)state;
     cli_write("two.te", "args Y=7, X=20\nx[Y, X] : input\n"
@@ -299,12 +335,19 @@ static void large(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),         cmocka_unit_test(indices),
-        cmocka_unit_test(places_in_ranges), cmocka_unit_test(far_ranges),
-        cmocka_unit_test(large_triangle),   cmocka_unit_test(several_outputs),
-        cmocka_unit_test(arrays),           cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),          cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),         cmocka_unit_test(large),
+        cmocka_unit_test(commands),
+        cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges),
+        cmocka_unit_test(far_ranges),
+        cmocka_unit_test(large_triangle),
+        cmocka_unit_test(several_outputs),
+        cmocka_unit_test(packed_entries),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
+        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

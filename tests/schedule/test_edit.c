@@ -405,6 +405,43 @@ static void widened(void **state) {
     end();
 }
 
+static at_status operand(const char *stage, const char *tensor, const char *name) {
+    return at_edit_operand(e.f.arena, e.tree, stage, tensor, name, &e.compute, &e.tree, &e.err);
+}
+
+/* What is calculated of weights alone becomes a stage, as far as it goes; not what an integer
+ * division goes on with, and nothing of a list's places. */
+static void operands(void **state) {
+    (void)state;
+    static const char parts[] =
+        "A[N, K] : input\nW[M, K] : index\nP[M] : index\nF[K] : weight\n"
+        "s[i:N, j:M] = sum(k:K) A[i, k]*(h - F[k])*F[k] + A[i, 0]*h + (W[P[j]%M, k] + W[j, k])/2\n"
+        "    where h = (k < 2 ? W[j, k] : W[j, k]/2)%4\n"
+        "out[i:N, j:M] = s[i, j] + 1\n";
+    static const example x = {"parts", "N=3, M=4, K=5", parts,
+                              "i, j, k =>\n    @s = i, j // k\ni, j =>\n    @out = i, j\n"};
+    begin(&x);
+    DO(operand("s", "W", "d"));
+    expect_stage("d[j:M, k:K] = (k < 2 ? W[j, k] : W[j, k]/2)%4 - F[k]\n");
+    DO(operand("s", "W", "h"));
+    expect_stage("h[j:M, k:K] = (k < 2 ? W[j, k] : W[j, k]/2)%4\n");
+    expect_stage("s[i:N, j:M] = sum(k:K) A[i, k]*d[j, k]*F[k] + A[i, 0]*h[j, k] + "
+                 "(W[P[j]%M, k] + W[j, k])/2\n");
+    expect_tree("j, k =>\n    @d = j, k\nj, k =>\n    @h = j, k\n"
+                "i, j, k =>\n    @s = i, j  // k\ni, j =>\n    @out = i, j\n");
+    assert_true(e.compute->tensors[at_compute_find(e.compute, "d")].is_packing);
+    expect_same_outputs();
+    DO(at_edit_dissolve(e.f.arena, e.tree, e.compute, "d", &e.tree, &e.err));
+    DO(COPY(AT_COPY_LAYOUT, "d", "s", "d_packed"));
+    expect_same_outputs();
+    REFUSED("@s calculates nothing of weights alone with \"W\"", operand("s", "W", "more"));
+    REFUSED("@s calculates nothing of weights alone with \"A\"", operand("s", "A", "more"));
+    REFUSED("@A has no leaf in this tree", operand("A", "W", "more"));
+    REFUSED("there is no tensor \"B\"", operand("s", "B", "more"));
+    REFUSED("there is a tensor \"d\" already", operand("s", "W", "d"));
+    end();
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -442,6 +479,7 @@ int main(void) {
                                        cmocka_unit_test(inlined_chain),
                                        cmocka_unit_test(renamed),
                                        cmocka_unit_test(widened),
+                                       cmocka_unit_test(operands),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+/* schedule/edit_operand.c: E13, what a stage calculates of weights alone becomes a stage that it
+ * reads, which can be packed as weights are. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/rewrite.h"
+
+/* Are all its reads of what is known ahead, and each at a place that axes give? Counts them. */
+static bool is_of_weights(const at_compute *c, const at_expr *e, bool in_read, int *reads) {
+    if (e->op == AT_X_INDEX) {
+        const at_tensor *t = &c->tensors[e->ref];
+        if (in_read || !(t->role == AT_ROLE_WEIGHT || t->is_int || t->is_packing || t->is_table))
+            return false;
+        *reads += !t->is_table;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_of_weights(c, e->arg[i], in_read || e->op == AT_X_INDEX, reads)) return false;
+    return true;
+}
+
+/* An integer: a part of it that became a float would be divided as floats are. */
+static bool is_integer(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
+    if (e->op == AT_X_INDEX) return c->tensors[e->ref].is_int;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_integer(c, e->arg[i])) return false;
+    return true;
+}
+
+static bool reads(const at_expr *e, int tensor) {
+    bool found = e->op == AT_X_INDEX && e->ref == tensor;
+    for (int i = 0; i < e->nargs && !found; i++) found = reads(e->arg[i], tensor);
+    return found;
+}
+
+const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor) {
+    int n = 0;
+    if (is_of_weights(c, e, false, &n) && n) {
+        bool is_element = e->op == AT_X_INDEX && !c->tensors[e->ref].is_int;
+        return !is_element && reads(e, tensor) ? e : NULL;
+    }
+    bool is_choice = e->op == AT_X_SELECT;
+    if (is_integer(c, e) && !is_choice) return NULL;
+    for (int i = is_choice; i < e->nargs && e->op != AT_X_INDEX; i++) {
+        const at_expr *found = at_edit_operand_of(c, e->arg[i], tensor);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* Its axes that are not among the n so far, in the order in which it has them; of_reads: those of
+ * places alone. */
+static void find_axes(const at_expr *e, bool of_reads, int *axes, int *n) {
+    bool is_new = !of_reads && e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
+    for (int i = 0; i < *n && is_new; i++) is_new = axes[i] != e->ref;
+    if (is_new) axes[(*n)++] = e->ref;
+    for (int i = 0; i < e->nargs; i++)
+        find_axes(e->arg[i], of_reads && e->op != AT_X_INDEX, axes, n);
+}
+
+/* A copy of e that reads the operand wherever it has the same expression. */
+static at_expr *with_reads(rewrite *w, const at_expr *e, const at_expr *operand,
+                           const at_tensor *made, at_expr **axis) {
+    if (at_expr_equal(e, operand)) {
+        at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, made->num_axes);
+        for (int k = 0; k < made->num_axes; k++)
+            index[k] = rewrite_name(w->arena, made->axes[k].name);
+        return rewrite_read(w->arena, made->name, made->num_axes, index);
+    }
+    at_expr *out = rewrite_expr_at(w->arena, e, axis);
+    for (int i = 0; i < e->nargs; i++) out->arg[i] = with_reads(w, e->arg[i], operand, made, axis);
+    return out;
+}
+
+at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                          const char *name, const at_compute **compute, at_tree **out,
+                          at_error *err) {
+    rewrite w;
+    at_expr *value[MAX_AXES];
+    int axes[MAX_AXES], n = 0;
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
+    const at_tensor *from = s < 0 ? NULL : &t->compute->tensors[s];
+    outline_node *leaf = from ? outline_leaf(&w.o, stage) : NULL;
+    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
+    const at_expr *operand = at_edit_operand_of(t->compute, from->body, of);
+    if (!operand)
+        return at_fail(err, AT_E_INPUT, "@%s calculates nothing of weights alone with \"%s\"",
+                       stage, tensor);
+    find_axes(operand, true, axes, &n); /* as what is read lies */
+    find_axes(operand, false, axes, &n);
+    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
+    made.axes = AT_NEW_ARRAY(a, at_axis, n);
+    for (int k = 0; k < axes_of(from); k++) value[k] = rewrite_name(a, from->axes[k].name);
+    for (int k = 0; k < n; k++) {
+        const at_axis *axis = &from->axes[axes[k]];
+        if (!axis->extent)
+            return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known", axis->name,
+                           stage);
+        made.axes[k] = (at_axis){.name = axis->name, .extent = rewrite_copy_expr(a, axis->extent)};
+    }
+    if (!n)
+        return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);
+    made.written = rewrite_expr_at(a, operand, value);
+    at_tensor *reader = rewrite_find(&w, stage);
+    reader->written = with_reads(&w, from->body, operand, &made, value);
+    reader->num_defs = 0; /* its expression has them already */
+    outline_insert(&w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &made));
+    rewrite_insert(&w, stage, made);
+    return rewrite_finish(&w, compute, out);
+}
