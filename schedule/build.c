@@ -11,6 +11,10 @@ typedef struct built {
     int *place;             /* [nodes] and where a node as written stands */
     at_node *nodes, **loop; /* [digits] */
     int64_t *extent;        /* [digits] */
+    at_arena *arena;
+    watch *watch; /* NULL: it was filled once at most, or has loops in an order */
+    watched watched;
+    bool is_filled; /* with the values of the last time */
     at_program program;
 } built;
 
@@ -148,12 +152,19 @@ static at_status link_loops(builder *b, built *u) {
     return AT_OK;
 }
 
-static at_status fill(builder *b, built *u) {
+static bool is_filled_anew(const built *u, int node, uint64_t changes) {
+    return !u->watch || is_changed(u->watched.node[node], changes);
+}
+
+/* changes: bits of values, as watched. */
+static at_status fill(builder *b, built *u, uint64_t changes) {
     const at_tree *t = b->t;
     if (t->orders.len) AT_TRY(link_loops(b, u));
     for (int i = 0; i < t->nodes.len; i++)
-        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(b, &t->nodes.data[i]));
+        if (!t->nodes.data[i].fixed.is_leaf && is_filled_anew(u, i, changes))
+            AT_TRY(piece_extents(b, &t->nodes.data[i]));
     for (int i = 0; i < t->nodes.len; i++) {
+        if (!is_filled_anew(u, i, changes)) continue;
         const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[u->source[i]];
         at_node *n = &u->nodes[i];
         if (n->is_leaf) {
@@ -200,6 +211,7 @@ at_program *at_program_empty(at_arena *a, const at_tree *t) {
                               .root = u->nodes,
                               .num_loops = t->num_loops,
                               .dissolved = t->dissolved};
+    u->arena = a;
     builder b = {.t = t};
     if (!t->orders.len) link_loops(&b, u);
     return &u->program;
@@ -208,9 +220,16 @@ at_program *at_program_empty(at_arena *a, const at_tree *t) {
 at_status at_program_fill(const at_tree *t, const int64_t *values, at_program *p, at_error *err) {
     built *u = (built *)((char *)p - offsetof(built, program));
     builder b = {t, values, p->extents, u->piece_extent, u->place, err};
+    if (u->is_filled && !u->watch && !t->orders.len) u->watch = watch_of(u->arena, t, &u->watched);
+    uint64_t changes = u->watch ? watch_changes(u->watch, values) : ~UINT64_C(0);
+    if (!u->is_filled) changes = ~UINT64_C(0);
+    u->is_filled = false; /* should this one fail */
     p->values = values;
-    AT_TRY(fill_extents(t->compute, values, p->extents, err));
-    return fill(&b, u);
+    AT_TRY(
+        fill_extents(t->compute, values, u->watch ? &u->watched : NULL, changes, p->extents, err));
+    AT_TRY(fill(&b, u, changes));
+    u->is_filled = true;
+    return AT_OK;
 }
 
 at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out,

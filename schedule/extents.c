@@ -78,21 +78,25 @@ int64_t **extents_room(at_arena *a, const at_compute *c) {
     return extents;
 }
 
-at_status fill_extents(const at_compute *c, const int64_t *values, int64_t **extents,
-                       at_error *err) {
+at_status fill_extents(const at_compute *c, const int64_t *values, const watched *w,
+                       uint64_t changes, int64_t **extents, at_error *err) {
     const compute_info *info = info_of(c);
-    for (int i = 0; i < c->num_tensors; i++) AT_TRY(tensor_extents(c, i, values, extents[i], err));
+    for (int i = 0; i < c->num_tensors; i++)
+        if (!w || is_changed(w->tensor[i], changes))
+            AT_TRY(tensor_extents(c, i, values, extents[i], err));
     for (int i = 0; i < info->divisors.len; i++)
-        AT_TRY(check_divisor(c, &info->divisors.data[i], values, err));
+        if (!w || is_changed(w->divisor[i], changes))
+            AT_TRY(check_divisor(c, &info->divisors.data[i], values, err));
     for (int i = 0; i < info->digit_sets.len; i++)
-        AT_TRY(check_digits(c, &info->digit_sets.data[i], values, extents, err));
+        if (!w || is_changed(w->digits[i], changes))
+            AT_TRY(check_digits(c, &info->digit_sets.data[i], values, extents, err));
     return AT_OK;
 }
 
 at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
                              int64_t ***out, at_error *err) {
     int64_t **extents = extents_room(a, c);
-    AT_TRY(fill_extents(c, values, extents, err));
+    AT_TRY(fill_extents(c, values, NULL, 0, extents, err));
     *out = extents;
     return AT_OK;
 }

@@ -100,10 +100,21 @@ double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *
 bool is_zero_expr(const at_expr *e);
 double part_of_products(eval_ctx *ctx, const at_expr *product);
 
-/* Room for what at_compute_extents makes, and the numbers in it (extents.c). */
+/* Bits: values that numbers depend on (watch.c). */
+typedef struct watched {
+    uint64_t *tensor, *divisor,
+        *digits;    /* [tensors], [divisors], [digit sets] of the computation */
+    uint64_t *node; /* [nodes] of the tree */
+} watched;
+static inline bool is_changed(uint64_t bits, uint64_t changes) {
+    return (bits & changes) || changes == ~UINT64_C(0); /* all */
+}
+
+/* Room for what at_compute_extents makes, and the numbers in it (extents.c). w: of a program that
+ * was filled before, all of whose numbers but for such changes are right; NULL: of none. */
 int64_t **extents_room(at_arena *a, const at_compute *c);
-at_status fill_extents(const at_compute *c, const int64_t *values, int64_t **extents,
-                       at_error *err);
+at_status fill_extents(const at_compute *c, const int64_t *values, const watched *w,
+                       uint64_t changes, int64_t **extents, at_error *err);
 
 /* ---- tree ---------------------------------------------------------------------------------- */
 
@@ -175,6 +186,12 @@ struct at_tree {
     bool may_be_open, has_open; /* pieces without an extent */
     bool stands;                /* in a file, `what`, whose lines nodes have */
 };
+
+/* Which of its values the numbers of a tree depend on, and which of these differ from the last time
+ * (watch.c); the first time all do. */
+typedef struct watch watch;
+watch *watch_of(at_arena *a, const at_tree *t, watched *out);
+uint64_t watch_changes(watch *w, const int64_t *values);
 
 /* What at_tree_begin makes. The parser says where in its text the next piece stands, and errors
  * show that place; without a text lex is NULL. */
