@@ -164,11 +164,11 @@ typedef struct at_estimate_options {
 typedef struct at_estimator at_estimator;
 /* For programs of one computation, which is borrowed; lives in a. */
 at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estimate_options *o);
-/* p: built, not necessarily verified; a program at the same place as the one before is that one
- * filled anew. false: it is beyond what is estimated (loops too many). */
+/* p: built, not necessarily verified; a program at the same place as one before is that one filled
+ * anew, as at_builds_program does. false: it is beyond what is estimated (loops too many). */
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out);
-/* Leaves of the last one that were worked out, since their numbers or what others touch had been
- * others in the one before, if that was of the same program. */
+/* Leaves of the last one that were worked out, since with these numbers, and with what others
+ * touch, they were not known from points before. */
 int at_estimate_new_leaves(const at_estimator *e);
 
 #endif

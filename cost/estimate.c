@@ -16,15 +16,14 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->speeds = *o->speeds;
     e->o.speeds = &e->speeds;
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
-    e->owner = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
-    e->buffer = AT_NEW_ARRAY(a, est_buffer, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         est_stage_init(a, c, o->target, t, e->stages);
         e->room += c->tensors[t].role == AT_ROLE_STAGE && e->room < MAX_LEAVES;
     }
-    e->leaf = AT_NEW_ARRAY(a, est_leaf, e->room);
+    e->cut.loop = e->cut_loop;
+    e->cut.access = e->cut_access;
     return e;
 }
 
@@ -112,9 +111,12 @@ static void find_others(const at_estimator *e, est_leaf *x) {
 }
 
 static void keep_in_registers(at_estimator *e, int tensor) {
-    for (int i = 0; i < e->num_leaves; i++)
-        for (int k = 0; k < e->leaf[i].num_accesses; k++)
-            e->leaf[i].access[k].in_registers |= e->leaf[i].access[k].tensor == tensor;
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+        for (int k = 0; k < x->num_accesses; k++) {
+            if (x->access[k].tensor != tensor) continue;
+            x->access[k].in_registers = true;
+            x->form->registers |= 1u << k;
+        }
 }
 
 /* Where rows of registers go from one border to the other, terms that count in some of them only
@@ -127,33 +129,26 @@ static void find_peeled(const est_terms *s, est_leaf *x) {
                         x->loop[i].turns >= (double)b->num;
         for (int i = x->root; i < x->num_loops && is_whole; i++)
             x->loop[i].is_peeled |= x->loop[i].sums && b->asked >> x->loop[i].axis & 1;
+        x->form->is_peeled |= is_whole;
     }
 }
 
 /* What each sum ends in and how its tile begins. */
-static void find_tiles(at_estimator *e, const at_program *p) {
+static void find_tiles(at_estimator *e) {
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        for (int i = 0; i < x->num_loops; i++) x->loop[i].is_peeled = false;
-        for (int k = 0; k < x->num_accesses; k++) x->access[k].in_registers = false;
+        est_form *f = x->form;
+        for (int i = 0; i < x->num_loops && f->is_peeled; i++) x->loop[i].is_peeled = false;
+        for (int k = 0; k < x->num_accesses && f->registers; k++) x->access[k].in_registers = false;
+        f->is_peeled = false;
+        f->registers = 0;
     }
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        est_stage *s = &e->stages[x->node->tensor];
-        if (x->is_new) s->terms = est_terms_of(e, p, x);
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
         else x->root = alone(e, x);
-        if (x->stage->num_reduce) find_peeled(s->terms, x);
+        if (x->stage->num_reduce) find_peeled(x->terms, x);
     }
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) find_others(e, x);
-}
-
-/* Is what the leaf takes, with its end, known from the point before? */
-static bool is_known(const est_leaf *x) {
-    const est_leaf *end = x->end;
-    if (x->is_new || x->has_others || x->own_end != end || x->own_root != x->root ||
-        x->own_together != x->together)
-        return false;
-    return !end || !(end->is_new || end->has_others);
 }
 
 static void add(const at_estimate *x, at_estimate *sum) {
@@ -168,27 +163,22 @@ static void add(const at_estimate *x, at_estimate *sum) {
 
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     bool done[MAX_LEAVES] = {false};
-    const unsigned levels = e->levels;
     e->num_new = 0;
     *out = (at_estimate){.ns = 0};
     if (!est_leaves(e, p)) return false;
-    find_tiles(e, p);
+    find_tiles(e);
     est_touched_by_all(e);
-    est_find_others(e);
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
         if (done[x->place]) continue;
         if (x->end) done[x->end->place] = true;
-        if (!is_known(x) || e->levels != levels) {
-            x->own = (at_estimate){.ns = 0};
-            x->own_end = x->end;
+        if (!est_is_known(e, x)) {
+            x->form->own = (at_estimate){.ns = 0};
             e->num_new++;
-            x->own_root = x->root;
-            x->own_together = x->together;
-            e->out = &x->own;
+            e->out = &x->form->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
             else copy(e, x, x->root);
         }
-        add(&x->own, out);
+        add(&x->form->own, out);
     }
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;

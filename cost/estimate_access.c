@@ -145,8 +145,8 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
         est_access *a = &x->access[x->num_accesses++];
         a->tensor = tensor;
         a->written = r < 0;
-        a->in_registers = false;
         a->read = r;
+        a->is_through = c.num > 1;
         a->buffer = &e->buffer[tensor];
         if (!a->buffer->is_known) return false;
         a->num_dims = a->buffer->num_dims;
@@ -157,10 +157,13 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *s = &e->stages[x->node->tensor];
     for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
-        est_chain c = est_chain_to(e, p, x, a->read);
         a->turned = 0;
         for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
-        if (c.num > 1) est_steps_through(e, p, x, s, a->read, &c, a);
-        else set_steps(e, p, x, s, a->read, a);
+        if (!a->is_through) {
+            set_steps(e, p, x, s, a->read, a);
+            continue;
+        }
+        est_chain c = est_chain_to(e, p, x, a->read);
+        est_steps_through(e, p, x, s, a->read, &c, a);
     }
 }

@@ -24,4 +24,10 @@ static inline uint64_t est_mixed(uint64_t hash, uint64_t x) {
     return (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
 }
 
+/* The same for one that stands for its numbers: of two that differ the same comes once in 2^64. */
+static inline uint64_t est_joined(uint64_t hash, uint64_t x) {
+    hash = est_mixed(hash, x);
+    return hash ^ hash >> 29;
+}
+
 #endif

@@ -1,8 +1,6 @@
 /* cost/estimate_buffer.c: where tensors lie: how long their buffers live, how large they are, and
  * how far their elements are from each other. */
-#include "cost/estimate_int.h"
-
-#include <string.h>
+#include "cost/estimate_access_int.h"
 
 /* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
 static int find_scope(const at_estimator *e, int tensor) {
@@ -10,18 +8,13 @@ static int find_scope(const at_estimator *e, int tensor) {
     int owner = e->owner[tensor], depth;
     if (owner < 0 || leaf[owner].stage->is_output || leaf[owner].stage->is_packing) return -1;
     depth = leaf[owner].num_loops;
-    for (int i = 0; i < e->num_leaves; i++) {
-        if (i == owner || !e->stages[leaf[i].node->tensor].reads[tensor]) continue;
+    for (uint64_t left = e->readers[tensor]; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        if (i == owner) continue;
         int common = est_common(e, &leaf[i], &leaf[owner]);
         if (common < depth) depth = common;
     }
     return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
-}
-
-void est_find_owners(at_estimator *e) {
-    for (int t = 0; t < e->compute->num_tensors; t++)
-        e->owner[t] = -1, e->buffer[t].is_known = false;
-    for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
 }
 
 /* The extents of a tensor's buffer. */
@@ -61,7 +54,8 @@ static bool read_down_columns(const at_estimator *e, const est_leaf *x, int read
 }
 
 static bool has_columns(const at_estimator *e, int tensor, int last) {
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+    for (uint64_t left = e->readers[tensor]; left; left &= left - 1) {
+        const est_leaf *x = &e->leaf[__builtin_ctzll(left)];
         const est_stage *s = &e->stages[x->node->tensor];
         for (int r = 0; r < s->num_reads && r < MAX_READS && x->stage->num_reduce; r++)
             if (s->read[r]->ref == tensor && read_down_columns(e, x, r, last)) return true;
@@ -93,34 +87,43 @@ static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner
     }
 }
 
-/* Has the tensor other extents, or is there a new leaf that writes it or reads it? */
-static bool may_differ(const at_estimator *e, int tensor, const int64_t *extent) {
+/* Has the tensor other extents, or is it the kernel's own and there is a new leaf that writes it or
+ * reads it? */
+static bool may_differ(const at_estimator *e, int tensor, const int64_t *extent,
+                       uint64_t new_leaves) {
     const est_buffer *b = &e->buffer[tensor];
-    bool any = !b->is_known || memcmp(b->extent, extent, sizeof *extent * (size_t)b->num_dims);
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
-        any |= x->is_new && (x->node->tensor == tensor || e->stages[x->node->tensor].reads[tensor]);
-    return any;
+    const int owner = e->owner[tensor];
+    uint64_t leaves = 0; /* that it hangs on */
+    if (owner >= 0 && !e->leaf[owner].stage->is_output)
+        leaves = e->readers[tensor] | UINT64_C(1) << owner;
+    if (!b->is_known || leaves & new_leaves) return true;
+    for (int d = 0; d < b->num_dims; d++)
+        if (b->extent[d] != extent[d]) return true;
+    return false;
 }
 
-static bool is_same(const est_buffer *b, const est_buffer *c) {
-    const size_t n = (size_t)b->num_dims;
-    return b->is_known && b->num_dims == c->num_dims && b->scope == c->scope &&
-           !memcmp(b->limit, c->limit, sizeof *b->limit * n) &&
-           !memcmp(b->stride, c->stride, sizeof *b->stride * n);
+static uint64_t hash_of(const est_buffer *b) {
+    uint64_t hash = est_joined(1, (uint64_t)b->scope);
+    for (int d = 0; d < b->num_dims; d++)
+        hash = est_joined(est_joined(hash, (uint64_t)b->limit[d]), (uint64_t)b->stride[d]);
+    return hash;
 }
 
 void est_buffers(at_estimator *e, const at_program *p) {
+    uint64_t new_leaves = 0;
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+        new_leaves |= (uint64_t)x->is_new << x->place;
     for (int t = 0; t < e->compute->num_tensors; t++) {
-        est_buffer *b = &e->buffer[t], now = {.num_dims = p->compute->tensors[t].num_axes};
+        est_buffer *b = &e->buffer[t];
         const est_leaf *owner = e->owner[t] < 0 ? NULL : &e->leaf[e->owner[t]];
-        b->is_new = false;
-        if (now.num_dims > MAX_DIMS || !may_differ(e, t, p->extents[t])) continue;
-        now.is_known = true;
-        memcpy(now.extent, p->extents[t], sizeof *now.extent * (size_t)now.num_dims);
-        now.scope = find_scope(e, t);
-        set_limits(p, t, owner, &now);
-        set_strides(e, t, owner, &now);
-        now.is_new = !is_same(b, &now);
-        *b = now;
+        const int dims = p->compute->tensors[t].num_axes;
+        if (dims > MAX_DIMS || !may_differ(e, t, p->extents[t], new_leaves)) continue;
+        b->is_known = true;
+        b->num_dims = dims;
+        for (int d = 0; d < dims; d++) b->extent[d] = p->extents[t][d];
+        b->scope = find_scope(e, t);
+        set_limits(p, t, owner, b);
+        set_strides(e, t, owner, b);
+        b->hash = hash_of(b);
     }
 }

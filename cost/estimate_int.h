@@ -37,12 +37,12 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
 
 typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
     bool is_known;
-    bool is_new;              /* it lies otherwise than at the point before */
     int num_dims, scope;      /* depth of the loop that it lives in; -1: none */
     int64_t extent[MAX_DIMS]; /* of the tensor */
     double limit[MAX_DIMS];   /* of what is there of it */
     int64_t stride[MAX_DIMS]; /* elements from one to the next along it */
     double places[MAX_DIMS];  /* places of the nearest cache's way that steps along it reach */
+    uint64_t hash;            /* of the scope, limits and strides */
 } est_buffer;
 
 typedef struct est_access {
@@ -50,49 +50,20 @@ typedef struct est_access {
     int read; /* of the stage's; -1: it is written */
     const est_buffer *buffer;
     bool written;
+    bool is_through;              /* what reads it is read through stages that are computed there */
     bool in_registers;            /* a sum that its tile keeps */
     bool piles_up;                /* somewhere: crowd is more than bytes */
     uint32_t moves;               /* bits: loops in another turn of which it touches others */
     uint32_t turned;              /* bits: dimensions that no straight way goes through */
-    double lines[MAX_LOOPS + 1];  /* touched by loops from this one on */
-    double joints[MAX_LOOPS + 1]; /* of these lines, those in which two rows meet */
-    double crowd[MAX_LOOPS + 1];  /* bytes, as if all places were as full as those it reaches */
     double origin[MAX_DIMS];      /* where its loops begin */
     uint8_t skip[MAX_LOOPS];      /* turns from one to the next that touches some of the same */
     uint8_t moved[MAX_LOOPS];     /* bits: dimensions with a reach */
     int64_t step[MAX_LOOPS];      /* elements from one turn to the next */
+    double lines[MAX_LOOPS + 1];  /* touched by loops from this one on */
+    double joints[MAX_LOOPS + 1]; /* of these lines, those in which two rows meet */
+    double crowd[MAX_LOOPS + 1];  /* bytes, as if all places were as full as those it reaches */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
-
-typedef struct est_shown { /* what estimates of other leaves depend on */
-    double lines[MAX_LOOPS + 1];
-    uint32_t moves;
-    bool in_registers;
-} est_shown;
-
-enum { MOST_NUMBERS = 160 };
-typedef struct est_leaf {
-    const at_node *node;
-    const at_tensor *stage;
-    int place; /* among the leaves */
-    int num_loops, num_accesses;
-    const struct est_leaf *end;   /* of a sum: what uses it up in the same tile, from registers */
-    int root;                     /* the first loop of that tile */
-    int together;                 /* sums in it, this one included */
-    bool is_beside;               /* it is none of these sums' first */
-    bool is_end_of_other;         /* an earlier sum ends in the same */
-    est_loop loop[MAX_LOOPS];     /* outermost first */
-    est_access access[MAX_READS]; /* what it writes, then what it reads */
-    /* What follows is no copy's that is cut. */
-    bool is_new;     /* its loops or accesses are others than at the point before */
-    bool has_others; /* what it shares with other leaves, or what they touch, is other than there */
-    bool is_split;   /* loops are not those of the tree any more */
-    int64_t number[MOST_NUMBERS]; /* that these depend on */
-    est_shown shown[MAX_READS];   /* at the point before, as the rest */
-    at_estimate own;              /* with its end */
-    const struct est_leaf *own_end;
-    int own_root, own_together;
-} est_leaf;
 
 /* Where a stage's terms count along one of its axes. */
 enum { MAX_BORDERS = 4, EST_FEWER = 2 };
@@ -121,6 +92,52 @@ typedef struct est_terms {
     int num_borders;
 } est_terms;
 
+/* A leaf with such numbers, as it was worked out at the last point that had them. */
+enum { MOST_NUMBERS = 192, FORMS = 16, EST_SEEN_BESIDE = 3 };
+typedef struct est_form {
+    uint64_t made; /* no two have the same; 0: nothing of it is known but its loops */
+    int num_loops, num_accesses, num_numbers; /* num_numbers -1: too many, it is no other's */
+    bool is_split;                            /* loops are not those of the tree any more */
+    bool is_peeled;                           /* one of the loops is */
+    uint32_t registers;                       /* bits: accesses that are in registers */
+    const est_terms *terms;
+    int64_t *number; /* [num_numbers] that all of it but where tensors lie depends on */
+    uint64_t *lies;  /* [num_accesses] where the tensors lay: hashes */
+    uint64_t *shown; /* [num_shown] hashes of what others see of it: estimate_shown.c */
+    int num_shown;
+    uint32_t shown_registers; /* `registers` at that time */
+    at_estimate own;          /* with its end */
+    uint64_t *seen;           /* [num_seen] what that depends on beside the form itself */
+    int num_seen;
+    est_loop loop[MAX_LOOPS]; /* outermost first */
+    est_access access[];      /* what it writes, then what it reads */
+} est_form;
+
+typedef struct est_leaf {
+    const at_node *node;
+    const at_tensor *stage;
+    int place; /* among the leaves */
+    int num_loops, num_accesses;
+    est_loop *loop;     /* of its form, as accesses are */
+    est_access *access; /* what it writes, then what it reads */
+    const est_terms *terms;
+    const struct est_leaf *end; /* of a sum: what uses it up in the same tile, from registers */
+    int root;                   /* the first loop of that tile */
+    int together;               /* sums in it, this one included */
+    bool is_beside;             /* it is none of these sums' first */
+    bool is_end_of_other;       /* an earlier sum ends in the same */
+    /* What follows is no copy's that is cut. */
+    bool is_new;    /* its form is another than at the point before */
+    est_form *form; /* the one at hand */
+    est_form *forms[FORMS];
+    uint64_t hash[FORMS]; /* of their numbers */
+    int num_forms, most_forms;
+    unsigned asked, found; /* forms, and those that were among the other ones */
+    bool is_conditional;   /* some terms of the sum may not count */
+    const int *sizes;      /* [num_sizes] that its reads depend on, slots of values */
+    int num_sizes;         /* -1: too many */
+} est_leaf;
+
 /* An index that is a sum of axes, each times a number, as worked out for these sizes. */
 typedef struct est_straight {
     bool is_known;
@@ -134,8 +151,7 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int num_reads;
     bool selects;                              /* it has a condition itself */
     bool is_conditional;                       /* it does, or a stage that it reads */
-    const est_terms *terms;                    /* of the program at hand */
-    const est_terms *kept[KEPT_TERMS];         /* of this one and of others, by their hash */
+    const est_terms *kept[KEPT_TERMS];         /* terms of programs, by their hash */
     int sizes_asked[MOST_SIZES_ASKED];         /* that terms may hang on, slots of values */
     const bool *asked_in;                      /* the tree's stages that are dissolved, or NULL */
     int num_sizes_asked;                       /* -1: more than these: all are taken to count */
@@ -193,28 +209,48 @@ typedef struct kept { /* sizes chosen before */
     at_part parts[AT_PARTS_MAX];
 } kept;
 
+/* What is kept of one program from point to point. */
+typedef struct est_tree {
+    const at_program *program;
+    struct est_tree *next;
+    bool is_known;  /* the point before was estimated */
+    est_leaf *leaf; /* [num_leaves] */
+    int num_leaves;
+    int8_t *owner;                /* [tensor] the leaf that writes it; -1: none */
+    uint64_t *readers;            /* [tensor] bits: leaves that read it, or read what does */
+    est_buffer *buffer;           /* [tensor] */
+    int8_t (*common)[MAX_LEAVES]; /* [num_leaves] loops that two leaves share */
+} est_tree;
+
 struct at_estimator {
     at_arena *arena;
     const at_compute *compute;
     at_estimate_options o;
     at_speeds speeds;
-    est_stage *stages;  /* [tensor] */
-    int8_t *owner;      /* [tensor] the leaf that writes it; -1: none */
-    est_buffer *buffer; /* [tensor] */
-    int8_t *shared_by;  /* [tensor] and */
-    double *largest;    /* [tensor]: room for estimate_memory.c */
+    est_stage *stages; /* [tensor] */
+    int room;          /* leaves of a tree at most */
+    est_tree *trees;   /* of all programs so far; the next six are the one at hand's */
+    est_leaf *leaf;
+    int num_leaves;
+    int8_t *owner;
+    uint64_t *readers;
+    est_buffer *buffer;
+    int8_t (*common)[MAX_LEAVES];
+    int8_t *shared_by; /* [tensor] and */
+    double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_move moves[MOVES];
     est_way ways[WAYS];
     est_shift shifts[SHIFTS];
-    est_leaf *leaf, cut; /* leaf: [room] */
-    int num_leaves, room;
-    int8_t common[MAX_LEAVES][MAX_LEAVES];        /* loops that two leaves share */
-    int8_t common_before[MAX_LEAVES][MAX_LEAVES]; /* the same at the point before */
-    unsigned levels;           /* bits: of the caches, that do not hold everything */
-    const at_program *program; /* of the point before; NULL: nothing is known of it */
-    int num_new;               /* leaves that were worked out for the point at hand */
-    at_estimate *out;          /* of the leaf at hand */
+    uint64_t last_made;                              /* of forms */
+    int64_t number[MOST_NUMBERS];                    /* room for those of a leaf */
+    uint64_t seen[EST_SEEN_BESIDE + 2 * MAX_LEAVES]; /* and for what its estimate depends on */
+    est_leaf cut;                                    /* its loops and accesses are the next two */
+    est_loop cut_loop[MAX_LOOPS];
+    est_access cut_access[MAX_READS];
+    unsigned levels;  /* bits: of the caches, that do not hold everything */
+    int num_new;      /* leaves that were worked out for the point at hand */
+    at_estimate *out; /* of the leaf at hand */
 };
 
 /* Numbers only: fmax and fmin, which look for what is none, are calls. */
@@ -239,7 +275,9 @@ void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides);
 /* Slots of the sizes in it, each once; *num: -1 where they are more than `most`. */
 void est_find_sizes(const at_expr *e, int most, int *sizes, int *num);
 
-/* estimate_terms.c: which terms of the leaf's stage count, kept with the stage. */
+/* estimate_terms.c: has the stage a condition in this tree, its own or one of what is computed
+ * where it reads? Which terms of the leaf's stage count, kept with the stage. */
+bool est_is_conditional(const est_stage *stages, const at_program *p, int tensor);
 const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x);
 /* Share of blocks that wide, with each term, in which any counts. */
 double est_share_along(const est_border *b, double width);
@@ -252,16 +290,19 @@ static inline int est_common(const at_estimator *e, const est_leaf *x, const est
     return e->common[x->place][y->place];
 }
 
-/* estimate_changes.c: does anything that the leaf's loops and accesses depend on, but for where
- * tensors lie, differ from the point before? */
-bool est_numbers_differ(const at_estimator *e, const at_program *p, est_leaf *x);
-/* Sets has_others. All leaves are as they are at this point. */
-void est_find_others(at_estimator *e);
+/* estimate_form.c: all leaves of the program that are no initialisation, in order, with nothing
+ * known of them. NULL: too many. */
+est_tree *est_tree_of(at_estimator *e, const at_program *p);
+/* Takes the form with the leaf's numbers at this point, if there is one that is not split; else
+ * begins one, whose loops are not set. false. */
+bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x);
 
-/* estimate_buffer.c: whose output each tensor is, the same in all points of a program. */
-void est_find_owners(at_estimator *e);
-/* Where tensors lie that depends on loops of new leaves. All leaves have their loops as the tree
- * has them. */
+/* estimate_shown.c: is what the leaf takes, with its end, known? If not, what it depends on is
+ * noted as what form->own is of. */
+bool est_is_known(at_estimator *e, const est_leaf *x);
+
+/* estimate_buffer.c: where tensors lie that depends on loops of new leaves. All leaves have their
+ * loops as the tree has them. */
 void est_buffers(at_estimator *e, const at_program *p);
 
 /* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. */

@@ -10,7 +10,7 @@ static bool set_loops(const at_program *p, const at_node *leaf, double mean_dyna
     for (const at_node *l = leaf->parent; l; l = l->parent)
         for (int m = 0; m < l->num_pieces; m++) n += l->piece_extent[m] != 1;
     if (n > MAX_LOOPS) return false;
-    x->num_loops = n;
+    x->num_loops = x->form->num_loops = n;
     for (const at_node *l = leaf->parent; l; l = l->parent)
         for (int m = l->num_pieces - 1; m >= 0; m--) {
             const int64_t extent = l->piece_extent[m];
@@ -85,66 +85,72 @@ static bool split_runs(est_leaf *x) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static bool collect(at_estimator *e, const at_program *p, const at_node *n) {
-    for (; n; n = n->next) {
-        if (!n->is_leaf) {
-            if (!collect(e, p, n->child)) return false;
-            continue;
-        }
-        const at_tensor *t = &p->compute->tensors[n->tensor];
-        if (n->is_init || (t->is_packing && !e->o.pack_inline)) continue;
-        if (e->num_leaves == e->room) return false;
-        est_leaf *x = &e->leaf[e->num_leaves];
-        x->place = e->num_leaves++;
-        x->node = n;
-        x->stage = t;
-    }
-    return true;
+/* Does the form have the leaf's accesses, to tensors that lie as they do now? */
+static bool holds(const est_form *f) {
+    for (int k = 0; k < f->num_accesses && f->made; k++)
+        if (f->access[k].buffer->hash != f->lies[k]) return false;
+    return f->made;
 }
 
-static bool lies_otherwise(const est_leaf *x) {
-    bool any = false;
-    for (int k = 0; k < x->num_accesses; k++) any |= x->access[k].buffer->is_new;
-    return any;
-}
-
-/* Loops and buffers of leaves, and which leaves are new. */
-static bool find_new(at_estimator *e, const at_program *p, bool all) {
+/* Forms of all leaves, their loops as the tree has them, and where tensors lie. */
+static bool find_forms(at_estimator *e, const at_program *p, bool all) {
     est_leaf *end = e->leaf + e->num_leaves;
     for (est_leaf *x = e->leaf; x < end; x++) {
-        x->is_new = est_numbers_differ(e, p, x) || x->is_split || all;
-        if (x->is_new && !set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
+        x->is_new = all;
+        const bool is_old = est_take_form(e, p, x);
+        if (!is_old && !set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
+        x->num_loops = x->form->num_loops;
     }
     set_common(e);
     est_buffers(e, p);
     for (est_leaf *x = e->leaf; x < end; x++) {
-        if (x->is_new || !lies_otherwise(x)) continue;
+        if (!x->form->made || holds(x->form)) continue;
         x->is_new = true;
+        x->form->made = 0;
         if (!set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
     }
     return true;
 }
 
-bool est_leaves(at_estimator *e, const at_program *p) {
-    const bool all = e->program != p;
-    e->program = NULL; /* should this one fail */
-    if (all) {
-        e->num_leaves = 0;
-        if (!collect(e, p, p->root)) return false;
-        est_find_owners(e);
+/* Accesses of a leaf whose loops are known. */
+static bool make_form(at_estimator *e, const at_program *p, est_leaf *x) {
+    est_form *f = x->form;
+    if (f->num_accesses) x->num_accesses = f->num_accesses; /* they are of the same tensors */
+    else if (!est_tensors(e, p, x)) return false;
+    est_accesses(e, p, x);
+    f->is_split = split_runs(x);
+    if (f->is_split) est_accesses(e, p, x);
+    est_touch(x);
+    f->num_loops = x->num_loops;
+    f->num_accesses = x->num_accesses;
+    for (int k = 0; k < x->num_accesses; k++) {
+        f->lies[k] = x->access[k].buffer->hash;
+        x->access[k].in_registers = false;
     }
-    if (!find_new(e, p, all)) return false;
+    f->terms = est_terms_of(e, p, x);
+    f->num_shown = f->num_seen = 0;
+    f->registers = 0;
+    f->is_peeled = false;
+    f->made = ++e->last_made;
+    return true;
+}
+
+bool est_leaves(at_estimator *e, const at_program *p) {
+    est_tree *t = est_tree_of(e, p);
+    if (!t) return false;
+    const bool all = !t->is_known;
+    t->is_known = false; /* should this one fail */
+    e->leaf = t->leaf, e->num_leaves = t->num_leaves;
+    e->owner = t->owner, e->readers = t->readers, e->buffer = t->buffer, e->common = t->common;
+    if (!find_forms(e, p, all)) return false;
     bool any = false;
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        if (!x->is_new) continue;
-        if (!est_tensors(e, p, x)) return false;
-        est_accesses(e, p, x);
-        x->is_split = split_runs(x);
-        if (x->is_split) est_accesses(e, p, x);
-        any |= x->is_split;
-        est_touch(x);
+        if (!x->form->made && !make_form(e, p, x)) return false;
+        x->num_accesses = x->form->num_accesses;
+        x->terms = x->form->terms;
+        any |= x->form->is_split;
     }
     if (any) set_common(e);
-    e->program = p;
+    t->is_known = true;
     return true;
 }

@@ -145,7 +145,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
         size += size_of(e, level);
         if (!(e->levels >> level & 1)) continue;
         if (!known) {
-            touch_by(e, x, &all), est_count_turns(e, x, &all);
+            touch_by(e, x, &all), est_count_turns(x, &all);
             for (int k = 0; k < x->num_accesses; k++) scan[k] = begin;
         }
         known = true;

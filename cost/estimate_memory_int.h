@@ -36,11 +36,10 @@ static inline double est_bytes(const est_access *a, int from, bool piled) {
 }
 
 /* estimate_turns.c: sets turns, beyond and small. */
-void est_count_turns(const at_estimator *e, const est_leaf *x, touched *t);
+void est_count_turns(const est_leaf *x, touched *t);
 /* Turns of the loops before `once` that lie within their axes and in which terms count, of an
  * access that touches the same lines in loops from there on. */
-double est_turns_of_lines(const at_estimator *e, const est_leaf *x, const est_access *a,
-                          const touched *t, int once);
+double est_turns_of_lines(const est_leaf *x, const est_access *a, const touched *t, int once);
 /* What the access touches in such turns, of what it touches in others; the same of what loops from
  * one on touch. */
 double est_size(const est_leaf *x, const small_turns *s, const est_access *a);

@@ -172,7 +172,7 @@ static double met_again(const reuse *r, double size, int once) {
 /* Lines that come anew into a cache of that size where they come once for all turns of loops from
  * `once` on. */
 static double lines_from(const reuse *r, double size, int once) {
-    const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, once);
+    const double turns = est_turns_of_lines(r->x, r->a, r->t, once);
     const double left = left_over(r, size, once);
     double lines = (r->a->lines[once] - left + met_again(r, size, once)) * turns;
     return left > 0 ? est_max(lines, r->a->lines[0]) : lines; /* each comes once at least */
@@ -182,7 +182,7 @@ static double lines_from(const reuse *r, double size, int once) {
 static double lines_of(const reuse *r, double size, const est_scan *s) {
     const double lines = lines_from(r, size, s->once);
     if (s->window_of_some <= size) return lines;
-    const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, s->some);
+    const double turns = est_turns_of_lines(r->x, r->a, r->t, s->some);
     return est_max(lines, (r->a->lines[s->some] - s->stay) * turns);
 }
 

@@ -155,7 +155,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
                     est_stage *stages) {
     const at_tensor *t = &c->tensors[tensor];
     est_stage *out = &stages[tensor];
-    *out = (est_stage){.terms = NULL};
+    *out = (est_stage){.read = NULL};
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     out->read = reads_unbounded(a, out->read, out->num_reads);

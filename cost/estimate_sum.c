@@ -86,7 +86,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .again = 1,
                     .width = lanes,
                     .slower = 1,
-                    .share = s->terms->share,
+                    .share = x->terms->share,
                     .each = s->operations + 1 - joined(e, x->stage),
                     .together = x->together,
                     .is_beside = x->is_beside,
@@ -126,9 +126,9 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
 
 /* Share of a tile's vectors that padding cuts in some steps of its sum: their sums are in memory,
  * and what a step stores by one mask the next one loads by another. */
-static double cut_share(const at_estimator *e, const est_tile *t) {
+static double cut_share(const est_tile *t) {
     const est_leaf *x = t->x;
-    const est_terms *terms = e->stages[x->node->tensor].terms;
+    const est_terms *terms = x->terms;
     double share = 0;
     uint32_t steps = 0; /* axes that the tile sums over */
     if (!terms->num_borders) return 0;
@@ -176,7 +176,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * est_max(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
-    t->memory_ns = est_max(t->memory_ns, cut_share(e, t) * (double)s->waits_ns[1]);
+    t->memory_ns = est_max(t->memory_ns, cut_share(t) * (double)s->waits_ns[1]);
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */
@@ -289,11 +289,18 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
 
 /* A copy of a leaf to be cut, but for the lines that it touches. */
 static est_leaf *copy_of(at_estimator *e, const est_leaf *x) {
+    const size_t n = (size_t)x->num_loops;
     est_leaf *y = &e->cut;
-    memcpy(y, x, offsetof(est_leaf, loop) + sizeof *x->loop * (size_t)x->num_loops);
-    for (int k = 0; k < x->num_accesses; k++)
-        memcpy(&y->access[k], &x->access[k],
-               offsetof(est_access, reach) + sizeof *x->access->reach * (size_t)x->num_loops);
+    memcpy(y, x, offsetof(est_leaf, is_new));
+    y->loop = e->cut_loop;
+    y->access = e->cut_access;
+    memcpy(y->loop, x->loop, sizeof *x->loop * n);
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *from = &x->access[k];
+        est_access *to = &y->access[k];
+        memcpy(to, from, offsetof(est_access, step) + sizeof *from->step * n);
+        memcpy(to->reach, from->reach, sizeof *from->reach * n);
+    }
     return y;
 }
 

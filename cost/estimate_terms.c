@@ -211,14 +211,12 @@ static void count_terms(at_arena *arena, const at_program *p, const est_leaf *x,
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* Does the stage have a condition in this tree, its own or one of what is computed where it reads?
- */
-static bool is_conditional(const est_stage *stages, const at_program *p, int tensor) {
+bool est_is_conditional(const est_stage *stages, const at_program *p, int tensor) {
     const est_stage *s = &stages[tensor];
     if (s->selects || !s->is_conditional) return s->selects;
     for (int r = 0; r < s->num_reads; r++) {
         const int read = s->read[r]->ref;
-        if (p->dissolved[read] && is_conditional(stages, p, read)) return true;
+        if (p->dissolved[read] && est_is_conditional(stages, p, read)) return true;
     }
     return false;
 }
@@ -261,7 +259,7 @@ const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_le
     static const est_terms all = {.share = 1};
     const int tensor = x->node->tensor, axes = x->stage->num_axes + x->stage->num_reduce;
     est_stage *of = &e->stages[tensor];
-    if (!x->stage->num_reduce || !is_conditional(e->stages, p, tensor)) return &all;
+    if (!x->is_conditional) return &all;
     if (of->asked_in != p->dissolved) {
         of->num_sizes_asked = 0;
         find_sizes_asked(p, x->stage->body, of);

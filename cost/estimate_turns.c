@@ -68,7 +68,7 @@ static void add_borders(const est_terms *s, const est_leaf *x, touched *t) {
     }
 }
 
-void est_count_turns(const at_estimator *e, const est_leaf *x, touched *t) {
+void est_count_turns(const est_leaf *x, touched *t) {
     enum { MOST_AXES = 32 };
     double product[MOST_AXES], extent[MOST_AXES];
     uint32_t seen = 0;
@@ -89,7 +89,7 @@ void est_count_turns(const at_estimator *e, const est_leaf *x, touched *t) {
         t->beyond[t->num_beyond++] = k;
         add_tail(x, k, t);
     }
-    add_borders(e->stages[x->node->tensor].terms, x, t);
+    add_borders(x->terms, x, t);
 }
 
 /* Does what loops from `from` on touch end with the tensor along a dimension that this axis moves?
@@ -180,9 +180,8 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
 }
 
 /* Share of the turns of loops before `once` in which any term counts that touches the same. */
-static double share_of_turns(const at_estimator *e, const est_leaf *x, const est_access *a,
-                             int once) {
-    const est_terms *s = e->stages[x->node->tensor].terms;
+static double share_of_turns(const est_leaf *x, const est_access *a, int once) {
+    const est_terms *s = x->terms;
     double share = 1;
     for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         double width = 1;
@@ -193,11 +192,10 @@ static double share_of_turns(const at_estimator *e, const est_leaf *x, const est
     return share;
 }
 
-double est_turns_of_lines(const at_estimator *e, const est_leaf *x, const est_access *a,
-                          const touched *t, int once) {
+double est_turns_of_lines(const est_leaf *x, const est_access *a, const touched *t, int once) {
     double share, turns = turns_within(x, a, t, once);
-    if (a->written || !e->stages[x->node->tensor].terms->num_borders) return turns;
-    if (!share_within(x, a, !t->num_beyond, once, &share)) share = share_of_turns(e, x, a, once);
+    if (a->written || !x->terms->num_borders) return turns;
+    if (!share_within(x, a, !t->num_beyond, once, &share)) share = share_of_turns(x, a, once);
     return est_max(turns * share, est_min(turns, a->lines[0] / a->lines[once]));
 }
 

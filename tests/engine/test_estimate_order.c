@@ -91,6 +91,56 @@ static void compare_list(const at_template_row *row) {
     at_arena_free(a);
 }
 
+/* Points come again after so many others that what is kept of leaves has been given up for others
+ * in between, or has not; and after points of the template's other trees. */
+static void compare_again(const at_template_row *row, const char *args) {
+    enum { TIMES = 4 };
+    at_arena *a = at_arena_new();
+    at_task *t;
+    at_error err;
+    if (at_task_new(a, row, args, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    const at_space *s = at_task_space(t);
+    at_cost_model *m = model_of(t);
+    int64_t index[MANY], *digits = AT_NEW_ARRAY(a, int64_t, at_space_num_knobs(s));
+    at_estimate first[MANY], e;
+    bool is_known[MANY];
+    at_rng rng;
+    at_rng_seed(&rng, 7, 1);
+    int n = 0;
+    while (n < MANY) {
+        index[n++] = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(s));
+        n = add_near(s, index[n - 1], digits, index, n);
+    }
+    for (int i = 0; i < MANY; i++) { /* nothing is kept */
+        at_cost_model *own = i % TIMES ? NULL : model_of(t);
+        is_known[i] = own && at_cost_point(own, index[i], &first[i]);
+        at_cost_model_free(own);
+    }
+    for (int time = 0; time < TIMES; time++)
+        for (int k = 0; k < 2 * MANY; k++) {
+            int i = (int)at_rng_below(&rng, time % 2 ? 8 * (uint64_t)(1 + time) : MANY);
+            bool known = at_cost_point(m, index[i], &e);
+            if (i % TIMES) continue;
+            assert_int_equal(known, is_known[i]);
+            if (known && (e.ns != first[i].ns || e.memory_ns != first[i].memory_ns ||
+                          e.operations != first[i].operations || e.bytes[0] != first[i].bytes[0]))
+                fail_msg("%s, index %lld: %.17g ns again, %.17g by itself", row->name,
+                         (long long)index[i], e.ns, first[i].ns);
+        }
+    at_cost_model_free(m);
+    at_arena_free(a);
+}
+
+static void again(void **state) {
+    (void)state;
+    for (int i = 0; i < at_template_count(); i++) compare_again(at_template_at(i), NULL);
+    const at_template_row *winograd;
+    at_error err;
+    assert_int_equal(at_template_find("conv2d_winograd_nhwc", &winograd, &err), AT_OK);
+    compare_again(winograd, "H=14,W=14,CI=32,CO=32,m=2");
+    compare_again(winograd, "H=17,W=23,CI=48,CO=80,m=2");
+}
+
 static void lists(void **state) {
     (void)state;
     for (int i = 0; i < at_template_count(); i++) compare_list(at_template_at(i));
@@ -139,12 +189,14 @@ static void trees_and_sizes_by_knobs(void **state) {
                                  .define = define};
     compare(&row);
     compare_list(&row);
+    compare_again(&row, NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(templates),
         cmocka_unit_test(lists),
+        cmocka_unit_test(again),
         cmocka_unit_test(trees_and_sizes_by_knobs),
     };
     at_sketches_for_templates();
