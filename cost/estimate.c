@@ -89,7 +89,7 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
         int common = &e->leaf[i] == x ? 0 : est_common(e, x, &e->leaf[i]);
-        if (are_joint(x, &e->leaf[i], common))
+        if (common && are_joint(x, &e->leaf[i], common))
             while (common && x->loop[common - 1].sums) common--;
         if (common > root) root = common;
     }

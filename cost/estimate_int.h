@@ -309,7 +309,7 @@ void est_buffers(at_estimator *e, const at_program *p);
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
 
-/* estimate_touch.c: fills lines, crowd and moves. */
+/* estimate_touch.c: fills lines, crowd and moves, but of what is in registers. */
 void est_touch(est_leaf *x);
 
 /* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it, and levels.

@@ -120,13 +120,13 @@ static bool make_form(at_estimator *e, const at_program *p, est_leaf *x) {
     est_accesses(e, p, x);
     f->is_split = split_runs(x);
     if (f->is_split) est_accesses(e, p, x);
-    est_touch(x);
-    f->num_loops = x->num_loops;
-    f->num_accesses = x->num_accesses;
     for (int k = 0; k < x->num_accesses; k++) {
         f->lies[k] = x->access[k].buffer->hash;
         x->access[k].in_registers = false;
     }
+    est_touch(x);
+    f->num_loops = x->num_loops;
+    f->num_accesses = x->num_accesses;
     f->terms = est_terms_of(e, p, x);
     f->num_shown = f->num_seen = 0;
     f->registers = 0;

@@ -7,6 +7,7 @@
 /* Of a tensor that several accesses of a leaf touch the largest counts, as of one that several
  * other leaves touch. */
 static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
+    enum { OWN = MAX_LOOPS + 1 };
     int8_t *shared_by = e->shared_by; /* of a tensor: loops shared with who counts it */
     memset(shared_by, 0, sizeof *shared_by * (size_t)e->compute->num_tensors);
     t->num_beside = 0;
@@ -22,7 +23,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
             if (before >= 0) bytes = est_max(0, bytes - est_bytes(&x->access[before], i, false));
             t->own[i] += bytes;
         }
-        shared_by[a->tensor] = MAX_LOOPS + 1;
+        shared_by[a->tensor] = OWN;
     }
     for (int m = 0; m < e->num_leaves; m++) {
         const est_leaf *y = &e->leaf[m];
@@ -34,7 +35,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
         for (int i = 0; i <= within; i++) t->beside[n].bytes[i] = 0;
         for (int k = 0; k < y->num_accesses; k++) {
             const est_access *a = &y->access[k];
-            for (int j = 0; j < x->num_accesses && shared_by[a->tensor]; j++)
+            for (int j = 0; j < x->num_accesses && shared_by[a->tensor] == OWN; j++)
                 if (x->access[j].tensor == a->tensor && t->together[j] < shared)
                     t->together[j] = shared;
             if (a->in_registers || shared_by[a->tensor] >= shared) continue;

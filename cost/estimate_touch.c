@@ -95,11 +95,13 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
 void est_touch(est_leaf *x) {
     const int n = x->num_loops;
     for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
-        uint64_t steps[MAX_LOOPS + 1] = {0};
+        uint64_t steps[MAX_LOOPS + 1];
         wide w[MAX_DIMS];
+        if (a->in_registers) continue;
         const int num = set_wide(a, w);
         a->moves = 0;
         a->piles_up = false;
+        steps[0] = 0;
         for (int i = 0; i < n; i++) steps[i + 1] = steps[i] | (uint64_t)a->step[i];
         touch_from(a, n, w, num, steps[n]);
         for (int i = n - 1; i >= 0; i--) {
