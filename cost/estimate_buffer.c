@@ -104,8 +104,10 @@ static bool may_differ(const at_estimator *e, int tensor, const int64_t *extent,
 
 static uint64_t hash_of(const est_buffer *b) {
     uint64_t hash = est_joined(1, (uint64_t)b->scope);
-    for (int d = 0; d < b->num_dims; d++)
-        hash = est_joined(est_joined(hash, (uint64_t)b->limit[d]), (uint64_t)b->stride[d]);
+    for (int d = 0; d < b->num_dims; d++) {
+        hash = est_joined(hash, (uint64_t)(int64_t)b->limit[d]);
+        hash = est_joined(hash, (uint64_t)b->stride[d]);
+    }
     return hash;
 }
 

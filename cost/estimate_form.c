@@ -2,17 +2,25 @@
  * of one tree that are alike in most numbers most leaves are the same. */
 #include "cost/estimate_access_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* Sizes that a stage depends on, or one that is computed where it is read. */
-static void find_sizes(const at_program *p, const at_expr *e, int *sizes, int *num) {
-    for (int i = 0; i < e->nargs; i++) find_sizes(p, e->arg[i], sizes, num);
-    if (e->op != AT_X_INDEX || !p->dissolved[e->ref]) return;
-    const at_expr *body = p->compute->tensors[e->ref].body;
-    est_find_sizes(body, MOST_SIZES_ASKED, sizes, num);
-    find_sizes(p, body, sizes, num);
+/* Sizes that a stage depends on, itself or by a stage that is computed where it is read. */
+static void find_sizes(const at_estimator *e, const at_program *p, int tensor, int *sizes,
+                       int *num) {
+    bool *asked = calloc((size_t)e->compute->num_tensors, sizeof *asked);
+    AT_NEED(asked);
+    asked[tensor] = true;
+    for (int t = tensor; t >= 0; t--) { /* what a stage reads stands before it */
+        const est_stage *s = &e->stages[t];
+        if (!asked[t]) continue;
+        est_find_sizes(p->compute->tensors[t].body, MOST_SIZES_ASKED, sizes, num);
+        for (int r = 0; r < s->num_reads; r++)
+            asked[s->read[r]->ref] |= p->dissolved[s->read[r]->ref];
+    }
+    free(asked);
 }
 
 static void add_leaf(at_estimator *e, const at_program *p, const at_node *n, est_leaf *x) {
@@ -21,8 +29,7 @@ static void add_leaf(at_estimator *e, const at_program *p, const at_node *n, est
     x->stage = &p->compute->tensors[n->tensor];
     x->most_forms = FORMS;
     x->is_conditional = x->stage->num_reduce && est_is_conditional(e->stages, p, n->tensor);
-    est_find_sizes(x->stage->body, MOST_SIZES_ASKED, sizes, &x->num_sizes);
-    find_sizes(p, x->stage->body, sizes, &x->num_sizes);
+    find_sizes(e, p, n->tensor, sizes, &x->num_sizes);
     if (x->num_sizes > 0) x->sizes = at_copy(e->arena, sizes, sizeof *sizes * (size_t)x->num_sizes);
 }
 
@@ -97,7 +104,7 @@ static uint64_t hash_of(const int64_t *number, int num) {
 }
 
 static bool has_numbers(const est_form *f, const int64_t *number, int num) {
-    return f->made && !f->is_split && f->num_numbers == num &&
+    return num >= 0 && f->made && !f->is_split && f->num_numbers == num &&
            !memcmp(f->number, number, sizeof *number * (size_t)num);
 }
 

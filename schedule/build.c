@@ -221,12 +221,12 @@ at_status at_program_fill(const at_tree *t, const int64_t *values, at_program *p
     built *u = (built *)((char *)p - offsetof(built, program));
     builder b = {t, values, p->extents, u->piece_extent, u->place, err};
     if (u->is_filled && !u->watch && !t->orders.len) u->watch = watch_of(u->arena, t, &u->watched);
-    uint64_t changes = u->watch ? watch_changes(u->watch, values) : ~UINT64_C(0);
+    const watched *w = u->watch ? &u->watched : NULL;
+    uint64_t changes = w ? watch_changes(u->watch, values) : ~UINT64_C(0);
     if (!u->is_filled) changes = ~UINT64_C(0);
     u->is_filled = false; /* should this one fail */
     p->values = values;
-    AT_TRY(
-        fill_extents(t->compute, values, u->watch ? &u->watched : NULL, changes, p->extents, err));
+    AT_TRY(fill_extents(t->compute, values, w, changes, p->extents, err));
     AT_TRY(fill(&b, u, changes));
     u->is_filled = true;
     return AT_OK;

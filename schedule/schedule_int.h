@@ -102,9 +102,10 @@ double part_of_products(eval_ctx *ctx, const at_expr *product);
 
 /* Bits: values that numbers depend on (watch.c). */
 typedef struct watched {
-    uint64_t *tensor, *divisor,
-        *digits;    /* [tensors], [divisors], [digit sets] of the computation */
-    uint64_t *node; /* [nodes] of the tree */
+    uint64_t *tensor;  /* [tensors] of the computation: extents */
+    uint64_t *divisor; /* [divisors] of it */
+    uint64_t *digits;  /* [digit sets] of it */
+    uint64_t *node;    /* [nodes] of the tree */
 } watched;
 static inline bool is_changed(uint64_t bits, uint64_t changes) {
     return (bits & changes) || changes == ~UINT64_C(0); /* all */

@@ -22,11 +22,13 @@ static uint64_t bit_of(watch *w, int slot) {
     return UINT64_C(1) << w->num++;
 }
 
+/* NULL: none. */
 static uint64_t values_of(watch *w, const at_expr *e) {
     uint64_t bits = 0;
     if (!e) return 0;
+    if (e->op == AT_X_NAME || e->op == AT_X_EXTENT || e->op == AT_X_FIELD)
+        return e->ref < 0 ? 0 : bit_of(w, e->ref);
     for (int i = 0; i < e->nargs; i++) bits |= values_of(w, e->arg[i]);
-    if (e->op != AT_X_INT && e->op != AT_X_CALL && e->ref >= 0) bits |= bit_of(w, e->ref);
     return bits;
 }
 

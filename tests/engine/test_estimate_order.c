@@ -192,12 +192,53 @@ static void trees_and_sizes_by_knobs(void **state) {
     compare_again(&row, NULL);
 }
 
+/* No loop and no tensor hangs on a size, which an index multiplies by; on one, and on more than are
+ * kept of a leaf. */
+static void define_steps(at_template *t, int sizes) {
+    at_text text = {0};
+    at_option(t, "S", "[1, 2, 3, 16]", 0);
+    at_split(t, "tile_n", "N", "no ni", .policy = AT_FACTORS);
+    for (int i = 0; i < sizes; i++) at_text_addf(&text, "%ss%d = S + %d", i ? ", " : "", i, i);
+    at_sizes(t, at_text_str(&text));
+    at_text_free(&text);
+    at_text_add(&text, "data[99*N + K] : input\n"
+                       "weight[K] : weight\n"
+                       "out[n:N] = sum(k:K) data[n*s0");
+    for (int i = 1; i < sizes; i++) at_text_addf(&text, " + s%d", i);
+    at_text_add(&text, " + k] * weight[k]\n");
+    at_compute(t, at_text_str(&text));
+    at_text_free(&text);
+    at_schedule(t, "no =>\n"
+                   "    k =>\n"
+                   "        ni:vec =>\n"
+                   "            @out = {no, ni}/n  // k\n");
+    at_layout(t, "out[n] = n");
+}
+
+static void one_size(at_template *t) { define_steps(t, 1); }
+static void many_sizes(at_template *t) { define_steps(t, 40); }
+
+static void sizes_that_only_indices_have(void **state) {
+    (void)state;
+    at_template_row row = {.name = "steps",
+                           .help = "rows so many apart",
+                           .args = "N=64, K=48",
+                           .record_args = "[N, K, \"float32\"]",
+                           .define = one_size};
+    compare(&row);
+    compare_again(&row, NULL);
+    row.define = many_sizes;
+    compare(&row);
+    compare_again(&row, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(templates),
         cmocka_unit_test(lists),
         cmocka_unit_test(again),
         cmocka_unit_test(trees_and_sizes_by_knobs),
+        cmocka_unit_test(sizes_that_only_indices_have),
     };
     at_sketches_for_templates();
     setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
