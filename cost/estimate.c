@@ -57,15 +57,9 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
 
 /* The leaf that uses the sum x up within one tile; NULL: there is none. */
 static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *root) {
-    const est_leaf *end = NULL;
-    if (x->stage->is_output) return NULL;
-    for (int i = 0; i < e->num_leaves; i++)
-        for (int k = 1; k < e->leaf[i].num_accesses; k++) {
-            if (&e->leaf[i] == x || e->leaf[i].access[k].tensor != x->node->tensor) continue;
-            if (end && end != &e->leaf[i]) return NULL;
-            end = &e->leaf[i];
-        }
-    if (!end) return NULL;
+    const int taker = e->taker[x->node->tensor];
+    if (x->stage->is_output || taker < 0) return NULL;
+    const est_leaf *end = &e->leaf[taker];
     *root = est_common(e, x, end);
     for (int i = *root; i < x->num_loops; i++)
         if (x->loop[i].axis >= 0 && !x->loop[i].sums && x->loop[i].ann == AT_ANN_NONE) return NULL;
@@ -89,7 +83,7 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
         int common = &e->leaf[i] == x ? 0 : est_common(e, x, &e->leaf[i]);
-        if (common && are_joint(x, &e->leaf[i], common))
+        if (common && x->stage->num_reduce && are_joint(x, &e->leaf[i], common))
             while (common && x->loop[common - 1].sums) common--;
         if (common > root) root = common;
     }
@@ -110,13 +104,16 @@ static void find_others(const at_estimator *e, est_leaf *x) {
     }
 }
 
-static void keep_in_registers(at_estimator *e, int tensor) {
-    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+/* What is written and what `end` alone reads. */
+static void keep_in_registers(at_estimator *e, int tensor, const est_leaf *end) {
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        if (x != end && x->node->tensor != tensor) continue;
         for (int k = 0; k < x->num_accesses; k++) {
             if (x->access[k].tensor != tensor) continue;
             x->access[k].in_registers = true;
             x->form->registers |= 1u << k;
         }
+    }
 }
 
 /* Where rows of registers go from one border to the other, terms that count in some of them only
@@ -144,7 +141,7 @@ static void find_tiles(at_estimator *e) {
     }
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
-        if (x->end) keep_in_registers(e, x->node->tensor);
+        if (x->end) keep_in_registers(e, x->node->tensor, x->end);
         else x->root = alone(e, x);
         if (x->stage->num_reduce) find_peeled(x->terms, x);
     }

@@ -216,7 +216,8 @@ typedef struct est_tree {
     bool is_known;  /* the point before was estimated */
     est_leaf *leaf; /* [num_leaves] */
     int num_leaves;
-    int8_t *owner;                /* [tensor] the leaf that writes it; -1: none */
+    int8_t *owner; /* [tensor] the leaf that writes it; -1: none */
+    int8_t *taker; /* [tensor] the only leaf with accesses that read it; < 0: none, or several */
     uint64_t *readers;            /* [tensor] bits: leaves that read it, or read what does */
     est_buffer *buffer;           /* [tensor] */
     int8_t (*common)[MAX_LEAVES]; /* [num_leaves] loops that two leaves share */
@@ -229,10 +230,10 @@ struct at_estimator {
     at_speeds speeds;
     est_stage *stages; /* [tensor] */
     int room;          /* leaves of a tree at most */
-    est_tree *trees;   /* of all programs so far; the next six are the one at hand's */
+    est_tree *trees;   /* of all programs so far; the next seven are the one at hand's */
     est_leaf *leaf;
     int num_leaves;
-    int8_t *owner;
+    int8_t *owner, *taker;
     uint64_t *readers;
     est_buffer *buffer;
     int8_t (*common)[MAX_LEAVES];

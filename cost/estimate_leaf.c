@@ -135,13 +135,29 @@ static bool make_form(at_estimator *e, const at_program *p, est_leaf *x) {
     return true;
 }
 
+/* As in est_tree: the accesses of all leaves are known, which are of the same tensors at all
+ * points.
+ */
+static int8_t *takers_of(const at_estimator *e) {
+    enum { NONE = -1, SEVERAL = -2 };
+    int8_t *taker = AT_NEW_ARRAY(e->arena, int8_t, e->compute->num_tensors);
+    memset(taker, NONE, (size_t)e->compute->num_tensors);
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++)
+        for (int k = 1; k < x->num_accesses; k++) {
+            int8_t *t = &taker[x->access[k].tensor];
+            *t = (int8_t)(*t == NONE || *t == x->place ? x->place : SEVERAL);
+        }
+    return taker;
+}
+
 bool est_leaves(at_estimator *e, const at_program *p) {
     est_tree *t = est_tree_of(e, p);
     if (!t) return false;
     const bool all = !t->is_known;
     t->is_known = false; /* should this one fail */
     e->leaf = t->leaf, e->num_leaves = t->num_leaves;
-    e->owner = t->owner, e->readers = t->readers, e->buffer = t->buffer, e->common = t->common;
+    e->owner = t->owner, e->taker = t->taker, e->readers = t->readers;
+    e->buffer = t->buffer, e->common = t->common;
     if (!find_forms(e, p, all)) return false;
     bool any = false;
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
@@ -151,6 +167,7 @@ bool est_leaves(at_estimator *e, const at_program *p) {
         any |= x->form->is_split;
     }
     if (any) set_common(e);
+    if (!t->taker) e->taker = t->taker = takers_of(e);
     t->is_known = true;
     return true;
 }
