@@ -184,6 +184,13 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
                      .trip_arg = -1};
 }
 
+/* Its operand's register, where that is free now. */
+static void stay(alloc *x, int v, int r) {
+    if (x->life[v].reg >= 0 || x->vreg[v].acc || x->blocked[r] || x->owner[r] >= 0) return;
+    x->owner[r] = v;
+    x->life[v].reg = r;
+}
+
 static void unary(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
     const int keep[3] = {op->a, op->dst, op->dst};
@@ -269,6 +276,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
         else arithmetic(x, op, i);
         return;
     }
+    if (op->kind == AT_T_MOV) stay(x, op->dst, o.a);
     if (op->kind != AT_T_STORE) {
         if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
         if (x->failed) return;

@@ -142,7 +142,9 @@ static void share_loads(at_low *l, const listing *in, at_tile *t) {
 
 /* Vectors that take turns need more registers; where there are not as many, fewer do, or they go
  * one by one. How many do; 0: it does not fit. */
-static int allocate(at_low *l, const listing *in, const int *slot_tensor, at_tile *t) {
+static int allocate(at_low *l, const listing *of, const int *slot_tensor, at_tile *t) {
+    listing contracted = *of, *in = &contracted;
+    contracted.ops = at_tile_contract(l, of->ops, of->vregs, of->num_vregs, &contracted.num_ops);
     for (int together = l->target->regs / REGISTERS_PER_TURN; together > 1;
          together = together > 2 ? (together + 1) / 2 : 0) {
         const at_tile_op *woven =

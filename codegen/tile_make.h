@@ -73,6 +73,11 @@ typedef struct at_tile_reused {
 bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, const int *slot_tensor, bool lifts, at_tile_reused *out);
 
+/* tile_contract.c: the same operations with multiply-adds for products that are added or taken away
+ * once; of the target. *num_ops: how many there are, before and behind. */
+const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
+                                   int num_vregs, int *num_ops);
+
 /* tile_weave.c: the same operations in another order, in which up to `together` neighbouring
  * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,

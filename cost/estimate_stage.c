@@ -2,6 +2,8 @@
  */
 #include "cost/estimate_int.h"
 
+#include <math.h>
+
 static bool is_listed(const at_expr *e) {
     if (e->op == AT_X_INDEX) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -54,13 +56,13 @@ void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
 
 /* Operations of a function of an element as codegen/functions.c writes it, where one instruction
  * multiplies and adds and one scales by a power of two; how many multiply and add; what scaling
- * takes more in others. */
+ * takes more in others, whose last product may be added at once. */
 static const struct {
     int all, joined, scaled;
 } functions[AT_FUNCTION_COUNT] = {
     [AT_FUNCTION_EXP] = {12, 9, 9},     [AT_FUNCTION_LOG] = {32, 11, 0},
     [AT_FUNCTION_SQRT] = {1, 0, 0},     [AT_FUNCTION_RSQRT] = {2, 0, 0},
-    [AT_FUNCTION_TANH] = {28, 14, 9},   [AT_FUNCTION_ERF] = {34, 23, 9},
+    [AT_FUNCTION_TANH] = {28, 15, 8},   [AT_FUNCTION_ERF] = {34, 24, 8},
     [AT_FUNCTION_SIGMOID] = {17, 9, 9}, [AT_FUNCTION_ABS] = {1, 0, 0},
     [AT_FUNCTION_FLOOR] = {10, 0, 0},
 };
@@ -72,14 +74,33 @@ static double of_call(const at_target *target, const at_expr *e) {
     return n;
 }
 
-/* Operations on floats; is the expression a float itself? */
-static bool count(const at_compute *c, const at_target *target, const at_expr *e, double *n) {
+/* Is it a product, or a quotient that becomes one (at_value_fold)? */
+static bool is_product(const at_expr *e) {
+    int exponent;
+    if (e->op != AT_X_DIV) return e->op == AT_X_MUL;
+    const at_expr *by = e->arg[1];
+    double number = by->op == AT_X_FLOAT ? by->number
+                    : by->op == AT_X_INT ? (double)by->integer
+                                         : 0;
+    return fabs(frexp(number, &exponent)) == 0.5;
+}
+
+/* Operations on floats; is the expression a float itself? A product is added, or taken away, by the
+ * instruction that makes it. in_sum: the expression is a term of a sum, whose products are counted
+ * with it, or terms that are added up. */
+static bool count(const at_compute *c, const at_target *target, const at_expr *e, bool in_sum,
+                  double *n) {
     bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
                     (e->op == AT_X_INDEX && !c->tensors[e->ref].is_int);
+    bool adds = e->op == AT_X_ADD || e->op == AT_X_SUB, joins = false;
     if (e->op == AT_X_INDEX) return is_float;
-    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
-        is_float |= count(c, target, e->arg[i], n);
-    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT)
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {
+        bool of_floats = count(c, target, e->arg[i], in_sum && adds, n);
+        joins |= of_floats && is_product(e->arg[i]) && (i || e->op == AT_X_ADD);
+        is_float |= of_floats;
+    }
+    joins &= adds && !in_sum && target->fused;
+    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT && !joins)
         *n += e->op == AT_X_CALL ? of_call(target, e) : 1;
     return is_float;
 }
@@ -159,7 +180,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     out->read = reads_unbounded(a, out->read, out->num_reads);
-    count(c, target, t->body, &out->operations);
+    count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
     out->passed_on = passed_on(a, t->body);
     out->reads = reads_of(a, c, stages, out);
     out->is_conditional = out->selects = has_select(t->body);

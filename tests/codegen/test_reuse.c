@@ -22,13 +22,15 @@ static found count(const at_low *l, at_tile_kind kind) {
     return f;
 }
 
-static const at_low *lowered(at_arena *a, const program *p) {
+static const at_low *lowered_for(at_arena *a, const program *p, const char *isa) {
     at_low *l;
     at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find("avx512"), .name = "k", .verify = true};
+        .dialect = AT_DIALECT_GNU, .target = at_target_find(isa), .name = "k", .verify = true};
     CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
     return l;
 }
+
+static const at_low *lowered(at_arena *a, const program *p) { return lowered_for(a, p, "avx512"); }
 
 /* As many terms in loops as each of the others there has, times `rows`; how many quotients. */
 static void expect(const program *p, int rows, at_tile_kind other, found quotients) {
@@ -50,7 +52,7 @@ static void variance(void **state) {
     static const program p = {"variance", "K=64 X=16",
                               "a[K, X] : input\n"
                               "s[X]    : input\n"
-                              "q[x:X] = sum(k:K) (a[k, x] - s[x]/64.0) * (a[k, x] - s[x]/64.0)\n",
+                              "q[x:X] = sum(k:K) (a[k, x] - s[x]/48.0) * (a[k, x] - s[x]/48.0)\n",
                               "k, x:vec =>\n"
                               "    @q = x // k\n"};
     expect(&p, 1, AT_T_SUB, (found){0, 1});
@@ -136,10 +138,50 @@ static void no_turn(void **state) {
     at_arena_free(a);
 }
 
+/* A product that is added or taken away once takes one instruction with that, where there is such
+ * a one; what else needs it stays. */
+static void products(void **state) {
+    (void)state;
+    enum { KINDS = 6 };
+    static const int kinds[KINDS] = {AT_T_FMA, AT_T_FNMA, AT_T_MUL, AT_T_DIV, AT_T_ADD, AT_T_SUB};
+    static const struct {
+        const char *value;
+        int fused[KINDS], apart[KINDS];
+    } cases[] = {
+        {"a[x] + 3.0*b[x]", {1, 0, 0, 0, 0, 0}, {0, 0, 1, 0, 1, 0}},
+        {"3.0*b[x] + a[x]", {1, 0, 0, 0, 0, 0}, {0, 0, 1, 0, 1, 0}},
+        {"a[x] - b[x]*c[x]", {0, 1, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 1}},
+        {"b[x]*c[x] - a[x]", {0, 0, 1, 0, 0, 1}, {0, 0, 1, 0, 0, 1}},
+        {"a[x]*b[x] + b[x]*c[x] - a[x]*c[x]", {1, 1, 1, 0, 0, 0}, {0, 0, 3, 0, 1, 1}},
+        {"(a[x] + b[x]*c[x]) * (c[x] - b[x]*c[x])", {0, 0, 2, 0, 1, 1}, {0, 0, 2, 0, 1, 1}},
+        {"a[x]*(b[x] + a[x]*(b[x] + a[x]*c[x]))", {2, 0, 1, 0, 0, 0}, {0, 0, 3, 0, 2, 0}},
+        {"c[x] - (a[x] + b[x])/256.0", {0, 1, 0, 0, 1, 0}, {0, 0, 1, 0, 1, 1}},
+        {"a[x]/-4.0", {0, 0, 1, 0, 0, 0}, {0, 0, 1, 0, 0, 0}},
+        {"a[x]/3.0 + b[x]/0.0", {0, 0, 0, 2, 1, 0}, {0, 0, 0, 2, 1, 0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int apart = 0; apart < 2; apart++) {
+            at_arena *a = at_arena_new();
+            const char *text = at_format(a,
+                                         "a[X] : input\nb[X] : input\nc[X] : input\n"
+                                         "o[x:X] = %s\n",
+                                         cases[i].value);
+            const program p = {"products", "X=4", text, "x:vec =>\n    @o = x\n"};
+            const at_low *l = lowered_for(a, &p, apart ? "sse2" : "avx2");
+            for (int k = 0; k < KINDS; k++) {
+                int n = count(l, (at_tile_kind)kinds[k]).outside;
+                int expected = apart ? cases[i].apart[k] : cases[i].fused[k];
+                if (n != expected)
+                    fail_msg("%s: %d of kind %d, not %d", cases[i].value, n, kinds[k], expected);
+            }
+            at_arena_free(a);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variance), cmocka_unit_test(rows),    cmocka_unit_test(stored),
-        cmocka_unit_test(windows),  cmocka_unit_test(no_turn),
+        cmocka_unit_test(windows),  cmocka_unit_test(no_turn), cmocka_unit_test(products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,9 +84,10 @@ static void worked_out_once(void **state) {
         int n = 0;
         if (at_lower_until(a, p, &o, "tiles", &l, &err) != AT_OK) fail_msg("%s", err.text);
         assert_int_equal(l->tiles.len, 1);
-        for (int k = 0; k < l->tiles.data[0]->num_ops; k++)
-            n += l->tiles.data[0]->ops[k].kind == AT_T_ADD ||
-                 l->tiles.data[0]->ops[k].kind == AT_T_MUL;
+        for (int k = 0; k < l->tiles.data[0]->num_ops; k++) {
+            const at_tile_op *op = &l->tiles.data[0]->ops[k];
+            n += at_tile_is_term(op) ? 2 : op->kind == AT_T_ADD || op->kind == AT_T_MUL;
+        }
         assert_int_equal(n, 2 * 2 * STAGES);
     }
     at_text_free(&text);

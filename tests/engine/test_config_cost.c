@@ -243,17 +243,17 @@ static void indices_that_bend(void **state) {
          "a[N, N] : input\n"
          "out[i:N, j:N] = a[i, j] + 0.1*(a[(i + 1)%N, j] + a[(i + N - 1)%N, j]"
          " + a[i, (j + 1)%N] + a[i, (j + N - 1)%N] - 4*a[i, j])\n",
-         7, 2);
+         5, 2);
     bent("args N=96\n"
          "a[N, N] : input\n"
          "out[i:N, j:N] = a[i, j] + 0.1*(a[min(i + 1, N - 1), j] + a[max(i - 1, 0), j]"
          " + a[i, min(j + 2, N - 1)] + a[i, max(0, j - 3)] - 4*a[i, j])\n",
-         7, 2);
+         5, 2);
     bent("args N=96\n"
          "a[N, N] : input\n"
          "b[y:N + 2, x:N + 2] = a[min(max(y - 1, 0), N - 1), min(max(x - 1, 0), N - 1)]\n"
          "out[i:N, j:N] = b[i, j] + 0.1*(b[i + 1, j] + b[i + 2, j + 1] + b[i + 1, j + 2])\n",
-         4, 2);
+         3, 2);
 }
 
 /* Every template there is has estimates of all its points, by list as one by one. */

@@ -1,0 +1,104 @@
+/* codegen/tile_contract.c: a product that is added to something, or taken from it, and that nothing
+ * else uses, is one multiply-add with that, where the target has one:
+ *
+ *     m = a * b;  d = x + m    ->    d = x;  d += a * b
+ *
+ * The first of these is no instruction where x is not used again. Sums are written so at once
+ * (tile_value.c). */
+#include "codegen/tile_make.h"
+
+typedef struct contractor {
+    const at_tile_op *ops;
+    const at_tile_vreg *vregs;
+    int *uses, *defs; /* [virtual register] */
+    int *product;     /* [virtual register] the operation before that makes it, where that can be
+                         joined; -1: none */
+    int *changed;     /* [virtual register] the last operation so far that changes it, -1 */
+    int *joined_by;   /* [operation] whose product it is; -1: nobody's */
+    int body;         /* the first operation since memory or pointers changed */
+} contractor;
+
+static bool defines(const at_tile_op *op) {
+    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
+}
+
+/* What a load would find may be something else behind it. */
+static bool moves_memory(const at_tile_op *op) {
+    return op->kind <= AT_T_BUMP || op->kind == AT_T_INDEX || op->kind == AT_T_STORE;
+}
+
+static void count(contractor *c, int n) {
+    for (int i = 0; i < n; i++) {
+        const at_tile_op *op = &c->ops[i];
+        if (op->a >= 0) c->uses[op->a]++;
+        if (op->b >= 0) c->uses[op->b]++;
+        if (defines(op)) c->defs[op->dst]++;
+        if (defines(op) && at_tile_updates(op)) c->uses[op->dst]++;
+    }
+}
+
+/* Can the product in v go into d, which becomes `other` before? */
+static bool can_join(const contractor *c, int v, int d, int other) {
+    if (v == other || c->product[v] < c->body) return false;
+    const at_tile_op *m = &c->ops[c->product[v]];
+    bool kept = c->changed[m->a] < c->product[v] && c->changed[m->b] < c->product[v];
+    return kept && ((m->a != d && m->b != d) || other == d);
+}
+
+static void look_at(contractor *c, int i) {
+    const at_tile_op *op = &c->ops[i];
+    if (op->kind == AT_T_ADD || op->kind == AT_T_SUB) {
+        int v = can_join(c, op->b, op->dst, op->a)                           ? op->b
+                : op->kind == AT_T_ADD && can_join(c, op->a, op->dst, op->b) ? op->a
+                                                                             : -1;
+        if (v >= 0) c->joined_by[c->product[v]] = i;
+    }
+    if (moves_memory(op)) c->body = i + 1;
+    if (!defines(op)) return;
+    bool joins = op->kind == AT_T_MUL && c->uses[op->dst] == 1 && c->defs[op->dst] == 1 &&
+                 !c->vregs[op->dst].acc;
+    c->product[op->dst] = joins ? i : -1;
+    c->changed[op->dst] = i;
+}
+
+/* What op becomes: two operations at most. */
+static int written(const at_tile_op *op, const at_tile_op *product, at_tile_op *out) {
+    int n = 0, other = op->b == product->dst ? op->a : op->b;
+    if (other != op->dst) {
+        out[n] = *op;
+        out[n].kind = AT_T_MOV;
+        out[n].a = (int16_t)other;
+        out[n++].b = -1;
+    }
+    out[n] = *product;
+    out[n].kind = op->kind == AT_T_ADD ? AT_T_FMA : AT_T_FNMA;
+    out[n++].dst = op->dst;
+    return n;
+}
+
+const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
+                                   int num_vregs, int *num_ops) {
+    int total = *num_ops, n = 0;
+    if (!l->target->fused) return ops;
+    contractor c = {.ops = ops, .vregs = vregs};
+    c.uses = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    c.defs = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    c.product = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    c.changed = AT_NEW_ARRAY(l->arena, int, num_vregs);
+    c.joined_by = AT_NEW_ARRAY(l->arena, int, total);
+    int *joins = AT_NEW_ARRAY(l->arena, int, total); /* [operation] the product; -1: none */
+    at_tile_op *out = AT_NEW_ARRAY(l->arena, at_tile_op, total);
+    for (int v = 0; v < num_vregs; v++) c.product[v] = c.changed[v] = -1;
+    for (int i = 0; i < total; i++) c.joined_by[i] = joins[i] = -1;
+    count(&c, total);
+    for (int i = 0; i < total; i++) look_at(&c, i);
+    for (int i = 0; i < total; i++)
+        if (c.joined_by[i] >= 0) joins[c.joined_by[i]] = i;
+    for (int i = 0; i < total; i++) {
+        if (c.joined_by[i] >= 0) continue;
+        if (joins[i] >= 0) n += written(&ops[i], &ops[joins[i]], &out[n]);
+        else out[n++] = ops[i];
+    }
+    *num_ops = n;
+    return out;
+}
