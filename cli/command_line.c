@@ -69,7 +69,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     o->verb = AT_VERB_TUNE;
     if (at_operator_find(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
-    if (strchr(word, '+')) return at_template_find(word, &row, err);
+    if (strchr(word, '+') || strchr(word, '/')) return at_template_find(word, &row, err);
 
     const char *near = at_verb_nearest(word);
     at_text begin_so = {0};
@@ -85,9 +85,6 @@ static at_status take_verb(at_options *o, at_error *err) {
     if (near)
         return at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; did you mean %s?",
                        word, near);
-    if (strchr(word, '/'))
-        return at_fail(err, AT_E_USAGE, "%s is no template: the name of its file ends in .c or .te",
-                       word);
     return at_fail(err, AT_E_USAGE,
                    "unknown command or template \"%s\"; autotune --help lists the commands, "
                    "autotune list the templates",

@@ -38,6 +38,9 @@ static void command_line(void **state) {
          "unknown command or template \"brew\"; autotune --help lists the commands, autotune list "
          "the templates"},
         {"./brew.txt", 2, "./brew.txt is no template: the name of its file ends in .c or .te"},
+        {"derive ./brew.txt", 2,
+         "autotune: ./brew.txt is no template: the name of its file ends in"},
+        {"run ./brew.txt", 2, "autotune: ./brew.txt is no template: the name of its file ends in"},
         {"show brew", 2, "unknown template \"brew\"; there are: ..."},
         {"help brew", 2, "no command \"brew\"; autotune --help lists them"},
         {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
