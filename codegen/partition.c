@@ -245,8 +245,8 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     at_ir *result = n;
     switch (cut.action) {
     case AT_CUT_AROUND: {
-        const at_aff *test =
-            at_aff_concrete(l, cut.atom, 0); /* n's variable is not known outside */
+        /* n's variable is not known outside, unless as what others make of it */
+        const at_aff *test = at_aff_concrete(l, at_atom_known(l, cut.atom, facts), 0);
         at_range_leave(l, n, old);
         return make_if(p, n, test, cut.atom, facts);
     }
