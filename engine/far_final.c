@@ -185,7 +185,7 @@ static at_status run_final(at_tuning *t, at_error *err) {
     int on[NODES], n = choose_workers(f, on), left = n, num_said = 0;
     at_final *said[NODES] = {NULL};
     bool is_out[NODES] = {false};
-    double budget_s = at_final_budget(s).core_s;
+    double budget_s = at_final_budget(s, t->known).core_s;
     int64_t begin_ns = at_now_ns();
     at_text records = {0};
     print_finalists(t, &records);

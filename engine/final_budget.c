@@ -3,18 +3,27 @@
 
 #include <math.h>
 
-/* A tenth of the run so far, and at least as long as that took, between one and three seconds. */
+/* A tenth of the run so far, and at least as long as that took, between one and three seconds; up
+ * to a fifth of it for as many pairs of a long kernel as three seconds have of one of a
+ * millisecond. */
 static const double budget_share = 0.1, least_budget_s = 1, short_budget_s = 3;
+static const double pairs_share = 0.2, most_pairs = 1500;
 static const double patience = 2; /* by the clock, where others have the core as well */
 /* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
  */
 static const double turn_s = 0.003, least_sample_s = 0.0002;
 enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
 
-at_final_limits at_final_budget(const at_session *s) {
-    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+double at_final_core_s(double so_far_s, double pair_s) {
     double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);
-    double budget_s = fmax(budget_share * so_far_s, least_s);
+    double pairs_s = fmin(most_pairs * pair_s, pairs_share * so_far_s);
+    return fmax(budget_share * so_far_s, fmax(least_s, pairs_s));
+}
+
+at_final_limits at_final_budget(const at_session *s, const at_known *known) {
+    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+    const at_record *best = s->anchors.kernel ? at_known_best(known) : NULL;
+    double budget_s = at_final_core_s(so_far_s, best ? 2 * at_record_mean(best) : 0);
     double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
     double clock_s = fmin(patience * budget_s, left_s);
     return (at_final_limits){.core_s = fmin(budget_s, left_s),

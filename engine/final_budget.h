@@ -20,10 +20,13 @@ typedef struct at_final_spent {
 /* As a share of what it may take. */
 double at_final_share(const at_final_limits *limits, const at_final_spent *spent);
 
-/* A tenth of the session's time so far, and at least as long as that was, between 1 and 3 s; twice
- * that by the clock, and as much again for other states; but no more than what is left of its time
- * limit. */
-at_final_limits at_final_budget(const at_session *s);
+/* A tenth of the session's time so far, and at least as long as that was, between 1 and 3 s; in
+ * pairs as long as 1,500 of the best take, if that is more, but no more than a fifth. pair_s: 0
+ * where there are none. */
+double at_final_core_s(double so_far_s, double pair_s);
+/* That; twice as much by the clock, and as much again for other states; but no more than what is
+ * left of its time limit. */
+at_final_limits at_final_budget(const at_session *s, const at_known *known);
 /* What of a time limit for the whole run is kept for the final. */
 double at_final_reserve(double time_s);
 

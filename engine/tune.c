@@ -166,7 +166,7 @@ at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *er
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status != AT_OK || at_engine_stopped(&s->options)) return status;
     if (t->far) return at_far_final(t, err);
-    return at_final_run(&t->s, t->known, t->log, at_final_budget(s), &t->final, err);
+    return at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err);
 }
 
 bool at_tuning_best(const at_tuning *t, at_best *out) {

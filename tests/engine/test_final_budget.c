@@ -42,8 +42,19 @@ static void no_more_time(void **state) {
     assert_float_equal(at_final_share(&last, &spent), 1, 1e-12);
 }
 
+/* Seconds of a run so far, of a pair, and what a final may take then. */
+static void seconds(void **state) {
+    (void)state;
+    static const double cases[][3] = {
+        {0.2, 0.0002, 1},  {2, 0.0002, 2},    {6, 0.002, 3}, {60, 0.002, 6}, {35, 0.0054, 7},
+        {50, 0.0054, 8.1}, {100, 0.0054, 10}, {50, 1, 10},   {6, 0.5, 3},    {35, 0, 3.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_float_equal(at_final_core_s(cases[i][0], cases[i][1]), cases[i][2], 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(own_core), cmocka_unit_test(other_state),
-                                       cmocka_unit_test(no_more_time)};
+                                       cmocka_unit_test(no_more_time), cmocka_unit_test(seconds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
