@@ -148,6 +148,10 @@ uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part);
  * that they do not cut lines of the cache in different places. */
 int at_tile_spread_before(const at_tile_op *op);
 
+/* Does it change the register dst? */
+static inline bool at_tile_defines(const at_tile_op *op) {
+    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
+}
 /* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
  * for both. */
 static inline bool at_tile_is_term(const at_tile_op *op) {

@@ -50,7 +50,7 @@ static void find_lives(alloc *x) {
         const at_tile_op *op = &x->in[i];
         int src[3], n = num_sources(op, src);
         for (int j = 0; j < n; j++) see(x, src[j], i), x->life[src[j]].uses++;
-        if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE) see(x, op->dst, i);
+        if (at_tile_defines(op)) see(x, op->dst, i);
     }
     /* What enters a loop alive stays alive until its end. */
     int stack[32], depth = 0;
@@ -69,8 +69,7 @@ static bool place_accumulators(alloc *x) {
     for (int r = 0; r < x->regs; r++) busy_until[r] = -1;
     for (int i = 0; i < x->n; i++) { /* by first position */
         int src[3], n = num_sources(&x->in[i], src);
-        if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE)
-            src[n > 2 ? 2 : n++] = x->in[i].dst;
+        if (at_tile_defines(&x->in[i])) src[n > 2 ? 2 : n++] = x->in[i].dst;
         for (int j = 0; j < n; j++) {
             int v = src[j], r = 0;
             if (!x->vreg[v].acc || x->life[v].reg >= 0) continue;

@@ -77,7 +77,7 @@ static void drop_unused(at_builder *b) {
         int kept = 0;
         for (int i = 0; i < b->ops.len; i++) {
             const at_tile_op *op = &b->ops.data[i];
-            if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE && !uses[op->dst]) again = true;
+            if (at_tile_defines(op) && !uses[op->dst]) again = true;
             else b->ops.data[kept++] = *op;
         }
         b->ops.len = kept;

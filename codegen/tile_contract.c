@@ -18,10 +18,6 @@ typedef struct contractor {
     int body;         /* the first operation since memory or pointers changed */
 } contractor;
 
-static bool defines(const at_tile_op *op) {
-    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
-}
-
 /* What a load would find may be something else behind it. */
 static bool moves_memory(const at_tile_op *op) {
     return op->kind <= AT_T_BUMP || op->kind == AT_T_INDEX || op->kind == AT_T_STORE;
@@ -32,8 +28,8 @@ static void count(contractor *c, int n) {
         const at_tile_op *op = &c->ops[i];
         if (op->a >= 0) c->uses[op->a]++;
         if (op->b >= 0) c->uses[op->b]++;
-        if (defines(op)) c->defs[op->dst]++;
-        if (defines(op) && at_tile_updates(op)) c->uses[op->dst]++;
+        if (at_tile_defines(op)) c->defs[op->dst]++;
+        if (at_tile_defines(op) && at_tile_updates(op)) c->uses[op->dst]++;
     }
 }
 
@@ -54,7 +50,7 @@ static void look_at(contractor *c, int i) {
         if (v >= 0) c->joined_by[c->product[v]] = i;
     }
     if (moves_memory(op)) c->body = i + 1;
-    if (!defines(op)) return;
+    if (!at_tile_defines(op)) return;
     bool joins = op->kind == AT_T_MUL && c->uses[op->dst] == 1 && c->defs[op->dst] == 1 &&
                  !c->vregs[op->dst].acc;
     c->product[op->dst] = joins ? i : -1;

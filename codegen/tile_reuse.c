@@ -24,13 +24,9 @@ typedef struct {
     bool found;
 } reuser;
 
-static bool defines(const at_tile_op *op) {
-    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
-}
-
 /* Its result hangs on its operands alone. */
 static bool is_pure(const at_tile_op *op) {
-    return defines(op) && op->a >= 0 && op->kind != AT_T_MOV && !at_tile_updates(op);
+    return at_tile_defines(op) && op->a >= 0 && op->kind != AT_T_MOV && !at_tile_updates(op);
 }
 
 static bool ends_body(const at_tile_op *op) {
@@ -77,7 +73,7 @@ static void once(reuser *r) {
         bool is_value = is_pure(&op) && r->defs[op.dst] == 1 && !r->out->vregs[op.dst].acc;
         if (is_value) remember(r, kept);
         if (is_value && r->same_as[op.dst] >= 0) continue;
-        if (defines(&op)) r->changes[op.dst]++;
+        if (at_tile_defines(&op)) r->changes[op.dst]++;
         kept++;
     }
     r->n = kept;
@@ -103,7 +99,7 @@ static bool stays(const reuser *r, int v, int from, int to) {
     if (reg->load && !reg->acc) return !moves(r, reg, from, to);
     if (!reg->acc) return false;
     for (int i = from; i < to; i++)
-        if (defines(&r->ops[i]) && r->ops[i].dst == v) return false;
+        if (at_tile_defines(&r->ops[i]) && r->ops[i].dst == v) return false;
     return true;
 }
 
@@ -183,7 +179,7 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     r.same_as = AT_NEW_ARRAY(l->arena, int, num_vregs);
     memset(r.same_as, -1, sizeof *r.same_as * (size_t)num_vregs);
     for (int i = 0; i < num_ops; i++)
-        if (defines(&ops[i])) r.defs[ops[i].dst]++;
+        if (at_tile_defines(&ops[i])) r.defs[ops[i].dst]++;
     once(&r);
     if (lifts) lift_all(&r);
     out->ops = r.ops;

@@ -93,7 +93,7 @@ const char *at_tile_verify(const at_tile *t, at_arena *a) {
         const char *fault = check_op(t, op, defined, made);
         if (fault) return at_format(a, "%s, operation %d: %s", t->name, i, fault);
         if (op->kind == AT_T_INDEX) made[op->dst] = true;
-        if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE) defined[op->dst] = true;
+        if (at_tile_defines(op)) defined[op->dst] = true;
     }
     return depth ? "a loop without an end" : NULL;
 }

@@ -34,10 +34,6 @@ static bool ends_body(const at_tile_op *op) {
            op->kind == AT_T_INDEX;
 }
 
-static bool defines(const at_tile_op *op) {
-    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
-}
-
 static const at_tile_op *op_of(const weaver *w, int i) { return &w->ops[w->body[i]]; }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -61,14 +57,14 @@ static void find_chains(weaver *w) {
         const at_tile_op *op = op_of(w, i);
         w->depth[i] = depth_of(w, i, start);
         is_long |= w->depth[i] >= LEAST_DEPTH;
-        if (defines(op)) w->made_at[op->dst] = i;
-        if (defines(op) && !w->vregs[op->dst].acc) continue;
+        if (at_tile_defines(op)) w->made_at[op->dst] = i;
+        if (at_tile_defines(op) && !w->vregs[op->dst].acc) continue;
         if (is_long) w->starts[w->num_starts++] = start;
         start = i + 1;
         is_long = false;
     }
     for (int i = 0; i < w->n; i++) /* another body's */
-        if (defines(op_of(w, i))) w->made_at[op_of(w, i)->dst] = -1;
+        if (at_tile_defines(op_of(w, i))) w->made_at[op_of(w, i)->dst] = -1;
 }
 
 static bool are_alike(const weaver *w, int i, int j, int len) {
@@ -109,7 +105,7 @@ static bool touch_chain(const weaver *w, int from, int len, bool note) {
         const at_tile_op *op = op_of(w, from + i);
         if (!touch_register(w, op->a, i + 1, false, note) ||
             !touch_register(w, op->b, i + 1, false, note) ||
-            (defines(op) && !touch_register(w, op->dst, i + 1, true, note)) ||
+            (at_tile_defines(op) && !touch_register(w, op->dst, i + 1, true, note)) ||
             (op->kind == AT_T_STORE &&
              !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, true, note)))
             return false;
