@@ -475,6 +475,8 @@ const char *at_function_name(at_function f);
 int at_function_find(const char *name);            /* -1: there is none */
 double at_function_value(at_function f, double x); /* by the C library */
 int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
+/* A float's, of a power of two: a product with it is exactly the quotient. 0: it is none. */
+double at_exact_reciprocal(double number);
 
 /* a*b in *out; false when it exceeds 64 bits. */
 bool at_mul64(int64_t a, int64_t b, int64_t *out);

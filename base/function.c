@@ -1,7 +1,8 @@
-/* base/function.c: the functions of function.def. */
+/* base/function.c: the functions of function.def; reciprocals that are exact. */
 #include "base/base.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct row {
@@ -34,4 +35,11 @@ double at_function_value(at_function f, double x) {
     case AT_FUNCTION_COUNT: break;
     }
     AT_BUG("function %d has no value", f);
+}
+
+double at_exact_reciprocal(double number) {
+    enum { MOST = 126 }; /* both are normal numbers */
+    int exponent;
+    if (fabs(frexp(number, &exponent)) != 0.5) return 0;
+    return abs(exponent - 1) <= MOST ? 1 / number : 0;
 }

@@ -1,8 +1,6 @@
 /* codegen/ir.c: making, copying and rewriting the tree between passes; deciding conditions. */
 #include "codegen/codegen_int.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
@@ -379,14 +377,6 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
     return at_copy(l->arena, &v, sizeof v);
 }
 
-/* Of a power of two, whose quotient a product with it is exactly; 0: it is none. */
-static double reciprocal(const at_value *v) {
-    enum { MOST = 126 }; /* both are normal numbers */
-    int exponent;
-    if (v->op != AT_V_CONST || fabs(frexp(v->number, &exponent)) != 0.5) return 0;
-    return abs(exponent - 1) <= MOST ? 1 / v->number : 0;
-}
-
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
     if (v->op == AT_V_LOAD && v->at) {
         const at_aff *at = unclamped(l, v->at, facts);
@@ -411,9 +401,9 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     if (v->op == AT_V_ADD && at_value_is_zero(b)) return a;
     if (v->op == AT_V_SUB && at_value_is_zero(b)) return a;
     if (v->op == AT_V_MUL && (a->op == AT_V_CONST || b->op == AT_V_CONST)) return scaled(l, a, b);
-    if (v->op == AT_V_DIV && reciprocal(b) != 0) {
-        const at_value by = {.op = AT_V_CONST, .number = reciprocal(b)};
-        return scaled(l, at_copy(l->arena, &by, sizeof by), a);
+    if (v->op == AT_V_DIV && b->op == AT_V_CONST) {
+        const at_value by = {.op = AT_V_CONST, .number = at_exact_reciprocal(b->number)};
+        if (by.number != 0) return scaled(l, at_value_new(l, by), a);
     }
     if (a == v->a && b == v->b) return v;
     at_value *n = at_copy(l->arena, v, sizeof *v);

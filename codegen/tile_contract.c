@@ -14,7 +14,8 @@ typedef struct contractor {
     int *product;     /* [virtual register] the operation before that makes it, where that can be
                          joined; -1: none */
     int *changed;     /* [virtual register] the last operation so far that changes it, -1 */
-    int *joined_by;   /* [operation] whose product it is; -1: nobody's */
+    int *joins;       /* [operation] the product that it takes in; -1: none */
+    bool *is_joined;  /* [operation] it is such a product */
     int body;         /* the first operation since memory or pointers changed */
 } contractor;
 
@@ -47,7 +48,10 @@ static void look_at(contractor *c, int i) {
         int v = can_join(c, op->b, op->dst, op->a)                           ? op->b
                 : op->kind == AT_T_ADD && can_join(c, op->a, op->dst, op->b) ? op->a
                                                                              : -1;
-        if (v >= 0) c->joined_by[c->product[v]] = i;
+        if (v >= 0) {
+            c->joins[i] = c->product[v];
+            c->is_joined[c->product[v]] = true;
+        }
     }
     if (moves_memory(op)) c->body = i + 1;
     if (!at_tile_defines(op)) return;
@@ -75,24 +79,24 @@ static int written(const at_tile_op *op, const at_tile_op *product, at_tile_op *
 const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
                                    int num_vregs, int *num_ops) {
     int total = *num_ops, n = 0;
-    if (!l->target->fused) return ops;
+    bool any = false;
+    for (int i = 0; i < total && !any; i++) any = ops[i].kind == AT_T_MUL;
+    if (!l->target->fused || !any) return ops;
     contractor c = {.ops = ops, .vregs = vregs};
     c.uses = AT_NEW_ARRAY(l->arena, int, num_vregs);
     c.defs = AT_NEW_ARRAY(l->arena, int, num_vregs);
     c.product = AT_NEW_ARRAY(l->arena, int, num_vregs);
     c.changed = AT_NEW_ARRAY(l->arena, int, num_vregs);
-    c.joined_by = AT_NEW_ARRAY(l->arena, int, total);
-    int *joins = AT_NEW_ARRAY(l->arena, int, total); /* [operation] the product; -1: none */
+    c.joins = AT_NEW_ARRAY(l->arena, int, total);
+    c.is_joined = AT_NEW_ARRAY(l->arena, bool, total);
     at_tile_op *out = AT_NEW_ARRAY(l->arena, at_tile_op, total);
     for (int v = 0; v < num_vregs; v++) c.product[v] = c.changed[v] = -1;
-    for (int i = 0; i < total; i++) c.joined_by[i] = joins[i] = -1;
+    for (int i = 0; i < total; i++) c.joins[i] = -1;
     count(&c, total);
     for (int i = 0; i < total; i++) look_at(&c, i);
-    for (int i = 0; i < total; i++)
-        if (c.joined_by[i] >= 0) joins[c.joined_by[i]] = i;
     for (int i = 0; i < total; i++) {
-        if (c.joined_by[i] >= 0) continue;
-        if (joins[i] >= 0) n += written(&ops[i], &ops[joins[i]], &out[n]);
+        if (c.is_joined[i]) continue;
+        if (c.joins[i] >= 0) n += written(&ops[i], &ops[c.joins[i]], &out[n]);
         else out[n++] = ops[i];
     }
     *num_ops = n;

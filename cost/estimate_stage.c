@@ -2,8 +2,6 @@
  */
 #include "cost/estimate_int.h"
 
-#include <math.h>
-
 static bool is_listed(const at_expr *e) {
     if (e->op == AT_X_INDEX) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -76,13 +74,12 @@ static double of_call(const at_target *target, const at_expr *e) {
 
 /* Is it a product, or a quotient that becomes one (at_value_fold)? */
 static bool is_product(const at_expr *e) {
-    int exponent;
     if (e->op != AT_X_DIV) return e->op == AT_X_MUL;
     const at_expr *by = e->arg[1];
     double number = by->op == AT_X_FLOAT ? by->number
                     : by->op == AT_X_INT ? (double)by->integer
                                          : 0;
-    return fabs(frexp(number, &exponent)) == 0.5;
+    return at_exact_reciprocal(number) != 0;
 }
 
 /* Operations on floats; is the expression a float itself? A product is added, or taken away, by the

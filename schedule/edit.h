@@ -126,8 +126,8 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
 /* E13: what the stage calculates of weights, of index tensors' entries and of packing stages alone,
  * as far as it goes, is a stage `name` of its own; the first such expression that reads `tensor`,
  * wherever the stage has it (edit_operand.c).
- *     @s = .. x[i, k]*(q[j, k] - z[j])   ->   @q_value = q[j, k] - z[j];  @s = .. x[i,
- * k]*q_value[j, k]
+ *     @s = .. x[i, k]*(q[j, k] - z[j])   ->
+ *         @q_value = q[j, k] - z[j];  @s = .. x[i, k]*q_value[j, k]
  */
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                           const char *name, const at_compute **compute, at_tree **out,

@@ -28,17 +28,11 @@ static bool is_integer(const at_compute *c, const at_expr *e) {
     return true;
 }
 
-static bool reads(const at_expr *e, int tensor) {
-    bool found = e->op == AT_X_INDEX && e->ref == tensor;
-    for (int i = 0; i < e->nargs && !found; i++) found = reads(e->arg[i], tensor);
-    return found;
-}
-
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor) {
     int n = 0;
     if (is_of_weights(c, e, false, &n) && n) {
         bool is_element = e->op == AT_X_INDEX && !c->tensors[e->ref].is_int;
-        return !is_element && reads(e, tensor) ? e : NULL;
+        return !is_element && reads_tensor(e, tensor) ? e : NULL;
     }
     bool is_choice = e->op == AT_X_SELECT;
     if (is_integer(c, e) && !is_choice) return NULL;

@@ -21,21 +21,14 @@ static bool is_value(const at_compute *c, const at_expr *e, int t) {
     return false;
 }
 
-static bool reads(const at_expr *e, int t) {
-    if (e->op == AT_X_INDEX && e->ref == t) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads(e->arg[i], t)) return true;
-    return false;
-}
-
 static void look_at_uses(const at_compute *c, int t, at_index_range *r) {
     for (int s = t + 1; s < c->num_tensors; s++) {
         const at_tensor *x = &c->tensors[s];
         if (x->role != AT_ROLE_STAGE) continue;
         if (is_value(c, x->body, t)) r->lo = 1;
         for (int i = x->num_axes; i < axes_of(x); i++)
-            r->ascends |=
-                x->axes[i].begin && (reads(x->axes[i].begin, t) || reads(x->axes[i].end, t));
+            r->ascends |= x->axes[i].begin &&
+                          (reads_tensor(x->axes[i].begin, t) || reads_tensor(x->axes[i].end, t));
     }
 }
 

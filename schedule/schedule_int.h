@@ -89,6 +89,7 @@ int64_t element_count(const at_compute *c, int tensor, const int64_t *extents);
 /* Storage for stages that have none yet, so that callers give only what they want to see. */
 void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data);
 bool is_float_expr(const at_compute *c, const at_expr *e);
+bool reads_tensor(const at_expr *e, int tensor);
 /* A lower bound of an integer expression of a stage, -INFINITY if there is none (compute_facts.c).
  */
 double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *extents, int stage,
