@@ -61,14 +61,22 @@ static double overhead_s(const at_spent *spent) {
     return fmax(trial_s, turn_s);
 }
 
-int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
+/* What a finalist takes until there is something to compare it by: rounds of samples, or turns with
+ * as many pairs as that wants. */
+static double least_s(const at_session *s, const at_record *r) {
     bool pairs = s->anchors.kernel != NULL;
-    double round_s = 0, rounds = pairs ? 2 : AT_FINAL_LEAST;
+    int of_turn = pairs ? at_final_pairs(r) : at_final_samples(r);
+    int turns = pairs ? (AT_FEW_SAMPLES + of_turn - 1) / of_turn : AT_FINAL_LEAST;
+    int runs = pairs ? 2 + 2 * of_turn : 1 + of_turn;
+    return turns * (overhead_s(&s->spent) + runs * at_record_mean(r));
+}
+
+int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
+    double sum_s = 0, share = s->anchors.kernel ? 0.5 : 1;
     int count = 0;
     while (count < n) {
-        int runs = pairs ? 2 + 2 * at_final_pairs(top[count]) : 1 + at_final_samples(top[count]);
-        round_s += overhead_s(&s->spent) + runs * at_record_mean(top[count]);
-        if (count >= AT_FINALISTS_LEAST && rounds * round_s > budget_s) break;
+        sum_s += least_s(s, top[count]);
+        if (count >= AT_FINALISTS_LEAST && sum_s > share * budget_s) break;
         count++;
     }
     return count;

@@ -34,7 +34,8 @@ double at_final_reserve(double time_s);
 int at_final_samples(const at_record *r);
 int at_final_pairs(const at_record *r);
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
- * least number of rounds leaves time for; in pairs, as the first round can take in half of it. */
+ * least number of rounds leaves time for; in pairs, as can have enough of them (AT_FEW_SAMPLES) in
+ * half of it. */
 int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct running {
     at_final_spent spent;    /* its others: of turns, by the part of their pairs */
     bool is_paired, is_lost; /* lost: the anchor */
     uint64_t turns;
+    int halvings; /* of those who have turns */
     /* Of each state: the anchor's times beside each of so many turns, and their median, with which
      * ratios have been made times; 0: the state was not seen. */
     double anchors_s[AT_STATE_COUNT][AT_FINALISTS * AT_FINAL_ROUNDS];
@@ -311,26 +312,38 @@ static void shuffle(int *order, int n, at_rng *rng) {
     }
 }
 
-/* Where the decision is open: of those who are not behind the better half, in the next round the
- * better quarter, and so on; but a few samples are everyone's. Returns the longest time among them.
- */
-static double open_until_s(const at_final *final, int round) {
-    double times_s[AT_FINALISTS];
-    int n = 0;
+/* Are these samples too few to compare it by? Once the leader was seen in the state that counts,
+ * they are to be of that. */
+static bool lacks_samples(const at_finalist *f, bool is_seen) {
+    return at_turns_counting(&f->turns) < AT_FEW_SAMPLES ||
+           (is_seen && at_turns_are_few(&f->turns));
+}
+
+/* Who has a turn in the next round, of [count]: those that lack samples, as long as there are such;
+ * then where the decision is open: of those who are not behind the better half, in the next round
+ * the better quarter, and so on. */
+static void choose_open(running *g, bool *is_open) {
+    const at_final *final = g->final;
     const at_finalist *leader = find_leader(final);
     bool is_seen = leader && !at_turns_are_few(&leader->turns);
+    double times_s[AT_FINALISTS], last_s = 0;
+    int n = 0, lacking = 0;
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
-        if (!is_in(f) || f->is_behind) continue;
-        if (at_turns_counting(&f->turns) < AT_FEW_SAMPLES ||
-            (is_seen && at_turns_are_few(&f->turns)))
-            return INFINITY;
-        times_s[n++] = f->turns.time_s;
+        bool takes_part = is_in(f) && !f->is_behind;
+        is_open[i] = takes_part && lacks_samples(f, is_seen);
+        lacking += is_open[i];
+        if (takes_part) times_s[n++] = f->turns.time_s;
     }
+    if (lacking || !n) return;
+    if (n >> g->halvings > LEAST_OPEN) g->halvings++;
+    int open = n >> g->halvings > LEAST_OPEN ? n >> g->halvings : LEAST_OPEN;
     at_sort_doubles(times_s, n);
-    int half = round < 31 ? n >> round : 0;
-    if (half < LEAST_OPEN) half = LEAST_OPEN;
-    return half < n ? times_s[half - 1] : INFINITY;
+    last_s = times_s[open < n ? open - 1 : n - 1];
+    for (int i = 0; i < final->count; i++) {
+        const at_finalist *f = &final->of[i];
+        is_open[i] = is_in(f) && !f->is_behind && f->turns.time_s <= last_s;
+    }
 }
 
 /* How much of what the final may take is spent. */
@@ -358,9 +371,9 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
     at_rng_seed(&rng, s->options.seed, AT_FINALISTS);
     for (int i = 0; i < final->count; i++) order[i] = i;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
-        double last_s = round ? open_until_s(final, round) : INFINITY;
-        bool had_turn[AT_FINALISTS] = {false};
+        bool had_turn[AT_FINALISTS] = {false}, is_open[AT_FINALISTS];
         if (round) shuffle(order, final->count, &rng);
+        if (round && g->is_paired) choose_open(g, is_open);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
             double spent = spent_of(g, limits);
@@ -371,7 +384,7 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
             }
             if (!round) AT_TRY(prepare(g, f, err));
             if (!round && !i) AT_TRY(choose_anchor(g, err));
-            if (g->is_paired && f->turns.time_s > last_s) continue;
+            if (round && g->is_paired && !is_open[order[i]]) continue;
             if (f->turns.error_no || f->is_behind) continue;
             AT_TRY(take_turn(g, f, err));
             had_turn[order[i]] = true;

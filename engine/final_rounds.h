@@ -6,7 +6,7 @@
 
 #include "engine/final_budget.h"
 
-enum { AT_FINALISTS = 32, AT_FINAL_ROUNDS = 40 }; /* at most */
+enum { AT_FINALISTS = 64, AT_FINAL_ROUNDS = 40 }; /* at most */
 
 typedef struct at_finalist {
     const at_record *result;

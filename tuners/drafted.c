@@ -9,7 +9,7 @@
 
 enum {
     CHUNK = 4096, /* rows predicted at a time */
-    FEW = 3,      /* best trials that are descended from */
+    FEW = 5,      /* best trials that are descended from */
     GROWTH = 5,   /* a plan is at least this part of the trials so far */
     CHOICE = 8    /* a plan is chosen from so many times as many, for difference in the knobs */
 };
@@ -174,11 +174,46 @@ static int best_first(const void *x, const void *y) {
     return a->place - b->place;
 }
 
+/* What trials are worth by what is expected of them, in the unit of what was measured: the model
+ * has the order, and its scale is its own. */
+static void calibrate(const at_book *b, double *expected) {
+    int valid = 0;
+    double mean = 0, mean_expected = 0, both = 0, square = 0;
+    for (int i = 0; i < b->entered.len; i++) {
+        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
+        mean += (log2(b->score[i]) - mean) / ++valid;
+        mean_expected += (expected[i] - mean_expected) / valid;
+    }
+    for (int i = 0; i < b->entered.len; i++) {
+        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
+        double x = expected[i] - mean_expected;
+        both += x * (log2(b->score[i]) - mean);
+        square += x * x;
+    }
+    double slope = square > 0 ? fmax(both / square, 0) : 0;
+    for (int i = 0; i < b->entered.len; i++)
+        expected[i] = mean + slope * (expected[i] - mean_expected);
+}
+
+/* The neighbours of the best trials, by the mean of what was measured and what is expected: of many
+ * that were measured once, those that seem best are those that had luck. */
+static void add_near_best(at_drafted *d, at_numbering *out) {
+    const at_book *b = d->book;
+    int n = b->entered.len;
+    double *worth = malloc(sizeof *worth * (size_t)(n + 1));
+    AT_NEED(worth);
+    predict(d, b->entered.indices, n, worth);
+    calibrate(b, worth);
+    for (int i = 0; i < n; i++) worth[i] += log2(b->score[i]); /* of valid ones alone it counts */
+    at_add_near_best(b, worth, FEW, out);
+    free(worth);
+}
+
 /* All that may be proposed, best first. *n: how many. */
 static candidate *candidates(at_drafted *d, int *n) {
     const at_book *b = d->book;
     at_numbering all = {0};
-    at_add_near_best(b, FEW, &all);
+    add_near_best(d, &all);
     int near = all.len;
     for (int i = 0; i < d->draft.num_pool; i++) {
         int64_t index = d->draft.pool[i];

@@ -27,12 +27,12 @@ void at_add_neighbours(const at_book *b, const int64_t *indices, int n, at_numbe
     free(digits);
 }
 
-void at_add_near_best(const at_book *b, int few, at_numbering *out) {
+void at_add_near_best(const at_book *b, const double *worth, int few, at_numbering *out) {
     at_best best;
     at_best_init(&best, few);
     for (int i = 0; i < b->entered.len; i++)
         if (b->score[i] > 0 && !b->is_bound[i])
-            at_best_offer(&best, b->entered.indices[i], b->score[i]);
+            at_best_offer(&best, b->entered.indices[i], worth[i]);
     at_add_neighbours(b, best.indices, best.len, out);
     at_best_free(&best);
 }

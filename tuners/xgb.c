@@ -197,7 +197,7 @@ static int near_best(xgb *x, int num, int64_t *out) {
     at_numbering near = {0};
     at_best best;
     at_best_init(&best, num);
-    at_add_near_best(&x->book, FEW, &near);
+    at_add_near_best(&x->book, x->book.score, FEW, &near);
     double *scores = malloc(sizeof *scores * (size_t)(near.len + 1));
     AT_NEED(scores);
     int64_t *all = near.len ? near.indices : out;
@@ -249,7 +249,9 @@ static void make_drafted_round(void *self) { at_drafted_round(((xgb *)self)->dra
 
 enum { PLAN_SIZE, DIVERSITY, LOSS, DRAFT, NUM_OPTIONS };
 static const char *const switches[] = {"off", "on", NULL};
-static const char *const losses[] = {[AT_LOSS_RANK] = "rank", [AT_LOSS_REG] = "reg", NULL};
+enum { LOSS_AUTO = AT_LOSS_REG + 1 };
+static const char *const losses[] = {
+    [AT_LOSS_RANK] = "rank", [AT_LOSS_REG] = "reg", [LOSS_AUTO] = "auto", NULL};
 static const at_tuner_option options[NUM_OPTIONS] = {
     [PLAN_SIZE] = {.name = "plan-size",
                    .argument = "N",
@@ -268,9 +270,10 @@ static const at_tuner_option options[NUM_OPTIONS] = {
          .autotvm = 1},
     [LOSS] = {.name = "loss",
               .argument = "NAME",
-              .help = "learn rank (the order) or reg (the speed)",
+              .help =
+                  "learn rank (the order) or reg (the speed); auto: reg with a draft, else rank",
               .words = losses,
-              .initial = AT_LOSS_RANK,
+              .initial = LOSS_AUTO,
               .autotvm = AT_LOSS_RANK},
     [DRAFT] = {.name = "draft",
                .argument = "WHEN",
@@ -281,6 +284,15 @@ static const at_tuner_option options[NUM_OPTIONS] = {
                .autotvm = 0}};
 
 static bool goes_by_costs(const at_tuner_options *o) { return at_tuner_value(o, &options[DRAFT]); }
+
+/* Costs are about right, and a few percent off is what there is to learn. The order of a few
+ * unlucky trials says of all that is like them that they are last, however little they are behind.
+ */
+static at_loss loss_of(const at_tuner_options *o, bool has_draft) {
+    int64_t asked = at_tuner_value(o, &options[LOSS]);
+    if (asked != LOSS_AUTO) return (at_loss)asked;
+    return has_draft ? AT_LOSS_REG : AT_LOSS_RANK;
+}
 
 static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
@@ -296,16 +308,17 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .ctx = x,
                                 .most_points = o->autotvm ? 128 : 16,
                                 .patience = o->autotvm ? 50 : 5};
-    x->fit = (at_model_options){.loss = (at_loss)at_tuner_value(o, &options[LOSS]),
-                                .most_rounds = 300,
-                                .patience = o->autotvm ? 20 : 10,
-                                .top = x->plan_size,
-                                .seed = o->seed};
     x->discount = 1;
     bool drafts = goes_by_costs(o);
     bool corrects = o->history && o->history->costs_ns; /* what the draft goes by */
     bool knows = o->history && o->history->count && !corrects;
     x->descends = drafts && !knows;
+    bool has_draft = x->descends && o->costs.of;
+    x->fit = (at_model_options){.loss = loss_of(o, has_draft),
+                                .most_rounds = 300,
+                                .patience = o->autotvm ? 20 : 10,
+                                .top = x->plan_size,
+                                .seed = o->seed};
     if (x->descends) x->plan_size = (x->plan_size + 1) / 2;
     x->growth = o->autotvm ? 0 : x->descends ? 8 : 4;
     if (knows) {
@@ -313,7 +326,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
         base.patience = 100;
         base.top *= 2;
         x->base = fit_history(o->history, &base);
-    } else if (drafts && o->costs.of)
+    } else if (has_draft)
         x->drafted = at_drafted_new(&x->book, &x->rows, o, &x->fit, x->plan_size, x->diversity);
     return x;
 }
