@@ -10,7 +10,6 @@
 #include "engine/states.h"
 
 static const double peak_age_s = 0.15; /* measuring it takes 8 ms, a twentieth of the time then */
-enum { LEAST_OPEN = 4 };               /* finalists that later rounds have turns of */
 enum { OTHER_SHARE = 10 };             /* a state is looked at that had this part of the turns */
 /* Of the link to the anchor of the trials. */
 static const double link_s = 0.1;
@@ -26,7 +25,6 @@ typedef struct running {
     at_final_spent spent;    /* its others: of turns, by the part of their pairs */
     bool is_paired, is_lost; /* lost: the anchor */
     uint64_t turns;
-    int halvings; /* of those who have turns */
     /* Of each state: the anchor's times beside each of so many turns, and their median, with which
      * ratios have been made times; 0: the state was not seen. */
     double anchors_s[AT_STATE_COUNT][AT_FINALISTS * AT_FINAL_ROUNDS];
@@ -237,48 +235,6 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     return write_lines_in_time(g, err);
 }
 
-static bool is_in(const at_finalist *f) { return f->turns.num_rounds && !f->turns.error_no; }
-
-/* As at_winner has it. */
-static bool is_ahead(const at_finalist *x, const at_finalist *y) {
-    bool few = at_turns_are_few(&x->turns), others_are = at_turns_are_few(&y->turns);
-    return few == others_are ? x->turns.time_s < y->turns.time_s : others_are;
-}
-
-/* Of the samples so far, in the order of rounds: those still in it have as many, or one more in a
- * round that the budget cut short. */
-static const at_finalist *find_leader(const at_final *final) {
-    const at_finalist *leader = NULL;
-    for (int i = 0; i < final->count; i++) {
-        const at_finalist *f = &final->of[i];
-        if (is_in(f) && (!leader || is_ahead(f, leader))) leader = f;
-    }
-    return leader;
-}
-
-/* Round by round against the leader, so that what slows both does not count: is the median of the
- * ratios certainly above 1? */
-static bool is_behind(const at_finalist *f, const at_finalist *leader) {
-    if (f->turns.among && leader->turns.among) return at_turns_behind(&f->turns, &leader->turns);
-    double ratios[AT_FINAL_ROUNDS];
-    int n = f->turns.num_rounds < leader->turns.num_rounds ? f->turns.num_rounds
-                                                           : leader->turns.num_rounds;
-    for (int i = 0; i < n; i++) ratios[i] = f->rounds[i].time_s / leader->rounds[i].time_s;
-    return n >= AT_FINAL_LEAST && at_median(ratios, n).low > 1;
-}
-
-/* Takes those that are behind out of further rounds; false: nobody is left to compare. */
-static bool compare(at_final *final) {
-    const at_finalist *leader = find_leader(final);
-    int left = 0;
-    for (int i = 0; i < final->count; i++) {
-        at_finalist *f = &final->of[i];
-        if (is_in(f) && f != leader && !f->is_behind) f->is_behind = is_behind(f, leader);
-        left += !f->turns.error_no && !f->is_behind;
-    }
-    return left > 1;
-}
-
 /* Was the other of the states that have winners of their own seen in a part of the turns that may
  * tell who that is? */
 static bool has_two_states(const running *g) {
@@ -290,13 +246,13 @@ static bool has_two_states(const running *g) {
 /* Of those who had a turn in this round nobody can be more than a tie better than the leader, so
  * it does not matter which of them wins. */
 static bool is_decided(const running *g, const bool *had_turn) {
-    const at_finalist *leader = find_leader(g->final);
+    const at_finalist *leader = at_final_leader(g->final);
     if (!leader || !g->is_paired || has_two_states(g)) return false;
     double leader_s = at_turns_interval(&leader->turns).high;
     for (int i = 0; i < g->final->count; i++) {
         const at_finalist *f = &g->final->of[i];
         if (f == leader ? !had_turn[i]
-                        : had_turn[i] && is_in(f) && !f->is_behind &&
+                        : had_turn[i] && at_finalist_is_in(f) && !f->is_behind &&
                               !(at_turns_interval(&f->turns).low * (1 + AT_TIE) >= leader_s))
             return false;
     }
@@ -309,40 +265,6 @@ static void shuffle(int *order, int n, at_rng *rng) {
         int j = (int)at_rng_below(rng, (uint64_t)i + 1), t = order[i];
         order[i] = order[j];
         order[j] = t;
-    }
-}
-
-/* Are these samples too few to compare it by? Once the leader was seen in the state that counts,
- * they are to be of that. */
-static bool lacks_samples(const at_finalist *f, bool is_seen) {
-    return at_turns_counting(&f->turns) < AT_FEW_SAMPLES ||
-           (is_seen && at_turns_are_few(&f->turns));
-}
-
-/* Who has a turn in the next round, of [count]: those that lack samples, as long as there are such;
- * then where the decision is open: of those who are not behind the better half, in the next round
- * the better quarter, and so on. */
-static void choose_open(running *g, bool *is_open) {
-    const at_final *final = g->final;
-    const at_finalist *leader = find_leader(final);
-    bool is_seen = leader && !at_turns_are_few(&leader->turns);
-    double times_s[AT_FINALISTS], last_s = 0;
-    int n = 0, lacking = 0;
-    for (int i = 0; i < final->count; i++) {
-        const at_finalist *f = &final->of[i];
-        bool takes_part = is_in(f) && !f->is_behind;
-        is_open[i] = takes_part && lacks_samples(f, is_seen);
-        lacking += is_open[i];
-        if (takes_part) times_s[n++] = f->turns.time_s;
-    }
-    if (lacking || !n) return;
-    if (n >> g->halvings > LEAST_OPEN) g->halvings++;
-    int open = n >> g->halvings > LEAST_OPEN ? n >> g->halvings : LEAST_OPEN;
-    at_sort_doubles(times_s, n);
-    last_s = times_s[open < n ? open - 1 : n - 1];
-    for (int i = 0; i < final->count; i++) {
-        const at_finalist *f = &final->of[i];
-        is_open[i] = is_in(f) && !f->is_behind && f->turns.time_s <= last_s;
     }
 }
 
@@ -373,7 +295,7 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
         bool had_turn[AT_FINALISTS] = {false}, is_open[AT_FINALISTS];
         if (round) shuffle(order, final->count, &rng);
-        if (round && g->is_paired) choose_open(g, is_open);
+        if (round && g->is_paired) at_final_choose_open(final, is_open);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
             double spent = spent_of(g, limits);
@@ -390,7 +312,7 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
             had_turn[order[i]] = true;
         }
         if (is_decided(g, had_turn)) break;
-        if (!compare(final) && (g->is_paired || round + 1 >= AT_FINAL_LEAST)) break;
+        if (!at_final_compare(final) && (g->is_paired || round + 1 >= AT_FINAL_LEAST)) break;
     }
     return AT_OK;
 }
@@ -423,11 +345,12 @@ void at_final_judge(at_known *known, at_final *final) {
     const at_record *winner = at_known_winner(known, &last);
     for (int i = 0; i < final->count; i++)
         if (winner && final->of[i].result->config.index == winner->config.index &&
-            is_in(&final->of[i]))
+            at_finalist_is_in(&final->of[i]))
             final->winner = &final->of[i];
     for (int i = 0; i < final->count && final->winner; i++) {
         const at_finalist *f = &final->of[i];
-        final->tied += is_in(f) && f != final->winner && !is_behind(f, final->winner);
+        final->tied +=
+            at_finalist_is_in(f) && f != final->winner && !at_finalist_is_behind(f, final->winner);
     }
 }
 

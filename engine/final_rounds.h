@@ -5,23 +5,7 @@
 #define AT_ENGINE_FINAL_ROUNDS_H
 
 #include "engine/final_budget.h"
-
-enum { AT_FINALISTS = 64, AT_FINAL_ROUNDS = 40 }; /* at most */
-
-typedef struct at_finalist {
-    const at_record *result;
-    at_candidate candidate;
-    at_round rounds[AT_FINAL_ROUNDS];
-    at_turns turns; /* these rounds */
-    bool is_behind; /* the leader, certainly */
-} at_finalist;
-
-typedef struct at_final {
-    at_finalist of[AT_FINALISTS];
-    int count;
-    const at_finalist *winner; /* of all that is known; NULL: none, or it was not in this final */
-    int tied;                  /* others that cannot be told from the winner */
-} at_final;
+#include "engine/final_turns.h"
 
 /* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
 at_interval at_turns_of_peak(const at_turns *t, double flops);
