@@ -144,7 +144,7 @@ static at_index_range range_of_given(const at_dataset *d, int tensor) {
 /* What index tensors hold that no pattern fills. */
 static at_status find_entries(at_dataset *d, at_error *err) {
     at_arena *a = at_arena_new();
-    at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, err);
+    at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, d->stop, err);
     for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
         if (d->compute->tensors[t].is_int) {
             if (d->indices[t]) d->entries[t] = range_of_given(d, t);

@@ -39,9 +39,17 @@ static void fill_reals(const at_dataset *d, float *p, int64_t n, double lo, doub
     }
 }
 
+/* Different entries are few: with more than 2^22 of them all are 0. */
+static void fill_entries(const at_dataset *d, int t, int32_t *p, int64_t n, at_rng *rng) {
+    const at_index_range *r = &d->entries[t];
+    const int64_t step = r->lo == r->hi ? AT_ONCE : n;
+    for (int64_t i = 0; i < n && goes_on(d, i); i += step)
+        at_index_fill(r, n - i < step ? n - i : step, rng, p + i);
+}
+
 /* The polar method, G. Marsaglia and T. A. Bray, 1964. */
-static void fill_normal(float *p, int64_t n, at_rng *rng) {
-    for (int64_t i = 0; i < n;) {
+static void fill_normal(const at_dataset *d, float *p, int64_t n, at_rng *rng) {
+    for (int64_t i = 0; i < n && goes_on(d, i);) {
         double x = (double)at_rng_below(rng, 1 << 24) * 0x1p-23 - 1;
         double y = (double)at_rng_below(rng, 1 << 24) * 0x1p-23 - 1, s = x * x + y * y;
         if (!(s > 0 && s < 1)) continue;
@@ -68,7 +76,7 @@ void at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         if (d->given[t]) at_dataset_lay_given(d, t);
-        else fill_normal(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
+        else fill_normal(d, at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
     }
     fill_pattern(d);
 }
@@ -88,8 +96,7 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         int64_t n = d->size_bytes[t] / 4;
         const double scale = d->scale * d->factor[t];
         if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
-        else if (tensor->is_int)
-            at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));
+        else if (tensor->is_int) fill_entries(d, t, at_store_at(d->store, d->offset[t]), n, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else if (high && tensor->role == AT_ROLE_INPUT)
@@ -149,7 +156,7 @@ void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t row = d->extents[t][x->num_axes - 1], n = d->size_bytes[t] / 4;
-        for (int64_t i = 0; i < n; i += row) {
+        for (int64_t i = 0, rows = 0; i < n && goes_on(d, rows); i += row, rows++) {
             int64_t kept = (int64_t)at_rng_below(&rng, (uint64_t)row);
             for (int64_t k = 0; k < row; k++)
                 if (k != kept) to[i + k] = 0;

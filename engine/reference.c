@@ -260,7 +260,7 @@ static at_status check_reads(const at_session *s, at_error *err) {
     at_data *data = AT_NEW_ARRAY(s->scratch, at_data, d->compute->num_tensors);
     for (int t = 0; t < d->compute->num_tensors; t++)
         if (d->compute->tensors[t].is_int) data[t].i = at_store_at(d->store, d->offset[t]);
-    return at_compute_check_reads(d->compute, d->values, data, err);
+    return at_compute_check_reads(d->compute, d->values, data, s->options.stop, err);
 }
 
 static at_status make(at_session *s, at_error *err) {
@@ -275,7 +275,9 @@ at_status at_reference_run(at_session *s, at_error *err) {
 }
 
 at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {
-    if (at_dataset_fill(d, seed)) return AT_OK;
+    bool filled = at_dataset_fill(d, seed);
+    if (at_engine_stopped(&s->options)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (filled) return AT_OK;
     return at_fail(err, AT_E_NO_VALID,
                    "%s: the time ended first: its data, %.2f GB, were not made yet; give a longer "
                    "--time, or smaller sizes",

@@ -115,7 +115,7 @@ static at_status check_reads(const at_session *s, at_error *err) {
             AT_OK ||
         at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK)
         return AT_OK;
-    return at_compute_check_reads(at_task_compute(s->task), values, NULL, err);
+    return at_compute_check_reads(at_task_compute(s->task), values, NULL, NULL, err);
 }
 
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {

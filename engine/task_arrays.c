@@ -110,7 +110,7 @@ static at_status check_indices(const reader *r, const int64_t *values) {
         return at_fail(r->err, AT_E_USAGE,
                        "--array %s: index tensor %s needs a file, too: they go together", given,
                        open);
-    if (at_compute_check_reads(r->c, values, data, r->err) != AT_OK)
+    if (at_compute_check_reads(r->c, values, data, NULL, r->err) != AT_OK)
         return at_fail_at(r->err, "--array: ");
     return AT_OK;
 }

@@ -115,7 +115,7 @@ static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_
     at_index_range *entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     double *bound = AT_NEW_ARRAY(a, double, c->num_tensors);
     int64_t longest = pattern ? pattern->columns : 0;
-    if (!pattern) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, err));
+    if (!pattern) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, NULL, err));
     for (int t = 0; t < c->num_tensors; t++) {
         bound[t] = !pattern && c->tensors[t].is_int ? (double)entries[t].hi : -1;
         if (entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;

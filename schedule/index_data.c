@@ -54,6 +54,7 @@ typedef struct {
     const at_compute *c;
     const int64_t *values;
     at_data *data;
+    const volatile int *stop;
     int tensor; /* whose range is looked for */
     int64_t elements;
 } finder;
@@ -66,7 +67,7 @@ static bool allows(finder *f, at_index_range r) {
     for (int i = 0; i < 3; i++) {
         const at_index_range one = {.lo = i ? r.hi : r.lo, .hi = i ? r.hi : r.lo};
         at_index_fill(i < 2 ? &one : &r, f->elements, &rng, f->data[f->tensor].i);
-        if (at_compute_check_reads(f->c, f->values, f->data, NULL) != AT_OK) return false;
+        if (at_compute_check_reads(f->c, f->values, f->data, f->stop, NULL) != AT_OK) return false;
     }
     return true;
 }
@@ -100,10 +101,11 @@ static void find(finder *f, int64_t most, at_index_range *r) {
 }
 
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
-                                  at_index_range *out, at_error *err) {
+                                  at_index_range *out, const volatile int *stop, at_error *err) {
     int64_t **extents;
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
-    finder f = {.c = c, .values = values, .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
+    finder f = {.c = c, .values = values, .stop = stop};
+    f.data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     int64_t elements = 0;
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
@@ -127,5 +129,5 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
         f.elements = element_count(c, t, extents[t]);
         find(&f, out[t].lo ? MOST_AS_VALUE : largest_extent(c, extents), &out[t]);
     }
-    return AT_OK;
+    return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
 }

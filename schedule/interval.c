@@ -5,8 +5,10 @@
  * h + kh - 1 is that sum, at least 0, plus 0. */
 #include "schedule/interval.h"
 
-/* An index tensor's part that is looked through for its own bounds. */
-enum { MOST_LOOKED_AT = 64 };
+enum {
+    MOST_LOOKED_AT = 64, /* of an index tensor's part that is looked through for its own bounds */
+    AT_ONCE = 1 << 20    /* entries that are looked through without a look at stop */
+};
 
 static const interval anything = {INT64_MIN, INT64_MAX, true};
 
@@ -352,7 +354,7 @@ void guard_init(bounder *b, guard *g, const guard *outer, const at_expr *conditi
 }
 
 bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents,
-                   const at_data *data) {
+                   const at_data *data, const volatile int *stop) {
     bounder b = {.compute = c, .values = values, .extents = extents, .data = data};
     b.of_index = AT_NEW_ARRAY(a, interval, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
@@ -362,7 +364,7 @@ bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int6
         const int32_t *x = data ? data[t].i : NULL;
         if (!x || n < 1) continue;
         interval r = at_point(x[0]);
-        for (int64_t i = 1; i < n; i++) {
+        for (int64_t i = 1; i < n && (i % AT_ONCE || !at_is_set(stop)); i++) {
             if (x[i] < r.lo) r.lo = x[i];
             if (x[i] > r.hi) r.hi = x[i];
         }

@@ -50,9 +50,10 @@ typedef struct bounder {
     int64_t steps, most_steps; /* of work done, and allowed: beyond them all is unknown */
 } bounder;
 
-/* Borrows all of it; data may be NULL, also that of single tensors. */
+/* Borrows all of it; data may be NULL, also that of single tensors. Bounds of entries mean nothing
+ * once *stop (may be NULL) is set. */
 bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents,
-                   const at_data *data);
+                   const at_data *data, const volatile int *stop);
 /* Of an integer expression of the stage in hand. */
 interval interval_of(bounder *b, const box *at, const guard *g, const at_expr *e);
 /* What a condition of it can be; both, where values decide. */

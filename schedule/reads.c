@@ -12,6 +12,7 @@ typedef struct checker {
     at_arena *arena;
     const at_compute *c;
     const at_data *data;
+    const volatile int *stop; /* once it is set, nothing more is looked at */
     bounder b;
     at_error *err;
     /* the demand in hand */
@@ -164,6 +165,7 @@ static int widest(const checker *k, const box *at) {
 
 static at_status check_box(checker *k, const box *whole) {
     box at = *whole;
+    if (at_is_set(k->stop)) return AT_OK;
     if (!cut_to_bounds(k, &at)) return AT_OK;
     int guarded = truth_of_guards(k, &at, k->guards);
     if (guarded == CAN_FAIL) return AT_OK;
@@ -246,12 +248,12 @@ static at_status check(checker *k, const at_expr *e, const guard *g, bool within
 }
 
 at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
-                                 at_error *err) {
+                                 const volatile int *stop, at_error *err) {
     at_arena *a = at_arena_new();
     int64_t **extents;
     at_status s = at_compute_extents(a, c, values, &extents, err);
-    checker k = {.arena = a, .c = c, .data = data, .err = err};
-    if (s == AT_OK) k.b = bounder_of(a, c, values, extents, data);
+    checker k = {.arena = a, .c = c, .data = data, .stop = stop, .err = err};
+    if (s == AT_OK) k.b = bounder_of(a, c, values, extents, data, stop);
     k.b.most_steps = most_steps;
     for (int t = 0; t < c->num_tensors && s == AT_OK; t++) {
         const at_tensor *x = &c->tensors[t];
@@ -264,5 +266,5 @@ at_status at_compute_check_reads(const at_compute *c, const int64_t *values, con
         if (s == AT_OK && x->role == AT_ROLE_STAGE) s = check(&k, x->body, NULL, false);
     }
     at_arena_free(a);
-    return s;
+    return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : s;
 }

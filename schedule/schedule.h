@@ -152,9 +152,10 @@ typedef struct at_data {
  * it is evaluated? Conditions over indices guard a read, those over values do not. data (may be
  * NULL): elements of index tensors; without it what hangs on them is not looked at. AT_E_INPUT with
  * stage, line, column, index, point and extent; also where neither a proof nor a point is found.
- * Nothing is run: a computation as templates have it takes microseconds. */
+ * Nothing is run: a computation as templates have it takes microseconds, data take as long as it
+ * takes to look through them. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
 at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
-                                 at_error *err);
+                                 const volatile int *stop, at_error *err);
 
 /* What the entries of an index tensor may be, so that every read lies within its tensor: from lo to
  * hi; where they are bounds of a reduction, one not below that before it. */
@@ -165,9 +166,9 @@ typedef struct at_index_range {
 } at_index_range;
 /* out[tensor] of index tensors, as wide as can be, but for numbers that are calculated with: those
  * are 1 to 8. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
- * dozens of times with data. */
+ * dozens of times with data. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
-                                  at_index_range *out, at_error *err);
+                                  at_index_range *out, const volatile int *stop, at_error *err);
 /* n entries of such a range; those that ascend begin with lo and end with hi. */
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
 

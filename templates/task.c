@@ -401,7 +401,7 @@ static at_status check_reads(const at_task *t, const at_program *p, at_error *er
     at_key key = at_compute_key(p->compute, p->values, p->extents);
     _Atomic uint64_t *known = &t->right_reads[key.lo % KNOWN_READS];
     if (*known == (key.hi | 1)) return AT_OK;
-    AT_TRY(at_compute_check_reads(p->compute, p->values, NULL, err));
+    AT_TRY(at_compute_check_reads(p->compute, p->values, NULL, NULL, err));
     *known = key.hi | 1; /* 0: none yet */
     return AT_OK;
 }

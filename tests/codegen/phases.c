@@ -118,7 +118,7 @@ static void run_one(const job *j, int i, void *object) {
     at_data *expected = at_copy(b.arena, b.data, sizeof(at_data) * (size_t)b.compute->num_tensors);
     if (at_compute_interpret(b.arena, b.compute, b.values, expected, &b.err) != AT_OK)
         fault = b.err.text;
-    if (!fault && at_compute_check_reads(b.compute, b.values, expected, &b.err) != AT_OK)
+    if (!fault && at_compute_check_reads(b.compute, b.values, expected, NULL, &b.err) != AT_OK)
         fault = b.err.text;
     for (int f = j->first; !fault && f <= (int)j->last; f++) {
         if (object && f < PHASE_C) continue;

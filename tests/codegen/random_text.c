@@ -177,7 +177,7 @@ use build_open(built *b, const random_program *p) {
     at_index_range *entries = AT_NEW_ARRAY(b->arena, at_index_range, num);
     double *given = AT_NEW_ARRAY(b->arena, double, num);
     if (!p->num_indices &&
-        at_compute_index_ranges(b->arena, b->compute, b->values, entries, &b->err) != AT_OK)
+        at_compute_index_ranges(b->arena, b->compute, b->values, entries, NULL, &b->err) != AT_OK)
         return USE_REFUSED;
     for (int t = 0; t < num; t++)
         given[t] = b->compute->tensors[t].is_int && !p->num_indices ? (double)entries[t].hi : -1;

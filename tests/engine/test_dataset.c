@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "engine/dataset.h"
 #include "tests/any_task.h"
@@ -106,12 +107,40 @@ static void sums_that_stay_large(void **state) {
     }
 }
 
+/* Who asked for an end while an index tensor is filled, or normal numbers are, gets it. */
+static void filling_is_stopped(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const volatile int stop = 1;
+    fill(a, "args N=100\nx[N] : input\nrows[N] : index\nout[n:N] = exp(x[rows[n]])\n");
+    const int tensor = at_compute_find(d.compute, "rows");
+    int32_t *rows = at_store_at(d.store, d.offset[tensor]);
+    float *x = at_store_at(d.store, d.offset[at_compute_find(d.compute, "x")]);
+    for (int i = 0; i < 2; i++) { /* random ones; then one and the same */
+        memset(rows, 0, (size_t)d.size_bytes[tensor]);
+        d.stop = &stop;
+        assert_true(at_dataset_fill(&d, 1));
+        assert_int_equal(rows[0], 0);
+        assert_int_equal(rows[99], 0);
+        x[99] = 0;
+        at_dataset_fill_normal(&d, 1);
+        assert_true(x[99] == 0);
+        d.stop = NULL;
+        assert_true(at_dataset_fill(&d, 1));
+        assert_int_not_equal(rows[0] + rows[99], 0);
+        d.entries[tensor] = (at_index_range){.lo = 5, .hi = 5};
+    }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_before_functions),
         cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),
+        cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void interpret(at_arena *a, const at_compute *c, int64_t *const *extents)
         for (int64_t i = 0; i < n && data[t].i; i++) data[t].i[i] = (int32_t)i;
     }
     /* What is accepted is not read outside; conditions over values are not looked at. */
-    bool accepted = at_compute_check_reads(c, values, data, &err) == AT_OK;
+    bool accepted = at_compute_check_reads(c, values, data, NULL, &err) == AT_OK;
     if (at_compute_interpret(a, c, values, data, &err) != AT_OK && accepted)
         AT_BUG("accepted, but: %s", err.text);
 }

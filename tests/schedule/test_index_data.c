@@ -35,7 +35,7 @@ static void ranges(void **state) {
         assert_ok(&f,
                   at_compute_parse(f.arena, &f.symbols, cases[i].text, "c", &f.compute, &f.err));
         at_index_range *r = AT_NEW_ARRAY(f.arena, at_index_range, f.compute->num_tensors);
-        assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, &f.err));
+        assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, NULL, &f.err));
         const at_index_range got = r[at_compute_find(f.compute, cases[i].tensor)];
         const at_index_range *right = &cases[i].range;
         if (got.lo != right->lo || got.hi != right->hi || got.ascends != right->ascends)
@@ -54,7 +54,7 @@ static void many(void **state) {
     assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
                                    "t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]]\n", "c",
                                    &f.compute, &f.err));
-    assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, &f.err));
+    assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, NULL, &f.err));
     assert_int_equal(r[1].hi, 0);
     fixture_close(&f);
 }

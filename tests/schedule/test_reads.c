@@ -91,7 +91,7 @@ static void messages(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f;
         open_text(&f, "N=16, C=8, H=6, P=2", cases[i].text);
-        at_status s = at_compute_check_reads(f.compute, f.values, NULL, &f.err);
+        at_status s = at_compute_check_reads(f.compute, f.values, NULL, NULL, &f.err);
         const char *wanted = cases[i].message;
         if (!wanted && s != AT_OK) fail_msg("%s\nrefused: %s", cases[i].text, f.err.text);
         if (wanted && (s != AT_E_INPUT || !strstr(f.err.text, wanted) ||
@@ -116,18 +116,38 @@ static void data_decide(void **state) {
     at_data data[3] = {{0}, {.i = rows}, {0}};
     fixture f;
     open_text(&f, "N=16, C=8, M=4", gather);
-    assert_ok(&f, at_compute_check_reads(f.compute, f.values, NULL, &f.err));
-    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, &f.err));
+    assert_ok(&f, at_compute_check_reads(f.compute, f.values, NULL, NULL, &f.err));
+    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, NULL, &f.err));
     rows[3] = 16;
-    assert_int_equal(at_compute_check_reads(f.compute, f.values, data, &f.err), AT_E_INPUT);
+    assert_int_equal(at_compute_check_reads(f.compute, f.values, data, NULL, &f.err), AT_E_INPUT);
     assert_string_equal(
         f.err.text, "c:3:15: \"b\" reads table[rows[m], c] at index 16 of dimension 1 where m = "
                     "3; the extent is 16, so 0 to 15 are accepted\n"
                     "b[m:M, c:C] = table[rows[m], c]\n              ^");
     fixture_close(&f);
     open_text(&f, "N=16, C=8, M=4", guarded);
-    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, &f.err));
+    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, NULL, &f.err));
     fixture_close(&f);
+}
+
+/* Billions of entries take long to look through: who asked for an end is not kept waiting. */
+static void stopped(void **state) {
+    (void)state;
+    enum { M = 3 << 20 };
+    int32_t *rows = calloc(M, sizeof *rows);
+    at_data data[3] = {{0}, {.i = rows}, {0}};
+    at_index_range r[3];
+    const volatile int stop = 1;
+    fixture f;
+    open_text(&f, "N=16, C=8, M=3145728", gather);
+    rows[M - 1] = 16;
+    assert_int_equal(at_compute_check_reads(f.compute, f.values, data, &stop, &f.err),
+                     AT_E_INTERRUPTED);
+    assert_int_equal(at_compute_index_ranges(f.arena, f.compute, f.values, r, &stop, &f.err),
+                     AT_E_INTERRUPTED);
+    assert_int_equal(at_compute_check_reads(f.compute, f.values, data, NULL, &f.err), AT_E_INPUT);
+    fixture_close(&f);
+    free(rows);
 }
 
 /* Guards that contradict each other leave nothing to look up (found with SEED=11, under ASan). */
@@ -140,7 +160,7 @@ static void contradiction(void **state) {
               "table[N, C] : weight\n"
               "rows[M]     : index\n"
               "b[m:M, c:C] = m > 5 && m < 2 ? table[rows[m] - 5, c] : 0\n");
-    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, &f.err));
+    assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, NULL, &f.err));
     fixture_close(&f);
 }
 
@@ -149,12 +169,12 @@ static void sparse_bounds(void **state) {
     fixture f;
     fixture_open(&f, &sparse);
     fixture_fill(&f, 1);
-    assert_ok(&f, at_compute_check_reads(f.compute, f.values, f.data, &f.err));
+    assert_ok(&f, at_compute_check_reads(f.compute, f.values, f.data, NULL, &f.err));
     int indptr = at_compute_find(f.compute, "indptr");
     int64_t **extents;
     assert_ok(&f, at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err));
     f.data[indptr].i[extents[indptr][0] - 1]++; /* one stored block more than there are */
-    assert_int_equal(at_compute_check_reads(f.compute, f.values, f.data, &f.err), AT_E_INPUT);
+    assert_int_equal(at_compute_check_reads(f.compute, f.values, f.data, NULL, &f.err), AT_E_INPUT);
     assert_non_null(strstr(f.err.text, "reads indices[e] at index"));
     fixture_close(&f);
 }
@@ -165,7 +185,7 @@ static void all_examples(void **state) {
         fixture f;
         fixture_open(&f, examples[i]);
         fixture_fill(&f, 1);
-        assert_ok(&f, at_compute_check_reads(f.compute, f.values, f.data, &f.err));
+        assert_ok(&f, at_compute_check_reads(f.compute, f.values, f.data, NULL, &f.err));
         fixture_close(&f);
     }
 }
@@ -176,7 +196,7 @@ static void no_proof(void **state) {
     fixture f;
     /* 1000003 is prime: no product of smaller numbers is 0 modulo it. */
     open_text(&f, "N=1000002", "a[N] : input\nb[x:N, y:N] = a[(x + 1)*(y + 1)%1000003 - 1]\n");
-    assert_int_equal(at_compute_check_reads(f.compute, f.values, NULL, &f.err), AT_E_INPUT);
+    assert_int_equal(at_compute_check_reads(f.compute, f.values, NULL, NULL, &f.err), AT_E_INPUT);
     assert_non_null(strstr(f.err.text, ": its index cannot be shown to lie within 0 to 1000001; a "
                                        "condition, min or max bounds it\n"));
     fixture_close(&f);
@@ -283,7 +303,7 @@ static void random_computations(void **state) {
             fail_msg("%s", f.err.text);
         at_data data[3] = {{.f = a}, {.i = rows}, {0}};
         at_status expected = at_compute_interpret(f.arena, f.compute, f.values, data, &wrong);
-        at_status found = at_compute_check_reads(f.compute, f.values, data, &f.err);
+        at_status found = at_compute_check_reads(f.compute, f.values, data, NULL, &f.err);
         if (found != expected)
             fail_msg("SEED=%d, number %d:\n%schecked: %s\nrun: %s", seed, i, at_text_str(&m.text),
                      found ? f.err.text : "fine", expected ? wrong.text : "fine");
@@ -299,9 +319,9 @@ static void random_computations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages),           cmocka_unit_test(data_decide),
-        cmocka_unit_test(contradiction),      cmocka_unit_test(sparse_bounds),
-        cmocka_unit_test(all_examples),       cmocka_unit_test(no_proof),
-        cmocka_unit_test(random_computations)};
+        cmocka_unit_test(messages),      cmocka_unit_test(data_decide),
+        cmocka_unit_test(stopped),       cmocka_unit_test(contradiction),
+        cmocka_unit_test(sparse_bounds), cmocka_unit_test(all_examples),
+        cmocka_unit_test(no_proof),      cmocka_unit_test(random_computations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

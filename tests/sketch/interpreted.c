@@ -52,7 +52,7 @@ static void interpret(at_arena *a, expected *x) {
         at_compute_extents(a, c, x->values, &x->extents, &err) != AT_OK)
         fail_msg("%s", err.text);
     x->ranges = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
-    if (at_compute_index_ranges(a, c, x->values, x->ranges, &err) != AT_OK)
+    if (at_compute_index_ranges(a, c, x->values, x->ranges, NULL, &err) != AT_OK)
         fail_msg("%s", err.text);
     x->data = data_for(a, c, x->extents, c, x->ranges);
     for (int t = 0; t < c->num_tensors; t++)

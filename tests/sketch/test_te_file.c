@@ -132,8 +132,8 @@ static void places(void **state) {
         assert_int_equal(parse(cases[i].text, &row, &err), AT_OK);
         if (at_task_new(arena, row, "", &t, &err) == AT_OK) {
             assert_int_equal(at_task_plain_values(arena, t, &values, &err), AT_OK);
-            assert_int_not_equal(at_compute_check_reads(at_task_compute(t), values, NULL, &err),
-                                 AT_OK);
+            assert_int_not_equal(
+                at_compute_check_reads(at_task_compute(t), values, NULL, NULL, &err), AT_OK);
         }
         if (!strstr(err.text, cases[i].error))
             fail_msg("\"%s\", not \"%s\"", err.text, cases[i].error);
