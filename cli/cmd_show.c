@@ -99,8 +99,13 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     lo.dump = o->dump;
     v->has_dump = o->dump != NULL;
     lo.dump_out = &v->dump;
-    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
-    at_program_print(&v->tree, c.program, false);
+    at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err);
+    if (lowered == AT_OK || v->dump.len) at_program_print(&v->tree, c.program, false);
+    if (lowered != AT_OK && v->dump.len && !o->json) {
+        at_error unprinted; /* a pass behind the one that was asked for failed, and is told of */
+        print_text(s, v, &unprinted);
+    }
+    AT_TRY(lowered);
     if (o->history) AT_TRY(add_history(s, v, o, err));
     if (o->code) v->code = c.kernel->source;
     v->bound = c.bound;

@@ -184,6 +184,24 @@ static void show(void **state) {
     free(passes);
 }
 
+/* What was asked for is shown even where a pass behind it fails. */
+static void show_before_failure(void **state) {
+    (void)state;
+    cli_write("far.te", "args N=100\nx[N] : input\ny[n:N] = x[n] * n\n");
+    static const struct {
+        const char *pass;
+        bool is_through;
+    } cases[] = {{"dissolve", true}, {"partition", true}, {"tables", false}, {"emit", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *command = "./autotune show far.te --args N=5000000 --dump=%s";
+        const cli_result *r = cli_expect(3, command, cases[i].pass);
+        check_contains(r->err, "tables: an index that may be beyond 4194304 is used as a value\n");
+        if (cases[i].is_through) check_contains(r->out, "=>\n");
+        if (cases[i].is_through) check_contains(r->out, "\nfor ");
+        else assert_string_equal(r->out, "");
+    }
+}
+
 /* ---- run, apply, pick_best
  * ----------------------------------------------------------------------- */
 
@@ -297,6 +315,7 @@ int main(void) {
         cmocka_unit_test(space),
         cmocka_unit_test(index_of_another_entity),
         cmocka_unit_test(show),
+        cmocka_unit_test(show_before_failure),
         cmocka_unit_test(run),
         cmocka_unit_test(apply),
         cmocka_unit_test(from_log_to_program),
