@@ -33,6 +33,7 @@ typedef enum at_tile_kind {
     AT_T_MOV,   /* dst = a */
     AT_T_FMA,   /* dst += a * b */
     AT_T_FNMA,  /* dst -= a * b */
+    AT_T_FMS,   /* dst = a * b - dst */
     AT_T_ADD,   /* dst = a op b */
     AT_T_SUB,
     AT_T_MUL,
@@ -157,8 +158,12 @@ static inline bool at_tile_defines(const at_tile_op *op) {
 static inline bool at_tile_is_term(const at_tile_op *op) {
     return op->kind == AT_T_FMA || op->kind == AT_T_FNMA;
 }
+/* Is it a product that is joined with dst? */
+static inline bool at_tile_joins_product(const at_tile_op *op) {
+    return at_tile_is_term(op) || op->kind == AT_T_FMS;
+}
 static inline bool at_tile_multiplies_and_adds(const at_tile_op *op) {
-    return at_tile_is_term(op) || op->kind == AT_T_MUL_ADD;
+    return at_tile_joins_product(op) || op->kind == AT_T_MUL_ADD;
 }
 /* Is dst an operand, too? Does it have a second one, b? */
 static inline bool at_tile_updates(const at_tile_op *op) {

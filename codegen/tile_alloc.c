@@ -208,7 +208,7 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
 /* a op b, or dst joined with a*b: at most one operand from memory, as b. */
 static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
-    bool commutes = at_tile_is_term(op) || op->kind == AT_T_ADD || op->kind == AT_T_MUL ||
+    bool commutes = at_tile_joins_product(op) || op->kind == AT_T_ADD || op->kind == AT_T_MUL ||
                     op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD;
     int a = op->a, b = op->b;
     int keep[3] = {a, b, op->dst};

@@ -156,6 +156,11 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_addf(out, "r%d %c= r%d * ", op->dst, op->kind == AT_T_FMA ? '+' : '-', op->a);
         operand(out, t, op);
         break;
+    case AT_T_FMS:
+        at_text_addf(out, "r%d = r%d * ", op->dst, op->a);
+        operand(out, t, op);
+        at_text_addf(out, " - r%d", op->dst);
+        break;
     case AT_T_MIN:
     case AT_T_MAX:
         at_text_addf(out, "r%d = r%d %s ", op->dst, op->a, sign[op->kind]);

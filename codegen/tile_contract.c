@@ -1,10 +1,11 @@
-/* codegen/tile_contract.c: a product that is added to something, or taken from it, and that nothing
- * else uses, is one multiply-add with that, where the target has one:
+/* codegen/tile_contract.c: a product that is added to something, or taken from it, or from which
+ * something is taken, and that nothing else uses, is one multiply-add with that, where the target
+ * has one:
  *
  *     m = a * b;  d = x + m    ->    d = x;  d += a * b
  *
- * The first of these is no instruction where x is not used again. Sums are written so at once
- * (tile_value.c). */
+ * The first of these is no instruction where x is not used again; a factor that is x is d. Sums are
+ * written so at once (tile_value.c). */
 #include "codegen/tile_make.h"
 
 typedef struct contractor {
@@ -45,9 +46,9 @@ static bool can_join(const contractor *c, int v, int d, int other) {
 static void look_at(contractor *c, int i) {
     const at_tile_op *op = &c->ops[i];
     if (op->kind == AT_T_ADD || op->kind == AT_T_SUB) {
-        int v = can_join(c, op->b, op->dst, op->a)                           ? op->b
-                : op->kind == AT_T_ADD && can_join(c, op->a, op->dst, op->b) ? op->a
-                                                                             : -1;
+        int v = can_join(c, op->b, op->dst, op->a)   ? op->b
+                : can_join(c, op->a, op->dst, op->b) ? op->a
+                                                     : -1;
         if (v >= 0) {
             c->joins[i] = c->product[v];
             c->is_joined[c->product[v]] = true;
@@ -63,7 +64,8 @@ static void look_at(contractor *c, int i) {
 
 /* What op becomes: two operations at most. */
 static int written(const at_tile_op *op, const at_tile_op *product, at_tile_op *out) {
-    int n = 0, other = op->b == product->dst ? op->a : op->b;
+    bool is_second = op->b == product->dst;
+    int n = 0, other = is_second ? op->a : op->b;
     if (other != op->dst) {
         out[n] = *op;
         out[n].kind = AT_T_MOV;
@@ -71,7 +73,9 @@ static int written(const at_tile_op *op, const at_tile_op *product, at_tile_op *
         out[n++].b = -1;
     }
     out[n] = *product;
-    out[n].kind = op->kind == AT_T_ADD ? AT_T_FMA : AT_T_FNMA;
+    out[n].kind = op->kind == AT_T_ADD ? AT_T_FMA : is_second ? AT_T_FNMA : AT_T_FMS;
+    if (product->a == other) out[n].a = op->dst;
+    if (product->b == other) out[n].b = op->dst;
     out[n++].dst = op->dst;
     return n;
 }

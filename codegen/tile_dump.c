@@ -2,11 +2,11 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",  "end",     "bump",    "prefetch", "index",    "const",      "load",        "bcast",
-    "store", "mov",     "fma",     "fnma",     "add",      "sub",        "mul",         "div",
-    "min",   "max",     "mul_add", "scale",    "and",      "or",         "int_add",     "int_sub",
-    "less",  "at_most", "equal",   "blend",    "sqrt",     "shift_left", "shift_right", "to_float",
-    "swap",  "first",   "zip_low", "zip_high", "zip_low2", "zip_high2"};
+    "loop",     "end",  "bump",    "prefetch", "index",    "const",    "load",       "bcast",
+    "store",    "mov",  "fma",     "fnma",     "fms",      "add",      "sub",        "mul",
+    "div",      "min",  "max",     "mul_add",  "scale",    "and",      "or",         "int_add",
+    "int_sub",  "less", "at_most", "equal",    "blend",    "sqrt",     "shift_left", "shift_right",
+    "to_float", "swap", "first",   "zip_low",  "zip_high", "zip_low2", "zip_high2"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {

@@ -301,6 +301,11 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         operand(out, t, op);
         at_text_add(out, ";\n");
         return;
+    case AT_T_FMS:
+        at_text_addf(out, "v%d = v%d * ", op->dst, op->a);
+        operand(out, t, op);
+        at_text_addf(out, " - v%d;\n", op->dst);
+        return;
     case AT_T_MIN:
     case AT_T_MAX: minimum(out, t, op); return;
     case AT_T_ZIP_LOW:
@@ -385,6 +390,11 @@ static void operation_in_double(at_text *out, const at_tile *t, const at_tile_op
     case AT_T_MOV: at_text_addf(out, "d%d = d%d;\n", op->dst, op->a); return;
     case AT_T_FMA: at_text_addf(out, "d%d += d%d * ", op->dst, op->a); break;
     case AT_T_FNMA: at_text_addf(out, "d%d -= d%d * ", op->dst, op->a); break;
+    case AT_T_FMS:
+        at_text_addf(out, "d%d = d%d * ", op->dst, op->a);
+        operand_in_double(out, t, op);
+        at_text_addf(out, " - d%d;\n", op->dst);
+        return;
     case AT_T_MIN:
     case AT_T_MAX:
         at_text_addf(out, "{ at_choice c = (at_choice)(d%d %c ", op->a, sign[op->kind]);

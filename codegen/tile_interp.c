@@ -29,6 +29,7 @@ static float apply(const at_tile *t, const at_tile_op *op, float d, float a, flo
     switch (op->kind) {
     case AT_T_FMA: return multiply_add(t, a, b, d);
     case AT_T_FNMA: return multiply_add(t, -a, b, d);
+    case AT_T_FMS: return multiply_add(t, a, b, -d);
     case AT_T_MUL_ADD: return multiply_add(t, d, a, b);
     case AT_T_SCALE: return ldexpf(a, b > 1000 ? 1000 : b > -1000 ? (int)b : -1000);
     case AT_T_AND: return of_bits(bits_of(a) & bits_of(b));
@@ -78,6 +79,7 @@ static void step_in_double(const at_tile *t, const at_tile_op *op, double (*reg)
         case AT_T_MOV: d[j] = a; break;
         case AT_T_FMA: d[j] = t->target->fused ? fma(a, b, d[j]) : a * b + d[j]; break;
         case AT_T_FNMA: d[j] = t->target->fused ? fma(-a, b, d[j]) : d[j] - a * b; break;
+        case AT_T_FMS: d[j] = t->target->fused ? fma(a, b, -d[j]) : a * b - d[j]; break;
         case AT_T_ADD: d[j] = a + b; break;
         case AT_T_SUB: d[j] = a - b; break;
         case AT_T_MUL: d[j] = a * b; break;

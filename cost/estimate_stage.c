@@ -82,9 +82,9 @@ static bool is_product(const at_expr *e) {
     return at_exact_reciprocal(number) != 0;
 }
 
-/* Operations on floats; is the expression a float itself? A product is added, or taken away, by the
- * instruction that makes it. in_sum: the expression is a term of a sum, whose products are counted
- * with it, or terms that are added up. */
+/* Operations on floats; is the expression a float itself? A product is added, or taken away, or has
+ * something taken away, by the instruction that makes it. in_sum: the expression is a term of a
+ * sum, whose products are counted with it, or terms that are added up. */
 static bool count(const at_compute *c, const at_target *target, const at_expr *e, bool in_sum,
                   double *n) {
     bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
@@ -93,7 +93,7 @@ static bool count(const at_compute *c, const at_target *target, const at_expr *e
     if (e->op == AT_X_INDEX) return is_float;
     for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {
         bool of_floats = count(c, target, e->arg[i], in_sum && adds, n);
-        joins |= of_floats && is_product(e->arg[i]) && (i || e->op == AT_X_ADD);
+        joins |= of_floats && is_product(e->arg[i]);
         is_float |= of_floats;
     }
     joins &= adds && !in_sum && target->fused;

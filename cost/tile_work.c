@@ -41,6 +41,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         return;
     case AT_T_FMA:
     case AT_T_FNMA:
+    case AT_T_FMS:
     case AT_T_MUL_ADD:
         if (w->fused) {
             k->fmas += times;

@@ -85,13 +85,14 @@ static void store_apart(at_x86 *x, const at_tile_op *op) {
 
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_X86_VFMADD231PS,     [AT_T_FNMA] = AT_X86_VFNMADD231PS,
-        [AT_T_ADD] = AT_X86_VADDPS,          [AT_T_SUB] = AT_X86_VSUBPS,
-        [AT_T_MUL] = AT_X86_VMULPS,          [AT_T_DIV] = AT_X86_VDIVPS,
-        [AT_T_MIN] = AT_X86_VMINPS,          [AT_T_MAX] = AT_X86_VMAXPS,
-        [AT_T_MUL_ADD] = AT_X86_VFMADD213PS, [AT_T_SCALE] = AT_X86_VSCALEFPS,
-        [AT_T_AND] = AT_X86_VPANDD,          [AT_T_OR] = AT_X86_VPORD,
-        [AT_T_INT_ADD] = AT_X86_VPADDD,      [AT_T_INT_SUB] = AT_X86_VPSUBD};
+        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
+        [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
+        [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
+        [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
+        [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
+        [AT_T_SCALE] = AT_X86_VSCALEFPS, [AT_T_AND] = AT_X86_VPANDD,
+        [AT_T_OR] = AT_X86_VPORD,        [AT_T_INT_ADD] = AT_X86_VPADDD,
+        [AT_T_INT_SUB] = AT_X86_VPSUBD};
     at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     int32_t bits;
     switch (op->kind) {

@@ -5,11 +5,13 @@
 
 enum { AVX512_SCRATCH = 31 }; /* kept out of allocation by its row in targets.c */
 
-/* dst = a op b, or dst += a * b */
+/* dst = a op b, or a * b joined with dst */
 static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
-    [AT_T_FMA] = AT_X86_VFMADD231PD, [AT_T_FNMA] = AT_X86_VFNMADD231PD, [AT_T_ADD] = AT_X86_VADDPD,
-    [AT_T_SUB] = AT_X86_VSUBPD,      [AT_T_MUL] = AT_X86_VMULPD,        [AT_T_DIV] = AT_X86_VDIVPD,
-    [AT_T_MIN] = AT_X86_VMINPD,      [AT_T_MAX] = AT_X86_VMAXPD};
+    [AT_T_FMA] = AT_X86_VFMADD231PD, [AT_T_FNMA] = AT_X86_VFNMADD231PD,
+    [AT_T_FMS] = AT_X86_VFMSUB231PD, [AT_T_ADD] = AT_X86_VADDPD,
+    [AT_T_SUB] = AT_X86_VSUBPD,      [AT_T_MUL] = AT_X86_VMULPD,
+    [AT_T_DIV] = AT_X86_VDIVPD,      [AT_T_MIN] = AT_X86_VMINPD,
+    [AT_T_MAX] = AT_X86_VMAXPD};
 
 /* ---- AVX-512 --------------------------------------------------------------------------------- */
 

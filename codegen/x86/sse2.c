@@ -107,7 +107,7 @@ static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, i
     at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
                s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_x86_arg b = second(x, op, bytes);
-    bool term = at_tile_is_term(op);
+    bool term = at_tile_joins_product(op);
     int kind = term ? AT_T_MUL : op->kind == AT_T_MUL_ADD ? AT_T_ADD : op->kind;
     if (op->kind == AT_T_MUL_ADD) {
         at_x86_arg args[] = {d, a};
@@ -123,8 +123,14 @@ static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, i
     at_x86_arg args[] = {s, b};
     at_asm_emit(&x->code, with[kind], 0, false, 2, args);
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
+    if (op->kind == AT_T_FMS) {
+        at_x86_arg rest[] = {s, d};
+        at_asm_emit(&x->code, with[AT_T_SUB], 0, false, 2, rest);
+    }
     at_x86_arg sum[] = {d, s};
-    at_x86_op last = op->kind == AT_T_FMA ? with[AT_T_ADD] : term ? with[AT_T_SUB] : AT_X86_MOVAPS;
+    at_x86_op last = op->kind == AT_T_FMA    ? with[AT_T_ADD]
+                     : op->kind == AT_T_FNMA ? with[AT_T_SUB]
+                                             : AT_X86_MOVAPS;
     at_asm_emit(&x->code, last, 0, false, 2, sum);
 }
 

@@ -169,8 +169,9 @@ static void want_const(maker *m, const at_tile_op *op) {
 
 static void want_arithmetic(maker *m, const at_tile_op *op) {
     static const char *const names[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = "fmadd231", [AT_T_FNMA] = "fnmadd231", [AT_T_ADD] = "add", [AT_T_SUB] = "sub",
-        [AT_T_MUL] = "mul",      [AT_T_DIV] = "div",        [AT_T_MIN] = "min", [AT_T_MAX] = "max"};
+        [AT_T_FMA] = "fmadd231", [AT_T_FNMA] = "fnmadd231", [AT_T_FMS] = "fmsub231",
+        [AT_T_ADD] = "add",      [AT_T_SUB] = "sub",        [AT_T_MUL] = "mul",
+        [AT_T_DIV] = "div",      [AT_T_MIN] = "min",        [AT_T_MAX] = "max"};
     int bytes = m->t.target->lanes == 16 ? 64 : m->t.target->lanes == 8 ? 32 : 16;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
     const char *b = !op->mem ? vector_text(m, op->b, bytes)
@@ -186,13 +187,14 @@ static void want_arithmetic(maker *m, const at_tile_op *op) {
         return;
     }
     const char *how = m->t.target->lanes == 1 ? "ss" : "ps";
-    bool term = at_tile_is_term(op);
-    if (!term && op->dst == op->a) {
+    bool term = at_tile_is_term(op), joins = at_tile_joins_product(op);
+    if (!joins && op->dst == op->a) {
         WANT(m, "%s%s %s,%s", names[op->kind], how, d, b);
         return;
     }
     WANT(m, "movaps xmm15,%s", a);
-    WANT(m, "%s%s xmm15,%s", names[term ? AT_T_MUL : op->kind], how, b);
+    WANT(m, "%s%s xmm15,%s", names[joins ? AT_T_MUL : op->kind], how, b);
+    if (joins && !term) WANT(m, "sub%s xmm15,%s", how, d);
     if (term) WANT(m, "%s%s %s,xmm15", op->kind == AT_T_FMA ? "add" : "sub", how, d);
     else WANT(m, "movaps %s,xmm15", d);
 }

@@ -138,26 +138,37 @@ static void no_turn(void **state) {
     at_arena_free(a);
 }
 
-/* A product that is added or taken away once takes one instruction with that, where there is such
- * a one; what else needs it stays. */
+/* A product that is added or taken away once, or that something is taken from, takes one
+ * instruction with that, where there is such a one; what else needs it stays. */
 static void products(void **state) {
     (void)state;
-    enum { KINDS = 6 };
-    static const int kinds[KINDS] = {AT_T_FMA, AT_T_FNMA, AT_T_MUL, AT_T_DIV, AT_T_ADD, AT_T_SUB};
+    enum { KINDS = 8 };
+    static const int kinds[KINDS] = {AT_T_FMA, AT_T_FNMA, AT_T_FMS, AT_T_MUL,
+                                     AT_T_DIV, AT_T_ADD,  AT_T_SUB, AT_T_MOV};
     static const struct {
         const char *value;
         int fused[KINDS], apart[KINDS];
     } cases[] = {
-        {"a[x] + 3.0*b[x]", {1, 0, 0, 0, 0, 0}, {0, 0, 1, 0, 1, 0}},
-        {"3.0*b[x] + a[x]", {1, 0, 0, 0, 0, 0}, {0, 0, 1, 0, 1, 0}},
-        {"a[x] - b[x]*c[x]", {0, 1, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 1}},
-        {"b[x]*c[x] - a[x]", {0, 0, 1, 0, 0, 1}, {0, 0, 1, 0, 0, 1}},
-        {"a[x]*b[x] + b[x]*c[x] - a[x]*c[x]", {1, 1, 1, 0, 0, 0}, {0, 0, 3, 0, 1, 1}},
-        {"(a[x] + b[x]*c[x]) * (c[x] - b[x]*c[x])", {0, 0, 2, 0, 1, 1}, {0, 0, 2, 0, 1, 1}},
-        {"a[x]*(b[x] + a[x]*(b[x] + a[x]*c[x]))", {2, 0, 1, 0, 0, 0}, {0, 0, 3, 0, 2, 0}},
-        {"c[x] - (a[x] + b[x])/256.0", {0, 1, 0, 0, 1, 0}, {0, 0, 1, 0, 1, 1}},
-        {"a[x]/-4.0", {0, 0, 1, 0, 0, 0}, {0, 0, 1, 0, 0, 0}},
-        {"a[x]/3.0 + b[x]/0.0", {0, 0, 0, 2, 1, 0}, {0, 0, 0, 2, 1, 0}},
+        {"a[x] + 3.0*b[x]", {1, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 1, 0, 0}},
+        {"3.0*b[x] + a[x]", {1, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 1, 0, 0}},
+        {"a[x] - b[x]*c[x]", {0, 1, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 1, 0}},
+        {"b[x]*c[x] - a[x]", {0, 0, 1, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 1, 0}},
+        {"a[x]*b[x] + b[x]*c[x] - a[x]*c[x]", {1, 1, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 3, 0, 1, 1, 0}},
+        {"(a[x]*b[x] - c[x])*c[x] - a[x]", {0, 0, 2, 0, 0, 0, 0, 1}, {0, 0, 0, 2, 0, 0, 2, 0}},
+        {"(a[x] + b[x]*c[x]) * (c[x] - b[x]*c[x])",
+         {0, 0, 0, 2, 0, 1, 1, 0},
+         {0, 0, 0, 2, 0, 1, 1, 0}},
+        {"a[x]*(b[x] + a[x]*(b[x] + a[x]*c[x]))",
+         {2, 0, 0, 1, 0, 0, 0, 1},
+         {0, 0, 0, 3, 0, 2, 0, 0}},
+        {"c[x] - (a[x] + b[x])/256.0", {0, 1, 0, 0, 0, 1, 0, 0}, {0, 0, 0, 1, 0, 1, 1, 0}},
+        {"a[x]/-4.0", {0, 0, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 0, 0}},
+        {"a[x]/3.0 + b[x]/0.0", {0, 0, 0, 0, 2, 1, 0, 0}, {0, 0, 0, 0, 2, 1, 0, 0}},
+        /* what is added to its own square is in the sum's register already */
+        {"a[x] + a[x]*a[x]", {1, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 1, 0, 0}},
+        {"(a[x] + b[x])*(a[x] + b[x]) - (a[x] + b[x])",
+         {0, 0, 1, 0, 0, 1, 0, 0},
+         {0, 0, 0, 1, 0, 1, 1, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int apart = 0; apart < 2; apart++) {

@@ -142,6 +142,7 @@ static void operators(void **state) {
         {"rotary", "B=2,T=3,H=2,D=44"},
         {"tests/te/pictures_beside", "H=5,W=19,C=3"},
         {"tests/te/blur", "H=9,W=37"},
+        {"tests/te/logistic_maps", "N=5,M=37"},
         {"tests/te/potentials", "N=21,D=3"},
         {"tests/te/nearest", "N=11,M=41"},
         {"tests/te/periodic", "H=5,W=37"},

@@ -399,8 +399,8 @@ static void entries_that_miss(at_arena *a, const at_target *target) {
 static void every_tail(at_arena *a, const at_target *target) {
     for (int n = 1; n <= target->lanes; n++) {
         maker m = start_tile(a, target, 4, 0);
-        int kinds[] = {AT_T_ADD, AT_T_SUB, AT_T_MUL, AT_T_DIV,
-                       AT_T_MIN, AT_T_MAX, AT_T_FMA, AT_T_FNMA};
+        int kinds[] = {AT_T_ADD, AT_T_SUB, AT_T_MUL,  AT_T_DIV, AT_T_MIN,
+                       AT_T_MAX, AT_T_FMA, AT_T_FNMA, AT_T_FMS};
         for (int r = 0; r < 5; r++) { /* what the loads have to clear */
             at_tile_op *op = add_op(&m, AT_T_CONST);
             op->dst = (int16_t)r;
@@ -409,7 +409,7 @@ static void every_tail(at_arena *a, const at_target *target) {
         add_move(&m, AT_T_LOAD, 0, 0, 0, n);
         add_move(&m, AT_T_LOAD, 1, 1, 0, n);
         add_arithmetic(&m, AT_T_ADD, 4, 4, 1);
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++) {
             add_arithmetic(&m, AT_T_MOV, 2, 1, -1);
             add_arithmetic(&m, kinds[i], 2, 0, kinds[i] == AT_T_DIV ? 4 : 1);
             add_move(&m, AT_T_STORE, 2, 2, i * n, n);
