@@ -165,7 +165,6 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int sizes_through[MAX_READS][MOST_SIZES_THROUGH]; /* the same of a read and what it passes on */
     int num_sizes_through[MAX_READS];
     const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
-    const bool *reads;        /* [tensor] here, or in a stage that is read here */
 } est_stage;
 
 /* How an index moves in a loop, as worked out before for the same sizes. */
@@ -218,8 +217,9 @@ typedef struct est_tree {
     int num_leaves;
     int8_t *owner; /* [tensor] the leaf that writes it; -1: none */
     int8_t *taker; /* [tensor] the only leaf with accesses that read it; < 0: none, or several */
-    uint64_t *readers;            /* [tensor] bits: leaves that read it, or read what does */
-    est_buffer *buffer;           /* [tensor] */
+    uint64_t *readers;  /* [tensor] bits: leaves that read it, by stages that are computed there,
+                           too, or read what does */
+    est_buffer *buffer; /* [tensor] */
     int8_t (*common)[MAX_LEAVES]; /* [num_leaves] loops that two leaves share */
 } est_tree;
 

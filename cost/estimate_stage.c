@@ -157,18 +157,6 @@ static void find_sizes_through(const est_stage *stages, const at_expr *read, int
     }
 }
 
-/* The tensors that a stage reads, itself or in a stage that it reads. */
-static const bool *reads_of(at_arena *a, const at_compute *c, const est_stage *stages,
-                            const est_stage *s) {
-    bool *out = AT_NEW_ARRAY(a, bool, c->num_tensors);
-    for (int r = 0; r < s->num_reads; r++) {
-        const est_stage *through = &stages[s->read[r]->ref];
-        out[s->read[r]->ref] = true;
-        for (int k = 0; k < through->num_reads; k++) out[through->read[k]->ref] = true;
-    }
-    return out;
-}
-
 void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
                     est_stage *stages) {
     const at_tensor *t = &c->tensors[tensor];
@@ -179,7 +167,6 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
     out->passed_on = passed_on(a, t->body);
-    out->reads = reads_of(a, c, stages, out);
     out->is_conditional = out->selects = has_select(t->body);
     for (int r = 0; r < out->num_reads; r++)
         out->is_conditional |= stages[out->read[r]->ref].is_conditional;

@@ -1,0 +1,67 @@
+/* Estimates of programs whose right one is known from another program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cost/cost.h"
+#include "tests/codegen/support.h"
+
+static at_estimate estimate_of(at_arena *a, const program *of) {
+    const at_target *target = at_target_find("avx2");
+    const at_program *p = program_of(a, of);
+    at_speeds speeds;
+    at_estimate out;
+    at_speeds_guess(at_core_find("sapphirerapids"), target, &speeds);
+    at_estimator *e = at_estimator_new(
+        a, p->compute,
+        &(at_estimate_options){
+            .target = target, .speeds = &speeds, .cache_bytes = {1 << 12, 1 << 14}, .threads = 1});
+    assert_true(at_estimate_of(e, p, &out));
+    return out;
+}
+
+#define SIZES "H=24 W=160"
+#define PADDED                                                                                     \
+    "x[H, W]          : input\n"                                                                   \
+    "p[h:H + 3, w:W]  = h < H ? exp(x[h, w]) : 0\n"
+#define TREE                                                                                       \
+    "h:27, w:160 vec =>\n"                                                                         \
+    "    @p = h, w\n"                                                                              \
+    "h:24, w:160 vec =>\n"                                                                         \
+    "    @out = h, w\n"
+
+/* What is read through stages without a leaf, however many, is as if it were read itself: its
+ * buffer lives as long. */
+static void read_through(void **state) {
+    (void)state;
+    static const program plain = {"plain", SIZES, PADDED "out[h:H, w:W] = p[h + 3, w]\n", TREE},
+                         through[] = {{"one", SIZES,
+                                       PADDED "q[h:H, w:W] = p[h + 3, w]\n"
+                                              "out[h:H, w:W] = q[h, w]\n",
+                                       TREE},
+                                      {"three", SIZES,
+                                       PADDED "q[h:H + 2, w:W] = p[h + 1, w]\n"
+                                              "r[h:H + 1, w:W] = q[h + 1, w]\n"
+                                              "s[h:H, w:W] = r[h + 1, w]\n"
+                                              "out[h:H, w:W] = s[h, w]\n",
+                                       TREE}};
+    at_arena *a = at_arena_new();
+    const at_estimate right = estimate_of(a, &plain);
+    assert_true(right.bytes[0] > 0);
+    for (int i = 0; i < 2; i++) {
+        const at_estimate e = estimate_of(a, &through[i]);
+        for (int k = 0; k < 3; k++)
+            if (e.bytes[k] != right.bytes[k])
+                fail_msg("%s: %.0f bytes of level %d, not %.0f", through[i].name, e.bytes[k], k,
+                         right.bytes[k]);
+        assert_true(e.ns == right.ns);
+    }
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_through)};
+    return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
+}
