@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { SECONDS = 60, BATCH = 25, MOST_LISTED = 20 };
 
-enum { MOST_TASKS = 64, MOST_SETS = 4 };
+enum { MOST_SETS = 4, MOST_DESCRIPTORS = 64 };
 static const entities_of *tasks;
-static shape shapes[MOST_TASKS];
 static int num_tasks;
 static long count;
 static uint64_t seed = 1;
@@ -19,17 +19,14 @@ static long setting(const char *name, long otherwise) {
     return s && *s ? strtol(s, NULL, 10) : otherwise;
 }
 
-static int open_shapes(void **state) {
-    (void)state;
-    for (int i = 0; i < num_tasks; i++)
-        shape_open(&shapes[i], tasks[i].template_name, tasks[i].args);
-    return 0;
-}
+/* One task at a time is open: each has a worker, and takes two descriptors. */
+static void open_task(shape *s, int i) { shape_open(s, tasks[i].template_name, tasks[i].args); }
 
-static int close_shapes(void **state) {
-    (void)state;
-    for (int i = 0; i < num_tasks; i++) shape_close(&shapes[i]);
-    return 0;
+static void limit_descriptors(void) {
+    struct rlimit most;
+    AT_ASSERT(!getrlimit(RLIMIT_NOFILE, &most));
+    if (most.rlim_cur > MOST_DESCRIPTORS) most.rlim_cur = MOST_DESCRIPTORS;
+    AT_ASSERT(!setrlimit(RLIMIT_NOFILE, &most));
 }
 
 /* ---- which entities -------------------------------------------------------------------------- */
@@ -110,15 +107,18 @@ static void under_tcc(void **state) {
     at_arena *lasting = at_arena_new(), *a = at_arena_new();
     for (int i = 0; i < num_tasks; i++) {
         draw d;
+        shape s;
         int64_t index;
-        draw_start(&d, lasting, &shapes[i], (uint64_t)(i * MOST_SETS + set),
+        open_task(&s, i);
+        draw_start(&d, lasting, &s, (uint64_t)(i * MOST_SETS + set),
                    set == at_cpu_best_set() ? count : count / 5);
         for (long n = 0; draw_next(&d, &index); n++) {
             way w = way_of(AT_TCC, set, n);
-            check_one(&shapes[i], a, index, &w, &y);
+            check_one(&s, a, index, &w, &y);
             at_arena_reset(a);
         }
         y.left += d.left;
+        shape_close(&s);
     }
     at_arena_free(a);
     at_arena_free(lasting);
@@ -188,15 +188,16 @@ static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler
 }
 
 /* One set at a time: its types have the same names as those of the others. */
-static void check_batches(int task, at_arena *lasting, at_compiler compiler, int set, tally *y) {
+static void check_batches(shape *s, int task, at_arena *lasting, at_compiler compiler, int set,
+                          tally *y) {
     draw d;
     int64_t index[BATCH];
     at_arena *a = at_arena_new();
-    draw_start(&d, lasting, &shapes[task], (uint64_t)(1000 + task * MOST_SETS + set),
+    draw_start(&d, lasting, s, (uint64_t)(1000 + task * MOST_SETS + set),
                set == at_cpu_best_set() ? count / 6 : count / 30);
     for (int n = 1; n;) {
         for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
-        if (n) check_batch(&shapes[task], a, index, compiler, set, n, y);
+        if (n) check_batch(s, a, index, compiler, set, n, y);
         at_arena_reset(a);
     }
     y->left += d.left;
@@ -214,9 +215,12 @@ static void under_compiler(void **state) {
     tally y = {0};
     at_arena *lasting = at_arena_new();
     for (int i = 0; i < num_tasks; i++) {
+        shape s;
         if (bounded && i % 2 == (compiler == AT_CLANG)) continue;
+        open_task(&s, i);
         for (int set = 0; at_vector_set_name(set); set++)
-            if (at_cpu_has_set(set)) check_batches(i, lasting, compiler, set, &y);
+            if (at_cpu_has_set(set)) check_batches(&s, i, lasting, compiler, set, &y);
+        shape_close(&s);
     }
     at_arena_free(lasting);
     finish(&y, at_compiler_name(compiler));
@@ -232,7 +236,7 @@ int entities_main(const char *name, const entities_of *of, int n, long default_c
         {"gcc", under_compiler, NULL, NULL, &compilers[0]},
         {"clang", under_compiler, NULL, NULL, &compilers[1]},
     };
-    AT_ASSERT(n <= MOST_TASKS);
+    limit_descriptors();
     tasks = of;
     num_tasks = n;
     count = setting("AT_COUNT", default_count);
@@ -240,5 +244,5 @@ int entities_main(const char *name, const entities_of *of, int n, long default_c
     bounded = !getenv("AT_COUNT");
     if (getenv("AT_ONLY")) cmocka_set_test_filter(getenv("AT_ONLY"));
     if (bounded) end_ns = at_now_ns() + setting("AT_SECONDS", SECONDS) * 1000000000;
-    return cmocka_run_group_tests_name(name, tests, open_shapes, close_shapes);
+    return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
