@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "engine/states.h"
+
 /* A tenth of the run so far, and at least as long as that took, between one and three seconds; up
  * to a fifth of it for as many pairs of a long kernel as three seconds have of one of a
  * millisecond. */
@@ -13,6 +15,8 @@ static const double patience = 2; /* by the clock, where others have the core as
  */
 static const double turn_s = 0.003, least_sample_s = 0.0002;
 enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
+static const double least_share =
+    0.1; /* of a state that counts; who waits for less waits in vain */
 
 double at_final_core_s(double so_far_s, double pair_s) {
     double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);
@@ -71,12 +75,20 @@ static double least_s(const at_session *s, const at_record *r) {
     return turns * (overhead_s(&s->spent) + runs * at_record_mean(r));
 }
 
-int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
-    double sum_s = 0, share = s->anchors.kernel ? 0.5 : 1;
+double at_final_sampling_s(const at_final_limits *limits, double share) {
+    double clock_s = limits->clock_s + limits->other_s;
+    return fmin(limits->core_s / 2, fmax(share, least_share) * clock_s / 3);
+}
+
+int at_final_number(const at_session *s, const at_record *const *top, int n,
+                    const at_final_limits *limits) {
+    double sum_s = 0, budget_s = s->anchors.kernel
+                                     ? at_final_sampling_s(limits, at_states_counting(s))
+                                     : limits->core_s;
     int count = 0;
     while (count < n) {
         sum_s += least_s(s, top[count]);
-        if (count >= AT_FINALISTS_LEAST && sum_s > share * budget_s) break;
+        if (count >= AT_FINALISTS_LEAST && sum_s > budget_s) break;
         count++;
     }
     return count;

@@ -33,9 +33,13 @@ double at_final_reserve(double time_s);
 /* What a turn of this finalist has: samples where it is timed alone, or pairs with an anchor. */
 int at_final_samples(const at_record *r);
 int at_final_pairs(const at_record *r);
+/* Seconds of pairs that count, until each finalist has enough of them (AT_FEW_SAMPLES): half of
+ * what it may take of the core. Where this share of all pairs counts, they are no more than a third
+ * of the time by the clock leaves. */
+double at_final_sampling_s(const at_final_limits *limits, double share);
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
- * least number of rounds leaves time for; in pairs, as can have enough of them (AT_FEW_SAMPLES) in
- * half of it. */
-int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s);
+ * least number of rounds leaves time for; in pairs, as can have enough of them in that time. */
+int at_final_number(const at_session *s, const at_record *const *top, int n,
+                    const at_final_limits *limits);
 
 #endif

@@ -390,7 +390,7 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_lim
                  .begin_ns = begin_ns,
                  .begin_core_ns = s->spent.core_ns,
                  .logged_ns = begin_ns};
-    out->count = at_final_number(s, top, at_known_top(known, top, AT_FINALISTS), limits.core_s);
+    out->count = at_final_number(s, top, at_known_top(known, top, AT_FINALISTS), &limits);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {
         at_finalist *f = &out->of[i];

@@ -20,3 +20,12 @@ double at_states_share(const at_session *s, at_state state) {
     for (int i = 0; i < AT_STATE_COUNT; i++) all += s->states.time_s[i];
     return all > 0 ? s->states.time_s[state] / all : 0;
 }
+
+double at_states_counting(const at_session *s) {
+    double all = 0, counting = 0;
+    for (int i = 0; i < AT_STATE_COUNT; i++) {
+        all += s->states.time_s[i];
+        if (at_objective_counts(s->states.objective, (at_state)i)) counting += s->states.time_s[i];
+    }
+    return all > 0 ? counting / all : 1;
+}

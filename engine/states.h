@@ -12,5 +12,7 @@ void at_states_ask(const at_session *s, at_job *job);
 at_state at_states_take(at_session *s, const at_pair *p);
 /* Of the time that pairs took. */
 double at_states_share(const at_session *s, at_state state);
+/* Of that time the share of the states that count; 1: there were no pairs. */
+double at_states_counting(const at_session *s);
 
 #endif

@@ -53,8 +53,20 @@ static void seconds(void **state) {
         assert_float_equal(at_final_core_s(cases[i][0], cases[i][1]), cases[i][2], 1e-9);
 }
 
+/* Where the state that counts is rare, fewer finalists have their first pairs in that time. */
+static void sampling(void **state) {
+    (void)state;
+    static const double cases[][2] = {{1, 1.5},   {0.4, 1.5}, {0.375, 1.5},
+                                      {0.2, 0.8}, {0.1, 0.4}, {0, 0.4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_float_equal(at_final_sampling_s(&limits, cases[i][0]), cases[i][1], 1e-9);
+    const at_final_limits last = {.core_s = 2, .clock_s = 2};
+    assert_float_equal(at_final_sampling_s(&last, 0.75), 0.5, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(own_core), cmocka_unit_test(other_state),
-                                       cmocka_unit_test(no_more_time), cmocka_unit_test(seconds)};
+                                       cmocka_unit_test(no_more_time), cmocka_unit_test(seconds),
+                                       cmocka_unit_test(sampling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
