@@ -80,15 +80,13 @@ static at_finalist *find(const at_final *f, int64_t index) {
     return NULL;
 }
 
-static bool is_timed(const at_finalist *f) { return f->turns.num_rounds && !f->turns.error_no; }
-
 /* How much longer the second node takes: the median over those that both have timed. */
 static double times_longer(const at_final *first, const at_final *second) {
     double ratios[AT_FINALISTS];
     int n = 0;
     for (int i = 0; i < second->count; i++) {
         const at_finalist *x = &second->of[i], *same = find(first, x->result->config.index);
-        if (same && is_timed(same) && is_timed(x))
+        if (same && at_finalist_is_in(same) && at_finalist_is_in(x))
             ratios[n++] = x->turns.time_s / same->turns.time_s;
     }
     if (!n) return 1;
@@ -140,7 +138,7 @@ static void merge(at_tuning *t, at_final *into, const at_final *from) {
 static const at_finalist *best_of(const at_final *f) {
     const at_finalist *best = NULL;
     for (int i = 0; i < f->count; i++)
-        if (is_timed(&f->of[i]) && (!best || f->of[i].turns.time_s < best->turns.time_s))
+        if (at_finalist_is_in(&f->of[i]) && (!best || f->of[i].turns.time_s < best->turns.time_s))
             best = &f->of[i];
     return best;
 }
