@@ -8,7 +8,7 @@
 /* Of each key so many of the best are kept: more than a final takes, and a final comes after its
  * trials, when these are the best. Others that were in a final are read again at the end. */
 enum { KEPT = 128, MOST_HELD_BYTES = 16 << 20, MOST_IN_ALL_BYTES = 24 << 20 };
-/* Room for some four thousand finalists: of a hundred layers that were tuned. */
+/* Room for some six thousand finalists: of a hundred layers that were tuned. */
 enum { FINALS_MIB = 12 };
 
 typedef struct kept {

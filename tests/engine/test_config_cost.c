@@ -619,7 +619,6 @@ int main(void) {
         cmocka_unit_test(vectors_that_padding_cuts),
         cmocka_unit_test(indices_that_bend),
         cmocka_unit_test(joined_products),
-
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(many_axes),
