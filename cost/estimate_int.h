@@ -217,8 +217,8 @@ typedef struct est_tree {
     int num_leaves;
     int8_t *owner; /* [tensor] the leaf that writes it; -1: none */
     int8_t *taker; /* [tensor] the only leaf with accesses that read it; < 0: none, or several */
-    uint64_t *readers;  /* [tensor] bits: leaves that read it, by stages that are computed there,
-                           too, or read what does */
+    uint64_t *readers;  /* [tensor] bits: leaves that read it, themselves or by stages that are
+                           computed there, or that read a stage which does */
     est_buffer *buffer; /* [tensor] */
     int8_t (*common)[MAX_LEAVES]; /* [num_leaves] loops that two leaves share */
 } est_tree;

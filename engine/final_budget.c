@@ -15,8 +15,8 @@ static const double patience = 2; /* by the clock, where others have the core as
  */
 static const double turn_s = 0.003, least_sample_s = 0.0002;
 enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
-static const double least_share =
-    0.1; /* of a state that counts; who waits for less waits in vain */
+/* Of the state that counts. Who waits for one that is rarer waits in vain. */
+static const double least_share = 0.1;
 
 double at_final_core_s(double so_far_s, double pair_s) {
     double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);

@@ -33,9 +33,9 @@ double at_final_reserve(double time_s);
 /* What a turn of this finalist has: samples where it is timed alone, or pairs with an anchor. */
 int at_final_samples(const at_record *r);
 int at_final_pairs(const at_record *r);
-/* Seconds of pairs that count, until each finalist has enough of them (AT_FEW_SAMPLES): half of
- * what it may take of the core. Where this share of all pairs counts, they are no more than a third
- * of the time by the clock leaves. */
+/* Seconds that pairs which count may take until each finalist has enough of them (AT_FEW_SAMPLES):
+ * half of the final's time on the core, but no more than come in a third of its time by the clock,
+ * where this share of all pairs counts. */
 double at_final_sampling_s(const at_final_limits *limits, double share);
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
  * least number of rounds leaves time for; in pairs, as can have enough of them in that time. */

@@ -46,8 +46,8 @@ bool at_final_compare(at_final *final) {
     return left > 1;
 }
 
-/* Are these samples too few to compare it by? Once the leader was seen in the state that counts,
- * they are to be of that. */
+/* Has it too few samples to be compared by? Once the leader has enough in the state that counts,
+ * only those in that state do. */
 static bool lacks_samples(const at_finalist *f, bool is_seen) {
     return at_turns_counting(&f->turns) < AT_FEW_SAMPLES ||
            (is_seen && at_turns_are_few(&f->turns));
@@ -56,7 +56,7 @@ static bool lacks_samples(const at_finalist *f, bool is_seen) {
 void at_final_choose_open(at_final *final, bool *is_open) {
     const at_finalist *leader = at_final_leader(final);
     bool is_seen = leader && !at_turns_are_few(&leader->turns);
-    double times_s[AT_FINALISTS], last_s = 0;
+    double times_s[AT_FINALISTS];
     int n = 0, lacking = 0;
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
@@ -69,7 +69,7 @@ void at_final_choose_open(at_final *final, bool *is_open) {
     int open = (final->open ? final->open : n) / 2;
     final->open = open < LEAST_OPEN ? LEAST_OPEN : open;
     at_sort_doubles(times_s, n);
-    last_s = times_s[final->open < n ? final->open - 1 : n - 1];
+    const double last_s = times_s[final->open < n ? final->open - 1 : n - 1];
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
         is_open[i] = at_finalist_is_in(f) && !f->is_behind && f->turns.time_s <= last_s;

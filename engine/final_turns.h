@@ -20,7 +20,7 @@ typedef struct at_final {
     int count;
     const at_finalist *winner; /* of all that is known; NULL: none, or it was not in this final */
     int tied;                  /* others that cannot be told from the winner */
-    int open;                  /* that have turns; 0: all do */
+    int open;                  /* that have turns since halving began; 0: it has not */
 } at_final;
 
 /* It had a turn, and did not fail. */

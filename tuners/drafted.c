@@ -174,8 +174,8 @@ static int best_first(const void *x, const void *y) {
     return a->place - b->place;
 }
 
-/* What trials are worth by what is expected of them, in the unit of what was measured: the model
- * has the order, and its scale is its own. */
+/* Puts what is expected of trials on the scale of what was measured, by a regression: where the
+ * order is learned, the model's scale is its own. */
 static void calibrate(const at_book *b, double *expected) {
     int valid = 0;
     double mean = 0, mean_expected = 0, both = 0, square = 0;
@@ -204,7 +204,7 @@ static void add_near_best(at_drafted *d, at_numbering *out) {
     AT_NEED(worth);
     predict(d, b->entered.indices, n, worth);
     calibrate(b, worth);
-    for (int i = 0; i < n; i++) worth[i] += log2(b->score[i]); /* of valid ones alone it counts */
+    for (int i = 0; i < n; i++) worth[i] += log2(b->score[i]); /* only those of valid ones count */
     at_add_near_best(b, worth, FEW, out);
     free(worth);
 }

@@ -70,8 +70,8 @@ void at_draft_corrections(at_draft *d, const int64_t *indices, int n, double *ou
 void at_add_neighbours_by(const at_book *b, int64_t *digits, int knob, at_numbering *out);
 /* The same of all knobs of each of these points. */
 void at_add_neighbours(const at_book *b, const int64_t *indices, int n, at_numbering *out);
-/* The same of the few trials of most worth, of [entered.len]; of failures and bounds it does not
- * count. */
+/* The same of the few trials that are worth most: worth[entered.len] is of all, but failures and
+ * bounds are none of them. */
 void at_add_near_best(const at_book *b, const double *worth, int few, at_numbering *out);
 
 /* ---- xgb_model.c ---------------------------------------------------------------------------- */
