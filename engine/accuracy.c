@@ -67,10 +67,8 @@ static at_status make_data(at_session *s, at_error *err) {
     at_accuracies *x = &s->accuracy;
     at_error why = {0};
     at_status status = at_session_dataset(s, s->data.store, true, &x->normal, &why);
-    if (status == AT_OK) {
-        at_dataset_fill_normal(&x->normal, seed_of_normals);
-        status = at_reference_in_double(s, &x->normal, &why);
-    }
+    if (status == AT_OK) status = at_reference_fill_normal(s, &x->normal, seed_of_normals, &why);
+    if (status == AT_OK) status = at_reference_in_double(s, &x->normal, &why);
     if (status != AT_OK && err) *err = why;
     if (status != AT_E_USAGE && status != AT_E_NO_VALID) return status;
     /* A second set of data exceeds this machine, or the time. */

@@ -77,7 +77,7 @@ at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_
  * exact; where there is none, reals. false: deadline_ns came first. */
 bool at_dataset_fill(at_dataset *d, uint64_t seed);
 /* The same with standard-normal numbers, of data that is not exact. */
-void at_dataset_fill_normal(at_dataset *d, uint64_t seed);
+bool at_dataset_fill_normal(at_dataset *d, uint64_t seed);
 /* Puts what is not a number, both infinities and -0 among the inputs, an element each, where the
  * reference and every kernel make the same of them. */
 void at_dataset_add_specials(at_dataset *d, uint64_t seed);

@@ -68,17 +68,20 @@ static void fill_pattern(at_dataset *d) {
            sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
-void at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
+bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
+    bool filled = true;
     d->version++;
-    for (int t = 0; t < d->compute->num_tensors; t++) {
+    for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         at_rng rng;
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         if (d->given[t]) at_dataset_lay_given(d, t);
         else fill_normal(d, at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
+        filled = at_is_set(d->stop) || !is_late(d);
     }
     fill_pattern(d);
+    return filled;
 }
 
 bool at_dataset_fill(at_dataset *d, uint64_t seed) {

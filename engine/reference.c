@@ -274,14 +274,22 @@ at_status at_reference_run(at_session *s, at_error *err) {
     return check_finite(s, err);
 }
 
-at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {
-    bool filled = at_dataset_fill(d, seed);
+static at_status end_of_filling(const at_session *s, const at_dataset *d, bool filled,
+                                at_error *err) {
     if (at_engine_stopped(&s->options)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
     if (filled) return AT_OK;
     return at_fail(err, AT_E_NO_VALID,
                    "%s: the time ended first: its data, %.2f GB, were not made yet; give a longer "
                    "--time, or smaller sizes",
                    s->row->name, (double)at_dataset_bytes(d) * 1e-9);
+}
+
+at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {
+    return end_of_filling(s, d, at_dataset_fill(d, seed), err);
+}
+
+at_status at_reference_fill_normal(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {
+    return end_of_filling(s, d, at_dataset_fill_normal(d, seed), err);
 }
 
 at_status at_reference_make(at_session *s, uint64_t seed, at_error *err) {

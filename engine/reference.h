@@ -16,6 +16,8 @@ at_status at_reference_run(at_session *s, at_error *err);
 /* Data drawn from a seed. AT_E_NO_VALID where they are not there by s->deadline_ns;
  * AT_E_INTERRUPTED. */
 at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err);
+/* The same with standard-normal numbers. */
+at_status at_reference_fill_normal(at_session *s, at_dataset *d, uint64_t seed, at_error *err);
 /* The outputs for inputs drawn from a seed. Where most outputs are zeros or not finite since the
  * inputs are large (an exponential of a sum of products), they are drawn smaller. */
 at_status at_reference_make(at_session *s, uint64_t seed, at_error *err);

@@ -107,7 +107,8 @@ static void sums_that_stay_large(void **state) {
     }
 }
 
-/* Who asked for an end while an index tensor is filled, or normal numbers are, gets it. */
+/* Who asked for an end while an index tensor is filled, or normal numbers are, gets it; what the
+ * time ended before is not called filled. */
 static void filling_is_stopped(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -123,9 +124,14 @@ static void filling_is_stopped(void **state) {
         assert_int_equal(rows[0], 0);
         assert_int_equal(rows[99], 0);
         x[99] = 0;
-        at_dataset_fill_normal(&d, 1);
+        assert_true(at_dataset_fill_normal(&d, 1));
         assert_true(x[99] == 0);
         d.stop = NULL;
+        d.deadline_ns = 1;
+        assert_false(at_dataset_fill(&d, 1));
+        assert_false(at_dataset_fill_normal(&d, 1));
+        d.deadline_ns = 0;
+        assert_true(at_dataset_fill_normal(&d, 1));
         assert_true(at_dataset_fill(&d, 1));
         assert_int_not_equal(rows[0] + rows[99], 0);
         d.entries[tensor] = (at_index_range){.lo = 5, .hi = 5};
