@@ -135,17 +135,9 @@ static void merge(at_tuning *t, at_final *into, const at_final *from) {
     }
 }
 
-static const at_finalist *best_of(const at_final *f) {
-    const at_finalist *best = NULL;
-    for (int i = 0; i < f->count; i++)
-        if (at_finalist_is_in(&f->of[i]) && (!best || f->of[i].turns.time_s < best->turns.time_s))
-            best = &f->of[i];
-    return best;
-}
-
 /* Each node's best is certainly behind on the other one. */
 static void compare_nodes(const at_tuning *t, const at_final *first, const at_final *second) {
-    const at_finalist *a = best_of(first), *b = best_of(second);
+    const at_finalist *a = at_final_leader(first), *b = at_final_leader(second);
     if (!a || !b || a->result == b->result) return;
     const at_finalist *a_there = find(second, a->result->config.index);
     const at_finalist *b_here = find(first, b->result->config.index);

@@ -1,9 +1,6 @@
 /* engine/final_turns.c: who of the finalists is ahead, and who has the next turns. */
 #include "engine/final_turns.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "engine/final_budget.h"
 
 enum { LEAST_OPEN = 4 }; /* finalists that later rounds have turns of */

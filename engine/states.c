@@ -15,17 +15,21 @@ at_state at_states_take(at_session *s, const at_pair *p) {
     return state;
 }
 
-double at_states_share(const at_session *s, at_state state) {
+static double all_s(const at_session *s) {
     double all = 0;
     for (int i = 0; i < AT_STATE_COUNT; i++) all += s->states.time_s[i];
+    return all;
+}
+
+double at_states_share(const at_session *s, at_state state) {
+    double all = all_s(s);
     return all > 0 ? s->states.time_s[state] / all : 0;
 }
 
 double at_states_counting(const at_session *s) {
-    double all = 0, counting = 0;
-    for (int i = 0; i < AT_STATE_COUNT; i++) {
-        all += s->states.time_s[i];
-        if (at_objective_counts(s->states.objective, (at_state)i)) counting += s->states.time_s[i];
-    }
-    return all > 0 ? counting / all : 1;
+    double share = 0;
+    for (int i = 0; i < AT_STATE_COUNT; i++)
+        if (at_objective_counts(s->states.objective, (at_state)i))
+            share += at_states_share(s, (at_state)i);
+    return all_s(s) > 0 ? share : 1;
 }

@@ -62,35 +62,43 @@ void at_drafted_free(at_drafted *d) {
     free(d);
 }
 
+/* By how much y rises where x does by 1, in n points: the factor that leaves least of y, on the way
+ * from 1 as far as x does not outweigh the belief in that. */
+static double slope(const double *x, const double *y, int n, double prior) {
+    double mean_x = 0, mean_y = 0, both = prior, square = prior;
+    for (int i = 0; i < n; i++) mean_x += x[i] / n, mean_y += y[i] / n;
+    for (int i = 0; i < n; i++) {
+        both += (x[i] - mean_x) * (y[i] - mean_y);
+        square += (x[i] - mean_x) * (x[i] - mean_x);
+    }
+    return square > 0 ? fmax(both / square, 0) : 0;
+}
+
+static bool is_timed(const at_book *b, int number) {
+    return b->score[number] > 0 && !b->is_bound[number];
+}
+
 /* ---- trust in other tasks -------------------------------------------------------------------- */
 
-/* How much of what they say the trials so far confirm: the factor of it that leaves least of what
- * costs are off by, on the way from 1. */
+/* How much of what they say the trials so far confirm, as an account of what costs are off by. */
 static double confirmed(at_drafted *d) {
     const at_book *b = d->book;
-    int n = b->entered.len, valid = 0;
-    double *costs = malloc(sizeof *costs * (size_t)(n + 1)),
-           *said = malloc(sizeof *said * (size_t)(n + 1)), mean_said = 0, mean_off = 0,
-           both = belief, square = belief;
-    AT_NEED(costs && said);
+    int n = b->entered.len, timed = 0;
+    double *off = malloc(sizeof *off * (size_t)(n + 1)),
+           *said = malloc(sizeof *said * (size_t)(n + 1));
+    AT_NEED(off && said);
     d->draft.trust = 0;
-    at_draft_costs(&d->draft, b->entered.indices, n, costs);
+    at_draft_costs(&d->draft, b->entered.indices, n, off);
     at_draft_corrections(&d->draft, b->entered.indices, n, said);
     for (int i = 0; i < n; i++) {
-        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
-        said[valid] = said[i];
-        costs[valid] = log2(b->score[i]) + costs[i];
-        mean_said += said[valid];
-        mean_off += costs[valid++];
+        if (!is_timed(b, i)) continue;
+        said[timed] = said[i];
+        off[timed++] = log2(b->score[i]) + off[i];
     }
-    for (int i = 0; i < valid; i++) {
-        double x = said[i] - mean_said / valid;
-        both += x * (costs[i] - mean_off / valid);
-        square += x * x;
-    }
+    double trust = fmin(slope(said, off, timed, belief), 1);
     free(said);
-    free(costs);
-    return fmin(fmax(both / square, 0), 1);
+    free(off);
+    return trust;
 }
 
 /* ---- the model ------------------------------------------------------------------------------ */
@@ -174,38 +182,28 @@ static int best_first(const void *x, const void *y) {
     return a->place - b->place;
 }
 
-/* Puts what is expected of trials on the scale of what was measured, by a regression: where the
- * order is learned, the model's scale is its own. */
-static void calibrate(const at_book *b, double *expected) {
-    int valid = 0;
-    double mean = 0, mean_expected = 0, both = 0, square = 0;
-    for (int i = 0; i < b->entered.len; i++) {
-        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
-        mean += (log2(b->score[i]) - mean) / ++valid;
-        mean_expected += (expected[i] - mean_expected) / valid;
-    }
-    for (int i = 0; i < b->entered.len; i++) {
-        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
-        double x = expected[i] - mean_expected;
-        both += x * (log2(b->score[i]) - mean);
-        square += x * x;
-    }
-    double slope = square > 0 ? fmax(both / square, 0) : 0;
-    for (int i = 0; i < b->entered.len; i++)
-        expected[i] = mean + slope * (expected[i] - mean_expected);
-}
-
 /* The neighbours of the best trials, by the mean of what was measured and what is expected: of many
- * that were measured once, those that seem best are those that had luck. */
+ * that were measured once, those that seem best are those that had luck. Where the order is learned
+ * the model's scale is its own, so what it expects is put on that of what was measured. */
 static void add_near_best(at_drafted *d, at_numbering *out) {
     const at_book *b = d->book;
-    int n = b->entered.len;
-    double *worth = malloc(sizeof *worth * (size_t)(n + 1));
-    AT_NEED(worth);
+    int n = b->entered.len, timed = 0;
+    double *worth = malloc(sizeof *worth * (size_t)(n + 1)),
+           *expected = malloc(sizeof *expected * (size_t)(n + 1)),
+           *measured = malloc(sizeof *measured * (size_t)(n + 1));
+    AT_NEED(worth && expected && measured);
     predict(d, b->entered.indices, n, worth);
-    calibrate(b, worth);
-    for (int i = 0; i < n; i++) worth[i] += log2(b->score[i]); /* only those of valid ones count */
+    for (int i = 0; i < n; i++) {
+        if (!is_timed(b, i)) continue;
+        expected[timed] = worth[i];
+        measured[timed++] = log2(b->score[i]);
+    }
+    double scale = slope(expected, measured, timed, 0);
+    for (int i = 0; i < n; i++)
+        if (is_timed(b, i)) worth[i] = scale * worth[i] + log2(b->score[i]);
     at_add_near_best(b, worth, FEW, out);
+    free(measured);
+    free(expected);
     free(worth);
 }
 
