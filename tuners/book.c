@@ -81,6 +81,10 @@ void at_book_enter(at_book *b, int64_t index, const char *part) {
     b->part[number] = part;
 }
 
+bool at_book_is_timed(const at_book *b, int number) {
+    return b->score[number] > 0 && !b->is_bound[number];
+}
+
 const char *at_book_part(const at_book *b, int64_t index) {
     int number = at_number_of(&b->entered, index);
     return number < 0 ? "" : b->part[number];

@@ -74,10 +74,6 @@ static double slope(const double *x, const double *y, int n, double prior) {
     return square > 0 ? fmax(both / square, 0) : 0;
 }
 
-static bool is_timed(const at_book *b, int number) {
-    return b->score[number] > 0 && !b->is_bound[number];
-}
-
 /* ---- trust in other tasks -------------------------------------------------------------------- */
 
 /* How much of what they say the trials so far confirm, as an account of what costs are off by. */
@@ -91,7 +87,7 @@ static double confirmed(at_drafted *d) {
     at_draft_costs(&d->draft, b->entered.indices, n, off);
     at_draft_corrections(&d->draft, b->entered.indices, n, said);
     for (int i = 0; i < n; i++) {
-        if (!is_timed(b, i)) continue;
+        if (!at_book_is_timed(b, i)) continue;
         said[timed] = said[i];
         off[timed++] = log2(b->score[i]) + off[i];
     }
@@ -194,13 +190,13 @@ static void add_near_best(at_drafted *d, at_numbering *out) {
     AT_NEED(worth && expected && measured);
     predict(d, b->entered.indices, n, worth);
     for (int i = 0; i < n; i++) {
-        if (!is_timed(b, i)) continue;
+        if (!at_book_is_timed(b, i)) continue;
         expected[timed] = worth[i];
         measured[timed++] = log2(b->score[i]);
     }
     double scale = slope(expected, measured, timed, 0);
     for (int i = 0; i < n; i++)
-        if (is_timed(b, i)) worth[i] = scale * worth[i] + log2(b->score[i]);
+        if (at_book_is_timed(b, i)) worth[i] = scale * worth[i] + log2(b->score[i]);
     at_add_near_best(b, worth, FEW, out);
     free(measured);
     free(expected);

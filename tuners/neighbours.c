@@ -31,8 +31,7 @@ void at_add_near_best(const at_book *b, const double *worth, int few, at_numberi
     at_best best;
     at_best_init(&best, few);
     for (int i = 0; i < b->entered.len; i++)
-        if (b->score[i] > 0 && !b->is_bound[i])
-            at_best_offer(&best, b->entered.indices[i], worth[i]);
+        if (at_book_is_timed(b, i)) at_best_offer(&best, b->entered.indices[i], worth[i]);
     at_add_neighbours(b, best.indices, best.len, out);
     at_best_free(&best);
 }

@@ -60,6 +60,8 @@ void at_book_free(at_book *b);
 /* Valid, in range and not entered. */
 bool at_book_allows(const at_book *b, int64_t index);
 void at_book_enter(at_book *b, int64_t index, const char *part);
+/* Has this proposal, by its number, a speed that was measured, and no bound alone? */
+bool at_book_is_timed(const at_book *b, int number);
 /* Enters up to n random indices. */
 void at_book_enter_random(at_book *b, int n);
 /* round enters the next proposals, none if there are none. */
