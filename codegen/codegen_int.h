@@ -113,6 +113,9 @@ bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave th
  * conditions, in place; lanes: such loops around the list. */
 void at_bends_to_conditions(at_low *l, at_ir *list, at_mask lanes);
 bool at_pass_tables(at_low *l); /* tables.c: digits of index lists' entries, looked up */
+/* tables.c: the entry that a symbol is a function of, and of nothing else: its symbol. -1: none.
+ * any: also one that is the same everywhere; addresses take its digits outside of all loops. */
+int at_entry_of(const at_low *l, int sym, bool any);
 at_ir *at_pointers_entries(at_low *l, int list); /* pointers.c: makes a list of places */
 bool at_pass_tiles(at_low *l); /* tiles.c: subtrees become tile programs and calls */
 bool at_becomes_tile(at_low *l, const at_ir *n); /* by itself, whatever is beside it */

@@ -26,226 +26,6 @@ static const at_tensor *tensor_of(const at_low *l, int t) {
     return &l->program->compute->tensors[t];
 }
 
-/* ---- expressions ----------------------------------------------------------------------------- */
-
-static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
-
-static bool is_index(const at_low *l, const at_expr *e) {
-    switch (e->op) {
-    case AT_X_FLOAT:
-    case AT_X_CALL: return false;
-    case AT_X_INDEX: return tensor_of(l, e->ref)->is_int;
-    case AT_X_SELECT: return is_index(l, e->arg[1]) && is_index(l, e->arg[2]);
-    default:
-        for (int i = 0; i < e->nargs; i++)
-            if (!is_index(l, e->arg[i])) return false;
-        return true;
-    }
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-/* The elements of a stage that reads no tensor, such as a table of numbers; NULL: they depend on
- * more than the axes, or there are too many. */
-static const double *numbers_of(at_low *l, int tensor, int64_t count) {
-    enum { MOST = 4096 };
-    const at_tensor *t = tensor_of(l, tensor);
-    int num;
-    const int64_t *extents = l->program->extents[tensor];
-    if (t->num_reduce || count > MOST || t->body->op != AT_X_SELECT) return NULL;
-    at_compute_reads(l->program->compute, tensor, &num);
-    if (num) return NULL;
-    double *out = AT_NEW_ARRAY(l->arena, double, count);
-    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t rest = i;
-        for (int k = t->num_axes - 1; k >= 0; rest /= extents[k], k--)
-            axes[k] = at_aff_const(l, rest % extents[k]);
-        const at_value *v = at_value_fold(l, value_expr(l, t->body, axes), NULL);
-        if (v->op != AT_V_CONST) return NULL;
-        out[i] = v->number;
-    }
-    return out;
-}
-
-/* A read of a table. Which of its numbers that is, is known when the tile is made; NULL: the tensor
- * is no table. */
-static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix) {
-    const at_tensor *t = tensor_of(l, tensor);
-    const at_aff *at = at_aff_const(l, 0);
-    int64_t count = 1;
-    if (t->body->op != AT_X_SELECT) return NULL;
-    for (int k = 0; k < t->num_axes; k++) {
-        int64_t extent = l->program->extents[tensor][k];
-        at = at_aff_add(l, at_aff_scale(l, at, extent), ix[k]);
-        if (!at_mul64(count, extent, &count)) return NULL;
-    }
-    const double *table = l->tables[tensor];
-    if (!table) table = l->tables[tensor] = numbers_of(l, tensor, count);
-    if (!table) return NULL;
-    return at_value_new(
-        l,
-        (at_value){
-            .op = AT_V_TABLE, .tensor = tensor, .table = table, .table_len = (int)count, .at = at});
-}
-
-static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    const at_tensor *t = tensor_of(l, e->ref);
-    const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
-    for (int i = 0; i < t->num_axes; i++) ix[i] = at_index_expr(l, e->arg[i], axes);
-    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) {
-        const at_value *v = table_expr(l, e->ref, ix);
-        int reader = l->reads_for;
-        l->reads_for = e->ref;
-        if (!v) v = value_expr(l, t->body, ix);
-        l->reads_for = reader;
-        return v;
-    }
-    return at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
-}
-
-/* ---- conditions that compare values: all bits of a register, or none ------------------------- */
-
-static bool compares_values(const at_low *l, const at_expr *e) {
-    bool any = false;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        any |= e->op >= AT_X_LT && e->op <= AT_X_NE ? !is_index(l, e->arg[i])
-                                                    : compares_values(l, e->arg[i]);
-    return any;
-}
-
-static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    if (!compares_values(l, e)) {
-        at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
-        v.a = at_value_bits(l, true);
-        v.b = at_value_bits(l, false);
-        return at_value_new(l, v);
-    }
-    if (e->op == AT_X_NOT)
-        return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, false),
-                               at_value_bits(l, true));
-    if (e->op == AT_X_AND)
-        return at_value_choose(l, mask_expr(l, e->arg[0], axes), mask_expr(l, e->arg[1], axes),
-                               at_value_bits(l, false));
-    if (e->op == AT_X_OR)
-        return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
-                               mask_expr(l, e->arg[1], axes));
-    const at_value *x = value_expr(l, e->arg[0], axes), *y = value_expr(l, e->arg[1], axes);
-    switch (e->op) {
-    case AT_X_LT: return at_value_binary(l, AT_V_LESS, x, y);
-    case AT_X_LE: return at_value_binary(l, AT_V_AT_MOST, x, y);
-    case AT_X_GT: return at_value_binary(l, AT_V_LESS, y, x);
-    case AT_X_GE: return at_value_binary(l, AT_V_AT_MOST, y, x);
-    case AT_X_EQ: return at_value_binary(l, AT_V_EQUAL, x, y);
-    default:
-        return at_value_choose(l, at_value_binary(l, AT_V_EQUAL, x, y), at_value_bits(l, false),
-                               at_value_bits(l, true));
-    }
-}
-
-static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    const at_value *x = value_expr(l, e->arg[1], axes), *y = value_expr(l, e->arg[2], axes);
-    if (compares_values(l, e->arg[0]))
-        return at_value_choose(l, mask_expr(l, e->arg[0], axes), x, y);
-    if (l->leaf->has_pointers && x->op == AT_V_LOAD && y->op == AT_V_CONST) {
-        const at_value *listed =
-            at_pointers_read(l, l->reads_for, e, axes, l->leaf->pointers, y->number);
-        if (listed) return listed;
-    }
-    return at_value_new(
-        l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
-}
-
-/* A symbol for all values of an axis: that of a range goes from the least begin to the largest end.
- * axes: those before it. */
-static const at_aff *all_of_axis(at_low *l, const at_axis *x, int64_t extent,
-                                 const at_aff *const *axes) {
-    int sym = at_sym_loop(l, x->name, extent);
-    int64_t lo, hi, of_begin, of_end;
-    if (extent >= 0) return at_aff_sym(l, sym);
-    at_aff_range(l, at_index_expr(l, x->begin, axes), &lo, &of_begin);
-    at_aff_range(l, at_index_expr(l, x->end, axes), &of_end, &hi);
-    l->syms.data[sym].lo = lo;
-    l->syms.data[sym].hi = hi > lo ? hi - 1 : lo;
-    return at_aff_sym(l, sym);
-}
-
-/* Least and largest of x, an index e in a loop that does not tell how far it goes, since that is
- * looked up or differs from turn to turn: the axes do. NULL: loops tell. */
-static const int64_t *bounds_of(at_low *l, const at_aff *x, const at_expr *e) {
-    const at_tensor *t = tensor_of(l, l->reads_for);
-    const bool is_own = l->reads_for == l->leaf->tensor;
-    const int n = t->num_axes + (is_own && !l->leaf->is_init ? t->num_reduce : 0);
-    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, n);
-    int64_t lo, hi, *bounds;
-    at_aff_range(l, x, &lo, &hi);
-    if (hi - lo < INT32_MAX - 1) return NULL;
-    for (int k = 0; k < n; k++)
-        axes[k] = all_of_axis(l, &t->axes[k], l->program->extents[l->reads_for][k], axes);
-    bounds = AT_NEW_ARRAY(l->arena, int64_t, 2);
-    at_aff_range(l, at_index_expr(l, e, axes), &bounds[0], &bounds[1]);
-    return bounds;
-}
-
-/* The larger or smaller of two numbers of which one is from a list, as max(ends[i] - ends[i - 1],
- * 1): how far it goes nobody knows. As values the two are compared alike. */
-static bool is_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
-    int64_t lo, hi;
-    at_aff_range(l, x, &lo, &hi);
-    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && hi - lo >= INT32_MAX;
-}
-
-static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    at_value v = {.op = AT_V_CONST};
-    if (e->op == AT_X_FLOAT) {
-        v.number = e->number;
-        return at_value_new(l, v);
-    }
-    if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
-    if (e->op == AT_X_INDEX || is_index(l, e)) {
-        index_choice choice;
-        if (at_index_choice(l, e, &choice)) {
-            at_expr *const args[] = {choice.condition, choice.side[0], choice.side[1]};
-            return select_expr(l, at_expr_new(l->arena, AT_X_SELECT, 3, args), axes);
-        }
-    }
-    const at_aff *x = is_index(l, e) ? at_index_expr(l, e, axes) : NULL;
-    if (x && !is_extreme_of_entries(l, x, e)) {
-        if (x->n)
-            return at_value_new(
-                l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
-        v.number = (float)x->c;
-        return at_value_new(l, v);
-    }
-    if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
-    if (e->op == AT_X_NEG) {
-        v.b = value_expr(l, e->arg[0], axes);
-        if (v.b->op == AT_V_CONST)
-            return at_value_new(l, (at_value){.op = AT_V_CONST, .number = -v.b->number});
-        v.op = AT_V_SUB;
-        v.a = at_value_new(l, (at_value){.op = AT_V_CONST});
-        return at_value_new(l, v);
-    }
-    if (e->op == AT_X_CALL) {
-        v.op = AT_V_CALL;
-        v.function = (at_function)e->integer;
-        v.a = value_expr(l, e->arg[0], axes);
-        return at_value_new(l, v);
-    }
-    switch (e->op) {
-    case AT_X_ADD: v.op = AT_V_ADD; break;
-    case AT_X_SUB: v.op = AT_V_SUB; break;
-    case AT_X_MUL: v.op = AT_V_MUL; break;
-    case AT_X_DIV: v.op = AT_V_DIV; break;
-    case AT_X_MIN: v.op = AT_V_MIN; break;
-    case AT_X_MAX: v.op = AT_V_MAX; break;
-    default: at_lower_fail(l, "a condition is used as a value"); return at_value_new(l, v);
-    }
-    v.a = value_expr(l, e->arg[0], axes);
-    v.b = value_expr(l, e->arg[1], axes);
-    return at_value_new(l, v);
-}
-
 /* ---- loops and leaves ------------------------------------------------------------------------ */
 
 /* A loop's symbol: that of a loop of the same name and length in a nest before this one, if there
@@ -258,6 +38,15 @@ static int loop_symbol(scope *s, const char *name, int64_t extent) {
         if (x->hi == extent - 1 && !strcmp(x->name, name)) return s->last = i;
     }
     return s->last = at_sym_loop(l, name, extent);
+}
+
+/* How many turns of a loop there can be whose bounds are data; 2 and more, since it may have none.
+ */
+static int64_t most_turns(at_low *l, const at_node *n) {
+    int64_t lo, hi;
+    at_compute_axis_range(l->program->compute, l->program->extents, n->dyn_tensor, n->dyn_axis, &lo,
+                          &hi);
+    return hi <= lo ? 2 : hi - lo < INT32_MAX ? hi - lo + 1 : INT32_MAX;
 }
 
 /* Of a node and all below. */
@@ -273,7 +62,7 @@ static void make_symbols(scope *s, const at_node *n) {
         whole = at_aff_sym(l, sym[0]);
     }
     for (int i = n->num_pieces - 1; i >= 0; i--) {
-        int64_t extent = n->extent < 0 ? INT32_MAX : n->piece_extent[i];
+        int64_t extent = n->extent < 0 ? most_turns(l, n) : n->piece_extent[i];
         if (whole) {
             member[i] = i ? at_aff_mod(l, whole, extent) : whole;
             whole = at_aff_div(l, whole, extent);
@@ -365,7 +154,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
         int lists = l->num_listed;
         l->leaf = leaf;
         l->reads_for = leaf->tensor;
-        n->stmt.val = value_expr(l, t->body, axes);
+        n->stmt.val = at_value_expr(l, t->body, axes);
         if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
     }
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init;

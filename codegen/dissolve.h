@@ -20,6 +20,9 @@ const at_cond *at_cond_new(at_low *l, at_cond_op op, const at_aff *atom, const a
                            const at_cond *b);
 const at_cond *at_cond_not_negative(at_low *l, const at_aff *x); /* x >= 0 */
 
+/* bodies.c: what stands in the body of a stage; axes: as above. */
+const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
+
 /* pointers.c: `stage` reads c ? tensor[..] : number; the read by a list of places. NULL: it is no
  * such read. */
 const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const at_aff *const *axes,

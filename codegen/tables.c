@@ -34,15 +34,13 @@ typedef struct {
     int sym; /* the loop over entries; -1: not made yet */
 } maker;
 
-/* The entry an opaque symbol is a function of, and of nothing else: its symbol. -1: none. any: also
- * one that is the same everywhere; addresses take its digits outside of all loops. */
-static int entry_of(const at_low *l, int sym, bool any) {
+int at_entry_of(const at_low *l, int sym, bool any) {
     const at_sym *s = &l->syms.data[sym];
     if (s->kind == AT_SYM_LOAD) return any || s->deps ? sym : -1;
     if (s->kind != AT_SYM_DIV) return -1;
     int entry = -1;
     for (int i = 0; i < s->of->n; i++) {
-        int of = entry_of(l, s->of->t[i].sym, any);
+        int of = at_entry_of(l, s->of->t[i].sym, any);
         if (of < 0 || (entry >= 0 && of != entry)) return -1;
         entry = of;
     }
@@ -53,7 +51,7 @@ static int entry_of(const at_low *l, int sym, bool any) {
 static int divided_entry(const at_low *l, const at_aff *x, bool any) {
     for (int i = 0; i < x->n; i++) {
         int sym = x->t[i].sym;
-        int entry = l->syms.data[sym].kind == AT_SYM_DIV ? entry_of(l, sym, any) : -1;
+        int entry = l->syms.data[sym].kind == AT_SYM_DIV ? at_entry_of(l, sym, any) : -1;
         if (entry >= 0) return entry;
     }
     return -1;
@@ -111,7 +109,7 @@ static const at_aff *without_digits(maker *m, const at_aff *at, bool any) {
         if (l->err->status != AT_OK) return at;
         const at_aff *part = at_aff_const(l, 0);
         for (int i = 0; i < at->n; i++)
-            if (entry_of(l, at->t[i].sym, any) == entry)
+            if (at_entry_of(l, at->t[i].sym, any) == entry)
                 part =
                     at_aff_add(l, part, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         const at_aff *of =

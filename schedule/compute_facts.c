@@ -133,6 +133,27 @@ static range corners(double a, double b, double c, double d) {
     return r;
 }
 
+static void cut_to_reads(const at_expr *e, int64_t *const *extents, int axis, int64_t *lo,
+                         int64_t *hi) {
+    if (e->op == AT_X_SELECT) return;
+    for (int i = 0; i < e->nargs; i++) {
+        if (e->op == AT_X_INDEX && e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == axis) {
+            const int64_t last = extents[e->ref][i] - 1;
+            if (*lo < 0) *lo = 0;
+            if (*hi > last) *hi = last;
+        }
+        cut_to_reads(e->arg[i], extents, axis, lo, hi);
+    }
+}
+
+void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int stage, int axis,
+                           int64_t *lo, int64_t *hi) {
+    const int64_t extent = extents[stage][axis];
+    *lo = extent < 0 ? INT32_MIN : 0;
+    *hi = extent < 0 ? INT32_MAX : extent - 1;
+    if (extent < 0) cut_to_reads(c->tensors[stage].body, extents, axis, lo, hi);
+}
+
 /* Of an integer or a condition. */
 static range int_range(const bounder *b, const at_expr *e) {
     range x, y;
@@ -141,9 +162,9 @@ static range int_range(const bounder *b, const at_expr *e) {
     case AT_X_INT: return (range){(double)e->integer, (double)e->integer};
     case AT_X_NAME:
         if (e->ref < AT_REF_SIZE) {
-            int64_t extent = b->extents[b->stage][e->ref];
-            if (extent < 0) return (range){-INFINITY, INFINITY};
-            return (range){0, (double)(extent - 1)};
+            int64_t lo, hi;
+            at_compute_axis_range(b->c, b->extents, b->stage, e->ref, &lo, &hi);
+            return (range){(double)lo, (double)hi};
         }
         v = (double)b->values[e->ref - AT_REF_SIZE];
         return (range){v, v};

@@ -157,6 +157,11 @@ typedef struct at_data {
 at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
                                  const volatile int *stop, at_error *err);
 
+/* The least and the largest value of a stage's axis: of one whose bounds are data, an int32 that
+ * lies within all that is read there in any case. */
+void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int stage, int axis,
+                           int64_t *lo, int64_t *hi);
+
 /* What the entries of an index tensor may be, so that every read lies within its tensor: from lo to
  * hi; where they are bounds of a reduction, one not below that before it. */
 typedef struct at_index_range {

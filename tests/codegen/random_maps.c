@@ -55,7 +55,10 @@ void second_operand(maker *m, int stage, at_text *out) {
 
 /* Entries of an index tensor as numbers. */
 static void number(maker *m, int stage, at_text *out) {
-    static const char *const forms[] = {"#[@]", "(#[@]*2 + @)", "(#[@]/2 - 3)", "(2 - #[@] % 3)"};
+    static const char *const forms[] = {
+        "#[@]",         "(#[@]*2 + @)",           "(#[@]/2 - 3)",    "(2 - #[@] % 3)",
+        "(#[@]*@ - 1)", "((#[@] + @*3)/4 - @/2)", "((#[@] + @) % 3)"};
+    enum { FORMS = sizeof forms / sizeof *forms };
     const rp_tensor *t = &m->tensor[stage];
     char text[RP_EXPR];
     int i = below(m, t->rank + t->num_reduce);
@@ -66,7 +69,8 @@ static void number(maker *m, int stage, at_text *out) {
     }
     int list = add_input(m, "count", "index", 1, &extent);
     fill_input(m, list, false, "5");
-    substitute(m, text, forms[below(m, 4)], m->tensor[stage].axis_name[i], m->tensor[list].name);
+    substitute(m, text, forms[below(m, FORMS)], m->tensor[stage].axis_name[i],
+               m->tensor[list].name);
     at_text_add(out, text);
 }
 

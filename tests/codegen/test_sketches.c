@@ -180,6 +180,8 @@ static void operators(void **state) {
         {"tests/te/halves_of_a_weight", "M=5,N=37,H=9"},
         {"tests/te/eighths_of_a_weight", "M=5,N=37,L=2"},
         {"tests/te/chosen_entries", "Y=5,X=37"},
+        {"tests/te/mixed_entries", "M=5,N=37,K=12"},
+        {"tests/te/places_in_lists", "V=7,E=53"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
