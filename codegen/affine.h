@@ -1,9 +1,9 @@
 /* codegen/affine.h: indices between the passes: affine forms over symbols.
  *
  * A symbol is a loop's variable or an opaque value (a floor division, an entry of an index tensor,
- * a minimum or maximum), which is itself defined over affine forms. A loop's symbol has a range,
- * kept in lo and hi while a pass walks down (at_range_enter): sibling copies of a subtree share
- * their loop symbols, and what differs is the range on the path. */
+ * a minimum or maximum, a product), which is itself defined over affine forms. A loop's symbol has
+ * a range, kept in lo and hi while a pass walks down (at_range_enter): sibling copies of a subtree
+ * share their loop symbols, and what differs is the range on the path. */
 #ifndef AT_CODEGEN_AFFINE_H
 #define AT_CODEGEN_AFFINE_H
 
@@ -27,14 +27,15 @@ typedef enum at_sym_kind {
     AT_SYM_DIV,
     AT_SYM_LOAD,
     AT_SYM_MIN,
-    AT_SYM_MAX
+    AT_SYM_MAX,
+    AT_SYM_MUL
 } at_sym_kind;
 typedef struct at_sym {
     at_sym_kind kind;
     const char *name;
     int64_t lo, hi;         /* loop: inclusive range on the current path */
     bool may_be_empty;      /* loop: its bounds on the current path are worked out at run time */
-    const at_aff *of, *of2; /* div, load: operand; min, max: both */
+    const at_aff *of, *of2; /* div, load: operand; min, max, mul: both */
     int64_t by;             /* div: the divisor, positive */
     int tensor;             /* load: the index tensor */
     at_mask deps;           /* loop symbols it depends on; a loop: itself */
@@ -88,6 +89,7 @@ const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by); /* floor */
 const at_aff *at_aff_mod(at_low *l, const at_aff *x, int64_t by); /* x - by*floor(x/by) */
 const at_aff *at_aff_min(at_low *l, const at_aff *x, const at_aff *y);
 const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y);
+const at_aff *at_aff_mul(at_low *l, const at_aff *x, const at_aff *y);
 const at_aff *at_aff_load(at_low *l, int tensor, const at_aff *address);
 /* x with sym replaced by y, inside opaque symbols too. */
 const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y);

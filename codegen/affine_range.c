@@ -6,6 +6,17 @@ static int64_t clamp(__int128 v) {
     return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;
 }
 
+static void product_range(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *lo, int64_t *hi) {
+    const __int128 corner[] = {(__int128)a * c, (__int128)a * d, (__int128)b * c, (__int128)b * d};
+    __int128 least = corner[0], most = corner[0];
+    for (int i = 1; i < 4; i++) {
+        if (corner[i] < least) least = corner[i];
+        if (corner[i] > most) most = corner[i];
+    }
+    *lo = clamp(least);
+    *hi = clamp(most);
+}
+
 static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
     const at_sym s = l->syms.data[sym];
     int64_t lo2, hi2;
@@ -26,6 +37,10 @@ static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
     default:
         at_aff_range(l, s.of, lo, hi);
         at_aff_range(l, s.of2, &lo2, &hi2);
+        if (s.kind == AT_SYM_MUL) {
+            product_range(*lo, *hi, lo2, hi2, lo, hi);
+            return;
+        }
         if (s.kind == AT_SYM_MIN) {
             if (lo2 < *lo) *lo = lo2;
             if (hi2 < *hi) *hi = hi2;

@@ -65,6 +65,24 @@ const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y) {
     return opaque(l, AT_SYM_MAX, x, y, 0, 0);
 }
 
+/* Products of two symbols are symbols: m*(n + 1) is m*n + m. */
+const at_aff *at_aff_mul(at_low *l, const at_aff *x, const at_aff *y) {
+    if (!y->n) return at_aff_scale(l, x, y->c);
+    const at_aff *z = at_aff_scale(l, y, x->c);
+    for (int i = 0; i < x->n; i++) {
+        const at_aff *of = at_aff_sym(l, x->t[i].sym);
+        z = at_aff_add_times(l, z, of, x->t[i].k * y->c);
+        for (int j = 0; j < y->n; j++) {
+            const at_aff *by = at_aff_sym(l, y->t[j].sym);
+            const bool in_order = x->t[i].sym <= y->t[j].sym;
+            const at_aff *both =
+                opaque(l, AT_SYM_MUL, in_order ? of : by, in_order ? by : of, 0, 0);
+            z = at_aff_add_times(l, z, both, x->t[i].k * y->t[j].k);
+        }
+    }
+    return z;
+}
+
 /* Splits x into g*(*quotient) + rest, rest made of what g does not divide and a constant in [0, g).
  */
 static const at_aff *extract(at_low *l, const at_aff *x, int64_t g, const at_aff **quotient) {
@@ -139,6 +157,7 @@ const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y)
             case AT_SYM_DIV: v = at_aff_div(l, of, s.by); break;
             case AT_SYM_LOAD: v = at_aff_load(l, s.tensor, of); break;
             case AT_SYM_MIN: v = at_aff_min(l, of, of2); break;
+            case AT_SYM_MUL: v = at_aff_mul(l, of, of2); break;
             default: v = at_aff_max(l, of, of2); break;
             }
         }
@@ -168,6 +187,7 @@ const at_aff *at_aff_inside(at_low *l, const at_aff *x, const at_buffer *buffers
         case AT_SYM_DIV: v = at_aff_div(l, of, s.by); break;
         case AT_SYM_MIN: v = at_aff_min(l, of, of2); break;
         case AT_SYM_MAX: v = at_aff_max(l, of, of2); break;
+        case AT_SYM_MUL: v = at_aff_mul(l, of, of2); break;
         case AT_SYM_LOAD:
             last = buffers[s.tensor].elements - 1;
             at_aff_range(l, of, &lo, &hi);

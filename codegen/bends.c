@@ -63,7 +63,8 @@ static int find_bound(const at_low *l, const at_aff *x, at_mask lanes) {
         const int of = find_bound(l, s->of, lanes),
                   inner = of < 0 && s->of2 ? find_bound(l, s->of2, lanes) : of;
         if (inner >= 0) return inner;
-        if (s->kind == AT_SYM_DIV || at_aff_reads(l, s->of) || at_aff_reads(l, s->of2)) continue;
+        if (s->kind != AT_SYM_MIN && s->kind != AT_SYM_MAX) continue;
+        if (at_aff_reads(l, s->of) || at_aff_reads(l, s->of2)) continue;
         if (!((at_aff_opaque_deps(l, s->of) | at_aff_opaque_deps(l, s->of2)) & lanes)) return sym;
     }
     return -1;

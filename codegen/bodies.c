@@ -173,22 +173,6 @@ static bool is_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) 
     return (e->op == AT_X_MIN || e->op == AT_X_MAX) && hi - lo >= INT32_MAX;
 }
 
-/* Does it hang on an axis or an entry? */
-static bool varies(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (varies(e->arg[i])) return true;
-    return false;
-}
-
-static bool multiplies_indices(const at_expr *e) {
-    if (e->op == AT_X_INDEX) return false; /* an address: not of this value */
-    if (e->op == AT_X_MUL && varies(e->arg[0]) && varies(e->arg[1])) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (multiplies_indices(e->arg[i])) return true;
-    return false;
-}
-
 /* Has x digits of an entry and something else, as w[n, k] + k, which no table of entries has? */
 static bool divides_mixture(at_low *l, const at_aff *x) {
     for (int i = 0; i < x->n; i++) {
@@ -204,7 +188,7 @@ static bool divides_mixture(at_low *l, const at_aff *x) {
 /* The index e, as at_index_expr has it; NULL: it is to be worked out in numbers, which are exact up
  * to 2^24. */
 static const at_aff *affine_index(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    if (multiplies_indices(e)) return NULL;
+    if (at_index_multiplies(e)) return NULL;
     const at_aff *x = at_index_expr(l, e, axes);
     return is_extreme_of_entries(l, x, e) || divides_mixture(l, x) ? NULL : x;
 }

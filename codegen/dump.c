@@ -22,6 +22,11 @@ static void print_affine(const at_low *l, at_text *out, const at_aff *x) {
             print_affine(l, out, s->of);
             at_text_add(out, "]");
             break;
+        case AT_SYM_MUL:
+            print_affine(l, out, s->of);
+            at_text_add(out, "*");
+            print_affine(l, out, s->of2);
+            break;
         default:
             at_text_add(out, s->kind == AT_SYM_MIN ? "min(" : "max(");
             print_affine(l, out, s->of);

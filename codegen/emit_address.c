@@ -160,6 +160,13 @@ static void write_opaque(at_emitter *e, at_text *t, const at_sym *s) {
         at_emit_affine(e, t, of);
         at_text_add(t, "]");
         return;
+    case AT_SYM_MUL:
+        at_text_add(t, "(");
+        at_emit_affine(e, t, of);
+        at_text_add(t, ") * (");
+        at_emit_affine(e, t, at_aff_concrete(l, s->of2, 0));
+        at_text_add(t, ")");
+        return;
     default: {
         at_text a = {0}, b = {0};
         at_emit_affine(e, &a, of);

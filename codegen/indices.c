@@ -82,10 +82,7 @@ const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *ax
     case AT_X_SUB: return at_aff_sub(l, x, y);
     case AT_X_MIN: return at_aff_min(l, x, y);
     case AT_X_MAX: return at_aff_max(l, x, y);
-    case AT_X_MUL:
-        if (y->n == 0) return at_aff_scale(l, x, y->c);
-        if (x->n == 0) return at_aff_scale(l, y, x->c);
-        break;
+    case AT_X_MUL: return at_aff_mul(l, x, y);
     case AT_X_DIV:
         if (y->n == 0 && y->c > 0) return at_aff_div(l, x, y->c);
         break;
@@ -94,8 +91,7 @@ const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *ax
         break;
     default: break;
     }
-    at_lower_fail(
-        l, "an index is not affine: products need a constant factor, divisors a positive constant");
+    at_lower_fail(l, "an index is divided by what is no positive constant");
     return at_aff_const(l, 0);
 }
 

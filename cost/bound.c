@@ -70,6 +70,7 @@ static bool value_of(bounder *b, const at_aff *x, int64_t *out) {
         case AT_SYM_DIV: v = at_floordiv(v, s->by); break;
         case AT_SYM_MIN: v = v < v2 ? v : v2; break;
         case AT_SYM_MAX: v = v > v2 ? v : v2; break;
+        case AT_SYM_MUL: v *= v2; break;
         case AT_SYM_LOAD:
             if (!b->m->index || !b->m->index[s->tensor]) return false;
             v = b->m->index[s->tensor][v];

@@ -28,12 +28,18 @@ static bool is_integer(const at_compute *c, const at_expr *e) {
     return true;
 }
 
+/* An element at a place that loops lead to evenly: packing puts it where it is needed by itself. */
+static bool is_plain_read(const at_compute *c, const at_expr *e) {
+    if (e->op != AT_X_INDEX || c->tensors[e->ref].is_int) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (at_index_multiplies(e->arg[i])) return false;
+    return true;
+}
+
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor) {
     int n = 0;
-    if (is_of_weights(c, e, false, &n) && n) {
-        bool is_element = e->op == AT_X_INDEX && !c->tensors[e->ref].is_int;
-        return !is_element && reads_tensor(e, tensor) ? e : NULL;
-    }
+    if (is_of_weights(c, e, false, &n) && n)
+        return !is_plain_read(c, e) && reads_tensor(e, tensor) ? e : NULL;
     bool is_choice = e->op == AT_X_SELECT;
     if (is_integer(c, e) && !is_choice) return NULL;
     for (int i = is_choice; i < e->nargs && e->op != AT_X_INDEX; i++) {

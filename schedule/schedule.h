@@ -457,6 +457,8 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
 /* An index of a resolved expression at these values of the stage's axes (nest.c); what an index
  * tensor holds counts as 0. */
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
+/* Has a resolved index a product of axes or entries, beside those within reads in it? */
+bool at_index_multiplies(const at_expr *e);
 /* The reads in a stage's body and bounds, each once. */
 const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num);
 /* passes: [tensor], stages that are computed where they are read (reach.c). Which stages read a

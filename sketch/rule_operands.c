@@ -1,6 +1,7 @@
 /* sketch/rule_operands.c: what a sum calculates of weights and of index tensors' entries alone,
- * such as numbers of small integers, becomes an operand of its own before all other rules. It is
- * packed as a weight is, and calculated then, once:
+ * such as numbers of small integers, and what it reads of weights at products of indices becomes an
+ * operand of its own before all other rules. It is packed as a weight is, and calculated then,
+ * once:
  *
  *     y[m, n] = sum(k) x[m, k] * (w[n, k/2] % 16 - 8)    ->
  *         w_value[n, k] = w[n, k/2] % 16 - 8;  y[m, n] = sum(k) x[m, k] * w_value[n, k]
@@ -10,12 +11,21 @@
 #include "schedule/edit.h"
 #include "sketch/tile.h"
 
-/* Elements that one of what is read may become: 32 numbers of one bit each. */
-enum { MOST_PARTS = 32 };
+/* Elements that one of what is read may become: 32 numbers of one bit each. Of a few that are read
+ * at products of indices, as a row of cosines by a Fourier transform: 16 MB of them. */
+enum { MOST_PARTS = 32, MOST_OF_FEW = 1 << 22 };
 
 static bool reads_entries(const at_compute *c, const at_expr *e) {
     bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
     for (int i = 0; i < e->nargs; i++) any |= reads_entries(c, e->arg[i]);
+    return any;
+}
+
+static bool reads_at_products(const at_expr *e) {
+    bool any = false;
+    for (int i = 0; i < e->nargs; i++)
+        any |=
+            (e->op == AT_X_INDEX && at_index_multiplies(e->arg[i])) || reads_at_products(e->arg[i]);
     return any;
 }
 
@@ -46,7 +56,10 @@ static bool take(sketch_state *s, const char *stage, const at_facts_given *given
     *at_push(s->arena, &s->operands) = stage;
     if (sketch_look_again(s, given, &why) != AT_OK) return false;
     int t = at_compute_find(s->compute, stage);
-    return sketch_elements(s, t) <= MOST_PARTS * elements_read(s, s->compute->tensors[t].body);
+    const at_expr *body = s->compute->tensors[t].body;
+    double most = MOST_PARTS * elements_read(s, body);
+    if (reads_at_products(body) && most < MOST_OF_FEW) most = MOST_OF_FEW;
+    return sketch_elements(s, t) <= most;
 }
 
 /* What a sum makes of weights by one of them; NULL: nothing. */
@@ -58,10 +71,10 @@ static sketch_state *with_part(const sketch_state *s, const char *sum, int tenso
     at_error why;
     const at_expr *operand =
         at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
-    bool has_entries = operand && reads_entries(c, operand);
-    if (!operand || (s->keeps_weights && !has_entries)) return NULL;
+    bool has_to = operand && (reads_entries(c, operand) || reads_at_products(operand));
+    if (!operand || (s->keeps_weights && !has_to)) return NULL;
     sketch_state *b = sketch_branch(s, "");
-    b->joins_weights |= !has_entries;
+    b->joins_weights |= !has_to;
     e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_value", from));
     return sketch_step(b, &e, &why) == AT_OK && take(b, e.names[0], given) ? b : NULL;
 }

@@ -46,6 +46,7 @@ static int64_t value_of(runner *r, const at_aff *x) {
             break;
         case AT_SYM_MIN: a = a < b ? a : b; break;
         case AT_SYM_MAX: a = a > b ? a : b; break;
+        case AT_SYM_MUL: a *= b; break;
         }
         sum += x->t[i].k * a;
     }

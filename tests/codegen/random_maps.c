@@ -162,10 +162,11 @@ void function_stage(maker *m, int src) {
 int shift_stage(maker *m, int src) {
     at_text body = {0};
     int s = begin_stage(m, "s"), rank = m->tensor[src].rank, classes[RANK], at = below(m, rank);
-    int kind = below(m, 7);
+    int kind = below(m, 9);
     char index[RANK][RP_EXPR], extent[RP_EXPR];
     const char *E = m->tensor[src].extent[at];
-    static const char *const sizes[] = {"@", "(@ + 1)/2", "(@)*2", "@", "@", "@", "(@ + 1)/2"};
+    static const char *const sizes[] = {"@", "(@ + 1)/2", "(@)*2", "@", "@",
+                                        "@", "(@ + 1)/2", "@",     "@"};
     substitute(m, extent, sizes[kind], E, "");
     for (int d = 0; d < rank; d++) {
         bool own = d == at && (kind == 1 || kind == 2 || kind == 6 || chance(m, 50));
@@ -175,9 +176,9 @@ int shift_stage(maker *m, int src) {
     }
     E = m->tensor[src].extent[at];
     const char *i = axis_of(m, classes[at]);
-    static const char *const forms[] = {"@ - 1 - #",         "#*2",           "#/2",
-                                        "min(# + 1, @ - 1)", "max(# - 1, 0)", "(# + 1) % (@)",
-                                        "# + (@)/2"};
+    static const char *const forms[] = {
+        "@ - 1 - #",     "#*2",       "#/2", "min(# + 1, @ - 1)", "max(# - 1, 0)",
+        "(# + 1) % (@)", "# + (@)/2", "",    "#*(# + 1)/2 % (@)"};
     if (kind == 4 && chance(m, 50)) { /* a window of two */
         read_tensor(m, s, src, index, classes, &body);
         at_text_addf(&body, " + (%s + 1 < %s ? ", i, E);
@@ -186,7 +187,9 @@ int shift_stage(maker *m, int src) {
         read_tensor(m, s, src, index, classes, &body);
         at_text_add(&body, " : 0)");
     } else {
-        substitute(m, index[at], forms[kind], E, i);
+        if (kind == 7) /* a product with the first axis, which may be the same */
+            snprintf(index[at], RP_EXPR, "%s*%s %% (%s)", i, axis_of(m, classes[0]), E);
+        else substitute(m, index[at], forms[kind], E, i);
         classes[at] = -1;
         read_tensor(m, s, src, index, classes, &body);
     }

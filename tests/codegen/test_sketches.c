@@ -182,6 +182,9 @@ static void operators(void **state) {
         {"tests/te/chosen_entries", "Y=5,X=37"},
         {"tests/te/mixed_entries", "M=5,N=37,K=12"},
         {"tests/te/places_in_lists", "V=7,E=53"},
+        {"dft", "B=5,N=37"},
+        {"packed_triangle", "N=29"},
+        {"tests/te/lower_triangle", "N=31,M=3"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");

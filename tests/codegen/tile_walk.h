@@ -25,6 +25,7 @@ static inline int64_t walk_value(const walk *w, const at_aff *x) {
         int64_t a = walk_value(w, s->of), b = s->of2 ? walk_value(w, s->of2) : 0;
         if (s->kind == AT_SYM_DIV) a = at_floordiv(a, s->by);
         else if (s->kind == AT_SYM_LOAD) a = w->data[s->tensor].i[a];
+        else if (s->kind == AT_SYM_MUL) a *= b;
         else if (s->kind == AT_SYM_MIN ? b < a : b > a) a = b;
         sum += x->t[i].k * a;
     }
