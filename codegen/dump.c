@@ -96,7 +96,10 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         return;
     }
     if (v->op == AT_V_INDEX) {
+        bool is_sum = v->at->n + (v->at->c != 0) > 1;
+        at_text_add(out, is_sum ? "(" : "");
         print_affine(l, out, v->at);
+        at_text_add(out, is_sum ? ")" : "");
         return;
     }
     if (v->op == AT_V_SELECT) {

@@ -8,7 +8,7 @@
  * Ensures: what digits of entries remain depend on loops, too. */
 #include "codegen/codegen_int.h"
 
-#define MOST_NUMBERS (1 << 22)           /* that indices used as values may reach */
+#define MOST_NUMBERS (1 << 24)           /* of indices as values: a float has all of these */
 #define MOST_ELEMENTS ((int64_t)1 << 30) /* of what is addressed: entries are int */
 
 typedef struct {

@@ -70,9 +70,9 @@ static void messages(void **state) {
         {"run dense --args M=16,N=16,K=16 --config default --timeout 0.0001ms",
          "exceeded 1e-07 s; --timeout gives it more time", 3},
         {"run ./own.c --config default",
-         "tables: an index that may be beyond 4194304 is used as a value", 3},
+         "tables: an index that may be beyond 16777216 is used as a value", 3},
     };
-    write_own("a[x] > 0 ? a[x] : x*5000000");
+    write_own("a[x] > 0 ? a[x] : x*20000000");
     cli_write("w.mtx",
               "%%MatrixMarket matrix coordinate real general\n30 50 2\n1 1 1.0\n3 9 2.0\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

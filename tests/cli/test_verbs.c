@@ -193,9 +193,9 @@ static void show_before_failure(void **state) {
         bool is_through;
     } cases[] = {{"dissolve", true}, {"partition", true}, {"tables", false}, {"emit", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *command = "./autotune show far.te --args N=5000000 --dump=%s";
+        const char *command = "./autotune show far.te --args N=20000000 --dump=%s";
         const cli_result *r = cli_expect(3, command, cases[i].pass);
-        check_contains(r->err, "tables: an index that may be beyond 4194304 is used as a value\n");
+        check_contains(r->err, "tables: an index that may be beyond 16777216 is used as a value\n");
         if (cases[i].is_through) check_contains(r->out, "=>\n");
         if (cases[i].is_through) check_contains(r->out, "\nfor ");
         else assert_string_equal(r->out, "");
