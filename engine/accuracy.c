@@ -20,7 +20,7 @@ static bool matters(const at_session *s) {
     const at_compute *c = at_task_compute(s->task);
     at_config config;
     int64_t *values;
-    if (s->options.max_error > 0 || at_compute_has_tables(c)) return true;
+    if (s->options.max_error > 0 || at_compute_is_transform(c)) return true;
     if (at_compute_has_steps(c) ||
         at_task_default_config(s->scratch, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->scratch, s->task, &config, &values, NULL) != AT_OK)
@@ -31,8 +31,8 @@ static bool matters(const at_session *s) {
     return !at_compute_exact_range(c, values, given, longest);
 }
 
-/* Is it of interest? Where the options name a limit; where the computation has tables, which are an
- * algorithm's; where it is exact on no integers, and no step of it turns a rounding error into a
+/* Is it of interest? Where the options name a limit; where the computation is a transform, which is
+ * an algorithm; where it is exact on no integers, and no step of it turns a rounding error into a
  * large one. */
 static bool is_of_interest(at_session *s) {
     at_accuracies *x = &s->accuracy;
@@ -44,7 +44,7 @@ static bool is_of_interest(at_session *s) {
 /* Nobody asked for a limit: it holds for algorithms that round more than the definition has to. How
  * much that is elsewhere, the definition decides: each element has a limit of its own. */
 static bool is_limited(const at_session *s) {
-    return s->options.max_error > 0 || at_compute_has_tables(at_task_compute(s->task));
+    return s->options.max_error > 0 || at_compute_is_transform(at_task_compute(s->task));
 }
 
 static bool is_met(const at_session *s, const at_accuracy *x) {

@@ -85,8 +85,8 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed);
 bool at_dataset_keeps(const at_tensor *t);
 
 /* Of each row of inputs' last axis, channels, one element stays, drawn from the seed: then outputs
- * are sums of few terms, whose limits are narrow. Of computations with tables
- * (at_compute_has_tables) that have limits; others stay as they are. */
+ * are sums of few terms, whose limits are narrow. Of computations by
+ * transforms (at_compute_is_transform) that have limits; others stay as they are. */
 void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed);
 
 /* The tensor that can not be had in the shape that a program wants; NULL: all can. */

@@ -151,7 +151,7 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
 }
 
 void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed) {
-    if (d->is_exact || !at_compute_has_tables(d->compute)) return;
+    if (d->is_exact || !at_compute_is_transform(d->compute)) return;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         if (x->role != AT_ROLE_INPUT || x->is_int || d->given[t] || x->num_axes < 2) continue;

@@ -343,17 +343,31 @@ int at_compute_exact_range(const at_compute *c, const int64_t *values, const dou
 
 /* ---- how it rounds --------------------------------------------------------------------------- */
 
-bool at_compute_has_tables(const at_compute *c) {
-    for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_table) return true;
-    return false;
-}
-
 static bool is_computed(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_STAGE;
     for (int i = 0; i < e->nargs; i++)
         if (is_computed(c, e->arg[i])) return true;
     return e->op == AT_X_CALL || e->op == AT_X_MUL || e->op == AT_X_DIV;
+}
+
+static bool magnifies_errors(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_CALL && (e->integer == AT_FUNCTION_EXP || e->integer == AT_FUNCTION_LOG ||
+                               e->integer == AT_FUNCTION_SQRT || e->integer == AT_FUNCTION_RSQRT))
+        return is_computed(c, e->arg[0]);
+    if (e->op == AT_X_DIV && is_float_expr(c, e->arg[1]) && is_computed(c, e->arg[1])) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (magnifies_errors(c, e->arg[i])) return true;
+    return false;
+}
+
+bool at_compute_is_transform(const at_compute *c) {
+    bool has_table = false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        has_table |= c->tensors[t].is_table;
+        if (c->tensors[t].role == AT_ROLE_STAGE && magnifies_errors(c, c->tensors[t].body))
+            return false;
+    }
+    return has_table;
 }
 
 static bool has_steps(const at_compute *c, const at_expr *e) {

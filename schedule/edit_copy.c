@@ -243,13 +243,21 @@ static outline_node *place_of_copy(const rewrite *w, const layout *l) {
     return l->from->role == AT_ROLE_STAGE ? rewrite_outermost(l->leaf) : w->o.root;
 }
 
-/* Whether a stage is computed in the loops of its reader, or, not of weights alone, at each read.
- */
-static bool is_made_beside(const rewrite *w, const layout *l) {
-    outline_node *maker = outline_leaf(&w->o, l->from->name);
-    if (l->from->role != AT_ROLE_STAGE) return false;
-    if (!maker) return !w->old->tensors[at_compute_find(w->old, l->from->name)].is_packing;
-    return rewrite_outermost(maker) == rewrite_outermost(l->leaf);
+/* Another name of a tensor, with other axes. */
+static bool is_renaming(const at_expr *body) {
+    bool is = body->op == AT_X_INDEX;
+    for (int i = 0; i < body->nargs; i++) is &= body->arg[i]->op == AT_X_NAME;
+    return is;
+}
+
+/* Whether a stage is computed in the loops of its reader, or at each read, where it is neither of
+ * weights alone nor a tensor's other name. */
+static bool is_made_beside(const rewrite *w, const layout *l, const at_tensor *from) {
+    if (from->role != AT_ROLE_STAGE) return false;
+    outline_node *maker = outline_leaf(&w->o, from->name);
+    if (maker) return rewrite_outermost(maker) == rewrite_outermost(l->leaf);
+    if (from->is_packing) return false;
+    return !is_renaming(from->body) || is_made_beside(w, l, &w->old->tensors[from->body->ref]);
 }
 
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
@@ -258,7 +266,7 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
                 .from = rewrite_find(w, tensor),
                 .leaf = outline_leaf(&w->o, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
-    if (is_made_beside(w, &l))
+    if (is_made_beside(w, &l, &w->old->tensors[at_compute_find(w->old, tensor)]))
         return at_fail(w->err, AT_E_INPUT, "@%s is in the loops of @%s: no copy of it goes there",
                        tensor, reader);
     AT_TRY(find_read(w, &l));

@@ -1,5 +1,5 @@
 /* schedule/edit_operand.c: E13, what a stage calculates of weights alone becomes a stage that it
- * reads, which can be packed as weights are. */
+ * reads, which can be packed as weights are; so does one of several reads of a tensor. */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -49,6 +49,48 @@ const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int ten
     return NULL;
 }
 
+/* Another name of the tensor, whose axes are some of the stage's. */
+static bool is_renaming(const at_compute *c, const at_tensor *stage, const at_expr *e) {
+    const at_tensor *x = &c->tensors[e->ref];
+    bool is = !x->is_int;
+    for (int i = 0; i < e->nargs && is; i++) {
+        int axis = e->arg[i]->op == AT_X_NAME ? e->arg[i]->ref : AT_REF_SIZE;
+        const at_expr *extent = axis < AT_REF_SIZE ? stage->axes[axis].extent : NULL;
+        is = extent && at_expr_equal(extent, x->axes[i].extent);
+        for (int j = 0; j < i; j++) is &= e->arg[j]->ref != axis;
+    }
+    return is;
+}
+
+/* The first read of the tensor that moves along the stage's axis; NULL: none does. */
+static const at_expr *read_along(const at_compute *c, const at_tensor *stage, const at_expr *e,
+                                 int tensor, int axis) {
+    if (e->op == AT_X_INDEX)
+        return e->ref == tensor && at_expr_uses(e, axis) && is_renaming(c, stage, e) ? e : NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *found = read_along(c, stage, e->arg[i], tensor, axis);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static at_status find_operand(const at_compute *c, const at_tensor *stage, int tensor,
+                              const char *axis, const at_expr **out, at_error *err) {
+    const char *name = c->tensors[tensor].name;
+    if (!axis) {
+        *out = at_edit_operand_of(c, stage->body, tensor);
+        if (*out) return AT_OK;
+        return at_fail(err, AT_E_INPUT, "@%s calculates nothing of weights alone with \"%s\"",
+                       stage->name, name);
+    }
+    *out = NULL;
+    for (int k = 0; k < axes_of(stage); k++)
+        if (!strcmp(stage->axes[k].name, axis)) *out = read_along(c, stage, stage->body, tensor, k);
+    if (*out) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "@%s reads no \"%s\" as it lies along \"%s\"", stage->name,
+                   name, axis);
+}
+
 /* Its axes that are not among the n so far, in the order in which it has them; of_reads: those of
  * places alone. */
 static void find_axes(const at_expr *e, bool of_reads, int *axes, int *n) {
@@ -74,9 +116,10 @@ static at_expr *with_reads(rewrite *w, const at_expr *e, const at_expr *operand,
 }
 
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
-                          const char *name, const at_compute **compute, at_tree **out,
-                          at_error *err) {
+                          const char *axis, const char *name, const at_compute **compute,
+                          at_tree **out, at_error *err) {
     rewrite w;
+    const at_expr *operand;
     at_expr *value[MAX_AXES];
     int axes[MAX_AXES], n = 0;
     AT_TRY(rewrite_start(&w, a, t, name, err));
@@ -85,21 +128,19 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     outline_node *leaf = from ? outline_leaf(&w.o, stage) : NULL;
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
-    const at_expr *operand = at_edit_operand_of(t->compute, from->body, of);
-    if (!operand)
-        return at_fail(err, AT_E_INPUT, "@%s calculates nothing of weights alone with \"%s\"",
-                       stage, tensor);
+    AT_TRY(find_operand(t->compute, from, of, axis, &operand, err));
     find_axes(operand, true, axes, &n); /* as what is read lies */
     find_axes(operand, false, axes, &n);
     at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
     made.axes = AT_NEW_ARRAY(a, at_axis, n);
     for (int k = 0; k < axes_of(from); k++) value[k] = rewrite_name(a, from->axes[k].name);
     for (int k = 0; k < n; k++) {
-        const at_axis *axis = &from->axes[axes[k]];
-        if (!axis->extent)
-            return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known", axis->name,
-                           stage);
-        made.axes[k] = (at_axis){.name = axis->name, .extent = rewrite_copy_expr(a, axis->extent)};
+        const at_axis *of_stage = &from->axes[axes[k]];
+        if (!of_stage->extent)
+            return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known",
+                           of_stage->name, stage);
+        made.axes[k] =
+            (at_axis){.name = of_stage->name, .extent = rewrite_copy_expr(a, of_stage->extent)};
     }
     if (!n)
         return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);

@@ -227,8 +227,10 @@ at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *v
 at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *values,
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err);
-/* Does it have a stage of given numbers, as algorithms by transforms do? */
-bool at_compute_has_tables(const at_compute *c);
+/* Does it have a stage of given numbers, as algorithms by transforms do, and no quotient by what
+ * was computed, root, exponential or logarithm of it, which may make a rounding error a large one?
+ */
+bool at_compute_is_transform(const at_compute *c);
 /* Does a value decide in steps: by floor, by comparing what was computed, or as an index? */
 bool at_compute_has_steps(const at_compute *c);
 

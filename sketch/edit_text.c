@@ -60,7 +60,9 @@ void at_edit_print(at_text *out, const at_edit *e) {
         at_text_addf(out, " as %s", e->names[0]);
         return;
     case AT_EDIT_OPERAND:
-        at_text_addf(out, " %s for %s as %s", e->other, e->stage, e->names[0]);
+        at_text_addf(out, " %s", e->other);
+        if (e->loop) at_text_addf(out, " along %s", e->loop);
+        at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
         return;
     case AT_EDIT_FACTOR: at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]); return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
@@ -231,6 +233,10 @@ static at_status rest(line_reader *r, at_edit *e) {
     case AT_EDIT_COPY: return copy(r, e);
     case AT_EDIT_OPERAND:
         AT_TRY(word(r, "a tensor", &e->other));
+        if (!at_end(r) && at_lex_is(r->lex, "along")) {
+            AT_TRY(at_lex_next(r->lex, r->err));
+            AT_TRY(word(r, "an axis", &e->loop));
+        }
         AT_TRY(expect(r, "for"));
         AT_TRY(stage(r, &e->stage));
         AT_TRY(expect(r, "as"));

@@ -28,10 +28,10 @@ typedef struct at_access {
 
 typedef struct at_stage_facts {
     bool is_stage, is_dissolved;
-    bool is_operand;   /* dissolved, and of weights alone: it is read, and packed, as a weight is */
-    bool is_written;   /* its leaf stands where somebody wrote it */
-    bool is_kept;      /* not dissolved, whatever it costs */
-    bool is_expensive; /* calls a function */
+    bool is_operand;         /* dissolved: it is read, and packed, as a tensor is */
+    bool is_written;         /* its leaf stands where somebody wrote it */
+    bool is_kept;            /* not dissolved, whatever it costs */
+    bool is_expensive;       /* calls a function */
     int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
     /* Its only reader reads it once, element by element, and may be placed beside it; of which axis
      * of the reader is each of this one's: itself. */
@@ -64,7 +64,7 @@ typedef struct at_facts_given {
     const bool *varies;    /* [sizes] those that knobs decide: nothing follows from their values */
     const bool *written;   /* [tensors] stages with a leaf; NULL, either: none */
     const bool *kept;      /* [tensors] stages that are not dissolved; NULL: none */
-    const bool *operands;  /* [tensors] packing stages that are; NULL: none */
+    const bool *operands;  /* [tensors] stages that are; NULL: none */
 } at_facts_given;
 /* Owned by a; borrows the rest. AT_E_INPUT: numbers that do not go together. */
 at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,

@@ -128,6 +128,7 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
     sketch_inline_terms(s, given);
     sketch_find_operands(s, given);
+    sketch_read_apart(s, given);
     return AT_OK;
 }
 

@@ -75,7 +75,8 @@ typedef enum at_edit_kind {
     AT_EDIT_COPY,      /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
     AT_EDIT_RENAME,    /* stage: its axes are `names` */
     AT_EDIT_WIDEN,     /* stage: its range `loop` goes as far as it may */
-    AT_EDIT_OPERAND,   /* what stage makes of `other` and the like; names[0]: the new stage */
+    AT_EDIT_OPERAND,   /* what stage makes of `other` and the like, or reads of it along axis
+                        * `loop`; names[0]: the new stage */
     AT_EDIT_FACTOR,    /* loop of stage; names[0]: the new stage */
     AT_EDIT_MARK,      /* loop of stage: ann */
     AT_EDIT_DROP,      /* loop of stage */

@@ -110,8 +110,8 @@ double sketch_elements(const sketch_state *s, int tensor) {
 }
 
 bool sketch_is_weight(const sketch_state *s, int tensor) {
-    return s->facts->compute->tensors[tensor].role == AT_ROLE_WEIGHT ||
-           s->facts->of[tensor].is_operand;
+    const at_tensor *t = &s->facts->compute->tensors[tensor];
+    return t->role == AT_ROLE_WEIGHT || (s->facts->of[tensor].is_operand && t->is_packing);
 }
 
 bool sketch_is_far(const sketch_state *s, int tensor) {

@@ -143,6 +143,11 @@ static void definitions(void **state) {
     cli_expect(0, "./autotune ./scores.te --trials 2 --log scores.log");
     assert_true(recorded("scores.log", "max_error") > 1e-5);
     cli_expect(3, "./autotune ./scores.te --trials 2 --max-error 1e-5 --log scores2.log");
+    cli_write("ratio.te", "args N=999\nf[9, N] : input\nd[q:9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}\n"
+                          "all[n:N] = sum(q:9) f[q, n]\nmoved[n:N] = sum(q:9) d[q]*f[q, n]\n"
+                          "out[n:N] = moved[n] / (all[n]*all[n])\n");
+    cli_expect(0, "./autotune ./ratio.te --trials 2 --log ratio.log");
+    assert_true(recorded("ratio.log", "max_error") > 1e-5);
     cli_write("silu.te", "args N=4096\nA[N] : input\ny[i:N] = 40*A[i]\n"
                          "out[i:N] = y[i] / (1 + exp(-y[i]))\n");
     cli_expect(0, "./autotune ./silu.te --trials 2 --log silu.log");

@@ -406,7 +406,13 @@ static void widened(void **state) {
 }
 
 static at_status operand(const char *stage, const char *tensor, const char *name) {
-    return at_edit_operand(e.f.arena, e.tree, stage, tensor, name, &e.compute, &e.tree, &e.err);
+    return at_edit_operand(e.f.arena, e.tree, stage, tensor, NULL, name, &e.compute, &e.tree,
+                           &e.err);
+}
+
+static at_status along(const char *stage, const char *tensor, const char *axis, const char *name) {
+    return at_edit_operand(e.f.arena, e.tree, stage, tensor, axis, name, &e.compute, &e.tree,
+                           &e.err);
 }
 
 /* What is calculated of weights alone becomes a stage, as far as it goes; not what an integer
@@ -439,6 +445,40 @@ static void operands(void **state) {
     REFUSED("@A has no leaf in this tree", operand("A", "W", "more"));
     REFUSED("there is no tensor \"B\"", operand("s", "B", "more"));
     REFUSED("there is a tensor \"d\" already", operand("s", "W", "d"));
+    end();
+}
+
+/* One of several reads of a tensor: as a whole, by axes that go as far as it does. */
+static void reads_apart(void **state) {
+    (void)state;
+    static const char gram[] = "A[N, K] : input\nB[N, K] : input\nP[N] : index\n"
+                               "h[i:N, k:K] = A[i, k]*2\n"
+                               "s[i:N, j:N] = sum(k:K) j <= i ? A[i, k]*A[j, k] : 0\n"
+                               "t[i:N, j:N] = sum(k:K) h[i, k]*h[j, k]\n"
+                               "u[i:N - 1, j:N] = sum(k:K) B[i, k]*B[j, k]*B[P[i], k]\n"
+                               "out[i:N - 1, j:N] = s[i, j] + t[i, j] + u[i, j]\n";
+    static const example x = {"gram", "N=4, K=5", gram,
+                              "i, k =>\n    @h = i, k\n"
+                              "i, j, k =>\n    @s = i, j // k\n"
+                              "i, j, k =>\n    @t = i, j // k\n"
+                              "i, j, k =>\n    @u = i, j // k\n"
+                              "i, j =>\n    @out = i, j\n"};
+    begin(&x);
+    DO(along("s", "A", "j", "a"));
+    expect_stage("a[j:N, k:K] = A[j, k]\n");
+    expect_stage("s[i:N, j:N] = sum(k:K) j <= i ? A[i, k]*a[j, k] : 0\n");
+    DO(along("t", "h", "i", "g"));
+    expect_stage("t[i:N, j:N] = sum(k:K) g[i, k]*h[j, k]\n");
+    expect_same_outputs();
+    static const char *const made[] = {"a", "g"};
+    for (int i = 0; i < 2; i++) /* their other name is copied, though it has no memory */
+        DO(at_edit_dissolve(e.f.arena, e.tree, e.compute, made[i], &e.tree, &e.err));
+    DO(COPY(AT_COPY_LAYOUT, "a", "s", "a_packed"));
+    DO(COPY(AT_COPY_LAYOUT, "g", "t", "g_packed"));
+    expect_same_outputs();
+    REFUSED("@u reads no \"B\" as it lies along \"i\"", along("u", "B", "i", "b"));
+    REFUSED("@u reads no \"B\" as it lies along \"x\"", along("u", "B", "x", "b"));
+    REFUSED("@s reads no \"B\" as it lies along \"j\"", along("s", "B", "j", "b"));
     end();
 }
 
@@ -480,6 +520,7 @@ int main(void) {
                                        cmocka_unit_test(renamed),
                                        cmocka_unit_test(widened),
                                        cmocka_unit_test(operands),
+                                       cmocka_unit_test(reads_apart),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }
