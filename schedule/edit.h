@@ -135,7 +135,15 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                           const char *axis, const char *name, const at_compute **compute,
                           at_tree **out, at_error *err);
-/* That expression within e; NULL: there is none. */
+/* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
+ * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
+ * is turned round (edit_turn.c).
+ *     @s = .. r[D - d, c]   ->   @t = r[D - p, c];  @s = .. t[c, d]   (t: over c, p)
+ */
+at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                       const char *axis, const char *name, const at_compute **compute,
+                       at_tree **out, at_error *err);
+/* Of E13: that expression within e; NULL: there is none. */
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */

@@ -10,6 +10,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
     [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
+    [AT_EDIT_TURN] = "turn",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -60,6 +61,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
         at_text_addf(out, " as %s", e->names[0]);
         return;
     case AT_EDIT_OPERAND:
+    case AT_EDIT_TURN:
         at_text_addf(out, " %s", e->other);
         if (e->loop) at_text_addf(out, " along %s", e->loop);
         at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
@@ -232,9 +234,10 @@ static at_status rest(line_reader *r, at_edit *e) {
         return names(r, e, true);
     case AT_EDIT_COPY: return copy(r, e);
     case AT_EDIT_OPERAND:
+    case AT_EDIT_TURN:
         AT_TRY(word(r, "a tensor", &e->other));
-        if (!at_end(r) && at_lex_is(r->lex, "along")) {
-            AT_TRY(at_lex_next(r->lex, r->err));
+        if (e->kind == AT_EDIT_TURN || (!at_end(r) && at_lex_is(r->lex, "along"))) {
+            AT_TRY(expect(r, "along"));
             AT_TRY(word(r, "an axis", &e->loop));
         }
         AT_TRY(expect(r, "for"));

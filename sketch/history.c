@@ -267,7 +267,8 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
         const at_edit *e = &h->steps[i];
         rewritten |= e->kind == AT_EDIT_COPY || e->kind == AT_EDIT_FACTOR ||
                      e->kind == AT_EDIT_INLINE || e->kind == AT_EDIT_RENAME ||
-                     e->kind == AT_EDIT_WIDEN || e->kind == AT_EDIT_OPERAND;
+                     e->kind == AT_EDIT_WIDEN || e->kind == AT_EDIT_OPERAND ||
+                     e->kind == AT_EDIT_TURN;
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
     }
     at_schedulable *s = finish(&r, c, tree);

@@ -129,6 +129,7 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     sketch_inline_terms(s, given);
     sketch_find_operands(s, given);
     sketch_read_apart(s, given);
+    sketch_turn(s, given);
     return AT_OK;
 }
 

@@ -133,6 +133,8 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
     case AT_EDIT_WIDEN: return at_edit_widen(a, t, e->stage, e->loop, compute, tree, err);
     case AT_EDIT_OPERAND:
         return at_edit_operand(a, t, e->stage, e->other, e->loop, e->names[0], compute, tree, err);
+    case AT_EDIT_TURN:
+        return at_edit_turn(a, t, e->stage, e->other, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_FACTOR:
         return at_edit_factor(a, t, e->stage, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_MARK: return at_edit_mark(a, t, c, e->stage, e->loop, e->ann, tree, err);

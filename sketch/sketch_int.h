@@ -71,6 +71,7 @@ typedef struct sketch_state {
     const at_tree *written;            /* and as it was written */
     bool keeps_weights, joins_weights; /* no operand, or one at least, is of weights alone */
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
+    AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
     bool is_preferred; /* the task's default is one of these, if there are any */
     const int *like;   /* [tensors] the first visited of the stages that are alike, or itself */
@@ -170,6 +171,9 @@ void sketch_find_operands(sketch_state *s, const at_facts_given *given);
 /* What a sum reads across its lanes of a tensor that it reads in another way, too, is a stage of
  * its own (rule_apart.c); given: as for s->before. */
 void sketch_read_apart(sketch_state *s, const at_facts_given *given);
+/* Copies of what lanes of a stage would go across, or backwards (rule_turn.c); given: as for
+ * s->before. */
+void sketch_turn(sketch_state *s, const at_facts_given *given);
 /* Facts of what edits made of the computation before all rules (steps.c). */
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed

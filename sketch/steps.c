@@ -17,6 +17,7 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     OWN(ways);
     OWN(splits);
     OWN(operands);
+    OWN(kept);
 #undef OWN
     if (*word) b->name = *s->name ? at_format(a, "%s+%s", s->name, word) : at_strdup(a, word);
     return b;
@@ -52,6 +53,7 @@ at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_err
     bool *operands = AT_NEW_ARRAY(a, bool, s->compute->num_tensors);
     for (int t = 0; t < c->num_tensors && given->kept; t++)
         if (given->kept[t]) kept[at_compute_find(s->compute, c->tensors[t].name)] = true;
+    for (int i = 0; i < s->kept.len; i++) kept[at_compute_find(s->compute, s->kept.data[i])] = true;
     for (int i = 0; i < s->operands.len; i++)
         operands[at_compute_find(s->compute, s->operands.data[i])] = true;
     left.kept = kept;

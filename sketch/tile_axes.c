@@ -36,9 +36,7 @@ bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int ax
            !is_worth_packing(s, stage, x);
 }
 
-/* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
- * short sum or along the sum; or they would of a copy. */
-static bool reads_vectors(const sketch_state *s, int stage, int axis) {
+bool tile_reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
@@ -101,7 +99,8 @@ int tile_vector_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     if (!has_counted_sums(t)) return -1;
     for (int k = t->num_axes - 1; k >= 0; k--)
-        if (s->facts->of[stage].inner[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return k;
+        if (s->facts->of[stage].inner[k] >= LEAST_LANES && tile_reads_vectors(s, stage, k))
+            return k;
     return -1;
 }
 
@@ -164,7 +163,7 @@ int tile_dot_of(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes + t->num_reduce - 1;
     if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT) return -1;
-    if (tile_vector_of(s, stage) >= 0 || !reads_vectors(s, stage, last)) return -1;
+    if (tile_vector_of(s, stage) >= 0 || !tile_reads_vectors(s, stage, last)) return -1;
     int row = tile_row_of(s, stage, last);
     return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
 }

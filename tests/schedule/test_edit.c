@@ -482,6 +482,43 @@ static void reads_apart(void **state) {
     end();
 }
 
+static at_status turn(const char *stage, const char *tensor, const char *axis, const char *name) {
+    return at_edit_turn(e.f.arena, e.tree, stage, tensor, axis, name, &e.compute, &e.tree, &e.err);
+}
+
+/* The dimension that an axis moves along comes last, forwards; other reads stay. */
+static void turned(void **state) {
+    (void)state;
+    static const char text[] =
+        "R[I + J, D] : weight\nA[I, J + 3] : input\n"
+        "s[i:I, j:J] = sum(d:D) R[j - i + I - 1, d]*R[i, d]\n"
+        "t[i:I, j:J] = A[i, h - j] + A[i, h - j + 1]*A[i, 0] where h = J + 1\n"
+        "u[i:I, j:J] = A[i, 2*j/2] + A[i, j]*A[j%I, j]\n"
+        "out[i:I, j:J] = s[i, j] + t[i, j] + u[i, j]\n";
+    static const example x = {"text", "I=3, J=4, D=5", text,
+                              "i, j, d =>\n    @s = i, j // d\n"
+                              "i, j =>\n    @t = i, j\n"
+                              "i, j =>\n    @u = i, j\n"
+                              "i, j =>\n    @out = i, j\n"};
+    begin(&x);
+    DO(turn("s", "R", "j", "r"));
+    expect_stage("r[r_i0:D, r_i1:I + J] = R[r_i1, r_i0]\n");
+    expect_stage("s[i:I, j:J] = sum(d:D) r[d, j - i + I - 1]*R[i, d]\n");
+    assert_true(e.compute->tensors[at_compute_find(e.compute, "r")].is_packing);
+    DO(turn("t", "A", "j", "a"));
+    expect_stage("a[a_i0:I, a_i1:J + 3] = A[a_i0, J + 3 - 1 - a_i1]\n");
+    expect_same_outputs();
+    REFUSED("@u has no reads of \"A\" that go along one dimension by steps of \"j\"",
+            turn("u", "A", "j", "b"));
+    REFUSED("@t has no reads of \"R\" that go along one dimension by steps of \"j\"",
+            turn("t", "R", "j", "b"));
+    REFUSED("@t has no axis \"d\"", turn("t", "A", "d", "b"));
+    REFUSED("@A has no leaf in this tree", turn("A", "A", "j", "b"));
+    REFUSED("there is no tensor \"B\"", turn("t", "B", "j", "b"));
+    REFUSED("there is a tensor \"r\" already", turn("t", "A", "j", "r"));
+    end();
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -521,6 +558,7 @@ int main(void) {
                                        cmocka_unit_test(widened),
                                        cmocka_unit_test(operands),
                                        cmocka_unit_test(reads_apart),
+                                       cmocka_unit_test(turned),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

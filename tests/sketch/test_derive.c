@@ -88,6 +88,8 @@ static void sets(void **state) {
         {"examples/te/quantised_dense.te", "M=5,N=37,K=48,G=2", false},
         {"examples/te/packed_dense.te", "M=5,N=37,K=18", false},
         {"examples/te/dft.te", "B=5,N=37", false},
+        {"tests/te/relative_positions.te", "H=3,S=37,D=5,R=2,W=7", false},
+        {"tests/te/similarities.te", "N=21,K=7,D=5", false},
         {"tests/te/halves_of_a_weight.te", "M=5,N=37,H=9", false},
         {"tests/te/eighths_of_a_weight.te", "M=5,N=37,L=2", false},
         {"examples/te/ring_contraction.te", "O=3,V=7", false},

@@ -1,0 +1,122 @@
+/* schedule/edit_turn.c: E14, a copy of a tensor whose last dimension is the one that an axis of the
+ * reader moves along, forwards, so that elements that follow each other along that axis lie side by
+ * side. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/rewrite.h"
+
+enum { STEP_OTHER = 2 };
+
+/* By how much a step of the axis moves an index: -1, 0, 1, or otherwise. */
+static int step_along(const at_expr *e, int axis) {
+    if (!at_expr_uses(e, axis)) return 0;
+    if (e->op == AT_X_NAME) return 1;
+    if (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB) return STEP_OTHER;
+    int x = step_along(e->arg[0], axis), y = e->nargs > 1 ? step_along(e->arg[1], axis) : 0;
+    if (x == STEP_OTHER || y == STEP_OTHER) return STEP_OTHER;
+    int step = e->op == AT_X_NEG ? -x : e->op == AT_X_ADD ? x + y : x - y;
+    return step < -1 || step > 1 ? STEP_OTHER : step;
+}
+
+typedef struct turn {
+    const at_tensor *from;
+    int tensor, axis;
+    int dimension, step; /* of the reads that move along the axis; -1: there are none so far */
+} turn;
+
+static bool is_turned(const turn *x, const at_expr *e) {
+    return e->op == AT_X_INDEX && e->ref == x->tensor && at_expr_uses(e, x->axis);
+}
+
+/* False: one of them moves in several dimensions, or unlike another. */
+static bool find_way(turn *x, const at_expr *e) {
+    if (!is_turned(x, e)) {
+        for (int i = 0; i < e->nargs; i++)
+            if (!find_way(x, e->arg[i])) return false;
+        return true;
+    }
+    int dimension = -1, step = 0;
+    for (int d = 0; d < e->nargs; d++) {
+        int own = step_along(e->arg[d], x->axis);
+        if (own == STEP_OTHER || (own && dimension >= 0)) return false;
+        if (own) dimension = d, step = own;
+    }
+    bool is_alike = x->dimension < 0 || (x->dimension == dimension && x->step == step);
+    x->dimension = dimension;
+    x->step = step;
+    return dimension >= 0 && is_alike;
+}
+
+/* From the end of the dimension instead of its beginning. */
+static at_expr *from_end(rewrite *w, const turn *x, at_expr *index) {
+    at_expr *last = rewrite_binary(w->arena, AT_X_SUB,
+                                   rewrite_copy_expr(w->arena, x->from->axes[x->dimension].extent),
+                                   at_expr_int(w->arena, 1));
+    return rewrite_binary(w->arena, AT_X_SUB, last, index);
+}
+
+/* A copy of e that reads the turned copy. */
+static at_expr *with_reads(rewrite *w, const turn *x, const at_expr *e, const char *name,
+                           at_expr **axis) {
+    at_expr *out = rewrite_expr_at(w->arena, e, axis);
+    if (!is_turned(x, e)) {
+        for (int i = 0; i < e->nargs; i++) out->arg[i] = with_reads(w, x, e->arg[i], name, axis);
+        return out;
+    }
+    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, e->nargs);
+    for (int d = 0, n = 0; d < e->nargs; d++)
+        if (d != x->dimension) index[n++] = out->arg[d];
+    at_expr *last = out->arg[x->dimension];
+    index[e->nargs - 1] = x->step < 0 ? from_end(w, x, last) : last;
+    return rewrite_read(w->arena, name, e->nargs, index);
+}
+
+/* The copy as a stage of its own, over axes of fresh names. */
+static at_tensor made_of(rewrite *w, const turn *x, const char *name) {
+    const int n = x->from->num_axes;
+    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
+    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
+    made.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
+    for (int k = 0; k < n; k++) {
+        int d = k == n - 1 ? x->dimension : k + (k >= x->dimension);
+        made.axes[k] = (at_axis){.name = rewrite_fresh(w, at_format(w->arena, "%s_i%d", name, k)),
+                                 .extent = rewrite_copy_expr(w->arena, x->from->axes[d].extent)};
+        index[d] = rewrite_name(w->arena, made.axes[k].name);
+    }
+    if (x->step < 0) index[x->dimension] = from_end(w, x, index[x->dimension]);
+    made.written = rewrite_read(w->arena, x->from->name, n, index);
+    return made;
+}
+
+at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                       const char *axis, const char *name, const at_compute **compute,
+                       at_tree **out, at_error *err) {
+    rewrite w;
+    at_expr *value[MAX_AXES];
+    const at_compute *c = t->compute;
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    const int s = at_compute_find(c, stage), of = at_compute_find(c, tensor);
+    const at_tensor *from = s < 0 ? NULL : &c->tensors[s];
+    outline_node *leaf = from ? outline_leaf(&w.o, stage) : NULL;
+    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
+    turn x = {.from = &c->tensors[of], .tensor = of, .axis = -1, .dimension = -1};
+    for (int k = 0; k < axes_of(from); k++) {
+        value[k] = rewrite_name(a, from->axes[k].name);
+        if (!strcmp(from->axes[k].name, axis)) x.axis = k;
+    }
+    if (x.axis < 0) return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\"", stage, axis);
+    if (x.from->is_int || !find_way(&x, from->body) || x.dimension < 0)
+        return at_fail(err, AT_E_INPUT,
+                       "@%s has no reads of \"%s\" that go along one dimension by steps of \"%s\"",
+                       stage, tensor, axis);
+    at_tensor made = made_of(&w, &x, name);
+    at_tensor *reader = rewrite_find(&w, stage);
+    reader->written = with_reads(&w, &x, from->body, name, value);
+    reader->num_defs = 0; /* its expression has them already */
+    outline_insert(&w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &made));
+    rewrite_insert(&w, stage, made);
+    return rewrite_finish(&w, compute, out);
+}
