@@ -27,10 +27,28 @@ static bool is_worth_packing(const sketch_state *s, int stage, const at_access *
     return sketch_is_weight(s, x->tensor);
 }
 
+/* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */
+static int64_t short_steps(const at_stage_facts *f, int sum) {
+    enum { SHORT = 7 };
+    int64_t n = f->divisor[sum] && !f->is_phase[sum] ? 0 : f->inner[sum];
+    return n > 1 && n <= SHORT ? n : 0;
+}
+
+/* Sums of few terms, or of a short window's rows, of which each output has its own: what lanes pick
+ * there no copy would serve several times. */
+static bool has_own_window(const sketch_state *s, int stage, const at_access *x) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    if (tile_sums_are_short(s, stage)) return true;
+    for (int k = 0; k < t->num_axes; k++)
+        if (tile_goes(s, stage, k) && x->stride[k] == 0) return false;
+    return t->num_reduce > 1 && short_steps(f, t->num_axes + t->num_reduce - 1);
+}
+
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     enum { MOST_STEP = 4 };
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    bool stored = axis == t->num_axes - 1 && tile_sums_are_short(s, stage),
+    bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
          summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
     return (stored || summed) && x->stride[axis] > 1 && x->stride[axis] <= MOST_STEP &&
            !is_worth_packing(s, stage, x);
@@ -102,13 +120,6 @@ int tile_vector_of(const sketch_state *s, int stage) {
         if (s->facts->of[stage].inner[k] >= LEAST_LANES && tile_reads_vectors(s, stage, k))
             return k;
     return -1;
-}
-
-/* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */
-static int64_t short_steps(const at_stage_facts *f, int sum) {
-    enum { SHORT = 7 };
-    int64_t n = f->divisor[sum] && !f->is_phase[sum] ? 0 : f->inner[sum];
-    return n > 1 && n <= SHORT ? n : 0;
 }
 
 /* Whether rows beside each other read some of the same along a reduction. */
