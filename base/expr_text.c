@@ -79,6 +79,12 @@ static at_status parse_extent(parser *p, at_expr **out) {
 }
 
 static at_status unknown_function(parser *p, const at_expr *named) {
+    if (!strcmp(named->name, "argmax") || !strcmp(named->name, "argmin"))
+        return at_lex_fail_at(
+            p->lex, named->line, named->col, p->err,
+            "unknown function \"%s\"; it takes two stages: m[y:Y] = %s(k:K) x[y, k]"
+            " and p[y:Y] = min(k:K) x[y, k] == m[y] ? k : inf",
+            named->name, named->name + 3);
     const char *known[AT_FUNCTION_COUNT + 2] = {"min", "max"};
     for (int i = 0; i < AT_FUNCTION_COUNT; i++) known[i + 2] = at_function_name((at_function)i);
     const char *near = at_nearest(named->name, known, AT_FUNCTION_COUNT + 2);
@@ -133,8 +139,9 @@ static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
         return AT_OK;
     }
     if (args.len < 2)
-        return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs two arguments",
-                              named->name);
+        return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                              "%s needs two arguments; of all elements it is %s(k:K) x[k]",
+                              named->name, named->name);
     at_expr *e = args.data[0];
     for (int i = 1; i < args.len; i++)
         e = node(p, is_min ? AT_X_MIN : AT_X_MAX, named->line, named->col, 2,

@@ -168,7 +168,11 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
 static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k) {
     int t = at_compute_find(&s->c->pub, e->name);
     if (t < 0) return unknown(s, e, true);
-    if (t == s->tensor) return FAIL_AT(s, e, "\"%s\" reads itself", e->name);
+    if (t == s->tensor)
+        return FAIL_AT(s, e,
+                       "\"%s\" reads itself: a stage reads only tensors above it; a running sum is "
+                       "sum(k:0..n + 1) x[k]",
+                       e->name);
     if (t > s->tensor)
         return FAIL_AT(s, e, "\"%s\" is below: a stage reads only tensors above it", e->name);
     const at_tensor *read = &s->c->pub.tensors[t];

@@ -174,7 +174,9 @@ static void each_refusal_has_its_message(void **state) {
     refused("exp(a, 2)", "t:1:1: exp takes one argument, not 2");
     refused("exp()", "t:1:1: exp needs one argument, not none");
     refused("min()", "t:1:1: min needs two arguments, not none");
-    refused("min(a)", "t:1:1: min needs two arguments");
+    refused("min(a)", "t:1:1: min needs two arguments; of all elements it is min(k:K) x[k]");
+    refused("argmax(a)", "t:1:1: unknown function \"argmax\"; it takes two stages: m[y:Y] = "
+                         "max(k:K) x[y, k] and p[y:Y] = min(k:K) x[y, k] == m[y] ? k : inf");
     refused("a < b == c", "t:1:7: comparing a comparison needs parentheses around it");
     refused("a == b < c", "t:1:3: comparing a comparison needs parentheses around it");
     refused("a < b < c == d", "t:1:11: comparing a comparison needs parentheses around it");

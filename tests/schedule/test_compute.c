@@ -211,7 +211,9 @@ static const struct {
     {"x[N] : input\no[i:N] = z[i]", "c:2:10: unknown tensor \"z\"\no[i:N] = z[i]\n         ^"},
     {"data[N] : input\no[i:N] = dada[i]",
      "c:2:10: unknown tensor \"dada\"; did you mean \"data\"?\no[i:N] = dada[i]\n         ^"},
-    {"x[N] : input\no[i:N] = o[i]", "c:2:10: \"o\" reads itself\no[i:N] = o[i]\n         ^"},
+    {"x[N] : input\no[i:N] = o[i]",
+     "c:2:10: \"o\" reads itself: a stage reads only tensors above it; a running sum is "
+     "sum(k:0..n + 1) x[k]\no[i:N] = o[i]\n         ^"},
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = x[i]",
      "c:2:10: \"p\" is below: a stage reads only tensors above it\no[i:N] = p[i]\n         ^"},
     {"x[N] : input\no[i:N] = x[x[i]]",
