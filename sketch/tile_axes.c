@@ -1,7 +1,7 @@
 /* sketch/tile_axes.c: which axes a register tile has: the one of its lanes, its rows. */
 #include "sketch/tile.h"
 
-enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64 };
+enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64, MOST_STEP = 4 };
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1;
@@ -45,13 +45,21 @@ static bool has_own_window(const sketch_state *s, int stage, const at_access *x)
     return t->num_reduce > 1 && short_steps(f, t->num_axes + t->num_reduce - 1);
 }
 
+/* Is the axis one of points, whose few parts lie side by side, and sums of few terms go over them?
+ */
+static bool is_of_points(const sketch_state *s, int stage, int axis) {
+    const int last = s->facts->compute->tensors[stage].num_axes - 1;
+    return axis == last - 1 && s->facts->of[stage].extent[last] <= MOST_STEP &&
+           tile_sums_are_short(s, stage);
+}
+
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
-    enum { MOST_STEP = 4 };
     const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (x->stride[axis] <= 1 || x->stride[axis] > MOST_STEP) return false;
+    if (is_of_points(s, stage, axis)) return true;
     bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
          summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
-    return (stored || summed) && x->stride[axis] > 1 && x->stride[axis] <= MOST_STEP &&
-           !is_worth_packing(s, stage, x);
+    return (stored || summed) && !is_worth_packing(s, stage, x);
 }
 
 bool tile_reads_vectors(const sketch_state *s, int stage, int axis) {
