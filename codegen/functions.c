@@ -96,37 +96,54 @@ static int with_sign_of(at_builder *b, int x, int sign) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* x * 2^k, k from -150 to 128: in two steps, of which the second may leave the normal floats.
- * rounded: k + ROUNDER, whose lowest bits are those of k. */
-static int scaled(at_builder *b, int x, int k, int rounded) {
-    if (b->l->target->gnu_scale) return binary(b, AT_T_SCALE, x, k);
-    int whole = with(b, AT_T_INT_SUB, rounded, ROUNDER);
-    int half = shift(b, AT_T_SHIFT_RIGHT, whole, 1), rest = binary(b, AT_T_INT_SUB, whole, half);
-    int first = with(b, AT_T_INT_ADD, shift(b, AT_T_SHIFT_LEFT, half, 23), 1);
-    int second = with(b, AT_T_INT_ADD, shift(b, AT_T_SHIFT_LEFT, rest, 23), 1);
+/* What is known of an exponential's argument: below 71, above -70, or neither. */
+typedef enum { AT_ANY, AT_LOW, AT_HIGH } bound;
+
+/* 2^-24 or 2^24, whichever is the second factor of 2^k; the first is 2^(k + 24) or 2^(k - 24). */
+#define SECOND_LOW 0x1p-24f
+#define SECOND_HIGH 0x1p24f
+#define SECONDS (48u << 23) /* what their bits differ by */
+
+/* What is added before, so that the lowest bits of the sum are the exponent of the first factor. */
+static float rounder_of(bound of) { return ROUNDER + (of == AT_LOW ? 127 + 24 : 127 - 24); }
+
+/* x * 2^k, k from -151 to 128, rounded: k and the number above. The first product is normal where
+ * the second may not be, and so is rounded once. For k = -151, where the result is 0, the bits of
+ * the first factor are 0: no product underflows, for which a core may take a hundred times as long.
+ */
+static int scaled(at_builder *b, int x, int k, int rounded, bound of) {
+    int first = shift(b, AT_T_SHIFT_LEFT, rounded, 23);
+    if (of != AT_ANY) {
+        x = binary(b, AT_T_MUL, x, first);
+        return with(b, AT_T_MUL, x, of == AT_LOW ? SECOND_LOW : SECOND_HIGH);
+    }
+    int less = with(b, AT_T_AND, shift(b, AT_T_SHIFT_RIGHT, k, 31), of_bits(SECONDS));
+    first = binary(b, AT_T_INT_ADD, first, less);
+    int second = binary(b, AT_T_INT_SUB, number(b, SECOND_HIGH), less);
     return binary(b, AT_T_MUL, binary(b, AT_T_MUL, x, first), second);
 }
 
 /* exp(x) = 2^k exp(r), |r| <= log(2)/2. Beyond -104 and 89 the result is 0 or infinite; what is not
- * a number passes, as the second operand. An instruction that scales takes any k, infinite or not a
- * number, too: there it is enough that exp(r), which may be anything positive or not a number where
- * k decides, ends at 2. */
-static int exponential(at_builder *b, int x) {
-    bool any_k = b->l->target->gnu_scale;
-    if (!any_k) {
-        x = binary(b, AT_T_MIN, number(b, 89), x);
-        x = binary(b, AT_T_MAX, number(b, -104), x);
-    }
-    int rounded = start(b, ROUNDER);
+ * a number passes, as the second operand. An instruction that scales takes any k and makes 0 where
+ * it is below -150: beyond, exp(r) is positive, or, where k is infinite, not a number, and the
+ * result infinite. */
+static int exponential(at_builder *b, int x, bound of) {
+    bool any_k = b->l->target->scales;
+    float rounder = any_k ? ROUNDER : rounder_of(of);
+    if (!any_k && of != AT_LOW) x = binary(b, AT_T_MIN, number(b, 89), x);
+    if (!any_k && of != AT_HIGH) x = binary(b, AT_T_MAX, number(b, -104.5f), x);
+    int rounded = start(b, rounder);
     add_product(b, rounded, x, 0x1.715476p+0f); /* 1/log(2) */
-    int k = with(b, AT_T_SUB, rounded, ROUNDER), r = copy(b, x);
+    int k = with(b, AT_T_SUB, rounded, rounder), r = copy(b, x);
     add_product(b, r, k, -LOG2_HIGH);
     add_product(b, r, k, -LOG2_LOW);
     int sum = POLYNOMIAL(b, EXP, r);
     operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
     operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
-    if (any_k) sum = with(b, AT_T_MIN, sum, 2);
-    return scaled(b, sum, k, rounded);
+    if (!any_k) return scaled(b, sum, k, rounded, of);
+    int result = binary(b, AT_T_SCALE, sum, k);
+    b->ops.data[b->ops.len - 1].number = -150;
+    return result;
 }
 
 /* log(x) = k log(2) + log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2); subnormal numbers are made normal
@@ -160,7 +177,7 @@ static int hyperbolic_tangent(at_builder *b, int x) {
     int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
     int factor = binary(b, AT_T_MUL, POLYNOMIAL(b, TANH, square), square);
     operation(b, AT_T_FMA, near, of, factor);
-    int e = with(b, AT_T_ADD, exponential(b, binary(b, AT_T_ADD, of, of)), 1);
+    int e = with(b, AT_T_ADD, exponential(b, binary(b, AT_T_ADD, of, of), AT_HIGH), 1);
     int far = binary(b, AT_T_SUB, number(b, 1), binary(b, AT_T_DIV, number(b, 2), e));
     blend(b, far, with(b, AT_T_LESS, of, 0.625f), near);
     return with_sign_of(b, far, x);
@@ -171,14 +188,15 @@ static int error_function(at_builder *b, int x) {
     int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
     operation(b, AT_T_FMA, near, of, POLYNOMIAL(b, ERF, square));
     int within = binary(b, AT_T_MIN, number(b, 4), of);
-    int far = binary(b, AT_T_SUB, number(b, 1), exponential(b, POLYNOMIAL(b, ERFC, within)));
+    int far =
+        binary(b, AT_T_SUB, number(b, 1), exponential(b, POLYNOMIAL(b, ERFC, within), AT_LOW));
     blend(b, far, with(b, AT_T_LESS, of, 1), near);
     return with_sign_of(b, far, x);
 }
 
 /* e/(1 + e) below 0, 1/(1 + e) above, e = exp(-|x|), which cannot overflow. */
 static int logistic(at_builder *b, int x) {
-    int e = exponential(b, with(b, AT_T_OR, x, of_bits(SIGN))), above = start(b, 1);
+    int e = exponential(b, with(b, AT_T_OR, x, of_bits(SIGN)), AT_LOW), above = start(b, 1);
     blend(b, above, with(b, AT_T_LESS, x, 0), e);
     return binary(b, AT_T_DIV, above, with(b, AT_T_ADD, e, 1));
 }
@@ -195,7 +213,7 @@ static int rounded_down(at_builder *b, int x) {
 
 int at_build_function(at_builder *b, at_function f, int x) {
     switch (f) {
-    case AT_FUNCTION_EXP: return exponential(b, x);
+    case AT_FUNCTION_EXP: return exponential(b, x, AT_ANY);
     case AT_FUNCTION_LOG: return logarithm(b, x);
     case AT_FUNCTION_SQRT: return unary(b, AT_T_SQRT, x);
     case AT_FUNCTION_RSQRT: return reciprocal_root(b, x);

@@ -28,12 +28,13 @@ typedef struct at_target {
     bool picks_whole;     /* a load of every so many floats is of whole registers (tile_pick.c) */
     bool masked_loads;    /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores;   /* by one store */
+    bool scales;          /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double;       /* registers hold doubles: `lanes` of them; floats are widened as they are
                              loaded, and rounded as they are stored. For +, -, *, /, min and max */
     const struct at_target *in_double; /* the same instructions with registers of doubles */
-    /* For gcc and clang, as asm: a register is the root of another; and is one times 2 to the power
-     * of another (NULL: no instruction of the set does that). Registers' numbers are filled in. */
-    const char *gnu_sqrt, *gnu_scale;
+    /* For gcc and clang, as asm: a register is the root of another. Registers' numbers are filled
+     * in. */
+    const char *gnu_sqrt;
     /* Of the first four lanes of two registers, the instruction of a name (NULL: as a shuffle). */
     const char *gnu_zip;
     /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,

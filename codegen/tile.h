@@ -41,7 +41,8 @@ typedef enum at_tile_kind {
     AT_T_MIN,
     AT_T_MAX,
     AT_T_MUL_ADD, /* dst = dst * a + b */
-    AT_T_SCALE,   /* a times 2 to the power of b, which is an integer; where the target has it */
+    AT_T_SCALE,   /* a times 2 to the power of b, which is an integer; where b is below `number`, 0;
+                     where the target has it */
     AT_T_AND,     /* of bits */
     AT_T_OR,
     AT_T_INT_ADD, /* of 32-bit integers, without overflow */
@@ -81,7 +82,7 @@ typedef struct at_tile_op {
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is */
     bool may_miss;           /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
                                 times `number` */
-    double number;           /* a float's, but in tiles in double */
+    double number;           /* a float's, but in tiles in double; scale */
     const char *name;        /* loop: of the loop in the tree */
 } at_tile_op;
 

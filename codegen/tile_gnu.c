@@ -249,7 +249,11 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
     case AT_T_TO_FLOAT:
         at_text_addf(out, "v%d = __builtin_convertvector((at_mask)v%d, at_vector)", op->dst, op->a);
         break;
-    case AT_T_SCALE: at_text_addf(out, t->target->gnu_scale, op->dst, op->a, op->b); return;
+    case AT_T_SCALE:
+        at_text_addf(out, "at_scale(v%d, v%d, v%d, at_all(", op->dst, op->a, op->b);
+        at_c_float(out, (float)op->number);
+        at_text_add(out, "))");
+        break;
     case AT_T_SWAP: swap(out, t, op); return;
     case AT_T_FIRST: first(out, t, op); return;
     default:

@@ -31,7 +31,9 @@ static float apply(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_FNMA: return multiply_add(t, -a, b, d);
     case AT_T_FMS: return multiply_add(t, a, b, -d);
     case AT_T_MUL_ADD: return multiply_add(t, d, a, b);
-    case AT_T_SCALE: return ldexpf(a, b > 1000 ? 1000 : b > -1000 ? (int)b : -1000);
+    case AT_T_SCALE:
+        if (isnan(b) || b == INFINITY) return b; /* infinite also of what is not a number */
+        return b < op->number ? 0 : ldexpf(a, b > 1000 ? 1000 : (int)b);
     case AT_T_AND: return of_bits(bits_of(a) & bits_of(b));
     case AT_T_OR: return of_bits(bits_of(a) | bits_of(b));
     case AT_T_INT_ADD: return of_bits(bits_of(a) + bits_of(b));

@@ -61,7 +61,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "the set has no constants in memory";
     if (op->kind >= AT_T_SCALE && (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
         return "an operand of bits lies in memory and is no constant";
-    if (op->kind == AT_T_SCALE && !t->target->gnu_scale) return "the set does not scale";
+    if (op->kind == AT_T_SCALE && (!t->target->scales || op->mem))
+        return "the set does not scale, or not by what lies in memory";
     if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
         (op->by < 1 || op->by > 31))
         return "a shift is not by 1 to 31 bits";

@@ -53,22 +53,22 @@ void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
 }
 
 /* Operations of a function of an element as codegen/functions.c writes it, where one instruction
- * multiplies and adds and one scales by a power of two; how many multiply and add; what scaling
+ * multiplies and adds and two scale by a power of two; how many multiply and add; what scaling
  * takes more in others, whose last product may be added at once. */
 static const struct {
     int all, joined, scaled;
 } functions[AT_FUNCTION_COUNT] = {
-    [AT_FUNCTION_EXP] = {12, 9, 9},     [AT_FUNCTION_LOG] = {32, 11, 0},
+    [AT_FUNCTION_EXP] = {12, 9, 7},     [AT_FUNCTION_LOG] = {32, 11, 0},
     [AT_FUNCTION_SQRT] = {1, 0, 0},     [AT_FUNCTION_RSQRT] = {2, 0, 0},
-    [AT_FUNCTION_TANH] = {28, 15, 8},   [AT_FUNCTION_ERF] = {34, 24, 8},
-    [AT_FUNCTION_SIGMOID] = {17, 9, 9}, [AT_FUNCTION_ABS] = {1, 0, 0},
+    [AT_FUNCTION_TANH] = {28, 15, 1},   [AT_FUNCTION_ERF] = {34, 24, 1},
+    [AT_FUNCTION_SIGMOID] = {17, 9, 2}, [AT_FUNCTION_ABS] = {1, 0, 0},
     [AT_FUNCTION_FLOOR] = {10, 0, 0},
 };
 
 static double of_call(const at_target *target, const at_expr *e) {
     int n = functions[e->integer].all;
     if (!target->fused) n += functions[e->integer].joined;
-    if (!target->gnu_scale) n += functions[e->integer].scaled;
+    if (!target->scales) n += functions[e->integer].scaled;
     return n;
 }
 

@@ -5,6 +5,8 @@
 /* False for what is not a number. */
 static const uint8_t comparisons[AT_T_KIND_COUNT] = {
     [AT_T_LESS] = 0x11, [AT_T_AT_MOST] = 0x12, [AT_T_EQUAL] = 0x00};
+/* True for it. */
+#define NOT_LESS 0x15
 /* Of three bits, first to third: the second ? the third : the first. */
 #define SECOND_CHOOSES 0xb8
 /* Mask registers: of comparisons, where a tile has any; those before, or all of them, of tails. */
@@ -83,6 +85,16 @@ static void store_apart(at_x86 *x, const at_tile_op *op) {
     }
 }
 
+/* Lanes that the mask leaves out do not underflow. */
+static void scale(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg dst = at_x86_reg(x, op->dst), by = at_x86_reg(x, op->b), k = at_mask_reg(COMPARED);
+    at_x86_arg compared[] = {k, at_mask_reg(0), by, at_x86_constant(4), at_imm(NOT_LESS)};
+    at_x86_arg scaled[] = {dst, k, at_x86_reg(x, op->a), by};
+    at_asm_emit(&x->code, AT_X86_VCMPPS, x->set->width / 4, false, 5, compared);
+    at_x86_point(x, op, 1);
+    at_asm_emit(&x->code, AT_X86_VSCALEFPS, 0, true, 4, scaled);
+}
+
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
@@ -90,9 +102,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
         [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
         [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
-        [AT_T_SCALE] = AT_X86_VSCALEFPS, [AT_T_AND] = AT_X86_VPANDD,
-        [AT_T_OR] = AT_X86_VPORD,        [AT_T_INT_ADD] = AT_X86_VPADDD,
-        [AT_T_INT_SUB] = AT_X86_VPSUBD};
+        [AT_T_AND] = AT_X86_VPANDD,      [AT_T_OR] = AT_X86_VPORD,
+        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
     at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     int32_t bits;
     switch (op->kind) {
@@ -137,6 +148,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
     case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
+    case AT_T_SCALE: scale(x, op); return;
     default: break;
     }
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
@@ -187,7 +199,7 @@ void at_x86_set_masks(at_x86 *x) {
     int count = 0, end = MASKS;
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
-        if (at_tile_compares(op)) end = COMPARED;
+        if (at_tile_compares(op) || op->kind == AT_T_SCALE) end = COMPARED;
         uint32_t masks[MOST_MASKS];
         int n = masks_of(op, masks);
         for (int k = 0; k < n; k++) {

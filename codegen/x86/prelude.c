@@ -17,6 +17,13 @@ static const char tails_avx512[] =
     "#define at_store_lanes(p, v, m) __builtin_ia32_storeups512_mask(p, v, m)\n"
     "#define at_store_first(p, v, n) at_store_lanes(p, v, (1 << (n)) - 1)\n";
 
+/* c = a times 2 to the power of b, but 0 where b is below `least`: lanes that a mask leaves out do
+ * not underflow. */
+static const char scale_avx512[] =
+    "#define at_scale(c, a, b, least) \\\n"
+    "    __asm__(\"vcmpps $0x15, %3, %2, %%k1\\n\\tvscalefps %2, %1, %0%{%%k1%}%{z%}\" \\\n"
+    "            : \"=v\"(c) : \"v\"(a), \"v\"(b), \"v\"(least) : \"k1\")\n";
+
 static const char tails_avx2[] =
     "#define at_first(n) \\\n"
     "    ((at_mask){-((n) > 0), -((n) > 1), -((n) > 2), -((n) > 3), \\\n"
@@ -111,6 +118,7 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, extremes);
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx512);
+    at_text_add(out, scale_avx512);
     at_text_add(out, pieces);
     at_text_add(out, loads_of_4);
     at_text_add(out, moves_of_8);
