@@ -392,6 +392,10 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     }
     const at_value *a = at_value_fold(l, v->a, facts);
     const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
+    if (v->op == AT_V_CALL && a->op == AT_V_CONST) {
+        const float number = (float)at_function_value(v->function, (float)a->number);
+        return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number});
+    }
     if (v->op == AT_V_CHOOSE && a->op == AT_V_CONST) return a->number == 0 ? b->b : b->a;
     if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
     if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;

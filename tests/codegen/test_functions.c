@@ -361,12 +361,36 @@ static void test_epilogues(void **state) {
             }
 }
 
+/* A function of numbers alone is a number. */
+static void test_numbers(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const program p = {"numbers", "X=64 xo=4 xi=16",
+                       "x[X] : input\ny[i:X] = x[i] * rsqrt(X + 80) + log(1.0)\n",
+                       "xo, xi:vec =>\n    @y = {xo, xi}/i\n"};
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_TCC, .target = at_target_find("avx512"), .name = "k", .verify = true};
+    at_kernel *k;
+    CALL(at_lower(a, program_of(a, &p), &o, &k, &err));
+    assert_int_equal(k->lowered->num_tiles, 1);
+    const at_tile *t = k->lowered->tiles[0];
+    float in_slot[64], out_slot[64], *slots[2];
+    for (int i = 0; i < t->num_ops; i++) {
+        const int kind = t->ops[i].kind;
+        assert_true(kind <= AT_T_STORE || kind == AT_T_MUL);
+    }
+    for (int i = 0; i < 64; i++) in_slot[i] = (float)i;
+    for (int i = 0; i < 2; i++) slots[i] = t->slot_written[i] ? out_slot : in_slot;
+    at_tile_interpret(t, slots, NULL);
+    for (int i = 0; i < 64; i++) assert_true(out_slot[i] == (float)i * (1 / 12.0f));
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machine_code),
-        cmocka_unit_test(test_vector_types),
-        cmocka_unit_test(test_plain_c),
-        cmocka_unit_test(test_epilogues),
+        cmocka_unit_test(test_machine_code), cmocka_unit_test(test_vector_types),
+        cmocka_unit_test(test_plain_c),      cmocka_unit_test(test_epilogues),
+        cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
