@@ -68,6 +68,8 @@ void at_dataset_find_factors(at_dataset *d, int64_t longest);
 /* Is there an exponential of what lies below a maximum? Then inputs are so large that without the
  * maximum it overflows; with it, it is what it would be near 0. */
 bool at_dataset_is_high(const at_dataset *d);
+/* Between what an input's or a weight's values lie that are no integers; high: of such data. */
+void at_dataset_range(const at_dataset *d, int t, bool high, double *lo, double *hi);
 /* Puts values of the user's into the store, in the layout that the tensor has now. */
 void at_dataset_lay_given(at_dataset *d, int tensor);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as

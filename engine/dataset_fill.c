@@ -5,10 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    highest_exponent = 90, /* the exponential of 89 is no float */
-    AT_ONCE = 1 << 20      /* elements that are filled without a look at stop */
-};
+enum { AT_ONCE = 1 << 20 }; /* elements that are filled without a look at stop */
 
 static bool is_late(const at_dataset *d) { return d->deadline_ns && at_now_ns() >= d->deadline_ns; }
 
@@ -97,15 +94,15 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t n = d->size_bytes[t] / 4;
-        const double scale = d->scale * d->factor[t];
         if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
         else if (tensor->is_int) fill_entries(d, t, at_store_at(d->store, d->offset[t]), n, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
-        else if (high && tensor->role == AT_ROLE_INPUT)
-            fill_reals(d, to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,
-                       &rng);
-        else fill_reals(d, to, n, -scale * (b / 2), scale * b, &rng);
+        else {
+            double lo, hi;
+            at_dataset_range(d, t, high, &lo, &hi);
+            fill_reals(d, to, n, lo, hi, &rng);
+        }
         filled = at_is_set(d->stop) || !is_late(d);
     }
     fill_pattern(d);

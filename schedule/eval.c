@@ -36,7 +36,8 @@ static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
         offset = offset * extent + index[i];
     }
     if (ctx->compute->tensors[e->ref].is_int) {
-        *out = (eval_value){.i = ctx->data[e->ref].i[offset]};
+        *out = (eval_value){.i = ctx->entry ? ctx->entry(ctx, e->ref, offset)
+                                            : ctx->data[e->ref].i[offset]};
         return AT_OK;
     }
     *out = (eval_value){.is_float = true};
@@ -108,6 +109,7 @@ static at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
         return eval_expr(ctx, e->arg[x.i ? 1 : 2], out);
     case AT_X_CALL:
         AT_TRY(eval_expr(ctx, e->arg[0], &x));
+        if (ctx->called) ctx->called(ctx, e, as_float(x));
         *out = (eval_value){.is_float = true,
                             .f = at_function_value((at_function)e->integer, as_float(x))};
         return AT_OK;

@@ -202,6 +202,17 @@ int at_compute_exact_range(const at_compute *c, const int64_t *values, const dou
  * is the reference of tests. */
 at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values,
                                at_data *data, at_error *err);
+/* A look at some elements of each stage, in text order, of computations of any size: what they are
+ * worked out from, the same for the same place whenever it is asked for, and who is told of each
+ * function of an element on the way, a call in a stage's body. AT_E_INPUT as above. */
+typedef struct at_sample at_sample;
+struct at_sample {
+    double (*element)(const at_sample *s, int tensor, int64_t offset); /* of an input or weight */
+    int64_t (*entry)(const at_sample *s, int tensor, int64_t offset);  /* of an index tensor */
+    void (*called)(at_sample *s, const at_expr *call, double argument);
+};
+at_status at_compute_sample(at_arena *a, const at_compute *c, const int64_t *values, at_sample *of,
+                            at_error *err);
 /* The same as naive C99 text, for shapes where the interpreter is too slow: one function
  *   int ENTRY(void *const buf[], void *workspace, void *par)
  * and, where needed, static helpers ENTRY_div, _mod, _min, _max. buf: all inputs in text order,

@@ -79,6 +79,10 @@ struct eval_ctx {
     at_error *err;
     /* Reads a float; NULL: straight from data. offset is within the tensor. */
     at_status (*read)(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset, double *out);
+    /* The same of an entry of an index tensor. */
+    int64_t (*entry)(eval_ctx *ctx, int tensor, int64_t offset);
+    /* Told of each function of an element that is worked out; NULL: nobody is. */
+    void (*called)(eval_ctx *ctx, const at_expr *call, double argument);
     void *user;
 };
 

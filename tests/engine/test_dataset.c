@@ -107,6 +107,86 @@ static void sums_that_stay_large(void **state) {
     }
 }
 
+/* The share of the elements of output `name` that are beyond this, as the interpreter works them
+ * out from the data. */
+static double share_beyond(at_arena *a, const char *name, double limit) {
+    const at_compute *c = d.compute;
+    at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    at_error err;
+    int found = at_compute_find(c, name);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        if (c->tensors[t].is_int) data[t].i = at_store_at(d.store, d.offset[t]);
+        else data[t].f = at_store_at(d.store, d.offset[t]);
+    }
+    if (at_compute_interpret(a, c, d.values, data, &err) != AT_OK) fail_msg("%s", err.text);
+    int64_t n = d.size_bytes[found] / 4, beyond = 0;
+    for (int64_t i = 0; i < n; i++) beyond += fabs((double)data[found].f[i]) > limit;
+    return (double)beyond / (double)n;
+}
+
+/* Squares of differences and other polynomials: arguments, which are outputs beside the function,
+ * are moderate, and are not all near 0. */
+static void other_arguments(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args H=40, W=50\nx[H + 4, W + 4] : input\ng[5, 5] : weight\n"
+        "a[h:H, w:W, i:5, j:5] ="
+        " -8.0 * (x[h + i, w + j] - x[h + 2, w + 2]) * (x[h + i, w + j] - x[h + 2, w + 2])\n"
+        "out[h:H, w:W] = sum(i:5, j:5) g[i, j]"
+        " * exp(-8.0 * (x[h + i, w + j] - x[h + 2, w + 2]) * (x[h + i, w + j] - x[h + 2, w + "
+        "2]))\n",
+        "args Q=30, N=70, D=3\nq[Q, D] : input\nx[N, D] : input\n"
+        "d2[i:Q, j:N] = sum(k:D) (q[i, k] - x[j, k]) * (q[i, k] - x[j, k])\n"
+        "a[i:Q, j:N] = -2.0 * d2[i, j]\n"
+        "out[i:Q] = sum(j:N) exp(-2.0 * d2[i, j])\n",
+        "args N=300, K=20\nx[N] : input\nc[K] : weight\ng[K] : weight\n"
+        "a[n:N, k:K] = g[k] * (x[n] - c[k]) * (x[n] - c[k]) * (x[n] - c[k])\n"
+        "out[n:N, k:K] = tanh(g[k] * (x[n] - c[k]) * (x[n] - c[k]) * (x[n] - c[k]))\n",
+        "args V=200, E=900\nx[V] : input\nstart[V + 1] : index\nto[E] : index\n"
+        "a[v:V] = sum(e:start[v]..start[v + 1]) 30.0 * x[to[e]]\n"
+        "out[v:V] = sigmoid(a[v])\nb[v:V] = a[v] + 0.0\n",
+        "args N=100, K=40\nx[N] : input\ny[N, K] : input\n"
+        "most[n:N] = max(k:K) y[n, k]\n"
+        "a[n:N] = x[n] * x[n] * 3.0\n"
+        "out[n:N] = exp(x[n] * x[n] * 3.0) + sqrt(abs(most[n]))\n"
+        "b[n:N] = a[n] + 0.0\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        at_arena *a = at_arena_new();
+        fill(a, texts[i]);
+        const char *name = at_compute_find(d.compute, "b") >= 0 ? "b" : "a";
+        double large = share_beyond(a, name, 20), small = share_beyond(a, name, 1);
+        if (large > 0.25 || small < 0.25)
+            fail_msg("text %zu: beyond 20 are %g, beyond 1 %g", i, large, small);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
+/* What makes an argument large is not the data: they are not made smaller and smaller. */
+static void arguments_that_stay(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill(a, "args N=300, K=33\nx[N] : input\n"
+            "out[k:K] = sum(n:N) exp(-0.5 * (x[n] * 8.0 - k) * (x[n] * 8.0 - k))\n");
+    assert_true(largest("x") > 0.5);
+    at_dataset_free(&d);
+    fill(a, "args N=300\nx[N] : input\nout[n:N] = exp(x[n]) + sigmoid(x[n])\n");
+    assert_true(largest("x") > 7);
+    at_dataset_free(&d);
+    fill(a, "args N=300\nx[N] : input\n"
+            "out[n:N, m:N] = exp(m <= n ? x[n] * 0.5 : -inf)\n");
+    assert_true(largest("x") > 7);
+    at_dataset_free(&d);
+    fill(a, "args N=30, M=50\nx[N, M] : input\nw[N] : weight\n"
+            "most[n:N] = max(m:M) x[n, m]\n"
+            "out[n:N, m:M] = exp(x[n, m] - most[n]) * sigmoid(w[n] * x[n, m])\n");
+    assert_true(largest("x") > 80 && largest("w") < 1);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Who asked for an end while an index tensor is filled, or normal numbers are, gets it; what the
  * time ended before is not called filled. */
 static void filling_is_stopped(void **state) {
@@ -143,10 +223,9 @@ static void filling_is_stopped(void **state) {
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_before_functions),
-        cmocka_unit_test(sums_of_inputs),
-        cmocka_unit_test(sums_that_stay_large),
-        cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
+        cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
+        cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
