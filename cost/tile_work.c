@@ -50,6 +50,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         k->muls += times, k->adds += times, k->instructions += times;
         return;
     case AT_T_MUL: k->muls += times; return;
+    case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */
     default: /* anything else that the arithmetic units do once */
         if (op->kind > AT_T_FMA && op->kind < AT_T_ZIP_LOW) k->adds += times;
         return;
