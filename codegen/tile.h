@@ -18,7 +18,8 @@
 #include "codegen/tile_parts.h"
 
 typedef enum at_tile_kind {
-    AT_T_LOOP, /* trip (constant) or trip_arg times */
+    AT_T_LOOP, /* trip (constant) or trip_arg times; of a passed count n, where `by` is given, n/by
+                  times, and where `most` is given what that leaves divided by it */
     AT_T_END,
     AT_T_BUMP,     /* slot += bump (* trip argument trip_arg, if >= 0) */
     AT_T_PREFETCH, /* memory will be read soon */
@@ -79,7 +80,8 @@ typedef struct at_tile_op {
     int64_t trip;            /* loop: constant trips */
     int64_t bump;            /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
-    int32_t most;            /* index: of a number from 0 to this; by = 1: as it is */
+    int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
+                                `by` are powers of two */
     bool may_miss;           /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
                                 times `number` */
     double number;           /* a float's, but in tiles in double; scale */
@@ -120,6 +122,12 @@ typedef struct at_tile_call {
     const char *const *notes;                 /* as at_kernel's, of this call */
     int num_notes;
 } at_tile_call;
+
+/* How often a loop with a passed trip count runs. */
+static inline int64_t at_tile_turns(const at_tile_op *op, int64_t passed) {
+    int64_t n = op->by > 1 ? passed / op->by : passed;
+    return op->most ? n % op->most : n;
+}
 
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
     float number = (float)op->number;

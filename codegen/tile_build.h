@@ -146,8 +146,10 @@ void at_close_reductions(at_builder *b, const at_ir *n);
 void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term);
 int at_build_partial(at_builder *b, at_tile_key *k);
 
-/* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. */
+/* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
+ * terms of a sum, as often as data say, so that it may be vectors, and a rest? */
 const char *at_build_not_vector(at_builder *b, const at_ir *n);
+bool at_build_has_parts(const at_builder *b, const at_ir *n);
 
 /* tile_loop.c: nests in order. Does a loop stay one? How often does it run then? */
 void at_build_list(at_builder *b, const at_ir *list);

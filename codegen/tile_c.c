@@ -261,6 +261,8 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
             at_text_addf(out, "for (long i%d = 0; i%d < ", depth, depth);
             if (op->trip_arg >= 0) at_text_addf(out, "n%d", op->trip_arg);
             else at_text_addf(out, "%lld", (long long)op->trip);
+            if (op->by > 1) at_text_addf(out, " / %d", op->by);
+            if (op->most) at_text_addf(out, " %% %d", op->most);
             at_text_addf(out, "; i%d++) { /* %s */\n", depth, op->name);
             depth++;
         } else if (op->kind == AT_T_END) at_text_add(out, "}\n");

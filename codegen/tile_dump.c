@@ -28,6 +28,8 @@ void at_tile_print(at_text *out, const at_tile *t) {
             depth++;
             if (op->trip_arg >= 0) at_text_addf(out, " n%d", op->trip_arg);
             else at_text_addf(out, " %lld", (long long)op->trip);
+            if (op->by > 1) at_text_addf(out, "/%d", op->by);
+            if (op->most) at_text_addf(out, "%%%d", op->most);
             at_text_addf(out, " %s", op->name);
         } else if (op->kind == AT_T_BUMP) {
             at_text_addf(out, " %s.%d %+lld", t->slot_name[op->slot], op->slot,

@@ -130,7 +130,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         }
         switch (op->kind) {
         case AT_T_LOOP: {
-            int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
+            int64_t n = op->trip_arg >= 0 ? at_tile_turns(op, trips[op->trip_arg]) : op->trip;
             if (n <= 0) i = at_tile_loop_end(t, i - 1);
             else nest[depth].body = i, nest[depth++].left = n;
             break;

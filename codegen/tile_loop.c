@@ -26,10 +26,8 @@ static int trip_argument(at_builder *b, const at_ir *n) {
     return b->num_trips++;
 }
 
-/* Slots used since operation `op` and virtual register `vreg`: moved on with each iteration of loop
- * n, and back behind it. */
-static void bump_slots(at_builder *b, const at_ir *n, int first_op, int first_vreg, int trip_arg) {
-    bool used[AT_TILE_MAX_SLOTS] = {false};
+/* Slots used since operation `op` and virtual register `vreg`. */
+static void find_used(const at_builder *b, int first_op, int first_vreg, bool *used) {
     for (int i = first_op; i < b->ops.len; i++) {
         const at_tile_op *op = &b->ops.data[i];
         if (op->slot >= 0) used[op->slot] = true;
@@ -38,39 +36,88 @@ static void bump_slots(at_builder *b, const at_ir *n, int first_op, int first_vr
     for (int v = first_vreg; v < b->vregs.len;
          v++) /* delayed loads name their slot in the register */
         if (b->vregs.data[v].load && b->vregs.data[v].slot >= 0) used[b->vregs.data[v].slot] = true;
-    for (int after = 0; after < 2; after++) {
-        for (int s = 0; s < b->num_slots; s++) {
-            int64_t k = 0;
-            for (int j = 0; j < b->slots[s].num_strides; j++)
-                if (b->slots[s].stride[j].sym == n->loop.sym) k = b->slots[s].stride[j].k;
-            if (!k || !used[s]) continue;
-            at_tile_op *op = at_build_emit(b, AT_T_BUMP);
-            op->slot = (int16_t)s;
-            op->bump = !after ? k : trip_arg >= 0 ? -k : -k * at_loop_trips(n);
-            op->trip_arg = (int16_t)(after ? trip_arg : -1);
-        }
-        if (!after) at_build_emit(b, AT_T_END);
+}
+
+/* Moves slots that are used on by so many iterations of loop n, or by that times its trip count. */
+static void bump_slots(at_builder *b, const at_ir *n, const bool *used, int64_t by, int trip_arg) {
+    for (int s = 0; s < b->num_slots; s++) {
+        int64_t k = 0;
+        for (int j = 0; j < b->slots[s].num_strides; j++)
+            if (b->slots[s].stride[j].sym == n->loop.sym) k = b->slots[s].stride[j].k;
+        if (!k || !used[s]) continue;
+        at_tile_op *op = at_build_emit(b, AT_T_BUMP);
+        op->slot = (int16_t)s;
+        op->bump = k * by;
+        op->trip_arg = (int16_t)trip_arg;
     }
 }
 
-static void counted_loop(at_builder *b, const at_ir *n) {
-    int trip_arg = !at_loop_is_fixed(n) ? trip_argument(b, n) : -1;
-    if (b->num_counted == 16) b->failed = true;
-    if (b->failed) return;
-    int start = b->ops.len, first_vreg = b->vregs.len;
+/* The body of loop n begins, or what is behind it does. */
+static void start_body(at_builder *b) {
+    memset(b->forms, 0, sizeof b->forms);
+    at_build_start_body(b);
+}
+
+static at_tile_op *begin_loop(at_builder *b, const at_ir *n, int trip_arg) {
     at_tile_op *op = at_build_emit(b, AT_T_LOOP);
     op->trip_arg = (int16_t)trip_arg;
     op->trip = at_loop_trips(n);
     op->name = b->l->syms.data[n->loop.sym].name;
     b->counted[b->num_counted++] = n;
-    b->bound[n->loop.sym] = 0;
-    memset(b->forms, 0, sizeof b->forms);
-    at_build_start_body(b);
-    expand(b, n->child);
+    start_body(b);
+    return op;
+}
+
+/* step: iterations of n that a turn has. used: slots that are, besides those that are so already.
+ */
+static void end_loop(at_builder *b, const at_ir *n, int start, int first_vreg, int64_t step,
+                     bool *used) {
     b->num_counted--;
-    memset(b->forms, 0, sizeof b->forms);
-    at_build_start_body(b);
-    bump_slots(b, n, start, first_vreg, trip_arg);
+    start_body(b);
+    find_used(b, start, first_vreg, used);
+    bump_slots(b, n, used, step, -1);
+    at_build_emit(b, AT_T_END);
+}
+
+static void counted_loop(at_builder *b, const at_ir *n) {
+    int trip_arg = !at_loop_is_fixed(n) ? trip_argument(b, n) : -1;
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    if (b->num_counted == 16) b->failed = true;
+    if (b->failed) return;
+    int start = b->ops.len, first_vreg = b->vregs.len;
+    begin_loop(b, n, trip_arg);
+    b->bound[n->loop.sym] = 0;
+    expand(b, n->child);
+    end_loop(b, n, start, first_vreg, 1, used);
+    bump_slots(b, n, used, trip_arg >= 0 ? -1 : -at_loop_trips(n), trip_arg);
+}
+
+/* Terms of a sum whose number is data, in vectors: several in a turn, then single ones, then parts
+ * of one that are half as long each, then the last few terms one by one. Pointers go on from one of
+ * these loops to the next. */
+static void loop_in_parts(at_builder *b, const at_ir *n) {
+    enum { TOGETHER = 4, LEAST_PART = 4 };
+    const int lanes = b->l->target->lanes, trip_arg = trip_argument(b, n);
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    if (b->num_counted == 16) b->failed = true;
+    for (int size = b->regs->sparing ? lanes : TOGETHER * lanes, before = 0; size && !b->failed;) {
+        const int start = b->ops.len, first_vreg = b->vregs.len, part = size < lanes ? size : lanes;
+        at_tile_op *op = begin_loop(b, n, trip_arg);
+        op->by = size;
+        op->most = before / size;
+        for (int i = 0; i < b->keys.len; i++) b->keys.data[i].next = 0;
+        for (int i = 0; i < size && !b->failed; i += part) {
+            b->bound[n->loop.sym] = i;
+            b->vec_sym = n->loop.sym;
+            b->vec_lanes = part;
+            expand(b, n->child);
+            b->vec_sym = -1;
+        }
+        end_loop(b, n, start, first_vreg, size, used);
+        before = size;
+        size = size > lanes ? lanes : size > LEAST_PART ? size / 2 : size > 1 ? 1 : 0;
+    }
+    bump_slots(b, n, used, -1, trip_arg);
 }
 
 /* Notes why a loop that was to be a vector is none. */
@@ -156,7 +203,13 @@ static void expand_loop(at_builder *b, const at_ir *n) {
     int lanes = b->l->target->lanes;
     bool asked = n->loop.ann == AT_ANN_VEC && lanes > 1;
     if (at_build_is_counted(n)) {
-        if (asked) note_scalar(b, n, "how often it runs is known at run time only");
+        const char *why = !at_build_has_parts(b, n) ? "how often it runs is known at run time only"
+                                                    : at_build_not_vector(b, n);
+        if (!why) {
+            loop_in_parts(b, n);
+            return;
+        }
+        if (asked) note_scalar(b, n, why);
         counted_loop(b, n);
         return;
     }

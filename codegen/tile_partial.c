@@ -51,8 +51,8 @@ static bool has_vector_of_terms(at_builder *b, const at_ir *list, int tensor) {
         if (has_vector_of_terms(b, n->child, tensor)) return true;
         const at_ir *s = n->child;
         while (s && s->kind == AT_IR_LOOP) s = s->child;
-        if (n->loop.ann != AT_ANN_VEC || at_loop_is_counted(n) || !s || s->kind != AT_IR_STMT)
-            continue;
+        if (n->loop.ann != AT_ANN_VEC || !s || s->kind != AT_IR_STMT) continue;
+        if (at_loop_is_counted(n) && !at_build_has_parts(b, n)) continue;
         if (s->stmt.tensor != tensor || !s->stmt.add || at_aff_coef(s->stmt.at, n->loop.sym))
             continue;
         b->trying = tensor;

@@ -71,6 +71,14 @@ static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
     return NULL;
 }
 
+bool at_build_has_parts(const at_builder *b, const at_ir *n) {
+    const at_target *t = b->l->target;
+    const at_ir *sum = n->child;
+    return n->loop.ann == AT_ANN_VEC && n->loop.is_reduce && !at_loop_is_fixed(n) && t->lanes > 1 &&
+           !t->is_double && b->vec_sym < 0 && sum && !sum->next && sum->kind == AT_IR_STMT &&
+           sum->stmt.add && !at_aff_coef(sum->stmt.at, n->loop.sym);
+}
+
 const char *at_build_not_vector(at_builder *b, const at_ir *n) {
     return is_scalar(b, n->child, n->loop.sym);
 }

@@ -89,6 +89,10 @@ const char *at_tile_verify(const at_tile *t, at_arena *a) {
         if (depth < 0) return "an end without a loop";
         if (op->kind == AT_T_LOOP && op->trip_arg < 0 && op->trip < 1)
             return "a constant loop that never runs";
+        if (op->kind == AT_T_LOOP && (op->by || op->most) &&
+            (op->trip_arg < 0 || op->by < 1 || op->by & (op->by - 1) || op->most < 0 ||
+             op->most & (op->most - 1)))
+            return "a loop over parts of something else than a passed count, or of odd sizes";
         if (op->trip_arg >= t->num_trips) return "a trip count that is not passed";
         if (op->kind == AT_T_LOOP || op->kind == AT_T_END) memset(made, 0, sizeof made);
         const char *fault = check_op(t, op, defined, made);

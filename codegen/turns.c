@@ -15,6 +15,8 @@ static double work_of_ops(at_low *l, const at_tile_call *c, int *i) {
         }
         int64_t least, most = op->trip;
         if (op->trip_arg >= 0) at_aff_range(l, c->trip[op->trip_arg], &least, &most);
+        if (op->by > 1) most /= op->by;
+        if (op->most && most >= op->most) most = op->most - 1;
         ++*i;
         work += (double)most * work_of_ops(l, c, i);
     }

@@ -14,7 +14,7 @@
 
 typedef struct { /* a stride and how often it is taken */
     int64_t stride, count;
-    int trip_arg; /* count is the passed trip count; -1: constant */
+    const at_tile_op *loop; /* its passed trip count is the count; NULL: that is constant */
 } dim;
 
 typedef struct {                /* accesses of one slot in one loop body of a tile */
@@ -176,7 +176,7 @@ static void set_runs(at_arena *a, const at_tile *t, group *g, const int *body) {
     g->span = v[runs - 1].lo + v[runs - 1].len - v[0].lo;
     if (!uniform) return;
     g->run = v[0].len;
-    if (runs > 1) g->dims[g->num_dims++] = (dim){v[1].lo - v[0].lo, runs, -1};
+    if (runs > 1) g->dims[g->num_dims++] = (dim){v[1].lo - v[0].lo, runs, NULL};
 }
 
 static const shape *shape_of(at_feet *f, const at_tile *t) {
@@ -206,8 +206,8 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
                 t->ops[op].base < t->num_slots)
                 g->base = t->ops[op].base;
         for (int op = g->loop; op >= 0; op = body[op])
-            g->dims[g->num_dims++] =
-                (dim){net_stride(t, op, g->slot), t->ops[op].trip, t->ops[op].trip_arg};
+            g->dims[g->num_dims++] = (dim){net_stride(t, op, g->slot), t->ops[op].trip,
+                                           t->ops[op].trip_arg >= 0 ? &t->ops[op] : NULL};
     }
     shape *s = at_push(f->arena, &f->shapes);
     *s = (shape){t, groups.data, groups.len};
@@ -223,6 +223,11 @@ static int64_t least(at_low *l, const at_aff *x) {
     return lo > 0 ? lo : 0;
 }
 
+static int64_t least_turns(at_low *l, const at_tile_call *c, const at_tile_op *loop) {
+    const int64_t n = least(l, c->trip[loop->trip_arg]);
+    return loop->most ? 0 : at_tile_turns(loop, n);
+}
+
 static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
     at_low *l = f->l;
     const shape *sh = shape_of(f, c->tile);
@@ -236,7 +241,7 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
         bool never = false;
         for (int d = 0; d < g->num_dims; d++) {
             dims[n] = g->dims[d];
-            if (dims[n].trip_arg >= 0) dims[n].count = least(l, c->trip[dims[n].trip_arg]);
+            if (dims[n].loop) dims[n].count = least_turns(l, c, dims[n].loop);
             never |= dims[n++].count == 0;
         }
         if (g->base >= 0) n = g->run && g->span > g->run; /* where entries lead is not known */
@@ -244,7 +249,7 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
         for (int t = 0; t < at->n; t++) {
             int s = at->t[t].sym;
             bool moves = f->syms[s].kind == AT_SYM_LOOP && (moving & AT_BIT(s));
-            if (moves && n < MAX_DIMS) dims[n++] = (dim){at->t[t].k, f->trips[s], -1};
+            if (moves && n < MAX_DIMS) dims[n++] = (dim){at->t[t].k, f->trips[s], NULL};
             else rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, s), at->t[t].k));
         }
         if (never) continue;

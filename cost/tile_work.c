@@ -17,7 +17,7 @@ typedef struct {
 } walk;
 
 static int64_t trip_of(const walk *w, const at_tile_op *op) {
-    int64_t n = op->trip_arg >= 0 ? w->trips[op->trip_arg] : op->trip;
+    int64_t n = op->trip_arg >= 0 ? at_tile_turns(op, w->trips[op->trip_arg]) : op->trip;
     return n > 0 ? n : 0;
 }
 

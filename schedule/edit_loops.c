@@ -177,9 +177,9 @@ static at_status mark(at_arena *a, const at_tree *t, const at_compute *c, const 
     bool marks = size || ann != AT_ANN_NONE;
     AT_TRY(outline_of(a, t, &o, err));
     AT_TRY(find(&o, stage, piece, &loop, err));
-    if (loop->dynamic && marks)
-        return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it takes no annotation",
-                       piece);
+    if (loop->dynamic && marks && ann != AT_ANN_VEC)
+        return at_fail(err, AT_E_INPUT,
+                       "\"%s\" has an extent from data: it may be vec, if anything", piece);
     if (loop->extents.len && marks)
         return at_fail(err, AT_E_INPUT, "\"%s\" is written with its extent: it takes no annotation",
                        piece);

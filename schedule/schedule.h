@@ -23,7 +23,7 @@
  *            | "{" name [":" integer] ("," name [":" integer])* "}" [mark]
  *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
  *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")"
- *            | integer [mark] | "dyn(" name ("," name)* ")"
+ *            | integer [mark] | "dyn(" name ("," name)* ")" [mark]
  *   mark    := "para" | "vec" | "unroll"
  *   leaf    := "@" stage [".init"] attr* "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that

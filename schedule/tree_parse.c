@@ -43,19 +43,6 @@ static at_status take_piece(parser *p, int loop) {
 
 /* ---- loops --------------------------------------------------------------------------------- */
 
-static at_status parse_dyn(parser *p, int loop) {
-    AT_VEC(const char *) args = {0};
-    AT_TRY(expect(p, "("));
-    for (;;) {
-        AT_TRY(take_name(p, "the name of an axis", at_push(p->arena, &args)));
-        if (!at(p, ",")) break;
-        AT_TRY(next(p));
-    }
-    if (!at(p, ")")) return FAIL(p, "expected ',' or ')'");
-    at_tree_set_dynamic(p->maker, loop, args.data, args.len);
-    return next(p);
-}
-
 /* "(" name ")" */
 static at_status take_size(parser *p, const char **name) {
     AT_TRY(next(p)); /* ann, order */
@@ -81,12 +68,26 @@ static at_status take_extent(parser *p, int loop, const char *expected) {
     return next(p);
 }
 
-/* What may stand behind numbers: name:14 unroll, {a:2, b:7} para. */
+/* What may stand behind numbers, and behind dyn(...): name:14 unroll, {a:2, b:7} para. */
 static at_status parse_word(parser *p, int loop) {
     at_ann ann;
     if (!at_word(p, &ann)) return AT_OK;
     at_tree_set_ann(p->maker, loop, ann);
     return next(p);
+}
+
+static at_status parse_dyn(parser *p, int loop) {
+    AT_VEC(const char *) args = {0};
+    AT_TRY(expect(p, "("));
+    for (;;) {
+        AT_TRY(take_name(p, "the name of an axis", at_push(p->arena, &args)));
+        if (!at(p, ",")) break;
+        AT_TRY(next(p));
+    }
+    if (!at(p, ")")) return FAIL(p, "expected ',' or ')'");
+    at_tree_set_dynamic(p->maker, loop, args.data, args.len);
+    AT_TRY(next(p));
+    return parse_word(p, loop);
 }
 
 static at_status parse_annotation(parser *p, int loop, bool fused) {

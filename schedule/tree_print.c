@@ -24,12 +24,12 @@ static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
     }
     if (fused) at_text_add(out, "}");
     if (n->ann_name) at_text_addf(out, ":ann(%s)", n->ann_name);
-    if (n->fixed.ann) at_text_addf(out, "%s%s", has_numbers ? " " : ":", words[n->fixed.ann]);
-    if (!n->dynamic) return;
-    at_text_add(out, ":dyn(");
+    if (n->dynamic) at_text_add(out, ":dyn(");
     for (int i = 0; i < n->num_dyn_args; i++)
         at_text_addf(out, "%s%s", i ? ", " : "", n->dyn_args[i]);
-    at_text_add(out, ")");
+    if (n->dynamic) at_text_add(out, ")");
+    if (n->fixed.ann)
+        at_text_addf(out, "%s%s", has_numbers || n->dynamic ? " " : ":", words[n->fixed.ann]);
 }
 
 static void print_index(at_text *out, const at_tree *t, const tree_node *leaf, int i) {

@@ -7,8 +7,8 @@
  *  5 coverage    inside the loops they share, the producer computes all that the reader reads
  *  6 init        a sum starts from 0 once: loops it ignores lie outside the init, which covers it
  *  7 dyn         data-dependent bounds are known where their loop starts
- *  8 vec, unroll vec is spatial or a reduction, of constant extent, around one leaf, with only
- *               unroll inside
+ *  8 vec, unroll vec is spatial or a reduction, of constant extent or dyn, around one leaf, with
+ *               only unroll inside
  *  9 para        no leaf below reduces over it; not within para, vec or unroll
  * 10 privacy     what a para iteration writes is its own
  *
@@ -307,11 +307,9 @@ static int first_leaf(const verifier *v, const at_node *loop) {
 }
 
 static at_status check_constant(verifier *v, const at_node *loop) {
-    bool vec = loop->ann == AT_ANN_VEC;
     v->at = loop;
-    if (loop->extent >= 0 || (!vec && loop->ann != AT_ANN_UNROLL)) return AT_OK;
-    return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent", vec ? "vec" : "unroll",
-                  loop_name(v, loop));
+    if (loop->extent >= 0 || loop->ann != AT_ANN_UNROLL) return AT_OK;
+    return BROKEN(v, "rule 8 (unroll): loop %s must have a constant extent", loop_name(v, loop));
 }
 
 /* One leaf below; where a reduction is unrolled inside, as in "xi:vec, ki:unroll", also its init.

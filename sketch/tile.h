@@ -49,6 +49,9 @@ int tile_dot_of(const sketch_state *s, int stage);
 int tile_lanes_of(const sketch_state *s, int stage);
 /* Of a sum over a list, the axis of the lanes; -1: it is none such. */
 int tile_list_of(const sketch_state *s, int stage);
+/* The last reduction of a sum over lists, where lanes along a list read what lies side by side, and
+ * whether the lists are long, as far as what is read tells; -1: it is none such. */
+int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long);
 int tile_row_of(const sketch_state *s, int stage, int vec);
 int tile_second_of(const sketch_state *s, int stage, int vec, int row);
 /* Whether all reductions are so short that their terms are written out together. */

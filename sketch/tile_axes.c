@@ -262,28 +262,50 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor) {
 
 /* ---- sums over lists ------------------------------------------------------------------------- */
 
-/* Lanes along the axis read neighbours, or all of them the same. */
-static bool reads_rows(const sketch_state *s, const at_expr *e, int axis) {
+/* An index that a step along the axis moves by one. */
+static bool moves_by_one(const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME) return e->ref == axis;
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false;
+    if (!at_expr_uses(e->arg[1], axis)) return moves_by_one(e->arg[0], axis);
+    return e->op == AT_X_ADD && !at_expr_uses(e->arg[0], axis) && moves_by_one(e->arg[1], axis);
+}
+
+/* Lanes along the axis read neighbours, or all of them the same. *most: elements of the largest
+ * tensor of which they read neighbours. */
+static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, double *most) {
     const at_facts *f = s->facts;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (!reads_rows(s, e->arg[i], axis)) return false;
+        if (!reads_rows(s, e->arg[i], axis, most)) return false;
     if (e->op != AT_X_INDEX || !at_expr_uses(e, axis)) return true;
     if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].is_int) return false;
     for (int i = 0; i < e->nargs - 1; i++)
         if (at_expr_uses(e->arg[i], axis)) return false;
-    const at_expr *last = e->arg[e->nargs - 1];
-    return last->op == AT_X_NAME && last->ref == axis;
+    if (sketch_elements(s, e->ref) > *most) *most = sketch_elements(s, e->ref);
+    return moves_by_one(e->arg[e->nargs - 1], axis);
 }
 
 int tile_list_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1;
     bool is_list = false;
+    double most = 0;
     if (!t->num_reduce || s->facts->of[stage].extent[last] < LEAST_LANES) return -1;
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++) {
         if (!t->axes[k].begin) continue;
         is_list = true;
         if (at_expr_uses(t->axes[k].begin, last) || at_expr_uses(t->axes[k].end, last)) return -1;
     }
-    return is_list && reads_rows(s, t->body, last) ? last : -1;
+    return is_list && reads_rows(s, t->body, last, &most) ? last : -1;
+}
+
+int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = t->num_axes + t->num_reduce - 1;
+    double lists = 1, terms = 0;
+    if (!t->num_reduce || !t->axes[last].begin || !reads_rows(s, t->body, last, &terms)) return -1;
+    for (int k = 0; k < last; k++)
+        if (f->extent[k] > 0) lists *= (double)f->extent[k];
+    *are_long = terms >= LEAST_DOT * lists;
+    return last;
 }

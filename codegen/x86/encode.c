@@ -106,6 +106,10 @@ static void loop(at_x86 *x, int i, int depth, nest *n) {
     if (op->trip_arg < 0) EMIT(x, MOV, counter(x, depth), at_imm(op->trip));
     else {
         EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));
+        int power = 0;
+        while (op->by >> power > 1) power++;
+        if (power) EMIT(x, SHR, at_gpr(AT_X86_SCRATCH), at_imm(power));
+        if (op->most) EMIT(x, AND, at_gpr(AT_X86_SCRATCH), at_imm(op->most - 1));
         EMIT(x, TEST, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH));
         n->skip_at = at_asm_jump(&x->code, AT_X86_JLE, -1);
         EMIT(x, MOV, counter(x, depth), at_gpr(AT_X86_SCRATCH));

@@ -18,7 +18,7 @@ static void print_loop(const rp_node *n, at_text *out) {
     for (int k = 0; k < n->num_pieces; k++)
         at_text_addf(out, "%s%s", k ? ", " : n->num_pieces > 1 ? "{" : "", n->piece[k]);
     at_text_addf(out, "%s", n->num_pieces > 1 ? "}" : "");
-    if (*n->dyn) at_text_addf(out, ":dyn(%s)", n->dyn);
+    if (*n->dyn) at_text_addf(out, ":dyn(%s)%s", n->dyn, n->ann == AT_ANN_VEC ? " vec" : "");
     else if (n->fixed && n->ann == AT_ANN_NONE) at_text_addf(out, ":%d", n->fixed);
     else at_text_add(out, words[n->ann]);
 }

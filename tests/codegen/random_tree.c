@@ -168,7 +168,8 @@ static void annotate(maker *m, nest *x) {
     for (int i = 0; i < x->n; i++)
         if ((!x->loop[i].reduce || chance(m, 35)) && (vec < 0 || chance(m, 80))) vec = i;
     for (int i = vec < 0 ? 0 : vec; vec >= 0 && i < x->n; i++)
-        if (x->loop[i].dynamic || (i > vec && x->n - vec > 3 && chance(m, 70))) vec = -1;
+        if ((x->loop[i].dynamic && i > vec) || (i > vec && x->n - vec > 3 && chance(m, 70)))
+            vec = -1;
     if (vec >= 0 && chance(m, 65)) {
         x->loop[vec].ann = AT_ANN_VEC;
         for (int i = vec + 1; i < x->n; i++) x->loop[i].ann = AT_ANN_UNROLL;

@@ -529,20 +529,22 @@ static void encode_loops(at_arena *a, const at_target *target) {
                                  "mov QWORD PTR [rsp+0x10],r8\n"
                                  "mov rax,QWORD PTR [rsp+0x8]\n"
                                  "test rax,rax\n"
-                                 "jle 22\n" /* behind the outer loop */
+                                 "jle 24\n" /* behind the outer loop */
                                  "mov r11,rax\n"
                                  "mov rax,QWORD PTR [rsp+0x10]\n" /* 8: the outer loop's body */
+                                 "shr rax,0x4\n" /* of the count's parts of 16, those beside 64 */
+                                 "and rax,0x3\n"
                                  "test rax,rax\n"
-                                 "jle 16\n"
+                                 "jle 18\n"
                                  "mov r10,rax\n"
-                                 "prefetcht0 BYTE PTR [rdi+0x20]\n" /* 12: the inner one's */
+                                 "prefetcht0 BYTE PTR [rdi+0x20]\n" /* 14: the inner one's */
                                  "add rdi,0x4\n"
                                  "sub r10,0x1\n"
-                                 "jne 12\n"
-                                 "mov r10,0x7\n" /* 16 */
+                                 "jne 14\n"
+                                 "mov r10,0x7\n" /* 18 */
                                  "add rsi,0xffffffffffffffe0\n"
                                  "sub r10,0x1\n"
-                                 "jne 17\n"
+                                 "jne 19\n"
                                  "sub r11,0x1\n"
                                  "jne 8\n"
                                  "mov rax,QWORD PTR [rsp]\n"
@@ -552,6 +554,8 @@ static void encode_loops(at_arena *a, const at_target *target) {
     at_text text = {0}, found = {0};
     add_loop(&m, 0, 1);
     add_loop(&m, 0, 2);
+    m.ops.data[m.ops.len - 1].by = 16;
+    m.ops.data[m.ops.len - 1].most = 4;
     add_move(&m, AT_T_PREFETCH, -1, 0, 8, 1);
     add_bump(&m, 0, 1, -1);
     add_op(&m, AT_T_END);

@@ -185,6 +185,8 @@ static void operators(void **state) {
         {"tests/te/complex_products", "N=101,B=3"},
         {"tests/te/strided_windows", "C=2,D=2,H=3,W=19"},
         {"tests/te/relative_positions", "H=3,S=21,D=5,R=2,W=7"},
+        {"tests/te/listed_dots", "V=5,E=67"},
+        {"tests/te/listed_dots", "V=3,E=701"},
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},

@@ -42,6 +42,7 @@ static const struct {
     {"tests/te/potentials", ""},
     {"tests/te/blur", ""},
     {"masked_mean", ""},
+    {"tests/te/listed_dots", ""},
 };
 
 /* Of the default; how many sums there are. */
@@ -191,6 +192,44 @@ static void overlapping(void **state) {
     }
 }
 
+/* The first sketch of a sum over long lists: loops over four vectors, one, parts of one, and terms,
+ * in which nothing is stored, and all that is loaded is as long as the loop's step at least. */
+static void vectors_of_lists(void **state) {
+    (void)state;
+    static const int steps[] = {64, 16, 8, 4, 1};
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/listed_dots.te", "E=900");
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .name = "k", .target = at_target_find("avx512")};
+    const at_lowered *l;
+    at_config config;
+    at_program *p;
+    int sums = 0;
+    CALL(at_task_default_config(a, t, 16, &config, &err));
+    CALL(at_task_program(a, t, &config, &p, &err));
+    CALL(at_lower_tiles(a, p, &o, &l, &err));
+    for (int i = 0; i < l->num_tiles; i++) {
+        int loops = 0;
+        bool inside = false;
+        for (const at_tile_op *op = l->tiles[i]->ops; op < l->tiles[i]->ops + l->tiles[i]->num_ops;
+             op++) {
+            if (op->kind == AT_T_END) inside = false;
+            if (op->kind == AT_T_LOOP) {
+                inside = true;
+                assert_int_equal(op->by, steps[loops++]);
+                assert_int_equal(op->most, loops > 1 ? steps[loops - 2] / op->by : 0);
+            }
+            if (!inside) continue;
+            assert_true(op->kind != AT_T_STORE);
+            if (op->kind == AT_T_LOAD || op->mem == AT_MEM_VECTOR)
+                assert_int_equal(op->lanes, steps[loops - 1] < 16 ? steps[loops - 1] : 16);
+        }
+        if (loops) assert_int_equal(loops, 5), sums++;
+    }
+    assert_int_equal(sums, 2);
+    at_arena_free(a);
+}
+
 /* Whether a sum of a sketch's default waits in memory, by what lowering makes of it. */
 static bool sum_waits(const at_task *t, int sketch) {
     const at_task *own = at_task_sketch(t, sketch);
@@ -248,8 +287,8 @@ static void default_sketch(void **state) {
 
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers), cmocka_unit_test(waiting),
-                                       cmocka_unit_test(overlapping),
-                                       cmocka_unit_test(default_sketch)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_registers), cmocka_unit_test(waiting), cmocka_unit_test(overlapping),
+        cmocka_unit_test(vectors_of_lists), cmocka_unit_test(default_sketch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

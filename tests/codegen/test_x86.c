@@ -84,6 +84,8 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
+        if (op->kind == AT_T_LOOP && op->by > 1) n /= op->by;
+        if (op->kind == AT_T_LOOP && op->most) n %= op->most;
         int64_t lanes = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST ? 1 : op->lanes;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (moves && op->times) lanes = (lanes - 1) * op->times + 1;

@@ -73,7 +73,8 @@ static inline const at_tile_op *walk_next(walk_tile *t) {
         int64_t times = op->trip_arg >= 0 ? t->trips[op->trip_arg] : 1;
         t->next = i + 1;
         if (op->kind == AT_T_LOOP) {
-            int64_t n = op->trip_arg >= 0 ? times : op->trip;
+            int64_t n = op->trip_arg < 0 ? op->trip : op->by > 1 ? times / op->by : times;
+            if (op->most) n %= op->most;
             if (n > 0) t->left[t->depth] = n, t->body[t->depth++] = i + 1;
             else t->next = at_tile_loop_end(t->tile, i);
         } else if (op->kind == AT_T_END) {
