@@ -2,6 +2,8 @@
  * their current ranges. */
 #include "codegen/codegen_int.h"
 
+#include <stdlib.h>
+
 static int64_t clamp(__int128 v) {
     return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;
 }
@@ -52,13 +54,17 @@ static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
     }
 }
 
-/* If x holds m*g - m*c*floor(g/c), that is m*(g mod c): takes it out and gives its range. */
+/* If x holds m*g + k*floor(g/c), that is m*(g mod c) + (k + m*c)*floor(g/c): takes the first of
+ * these out and gives its range, where the second one is less than before. */
 static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
     for (int i = 0; i < x->n; i++) {
         const at_sym s = l->syms.data[x->t[i].sym];
-        if (s.kind != AT_SYM_DIV || x->t[i].k % s.by) continue;
-        int64_t m = -x->t[i].k / s.by;
-        bool whole = true;
+        if (s.kind != AT_SYM_DIV || !s.of->n) continue;
+        const int64_t k = x->t[i].k, m = at_aff_coef(x, s.of->t[0].sym) / s.of->t[0].k;
+        int64_t left;
+        if (!m || !at_mul64(m, s.by, &left)) continue;
+        left += k;
+        bool whole = llabs(left) < llabs(k);
         for (int j = 0; j < s.of->n && whole; j++)
             whole = at_aff_coef(x, s.of->t[j].sym) == m * s.of->t[j].k;
         if (!whole) continue;
@@ -73,7 +79,7 @@ static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int
         *lo = m >= 0 ? m * rlo : m * rhi;
         *hi = m >= 0 ? m * rhi : m * rlo;
         const at_aff *rest = at_aff_add_times(l, x, s.of, -m);
-        return at_aff_sub(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
+        return at_aff_add_times(l, rest, at_aff_sym(l, x->t[i].sym), left - k);
     }
     return NULL;
 }

@@ -79,6 +79,7 @@ typedef struct at_loop {
     int piece; /* names the same part in sibling nests; -1 none */
     at_ann ann;
     bool is_reduce;
+    bool is_listed;  /* each turn reads where another entry of a list says: it is not written out */
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
     int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */
     const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */

@@ -64,7 +64,7 @@ static use of_ops(const search *s, const at_tile_call *call, int *at) {
             join(&all, x);
             continue;
         }
-        bool is_read = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+        bool is_read = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->kind == AT_T_GATHER ||
                        op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST;
         if ((op->kind != AT_T_STORE && !is_read) || op->slot >= call->tile->num_slots ||
             call->slot_tensor[op->slot] != s->tensor)

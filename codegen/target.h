@@ -21,6 +21,7 @@ typedef struct at_target {
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
     int default_lanes;    /* that configurations without tuning are made for; plain C's are those of
                              the vectors that a compiler may make of it */
+    bool gathers;         /* lanes are loaded from places that a register says */
     bool fold_vector;     /* an unaligned vector may be a memory operand */
     bool fold_bcast;      /* so may one float for all lanes */
     bool fold_const;      /* so may a constant behind the code */

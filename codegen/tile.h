@@ -56,6 +56,8 @@ typedef enum at_tile_kind {
     AT_T_SHIFT_LEFT,  /* an integer, by `by` bits */
     AT_T_SHIFT_RIGHT, /* with its sign */
     AT_T_TO_FLOAT,    /* an integer */
+    AT_T_GATHER,      /* of memory, lane i the number a says there, an integer: lanes floats (of a
+                         list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
     AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
     AT_T_ZIP_LOW,     /* of the first 4 lanes: a0 b0 a1 b1 */

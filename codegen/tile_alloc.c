@@ -198,6 +198,9 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
     o.a = (int16_t)x->life[op->a].reg;
     x->life[op->a].uses--;
     if (at_tile_updates(op)) x->life[op->dst].uses--;
+    const bool apart = op->kind == AT_T_GATHER && x->life[op->dst].reg < 0;
+    if (apart) take_register(x, op->dst, i, keep, 2);
+    if (x->failed) return;
     drop_if_dead(x, op->a, i);
     if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
     if (x->failed) return;

@@ -90,12 +90,49 @@ static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held,
     return m;
 }
 
+/* Loops by which entries of lists are read. */
+static at_mask listed_loops(const at_low *l, const at_value *v) {
+    at_mask m = 0;
+    for (int i = 0; v->op == AT_V_LOAD && i < v->at->n; i++) {
+        const at_sym *s = &l->syms.data[v->at->t[i].sym];
+        if (s->kind == AT_SYM_LOAD ||
+            (s->kind != AT_SYM_LOOP && (at_aff_reads(l, s->of) || at_aff_reads(l, s->of2))))
+            m |= s->deps;
+    }
+    return m | (v->a ? listed_loops(l, v->a) : 0) | (v->b ? listed_loops(l, v->b) : 0);
+}
+
+/* Loops around statements that read so are counted, but for those in keep: a pointer for each of
+ * their turns may be more than there are. How many of them were not. */
+static int count_listed(const at_low *l, at_ir *list, at_mask keep, at_mask *listed) {
+    int n = 0;
+    for (; list; list = list->next) {
+        at_mask here = 0;
+        if (list->kind == AT_IR_STMT) *listed |= listed_loops(l, list->stmt.val);
+        if (list->kind != AT_IR_LOOP) continue;
+        n += count_listed(l, list->child, keep, &here);
+        if ((here & ~keep & AT_BIT(list->loop.sym)) && at_loop_is_fixed(list)) {
+            list->loop.ann = AT_ANN_NONE;
+            list->loop.is_listed = true;
+            n++;
+        }
+        *listed |= here;
+    }
+    return n;
+}
+
 at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote) {
+    const int made = l->tiles.len;
     maker m = {l, {.local = local, .promote = promote}, 0};
-    m.keep = index_loops(l, list, local, promote) & ~at_counted_loops(list);
-    /* what no tensor in registers is indexed by needs no cutting */
-    int made = l->tiles.len;
-    at_ir *out = at_cut_to_registers(l, at_ir_copy_list(l, list), m.keep, make_call, &m);
-    if (!out) l->tiles.len = made; /* some parts may have fitted */
+    at_ir *copy = at_ir_copy_list(l, list), *out = NULL;
+    for (int counts = 0; counts < 2 && !out; counts++) {
+        at_mask listed = 0;
+        if (counts) copy = at_ir_copy_list(l, list);
+        /* what no tensor in registers is indexed by needs no cutting */
+        m.keep = index_loops(l, copy, local, promote) & ~at_counted_loops(copy);
+        if (counts && !count_listed(l, copy, m.keep, &listed)) break;
+        out = at_cut_to_registers(l, copy, m.keep, make_call, &m);
+        if (!out) l->tiles.len = made; /* some parts may have fitted */
+    }
     return out;
 }

@@ -285,7 +285,8 @@ static bool has_counted(const at_ir *list) {
  * enough to do at once. */
 static bool is_thin_sum(const at_low *l, const at_ir *n) {
     return n->loop.is_reduce && n->loop.ann == AT_ANN_NONE && at_loop_is_fixed(n) &&
-           at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= AT_THIN_OPS;
+           !n->loop.is_listed && at_loop_trips(n) > 1 && !has_counted(n->child) &&
+           expanded(l, n->child) <= AT_THIN_OPS;
 }
 
 /* How often loop n writes out what is in it. */

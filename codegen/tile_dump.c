@@ -2,11 +2,11 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",     "end",  "bump",    "prefetch", "index",    "const",    "load",       "bcast",
-    "store",    "mov",  "fma",     "fnma",     "fms",      "add",      "sub",        "mul",
-    "div",      "min",  "max",     "mul_add",  "scale",    "and",      "or",         "int_add",
-    "int_sub",  "less", "at_most", "equal",    "blend",    "sqrt",     "shift_left", "shift_right",
-    "to_float", "swap", "first",   "zip_low",  "zip_high", "zip_low2", "zip_high2"};
+    "loop",     "end",    "bump",    "prefetch", "index",   "const",    "load",       "bcast",
+    "store",    "mov",    "fma",     "fnma",     "fms",     "add",      "sub",        "mul",
+    "div",      "min",    "max",     "mul_add",  "scale",   "and",      "or",         "int_add",
+    "int_sub",  "less",   "at_most", "equal",    "blend",   "sqrt",     "shift_left", "shift_right",
+    "to_float", "gather", "swap",    "first",    "zip_low", "zip_high", "zip_low2",   "zip_high2"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -47,7 +47,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
             if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);
             if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                op->kind == AT_T_PREFETCH) {
+                op->kind == AT_T_PREFETCH || op->kind == AT_T_GATHER) {
                 at_text_add(out, op->dst >= 0 ? ", " : " ");
                 memory(out, t, op);
             }
@@ -62,7 +62,8 @@ void at_tile_print(at_text *out, const at_tile *t) {
                 memory(out, t, op);
                 if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
             }
-            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST;
+            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
+                        op->kind == AT_T_GATHER;
             if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
             if (part && op->times) at_text_addf(out, " %d*i", op->times);
             else if (op->kind == AT_T_LOAD && op->by)

@@ -254,6 +254,11 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_c_float(out, (float)op->number);
         at_text_add(out, "))");
         break;
+    case AT_T_GATHER:
+        at_text_addf(out, "at_gather(v%d, ", op->dst);
+        address(out, op, 0);
+        at_text_addf(out, ", v%d, %d);\n", op->a, op->lanes);
+        return;
     case AT_T_SWAP: swap(out, t, op); return;
     case AT_T_FIRST: first(out, t, op); return;
     default:

@@ -173,6 +173,10 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
             memcpy(reg[op->dst], one, sizeof one);
             break;
+        case AT_T_GATHER:
+            for (int j = 0; j < op->lanes; j++) one[j] = m[(int32_t)bits_of(reg[op->a][j])];
+            memcpy(reg[op->dst], one, sizeof one);
+            break;
         case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
         case AT_T_ZIP_LOW:
         case AT_T_ZIP_HIGH:

@@ -150,7 +150,7 @@ static int64_t straight(const at_ir *list) {
 bool at_build_is_counted(const at_ir *n) {
     at_ir one = *n;
     one.next = NULL;
-    return at_loop_is_counted(n) && straight(&one) < 0;
+    return at_loop_is_counted(n) && (n->loop.is_listed || straight(&one) < 0);
 }
 
 /* Four vectors along loop n become four along the loop inside it. */

@@ -191,7 +191,8 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
     const at_sym *s = &b->l->syms.data[p->entry];
     at_tile_place entry = at_build_locate(b, s->tensor, s->of);
     int list = at_build_find_slot(b, &entry, false), found = -1;
-    if (b->failed || entry.entry >= 0 || entry.lane) b->failed = true;
+    const bool differs = entry.lane && b->vec_lanes > 1; /* from lane to lane */
+    if (b->failed || entry.entry >= 0 || differs) b->failed = true;
     if (p->may_miss && !may_point_to_numbers(b, p)) b->failed = true;
     for (int i = 0; i < b->num_slots; i++) {
         const at_tile_slot *o = &b->slots[i];

@@ -26,7 +26,8 @@ typedef struct {
 
 /* Its result hangs on its operands alone. */
 static bool is_pure(const at_tile_op *op) {
-    return at_tile_defines(op) && op->a >= 0 && op->kind != AT_T_MOV && !at_tile_updates(op);
+    return at_tile_defines(op) && op->a >= 0 && op->kind != AT_T_MOV && op->kind != AT_T_GATHER &&
+           !at_tile_updates(op);
 }
 
 static bool ends_body(const at_tile_op *op) {

@@ -161,6 +161,84 @@ static int worked_out(at_builder *b, at_tile_kind kind, int x, int y) {
     return -1;
 }
 
+/* ---- places that entries say, lane by lane --------------------------------------------------- */
+
+static bool is_gathered(const at_builder *b, const at_tile_place *p) {
+    return p->entry >= 0 && lanes_now(b) > 1 &&
+           (b->l->syms.data[p->entry].deps & AT_BIT(b->vec_sym));
+}
+
+static int shifted(at_builder *b, int x, int by) {
+    if (!by) return x;
+    at_tile_op *op = at_build_emit(b, AT_T_SHIFT_LEFT);
+    op->a = (int16_t)x;
+    op->by = by;
+    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+}
+
+/* Integers times a number above 0. */
+static int multiplied(at_builder *b, int x, int64_t by) {
+    int sum = -1;
+    for (int bit = 0; by >> bit; bit++) {
+        if (!(by >> bit & 1)) continue;
+        const int part = shifted(b, x, bit);
+        if (sum >= 0) {
+            at_tile_op *op = at_build_emit(b, AT_T_INT_ADD);
+            op->a = (int16_t)sum;
+            op->b = (int16_t)part;
+            sum = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+        } else sum = part;
+    }
+    return sum;
+}
+
+/* The register of what was loaded from there in this straight-line body, and nothing has been
+ * stored there since; -1: none. */
+static int gathered_before(at_builder *b, const at_tile_op *load) {
+    const int fresh = b->first_fresh[b->slots[load->slot].tensor],
+              first = fresh > b->first_load ? fresh : b->first_load;
+    for (int i = b->ops.len - 1; i >= 0 && !b->regs->sparing; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) break;
+        if (op->kind != AT_T_GATHER || op->a != load->a || op->slot != load->slot ||
+            op->off != load->off || op->lanes != load->lanes || op->dst < first)
+            continue;
+        b->spends = true;
+        return op->dst;
+    }
+    return -1;
+}
+
+static int gathered(at_builder *b, const at_tile_place *p) {
+    const at_sym *s = &b->l->syms.data[p->entry];
+    const at_tile_place entry = at_build_locate(b, s->tensor, s->of);
+    const at_tile_digit *d = &p->digits[0];
+    if (entry.entry >= 0 || entry.by || entry.lane != 1 || p->lane || p->by || p->may_miss ||
+        p->num_digits != 1 || d->k < 1 || d->times != 1 || d->plus || d->by != 1)
+        b->failed = true;
+    const int list = at_build_find_slot(b, &entry, false), from = at_build_find_slot(b, p, false),
+              lanes = lanes_now(b);
+    if (b->failed) return 0;
+    const int place = at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
+                                                      .lanes = (uint8_t)lanes,
+                                                      .slot = (int16_t)list,
+                                                      .off = entry.off});
+    const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
+                             .slot = (int16_t)from,
+                             .off = p->off,
+                             .lanes = (uint8_t)lanes};
+    int v = gathered_before(b, &load);
+    if (v >= 0) return v;
+    v = at_build_vreg(b, (at_tile_vreg){0});
+    at_tile_op *op = at_build_emit(b, AT_T_GATHER);
+    op->dst = (int16_t)v;
+    op->a = load.a;
+    op->slot = load.slot;
+    op->off = load.off;
+    op->lanes = load.lanes;
+    return v;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(b, (at_tile_vreg){.load = AT_T_CONST,
@@ -178,6 +256,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                 b->failed = true; /* one lane of the register has it */
             return of;
         }
+        if (is_gathered(b, &p)) return gathered(b, &p);
         if (p.by) lanes = (int)((p.plus + lanes - 1) / p.by) + 1;
         int64_t step = lanes > 1 && p.lane > 1 ? p.lane : 0;
         bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
@@ -339,7 +418,8 @@ static bool reads(const at_builder *b, int i, int tensor) {
         const at_tile_vreg *v = regs[j] >= 0 ? &b->vregs.data[regs[j]] : NULL;
         if (v && v->load && v->slot >= 0 && b->slots[v->slot].tensor == tensor) return true;
     }
-    return op->kind == AT_T_LOAD && b->slots[op->slot].tensor == tensor;
+    return (op->kind == AT_T_LOAD || op->kind == AT_T_GATHER) &&
+           b->slots[op->slot].tensor == tensor;
 }
 
 /* The store in this straight-line body of what is about to be stored again; -1: none, or it is read

@@ -12,6 +12,27 @@ static bool in_all_lanes(const at_builder *b, int tensor) {
     return true;
 }
 
+/* Are lanes along a loop read from places that neighbouring entries of a list say, each by itself?
+ */
+static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
+    const at_low *l = b->l;
+    const at_mask loop = AT_BIT(sym);
+    int entry;
+    if (!l->target->gathers || v->may_miss || b->regs->local[v->tensor] ||
+        l->buffers[v->tensor].elements > INT32_MAX || !at_aff_indexed(l, v->at, b->inner, &entry) ||
+        entry < 0)
+        return false;
+    for (int i = 0; i < v->at->n; i++) {
+        const at_term *t = &v->at->t[i];
+        const bool moves =
+            t->sym < AT_MAX_LOOPS ? t->sym == sym : (l->syms.data[t->sym].deps & loop) != 0;
+        if (moves && (t->sym != entry || t->k < 1 || t->k > INT32_MAX)) return false;
+    }
+    const at_sym *s = &l->syms.data[entry];
+    return s->kind == AT_SYM_LOAD && at_aff_coef(s->of, sym) == 1 &&
+           !(at_aff_opaque_deps(l, s->of) & loop);
+}
+
 /* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */
 static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value *v, int sym) {
     at_arena *a = b->l->arena;
@@ -21,6 +42,7 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     if (digit >= 0 && at_aff_coef(v->at, digit) == 1 &&
         at_target_spreads(b->l->target, b->l->syms.data[digit].by) && !b->regs->local[v->tensor])
         return NULL;
+    if (is_gathered(b, v, sym)) return NULL;
     if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))
         return at_format(a, "@%s reads %s at places that do not follow each other", n->stmt.label,
                          name);

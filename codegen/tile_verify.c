@@ -23,13 +23,14 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem == AT_MEM_VECTOR ||
-                  op->mem == AT_MEM_BCAST;
+                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->kind == AT_T_GATHER ||
+                  op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
         return "a memory operand has no slot";
-    bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST; /* for AT_T_TO_FLOAT */
+    bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+                   op->kind == AT_T_GATHER; /* for AT_T_TO_FLOAT, and as places */
     if (memory && !as_bits && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
         return "an index list is read as numbers, or the other way round";
     if (memory && op->slot >= t->num_slots && !made[op->slot])
@@ -38,7 +39,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "what is bumped is no pointer that was passed";
     if (op->kind == AT_T_INDEX) return check_index(t, op, made);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
-    if ((stores || op->kind == AT_T_LOAD || op->kind == AT_T_FIRST) &&
+    if (op->kind == AT_T_GATHER && (!t->target->gathers || op->dst == op->a || op->lanes < 2))
+        return "the set does not gather, or not into the register that says from where";
+    if ((stores || op->kind == AT_T_LOAD || op->kind == AT_T_FIRST || op->kind == AT_T_GATHER) &&
         (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&

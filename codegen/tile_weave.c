@@ -106,6 +106,8 @@ static bool touch_chain(const weaver *w, int from, int len, bool note) {
         if (!touch_register(w, op->a, i + 1, false, note) ||
             !touch_register(w, op->b, i + 1, false, note) ||
             (at_tile_defines(op) && !touch_register(w, op->dst, i + 1, true, note)) ||
+            (op->kind == AT_T_GATHER &&
+             !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, false, note)) ||
             (op->kind == AT_T_STORE &&
              !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, true, note)))
             return false;

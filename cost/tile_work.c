@@ -36,6 +36,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         k->bcasts += times;
         k->instructions += op->bump == 1 ? times : 2 * times;
         return;
+    case AT_T_GATHER: k->loads += times * op->lanes; return;
     case AT_T_STORE:
         k->stores += times * (op->times ? at_tile_spread_parts(op, w->t->lanes) : 1);
         return;

@@ -33,18 +33,41 @@ static int64_t value_at(point *p, const at_expr *e) {
 }
 
 /* Which axes of the stage an index depends on, as bits; along which of them what comes at run time,
- * or varies, decides how far a step goes. */
+ * or varies, decides how far a step goes. Along which it is a step of one; along which it is one
+ * from an entry of an index tensor to the next, and nothing else. */
 typedef struct reach {
-    uint32_t of, by_data;
+    uint32_t of, by_data, by_one, by_entry;
     bool has_data;
 } reach;
+
+/* Of an entry, or of a sum or product of two. */
+static void reach_on(const at_facts *f, const at_expr *e, const reach *part, reach *out) {
+    const reach *x = &part[0], *y = &part[1];
+    if (e->op == AT_X_INDEX && f->compute->tensors[e->ref].is_int) {
+        out->by_entry = part[e->nargs - 1].by_one;
+        for (int i = 0; i < e->nargs - 1; i++) out->by_entry &= ~part[i].of;
+        for (int i = 0; i < e->nargs; i++) out->by_entry &= ~part[i].by_data;
+    }
+    if (e->op == AT_X_MUL) {
+        if (!y->of && !y->has_data) out->by_entry = x->by_entry;
+        if (!x->of && !x->has_data) out->by_entry = y->by_entry;
+    }
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return;
+    out->by_one = x->by_one & ~y->of;
+    out->by_entry = x->by_entry & ~y->of;
+    if (e->op == AT_X_SUB) return;
+    out->by_one |= y->by_one & ~x->of;
+    out->by_entry |= y->by_entry & ~x->of;
+}
 
 static reach reach_of(const at_facts *f, const at_expr *e, const reach *axis) {
     reach out = {.has_data = e->op == AT_X_INDEX};
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return axis[e->ref];
     if (e->op == AT_X_NAME) out.has_data = f->varies && f->varies[e->ref - AT_REF_SIZE];
+    reach part[AT_FACTS_MAX_AXES];
     for (int i = 0; i < e->nargs; i++) {
-        reach x = reach_of(f, e->arg[i], axis);
+        const reach x = reach_of(f, e->arg[i], axis);
+        if (i < AT_FACTS_MAX_AXES) part[i] = x;
         out.of |= x.of;
         out.by_data |= x.by_data;
         out.has_data |= x.has_data;
@@ -52,6 +75,7 @@ static reach reach_of(const at_facts *f, const at_expr *e, const reach *axis) {
     /* Only in a sum is a step along one term the same whatever the others are. */
     bool is_sum = e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_NEG;
     if (out.has_data && !is_sum) out.by_data = out.of;
+    if (e->nargs && e->nargs <= AT_FACTS_MAX_AXES) reach_on(f, e, part, &out);
     return out;
 }
 
@@ -69,7 +93,7 @@ typedef struct offset {
     int tensor, from, depth; /* from: read by the stage; depth: stages dissolved on the way */
     int64_t at;
     bool known;
-    uint32_t by_data;
+    uint32_t by_data, by_entry;
     guards guards;
     const at_expr *read;
 } offset;
@@ -131,6 +155,12 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
         all.by_data |= index_reach[i].by_data;
         all.has_data |= index_reach[i].has_data;
     }
+    for (int i = 0; i < e->nargs && reaches; i++) {
+        uint32_t alone = index_reach[i].by_entry;
+        for (int k = 0; k < e->nargs; k++)
+            if (k != i) alone &= ~index_reach[k].of;
+        all.by_entry |= alone;
+    }
     for (int i = 0; i < e->nargs; i++)
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
     if (t->is_dissolved && !t->is_operand) {
@@ -140,8 +170,8 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
     }
     if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
     if (out->len < MOST_READS)
-        *at_push(a, out) =
-            (offset){e->ref, direct, depth, at, p.known && !all.has_data, all.by_data, inside, e};
+        *at_push(a, out) = (offset){e->ref,      direct,       depth,  at, p.known && !all.has_data,
+                                    all.by_data, all.by_entry, inside, e};
     for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
 }
 
@@ -279,7 +309,8 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
                 groups = in > 0 ? s->extent[i] / in : 0;
         axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
     }
-    for (int i = 0; i < n; i++) reaches[i] = (reach){.of = (uint32_t)1 << i};
+    for (int i = 0; i < n; i++)
+        reaches[i] = (reach){.of = (uint32_t)1 << i, .by_one = (uint32_t)1 << i};
     collect(a, f, t->body, axis, reaches, -1, 0, (guards){0}, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
@@ -289,6 +320,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
                         .from = base.data[i].from,
                         .known = base.data[i].known && base.left > 0,
                         .is_guarded = base.data[i].guards.choice != NO_GUARD,
+                        .by_entry = base.data[i].by_entry,
                         .origin = base.data[i].at,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int i = 0; i < base.len; i++)

@@ -23,6 +23,9 @@ typedef struct at_access {
     /* [axis of the stage] elements that one step moves; AT_FACTS_ANYWHERE where data or knobs
      * decide that. */
     int64_t stride[AT_FACTS_MAX_AXES];
+    /* [axis of the stage] as bits: an entry of an index tensor decides it, and the next one at the
+     * next step: lanes may gather. */
+    uint32_t by_entry;
     int64_t origin; /* the element at step 0 of all axes, as far as strides tell */
 } at_access;
 

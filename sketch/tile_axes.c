@@ -62,15 +62,21 @@ bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int ax
     return (stored || summed) && !is_worth_packing(s, stage, x);
 }
 
-bool tile_reads_vectors(const sketch_state *s, int stage, int axis) {
+/* gathers: or what entries say. */
+static bool reads_vectors(const sketch_state *s, int stage, int axis, bool gathers) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
+        if (gathers && x->by_entry >> axis & 1) continue;
         if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x) &&
             !tile_is_picked(s, stage, x, axis))
             return false;
     }
     return true;
+}
+
+bool tile_reads_vectors(const sketch_state *s, int stage, int axis) {
+    return reads_vectors(s, stage, axis, false);
 }
 
 bool tile_reuses(const sketch_state *s, int stage, int vec, int row) {
@@ -123,11 +129,16 @@ static bool has_counted_sums(const at_tensor *t) {
 
 int tile_vector_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = t->num_axes - 1, sum = last + t->num_reduce;
     if (!has_counted_sums(t)) return -1;
-    for (int k = t->num_axes - 1; k >= 0; k--)
-        if (s->facts->of[stage].inner[k] >= LEAST_LANES && tile_reads_vectors(s, stage, k))
+    for (int k = last; k >= 0; k--)
+        if (s->facts->of[stage].inner[k] >= LEAST_LANES && reads_vectors(s, stage, k, false))
             return k;
-    return -1;
+    /* Rather than from element to element lanes go along the sum, where those lie side by side. */
+    const bool may_gather =
+        last >= 0 && s->facts->of[stage].inner[last] >= LEAST_LANES &&
+        (s->facts->of[stage].extent[sum] < LEAST_DOT || !reads_vectors(s, stage, sum, false));
+    return may_gather && reads_vectors(s, stage, last, true) ? last : -1;
 }
 
 /* Whether rows beside each other read some of the same along a reduction. */
@@ -182,7 +193,7 @@ int tile_dot_of(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes + t->num_reduce - 1;
     if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT) return -1;
-    if (tile_vector_of(s, stage) >= 0 || !tile_reads_vectors(s, stage, last)) return -1;
+    if (tile_vector_of(s, stage) >= 0 || !reads_vectors(s, stage, last, false)) return -1;
     int row = tile_row_of(s, stage, last);
     return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
 }
@@ -195,7 +206,7 @@ int tile_lanes_of(const sketch_state *s, int stage) {
         return -1;
     for (int i = 0; i < f->num_accesses; i++)
         if (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1 &&
-            !tile_is_picked(s, stage, &f->access[i], last))
+            !(f->access[i].by_entry >> last & 1) && !tile_is_picked(s, stage, &f->access[i], last))
             return -1;
     return last;
 }
@@ -270,14 +281,36 @@ static bool moves_by_one(const at_expr *e, int axis) {
     return e->op == AT_X_ADD && !at_expr_uses(e->arg[0], axis) && moves_by_one(e->arg[1], axis);
 }
 
-/* Lanes along the axis read neighbours, or all of them the same. *most: elements of the largest
- * tensor of which they read neighbours. */
-static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, double *most) {
+/* An entry of an index tensor that is the next one a step along the axis further, perhaps times a
+ * number and moved. */
+static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
+    bool alone = e->nargs > 0;
+    for (int i = 0; i < e->nargs - 1 && e->op == AT_X_INDEX; i++)
+        alone &= !at_expr_uses(e->arg[i], axis);
+    if (e->op == AT_X_INDEX)
+        return alone && s->facts->compute->tensors[e->ref].is_int &&
+               moves_by_one(e->arg[e->nargs - 1], axis);
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB && e->op != AT_X_MUL) return false;
+    const bool second = at_expr_uses(e->arg[1], axis);
+    return !at_expr_uses(e->arg[!second], axis) && !(second && e->op == AT_X_SUB) &&
+           moves_by_entry(s, e->arg[second], axis);
+}
+
+/* Lanes along the axis read neighbours, or all of them the same; gathers: or what entries say.
+ * *most: elements of the largest tensor of which they read neighbours. */
+static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, bool gathers,
+                       double *most) {
     const at_facts *f = s->facts;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (!reads_rows(s, e->arg[i], axis, most)) return false;
+        if (!reads_rows(s, e->arg[i], axis, gathers, most)) return false;
     if (e->op != AT_X_INDEX || !at_expr_uses(e, axis)) return true;
     if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].is_int) return false;
+    int uses = 0, gathered = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        uses += at_expr_uses(e->arg[i], axis);
+        gathered += at_expr_uses(e->arg[i], axis) && moves_by_entry(s, e->arg[i], axis);
+    }
+    if (gathers && uses == 1 && gathered == 1) return true;
     for (int i = 0; i < e->nargs - 1; i++)
         if (at_expr_uses(e->arg[i], axis)) return false;
     if (sketch_elements(s, e->ref) > *most) *most = sketch_elements(s, e->ref);
@@ -295,7 +328,7 @@ int tile_list_of(const sketch_state *s, int stage) {
         is_list = true;
         if (at_expr_uses(t->axes[k].begin, last) || at_expr_uses(t->axes[k].end, last)) return -1;
     }
-    return is_list && reads_rows(s, t->body, last, &most) ? last : -1;
+    return is_list && reads_rows(s, t->body, last, false, &most) ? last : -1;
 }
 
 int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {
@@ -303,7 +336,8 @@ int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int last = t->num_axes + t->num_reduce - 1;
     double lists = 1, terms = 0;
-    if (!t->num_reduce || !t->axes[last].begin || !reads_rows(s, t->body, last, &terms)) return -1;
+    if (!t->num_reduce || !t->axes[last].begin || !reads_rows(s, t->body, last, true, &terms))
+        return -1;
     for (int k = 0; k < last; k++)
         if (f->extent[k] > 0) lists *= (double)f->extent[k];
     *are_long = terms >= LEAST_DOT * lists;

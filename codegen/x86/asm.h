@@ -23,6 +23,7 @@ typedef enum at_x86_kind {
     AT_ARG_MASK,
     AT_ARG_MEM,
     AT_ARG_MEM_FLOATS,
+    AT_ARG_MEM_GATHER,
     AT_ARG_IMM
 } at_x86_kind;
 typedef struct at_x86_arg {
@@ -30,19 +31,25 @@ typedef struct at_x86_arg {
     int reg;       /* register, mask, or base of a memory operand */
     int bytes;     /* width of a vector register; size of a memory operand */
     int64_t value; /* displacement, immediate; floats: the register that counts them */
+    int index;     /* gather: the vector register that counts floats, `bytes` wide */
 } at_x86_arg;
 
-static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0}; }
-static inline at_x86_arg at_gpr32(int r) { return (at_x86_arg){AT_ARG_GPR32, r, 4, 0}; }
-static inline at_x86_arg at_vec(int r, int bytes) { return (at_x86_arg){AT_ARG_VEC, r, bytes, 0}; }
-static inline at_x86_arg at_mask_reg(int k) { return (at_x86_arg){AT_ARG_MASK, k, 8, 0}; }
+static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0, 0}; }
+static inline at_x86_arg at_gpr32(int r) { return (at_x86_arg){AT_ARG_GPR32, r, 4, 0, 0}; }
+static inline at_x86_arg at_vec(int r, int bytes) {
+    return (at_x86_arg){AT_ARG_VEC, r, bytes, 0, 0};
+}
+static inline at_x86_arg at_mask_reg(int k) { return (at_x86_arg){AT_ARG_MASK, k, 8, 0, 0}; }
 static inline at_x86_arg at_mem(int base, int64_t disp, int bytes) {
-    return (at_x86_arg){AT_ARG_MEM, base, bytes, disp};
+    return (at_x86_arg){AT_ARG_MEM, base, bytes, disp, 0};
 }
 static inline at_x86_arg at_mem_floats(int base, int count) {
-    return (at_x86_arg){AT_ARG_MEM_FLOATS, base, 8, count};
+    return (at_x86_arg){AT_ARG_MEM_FLOATS, base, 8, count, 0};
 }
-static inline at_x86_arg at_imm(int64_t v) { return (at_x86_arg){AT_ARG_IMM, 0, 0, v}; }
+static inline at_x86_arg at_mem_gather(int base, int index, int64_t disp, int bytes) {
+    return (at_x86_arg){AT_ARG_MEM_GATHER, base, bytes, disp, index};
+}
+static inline at_x86_arg at_imm(int64_t v) { return (at_x86_arg){AT_ARG_IMM, 0, 0, v, 0}; }
 
 typedef struct at_asm {
     at_arena *arena;

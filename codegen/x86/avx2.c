@@ -74,7 +74,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
         [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
         [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
-    at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
+    at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
+               scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     int32_t bits;
     switch (op->kind) {
     case AT_T_CONST:
@@ -107,6 +108,14 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, from); return;
+    case AT_T_GATHER: /* takes its mask with it */
+        EMIT(x, VXORPS, dst, dst, dst);
+        if (op->lanes < 8) load_mask(x, op->lanes);
+        else EMIT(x, VPCMPEQD, scratch, scratch, scratch);
+        EMIT(x, VGATHERDPS, dst, at_mem_gather(x->slot_reg[op->slot], op->a, op->off * 4, 32),
+             scratch);
+        x->scratch_now = 0;
+        return;
     case AT_T_SWAP:
         if (op->by == 4) EMIT(x, VPERM2F128, dst, from, from, at_imm(1));
         else EMIT(x, VPERMILPS, dst, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
@@ -117,7 +126,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
                    : op->mem == AT_MEM_CONST ? at_x86_constant(32)
                                              : at_x86_memory(x, op, 32);
-    at_x86_arg args[] = {dst, from, b}, scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
+    at_x86_arg args[] = {dst, from, b};
     int immediate = 0;
     if (at_tile_compares(op))
         EMIT(x, VCMPPS, dst, from, b, at_imm(comparisons[op->kind])), immediate = 1;

@@ -9,7 +9,8 @@ static const uint8_t comparisons[AT_T_KIND_COUNT] = {
 #define NOT_LESS 0x15
 /* Of three bits, first to third: the second ? the third : the first. */
 #define SECOND_CHOOSES 0xb8
-/* Mask registers: of comparisons, where a tile has any; those before, or all of them, of tails. */
+/* Mask registers: of comparisons and gathers, where a tile has any; those before, or all of them,
+ * of tails. */
 enum { COMPARED = 7, MASKS };
 
 static void zip(at_x86 *x, const at_tile_op *op) {
@@ -142,6 +143,13 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
+    case AT_T_GATHER:
+        EMIT(x, VPXORD, dst, k0, dst, dst);
+        if (op->lanes < 16) EMIT(x, KMOVW, at_mask_reg(COMPARED), at_x86_mask(x, op->lanes));
+        else EMIT(x, KXNORW, at_mask_reg(COMPARED), at_mask_reg(COMPARED), at_mask_reg(COMPARED));
+        EMIT(x, VGATHERDPS, dst, at_mask_reg(COMPARED),
+             at_mem_gather(x->slot_reg[op->slot], op->a, op->off * 4, 64));
+        return;
     case AT_T_SWAP:
         if (op->by >= 4)
             EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
@@ -187,7 +195,8 @@ static int masks_of(const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
     for (; apart && count < at_tile_spread_parts(op, 16); count++)
         masks[count] = at_tile_spread_mask(op, 16, count);
     if (apart) return count;
-    if ((moves || op->kind == AT_T_FIRST) && n != 16) masks[count++] = first_lanes(n);
+    if ((moves || op->kind == AT_T_FIRST || op->kind == AT_T_GATHER) && n != 16)
+        masks[count++] = first_lanes(n);
     if (picks && op->lanes != 16) masks[count++] = first_lanes(op->lanes);
     return count;
 }
@@ -199,7 +208,8 @@ void at_x86_set_masks(at_x86 *x) {
     int count = 0, end = MASKS;
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
-        if (at_tile_compares(op) || op->kind == AT_T_SCALE) end = COMPARED;
+        if (at_tile_compares(op) || op->kind == AT_T_SCALE || op->kind == AT_T_GATHER)
+            end = COMPARED;
         uint32_t masks[MOST_MASKS];
         int n = masks_of(op, masks);
         for (int k = 0; k < n; k++) {

@@ -51,6 +51,25 @@ static const char hot_fma[] =
     "#define at_fma_broadcast(c, a, p) \\\n"
     "    __asm__(\"vfmadd231ps %2%{1to16%}, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(p)))\n";
 
+/* The instructions clear their mask, and leave lanes without one as they are. */
+static const char gather_avx2[] =
+    "#define at_gather(c, p, i, n) \\\n"
+    "    do { \\\n"
+    "        at_mask at_which = (n) < 8 ? at_first(n) : ~(at_mask){0}; \\\n"
+    "        (c) = (at_vector){0}; \\\n"
+    "        __asm__(\"vgatherdps %1, (%2,%3,4), %0\" \\\n"
+    "                : \"+&x\"(c), \"+&x\"(at_which) : \"r\"(p), \"x\"(i) : \"memory\"); \\\n"
+    "    } while (0)\n";
+
+static const char gather_avx512[] =
+    "#define at_gather(c, p, i, n) \\\n"
+    "    do { \\\n"
+    "        unsigned short at_which = (unsigned short)((1 << (n)) - 1); \\\n"
+    "        (c) = (at_vector){0}; \\\n"
+    "        __asm__(\"vgatherdps (%2,%3,4), %0%{%1%}\" \\\n"
+    "                : \"+&v\"(c), \"+&Yk\"(at_which) : \"r\"(p), \"v\"(i) : \"memory\"); \\\n"
+    "    } while (0)\n";
+
 static const char hot_sse2[] = "#define at_broadcast(c, p) ((c) = at_all(*(p)))\n"
                                "#define at_fma(c, a, b) ((c) += (a) * (b))\n";
 
@@ -105,6 +124,7 @@ void at_prelude_avx2(const at_target *t, at_text *out) {
     at_text_add(out, extremes);
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx2);
+    at_text_add(out, gather_avx2);
     at_text_add(out, pieces);
     at_text_add(out, loads_of_4);
     at_text_add(out, "\n");
@@ -119,6 +139,7 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, hot_fma);
     at_text_add(out, tails_avx512);
     at_text_add(out, scale_avx512);
+    at_text_add(out, gather_avx512);
     at_text_add(out, pieces);
     at_text_add(out, loads_of_4);
     at_text_add(out, moves_of_8);

@@ -477,6 +477,44 @@ static void encode_lanes(at_arena *a, const at_target *target) {
     }
 }
 
+/* The mask is made anew for each, and so are the lanes beyond it. */
+static void want_gather(maker *m, const at_tile_op *op) {
+    const int lanes = m->t.target->lanes, n = op->lanes;
+    const char *d = vector_text(m, op->dst, 4 * lanes), *i = vector_text(m, op->a, 4 * lanes);
+    const char *place = strchr(memory_text(m, op, 4, 0), '[') + 1,
+               *rest = place + strcspn(place, "+-]");
+    const char *from =
+        at_format(m->arena, "DWORD PTR [%.*s+%s*4%s", (int)(rest - place), place, i, rest);
+    if (lanes == 16) {
+        if (n < 16 && !m->mask[n]) m->mask[n] = ++m->num_masks;
+        WANT(m, "vpxord %s,%s,%s", d, d, d);
+        if (n < 16) WANT(m, "kmovw k7,k%d", m->mask[n]);
+        else WANT(m, "kxnorw k7,k7,k7");
+        WANT(m, "vgatherdps %s{k7},%s", d, from);
+        return;
+    }
+    WANT(m, "vxorps %s,%s,%s", d, d, d);
+    if (n < 8) WANT(m, "vmovups ymm15,mask of %d", n);
+    else WANT(m, "vpcmpeqd ymm15,ymm15,ymm15");
+    WANT(m, "vgatherdps %s,%s,ymm15", d, from);
+    m->mask_now = 0;
+}
+
+static void encode_gathers(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r);
+    for (int lanes = 2; lanes <= target->lanes; lanes += lanes < 8 ? 3 : 4) {
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        for (int i = 0; i < n * n; i++) {
+            if (i / n == i % n) continue;
+            at_tile_op *op = add_move(&m, AT_T_GATHER, r[i / n], i % AT_TILE_MAX_SLOTS, 0, lanes);
+            op->a = (int16_t)r[i % n];
+            op->off = i % 3 ? 40 * i - 300 : 0;
+            want_gather(&m, op);
+        }
+        compare_straight(&m, at_format(a, "%s, %d lanes gathered", target->name, lanes));
+    }
+}
+
 static void encode_bumps(at_arena *a, const at_target *target) {
     static const int64_t by[] = {1,
                                  -1,
@@ -583,6 +621,7 @@ static void encoder(const at_target *target) {
     if (target->prelude) encode_spreads(a, target);
     encode_picks(a, target);
     encode_stores_apart(a, target);
+    if (target->gathers) encode_gathers(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);
     encode_loops(a, target);

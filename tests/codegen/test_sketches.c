@@ -187,6 +187,8 @@ static void operators(void **state) {
         {"tests/te/relative_positions", "H=3,S=21,D=5,R=2,W=7"},
         {"tests/te/listed_dots", "V=5,E=67"},
         {"tests/te/listed_dots", "V=3,E=701"},
+        {"tests/te/gathered", ""},
+        {"tests/te/gathered", "V=21,K=37,E=701"},
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},

@@ -43,6 +43,7 @@ static const struct {
     {"tests/te/blur", ""},
     {"masked_mean", ""},
     {"tests/te/listed_dots", ""},
+    {"tests/te/gathered", "K=16"},
 };
 
 /* Of the default; how many sums there are. */

@@ -108,6 +108,13 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
                 at[op->base] + digit_of(op, list_entry(at[op->slot] + op->off)) * op->bump;
             bool missed = op->may_miss && list_entry(at[op->slot] + op->off) < 0;
             operand[op->dst] = missed ? -1 : operand[op->base];
+        } else if (op->kind == AT_T_GATHER) { /* by entries that were loaded just before */
+            const at_tile_op *list = op - 1;
+            while (list->dst != op->a) list--;
+            assert_int_equal(list->kind, AT_T_LOAD);
+            for (int j = 0; j < op->lanes; j++)
+                reach(&of[op->slot],
+                      at[op->slot] + op->off + list_entry(at[list->slot] + list->off + j), 1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
             if (operand[op->slot] >= 0)
@@ -251,6 +258,18 @@ static const program programs[] = {
      "        @cc = {yo, yi}/y, j, r, c // e\n"
      "    yi, r:vec, c:unroll =>\n"
      "        @out = {yo, yi}/y, {j, r}/x // c\n"},
+    /* terms at places that a list says, as many as it has, and a few */
+    {"gathered", "E=31 V=3 M=9 K=13",
+     "w[E] : weight\n"
+     "list[E] : index\n"
+     "ptr[V + 1] : index\n"
+     "x[M] : input\n"
+     "s[v:V] = sum(e : ptr[v] .. ptr[v+1]) w[e]*x[list[e]]\n"
+     "o[k:K] = x[list[k]] - w[k]\n",
+     "v, e:dyn(v) vec =>\n"
+     "    @s = v // e\n"
+     "k:vec =>\n"
+     "    @o = k\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"

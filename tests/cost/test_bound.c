@@ -57,9 +57,11 @@ static void run_tile(walk *w, const at_tile_call *c) {
         bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST ||
                    op->kind == AT_T_PREFETCH;
         bool constant = op->mem == AT_MEM_CONST;
-        if (op->kind != AT_T_STORE && (op->slot >= 0 || constant)) r->work.loads++;
+        bool gathers = op->kind == AT_T_GATHER; /* where from is in a register */
+        if (op->kind != AT_T_STORE && (op->slot >= 0 || constant))
+            r->work.loads += gathers ? op->lanes : 1;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
-        if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
+        if (op->slot >= 0 && op->kind != AT_T_PREFETCH && !gathers)
             for (int j = 0, n = one ? 1 : op->lanes, apart = moves && op->times; j < n;
                  j += apart ? 1 : n)
                 touch_all(r, at.tensor[op->slot],
