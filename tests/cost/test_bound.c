@@ -83,8 +83,9 @@ static void run_tile(walk *w, const at_tile_call *c) {
                         op->kind == AT_T_INT_SUB || at_tile_compares(op);
             bool chooses = op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
             double in = fmax(ready[op->a], op->b >= 0 ? ready[op->b] : 0);
+            bool twice = both || op->kind == AT_T_SCALE; /* which compares, too */
             r->work.fmas += both && fused;
-            if (op->kind < AT_T_ZIP_LOW) r->work.others += both && fused ? 0 : both ? 2 : 1;
+            if (op->kind < AT_T_ZIP_LOW) r->work.others += both && fused ? 0 : twice ? 2 : 1;
             if (both && fused) in = fmax(in, ready[op->dst]) + r->core->fma_latency;
             else if (both)
                 in = fmax(in + r->core->mul_latency, ready[op->dst]) + r->core->add_latency;
