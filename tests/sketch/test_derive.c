@@ -97,7 +97,7 @@ static void sets(void **state) {
         {"examples/te/causal_conv1d.te", "N=2,T=13,CI=3,CO=17,K=3,L=2", false},
         {"examples/te/complex_matmul.te", "M=13,N=37,K=5", false},
         {"examples/te/transpose.te", "N=70,M=33", false},
-        {"examples/te/transpose.te", "N=3,M=33", true}, /* too narrow for squares */
+        {"examples/te/transpose.te", "N=3,M=33", false}, /* lanes along the other axis */
         {"examples/te/channels_last.te", "N=2,C=13,H=3,W=9", false},
         {"tests/te/add_transposed.te", "N=21,M=13", false},
         {"tests/te/blocks_to_rows.te", "N=2,C=16,H=3,W=9,B=8", false},
