@@ -138,6 +138,18 @@ static bool has_groups(const sketch_state *s, int stage) {
            f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
+/* Lanes of a part of groups, outside of them what is within a group. has_more: there are axes
+ * before those of the groups. */
+static at_status go_along(sketch_state *s, const at_tensor *t, const char *const *parts,
+                          const char *within, bool has_more, at_error *err) {
+    at_edit order = {
+        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    return sketch_mark(s, t->name, has_more ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+}
+
 static at_status make_groups(sketch_state *s, int stage, at_error *err) {
     /* A part of a part has no tail of its own. */
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
@@ -147,12 +159,7 @@ static at_status make_groups(sketch_state *s, int stage, at_error *err) {
     const char *group, *within, *parts[2];
     AT_TRY(sketch_split_groups(s, stage, last, &group, &within, err));
     AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts, err));
-    at_edit order = {
-        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+    return go_along(s, t, parts, within, last > 0, err);
 }
 
 /* Is the last axis a group of its own, whose elements lanes along the one before read and store so
@@ -175,12 +182,7 @@ static at_status make_group(sketch_state *s, int stage, at_error *err) {
     const int last = t->num_axes - 1;
     const char *within = t->axes[last].name, *parts[2];
     AT_TRY(sketch_split_lanes(s, t->name, t->axes[last - 1].name, parts, err));
-    at_edit order = {
-        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, t->name, last > 1 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+    return go_along(s, t, parts, within, last > 1, err);
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
