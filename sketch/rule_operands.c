@@ -50,7 +50,8 @@ static bool suits(const sketch_state *s, int stage) {
     return any;
 }
 
-/* A stage is an operand from now on; false: it would be too large. */
+/* A stage is an operand from now on; false: it would be too large, or reads outside of a tensor
+ * where a condition of its reader's does not. */
 static bool take(sketch_state *s, const char *stage, const at_facts_given *given) {
     at_error why;
     *at_push(s->arena, &s->operands) = stage;
@@ -59,7 +60,8 @@ static bool take(sketch_state *s, const char *stage, const at_facts_given *given
     const at_expr *body = s->compute->tensors[t].body;
     double most = MOST_PARTS * elements_read(s, body);
     if (reads_at_products(body) && most < MOST_OF_FEW) most = MOST_OF_FEW;
-    return sketch_elements(s, t) <= most;
+    return sketch_elements(s, t) <= most &&
+           at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }
 
 /* What a sum makes of weights by one of them; NULL: nothing. */

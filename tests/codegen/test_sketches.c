@@ -182,6 +182,7 @@ static void operators(void **state) {
         {"tests/te/chosen_entries", "Y=5,X=37"},
         {"tests/te/mixed_entries", "M=5,N=37,K=12"},
         {"tests/te/places_in_lists", "V=7,E=53"},
+        {"tests/te/guarded_weights", "N=13,M=5,K=7,H=31,L=4"},
         {"tests/te/complex_products", "N=101,B=3"},
         {"tests/te/strided_windows", "C=2,D=2,H=3,W=19"},
         {"tests/te/relative_positions", "H=3,S=21,D=5,R=2,W=7"},
