@@ -143,6 +143,9 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                        const char *axis, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);
+/* By how much a step of the axis moves an index: -1, 0, 1, or: */
+enum { AT_STEP_OTHER = 2 };
+int at_index_step(const at_expr *e, int axis);
 /* Of E13: that expression within e; NULL: there is none. */
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 

@@ -125,8 +125,8 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     AT_TRY(rewrite_start(&w, a, t, name, err));
     int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
     const at_tensor *from = s < 0 ? NULL : &t->compute->tensors[s];
-    outline_node *leaf = from ? outline_leaf(&w.o, stage) : NULL;
-    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    if (!from || !outline_leaf(&w.o, stage))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     AT_TRY(find_operand(t->compute, from, of, axis, &operand, err));
     find_axes(operand, true, axes, &n); /* as what is read lies */
@@ -145,10 +145,6 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     if (!n)
         return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);
     made.written = rewrite_expr_at(a, operand, value);
-    at_tensor *reader = rewrite_find(&w, stage);
-    reader->written = with_reads(&w, from->body, operand, &made, value);
-    reader->num_defs = 0; /* its expression has them already */
-    outline_insert(&w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &made));
-    rewrite_insert(&w, stage, made);
+    rewrite_add_stage(&w, stage, made, with_reads(&w, from->body, operand, &made, value));
     return rewrite_finish(&w, compute, out);
 }

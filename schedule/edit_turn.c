@@ -7,17 +7,14 @@
 
 #include "schedule/rewrite.h"
 
-enum { STEP_OTHER = 2 };
-
-/* By how much a step of the axis moves an index: -1, 0, 1, or otherwise. */
-static int step_along(const at_expr *e, int axis) {
+int at_index_step(const at_expr *e, int axis) {
     if (!at_expr_uses(e, axis)) return 0;
     if (e->op == AT_X_NAME) return 1;
-    if (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB) return STEP_OTHER;
-    int x = step_along(e->arg[0], axis), y = e->nargs > 1 ? step_along(e->arg[1], axis) : 0;
-    if (x == STEP_OTHER || y == STEP_OTHER) return STEP_OTHER;
+    if (e->op != AT_X_NEG && e->op != AT_X_ADD && e->op != AT_X_SUB) return AT_STEP_OTHER;
+    int x = at_index_step(e->arg[0], axis), y = e->nargs > 1 ? at_index_step(e->arg[1], axis) : 0;
+    if (x == AT_STEP_OTHER || y == AT_STEP_OTHER) return AT_STEP_OTHER;
     int step = e->op == AT_X_NEG ? -x : e->op == AT_X_ADD ? x + y : x - y;
-    return step < -1 || step > 1 ? STEP_OTHER : step;
+    return step < -1 || step > 1 ? AT_STEP_OTHER : step;
 }
 
 typedef struct turn {
@@ -39,8 +36,8 @@ static bool find_way(turn *x, const at_expr *e) {
     }
     int dimension = -1, step = 0;
     for (int d = 0; d < e->nargs; d++) {
-        int own = step_along(e->arg[d], x->axis);
-        if (own == STEP_OTHER || (own && dimension >= 0)) return false;
+        int own = at_index_step(e->arg[d], x->axis);
+        if (own == AT_STEP_OTHER || (own && dimension >= 0)) return false;
         if (own) dimension = d, step = own;
     }
     bool is_alike = x->dimension < 0 || (x->dimension == dimension && x->step == step);
@@ -99,8 +96,8 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
     AT_TRY(rewrite_start(&w, a, t, name, err));
     const int s = at_compute_find(c, stage), of = at_compute_find(c, tensor);
     const at_tensor *from = s < 0 ? NULL : &c->tensors[s];
-    outline_node *leaf = from ? outline_leaf(&w.o, stage) : NULL;
-    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    if (!from || !outline_leaf(&w.o, stage))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     turn x = {.from = &c->tensors[of], .tensor = of, .axis = -1, .dimension = -1};
     for (int k = 0; k < axes_of(from); k++) {
@@ -112,11 +109,10 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
         return at_fail(err, AT_E_INPUT,
                        "@%s has no reads of \"%s\" that go along one dimension by steps of \"%s\"",
                        stage, tensor, axis);
-    at_tensor made = made_of(&w, &x, name);
-    at_tensor *reader = rewrite_find(&w, stage);
-    reader->written = with_reads(&w, &x, from->body, name, value);
-    reader->num_defs = 0; /* its expression has them already */
-    outline_insert(&w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &made));
-    rewrite_insert(&w, stage, made);
+    if (x.dimension == x.from->num_axes - 1 && x.step > 0)
+        return at_fail(err, AT_E_INPUT, "@%s reads \"%s\" along \"%s\" as it lies", stage, tensor,
+                       axis);
+    rewrite_add_stage(&w, stage, made_of(&w, &x, name),
+                      with_reads(&w, &x, from->body, name, value));
     return rewrite_finish(&w, compute, out);
 }

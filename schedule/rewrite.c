@@ -228,3 +228,12 @@ outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *pi
     if (!top) return leaf->parent; /* a sum whose loops are gone, since they run once */
     return inner ? inner : top->parent;
 }
+
+void rewrite_add_stage(rewrite *w, const char *reader, at_tensor made, at_expr *written) {
+    at_tensor *x = rewrite_find(w, reader);
+    x->written = written;
+    x->num_defs = 0; /* the expression has them already */
+    outline_insert(&w->o, rewrite_outermost(outline_leaf(&w->o, reader)), true,
+                   rewrite_plain_nest(w, &made));
+    rewrite_insert(w, reader, made);
+}

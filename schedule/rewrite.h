@@ -25,6 +25,9 @@ at_tensor *rewrite_find(rewrite *w, const char *name); /* NULL: there is none */
 at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t);
 /* Right before the tensor of that name, where what it reads is known. */
 void rewrite_insert(rewrite *w, const char *name, at_tensor t);
+/* A stage that a reader with a leaf, whose expression becomes `written`, reads from now on: right
+ * before the reader, in loops of its own before the reader's. */
+void rewrite_add_stage(rewrite *w, const char *reader, at_tensor made, at_expr *written);
 /* A name that nothing has, made of another. */
 const char *rewrite_fresh(const rewrite *w, const char *like);
 

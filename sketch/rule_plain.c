@@ -24,7 +24,6 @@
 
 enum {
     LEAST_LANES = 4,
-    MOST_STEP = 4,
     LEAST_GROUPS = 8,
     MOST_APART = 8, /* rows of a tile */
     SHORT_ROW = 128 /* calls of a tile for each cost more than a tenth */
@@ -134,7 +133,7 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
 static bool has_groups(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = s->facts->compute->tensors[stage].num_axes - 1;
-    return f->divisor[last] && !f->is_phase[last] && f->inner[last] <= MOST_STEP &&
+    return f->divisor[last] && !f->is_phase[last] && f->inner[last] <= TILE_MOST_STEP &&
            f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
@@ -167,12 +166,12 @@ static at_status make_groups(sketch_state *s, int stage, at_error *err) {
 static bool is_group(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int last = s->facts->compute->tensors[stage].num_axes - 1;
-    if (last < 1 || f->extent[last] < 2 || f->extent[last] > MOST_STEP ||
-        f->extent[last - 1] < LEAST_GROUPS)
+    if (last < 1 || !tile_has_parts(s, stage, last - 1) || f->extent[last - 1] < LEAST_GROUPS)
         return false;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (!x->known || x->stride[last - 1] < 0 || x->stride[last - 1] > MOST_STEP) return false;
+        if (!x->known || x->stride[last - 1] < 0 || x->stride[last - 1] > TILE_MOST_STEP)
+            return false;
     }
     return true;
 }

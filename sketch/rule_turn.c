@@ -25,7 +25,7 @@ static int across(const sketch_state *s, int stage, int axis) {
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
         if (tile_may_pack(s, stage, x) && t->num_reduce) continue;
         bool is_worth = points >= LEAST_READS * sketch_elements(s, x->tensor);
-        return is_worth && x->from == x->tensor && !f->is_written ? x->tensor : -1;
+        return is_worth && x->from == x->tensor ? x->tensor : -1;
     }
     return -1;
 }

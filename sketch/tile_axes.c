@@ -1,7 +1,8 @@
 /* sketch/tile_axes.c: which axes a register tile has: the one of its lanes, its rows. */
+#include "schedule/edit.h"
 #include "sketch/tile.h"
 
-enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64, MOST_STEP = 4 };
+enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64 };
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1;
@@ -45,18 +46,16 @@ static bool has_own_window(const sketch_state *s, int stage, const at_access *x)
     return t->num_reduce > 1 && short_steps(f, t->num_axes + t->num_reduce - 1);
 }
 
-/* Is the axis one of points, whose few parts lie side by side, and sums of few terms go over them?
- */
-static bool is_of_points(const sketch_state *s, int stage, int axis) {
+bool tile_has_parts(const sketch_state *s, int stage, int axis) {
     const int last = s->facts->compute->tensors[stage].num_axes - 1;
-    return axis == last - 1 && s->facts->of[stage].extent[last] <= MOST_STEP &&
-           tile_sums_are_short(s, stage);
+    const int64_t parts = axis == last - 1 ? s->facts->of[stage].extent[last] : 0;
+    return parts > 1 && parts <= TILE_MOST_STEP;
 }
 
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    if (x->stride[axis] <= 1 || x->stride[axis] > MOST_STEP) return false;
-    if (is_of_points(s, stage, axis)) return true;
+    if (x->stride[axis] <= 1 || x->stride[axis] > TILE_MOST_STEP) return false;
+    if (tile_has_parts(s, stage, axis) && tile_sums_are_short(s, stage)) return true;
     bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
          summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
     return (stored || summed) && !is_worth_packing(s, stage, x);
@@ -273,14 +272,6 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor) {
 
 /* ---- sums over lists ------------------------------------------------------------------------- */
 
-/* An index that a step along the axis moves by one. */
-static bool moves_by_one(const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME) return e->ref == axis;
-    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false;
-    if (!at_expr_uses(e->arg[1], axis)) return moves_by_one(e->arg[0], axis);
-    return e->op == AT_X_ADD && !at_expr_uses(e->arg[0], axis) && moves_by_one(e->arg[1], axis);
-}
-
 /* An entry of an index tensor that is the next one a step along the axis further, perhaps times a
  * number and moved. */
 static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
@@ -289,7 +280,7 @@ static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
         alone &= !at_expr_uses(e->arg[i], axis);
     if (e->op == AT_X_INDEX)
         return alone && s->facts->compute->tensors[e->ref].is_int &&
-               moves_by_one(e->arg[e->nargs - 1], axis);
+               at_index_step(e->arg[e->nargs - 1], axis) == 1;
     if (e->op != AT_X_ADD && e->op != AT_X_SUB && e->op != AT_X_MUL) return false;
     const bool second = at_expr_uses(e->arg[1], axis);
     return !at_expr_uses(e->arg[!second], axis) && !(second && e->op == AT_X_SUB) &&
@@ -314,7 +305,7 @@ static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, bool g
     for (int i = 0; i < e->nargs - 1; i++)
         if (at_expr_uses(e->arg[i], axis)) return false;
     if (sketch_elements(s, e->ref) > *most) *most = sketch_elements(s, e->ref);
-    return moves_by_one(e->arg[e->nargs - 1], axis);
+    return at_index_step(e->arg[e->nargs - 1], axis) == 1;
 }
 
 int tile_list_of(const sketch_state *s, int stage) {

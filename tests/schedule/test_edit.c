@@ -512,6 +512,7 @@ static void turned(void **state) {
             turn("u", "A", "j", "b"));
     REFUSED("@t has no reads of \"R\" that go along one dimension by steps of \"j\"",
             turn("t", "R", "j", "b"));
+    REFUSED("@t reads \"a\" along \"j\" as it lies", turn("t", "a", "j", "b"));
     REFUSED("@t has no axis \"d\"", turn("t", "A", "d", "b"));
     REFUSED("@A has no leaf in this tree", turn("A", "A", "j", "b"));
     REFUSED("there is no tensor \"B\"", turn("t", "B", "j", "b"));
