@@ -65,9 +65,12 @@ const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y) {
     return opaque(l, AT_SYM_MAX, x, y, 0, 0);
 }
 
-/* Products of two symbols are symbols: m*(n + 1) is m*n + m. */
+/* Products of two symbols are symbols: m*(n + 1) is m*n + m. Of forms with many terms the whole is
+ * one: terms of terms of terms would be too many. */
 const at_aff *at_aff_mul(at_low *l, const at_aff *x, const at_aff *y) {
+    enum { MOST_TERMS = 16 };
     if (!y->n) return at_aff_scale(l, x, y->c);
+    if (x->n * y->n > MOST_TERMS) return opaque(l, AT_SYM_MUL, x, y, 0, 0);
     const at_aff *z = at_aff_scale(l, y, x->c);
     for (int i = 0; i < x->n; i++) {
         const at_aff *of = at_aff_sym(l, x->t[i].sym);

@@ -23,9 +23,11 @@ static void print_affine(const at_low *l, at_text *out, const at_aff *x) {
             at_text_add(out, "]");
             break;
         case AT_SYM_MUL:
+            at_text_add(out, "(");
             print_affine(l, out, s->of);
-            at_text_add(out, "*");
+            at_text_add(out, ")*(");
             print_affine(l, out, s->of2);
+            at_text_add(out, ")");
             break;
         default:
             at_text_add(out, s->kind == AT_SYM_MIN ? "min(" : "max(");

@@ -182,6 +182,7 @@ static void operators(void **state) {
         {"tests/te/chosen_entries", "Y=5,X=37"},
         {"tests/te/mixed_entries", "M=5,N=37,K=12"},
         {"tests/te/places_in_lists", "V=7,E=53"},
+        {"tests/te/long_products", "I=3,J=2,K=3,L=19,N=101"},
         {"tests/te/guarded_weights", "N=13,M=5,K=7,H=31,L=4"},
         {"tests/te/complex_products", "N=101,B=3"},
         {"tests/te/strided_windows", "C=2,D=2,H=3,W=19"},
