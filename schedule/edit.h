@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E13 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E15 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -143,6 +143,12 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                        const char *axis, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);
+/* E15: the sum is stage `name`, whose last axis is this one; what had its name copies it, in loops
+ * of its own behind.
+ *     @s = m, r // k   ->   @name = r, m // k;  @s = name[r, m] */
+at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const char *axis,
+                         const char *name, const at_compute **compute, at_tree **out,
+                         at_error *err);
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

@@ -1,6 +1,6 @@
-/* schedule/edit_turn.c: E14, a copy of a tensor whose last dimension is the one that an axis of the
- * reader moves along, forwards, so that elements that follow each other along that axis lie side by
- * side. */
+/* schedule/edit_turn.c: what follows each other along an axis comes to lie side by side. E14, a
+ * copy of a tensor whose last dimension is the one that an axis of the reader moves along,
+ * forwards; E15, a sum whose last axis is another one, and what copies it. */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -114,5 +114,59 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
                        axis);
     rewrite_add_stage(&w, stage, made_of(&w, &x, name),
                       with_reads(&w, &x, from->body, name, value));
+    return rewrite_finish(&w, compute, out);
+}
+
+/* ---- E15 ------------------------------------------------------------------------------------- */
+
+/* Which of n axes is the k-th one where `last` comes behind the others. */
+static int axis_at(int k, int last, int n) { return k < last ? k : k < n - 1 ? k + 1 : last; }
+
+/* What had the sum's name: the same elements in their own order. */
+static at_tensor copy_across(rewrite *w, const at_tensor *sum, const char *name, int axis) {
+    const int n = sum->num_axes;
+    at_tensor t = {.name = sum->name, .role = AT_ROLE_STAGE, .num_axes = n};
+    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
+    t.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
+    for (int k = 0; k < n; k++) {
+        t.axes[k] = (at_axis){.name = sum->axes[k].name,
+                              .extent = rewrite_copy_expr(w->arena, sum->axes[k].extent)};
+        index[k] = rewrite_name(w->arena, sum->axes[axis_at(k, axis, n)].name);
+    }
+    t.written = rewrite_read(w->arena, name, n, index);
+    return t;
+}
+
+static void put_last(at_arena *a, outline_node *leaf, int axis, int n) {
+    name_list *index = AT_NEW_ARRAY(a, name_list, leaf->num_index);
+    for (int k = 0; k < leaf->num_index; k++)
+        index[k] = leaf->index[k < n ? axis_at(k, axis, n) : k];
+    leaf->index = index;
+}
+
+at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const char *axis,
+                         const char *name, const at_compute **compute, at_tree **out,
+                         at_error *err) {
+    rewrite w;
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    at_tensor *x = rewrite_find(&w, stage);
+    outline_node *leaf = outline_leaf(&w.o, stage), *init = outline_init(&w.o, stage);
+    if (!x || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    int k = 0;
+    while (k < x->num_axes && strcmp(x->axes[k].name, axis)) k++;
+    if (!x->num_reduce) return at_fail(err, AT_E_INPUT, "\"%s\" is no sum", stage);
+    if (k >= x->num_axes - 1)
+        return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\" before its last one", stage, axis);
+    at_tensor sum = *x, copy = copy_across(&w, x, name, k);
+    sum.axes = AT_NEW_ARRAY(a, at_axis, axes_of(x));
+    for (int i = 0; i < axes_of(x); i++)
+        sum.axes[i] = x->axes[i < sum.num_axes ? axis_at(i, k, sum.num_axes) : i];
+    put_last(a, leaf, k, sum.num_axes);
+    if (init) put_last(a, init, k, sum.num_axes);
+    sum.name = leaf->stage = name;
+    if (init) init->stage = name;
+    *x = copy;
+    rewrite_insert(&w, stage, sum);
+    outline_insert(&w.o, rewrite_outermost(leaf), false, rewrite_plain_nest(&w, &copy));
     return rewrite_finish(&w, compute, out);
 }

@@ -10,7 +10,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
     [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
-    [AT_EDIT_TURN] = "turn",
+    [AT_EDIT_TURN] = "turn",           [AT_EDIT_ACROSS] = "across",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -66,6 +66,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
         if (e->loop) at_text_addf(out, " along %s", e->loop);
         at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
         return;
+    case AT_EDIT_ACROSS:
     case AT_EDIT_FACTOR: at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]); return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
     case AT_EDIT_DROP:
@@ -244,6 +245,7 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(stage(r, &e->stage));
         AT_TRY(expect(r, "as"));
         return name(r, e, 0, false);
+    case AT_EDIT_ACROSS:
     case AT_EDIT_FACTOR:
         AT_TRY(stage(r, &e->stage));
         AT_TRY(word(r, "a loop", &e->loop));

@@ -268,7 +268,7 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
         rewritten |= e->kind == AT_EDIT_COPY || e->kind == AT_EDIT_FACTOR ||
                      e->kind == AT_EDIT_INLINE || e->kind == AT_EDIT_RENAME ||
                      e->kind == AT_EDIT_WIDEN || e->kind == AT_EDIT_OPERAND ||
-                     e->kind == AT_EDIT_TURN;
+                     e->kind == AT_EDIT_TURN || e->kind == AT_EDIT_ACROSS;
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
     }
     at_schedulable *s = finish(&r, c, tree);

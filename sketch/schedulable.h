@@ -78,6 +78,7 @@ typedef enum at_edit_kind {
     AT_EDIT_OPERAND,   /* what stage makes of `other` and the like, or reads of it along axis
                         * `loop`; names[0]: the new stage */
     AT_EDIT_TURN,      /* what stage reads of `other` along axis `loop`; names[0]: the new stage */
+    AT_EDIT_ACROSS,    /* stage's sum with axis `loop` as its last one; names[0]: the new stage */
     AT_EDIT_FACTOR,    /* loop of stage; names[0]: the new stage */
     AT_EDIT_MARK,      /* loop of stage: ann */
     AT_EDIT_DROP,      /* loop of stage */

@@ -50,8 +50,16 @@ int tile_vector_of(const sketch_state *s, int stage);
 int tile_dot_of(const sketch_state *s, int stage);
 /* The last reduction, where lanes along it read what lies side by side; -1: it is none such. */
 int tile_lanes_of(const sketch_state *s, int stage);
+/* Whether data decide how much is summed. */
+bool tile_has_lists(const at_tensor *t);
 /* Of a sum over a list, the axis of the lanes; -1: it is none such. */
 int tile_list_of(const sketch_state *s, int stage);
+/* How many terms a stage has; in sums over lists as many as the longest of what these go through.
+ */
+double tile_points(const sketch_state *s, int stage);
+/* And the axis of rows that go through the same list, of which each reads some of the same; -1:
+ * none. */
+int tile_list_row_of(const sketch_state *s, int stage);
 /* The last reduction of a sum over lists, where lanes along a list read what lies side by side, and
  * whether the lists are long, as far as what is read tells; -1: it is none such. */
 int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long);

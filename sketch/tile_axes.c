@@ -120,11 +120,13 @@ int tile_row_of(const sketch_state *s, int stage, int vec) {
     return best;
 }
 
-static bool has_counted_sums(const at_tensor *t) {
+bool tile_has_lists(const at_tensor *t) {
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
-        if (t->axes[k].begin) return false; /* bounds from data */
-    return t->num_reduce > 0;
+        if (t->axes[k].begin) return true;
+    return false;
 }
+
+static bool has_counted_sums(const at_tensor *t) { return t->num_reduce && !tile_has_lists(t); }
 
 int tile_vector_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -308,18 +310,58 @@ static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, bool g
     return at_index_step(e->arg[e->nargs - 1], axis) == 1;
 }
 
+/* Whether the axis decides where a list begins or ends. */
+static bool bounds_list(const at_tensor *t, int axis) {
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        if (t->axes[k].begin &&
+            (at_expr_uses(t->axes[k].begin, axis) || at_expr_uses(t->axes[k].end, axis)))
+            return true;
+    return false;
+}
+
 int tile_list_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    int last = t->num_axes - 1;
-    bool is_list = false;
+    const int last = t->num_axes - 1;
     double most = 0;
-    if (!t->num_reduce || s->facts->of[stage].extent[last] < LEAST_LANES) return -1;
-    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++) {
-        if (!t->axes[k].begin) continue;
-        is_list = true;
-        if (at_expr_uses(t->axes[k].begin, last) || at_expr_uses(t->axes[k].end, last)) return -1;
+    if (!tile_has_lists(t) || bounds_list(t, last) ||
+        s->facts->of[stage].extent[last] < LEAST_LANES)
+        return -1;
+    return reads_rows(s, t->body, last, false, &most) ? last : -1;
+}
+
+/* The longest dimension that is read along the axis, step by step. */
+static int64_t longest_of(const at_facts *f, const at_expr *e, int axis) {
+    int64_t longest = 1;
+    for (int i = 0; i < e->nargs; i++) {
+        int64_t own = longest_of(f, e->arg[i], axis);
+        if (e->op == AT_X_INDEX && at_index_step(e->arg[i], axis) == 1 &&
+            f->extents[e->ref][i] > own)
+            own = f->extents[e->ref][i];
+        if (own > longest) longest = own;
     }
-    return is_list && reads_rows(s, t->body, last, false, &most) ? last : -1;
+    return longest;
+}
+
+double tile_points(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    double points = 1;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (t->axes[k].begin) points *= (double)longest_of(s->facts, t->body, k);
+        else if (!bounds_list(t, k)) points *= f->extent[k] > 0 ? (double)f->extent[k] : 1;
+    }
+    return points;
+}
+
+int tile_list_row_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int best = -1;
+    for (int k = 0; k < t->num_axes - 1; k++)
+        if (!bounds_list(t, k) && has_rows(s, stage, k) &&
+            tile_reuses(s, stage, t->num_axes - 1, k) &&
+            (best < 0 || s->facts->of[stage].extent[k] > s->facts->of[stage].extent[best]))
+            best = k;
+    return best;
 }
 
 int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {

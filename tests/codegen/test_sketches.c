@@ -194,6 +194,11 @@ static void operators(void **state) {
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},
+        {"sparse_dense", "M=19,N=13,K=37,E=71"},
+        {"sparse_dense", "M=9,N=5,K=11,E=101"},
+        {"block_sparse_dense", "M=13,R=5,Q=7,E=17,B=8,C=4"},
+        {"block_sparse_dense", "M=9,R=3,Q=4,E=11,B=3,C=2"},
+        {"block_sparse_dense", "M=5,R=3,Q=4,E=11,B=19,C=9"},
         {"tests/te/lower_triangle", "N=31,M=3"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };

@@ -520,6 +520,37 @@ static void turned(void **state) {
     end();
 }
 
+static at_status across(const char *stage, const char *axis, const char *name) {
+    return at_edit_across(e.f.arena, e.tree, stage, axis, name, &e.compute, &e.tree, &e.err);
+}
+
+/* An axis of a sum comes last, in its loops' indices too; what had its name is as it was. */
+static void gone_across(void **state) {
+    (void)state;
+    static const char text[] = "A[I, J, D] : input\nv[E] : weight\nstart[J + 1] : index\n"
+                               "s[i:I, j:J, l:2] = sum(e:start[j]..start[j + 1], d:D) "
+                               "v[e]*A[i, j, d]*(l + 1)\n"
+                               "out[j:J, i:I] = s[i, j, 0] + s[i, j, 1]\n";
+    static const example x = {"text", "I=3, J=4, D=5, E=7", text,
+                              "i, l, j, d, e:dyn(j) =>\n    @s = i, j, l // e, d\n"
+                              "j, i =>\n    @out = j, i\n"};
+    begin(&x);
+    REFUSED("@s has no axis \"l\" before its last one", across("s", "l", "b"));
+    REFUSED("@s has no axis \"d\" before its last one", across("s", "d", "b"));
+    REFUSED("\"out\" is no sum", across("out", "j", "b"));
+    REFUSED("@A has no leaf in this tree", across("A", "i", "b"));
+    REFUSED("there is a tensor \"v\" already", across("s", "i", "v"));
+    DO(across("s", "i", "t"));
+    expect_stage("t[j:J, l:2, i:I] = sum(e: start[j] .. start[j + 1], d:D) v[e]*A[i, j, d]*(l + "
+                 "1)\n");
+    expect_stage("s[i:I, j:J, l:2] = t[j, l, i]\n");
+    expect_same_outputs();
+    DO(across("t", "l", "u"));
+    expect_stage("t[j:J, l:2, i:I] = u[j, i, l]\n");
+    expect_same_outputs();
+    end();
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -560,6 +591,7 @@ int main(void) {
                                        cmocka_unit_test(operands),
                                        cmocka_unit_test(reads_apart),
                                        cmocka_unit_test(turned),
+                                       cmocka_unit_test(gone_across),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

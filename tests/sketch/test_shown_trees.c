@@ -26,6 +26,7 @@ static const struct {
     {"softmax", "M=1024,N=1024"},
     {"norm", "B=1,M=1024,N=1024"},
     {"embedding_bag", ""},
+    {"block_sparse_dense", ""},
     {"transpose", ""},
     {"gated_mlp", ""},
     {"rotary", ""},
