@@ -73,20 +73,33 @@ static bool reads_column(const walk *w, const at_value *v) {
     return one_vector && column;
 }
 
-static void see_value(walk *w, const at_value *v, bool sums) {
+/* A running sum reads what an earlier turn stored: its storage lies outside of the loops that make
+ * the two differ. */
+static void see_earlier(walk *w, const at_stmt *s, const at_value *v) {
+    usage *u = &w->use[s->tensor];
+    at_mask differ = 0;
+    for (int d = 0; d < w->l->tensors[s->tensor].num_axes; d++)
+        if (!at_aff_equal(s->ix[d], v->ix[d])) differ |= at_aff_deps(w->l, s->ix[d]);
+    for (int i = 0; i < u->depth; i++)
+        if (differ & AT_BIT(u->path[i]->loop.sym)) u->depth = i;
+}
+
+static void see_value(walk *w, const at_stmt *s, const at_value *v) {
+    const bool sums = s->add;
     if (v->op == AT_V_LOAD) {
         see(w, v->tensor, v->ix);
+        if (v->tensor == s->tensor) see_earlier(w, s, v);
         if (sums && reads_column(w, v)) w->use[v->tensor].column = true;
     }
-    if (v->a) see_value(w, v->a, sums);
-    if (v->b) see_value(w, v->b, sums);
+    if (v->a) see_value(w, s, v->a);
+    if (v->b) see_value(w, s, v->b);
 }
 
 static void see_list(walk *w, const at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
             see(w, n->stmt.tensor, n->stmt.ix);
-            see_value(w, n->stmt.val, n->stmt.add);
+            see_value(w, &n->stmt, n->stmt.val);
         } else if (n->kind == AT_IR_LOOP) {
             w->path[w->depth++] = n;
             see_list(w, n->child);

@@ -96,6 +96,10 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
             x = at_aff_add(l, at_aff_scale(l, x, d->extent[j] < 0 ? 1 : d->extent[j]), piece);
         }
         int64_t extent = l->program->extents[leaf->tensor][i], lo, hi;
+        if (extent < 0 && leaf->is_running) {
+            axes[i] = inside[i] = at_aff_shift(l, x, -at_running_lag(t));
+            continue;
+        }
         if (extent < 0) { /* data-dependent: spatial axes come first, so they are known */
             axes[i] = at_aff_add(l, at_index_expr(l, t->axes[i].begin, inside), x);
             continue;
@@ -137,6 +141,26 @@ static void no_pointers(at_low *l, const at_node *leaf) {
                   leaf->line, name, l->tensors[leaf->tensor].name, name);
 }
 
+/* A running sum is the one before and another term; the first is the term itself, or none. */
+static const at_value *run_on(at_low *l, const at_node *leaf, const at_aff **axes,
+                              const at_value *term) {
+    static const at_val_op joins[] = {[AT_REDUCE_SUM] = AT_V_ADD,
+                                      [AT_REDUCE_MAX] = AT_V_MAX,
+                                      [AT_REDUCE_MIN] = AT_V_MIN,
+                                      [AT_REDUCE_PROD] = AT_V_MUL};
+    const at_tensor *t = tensor_of(l, leaf->tensor);
+    const int along = at_running_axis(t);
+    const at_aff **before = at_copy(l->arena, axes, sizeof *axes * (size_t)t->num_axes);
+    before[along] = at_aff_shift(l, axes[along], -1);
+    const at_value *sum =
+        at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = leaf->tensor, .ix = before});
+    const at_value none = {.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)};
+    return at_value_new(l, (at_value){.op = AT_V_SELECT,
+                                      .cond = at_cond_not_negative(l, before[along]),
+                                      .a = at_value_binary(l, joins[t->reduction], sum, term),
+                                      .b = at_running_lag(t) ? at_value_new(l, none) : term});
+}
+
 static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
@@ -155,9 +179,10 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
         l->leaf = leaf;
         l->reads_for = leaf->tensor;
         n->stmt.val = at_value_expr(l, t->body, axes);
+        if (leaf->is_running) n->stmt.val = run_on(l, leaf, axes, n->stmt.val);
         if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
     }
-    n->stmt.add = t->num_reduce > 0 && !leaf->is_init;
+    n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
     int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0

@@ -203,6 +203,8 @@ at_program *at_program_empty(at_arena *a, const at_tree *t) {
         if (!n->is_leaf) continue;
         n->axes = axes + from->first_axis;
         n->num_axes = from->num_axes;
+        const at_tensor *x = &t->compute->tensors[n->tensor];
+        if (n->is_running) n->axes[x->num_axes] = n->axes[at_running_axis(x)];
     }
     u->program = (at_program){.compute = t->compute,
                               .file = t->stands ? t->what : NULL,

@@ -4,6 +4,30 @@
 
 #include <math.h>
 
+/* ---- running sums -------------------------------------------------------------------------- */
+
+/* The axis x of `x + 1`, or of `x`; -1: it is none. */
+static int axis_of_end(const at_expr *e) {
+    const at_expr *name = e;
+    if (e->op == AT_X_ADD) {
+        const bool is_second = e->arg[0]->op == AT_X_INT;
+        const at_expr *one = e->arg[!is_second];
+        if (one->op != AT_X_INT || one->integer != 1) return -1;
+        name = e->arg[is_second];
+    }
+    return name->op == AT_X_NAME && name->ref < AT_REF_SIZE ? name->ref : -1;
+}
+
+int at_running_axis(const at_tensor *t) {
+    const at_axis *sum = &t->axes[t->num_axes];
+    if (t->role != AT_ROLE_STAGE || t->num_reduce != 1 || !sum->begin) return -1;
+    if (sum->begin->op != AT_X_INT || sum->begin->integer) return -1;
+    const int axis = axis_of_end(sum->end);
+    return axis >= 0 && !at_expr_uses(t->body, axis) ? axis : -1;
+}
+
+int at_running_lag(const at_tensor *t) { return t->axes[t->num_axes].end->op == AT_X_NAME; }
+
 /* ---- work ---------------------------------------------------------------------------------- */
 
 typedef struct counter {
@@ -32,7 +56,9 @@ static int64_t walked_at_once(const at_compute *c, int tensor, int64_t values) {
 static double count_points(counter *k, int axis) {
     const at_compute *c = k->ctx.compute;
     const at_tensor *t = &c->tensors[k->ctx.stage];
-    if (axis == axes_of(t) || k->failed) return 1;
+    /* A running sum takes a term for each element. */
+    const bool runs = axis == t->num_axes && at_running_axis(t) >= 0;
+    if (axis == axes_of(t) || runs || k->failed) return 1;
     int64_t begin = 0, end = k->ctx.extents[k->ctx.stage][axis];
     if (t->axes[axis].begin)
         k->failed |= eval_int(&k->ctx, t->axes[axis].begin, &begin) != AT_OK ||

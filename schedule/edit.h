@@ -61,6 +61,10 @@ at_status at_edit_init(at_arena *a, const at_tree *t, const at_compute *c, const
 /* A loop of the stage's own that runs once goes away: its axis is 0. */
 at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *loop, at_tree **out, at_error *err);
+/* A running sum (at_running_axis) goes on from step to step: the loop of its terms goes away.
+ *     i, k:dyn(i) => @s = i // k   ->   i => @s[running] = i // 0 */
+at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err);
 /* A loop `piece`, which the stage does not use, around its loop `inside`, or, NULL, its leaf. */
 at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                          const char *piece, const char *inside, at_tree **out, at_error *err);

@@ -20,6 +20,22 @@ static bool has_piece(const outline_node *n, const char *piece) {
     return false;
 }
 
+/* The loop goes away: what stands in it alone is the leaf's. */
+static at_status take_out(outline *o, outline_node *leaf, outline_node *loop, const char *piece,
+                          at_error *err) {
+    bool alone = loop->pieces.len == 1;
+    for (const outline_node *x = leaf; x != loop; x = x->parent)
+        alone &= !x->next && x->parent->child == x;
+    if (!alone) return at_fail(err, AT_E_INPUT, "\"%s\" is not of @%s alone", piece, leaf->stage);
+    for (int k = 0; k < leaf->num_index; k++)
+        if (names_have(&leaf->index[k], piece)) leaf->index[k] = (name_list){0};
+    outline_node *inside = loop->child;
+    loop->child = NULL;
+    outline_insert(o, loop, true, inside);
+    outline_remove(o, loop);
+    return AT_OK;
+}
+
 at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *piece, at_tree **out, at_error *err) {
     outline o;
@@ -28,16 +44,24 @@ at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const
     AT_TRY(find_leaf(&o, stage, &leaf, err));
     outline_node *loop = outline_loop(leaf, piece);
     if (!loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);
-    bool alone = loop->pieces.len == 1;
-    for (const outline_node *x = leaf; x != loop; x = x->parent)
-        alone &= !x->next && x->parent->child == x;
-    if (!alone) return at_fail(err, AT_E_INPUT, "\"%s\" is not of @%s alone", piece, stage);
-    for (int k = 0; k < leaf->num_index; k++)
-        if (names_have(&leaf->index[k], piece)) leaf->index[k] = (name_list){0};
-    outline_node *inside = loop->child;
-    loop->child = NULL;
-    outline_insert(&o, loop, true, inside);
-    outline_remove(&o, loop);
+    AT_TRY(take_out(&o, leaf, loop, piece, err));
+    return outline_tree(&o, c, edited, out, err);
+}
+
+at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
+    if (leaf->is_init || at_running_axis(s) < 0)
+        return at_fail(err, AT_E_INPUT, "@%s is no running sum", stage);
+    const name_list *sum = &leaf->index[s->num_axes];
+    if (outline_init(&o, stage) || sum->len != 1)
+        return at_fail(err, AT_E_INPUT, "@%s has an init, or runs already", stage);
+    AT_TRY(take_out(&o, leaf, outline_loop(leaf, sum->data[0]), sum->data[0], err));
+    leaf->begins_running = true;
     return outline_tree(&o, c, edited, out, err);
 }
 

@@ -51,6 +51,34 @@ static at_status read_stage(eval_ctx *ctx, int tensor, const int64_t *index, int
     return AT_E_INPUT;
 }
 
+/* Of a running sum: what the step before along its axis made; of the first step nothing. */
+static at_status sum_before(const runner *r, const at_node *leaf, int64_t offset, double *sum) {
+    const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
+    for (int i = at_running_axis(t) + 1, step = 1; i <= t->num_axes; i++) {
+        if (i == t->num_axes) offset -= step;
+        else step *= (int)r->p->extents[leaf->tensor][i];
+    }
+    *sum = (double)r->ctx.data[leaf->tensor].f[offset];
+    if (r->written[leaf->tensor][offset] == r->iteration[leaf->tensor]) return AT_OK;
+    return at_fail(r->ctx.err, AT_E_INPUT, "@%s runs on from what is not computed at that time",
+                   t->name);
+}
+
+/* A leaf's element becomes what is there, or was before, and its term. */
+static at_status join(runner *r, const at_node *leaf, const int64_t *axis, int64_t offset) {
+    const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
+    double x = 0, before = r->ctx.data[leaf->tensor].f[offset];
+    float *element = &r->ctx.data[leaf->tensor].f[offset];
+    const bool is_first = leaf->is_running && axis[at_running_axis(t)] == 0;
+    if (is_first) before = at_reduction_neutral(t->reduction);
+    else if (leaf->is_running) AT_TRY(sum_before(r, leaf, offset, &before));
+    *element = (float)before;
+    if (is_first && at_running_lag(t)) return AT_OK;
+    AT_TRY(eval_float(&r->ctx, t->body, &x));
+    *element = (float)(t->num_reduce ? at_reduction_join(t->reduction, (float)x, before) : x);
+    return AT_OK;
+}
+
 static at_status run_leaf(runner *r, const at_node *leaf) {
     const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
     const int64_t *extents = r->p->extents[leaf->tensor];
@@ -60,18 +88,17 @@ static at_status run_leaf(runner *r, const at_node *leaf) {
         if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK; /* a tail */
         if (i < t->num_axes) offset = offset * extents[i] + axis[i];
     }
-    float *element = &r->ctx.data[leaf->tensor].f[offset];
     int64_t *written = &r->written[leaf->tensor][offset], now = r->iteration[leaf->tensor];
-    double x = at_reduction_neutral(t->reduction);
-    if (!leaf->is_init) {
+    if (leaf->is_init) {
+        r->ctx.data[leaf->tensor].f[offset] = at_reduction_neutral(t->reduction);
+    } else {
+        if (t->num_reduce && !leaf->is_running && *written != now)
+            return at_fail(r->ctx.err, AT_E_INPUT, "@%s is reduced before its init", t->name);
+        if (leaf->is_running) axis[t->num_axes] -= at_running_lag(t);
         r->ctx.stage = leaf->tensor;
         r->ctx.axis = axis;
-        AT_TRY(eval_float(&r->ctx, t->body, &x));
-        if (t->num_reduce && *written != now)
-            return at_fail(r->ctx.err, AT_E_INPUT, "@%s is reduced before its init", t->name);
+        AT_TRY(join(r, leaf, axis, offset));
     }
-    bool joins = t->num_reduce && !leaf->is_init;
-    *element = (float)(joins ? at_reduction_join(t->reduction, (float)x, *element) : x);
     *written = now;
     return AT_OK;
 }

@@ -113,8 +113,8 @@ static void add_layout(walk *w, const at_node *n) {
 
 static void add_leaf(walk *w, const at_node *n) {
     bool has_layout = !n->is_init && (n->rows || n->order);
-    int what = 2 << 16 | (int)n->has_pointers << 8 | n->num_prefetch << 2 | (int)has_layout << 1 |
-               (int)n->is_init;
+    int what = 2 << 16 | (int)n->is_running << 9 | (int)n->has_pointers << 8 |
+               n->num_prefetch << 2 | (int)has_layout << 1 | (int)n->is_init;
     add(w, pack(what, n->tensor));
     if (n->has_pointers) add(w, (uint64_t)n->pointers);
     for (int i = 0; i < n->num_prefetch; i++) {

@@ -117,7 +117,8 @@ static void print_leaf(const printer *q, const at_node *n) {
     at_text_add(q->out, " = ");
     for (int i = 0; i < n->num_axes; i++) {
         if (i) at_text_add(q->out, i == t->num_axes ? "  // " : ", ");
-        print_axis(q, &n->axes[i], t->axes[i].name);
+        if (i == t->num_axes && n->is_running) at_text_add(q->out, "0");
+        else print_axis(q, &n->axes[i], t->axes[i].name);
     }
     int64_t again = at_leaf_recompute(n);
     if (again != 1) at_text_addf(q->out, "  # (x%lld)", (long long)again);

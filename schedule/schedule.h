@@ -196,6 +196,11 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic);
 
+/* Of a running sum, `s[t:T] = sum(k:0..t + 1) ..` or `sum(k:0..t) ..`, whose terms say nothing of
+ * t, the axis t: an element is that of t - 1 and one more term. -1: it is none. Then, the term is
+ * that of t less this: 0 or 1. */
+int at_running_axis(const at_tensor *t);
+int at_running_lag(const at_tensor *t);
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the
  * arena. AT_E_INPUT for an index outside its tensor, named. It shares nothing with the schedule: it
@@ -379,6 +384,7 @@ at_status at_tree_set_rows(at_tree_maker *m, int leaf, at_rows rows, at_expr *pa
 at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, int num);
 /* The input whose rows the leaf reads by a list of places, padding included. */
 at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor);
+at_status at_tree_set_running(at_tree_maker *m, int leaf);
 void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
 at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
 at_status at_tree_finish(at_tree_maker *m, at_tree **out);
@@ -424,6 +430,7 @@ struct at_node {
     int num_axes;     /* length of axes */
     int num_prefetch; /* the tree says whether: */
     at_prefetch prefetch[AT_MAX_PREFETCH];
+    bool is_running; /* each step along at_running_axis adds a term to the sum of the one before */
     bool has_pointers; /* reads of the tensor `pointers` go by a list of places */
     int pointers;
     /* The stage's storage, where it is the program's own; of an init: nothing. */
@@ -454,7 +461,7 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
  * often as there are others. After an error a program is of use only to be filled again. */
 at_program *at_program_empty(at_arena *a, const at_tree *t);
 at_status at_program_fill(const at_tree *t, const int64_t *values, at_program *p, at_error *err);
-/* Checks the ten rules; AT_E_INPUT "rule 4 (completion): ..." naming stage and loop. */
+/* Checks the eleven rules; AT_E_INPUT "rule 4 (completion): ..." naming stage and loop. */
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err);
 /* The tree with extents, `yt:320, xo:8, yi:7 unroll =>`, without loops that run once; read again
  * over the same computation, it becomes the same code. Init leaves that reading puts there are not

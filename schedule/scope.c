@@ -41,6 +41,12 @@ static void widen_to_reader(const at_program *p, const at_node *reader, int tens
     }
 }
 
+/* A running sum reads what an earlier turn of its axis' loops made. */
+static void widen_to_steps(const at_program *p, const at_node *leaf, const at_node **scope) {
+    const at_digits *d = &leaf->axes[at_running_axis(&p->compute->tensors[leaf->tensor])];
+    for (int i = 0; i < d->n; i++) widen(scope, d->loop[i]->parent);
+}
+
 void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,
                   const at_node *const *leaf_of, const at_node **scope) {
     const at_compute *c = p->compute;
@@ -50,6 +56,7 @@ void stage_scopes(const at_program *p, int num_leaves, const at_node *const *lea
         const at_node *leaf = leaves[i];
         if (!leaf->is_init) {
             widen_to_reader(p, leaf, leaf->tensor, leaf_of, scope);
+            if (leaf->is_running) widen_to_steps(p, leaf, &scope[leaf->tensor]);
         } else if (leaf_of[leaf->tensor]) {
             const at_node *shared;
             common_loops(leaf, leaf_of[leaf->tensor], &shared);

@@ -74,6 +74,20 @@ at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor) {
     return AT_OK;
 }
 
+at_status at_tree_set_running(at_tree_maker *m, int leaf) {
+    tree_node *n = node(m, leaf);
+    const at_tensor *t = &m->c->tensors[n->fixed.tensor];
+    if (n->fixed.is_init || at_running_axis(t) < 0)
+        return tree_fail(
+            m,
+            "running: @%s is no sum from 0 to x + 1, of an axis x that its terms do not "
+            "use",
+            t->name);
+    if (n->fixed.is_running) return tree_fail(m, "running stands here twice");
+    n->fixed.is_running = true;
+    return AT_OK;
+}
+
 /* Of another tree over a computation with these names; names of sizes are looked up anew. */
 static at_expr *copy_number(at_tree_maker *m, const at_expr *e) {
     if (!e) return NULL;
@@ -90,6 +104,7 @@ at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from,
         AT_TRY(at_tree_add_prefetch(m, leaf, all[n->fixed.prefetch[i].tensor].name,
                                     copy_number(m, n->prefetch[i])));
     if (n->fixed.has_pointers) AT_TRY(at_tree_set_pointers(m, leaf, all[n->fixed.pointers].name));
+    if (n->fixed.is_running) AT_TRY(at_tree_set_running(m, leaf));
     if (n->fixed.rows != AT_ROWS_APART)
         AT_TRY(at_tree_set_rows(m, leaf, n->fixed.rows, copy_number(m, n->pad)));
     if (!n->fixed.order) return AT_OK;
@@ -110,7 +125,8 @@ at_status build_attributes(const tree_node *from, const int64_t *values, at_node
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_pointers(at_text *out, const at_compute *c, const at_node *n) {
+static void print_reading(at_text *out, const at_compute *c, const at_node *n) {
+    if (n->is_running) at_text_add(out, "[running]");
     if (n->has_pointers) at_text_addf(out, "[pointers %s]", c->tensors[n->pointers].name);
 }
 
@@ -128,7 +144,7 @@ void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *l
         at_expr_print(out, leaf->prefetch[i]);
         at_text_add(out, "]");
     }
-    print_pointers(out, c, n);
+    print_reading(out, c, n);
     if (n->rows == AT_ROWS_DENSE) at_text_add(out, "[dense]");
     if (n->rows == AT_ROWS_PADDED) {
         at_text_add(out, "[pad ");
@@ -144,7 +160,7 @@ void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *
         if (all || n->prefetch[i].bytes > 0)
             at_text_addf(out, "[prefetch %s %lld]", c->tensors[n->prefetch[i].tensor].name,
                          (long long)n->prefetch[i].bytes);
-    print_pointers(out, c, n);
+    print_reading(out, c, n);
     if (n->rows == AT_ROWS_DENSE) at_text_add(out, "[dense]");
     if (n->rows == AT_ROWS_PADDED) at_text_addf(out, "[pad %lld]", (long long)n->pad);
     print_order(out, &c->tensors[n->tensor], n->order);

@@ -132,7 +132,7 @@ void tree_add_inits(at_arena *a, at_tree *t) {
     }
     for (int i = 0; i < written; i++) {
         const at_node *n = &node(t, i)->fixed;
-        if (!n->is_leaf || n->is_init || has_init[n->tensor]) continue;
+        if (!n->is_leaf || n->is_init || n->is_running || has_init[n->tensor]) continue;
         if (!t->compute->tensors[n->tensor].num_reduce) continue;
         has_init[n->tensor] = true;
         add_init(a, t, i, group + 1);

@@ -231,6 +231,11 @@ static at_status check_dynamic(at_tree_maker *m, const tree_node *leaf, int i) {
     const at_tensor *stage = &m->c->tensors[leaf->fixed.tensor];
     const tree_axis *axis = &m->tree->axes.data[leaf->first_axis + i];
     bool wanted = stage->axes[i].begin != NULL;
+    if (wanted && leaf->fixed.is_running) {
+        if (!axis->num_digits) return AT_OK;
+        return FAIL_NODE(m, leaf, "@%s is running: \"%s\" has no loop, write 0", stage->name,
+                         stage->axes[i].name);
+    }
     if (wanted && axis->num_digits != 1)
         return FAIL_NODE(m, leaf, "\"%s\" has data-dependent bounds: it takes one loop",
                          stage->axes[i].name);

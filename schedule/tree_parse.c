@@ -223,22 +223,24 @@ static at_status parse_axes(parser *p, int leaf) {
     return at_tree_set_axes(p->maker, leaf, axes, n);
 }
 
-/* [prefetch TENSOR BYTES], [pointers TENSOR], [dense], [pad ELEMENTS], [order AXIS AXIS ...] */
+/* [prefetch TENSOR BYTES], [pointers TENSOR], [running], [dense], [pad ELEMENTS],
+ * [order AXIS AXIS ...] */
 static at_status parse_attribute(parser *p, int leaf) {
     const char *tensor;
     at_expr *number = NULL;
     AT_TRY(next(p)); /* [ */
     int line = p->lex.line, col = p->lex.col;
     bool dense = at(p, "dense"), pad = at(p, "pad"), order = at(p, "order");
-    bool pointers = at(p, "pointers");
-    if (!dense && !pad && !order && !pointers && !at(p, "prefetch"))
-        return FAIL(p, "expected prefetch, pointers, dense, pad or order");
+    bool pointers = at(p, "pointers"), running = at(p, "running");
+    if (!dense && !pad && !order && !pointers && !running && !at(p, "prefetch"))
+        return FAIL(p, "expected prefetch, pointers, running, dense, pad or order");
     AT_TRY(next(p));
-    if (dense || pad || order) {
+    if (dense || pad || order || running) {
         if (pad) AT_TRY(take_number(p, "a number of elements or a size", &number));
         p->maker->line = line;
         p->maker->col = col;
         if (order) AT_TRY(parse_axes(p, leaf));
+        else if (running) AT_TRY(at_tree_set_running(p->maker, leaf));
         else
             AT_TRY(
                 at_tree_set_rows(p->maker, leaf, dense ? AT_ROWS_DENSE : AT_ROWS_PADDED, number));

@@ -1,4 +1,4 @@
-/* schedule/verify.c: the ten rules of a legal tree.
+/* schedule/verify.c: the eleven rules of a legal tree.
  *
  *  1 leaf        every stage that is not dissolved has one leaf, a sum also one init
  *  2 axis        each axis of a leaf is counted by its loops, each of them once, to its end
@@ -11,6 +11,7 @@
  *               only unroll inside
  *  9 para        no leaf below reduces over it; not within para, vec or unroll
  * 10 privacy     what a para iteration writes is its own
+ * 11 running     the axis of a running sum is counted upwards, step by step
  *
  * Of a violated program the first violation in this order is reported. It runs for every
  * configuration: all tables are indexed by number, nothing is searched by name. */
@@ -116,7 +117,9 @@ static at_status check_leaves(verifier *v) {
                           !s->num_reduce                  ? "an output"
                           : s->reduction == AT_REDUCE_SUM ? "a sum"
                                                           : "a reduction");
-        if (s->num_reduce && !v->init_of[t])
+        if (v->leaf_of[t]->is_running && v->init_of[t])
+            return BROKEN(v, "rule 1 (leaf): @%s is running: it has no init", s->name);
+        if (s->num_reduce && !v->leaf_of[t]->is_running && !v->init_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no init", s->name);
     }
     return AT_OK;
@@ -143,10 +146,16 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
     return AT_OK;
 }
 
+/* A running sum's term goes along with its axis. */
+static int num_counted(const verifier *v, int leaf) {
+    const at_node *n = v->leaves[leaf];
+    return n->is_running ? stage_of(v, n)->num_axes : n->num_axes;
+}
+
 static at_status check_axes(verifier *v) {
     for (int i = 0; i < v->num_leaves * v->num_uses; i++) v->uses[i] = -1;
     for (int i = 0; i < v->num_leaves; i++)
-        for (int k = 0; k < v->leaves[i]->num_axes; k++) AT_TRY(check_axis(v, i, k));
+        for (int k = 0; k < num_counted(v, i); k++) AT_TRY(check_axis(v, i, k));
     return AT_OK;
 }
 
@@ -235,6 +244,8 @@ static at_status check_readers(verifier *v, int rule) {
         if (rule == 5) {
             axes = AT_NEW_ARRAY(v->arena, form, leaf->num_axes);
             leaf_forms(leaf, axes);
+            const at_tensor *s = stage_of(v, leaf);
+            if (leaf->is_running) axes[s->num_axes].constant -= at_running_lag(s);
         }
         AT_TRY(each_read(v, rule, i, leaf->tensor, axes, check_read));
     }
@@ -369,6 +380,26 @@ static at_status check_privacy(verifier *v) {
     return AT_OK;
 }
 
+/* ---- rule 11 ------------------------------------------------------------------------------- */
+
+static at_status check_running(verifier *v, int leaf) {
+    const at_node *n = v->at = v->leaves[leaf];
+    const at_tensor *s = stage_of(v, n);
+    const int axis = at_running_axis(s);
+    const at_digits *d = &n->axes[axis];
+    for (int i = 0; i < d->n; i++) {
+        const at_node *loop = d->loop[i], *next = i + 1 < d->n ? d->loop[i + 1] : NULL;
+        bool inside =
+            next && (next == loop ? d->member[i + 1] < d->member[i] : next->depth < loop->depth);
+        if (inside || loop->ann == AT_ANN_PARA || loop->ann == AT_ANN_VEC)
+            return BROKEN(v,
+                          "rule 11 (running): @%s runs along axis %s: loop %s must go from step to "
+                          "step, inside of those before it",
+                          s->name, s->axes[axis].name, loop_name(v, inside ? next : loop));
+    }
+    return AT_OK;
+}
+
 /* All rules in their order. */
 static at_status check(verifier *v) {
     AT_TRY(check_leaves(v));
@@ -383,7 +414,10 @@ static at_status check(verifier *v) {
         if (v->loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(v, v->loops[i]));
     for (int i = 0; i < v->p->num_loops; i++)
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
-    return check_privacy(v);
+    AT_TRY(check_privacy(v));
+    for (int i = 0; i < v->num_leaves; i++)
+        if (v->leaves[i]->is_running) AT_TRY(check_running(v, i));
+    return AT_OK;
 }
 
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {

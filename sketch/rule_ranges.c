@@ -4,7 +4,8 @@
  *
  *     sum(k:0..i+1) l[i, k] * b[k, j]   ->   sum(k:N) (k < i+1 ? l[i, k] * b[k, j] : 0)
  *
- * A band, which is bounded on both sides, stays: most of the whole would lie outside. */
+ * A band, which is bounded on both sides, stays: most of the whole would lie outside. So does a
+ * running sum (rule_running.c), but a short one. */
 #include "schedule/edit.h"
 #include "sketch/sketch_int.h"
 
@@ -25,6 +26,13 @@ static bool is_triangle(const at_axis *x) {
            has_axes(x->begin) != has_axes(x->end);
 }
 
+static bool runs_on(const at_tensor *t, const int64_t *values) {
+    enum { SHORT = 8 };
+    const int axis = at_running_axis(t);
+    int64_t n;
+    return axis >= 0 && at_expr_eval(t->axes[axis].extent, values, &n, NULL) == AT_OK && n > SHORT;
+}
+
 /* Of these sizes; a range that is always empty goes over nothing. */
 static bool reaches(const at_axis *x, const int64_t *values) {
     int64_t n;
@@ -40,7 +48,9 @@ at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_e
             const at_axis *axis = &x->axes[x->num_axes + k];
             at_edit e = {.kind = AT_EDIT_WIDEN, .stage = x->name, .loop = axis->name};
             const sketch_state before = *s;
-            if (!is_triangle(axis) || sketch_step(s, &e, &why) != AT_OK) continue;
+            if (!is_triangle(axis) || runs_on(x, given->values) ||
+                sketch_step(s, &e, &why) != AT_OK)
+                continue;
             if (!reaches(&s->compute->tensors[t].axes[x->num_axes + k], given->values)) *s = before;
         }
     return s->compute == c ? AT_OK : sketch_look_again(s, given, err);

@@ -24,8 +24,8 @@ static int across(const sketch_state *s, int stage, int axis) {
         const at_access *x = &f->access[i];
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
         if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
-        bool is_worth =
-            sketch_is_weight(s, x->tensor) || points >= LEAST_READS * sketch_elements(s, x->tensor);
+        bool is_worth = sketch_is_weight(s, x->tensor) || at_running_axis(t) >= 0 ||
+                        points >= LEAST_READS * sketch_elements(s, x->tensor);
         return is_worth && x->from == x->tensor ? x->tensor : -1;
     }
     return -1;

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline,   &at_rule_tile,      &at_rule_with,
-                                           &at_rule_pointers, &at_rule_near,      &at_rule_windows,
-                                           &at_rule_late,     &at_rule_dots,      &at_rule_lists,
-                                           &at_rule_lanes,    &at_rule_transpose, &at_rule_plain};
+static const sketch_rule *const rules[] = {
+    &at_rule_inline, &at_rule_running,   &at_rule_tile, &at_rule_with, &at_rule_pointers,
+    &at_rule_near,   &at_rule_windows,   &at_rule_late, &at_rule_dots, &at_rule_lists,
+    &at_rule_lanes,  &at_rule_transpose, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 /* Whether it stands in the loops of another sum already (rule_with.c). */

@@ -551,6 +551,33 @@ static void gone_across(void **state) {
     end();
 }
 
+/* The loop of a running sum's terms goes away. */
+static void run_on(void **state) {
+    (void)state;
+    static const char text[] = "A[I, J] : input\n"
+                               "s[i:I, j:J] = sum(k:0..i + 1) A[k, j]*A[0, j]\n"
+                               "t[i:I, j:J] = max(k:0..j) s[i, k]\n"
+                               "u[i:I] = sum(k:0..i + 1) A[i, k % J]\n"
+                               "out[i:I, j:J] = s[i, j] + (j > 0 ? t[i, j] : u[i])\n";
+    static const example x = {"text", "I=5, J=4", text,
+                              "i, j, k:dyn(i) =>\n    @s = i, j // k\n"
+                              "j, i, l:dyn(j) =>\n    @t = i, j // l\n"
+                              "i, k:dyn(i) =>\n    @u = i // k\n"
+                              "i, j =>\n    @out = i, j\n"};
+    begin(&x);
+    REFUSED("@u is no running sum",
+            at_edit_running(e.f.arena, e.tree, e.compute, "u", &e.tree, &e.err));
+    REFUSED("@out is no running sum",
+            at_edit_running(e.f.arena, e.tree, e.compute, "out", &e.tree, &e.err));
+    DO(at_edit_running(e.f.arena, e.tree, e.compute, "s", &e.tree, &e.err));
+    expect_same_outputs();
+    DO(at_edit_running(e.f.arena, e.tree, e.compute, "t", &e.tree, &e.err));
+    expect_same_outputs();
+    REFUSED("@t has an init, or runs already",
+            at_edit_running(e.f.arena, e.tree, e.compute, "t", &e.tree, &e.err));
+    end();
+}
+
 static void refused(void **state) {
     (void)state;
     tile();
@@ -592,6 +619,7 @@ int main(void) {
                                        cmocka_unit_test(reads_apart),
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
+                                       cmocka_unit_test(run_on),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

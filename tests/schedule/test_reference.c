@@ -230,9 +230,16 @@ static void test_flops(void **state) {
     /* nothing is: the sums count */
     fixture_sizes(&f, "N=5");
     assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k]", "c",
+                                   "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k] + x[i]", "c",
                                    &f.compute, &f.err));
     assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 15, 0);
+    fixture_close(&f);
+    /* of a running sum each element has one term more than the one before */
+    fixture_sizes(&f, "N=5");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "x[N] : input\no[i:N] = sum(k: 0 .. i + 1) x[k]", "c",
+                                   &f.compute, &f.err));
+    assert_float_equal(at_compute_flops(f.compute, f.values, NULL), 2.0 * 5, 0);
     fixture_close(&f);
     /* each product that is added or taken away */
     fixture_sizes(&f, "N=5");

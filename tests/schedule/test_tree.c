@@ -8,7 +8,8 @@ static const char compute[] = "x[Y, K] : input\n"
                               "p[Y + 1] : index\n"
                               "a[y:Y, k:K] = x[y, k]\n"
                               "s[y:Y, x:X] = sum(k:K) a[y, k]\n"
-                              "d[y:Y] = sum(e: p[y] .. p[y+1]) x[e, 0]\n";
+                              "d[y:Y] = sum(e: p[y] .. p[y+1]) x[e, 0]\n"
+                              "r[y:Y] = sum(k: 0 .. y+1) x[k, 0]\n";
 
 static at_status parse(fixture *f, const char *text) {
     fixture_sizes(f, sizes);
@@ -53,6 +54,7 @@ static void test_canonical(void **state) {
         {"y, k => @a [ pad 4 ][order k y][ prefetch s 64 ] = y, k",
          "y, k =>\n    @a[prefetch s 64][pad 4][order k y] = y, k\n"},
         {"y, k => @a [ dense ][pointers x] = y, k", "y, k =>\n    @a[pointers x][dense] = y, k\n"},
+        {"y => @r[ running ] = y // 0", "y =>\n    @r[running] = y  // 0\n"},
         {"y, k => @a[order y k][dense] = y, k", "y, k =>\n    @a[dense][order y k] = y, k\n"},
         {"{y0, y1}:para, e:dyn(y) => @d = {y0, y1}y // e",
          "{y0, y1}:para, e:dyn(y) =>\n    @d = {y0, y1}/y  // e\n"},
@@ -233,7 +235,7 @@ static const struct {
     {"y, x => @s.start = y, x",
      "t:1:12: expected init, got 'start'\ny, x => @s.start = y, x\n           ^"},
     {"y, x, k => @s[fetch a 64] = y, x // k",
-     "t:1:15: expected prefetch, pointers, dense, pad or order, got 'fetch'\ny, x, k => "
+     "t:1:15: expected prefetch, pointers, running, dense, pad or order, got 'fetch'\ny, x, k => "
      "@s[fetch a 64] = y, x // k\n              ^"},
     {"y, x, k => @s[prefetch nothing 64] = y, x // k",
      "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[prefetch nothing 64] = y, x // k\n"
@@ -260,6 +262,15 @@ static const struct {
     {"y, x, k => @s[pointers a] = y, x // k",
      "t:1:24: pointers: \"a\" is no input\ny, x, k => @s[pointers a] = y, x // k\n"
      "                       ^"},
+    {"y, x, k => @s[running] = y, x // k",
+     "t:1:15: running: @s is no sum from 0 to x + 1, of an axis x that its terms do not use\n"
+     "y, x, k => @s[running] = y, x // k\n              ^"},
+    {"y => @r[running][running] = y // 0",
+     "t:1:18: running stands here twice\ny => @r[running][running] = y // 0\n"
+     "                 ^"},
+    {"y, k => @r[running] = y // k",
+     "t:1:9: @r is running: \"k\" has no loop, write 0\ny, k => @r[running] = y // k\n"
+     "        ^"},
     {"y, k => @a[pointers x][pointers x] = y, k",
      "t:1:33: pointers stand here twice\ny, k => @a[pointers x][pointers x] = y, k\n"
      "                                ^"},

@@ -1,5 +1,5 @@
-/* Each of the ten rules: a tree that breaks it and nothing else, with the exact message; and trees
- * that come close and are legal. */
+/* Each of the eleven rules: a tree that breaks it and nothing else, with the exact message; and
+ * trees that come close and are legal. */
 #include "tests/schedule/examples.h"
 
 static const char sizes[] = "Y=6, X=4, K=8, E=3, y0=2, y1=3, x0=2, x1=2, k0=2, k1=4, z=3, one=1";
@@ -235,6 +235,51 @@ static void test_privacy(void **state) {
           "rule 6 (init): loop z is ignored by @s inside its init: the sum would be added 3 times");
 }
 
+/* Running sums go on from step to step; what reads them, and what they read, as any sum's. */
+static void test_running(void **state) {
+    (void)state;
+    static const char up[] = "x[Y, X] : input\n"
+                             "s[y:Y, x:X] = sum(k: 0 .. y + 1) x[k, x]\n"
+                             "o[y:Y, x:X] = s[y, x]\n",
+                      before[] = "x[X, Y] : input\n"
+                                 "a[x:X, y:Y] = 1 + x[x, y]\n"
+                                 "s[x:X, y:Y] = prod(k: 0 .. y) a[x, k]\n"
+                                 "o[x:X, y:Y] = s[x, y]\n";
+    check(up, "y, x =>\n    @s[running] = y, x // 0\ny, x =>\n    @o = y, x\n", NULL);
+    check(up, "x:para, y =>\n    @s[running] = y, x // 0\n    @o = y, x\n", NULL);
+    check(up,
+          "y0, x1, y1:unroll, x0:vec =>\n    @s[running] = {y0, y1}/y, {x1, x0}/x // 0\n"
+          "x, y =>\n    @o = y, x\n",
+          NULL);
+    check(up, "{x, y} =>\n    @s[running] = y, x // 0\ny, x =>\n    @o = y, x\n", NULL);
+    check(up, "x, {y0, y1} =>\n    @s[running] = {y0, y1}/y, x // 0\ny, x =>\n    @o = y, x\n",
+          NULL);
+    check(before, "x, y => @a = x, y\ny, x => @s[running] = x, y // 0\ny, x =>\n    @o = x, y\n",
+          NULL);
+    check(before,
+          "x =>\n    y => @a = x, y\n    y =>\n        @s[running] = x, y // 0\n"
+          "        @o = x, y\n",
+          NULL);
+    check(before, "x, y =>\n    @a = x, y\n    @s[running] = x, y // 0\n    @o = x, y\n",
+          "rule 5 (coverage): @s reads more of axis y of @a than loop y computes");
+    check(up, "y1, y0, x =>\n    @s[running] = {y0, y1}/y, x // 0\ny, x =>\n    @o = y, x\n",
+          "rule 11 (running): @s runs along axis y: loop y1 must go from step to step, inside of "
+          "those before it");
+    check(
+        up, "x, {y1, y0} =>\n    @s[running] = {y0, y1}/y, x // 0\ny, x =>\n    @o = y, x\n",
+        "rule 11 (running): @s runs along axis y: loop {y1, y0} must go from step to step, inside "
+        "of those before it");
+    check(up, "y:para, x =>\n    @s[running] = y, x // 0\ny, x =>\n    @o = y, x\n",
+          "rule 11 (running): @s runs along axis y: loop y must go from step to step, inside of "
+          "those before it");
+    check(up, "x, y:vec =>\n    @s[running] = y, x // 0\ny, x =>\n    @o = y, x\n",
+          "rule 11 (running): @s runs along axis y: loop y must go from step to step, inside of "
+          "those before it");
+    check(up,
+          "y, x => @s.init = y, x\ny, x =>\n    @s[running] = y, x // 0\ny, x =>\n    @o = y, x\n",
+          "rule 1 (leaf): @s is running: it has no init");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leaf),     cmocka_unit_test(test_axis),
@@ -242,7 +287,7 @@ int main(void) {
         cmocka_unit_test(test_coverage), cmocka_unit_test(test_init),
         cmocka_unit_test(test_dyn),      cmocka_unit_test(test_vec),
         cmocka_unit_test(test_constant), cmocka_unit_test(test_para),
-        cmocka_unit_test(test_privacy),
+        cmocka_unit_test(test_privacy),  cmocka_unit_test(test_running),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
