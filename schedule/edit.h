@@ -141,7 +141,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
                           at_tree **out, at_error *err);
 /* E14: the stage's reads of a tensor that move by one element of one dimension with each step of an
  * axis of the stage are of a copy `name`, whose last dimension that is; where they go backwards, it
- * is turned round (edit_turn.c).
+ * is turned round (edit_turn.c). Where a stage above is such a copy, forwards, it may be that one.
  *     @s = .. r[D - d, c]   ->   @t = r[D - p, c];  @s = .. t[c, d]   (t: over c, p)
  */
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,

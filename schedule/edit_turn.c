@@ -87,14 +87,29 @@ static at_tensor made_of(rewrite *w, const turn *x, const char *name) {
     return made;
 }
 
+/* Whether a stage above the reader is such a copy already, forwards. */
+static bool is_made(const turn *x, const at_compute *c, int stage, int reader) {
+    const at_tensor *t = &c->tensors[stage];
+    const at_expr *e = t->body;
+    if (stage >= reader || t->role != AT_ROLE_STAGE || t->num_reduce || e->op != AT_X_INDEX ||
+        e->ref != x->tensor || t->num_axes != e->nargs || x->step < 0)
+        return false;
+    for (int d = 0; d < e->nargs; d++) {
+        int axis = d == x->dimension ? e->nargs - 1 : d - (d > x->dimension);
+        if (e->arg[d]->op != AT_X_NAME || e->arg[d]->ref != axis) return false;
+    }
+    return true;
+}
+
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                        const char *axis, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err) {
     rewrite w;
     at_expr *value[MAX_AXES];
     const at_compute *c = t->compute;
-    AT_TRY(rewrite_start(&w, a, t, name, err));
-    const int s = at_compute_find(c, stage), of = at_compute_find(c, tensor);
+    const int s = at_compute_find(c, stage), of = at_compute_find(c, tensor),
+              there = at_compute_find(c, name);
+    AT_TRY(rewrite_start(&w, a, t, there < 0 ? name : "", err));
     const at_tensor *from = s < 0 ? NULL : &c->tensors[s];
     if (!from || !outline_leaf(&w.o, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
@@ -112,8 +127,16 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
     if (x.dimension == x.from->num_axes - 1 && x.step > 0)
         return at_fail(err, AT_E_INPUT, "@%s reads \"%s\" along \"%s\" as it lies", stage, tensor,
                        axis);
-    rewrite_add_stage(&w, stage, made_of(&w, &x, name),
-                      with_reads(&w, &x, from->body, name, value));
+    if (there >= 0 && !is_made(&x, c, there, s))
+        return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
+    at_expr *written = with_reads(&w, &x, from->body, name, value);
+    if (there < 0) {
+        rewrite_add_stage(&w, stage, made_of(&w, &x, name), written);
+        return rewrite_finish(&w, compute, out);
+    }
+    at_tensor *reader = rewrite_find(&w, stage);
+    reader->written = written;
+    reader->num_defs = 0;
     return rewrite_finish(&w, compute, out);
 }
 

@@ -39,20 +39,28 @@ static bool reads_along(const sketch_state *s, int stage) {
                              : tile_reads_vectors(s, stage, t->num_axes - 1);
 }
 
+/* The stage reads a copy of `of`: one that another stage reads already, or a new one. */
+static at_status turn_one(sketch_state *s, const char *stage, const char *axis, int of,
+                          at_error *why) {
+    const char *from = s->compute->tensors[of].name;
+    at_edit e = {.kind = AT_EDIT_TURN, .stage = stage, .other = from, .loop = axis};
+    for (int i = 0; i < s->kept.len; i++) {
+        e.names[0] = s->kept.data[i];
+        if (sketch_step(s, &e, why) == AT_OK) return AT_OK;
+    }
+    e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_turned", from));
+    *at_push(s->arena, &s->kept) = e.names[0];
+    return sketch_step(s, &e, why);
+}
+
 /* All of them; false: lanes go across one still. */
 static bool turn_all(sketch_state *s, const char *stage, const char *axis, int k,
                      const at_facts_given *given) {
     int of;
     at_error why;
     while ((of = across(s, at_compute_find(s->compute, stage), k)) >= 0) {
-        const char *from = s->compute->tensors[of].name;
-        const at_edit e = {.kind = AT_EDIT_TURN,
-                           .stage = stage,
-                           .other = from,
-                           .loop = axis,
-                           .names = {sketch_fresh(s, at_format(s->arena, "%s_turned", from))}};
-        *at_push(s->arena, &s->kept) = e.names[0];
-        if (sketch_step(s, &e, &why) != AT_OK || sketch_look_again(s, given, &why) != AT_OK)
+        if (turn_one(s, stage, axis, of, &why) != AT_OK ||
+            sketch_look_again(s, given, &why) != AT_OK)
             return false;
     }
     return reads_along(s, at_compute_find(s->compute, stage));

@@ -494,11 +494,15 @@ static void turned(void **state) {
         "s[i:I, j:J] = sum(d:D) R[j - i + I - 1, d]*R[i, d]\n"
         "t[i:I, j:J] = A[i, h - j] + A[i, h - j + 1]*A[i, 0] where h = J + 1\n"
         "u[i:I, j:J] = A[i, 2*j/2] + A[i, j]*A[j%I, j]\n"
-        "out[i:I, j:J] = s[i, j] + t[i, j] + u[i, j]\n";
+        "v[i:I, j:J] = sum(d:D) R[j + i, d]\n"
+        "w[i:I, j:J] = A[i, J - j]*2.0\n"
+        "out[i:I, j:J] = s[i, j] + t[i, j] + u[i, j] + v[i, j] + w[i, j]\n";
     static const example x = {"text", "I=3, J=4, D=5", text,
                               "i, j, d =>\n    @s = i, j // d\n"
                               "i, j =>\n    @t = i, j\n"
                               "i, j =>\n    @u = i, j\n"
+                              "i, j, d =>\n    @v = i, j // d\n"
+                              "i, j =>\n    @w = i, j\n"
                               "i, j =>\n    @out = i, j\n"};
     begin(&x);
     DO(turn("s", "R", "j", "r"));
@@ -508,6 +512,10 @@ static void turned(void **state) {
     DO(turn("t", "A", "j", "a"));
     expect_stage("a[a_i0:I, a_i1:J + 3] = A[a_i0, J + 3 - 1 - a_i1]\n");
     expect_same_outputs();
+    DO(turn("v", "R", "j", "r")); /* the same copy */
+    expect_stage("v[i:I, j:J] = sum(d:D) r[d, j + i]\n");
+    expect_same_outputs();
+    REFUSED("there is a tensor \"a\" already", turn("w", "A", "j", "a"));
     REFUSED("@u has no reads of \"A\" that go along one dimension by steps of \"j\"",
             turn("u", "A", "j", "b"));
     REFUSED("@t has no reads of \"R\" that go along one dimension by steps of \"j\"",
@@ -516,7 +524,7 @@ static void turned(void **state) {
     REFUSED("@t has no axis \"d\"", turn("t", "A", "d", "b"));
     REFUSED("@A has no leaf in this tree", turn("A", "A", "j", "b"));
     REFUSED("there is no tensor \"B\"", turn("t", "B", "j", "b"));
-    REFUSED("there is a tensor \"r\" already", turn("t", "A", "j", "r"));
+    REFUSED("there is a tensor \"r\" already", turn("w", "A", "j", "r"));
     end();
 }
 
