@@ -88,7 +88,8 @@ int segment_stage(maker *m, int src) {
     random_extent(m, 7, G);
     bool triangle = chance(m, 35);
     int g = new_class(m, "g", triangle ? E : G, NULL), e = dynamic_class(m, "e");
-    if (triangle) snprintf(bounds, sizeof bounds, "0 .. %s + 1", axis_of(m, g));
+    if (triangle)
+        snprintf(bounds, sizeof bounds, chance(m, 70) ? "0 .. %s + 1" : "0 .. %s", axis_of(m, g));
     else {
         char expr[RP_EXPR];
         snprintf(expr, sizeof expr, "%s + 1", G);
@@ -110,7 +111,8 @@ int segment_stage(maker *m, int src) {
     snprintf(index[0], RP_EXPR, "%s", axis_of(m, e));
     memcpy(m->tensor[s].dyn, axis_of(m, g), RP_NAME);
     read_tensor(m, s, src, index, classes, &body);
-    if (chance(m, 50)) {
+    m->tensor[s].runs = triangle && chance(m, 50);
+    if (!m->tensor[s].runs && chance(m, 80)) {
         int some[2] = {g, classes[rank - 1]}, n = rank > 1 ? 2 : 1;
         at_text_add(&body, "*");
         read_plain(m, s, add_operand(m, "b", 40, n, some), some, &body);

@@ -24,6 +24,7 @@ typedef struct rp_read { /* by a stage, of a tensor: dimension d is indexed by e
 typedef struct rp_tensor {
     char name[RP_NAME];
     bool is_stage, has_leaf, is_read, packs;
+    bool runs; /* a running sum along its first axis */
     int rank, num_reduce;
     const char *reduction; /* NULL: sum */
     int axis[2 * RANK];    /* classes: dimensions, then reductions; -1 of an input: none yet */

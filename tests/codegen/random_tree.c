@@ -108,6 +108,7 @@ typedef struct nest {
     int tensor;
     spot at;
     bool zero[2 * RANK]; /* axes of extent 1 written as 0 */
+    bool running;        /* its sum goes on from step to step */
     int n;
     own_loop loop[40];
 } nest;
@@ -118,6 +119,10 @@ static void collect_loops(maker *m, nest *x, bool clone) {
         bool shared = false;
         const rp_class *c = &m->cls[t->axis[i]];
         for (int k = 0; k < c->num_pieces; k++) shared |= on_path(m, x->at.parent, c->piece[k]);
+        if (x->running && i >= t->rank) {
+            x->zero[i] = true;
+            continue;
+        }
         bool must = shared && (i >= t->rank || !read_plainly(m, x->tensor, t->axis[i]));
         if (must || (clone && chance(m, 12))) {
             t->axis[i] = clone_class(m, t->axis[i]);
@@ -163,10 +168,28 @@ static void order_loops(maker *m, nest *x) {
     }
 }
 
+/* Which part of its axis a loop is that a running sum goes along; -1: of another one. */
+static int step_of(maker *m, const nest *x, const own_loop *o) {
+    const rp_class *c = &m->cls[m->tensor[x->tensor].axis[0]];
+    for (int k = 0; k < c->num_pieces && x->running; k++)
+        if (!strcmp(o->piece, c->piece[k])) return k;
+    return -1;
+}
+
+static void order_steps(maker *m, nest *x) {
+    for (int i = 0; i < x->n; i++)
+        for (int k = i + 1; k < x->n; k++) {
+            int one = step_of(m, x, &x->loop[i]), other = step_of(m, x, &x->loop[k]);
+            if (other >= 0 && one > other) swap(&x->loop[i], &x->loop[k]);
+        }
+}
+
 static void annotate(maker *m, nest *x) {
     int vec = -1, from = x->n;
     for (int i = 0; i < x->n; i++)
-        if ((!x->loop[i].reduce || chance(m, 35)) && (vec < 0 || chance(m, 80))) vec = i;
+        if ((!x->loop[i].reduce || chance(m, 35)) && (vec < 0 || chance(m, 80)) &&
+            step_of(m, x, &x->loop[i]) < 0)
+            vec = i;
     for (int i = vec < 0 ? 0 : vec; vec >= 0 && i < x->n; i++)
         if ((x->loop[i].dynamic && i > vec) || (i > vec && x->n - vec > 3 && chance(m, 70)))
             vec = -1;
@@ -220,6 +243,7 @@ static void write_leaf(maker *m, const nest *x, bool init, char out[2 * RP_EXPR]
         const char *read = m->tensor[t->read[below(m, t->num_reads)].tensor].name;
         at_text_addf(&s, "[prefetch %s %d] ", read, 64 * below(m, 40));
     }
+    if (!init && x->running) at_text_add(&s, "[running] ");
     if (!init) add_layout(m, x, &s);
     at_text_add(&s, "= ");
     for (int i = 0; i < t->rank + (init ? 0 : t->num_reduce); i++) {
@@ -275,11 +299,13 @@ static void insert_init(maker *m, const nest *sum, int leaf) {
 
 static void place(maker *m, int tensor) {
     nest x = {.tensor = tensor, .at = choose_spot(m, tensor)};
+    x.running = m->tensor[tensor].runs && chance(m, 60);
     collect_loops(m, &x, true);
     order_loops(m, &x);
+    order_steps(m, &x);
     annotate(m, &x);
     int leaf = insert_nest(m, &x, false);
-    if (m->tensor[tensor].num_reduce && chance(m, 25)) insert_init(m, &x, leaf);
+    if (m->tensor[tensor].num_reduce && !x.running && chance(m, 25)) insert_init(m, &x, leaf);
 }
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
