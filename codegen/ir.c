@@ -229,7 +229,7 @@ static at_cond_op decide_by_other_end(at_low *l, const at_aff *x, const at_fact 
 static at_cond_op decide_as_written(at_low *l, const at_aff *atom, const at_fact *facts) {
     at_cond_op found = decide_range(l, atom);
     for (; facts && found == AT_C_ATOM; facts = facts->next) {
-        if (facts->truth == AT_MIXED) continue;
+        if (facts->truth == AT_MIXED || facts->truth == AT_BETWEEN) continue;
         if (facts->outside || at_aff_is_beside(atom, facts->atom))
             found = decide_by(l, atom, facts);
         if (found == AT_C_ATOM && facts->outside) found = decide_by_other_end(l, atom, facts);

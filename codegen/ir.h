@@ -62,8 +62,9 @@ struct at_value {
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 /* What is known of an atom on a path, where ranges do not show it. MIXED: it changes in there, and
- * its loop has already been cut around that. ZERO: its value is 0. */
-typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED, AT_ZERO } at_truth;
+ * its loop has already been cut around that. BETWEEN: there are versions for where it does not.
+ * ZERO: its value is 0. */
+typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED, AT_BETWEEN, AT_ZERO } at_truth;
 typedef struct at_fact {
     const at_aff *atom;
     at_truth truth;

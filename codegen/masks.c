@@ -1,4 +1,5 @@
-/* codegen/masks.c: conditions on entries of an index tensor, one for each lane, become masks.
+/* codegen/masks.c: conditions on entries of an index tensor, one for each lane, become masks, and
+ * so do those on places that no cut decides.
  *
  *     y[i] == 1 ? a : b    ->    b where the lane of y is not 1, else a; both are worked out
  *
@@ -71,12 +72,12 @@ static void find_loads(const at_low *l, const at_value *v, loads *found) {
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* An atom k*entry + rest >= 0, where k is 1 or -1. */
+/* An atom k*entry + rest >= 0, where k is 1 or -1; or rest >= 0, of loops alone. */
 typedef struct {
-    int entry;
+    int entry;            /* -1: none */
     int64_t k, bounds[2]; /* of rest */
     const at_aff *rest;
-} entry_atom;
+} mask_atom;
 
 /* Terms over loops alone, which are few numbers. */
 static bool is_exact(at_low *l, const at_aff *x, int64_t *bounds) {
@@ -86,7 +87,15 @@ static bool is_exact(at_low *l, const at_aff *x, int64_t *bounds) {
     return bounds[0] > -MOST_EXACT && bounds[1] < MOST_EXACT;
 }
 
-static bool is_entry_atom(const masker *m, const at_aff *atom, entry_atom *out) {
+/* By how much a lane moves it; 0: not at all. */
+static int64_t step_of(const masker *m, const at_aff *atom) {
+    int64_t k = 0;
+    for (int i = 0; i < atom->n; i++)
+        if (AT_BIT(atom->t[i].sym) & m->lanes) k = atom->t[i].k;
+    return k;
+}
+
+static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
     at_low *l = m->l;
     out->entry = -1;
     for (int i = 0; i < atom->n; i++) {
@@ -95,7 +104,13 @@ static bool is_entry_atom(const masker *m, const at_aff *atom, entry_atom *out) 
         out->entry = atom->t[i].sym;
         out->k = atom->t[i].k;
     }
-    if (out->entry < 0 || (out->k != 1 && out->k != -1)) return false;
+    out->rest = atom;
+    if (out->entry < 0) { /* numbers that lie side by side, one way or the other */
+        out->k = step_of(m, atom) < 0 ? -1 : 1;
+        out->rest = at_aff_scale(l, atom, out->k);
+        return step_of(m, out->rest) <= 1 && is_exact(l, out->rest, out->bounds);
+    }
+    if (out->k != 1 && out->k != -1) return false;
     out->rest = at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, out->entry), out->k));
     const at_sym s = l->syms.data[out->entry];
     for (int i = 0; i < s.of->n; i++) /* a vector of entries lies side by side */
@@ -104,14 +119,15 @@ static bool is_entry_atom(const masker *m, const at_aff *atom, entry_atom *out) 
            lies_inside(m, s.tensor, s.of);
 }
 
-/* Is all that keeps it undecided entries, and one of them another in each lane? */
+/* Is all that keeps it undecided entries and places, and one of them another in each lane? */
 static bool is_mask(const masker *m, const at_cond *c, bool *by_lanes) {
-    entry_atom x;
+    mask_atom x;
     if (at_cond_decide(m->l, c, m->facts) != AT_C_ATOM) return true;
     if (c->op != AT_C_ATOM)
         return is_mask(m, c->a, by_lanes) && (!c->b || is_mask(m, c->b, by_lanes));
-    if (!is_entry_atom(m, c->atom, &x)) return false;
-    *by_lanes |= (m->l->syms.data[x.entry].deps & m->lanes) != 0;
+    if (!is_mask_atom(m, c->atom, &x)) return false;
+    const at_mask deps = x.entry < 0 ? at_aff_deps(m->l, c->atom) : m->l->syms.data[x.entry].deps;
+    *by_lanes |= (deps & m->lanes) != 0;
     return true;
 }
 
@@ -126,8 +142,15 @@ static const at_value *mask_of(const masker *m, const at_cond *c);
 
 static const at_value *mask_of_atom(const masker *m, const at_aff *atom, bool equal) {
     at_low *l = m->l;
-    entry_atom x;
-    if (!is_entry_atom(m, atom, &x)) AT_BUG("a condition that is no mask");
+    mask_atom x;
+    if (!is_mask_atom(m, atom, &x)) AT_BUG("a condition that is no mask");
+    if (x.entry < 0) {
+        const at_value *rest = number(l, x.rest, x.bounds),
+                       *zero = number(l, at_aff_const(l, 0), NULL);
+        if (equal) return at_value_binary(l, AT_V_EQUAL, rest, zero);
+        return x.k > 0 ? at_value_binary(l, AT_V_AT_MOST, zero, rest)
+                       : at_value_binary(l, AT_V_AT_MOST, rest, zero);
+    }
     const int64_t from_below[] = {-x.bounds[1], -x.bounds[0]};
     const at_value *entry = number(l, at_aff_sym(l, x.entry), NULL),
                    *other = x.k > 0 ? number(l, at_aff_scale(l, x.rest, -1), from_below)
@@ -184,4 +207,33 @@ const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact 
     const at_value *masked = with_masks(&m, at_value_fold(l, v, facts));
     find_loads(l, masked, &found);
     return found.pointers > MOST_POINTERS ? v : at_value_fold(l, masked, facts);
+}
+
+bool at_value_is_harmless(at_low *l, const at_value *v, const at_fact *facts) {
+    const masker m = {l, facts, 0};
+    return is_harmless(&m, v);
+}
+
+/* Does a condition in it still keep it undecided? */
+static bool is_open(at_low *l, const at_value *v, const at_fact *facts) {
+    if (v->op == AT_V_SELECT) return at_cond_decide(l, v->cond, facts) == AT_C_ATOM;
+    return (v->a && is_open(l, v->a, facts)) || (v->b && is_open(l, v->b, facts));
+}
+
+bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes) {
+    bool serve = true;
+    for (const at_ir *n = list; n && serve; n = n->next) {
+        if (n->kind == AT_IR_STMT) {
+            serve = (!n->stmt.guard || at_cond_decide(l, n->stmt.guard, facts) != AT_C_ATOM) &&
+                    !is_open(l, at_value_with_masks(l, n->stmt.val, facts, lanes), facts);
+            continue;
+        }
+        if (n->kind != AT_IR_LOOP) return false;
+        const bool is_vector =
+            n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) && l->target->lanes > 1;
+        at_sym old = at_range_enter(l, n);
+        serve = at_masks_serve(l, n->child, facts, lanes | (is_vector ? AT_BIT(n->loop.sym) : 0));
+        at_range_leave(l, n, old);
+    }
+    return serve;
 }

@@ -224,6 +224,29 @@ static at_ir *part_versions(part *p, const at_ir *n, at_ir *list, const at_fact 
     return branch->child || branch->other ? branch : NULL;
 }
 
+/* The same where partial sizes are too many or not known: one version for all of them. */
+static at_ir *part_mixed(part *p, const at_ir *n, at_ir *list, const at_fact *facts,
+                         const at_aff *atom, const at_cut_view *v) {
+    at_low *l = p->l;
+    const at_aff *all = at_aff_shift(l, v->outside, v->lo),
+                 *some = at_aff_shift(l, v->outside, v->hi);
+    int64_t least, ignored;
+    at_ir *mixed = copy_list(p, list), *full = at_ir_new(l, AT_IR_IF);
+    full->test = at_aff_concrete(l, all, 0);
+    at_aff_range(l, some, &least, &ignored);
+    if (least < 0) {
+        at_ir *none = copy_list(p, list), *branch = at_ir_new(l, AT_IR_IF);
+        branch->test = at_aff_concrete(l, some, 0);
+        branch->child = part_body(p, n, mixed, add_fact(l, atom, AT_BETWEEN, facts));
+        branch->other = part_body(p, n, none, add_outside(l, some, AT_FAILS, facts));
+        full->other = branch->child || branch->other ? branch : NULL;
+    } else {
+        full->other = part_body(p, n, mixed, add_fact(l, atom, AT_BETWEEN, facts));
+    }
+    full->child = part_body(p, n, list, add_outside(l, all, AT_HOLDS, facts));
+    return full->child || full->other ? full : NULL;
+}
+
 /* What stands in n: for each atom with versions, if (full) .. else if (partial) .. else what is
  * done where it fails throughout, if anything is. */
 static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts) {
@@ -231,9 +254,14 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
     at_ir here = *n;
     here.child = list;
     const at_aff *atom = at_cut_versions(l, p->copies, &here, facts);
-    if (!atom) return part_list(p, list, facts);
+    if (!atom) {
+        at_ask_late(l, n, list, facts);
+        return part_list(p, list, facts);
+    }
     const at_cut_view v = at_cut_view_of(l, &here, at_atom_known(l, atom, facts));
     int64_t least, ignored;
+    if (v.values < 0 || v.values > AT_CUT_MAX_VALUES)
+        return part_mixed(p, n, list, facts, atom, &v);
     at_aff_range(l, at_aff_shift(l, v.outside, v.hi), &least, &ignored);
     return part_versions(p, n, list, facts, &v, v.values, least);
 }

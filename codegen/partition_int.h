@@ -5,6 +5,7 @@
 
 #include "codegen/codegen_int.h"
 
+#define AT_CUT_MAX_VALUES 4   /* of what is known outside of a tile that a condition cuts */
 #define AT_CUT_MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
 
 typedef enum at_cut_action {
@@ -34,6 +35,15 @@ const at_aff *at_cut_versions(at_low *l, int copies, const at_ir *n, const at_fa
  * where that can be (masks.c). lanes: the vector loops around it. */
 const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,
                                     at_mask lanes);
+
+/* Whether masks decide all conditions in a list that are open; no guard is. lanes: vector loops
+ * around it. */
+bool at_masks_serve(at_low *l, const at_ir *list, const at_fact *facts, at_mask lanes);
+/* Whether it may be worked out in vain: it reads nothing outside of a tensor. */
+bool at_value_is_harmless(at_low *l, const at_value *v, const at_fact *facts);
+/* A condition that is the same for all terms of a sum in list, which stands in loop n, is asked of
+ * the sum where that is read, in place; false: there is no such, or it cannot be (ask_late.c). */
+bool at_ask_late(at_low *l, const at_ir *n, at_ir *list, const at_fact *facts);
 
 /* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
  * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations

@@ -2,8 +2,7 @@
  * undecided, and what partition.c is to do about each at which loop (its head says when). */
 #include "codegen/partition_int.h"
 
-#define MAX_PEEL 8   /* iterations of one loop that become copies of their own */
-#define MAX_VALUES 4 /* of what is known outside of a tile that a condition cuts */
+#define MAX_PEEL 8 /* iterations of one loop that become copies of their own */
 
 /* ---- undecided atoms ------------------------------------------------------------------------- */
 
@@ -104,12 +103,6 @@ static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *
 
 static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
 
-static bool already_mixed(const at_aff *atom, const at_fact *facts) {
-    for (; facts; facts = facts->next)
-        if (facts->truth == AT_MIXED && at_aff_equal(facts->atom, atom)) return true;
-    return false;
-}
-
 /* Has each of these loops of a tile a fixed size, and is it one of its rows or lanes, or a loop of
  * its sum with so few turns that each can be peeled? */
 static bool all_decided(const at_ir *list, at_mask loops) {
@@ -124,6 +117,12 @@ static bool all_decided(const at_ir *list, at_mask loops) {
     return true;
 }
 
+static bool is_already(at_truth truth, const at_aff *atom, const at_fact *facts) {
+    for (; facts; facts = facts->next)
+        if (facts->truth == truth && at_aff_equal(facts->atom, atom)) return true;
+    return false;
+}
+
 /* How many partial sizes the atom has inside the loop, where it is full or partial and these are
  * known; -1: they are not. */
 static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask below) {
@@ -134,9 +133,28 @@ static int64_t num_partial(const atom_query *q, const at_aff *atom, at_mask belo
     return at_cut_view_of(q->l, n, atom).values;
 }
 
-static bool has_versions(const atom_query *q, const at_aff *atom, at_mask below) {
+/* Rows, lanes and sums: no loop around tiles, which would tell more of them apart. */
+static bool are_of_tile(const at_ir *list, at_mask loops) {
+    for (; list; list = list->next)
+        if ((list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
+             !at_loop_is_unrolled(list) && !list->loop.is_reduce) ||
+            !are_of_tile(list->child, loops))
+            return false;
+    return true;
+}
+
+/* Whether what stands in the loop may come in three versions: where the atom holds throughout,
+ * where it fails, and one for all of between. */
+static bool has_mixed_version(const atom_query *q, const at_aff *written, at_mask below) {
+    return below && q->copies < AT_CUT_MAX_COPIES && !is_already(AT_BETWEEN, written, q->facts) &&
+           are_of_tile(q->at->child, below) && at_loop_is_unrolled(innermost(q->at->child, below));
+}
+
+static bool has_versions(const atom_query *q, const at_aff *written, const at_aff *atom,
+                         at_mask below) {
     const int64_t partial = num_partial(q, atom, below);
-    return partial >= 0 && partial <= MAX_VALUES;
+    if (partial >= 0 && partial <= AT_CUT_MAX_VALUES) return true;
+    return has_mixed_version(q, written, below);
 }
 
 /* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
@@ -148,6 +166,22 @@ static bool hides_in_quotient(const atom_query *q, const at_aff *atom) {
            (n->loop.ann == AT_ANN_UNROLL || at_aff_deps(q->l, atom) == self) &&
            at_loop_is_fixed(n) && at_loop_trips(n) > 1 && at_loop_trips(n) <= MAX_PEEL &&
            q->copies < AT_CUT_MAX_COPIES && at_counted_loops(n->child);
+}
+
+static bool is_long_sum(const at_ir *n) {
+    return n->kind == AT_IR_LOOP && n->loop.is_reduce && !at_loop_is_unrolled(n) &&
+           at_loop_trips(n) > MAX_PEEL;
+}
+
+/* Whether one of these loops is one that sets apart itself what a condition cuts. */
+static bool has_long_sum(const at_ir *list, at_mask loops) {
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        if ((AT_BIT(list->loop.sym) & loops && is_long_sum(list)) ||
+            has_long_sum(list->child, loops))
+            return true;
+    }
+    return false;
 }
 
 /* What is done in q->at about an atom. */
@@ -168,9 +202,13 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
     bool hidden = (opaque & below) != 0; /* where it changes is known about only */
     if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
-        if (has_versions(q, without, deps & below)) return AT_CUT_VERSIONS;
+        if (has_versions(q, written, without, deps & below)) return AT_CUT_VERSIONS;
     if (!(deps & self) || (opaque & self)) return AT_CUT_LEAVE;
-    if (!(deps & below)) return AT_CUT_IN_TWO;
+    if (!(deps & below)) {
+        const bool is_vector = n->loop.ann == AT_ANN_VEC && at_loop_is_fixed(n) &&
+                               l->target->lanes > 1 && (deps & ~self);
+        return is_vector && at_masks_serve(l, n->child, facts, self) ? AT_CUT_LEAVE : AT_CUT_IN_TWO;
+    }
     if (n->loop.ann == AT_ANN_PARA || q->copies >= AT_CUT_MAX_COPIES) return AT_CUT_LEAVE;
     const at_ir *inner = innermost(n->child, deps & below);
     mixed_range(l, n, atom, &q->first, &q->last);
@@ -178,16 +216,26 @@ static at_cut_action choose(atom_query *q, const at_aff *atom) {
     if (known && at_loop_is_unrolled(inner)) {
         if (q->first > q->last && (q->first <= n->loop.lo || q->first >= n->loop.hi))
             return AT_CUT_LEAVE; /* nothing to cut */
-        return at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL ? AT_CUT_PEEL : AT_CUT_LEAVE;
+        const bool is_part = q->first > n->loop.lo || q->last < n->loop.hi - 1;
+        if (!is_part && has_long_sum(n->child, deps & below)) return AT_CUT_LEAVE;
+        if (at_loop_trips(n) > 1 && q->last - q->first < MAX_PEEL) return AT_CUT_PEEL;
+        return is_part && !at_loop_is_unrolled(n) && !is_already(AT_MIXED, written, facts)
+                   ? AT_CUT_SET_APART
+                   : AT_CUT_LEAVE;
     }
     if (hidden) return AT_CUT_LEAVE;
     /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
      * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
      * does so little that the cut would cost as much. */
-    if (at_loop_is_unrolled(n) || already_mixed(written, facts)) return AT_CUT_LEAVE;
-    if (!is_single(deps & below)) /* a tile's loops: n and those around it decide together */
-        return outside && !known && has_versions(q, without, deps & below) ? AT_CUT_VERSIONS
-                                                                           : AT_CUT_LEAVE;
+    if (at_loop_is_unrolled(n)) return AT_CUT_LEAVE;
+    const bool is_mixed = is_already(AT_MIXED, written, facts);
+    if (!is_single(deps & below)) { /* a tile's loops: n and those around it decide together */
+        if (is_long_sum(n) && !is_mixed) return AT_CUT_SET_APART;
+        return outside && !known && has_versions(q, written, without, deps & below)
+                   ? AT_CUT_VERSIONS
+                   : AT_CUT_LEAVE;
+    }
+    if (is_mixed) return AT_CUT_LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return AT_CUT_LEAVE;
     const int64_t partial = num_partial(q, without, deps & below);
     if (partial == 0 || partial == 1) return AT_CUT_SET_APART;

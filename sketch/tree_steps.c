@@ -26,6 +26,12 @@ typedef struct tree_steps {
     at_error *err;
 } tree_steps;
 
+/* Axes that have loops; a running sum's terms have none. */
+static int num_axes(const tree_steps *s, const own_leaf *l) {
+    return l->leaf->is_running ? s->p->compute->tensors[l->leaf->tensor].num_axes
+                               : l->leaf->num_axes;
+}
+
 static at_edit *step(tree_steps *s, at_edit_kind kind, const own_leaf *l) {
     at_edit *e = at_push(s->arena, s->out);
     *e = (at_edit){.kind = kind, .stage = l ? l->stage : NULL};
@@ -99,7 +105,7 @@ static bool is_taken(const axis_loops *axes, int num, int but, const char *name)
 static bool can_cut(const tree_steps *s, const own_leaf *l, const axis_loops *axes, int k) {
     const at_digits *d = &l->leaf->axes[k];
     for (int i = 0; i < d->n; i++)
-        if (is_taken(axes, l->leaf->num_axes, k, piece_name(s, d->loop[i], d->member[i])))
+        if (is_taken(axes, num_axes(s, l), k, piece_name(s, d->loop[i], d->member[i])))
             return false;
     return true;
 }
@@ -122,7 +128,7 @@ static void cut(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
 static void step_aside(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
     at_edit *e = step(s, AT_EDIT_SPLIT, l);
     const char *name = at_format(s->arena, "%s_", axes[k].name[0]);
-    while (is_taken(axes, l->leaf->num_axes, -1, name) ||
+    while (is_taken(axes, num_axes(s, l), -1, name) ||
            at_symbol_find(s->p->compute->symbols, name) >= 0)
         name = at_format(s->arena, "%s_", name);
     e->loop = axes[k].name[0];
@@ -131,7 +137,7 @@ static void step_aside(tree_steps *s, const own_leaf *l, axis_loops *axes, int k
 }
 
 static void cut_all(tree_steps *s, const own_leaf *l, axis_loops *axes) {
-    int n = l->leaf->num_axes, left = n, tries = 0;
+    int n = num_axes(s, l), left = n, tries = 0;
     while (left) {
         int before = left;
         for (int k = 0; k < n; k++)
@@ -147,7 +153,7 @@ static void cut_all(tree_steps *s, const own_leaf *l, axis_loops *axes) {
 static at_status order(tree_steps *s, const own_leaf *l, const axis_loops *axes) {
     const char *now[MOST_DEPTH], *wanted[MOST_DEPTH];
     int n = 0, num_now = 0;
-    for (int k = 0; k < l->leaf->num_axes; k++)
+    for (int k = 0; k < num_axes(s, l); k++)
         for (int i = 0; i < axes[k].n && num_now < MOST_DEPTH; i++)
             now[num_now++] = axes[k].name[i];
     for (int i = 0; i < l->depth; i++)
@@ -222,17 +228,20 @@ static void join(tree_steps *s, int i, int from) {
 
 static at_status place(tree_steps *s, int i) {
     own_leaf *l = &s->leaves.data[i];
-    int from = standing(s, l), n = l->leaf->num_axes;
+    int from = standing(s, l), n = num_axes(s, l);
     axis_loops axes[MOST_AXES] = {0};
     const at_tensor *t = &s->p->compute->tensors[l->leaf->tensor];
     AT_ASSERT(n <= MOST_AXES);
     for (int k = 0; k < n; k++) axes[k] = (axis_loops){.name = {t->axes[k].name}, .n = 1};
+    if (l->leaf->is_running) step(s, AT_EDIT_RUNNING, l);
     cut_all(s, l, axes);
     AT_TRY(order(s, l, axes));
     repeat(s, l, from);
     fuse_and_mark(s, l, from);
     at_text attributes = {0};
-    at_leaf_print_attributes(&attributes, s->p, l->leaf, true);
+    at_node others = *l->leaf;
+    others.is_running = false;
+    at_leaf_print_attributes(&attributes, s->p, &others, true);
     if (attributes.len) step(s, AT_EDIT_ATTRIBUTE, l)->other = at_text_take(s->arena, &attributes);
     if (from) join(s, i, from);
     l->placed = true;
