@@ -1,6 +1,7 @@
 /* Which tiles a product is made of: of parts that do not divide, and of those that fit registers.
  * That they compute the right thing is for test_random and for the templates. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/tile_make.h"
@@ -104,6 +105,44 @@ static void listed_rows(void **state) {
                                "        @out = {yo, yi}/y, {xo, xi}/x\n";
     expect_tiles(&(program){"listed", "R=40 Y=35 T=3 X=55 K=9 yo=6 yi=6 xo=4 xi=16", listed, tree},
                  "6x16 6x7 5x16 5x7");
+}
+
+/* Tiles that a diagonal cuts, in more ways than there are versions, keep their vectors: a mask
+ * chooses what is stored; a triangle below a diagonal sums whole tiles up to it. */
+static void diagonals(void **state) {
+    (void)state;
+    static const char lower[] = "A[Y, K] : input\n"
+                                "B[K, X] : input\n"
+                                "acc[y:Y, x:X] = sum(k:K) (x <= y ? A[y, k]*B[k, x] : 0)\n"
+                                "out[y:Y, x:X] = acc[y, x]\n",
+                      product[] = "A[Y, K] : input\n"
+                                  "B[K, X] : input\n"
+                                  "acc[y:Y, x:X] = sum(k:K) (k <= y ? A[y, k]*B[k, x] : 0)\n"
+                                  "out[y:Y, x:X] = acc[y, x]\n",
+                      tree[] = "yo:para, xo =>\n"
+                               "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+                               "        @acc = {yo, yi}/y, {xo, xi}/x  // {ko, ki}/k\n"
+                               "    yi:unroll, xi:vec =>\n"
+                               "        @out = {yo, yi}/y, {xo, xi}/x\n";
+    static const struct {
+        const char *compute, *sizes;
+    } of[] = {{lower, "Y=50 X=64 K=9 yo=10 yi=5 xo=4 xi=16 ko=9 ki=1"},
+              {lower, "Y=48 X=48 K=8 yo=8 yi=6 xo=3 xi=16 ko=4 ki=2"},
+              {product, "Y=50 X=32 K=40 yo=10 yi=5 xo=2 xi=16 ko=40 ki=1"},
+              {product, "Y=48 X=32 K=48 yo=8 yi=6 xo=2 xi=16 ko=24 ki=2"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        at_arena *a = at_arena_new();
+        const program p = {"diagonal", of[i].sizes, of[i].compute, tree};
+        const at_low *l = lowered(a, &p, AT_DIALECT_GNU, "avx2");
+        int whole = 0;
+        for (int k = 0; k < l->tiles.len; k++) {
+            const char *name = l->tiles.data[k]->name, *rows = strchr(name, '_') + 1;
+            if (!strstr(name, "x16")) fail_msg("%s: %s", of[i].sizes, name);
+            whole += !strncmp(name, "tile_", 5) && strtol(rows, NULL, 10) >= 5;
+        }
+        if (whole < 1) fail_msg("%s: no whole tile", of[i].sizes);
+        at_arena_free(a);
+    }
 }
 
 static void ragged(void **state) {
@@ -360,12 +399,17 @@ static void many_conditions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),         cmocka_unit_test(ragged),
-        cmocka_unit_test(blocks_of_rows), cmocka_unit_test(blocks_in_a_loop),
-        cmocka_unit_test(listed_rows),    cmocka_unit_test(whole),
-        cmocka_unit_test(phases),         cmocka_unit_test(windows),
-        cmocka_unit_test(wraps),          cmocka_unit_test(bounds),
-        cmocka_unit_test(many_conditions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(copies),
+                                       cmocka_unit_test(diagonals),
+                                       cmocka_unit_test(ragged),
+                                       cmocka_unit_test(blocks_of_rows),
+                                       cmocka_unit_test(blocks_in_a_loop),
+                                       cmocka_unit_test(listed_rows),
+                                       cmocka_unit_test(whole),
+                                       cmocka_unit_test(phases),
+                                       cmocka_unit_test(windows),
+                                       cmocka_unit_test(wraps),
+                                       cmocka_unit_test(bounds),
+                                       cmocka_unit_test(many_conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
