@@ -11,6 +11,8 @@ typedef enum at_place {
     AT_PLACE_WORKSPACE,
     AT_PLACE_THREAD
 } at_place;
+enum { AT_MOST_DEPTH = 128 }; /* of loops and conditions that stand in each other */
+
 typedef struct at_buffer { /* [tensor] */
     at_place place;
     int param;            /* index of buf[] */

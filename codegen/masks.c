@@ -10,6 +10,7 @@
 
 enum {
     MOST_EXACT = 1 << 21,
+    MOST_NUMBERS = 1 << 14, /* of a table that masks read */
     MOST_LOADS = 32,
     MOST_POINTERS = 10 /* of a tile's, for one statement */
 };
@@ -108,7 +109,8 @@ static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
     if (out->entry < 0) { /* numbers that lie side by side, one way or the other */
         out->k = step_of(m, atom) < 0 ? -1 : 1;
         out->rest = at_aff_scale(l, atom, out->k);
-        return step_of(m, out->rest) <= 1 && is_exact(l, out->rest, out->bounds);
+        return step_of(m, out->rest) <= 1 && is_exact(l, out->rest, out->bounds) &&
+               out->bounds[1] - out->bounds[0] < MOST_NUMBERS;
     }
     if (out->k != 1 && out->k != -1) return false;
     out->rest = at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, out->entry), out->k));

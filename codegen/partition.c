@@ -48,6 +48,16 @@ static int64_t list_size(const at_ir *list) {
     return size;
 }
 
+static int depth_of(const at_ir *list) {
+    int deepest = 0;
+    for (; list; list = list->next) {
+        int below = depth_of(list->child), other = depth_of(list->other);
+        if (other > below) below = other;
+        if (list->kind != AT_IR_STMT && below + 1 > deepest) deepest = below + 1;
+    }
+    return deepest;
+}
+
 static bool is_too_much(const part *p) { return p->copies > p->most || p->size > MOST_SIZE; }
 
 static void count_copy(part *p, int64_t size) {
@@ -322,7 +332,10 @@ static bool try_partition(at_low *l, int copies, int most, bool bends) {
     }
     root = part_list(&p, root, NULL);
     pack_root = part_list(&p, pack_root, NULL);
-    if (is_too_much(&p)) return false;
+    const bool is_last = copies >= AT_CUT_MAX_COPIES; /* tiles says what is too deep */
+    if (is_too_much(&p) || (!is_last && (depth_of(root) > AT_MOST_DEPTH - 8 ||
+                                         depth_of(pack_root) > AT_MOST_DEPTH - 8)))
+        return false;
     l->root = root;
     l->pack_root = pack_root;
     return true;

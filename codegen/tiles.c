@@ -10,15 +10,13 @@
 
 #include <string.h>
 
-enum { MOST_DEPTH = 128 };
-
 typedef struct {
     at_low *l;
     struct {
         int sym;             /* loop, or -1: an if */
         const at_ir *body;   /* as it was before tiles were made in it */
         const at_ir *beside; /* of an if: the branch that is not taken */
-    } path[MOST_DEPTH];
+    } path[AT_MOST_DEPTH];
     int depth;
     const at_ir *root;
 } tiler;
@@ -274,9 +272,9 @@ static bool is_for_double(const at_low *l, const at_ir *n) {
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 static at_ir *tile_inside(tiler *x, at_ir *n) {
-    if (x->depth == MOST_DEPTH) {
+    if (x->depth == AT_MOST_DEPTH) {
         at_lower_fail(x->l, "loops and conditions stand in each other more than %d deep",
-                      MOST_DEPTH);
+                      AT_MOST_DEPTH);
         return n;
     }
     note_opened(x->l, n);

@@ -54,10 +54,10 @@ static at_status read_stage(eval_ctx *ctx, int tensor, const int64_t *index, int
 /* Of a running sum: what the step before along its axis made; of the first step nothing. */
 static at_status sum_before(const runner *r, const at_node *leaf, int64_t offset, double *sum) {
     const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
-    for (int i = at_running_axis(t) + 1, step = 1; i <= t->num_axes; i++) {
-        if (i == t->num_axes) offset -= step;
-        else step *= (int)r->p->extents[leaf->tensor][i];
-    }
+    int64_t step = 1;
+    for (int i = at_running_axis(t) + 1; i < t->num_axes; i++)
+        step *= r->p->extents[leaf->tensor][i];
+    offset -= step;
     *sum = (double)r->ctx.data[leaf->tensor].f[offset];
     if (r->written[leaf->tensor][offset] == r->iteration[leaf->tensor]) return AT_OK;
     return at_fail(r->ctx.err, AT_E_INPUT, "@%s runs on from what is not computed at that time",

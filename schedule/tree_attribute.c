@@ -77,7 +77,8 @@ at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor) {
 at_status at_tree_set_running(at_tree_maker *m, int leaf) {
     tree_node *n = node(m, leaf);
     const at_tensor *t = &m->c->tensors[n->fixed.tensor];
-    if (n->fixed.is_init || at_running_axis(t) < 0)
+    if (n->fixed.is_init) return tree_fail(m, "running stands at @%s, not at its init", t->name);
+    if (at_running_axis(t) < 0)
         return tree_fail(
             m,
             "running: @%s is no sum from 0 to x + 1, of an axis x that its terms do not "

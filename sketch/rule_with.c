@@ -69,9 +69,9 @@ static int find(const sketch_state *s, int stage, int *with) {
     int n = 0, vec = lanes_of(s, stage, &is_tile);
     for (int t = stage - 1; t >= 0 && n < SKETCH_MOST_WITH && vec >= 0; t--)
         if (f->of[t].is_stage && !f->of[t].is_dissolved && !f->of[t].is_written &&
-            f->compute->tensors[t].num_reduce && has_loops_of(s, t, stage) &&
-            lanes_of(s, t, &is_other) == vec && shares_read(s, t, stage, vec) &&
-            can_wait(s, t, stage, is_tile))
+            !sketch_is_joined(s, t) && f->compute->tensors[t].num_reduce &&
+            has_loops_of(s, t, stage) && lanes_of(s, t, &is_other) == vec &&
+            shares_read(s, t, stage, vec) && can_wait(s, t, stage, is_tile))
             with[n++] = t;
     return n;
 }

@@ -10,8 +10,7 @@ static const sketch_rule *const rules[] = {
     &at_rule_lanes,  &at_rule_transpose, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
-/* Whether it stands in the loops of another sum already (rule_with.c). */
-static bool is_joined(const sketch_state *s, int stage) {
+bool sketch_is_joined(const sketch_state *s, int stage) {
     const char *name = s->facts->compute->tensors[stage].name;
     for (const sketch_edit *e = s->last; e; e = e->before)
         if (e->edit.kind == AT_EDIT_JOIN && !strcmp(e->edit.stage, name)) return true;
@@ -21,7 +20,7 @@ static bool is_joined(const sketch_state *s, int stage) {
 /* What one stage makes of a state, which says that it is visited. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;
-    if (is_joined(s, stage)) {
+    if (sketch_is_joined(s, stage)) {
         *at_push(s->arena, out) = sketch_branch(s, "");
         return;
     }

@@ -194,6 +194,7 @@ static void operators(void **state) {
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},
         {"packed_triangle", "N=29"},
+        {"tests/te/three_sums", "N=5,M=37,K=7"},
         {"tests/te/below_diagonal", "N=29,M=37,K=4"},
         {"tests/te/below_diagonal", "N=19,M=41,K=5"},
         {"tests/te/running_sums", "R=7,S=37,C=3"},

@@ -88,6 +88,7 @@ static void sets(void **state) {
         {"examples/te/quantised_dense.te", "M=5,N=37,K=48,G=2", false},
         {"examples/te/packed_dense.te", "M=5,N=37,K=18", false},
         {"examples/te/dft.te", "B=5,N=37", false},
+        {"tests/te/three_sums.te", "N=5,M=37,K=7", false},
         {"examples/te/linear_attention.te", "H=2,T=19,D=3,E=5", false},
         {"examples/te/integral_image.te", "H=19,W=37", false},
         {"tests/te/running_sums.te", "R=12,S=21,C=3", false},
