@@ -10,13 +10,6 @@ static const sketch_rule *const rules[] = {
     &at_rule_lanes,  &at_rule_transpose, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
-bool sketch_is_joined(const sketch_state *s, int stage) {
-    const char *name = s->facts->compute->tensors[stage].name;
-    for (const sketch_edit *e = s->last; e; e = e->before)
-        if (e->edit.kind == AT_EDIT_JOIN && !strcmp(e->edit.stage, name)) return true;
-    return false;
-}
-
 /* What one stage makes of a state, which says that it is visited. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;

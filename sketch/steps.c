@@ -44,6 +44,13 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     return AT_OK;
 }
 
+bool sketch_is_joined(const sketch_state *s, int stage) {
+    const char *name = s->facts->compute->tensors[stage].name;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_JOIN && !strcmp(e->edit.stage, name)) return true;
+    return false;
+}
+
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
     at_arena *a = s->arena;
     const at_compute *c = s->before->compute;
