@@ -58,6 +58,9 @@ static int depth_of(const at_ir *list) {
     return deepest;
 }
 
+/* Leaves room for loops that later passes add. */
+static bool is_too_deep(const at_ir *list) { return depth_of(list) > AT_MOST_DEPTH - 8; }
+
 static bool is_too_much(const part *p) { return p->copies > p->most || p->size > MOST_SIZE; }
 
 static void count_copy(part *p, int64_t size) {
@@ -241,17 +244,19 @@ static at_ir *part_mixed(part *p, const at_ir *n, at_ir *list, const at_fact *fa
     const at_aff *all = at_aff_shift(l, v->outside, v->lo),
                  *some = at_aff_shift(l, v->outside, v->hi);
     int64_t least, ignored;
-    at_ir *mixed = copy_list(p, list), *full = at_ir_new(l, AT_IR_IF);
+    at_ir *mixed = copy_list(p, list), *full = at_ir_new(l, AT_IR_IF), *some_if = NULL;
     full->test = at_aff_concrete(l, all, 0);
     at_aff_range(l, some, &least, &ignored);
-    if (least < 0) {
-        at_ir *none = copy_list(p, list), *branch = at_ir_new(l, AT_IR_IF);
-        branch->test = at_aff_concrete(l, some, 0);
-        branch->child = part_body(p, n, mixed, add_fact(l, atom, AT_BETWEEN, facts));
-        branch->other = part_body(p, n, none, add_outside(l, some, AT_FAILS, facts));
-        full->other = branch->child || branch->other ? branch : NULL;
-    } else {
-        full->other = part_body(p, n, mixed, add_fact(l, atom, AT_BETWEEN, facts));
+    if (least < 0) { /* it fails throughout somewhere */
+        at_ir *none = copy_list(p, list);
+        some_if = at_ir_new(l, AT_IR_IF);
+        some_if->test = at_aff_concrete(l, some, 0);
+        some_if->other = part_body(p, n, none, add_outside(l, some, AT_FAILS, facts));
+    }
+    full->other = part_body(p, n, mixed, add_fact(l, atom, AT_BETWEEN, facts));
+    if (some_if && (full->other || some_if->other)) {
+        some_if->child = full->other;
+        full->other = some_if;
     }
     full->child = part_body(p, n, list, add_outside(l, all, AT_HOLDS, facts));
     return full->child || full->other ? full : NULL;
@@ -333,8 +338,7 @@ static bool try_partition(at_low *l, int copies, int most, bool bends) {
     root = part_list(&p, root, NULL);
     pack_root = part_list(&p, pack_root, NULL);
     const bool is_last = copies >= AT_CUT_MAX_COPIES; /* tiles says what is too deep */
-    if (is_too_much(&p) || (!is_last && (depth_of(root) > AT_MOST_DEPTH - 8 ||
-                                         depth_of(pack_root) > AT_MOST_DEPTH - 8)))
+    if (is_too_much(&p) || (!is_last && (is_too_deep(root) || is_too_deep(pack_root))))
         return false;
     l->root = root;
     l->pack_root = pack_root;

@@ -111,7 +111,7 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
     const at_compute *c = t->compute;
     const int s = at_compute_find(c, stage), of = at_compute_find(c, tensor),
               there = at_compute_find(c, name);
-    AT_TRY(rewrite_start(&w, a, t, there < 0 ? name : "", err));
+    AT_TRY(rewrite_start(&w, a, t, there < 0 ? name : NULL, err));
     const at_tensor *from = s < 0 ? NULL : &c->tensors[s];
     if (!from || !outline_leaf(&w.o, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);

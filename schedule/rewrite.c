@@ -101,7 +101,7 @@ void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err) {
 
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name,
                         at_error *err) {
-    if (at_compute_find(t->compute, name) >= 0)
+    if (name && at_compute_find(t->compute, name) >= 0)
         return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
     rewrite_open(w, a, t->compute, err);
     w->tree = t;

@@ -16,7 +16,7 @@ typedef struct rewrite {
 
 /* Copies the tensors as they were written; there is no tree over them. */
 void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err);
-/* The same with the tree. AT_E_INPUT: a tensor has the new name already. */
+/* The same with the tree. name: of a new tensor, or NULL. AT_E_INPUT: one has it already. */
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name, at_error *err);
 /* The computation and the tree as rewritten. */
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);

@@ -489,6 +489,9 @@ void at_compute_reach(const at_compute *c, const bool *passes, int tensor, bool 
 enum { AT_MOST_READS = 8192 };
 int64_t at_compute_count_reads(const at_compute *c, int tensor, const bool *passes,
                                const int64_t *counts);
+/* The axes of a leaf that its loops count: all but a running sum's, whose term goes along with its
+ * axis. */
+int at_leaf_num_counted(const at_program *p, const at_node *leaf);
 /* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);

@@ -41,6 +41,10 @@ static void widen_to_reader(const at_program *p, const at_node *reader, int tens
     }
 }
 
+int at_leaf_num_counted(const at_program *p, const at_node *leaf) {
+    return leaf->is_running ? p->compute->tensors[leaf->tensor].num_axes : leaf->num_axes;
+}
+
 /* A running sum reads what an earlier turn of its axis' loops made. */
 static void widen_to_steps(const at_program *p, const at_node *leaf, const at_node **scope) {
     const at_digits *d = &leaf->axes[at_running_axis(&p->compute->tensors[leaf->tensor])];

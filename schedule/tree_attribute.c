@@ -81,8 +81,8 @@ at_status at_tree_set_running(at_tree_maker *m, int leaf) {
     if (at_running_axis(t) < 0)
         return tree_fail(
             m,
-            "running: @%s is no sum from 0 to x + 1, of an axis x that its terms do not "
-            "use",
+            "running: @%s is no sum from 0 to x + 1 or x, of an axis x that its terms do "
+            "not use",
             t->name);
     if (n->fixed.is_running) return tree_fail(m, "running stands here twice");
     n->fixed.is_running = true;

@@ -146,16 +146,11 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
     return AT_OK;
 }
 
-/* A running sum's term goes along with its axis. */
-static int num_counted(const verifier *v, int leaf) {
-    const at_node *n = v->leaves[leaf];
-    return n->is_running ? stage_of(v, n)->num_axes : n->num_axes;
-}
-
 static at_status check_axes(verifier *v) {
     for (int i = 0; i < v->num_leaves * v->num_uses; i++) v->uses[i] = -1;
     for (int i = 0; i < v->num_leaves; i++)
-        for (int k = 0; k < num_counted(v, i); k++) AT_TRY(check_axis(v, i, k));
+        for (int k = 0; k < at_leaf_num_counted(v->p, v->leaves[i]); k++)
+            AT_TRY(check_axis(v, i, k));
     return AT_OK;
 }
 

@@ -53,7 +53,7 @@ static const char *rest_of(const completion *c, const at_axis *axis, const at_le
 /* By what stands at the loop. */
 static const char *sizes_for(const at_leaf_digit *d, bool is_reduce) {
     if (d->ann == AT_ANN_VEC) return is_reduce ? "4 8 16 32 64" : "4 8 12 16 24 32 48 64";
-    if (d->ann == AT_ANN_UNROLL) return "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28";
+    if (d->ann == AT_ANN_UNROLL) return SKETCH_ROWS;
     return "pow2";
 }
 

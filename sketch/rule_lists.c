@@ -29,8 +29,7 @@ static at_status put_reader(sketch_state *s, int stage, const char *leaf, const 
  * and they themselves. */
 static at_status split_rows(sketch_state *s, const at_tensor *t, int row, const char **parts,
                             at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED,
-                                       .listed = "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28"};
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = SKETCH_ROWS};
     static const at_part_limit limits[] = {{0}, {.wide = 14, .narrow = 6}};
     AT_TRY(sketch_split(s, t->name, t->axes[row].name, 2, &spec, limits, parts, err));
     return sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err);

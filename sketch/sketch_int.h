@@ -109,6 +109,8 @@ const sketch_split_of *sketch_alike_split(const sketch_state *s, const sketch_sp
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
+/* How many rows a tile may have, for a listed split. */
+#define SKETCH_ROWS "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28"
 /* One edit, kept among the steps. */
 at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
 const at_edit *sketch_edits(const sketch_state *s, int *n); /* all of them, the first one first */

@@ -117,7 +117,7 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     int n = several_levels && extent > SMALL_AXIS ? 3 : 2;
     at_part_limit limits[3] = {{0}, {.wide = 8, .narrow = 8}};
     const char *sizes = t->axes.has_pointers ? "1 2 3 4 5 6 7" /* a tile has few pointers */
-                                             : "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28";
+                                             : SKETCH_ROWS;
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];

@@ -70,7 +70,7 @@ static at_status rename_as(sketch_state *s, const char *leaf, const char *other,
     at_edit e = {.kind = AT_EDIT_RENAME, .stage = other};
     bool differ = false;
     if (x->num_axes != y->num_axes || x->num_reduce != y->num_reduce)
-        return at_fail(err, AT_E_INPUT, "@%s has not the axes of @%s", other, leaf);
+        return at_fail(err, AT_E_INPUT, "@%s has other axes than @%s", other, leaf);
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         e.names[k] = x->axes[k].name;
         differ |= strcmp(e.names[k], y->axes[k].name) != 0;

@@ -26,12 +26,6 @@ typedef struct tree_steps {
     at_error *err;
 } tree_steps;
 
-/* Axes that have loops; a running sum's terms have none. */
-static int num_axes(const tree_steps *s, const own_leaf *l) {
-    return l->leaf->is_running ? s->p->compute->tensors[l->leaf->tensor].num_axes
-                               : l->leaf->num_axes;
-}
-
 static at_edit *step(tree_steps *s, at_edit_kind kind, const own_leaf *l) {
     at_edit *e = at_push(s->arena, s->out);
     *e = (at_edit){.kind = kind, .stage = l ? l->stage : NULL};
@@ -105,7 +99,8 @@ static bool is_taken(const axis_loops *axes, int num, int but, const char *name)
 static bool can_cut(const tree_steps *s, const own_leaf *l, const axis_loops *axes, int k) {
     const at_digits *d = &l->leaf->axes[k];
     for (int i = 0; i < d->n; i++)
-        if (is_taken(axes, num_axes(s, l), k, piece_name(s, d->loop[i], d->member[i])))
+        if (is_taken(axes, at_leaf_num_counted(s->p, l->leaf), k,
+                     piece_name(s, d->loop[i], d->member[i])))
             return false;
     return true;
 }
@@ -128,7 +123,7 @@ static void cut(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
 static void step_aside(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
     at_edit *e = step(s, AT_EDIT_SPLIT, l);
     const char *name = at_format(s->arena, "%s_", axes[k].name[0]);
-    while (is_taken(axes, num_axes(s, l), -1, name) ||
+    while (is_taken(axes, at_leaf_num_counted(s->p, l->leaf), -1, name) ||
            at_symbol_find(s->p->compute->symbols, name) >= 0)
         name = at_format(s->arena, "%s_", name);
     e->loop = axes[k].name[0];
@@ -137,7 +132,7 @@ static void step_aside(tree_steps *s, const own_leaf *l, axis_loops *axes, int k
 }
 
 static void cut_all(tree_steps *s, const own_leaf *l, axis_loops *axes) {
-    int n = num_axes(s, l), left = n, tries = 0;
+    int n = at_leaf_num_counted(s->p, l->leaf), left = n, tries = 0;
     while (left) {
         int before = left;
         for (int k = 0; k < n; k++)
@@ -153,7 +148,7 @@ static void cut_all(tree_steps *s, const own_leaf *l, axis_loops *axes) {
 static at_status order(tree_steps *s, const own_leaf *l, const axis_loops *axes) {
     const char *now[MOST_DEPTH], *wanted[MOST_DEPTH];
     int n = 0, num_now = 0;
-    for (int k = 0; k < num_axes(s, l); k++)
+    for (int k = 0; k < at_leaf_num_counted(s->p, l->leaf); k++)
         for (int i = 0; i < axes[k].n && num_now < MOST_DEPTH; i++)
             now[num_now++] = axes[k].name[i];
     for (int i = 0; i < l->depth; i++)
@@ -228,7 +223,7 @@ static void join(tree_steps *s, int i, int from) {
 
 static at_status place(tree_steps *s, int i) {
     own_leaf *l = &s->leaves.data[i];
-    int from = standing(s, l), n = num_axes(s, l);
+    int from = standing(s, l), n = at_leaf_num_counted(s->p, l->leaf);
     axis_loops axes[MOST_AXES] = {0};
     const at_tensor *t = &s->p->compute->tensors[l->leaf->tensor];
     AT_ASSERT(n <= MOST_AXES);

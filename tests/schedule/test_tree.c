@@ -263,7 +263,7 @@ static const struct {
      "t:1:24: pointers: \"a\" is no input\ny, x, k => @s[pointers a] = y, x // k\n"
      "                       ^"},
     {"y, x, k => @s[running] = y, x // k",
-     "t:1:15: running: @s is no sum from 0 to x + 1, of an axis x that its terms do not use\n"
+     "t:1:15: running: @s is no sum from 0 to x + 1 or x, of an axis x that its terms do not use\n"
      "y, x, k => @s[running] = y, x // k\n              ^"},
     {"y => @r[running][running] = y // 0",
      "t:1:18: running stands here twice\ny => @r[running][running] = y // 0\n"
