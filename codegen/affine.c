@@ -121,7 +121,7 @@ int at_aff_digit(const at_low *l, const at_aff *x, int sym) {
     int found = -1;
     for (int i = 0; i < x->n; i++) {
         const at_sym *s = &l->syms.data[x->t[i].sym];
-        if (!(s->deps & AT_BIT(sym))) continue;
+        if (x->t[i].sym == sym || !(s->deps & AT_BIT(sym))) continue;
         if (found >= 0 || s->kind != AT_SYM_DIV || s->of->n != 1 || s->of->t[0].sym != sym ||
             s->of->t[0].k != 1)
             return -1;

@@ -108,6 +108,9 @@ void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf
 bool at_pass_dissolve(
     at_low *l); /* dissolve.c: program -> tree; stages without leaf go into their readers */
 bool at_pass_digits(at_low *l); /* digits.c: loops cut at the digits asked of them */
+/* Can lanes along a loop be where an address leads to that has the loop k times and a quotient of
+ * it so many times? They are spread, each float over several, or go round. */
+bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit);
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */

@@ -23,44 +23,81 @@ static int64_t wanted_split(const at_low *l, const at_ir *loop) {
     return 0;
 }
 
-/* Does this index leave a loop a vector? It is affine in it, or, the last one, a quotient: a lane
- * then holds what its neighbours hold. */
-static bool is_spread(const at_low *l, const at_aff *x, int sym, bool last) {
-    int digit = at_aff_digit(l, x, sym);
-    if (digit >= 0)
-        return last && at_aff_coef(x, digit) == 1 &&
-               at_target_spreads(l->target, l->syms.data[digit].by);
-    return !(at_aff_opaque_deps(l, x) & AT_BIT(sym)) && (last || !at_aff_coef(x, sym));
+/* From lane to lane of what is loaded. */
+static int64_t most_step(const at_low *l) {
+    return l->target->most_step > 1 ? l->target->most_step : 1;
 }
 
+bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit) {
+    int64_t by = l->syms.data[digit].by;
+    const int64_t most = most_step(l);
+    return (k ? k == 1 && of_digit == -by : of_digit >= 1 && of_digit <= most) &&
+           at_target_spreads(l->target, by);
+}
+
+/* Do these indices leave a loop a vector? Where they lead to is affine in it, or has a quotient of
+ * it besides: a lane then holds what its neighbours hold, or lanes go round. */
 static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
-    int n = l->tensors[tensor].num_axes;
-    for (int i = 0; ix && i < n; i++)
-        if (!is_spread(l, ix[i], sym, i == n - 1)) return false;
-    return true;
+    const int64_t *extents = l->tensors[tensor].extents;
+    int64_t k = 0, of_digit = 0, stride = 1;
+    int digit = -1, last = l->tensors[tensor].num_axes - 1;
+    bool moves_above = false;
+    for (int i = last; ix && i >= 0; stride *= extents[i--]) {
+        int d = at_aff_digit(l, ix[i], sym);
+        if (d < 0 ? (at_aff_opaque_deps(l, ix[i]) & AT_BIT(sym)) != 0 : digit >= 0 && d != digit)
+            return false;
+        k += stride * at_aff_coef(ix[i], sym);
+        moves_above |= i < last && at_aff_coef(ix[i], sym);
+        if (d < 0) continue;
+        digit = d;
+        of_digit += stride * at_aff_coef(ix[i], d);
+    }
+    if (digit < 0) return !moves_above;
+    if (of_digit) return at_lanes_spread(l, k, of_digit, digit);
+    return k >= 1 && k <= most_step(l);
 }
 
-static bool value_is_spread(const at_low *l, const at_value *v, int sym) {
+/* floor(x/by) <= y where x <= by*y + by - 1, and >= y where x >= by*y: an atom that has a loop in
+ * one such quotient only says the same of the loop. Others stay as they are. */
+static const at_aff *straightened(at_low *l, const at_aff *atom, int sym) {
+    const int digit = at_aff_digit(l, atom, sym);
+    const int64_t k = digit < 0 ? 0 : at_aff_coef(atom, digit);
+    if ((k != 1 && k != -1) || at_aff_coef(atom, sym)) return atom;
+    const at_sym s = l->syms.data[digit];
+    const at_aff *rest = at_aff_add_times(l, atom, at_aff_sym(l, digit), -k),
+                 *times = at_aff_add_times(l, at_aff_scale(l, rest, s.by), s.of, k);
+    return k > 0 ? times : at_aff_shift(l, times, s.by - 1);
+}
+
+/* Are all its atoms affine in the loop, once straightened? */
+static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
+    if (!c) return true;
+    if (c->atom && at_aff_opaque_deps(l, straightened(l, c->atom, sym)) & AT_BIT(sym)) return false;
+    return cond_is_straight(l, c->a, sym) && cond_is_straight(l, c->b, sym);
+}
+
+static bool value_is_spread(at_low *l, const at_value *v, int sym) {
     if (!v) return true;
-    if (v->at || (v->cond && at_cond_mentions(l, v->cond, sym))) return false;
+    if (v->at || !cond_is_straight(l, v->cond, sym)) return false;
     return indices_are_spread(l, v->ix, v->tensor, sym) && value_is_spread(l, v->a, sym) &&
            value_is_spread(l, v->b, sym);
 }
 
 /* A vector whose lanes are asked for one quotient only stays whole: what is read by that is loaded
  * and spread over the lanes. */
-static bool list_is_spread(const at_low *l, const at_ir *n, int sym) {
+static bool list_is_spread(at_low *l, const at_ir *n, int sym) {
     for (; n; n = n->next) {
-        if (n->kind == AT_IR_LOOP ? !list_is_spread(l, n->child, sym)
-                                  : n->kind != AT_IR_STMT || n->stmt.guard ||
-                                        !indices_are_spread(l, n->stmt.ix, n->stmt.tensor, sym) ||
-                                        !value_is_spread(l, n->stmt.val, sym))
+        if (n->kind == AT_IR_LOOP
+                ? !list_is_spread(l, n->child, sym)
+                : n->kind != AT_IR_STMT || !cond_is_straight(l, n->stmt.guard, sym) ||
+                      !indices_are_spread(l, n->stmt.ix, n->stmt.tensor, sym) ||
+                      !value_is_spread(l, n->stmt.val, sym))
             return false;
     }
     return true;
 }
 
-static bool stays_whole(const at_low *l, const at_ir *n) {
+static bool stays_whole(at_low *l, const at_ir *n) {
     return n->loop.ann == AT_ANN_VEC && list_is_spread(l, n->child, n->loop.sym);
 }
 
@@ -102,7 +139,11 @@ static bool is_registers(const at_ir *n) {
 static void split_digits(at_low *l, at_ir *n, cut_pieces *cuts) {
     for (; n && l->err->status == AT_OK; n = n->next) {
         int64_t by;
-        while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0 && !stays_whole(l, n)) {
+        while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
+            if (stays_whole(l, n)) {
+                at_ir_change_atoms(l, n->child, straightened, n->loop.sym);
+                break;
+            }
             int outer = -1, inner = -1;
             if (is_registers(n) && at_ir_has_sum(n->child)) {
                 inner = (outer = FIRST_PIECE + 2 * cuts->len) + 1;

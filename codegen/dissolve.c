@@ -1,7 +1,7 @@
 /* codegen/dissolve.c: the built tree becomes loops and statements with affine indices.
  *
  * Stages without a leaf are substituted into their readers. Loops of extent 1 go; fused loops
- * become nested ones (a fused parallel loop stays one, its members are digits).
+ * become nested ones (a fused parallel loop or vector stays one, its members are digits).
  * Needs:   a verified program.
  * Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/dissolve.h"
@@ -15,7 +15,7 @@
 typedef struct {
     at_low *l;
     const at_aff ***member; /* [loop id][piece]: value of a loop piece */
-    int *sym; /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
+    int *sym; /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole of one that stays */
     int num_before; /* symbols of the nests before this one */
     int last;       /* of this one; -1: it has none so far */
 } scope;
@@ -49,6 +49,10 @@ static int64_t most_turns(at_low *l, const at_node *n) {
     return hi <= lo ? 2 : hi - lo < INT32_MAX ? hi - lo + 1 : INT32_MAX;
 }
 
+static bool stays_fused(const at_node *n) {
+    return (n->ann == AT_ANN_PARA || n->ann == AT_ANN_VEC) && n->num_pieces > 1 && n->extent > 1;
+}
+
 /* Of a node and all below. */
 static void make_symbols(scope *s, const at_node *n) {
     at_low *l = s->l;
@@ -57,7 +61,7 @@ static void make_symbols(scope *s, const at_node *n) {
     const at_aff **member = AT_NEW_ARRAY(l->arena, const at_aff *, MAX_PIECES);
     s->member[n->id] = member;
     const at_aff *whole = NULL;
-    if (n->ann == AT_ANN_PARA && n->num_pieces > 1 && n->extent > 1) {
+    if (stays_fused(n)) {
         sym[0] = loop_symbol(s, l->program->piece_names[n->piece[0]], n->extent);
         whole = at_aff_sym(l, sym[0]);
     }
@@ -221,7 +225,7 @@ static at_ir *translate_node(scope *s, const at_node *n) {
     at_low *l = s->l;
     if (n->is_leaf) return leaf_statement(s, n);
     at_ir *body = translate(s, n->child);
-    bool whole = n->ann == AT_ANN_PARA && n->num_pieces > 1;
+    bool whole = stays_fused(n);
     for (int i = whole ? 0 : n->num_pieces - 1; i >= 0; i--) { /* innermost piece first */
         int sym = s->sym[n->id * MAX_PIECES + i];
         if (n->extent == 1 || sym < 0) continue;
@@ -230,7 +234,7 @@ static at_ir *translate_node(scope *s, const at_node *n) {
         loop->line = n->line;
         loop->loop.piece = n->piece[i];
         loop->loop.is_reduce = n->is_reduce;
-        loop->loop.ann = n->ann == AT_ANN_VEC && i < n->num_pieces - 1 ? AT_ANN_UNROLL : n->ann;
+        loop->loop.ann = n->ann;
         loop->loop.hi = n->extent < 0 ? INT32_MAX : whole ? n->extent : n->piece_extent[i];
         loop->child = body;
         if (n->extent < 0) set_dynamic_bounds(s, loop, n);

@@ -133,6 +133,35 @@ void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     }
 }
 
+static const at_cond *cond_change(at_low *l, const at_cond *c, at_atom_change *change, int sym) {
+    if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
+    at_cond *n = at_copy(l->arena, c, sizeof *c);
+    if (c->op == AT_C_ATOM) n->atom = change(l, c->atom, sym);
+    n->a = cond_change(l, c->a, change, sym);
+    n->b = cond_change(l, c->b, change, sym);
+    return n;
+}
+
+static const at_value *value_change(at_low *l, const at_value *v, at_atom_change *change, int sym) {
+    if (!v || v->op == AT_V_CONST) return v;
+    at_value *n = at_copy(l->arena, v, sizeof *v);
+    n->cond = cond_change(l, v->cond, change, sym);
+    n->a = value_change(l, v->a, change, sym);
+    n->b = value_change(l, v->b, change, sym);
+    return n;
+}
+
+void at_ir_change_atoms(at_low *l, at_ir *list, at_atom_change *change, int sym) {
+    for (at_ir *n = list; n; n = n->next) {
+        if (n->kind == AT_IR_STMT) {
+            n->stmt.guard = cond_change(l, n->stmt.guard, change, sym);
+            n->stmt.val = value_change(l, n->stmt.val, change, sym);
+        }
+        at_ir_change_atoms(l, n->child, change, sym);
+        at_ir_change_atoms(l, n->other, change, sym);
+    }
+}
+
 /* ---- mention --------------------------------------------------------------------------------- */
 
 static bool aff_mentions(const at_low *l, const at_aff *x, int sym) {

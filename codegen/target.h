@@ -17,6 +17,7 @@ typedef struct at_target {
     int lanes, regs;    /* floats of a register; registers that tiles may use */
     int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
                          */
+    bool joins_fours;   /* puts lanes of two registers together: AT_T_FOURS, of 8 AT_T_HALVES */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
     int default_lanes;    /* that configurations without tuning are made for; plain C's are those of

@@ -26,8 +26,9 @@ typedef enum at_tile_kind {
     AT_T_INDEX,    /* pointer dst = pointer base + bump * a digit of the list's entry in memory */
     AT_T_CONST,    /* dst = number in all lanes */
     AT_T_LOAD,  /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
-                   they are spread: lane i is number (i + plus)/by of them; where `times` is
-                   they are picked: lane i is number times*i from there */
+                   they are spread: lane i is number (i + plus)/by of them, or (i + plus)%by
+                   where `cyclic` is; where `times` is they are picked: lane i is number times*i
+                   from there, with `by` times*((i + plus)/by) */
     AT_T_BCAST, /* dst = one float in all lanes; of a list the integer */
     AT_T_STORE, /* memory = a: lanes floats; where `times` is given to every so many, lane i to
                    number times*i from there, and what lies between stays */
@@ -60,10 +61,12 @@ typedef enum at_tile_kind {
                          list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
     AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
-    AT_T_ZIP_LOW,     /* of the first 4 lanes: a0 b0 a1 b1 */
+    AT_T_ZIP_LOW,     /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
     AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */
     AT_T_ZIP_LOW2,    /* a0 a1 b0 b1 */
     AT_T_ZIP_HIGH2,   /* a2 a3 b2 b3 */
+    AT_T_FOURS,       /* of every four lanes two of a, then two of b: which, as bits of `by` */
+    AT_T_HALVES,      /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
     AT_T_KIND_COUNT
 } at_tile_kind;
 
@@ -84,6 +87,7 @@ typedef struct at_tile_op {
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
+    bool cyclic;             /* load */
     bool may_miss;           /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
                                 times `number` */
     double number;           /* a float's, but in tiles in double; scale */
@@ -92,6 +96,7 @@ typedef struct at_tile_op {
 
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
 #define AT_TILE_MAX_PICKS 4  /* registers that a load of every so many floats is from */
+#define AT_TILE_WHOLE_STEP 4 /* beyond it such floats are moved one by one */
 #define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_VALUES 16000 /* of a tile, in virtual registers */
@@ -138,6 +143,16 @@ static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
     return bits;
 }
 
+/* Of a load that is spread: the one of its floats that lane i is. */
+static inline int at_tile_spread_from(const at_tile_op *op, int i) {
+    return op->cyclic ? (i + op->plus) % op->by : (i + op->plus) / op->by;
+}
+
+/* Of a load or store of every so many floats: the one from there that lane i is. */
+static inline int at_tile_lane_from(const at_tile_op *op, int i) {
+    return op->times * (op->kind == AT_T_LOAD && op->by ? (i + op->plus) / op->by : i);
+}
+
 /* tile_pick.c: a load of every so many floats as loads of whole registers, of which lanes are
  * taken. Those begin at these elements behind the first one, so that none reaches beyond the last
  * one: how many; at: [AT_TILE_MAX_PICKS], `lanes` floats each. */
@@ -147,6 +162,10 @@ int at_tile_pick_first(const at_tile_op *op, int lanes);
 /* The lane that lane i is from once that part is loaded: of the part, `lanes` and more; of what is
  * put together before it, less. */
 int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
+/* Four lanes of such a load, from this one on, out of two loads of four floats: where these begin,
+ * none of which reaches beyond the last one that is asked for, and which of the eight each lane is.
+ * false: steps are too wide for that, or it ends too early. */
+bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]);
 /* How many floats lie between the first that a load or store moves and the last, both included. */
 int64_t at_tile_span(const at_tile_op *op);
 /* Of a store to every so many floats: in how many registers these lie, and where each begins, which

@@ -174,6 +174,7 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
                      .off = r->off,
                      .by = r->by,
                      .plus = r->plus,
+                     .cyclic = r->cyclic,
                      .times = r->times,
                      .number = r->number,
                      .mem = r->pooled && r->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,

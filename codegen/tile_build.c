@@ -177,10 +177,10 @@ static bool allocate_best(at_builder *b, at_tile *t) {
     at_tile_reused reused;
     for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
     int turns = allocate(b->l, &plain, tensor, t);
-    for (int lifts = 1; lifts >= 0; lifts--) {
+    for (int lifts = AT_LIFT_LOADS; lifts >= AT_LIFT_NOTHING; lifts--) {
         if (!at_tile_reuse(b->l, plain.ops, plain.num_ops, plain.vregs, plain.num_vregs, tensor,
-                           lifts, &reused))
-            break;
+                           (at_tile_lifts)lifts, &reused))
+            continue;
         const listing in = {reused.ops, reused.vregs, reused.num_ops, reused.num_vregs};
         int others = allocate(b->l, &in, tensor, &other);
         if (!others || others < turns || (turns && work_of(&other) >= work_of(t))) continue;
@@ -200,6 +200,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     while (find_wanted(&b, list, -1)) continue;
     at_build_list(&b, list);
     *spends = b.spends;
+    at_build_group_stores(&b);
     if (b.failed) return NULL;
     drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);

@@ -19,6 +19,8 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_strides;
     int64_t lane;     /* stride along the current vector loop */
     int64_t by, plus; /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
+    bool cyclic;      /* it is (i + plus)%by */
+    int64_t times;    /* it is times*((i + plus)/by); 0: it is not */
     int entry;        /* symbol of an index list's entry that digits are added of; -1: none */
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;
@@ -145,6 +147,10 @@ void at_open_reductions(at_builder *b, const at_ir *n);
 void at_close_reductions(at_builder *b, const at_ir *n);
 void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term);
 int at_build_partial(at_builder *b, at_tile_key *k);
+
+/* tile_group.c: stores to every so many floats that fill all of them are stores of whole registers.
+ */
+void at_build_group_stores(at_builder *b);
 
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
  * terms of a sum, as often as data say, so that it may be vectors, and a rest? */

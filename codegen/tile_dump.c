@@ -2,11 +2,12 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",     "end",    "bump",    "prefetch", "index",   "const",    "load",       "bcast",
-    "store",    "mov",    "fma",     "fnma",     "fms",     "add",      "sub",        "mul",
-    "div",      "min",    "max",     "mul_add",  "scale",   "and",      "or",         "int_add",
-    "int_sub",  "less",   "at_most", "equal",    "blend",   "sqrt",     "shift_left", "shift_right",
-    "to_float", "gather", "swap",    "first",    "zip_low", "zip_high", "zip_low2",   "zip_high2"};
+    "loop",  "end",     "bump",       "prefetch",    "index",     "const",   "load",
+    "bcast", "store",   "mov",        "fma",         "fnma",      "fms",     "add",
+    "sub",   "mul",     "div",        "min",         "max",       "mul_add", "scale",
+    "and",   "or",      "int_add",    "int_sub",     "less",      "at_most", "equal",
+    "blend", "sqrt",    "shift_left", "shift_right", "to_float",  "gather",  "swap",
+    "first", "zip_low", "zip_high",   "zip_low2",    "zip_high2", "fours",   "halves"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -53,6 +54,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             }
             if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
             if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
+            if (op->kind >= AT_T_FOURS) at_text_addf(out, ", 0x%02x", (unsigned)op->by);
             if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT ||
                 op->kind == AT_T_SWAP)
                 at_text_addf(out, ", %d", op->by);
@@ -65,9 +67,11 @@ void at_tile_print(at_text *out, const at_tile *t) {
             bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
                         op->kind == AT_T_GATHER;
             if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
-            if (part && op->times) at_text_addf(out, " %d*i", op->times);
-            else if (op->kind == AT_T_LOAD && op->by)
-                at_text_addf(out, " (i + %d)/%d", op->plus, op->by);
+            const bool spread = op->kind == AT_T_LOAD && op->by;
+            if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
+            if (spread)
+                at_text_addf(out, "%s(i + %d)%c%d", op->times ? "" : " ", op->plus,
+                             op->cyclic ? '%' : '/', op->by);
         }
         at_text_add(out, "\n");
     }

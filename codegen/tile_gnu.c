@@ -37,8 +37,16 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
-/* To every so many floats. */
+/* To every so many floats: by masks, or one by one. */
 static void store_apart(at_text *out, const at_tile *t, const at_tile_op *op) {
+    bool by_masks = t->target->masked_stores && op->times <= AT_TILE_WHOLE_STEP;
+    for (int i = 0; i < op->lanes && !by_masks; i++)
+        at_text_addf(out, "%sp%d[%lld] = v%d[%d];", i ? " " : "", op->slot,
+                     (long long)(op->off + at_tile_lane_from(op, i)), op->a, i);
+    if (!by_masks) {
+        at_text_add(out, "\n");
+        return;
+    }
     for (int part = 0; part < at_tile_spread_parts(op, t->lanes); part++) {
         at_text_addf(out, "%sat_store_lanes(", part ? " " : "");
         address(out, op, at_tile_spread_at(op, t->lanes, part) - op->off);
@@ -142,7 +150,7 @@ static void swap(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 static void spread(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->dst, op->dst);
-    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", (i + op->plus) / op->by);
+    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", at_tile_spread_from(op, i));
     at_text_add(out, ");\n");
 }
 
@@ -170,16 +178,42 @@ static void pick_whole(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
+/* Of four floats. */
+static void memory4(at_text *out, const at_tile_op *op, int at) {
+    at_text_addf(out, "*(const at_memory4 *)(p%d + %lld)", op->slot, (long long)(op->off + at));
+}
+
+/* Four lanes each out of two loads; false: they are not. */
+static bool pick_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
+    int at[2], from[4];
+    for (int lane = 0; lane < t->lanes; lane += 4)
+        if (!at_tile_pick_four(op, lane, at, from)) return false;
+    at_text_addf(out, t->lanes > 4 ? "v%d = __builtin_shufflevector(" : "v%d = ", op->dst);
+    for (int lane = 0; lane < t->lanes; lane += 4) {
+        at_tile_pick_four(op, lane, at, from);
+        at_text_addf(out, "%s__builtin_shufflevector(", lane ? ", " : "");
+        memory4(out, op, at[0]);
+        at_text_add(out, ", ");
+        memory4(out, op, at[1]);
+        for (int i = 0; i < 4; i++) at_text_addf(out, ", %d", from[i]);
+        at_text_add(out, ")");
+    }
+    for (int i = 0; i < t->lanes && t->lanes > 4; i++) at_text_addf(out, ", %d", i);
+    at_text_add(out, t->lanes > 4 ? ");\n" : ";\n");
+    return true;
+}
+
 /* Every so many floats. */
 static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (t->target->picks_whole) {
+    if (t->target->picks_whole && op->times <= AT_TILE_WHOLE_STEP) {
         pick_whole(out, t, op);
         return;
     }
+    if (pick_fours(out, t, op)) return;
     at_text_addf(out, "v%d = (at_vector){", op->dst);
     for (int i = 0; i < op->lanes; i++)
         at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
-                     (long long)(op->off + (int64_t)op->times * i));
+                     (long long)(op->off + at_tile_lane_from(op, i)));
     at_text_add(out, "};\n");
 }
 
@@ -189,10 +223,27 @@ static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ");\n");
 }
 
+/* Of all lanes of two registers. */
+static void join(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
+    for (int i = 0; i < t->lanes; i++) {
+        int lane = i - i % 4 + 2 * (op->kind == AT_T_ZIP_HIGH) + i % 4 / 2 + i % 2 * t->lanes;
+        if (op->kind == AT_T_FOURS)
+            lane = i - i % 4 + (op->by >> 2 * (i % 4) & 3) + i % 4 / 2 * t->lanes;
+        if (op->kind == AT_T_HALVES) lane = (op->by >> i / 4 * 4 & 3) * 4 + i % 4;
+        at_text_addf(out, ", %d", lane);
+    }
+    at_text_add(out, ");\n");
+}
+
 /* The instructions do in every four lanes what is wanted of the first. */
 static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
     bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+    if (op->kind >= AT_T_FOURS || (t->lanes > 4 && op->lanes == t->lanes)) {
+        join(out, t, op);
+        return;
+    }
     if (t->target->gnu_zip) {
         const char *name = high ? twos ? "unpckhpd" : "unpckhps" : twos ? "unpcklpd" : "unpcklps";
         at_text_addf(out, t->target->gnu_zip, name, op->dst, op->a, op->b);
@@ -320,7 +371,9 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_ZIP_LOW:
     case AT_T_ZIP_HIGH:
     case AT_T_ZIP_LOW2:
-    case AT_T_ZIP_HIGH2: zip(out, t, op); return;
+    case AT_T_ZIP_HIGH2:
+    case AT_T_FOURS:
+    case AT_T_HALVES: zip(out, t, op); return;
     default: {
         static const char sign[AT_T_KIND_COUNT] = {
             [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};

@@ -55,12 +55,18 @@ static float apply(const at_tile *t, const at_tile_op *op, float d, float a, flo
     }
 }
 
-static void zip(int kind, float *d, const float *a, const float *b) {
-    bool high = kind == AT_T_ZIP_HIGH || kind == AT_T_ZIP_HIGH2;
-    bool twos = kind == AT_T_ZIP_LOW2 || kind == AT_T_ZIP_HIGH2;
-    for (int i = 0; i < 4; i++) {
-        const float *from = (twos ? i / 2 : i % 2) ? b : a;
-        d[i] = from[2 * high + (twos ? i % 2 : i / 2)];
+/* What puts lanes of two registers together. */
+static void join(const at_tile_op *op, float *d, const float *a, const float *b) {
+    bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
+    bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+    for (int i = 0; i < op->lanes; i++) {
+        int four = i - i % 4, which = op->by >> 2 * (i % 4) & 3,
+            half = i < 4 ? op->by : op->by >> 4;
+        if (op->kind == AT_T_FOURS) d[i] = (i % 4 < 2 ? a : b)[four + which];
+        else if (op->kind == AT_T_HALVES) d[i] = (half & 2 ? b : a)[(half & 1) * 4 + i % 4];
+        else
+            d[i] =
+                ((twos ? i % 4 / 2 : i % 2) ? b : a)[four + 2 * high + (twos ? i % 2 : i % 4 / 2)];
     }
 }
 
@@ -158,15 +164,18 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             break;
         case AT_T_LOAD:
             memset(reg[op->dst], 0, sizeof reg[0]);
-            for (int j = 0; j < op->lanes; j++) reg[op->dst][j] = m[op->times ? op->times * j : j];
-            for (int j = t->lanes - 1; j > 0 && op->by; j--)
-                reg[op->dst][j] = reg[op->dst][(j + op->plus) / op->by];
+            for (int j = 0; j < op->lanes; j++)
+                reg[op->dst][j] = m[op->times ? at_tile_lane_from(op, j) : j];
+            if (!op->by || op->times) break;
+            memcpy(one, reg[op->dst], sizeof one);
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = one[at_tile_spread_from(op, j)];
             break;
         case AT_T_BCAST:
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = *m;
             break;
         case AT_T_STORE:
-            for (int j = 0; j < op->lanes; j++) m[op->times ? op->times * j : j] = reg[op->a][j];
+            for (int j = 0; j < op->lanes; j++)
+                m[op->times ? at_tile_lane_from(op, j) : j] = reg[op->a][j];
             break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
         case AT_T_SWAP:
@@ -182,7 +191,10 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_ZIP_HIGH:
         case AT_T_ZIP_LOW2:
         case AT_T_ZIP_HIGH2:
-            zip(op->kind, one, reg[op->a], reg[op->b]);
+        case AT_T_FOURS:
+        case AT_T_HALVES:
+            memcpy(one, reg[op->dst], sizeof one);
+            join(op, one, reg[op->a], reg[op->b]);
             memcpy(reg[op->dst], one, sizeof one);
             break;
         default:

@@ -25,7 +25,7 @@ at_hash at_tile_hash(const at_tile *t) {
     at_hash_add_number(&h, joined(t->num_slots, t->num_pointers, t->num_trips, t->lanes));
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
-        at_hash_add_number(&h, joined(op->kind, op->mem, op->lanes, op->may_miss));
+        at_hash_add_number(&h, joined(op->kind, op->mem, op->lanes, op->may_miss + 2 * op->cyclic));
         at_hash_add_number(&h, joined(op->dst, op->a, op->b, op->slot));
         at_hash_add_number(&h, joined(op->base, op->trip_arg, 0, 0));
         at_hash_add_number(&h, (uint64_t)op->off);

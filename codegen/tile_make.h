@@ -51,11 +51,13 @@ typedef struct at_tile_vreg {
     int16_t slot;
     int64_t off;
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
+    bool cyclic;      /* it gets number (i + plus)%by */
     uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
     double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */
 } at_tile_vreg;
+bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w); /* tile_ops.c */
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out);
 
@@ -64,14 +66,15 @@ at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const a
                           int num_vregs, bool in_groups);
 
 /* tile_reuse.c: what is worked out once, where the operations do it again in a straight-line body
- * or, with `lifts`, in each turn of a loop. false: nothing. slot_tensor: [slot] */
+ * or, as `lifts` says, in each turn of a loop. false: nothing. slot_tensor: [slot] */
+typedef enum at_tile_lifts { AT_LIFT_NOTHING, AT_LIFT_RESULTS, AT_LIFT_LOADS } at_tile_lifts;
 typedef struct at_tile_reused {
     at_tile_op *ops;
     at_tile_vreg *vregs;
     int num_ops, num_vregs;
 } at_tile_reused;
 bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                   int num_vregs, const int *slot_tensor, bool lifts, at_tile_reused *out);
+                   int num_vregs, const int *slot_tensor, at_tile_lifts lifts, at_tile_reused *out);
 
 /* tile_contract.c: the same operations with multiply-adds for products that are added or taken away
  * once; of the target. *num_ops: how many there are, before and behind. */

@@ -26,22 +26,22 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
     return b->vregs.len - 1;
 }
 
-static bool are_equal(const at_tile_vreg *v, const at_tile_vreg *w) {
+bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w) {
     return w->load == v->load && w->lanes == v->lanes && w->slot == v->slot && w->off == v->off &&
-           w->by == v->by && w->plus == v->plus && w->times == v->times && w->pooled == v->pooled &&
-           memcmp(&w->number, &v->number, sizeof v->number) == 0;
+           w->by == v->by && w->plus == v->plus && w->cyclic == v->cyclic && w->times == v->times &&
+           w->pooled == v->pooled && memcmp(&w->number, &v->number, sizeof v->number) == 0;
 }
 
 /* Shared within the straight-line body. */
 int at_build_load(at_builder *b, at_tile_vreg v) {
     if (v.load == AT_T_CONST) {
         for (int i = 0; i < b->consts.len; i++)
-            if (are_equal(&b->vregs.data[b->consts.data[i]], &v)) return b->consts.data[i];
+            if (at_tile_same_load(&b->vregs.data[b->consts.data[i]], &v)) return b->consts.data[i];
         return *at_push(b->l->arena, &b->consts) = at_build_vreg(b, v);
     }
     const int fresh = b->first_fresh[b->slots[v.slot].tensor],
               first = fresh > b->first_load ? fresh : b->first_load;
     for (int i = b->vregs.len - 1; i >= first; i--)
-        if (are_equal(&b->vregs.data[i], &v)) return i;
+        if (at_tile_same_load(&b->vregs.data[i], &v)) return i;
     return at_build_vreg(b, v);
 }

@@ -4,7 +4,7 @@
 #include "codegen/tile.h"
 
 int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
-    int last = (op->lanes - 1) * op->times, n = 1;
+    int last = at_tile_lane_from(op, op->lanes - 1), n = 1;
     at[0] = 0;
     while (at[n - 1] + lanes <= last) {
         int next = at[n - 1] + lanes - 1;
@@ -14,12 +14,13 @@ int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
 }
 
 int at_tile_pick_first(const at_tile_op *op, int lanes) {
-    int all = (op->lanes - 1) * op->times + 1;
+    int all = at_tile_lane_from(op, op->lanes - 1) + 1;
     return all < lanes ? all : lanes;
 }
 
 int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i) {
-    int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, lanes, at), element = op->times * i;
+    int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, lanes, at),
+                               element = at_tile_lane_from(op, i);
     int holds = 0;
     if (i >= op->lanes) return 0;
     while (holds < n - 1 && element >= at[holds] + lanes) holds++;
@@ -28,9 +29,21 @@ int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i) {
     return part == 1 ? element : i;
 }
 
+bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]) {
+    int last = at_tile_lane_from(op, op->lanes - 1) - 3;
+    if (lane + 4 > op->lanes || last < 0) return false;
+    for (int i = 0; i < 4; i++) {
+        int element = at_tile_lane_from(op, lane + i);
+        if (i % 2 == 0) at[i / 2] = element < last ? element : last;
+        from[i] = element - at[i / 2] + i / 2 * 4;
+        if (element > at[i / 2] + 3) return false;
+    }
+    return true;
+}
+
 int64_t at_tile_span(const at_tile_op *op) {
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
-    return moves && op->times ? (op->lanes - 1) * op->times + 1 : op->lanes;
+    return moves && op->times ? at_tile_lane_from(op, op->lanes - 1) + 1 : op->lanes;
 }
 
 int at_tile_spread_before(const at_tile_op *op) {

@@ -55,10 +55,12 @@ static void add_quotient(at_builder *b, at_tile_place *p, const at_sym *s, int64
     }
     p->off += k * at_floordiv(of, s->by);
     if (b->vec_sym < 0 || b->vec_lanes == 1 || !(s->deps & AT_BIT(b->vec_sym))) return;
-    if (k != 1 || at_aff_coef(s->of, b->vec_sym) != 1 || !at_target_spreads(b->l->target, s->by) ||
-        p->by)
+    p->cyclic = k == -s->by;
+    if ((k < 1 && !p->cyclic) || at_aff_coef(s->of, b->vec_sym) != 1 ||
+        !at_target_spreads(b->l->target, s->by) || p->by)
         b->failed = true;
     p->by = s->by;
+    p->times = k > 1 ? k : 0;
     p->plus = of - at_floordiv(of, s->by) * s->by;
 }
 
@@ -130,7 +132,7 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
         p.off += t->k * b->bound[t->sym];
         if (t->sym == b->vec_sym) p.lane = t->k;
     }
-    if (p.by && (p.lane || p.entry >= 0)) b->failed = true;
+    if (p.by && (p.lane != p.cyclic || p.entry >= 0)) b->failed = true;
     return p;
 }
 

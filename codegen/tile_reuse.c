@@ -1,6 +1,7 @@
 /* codegen/tile_reuse.c: what a tile has worked out is not worked out again: an operation on the
  * same operands in one straight-line body is done once, and one whose operands a loop does not
- * change is done before it, as an accumulator, whose register is its own until the loop ends.
+ * change is done before it, as an accumulator, whose register is its own until the loop ends. So
+ * are loads whose lanes are put together.
  *
  * Where a weight's scale or a mean stands beside each element of a sum, that is most of the work.
  * All of it takes registers for longer: the caller has the operations as they were. */
@@ -8,7 +9,10 @@
 
 #include <string.h>
 
-enum { REMEMBERED = 256 }; /* results of a body */
+enum {
+    REMEMBERED = 256, /* results of a body */
+    MOST_HELD = 16    /* loads of a loop */
+};
 
 typedef struct {
     at_low *l;
@@ -115,10 +119,7 @@ static int before_loop(reuser *r, int v, const int *copies, int num_copies) {
     if (reg.acc || !reg.load) return v;
     for (int i = 0; i < num_copies; i++) {
         const at_tile_vreg *c = &r->out->vregs[copies[i]];
-        if (c->load == reg.load && c->lanes == reg.lanes && c->slot == reg.slot &&
-            c->off == reg.off && c->by == reg.by && c->plus == reg.plus && c->times == reg.times &&
-            !memcmp(&c->number, &reg.number, sizeof reg.number))
-            return copies[i];
+        if (at_tile_same_load(c, &reg)) return copies[i];
     }
     return new_register(r, reg);
 }
@@ -157,20 +158,80 @@ static void lift(reuser *r, int from, int to) {
     r->found |= n > 0;
 }
 
-static void lift_all(reuser *r) {
+/* The accumulator that what is loaded into v becomes, if it is one of those that are lifted; held:
+ * [MOST_HELD] what is loaded, and the accumulators. -1: it is none. */
+static int held(reuser *r, int v, int from, int to, int held[][2], int *num_held) {
+    const at_tile_vreg reg = r->out->vregs[v];
+    if (reg.acc || !reg.load || !(reg.by || reg.times) || !stays(r, v, from, to)) return -1;
+    for (int i = 0; i < *num_held; i++)
+        if (at_tile_same_load(&r->out->vregs[held[i][0]], &reg)) return held[i][1];
+    if (*num_held == MOST_HELD) return -1;
+    held[*num_held][0] = v;
+    held[*num_held][1] = new_register(r, (at_tile_vreg){.acc = true});
+    return held[(*num_held)++][1];
+}
+
+static at_tile_op load_of(const at_tile_vreg *v, int into) {
+    return (at_tile_op){.kind = v->load,
+                        .lanes = v->lanes,
+                        .slot = v->slot,
+                        .off = v->off,
+                        .by = v->by,
+                        .plus = v->plus,
+                        .cyclic = v->cyclic,
+                        .times = v->times,
+                        .dst = (int16_t)into,
+                        .a = -1,
+                        .b = -1,
+                        .trip_arg = -1};
+}
+
+/* The same of loads whose lanes are put together; how many operations that adds. */
+static int lift_loads(reuser *r, int from, int to) {
+    int all[MOST_HELD][2], n = 0, depth = 0;
+    if (r->ops[from].trip_arg >= 0) return 0;
+    for (int i = from; i < to; i++) {
+        at_tile_op *op = &r->ops[i];
+        depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
+        int16_t *const regs[] = {&op->a, &op->b};
+        for (int j = 0; j < 2 && depth == 1; j++) {
+            int v = *regs[j] >= 0 ? held(r, *regs[j], from, to, all, &n) : -1;
+            if (v >= 0) *regs[j] = (int16_t)v;
+        }
+    }
+    memmove(r->ops + from + n, r->ops + from, sizeof *r->ops * (size_t)(r->n - from));
+    for (int i = 0; i < n; i++) r->ops[from + i] = load_of(&r->out->vregs[all[i][0]], all[i][1]);
+    r->n += n;
+    r->found |= n > 0;
+    return n;
+}
+
+static void lift_all(reuser *r, at_tile_lifts lifts) {
     int stack[32], depth = 0;
     for (int i = 0; i < r->n; i++) {
         if (r->ops[i].kind == AT_T_LOOP) stack[depth++] = i;
-        if (r->ops[i].kind == AT_T_END) lift(r, stack[--depth], i);
+        if (r->ops[i].kind != AT_T_END) continue;
+        int from = stack[--depth];
+        lift(r, from, i);
+        while (r->ops[from].kind != AT_T_LOOP) from++;
+        if (lifts == AT_LIFT_LOADS) i += lift_loads(r, from, i);
     }
 }
 
+static int num_loops(const at_tile_op *ops, int n) {
+    int loops = 0;
+    for (int i = 0; i < n; i++) loops += ops[i].kind == AT_T_LOOP;
+    return loops;
+}
+
 bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                   int num_vregs, const int *slot_tensor, bool lifts, at_tile_reused *out) {
-    int most = num_vregs + 2 * num_ops + 1;
+                   int num_vregs, const int *slot_tensor, at_tile_lifts lifts,
+                   at_tile_reused *out) {
+    const int held = lifts == AT_LIFT_LOADS ? MOST_HELD * num_loops(ops, num_ops) : 0,
+              most = num_vregs + 2 * num_ops + held + 1;
     reuser r = {.l = l, .n = num_ops, .out = out, .slot_tensor = slot_tensor};
     if (most > INT16_MAX) return false;
-    r.ops = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops + 1);
+    r.ops = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops + held + 1);
     memcpy(r.ops, ops, sizeof *ops * (size_t)num_ops);
     out->vregs = AT_NEW_ARRAY(l->arena, at_tile_vreg, most);
     memcpy(out->vregs, vregs, sizeof *vregs * (size_t)num_vregs);
@@ -182,7 +243,7 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     for (int i = 0; i < num_ops; i++)
         if (at_tile_defines(&ops[i])) r.defs[ops[i].dst]++;
     once(&r);
-    if (lifts) lift_all(&r);
+    if (lifts) lift_all(&r, lifts);
     out->ops = r.ops;
     out->num_ops = r.n;
     return r.found;

@@ -239,6 +239,14 @@ static int gathered(at_builder *b, const at_tile_place *p) {
     return v;
 }
 
+/* Where lanes are spread: how many floats that takes, and where they begin. */
+static void spread(at_tile_place *p, int *lanes) {
+    if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
+    if (!p->by || p->times) return;
+    *lanes = (int)(p->cyclic ? p->by : (p->plus + *lanes - 1) / p->by + 1);
+    if (p->cyclic) p->off -= p->plus;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(b, (at_tile_vreg){.load = AT_T_CONST,
@@ -257,8 +265,8 @@ int at_build_value(at_builder *b, const at_value *v) {
             return of;
         }
         if (is_gathered(b, &p)) return gathered(b, &p);
-        if (p.by) lanes = (int)((p.plus + lanes - 1) / p.by) + 1;
-        int64_t step = lanes > 1 && p.lane > 1 ? p.lane : 0;
+        spread(&p, &lanes);
+        int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
         bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
         int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
@@ -270,6 +278,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                                                 .off = p.off,
                                                 .by = (uint8_t)(bcast ? 0 : p.by),
                                                 .plus = (uint8_t)(bcast ? 0 : p.plus),
+                                                .cyclic = p.cyclic,
                                                 .times = (uint8_t)step});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
         return r;

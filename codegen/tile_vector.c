@@ -39,8 +39,8 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     const char *name = b->l->tensors[v->tensor].name;
     int64_t k = at_aff_coef(v->at, sym);
     int digit = at_aff_digit(b->l, v->at, sym);
-    if (digit >= 0 && at_aff_coef(v->at, digit) == 1 &&
-        at_target_spreads(b->l->target, b->l->syms.data[digit].by) && !b->regs->local[v->tensor])
+    if (digit >= 0 && !b->regs->local[v->tensor] &&
+        at_lanes_spread(b->l, k, at_aff_coef(v->at, digit), digit))
         return NULL;
     if (is_gathered(b, v, sym)) return NULL;
     if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))

@@ -45,14 +45,14 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
-        (op->times < 2 || op->times > t->target->most_step || op->by || op->lanes < 2))
+        (op->times < 2 || op->times > t->target->most_step || op->cyclic || op->lanes < 2))
         return "a load takes no vector from every so many floats";
     if (stores && op->times &&
         (op->times < 2 || op->times > t->target->most_stored_step || op->lanes < 2))
         return "a store takes no vector to every so many floats";
     if (op->kind == AT_T_LOAD && op->by &&
         (op->by < 2 || !at_target_spreads(t->target, op->by) || op->plus < 0 ||
-         op->plus >= op->by || op->lanes == t->lanes))
+         op->plus >= op->by || (op->lanes == t->lanes && !op->times)))
         return "a load is not spread by a number below the lanes";
     if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
@@ -75,8 +75,12 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "a second operand of one that has none";
     if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
         return "an operand is read before it is defined";
-    if (op->kind >= AT_T_ZIP_LOW && (op->mem || op->lanes != 4 || t->lanes < 4))
-        return "lanes are zipped that are not the first four of registers";
+    if (op->kind >= AT_T_ZIP_LOW && (op->mem || (op->lanes != 4 && op->lanes != t->lanes) ||
+                                     (op->lanes != 4 && !t->target->joins_fours) || t->lanes < 4))
+        return "lanes are put together that are neither the first four of registers nor all";
+    if (op->kind >= AT_T_FOURS && (!t->target->joins_fours || op->lanes != t->lanes ||
+                                   (op->kind == AT_T_HALVES && t->lanes != 8)))
+        return "the set does not put lanes of two registers together so";
     if (at_tile_updates(op) && !defined[op->dst])
         return "an accumulator is added to before it is defined";
     return NULL;

@@ -151,13 +151,31 @@ static int64_t net_stride(const at_tile *t, int op, int slot) {
     }
 }
 
+/* What an operation touches: all at once, or, of every so many elements, each by itself. How many
+ * parts. */
+static int parts_of(const at_tile_op *op, interval *v) {
+    const bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+    if (!moves || !op->times) {
+        *v = (interval){op->off, length_of(op)};
+        return 1;
+    }
+    for (int i = 0; i < op->lanes; i++) v[i] = (interval){op->off + at_tile_lane_from(op, i), 1};
+    return op->lanes;
+}
+
+static int most_parts(const at_tile *t) {
+    int n = 0;
+    for (int i = 0; i < t->num_ops; i++) n += t->ops[i].times ? t->lanes : 1;
+    return n;
+}
+
 /* Runs of the accesses of one loop body: uniform ones become a length and a stride. */
 static void set_runs(at_arena *a, const at_tile *t, group *g, const int *body) {
-    interval *v = AT_NEW_ARRAY(a, interval, t->num_ops);
+    interval *v = AT_NEW_ARRAY(a, interval, most_parts(t));
     int n = 0, runs = 0;
     for (int i = 0; i < t->num_ops; i++)
         if (body[i] == g->loop && t->ops[i].slot == g->slot && length_of(&t->ops[i]))
-            v[n++] = (interval){t->ops[i].off, length_of(&t->ops[i])};
+            n += parts_of(&t->ops[i], &v[n]);
     qsort(v, (size_t)n, sizeof *v, by_position);
     for (int i = 0; i < n; i++) {
         interval *last = runs ? &v[runs - 1] : NULL;

@@ -101,10 +101,11 @@ enum { AT_INDEX_SIZE = -1 /* it has none */, AT_INDEX_OTHER = -2 };
 int at_index_axis(const at_expr *e);
 /* E7: the sum runs in two steps: stage `name` has the reduction loop as one more axis, and what had
  * its name sums over that.
- *     k0, k1 => @s = .. // {k0, k1}/k   ->   k0, k1 => @rf = .., k1 // k0;  k1 => @s = .. // k1 */
+ *     k0, k1 => @s = .. // {k0, k1}/k   ->   k0, k1 => @rf = .., k1 // k0;  k1 => @s = .. // k1
+ * before: the axis of the sum before which the new one stands; NULL: it is the last one. */
 at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const char *loop,
-                         const char *name, const at_compute **compute, at_tree **out,
-                         at_error *err);
+                         const char *name, const char *before, const at_compute **compute,
+                         at_tree **out, at_error *err);
 
 /* E10: the stage's expression stands wherever it was read, and the stage is none any more
  * (edit_inline.c).

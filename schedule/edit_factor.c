@@ -53,10 +53,10 @@ static at_status open_digits(rewrite *w, const outline_node *leaf, int axis, at_
     return AT_OK;
 }
 
-/* The stage with one more axis, its own name and loops: axes, the piece, then what is left to sum.
- */
+/* The stage with one more axis, its own name and loops: axes, the piece at `place` of them, then
+ * what is left to sum. */
 static at_status make_factored(rewrite *w, outline_node *leaf, const at_tensor *x,
-                               const char *piece, int axis, at_tensor *rf) {
+                               const char *piece, int axis, int place, at_tensor *rf) {
     const name_list digits = leaf->index[axis];
     bool whole = digits.len == 1;
     name_list names = {0};
@@ -65,16 +65,21 @@ static at_status make_factored(rewrite *w, outline_node *leaf, const at_tensor *
     at_axis *axes = AT_NEW_ARRAY(w->arena, at_axis, axes_of(x) + digits.len);
     name_list *index = AT_NEW_ARRAY(w->arena, name_list, axes_of(x) + digits.len);
     int n = 0;
-    for (; n < x->num_axes; n++) axes[n] = rf->axes[n], index[n] = leaf->index[n];
+    for (int k = 0; k < x->num_axes; k++) {
+        n = k + (k >= place);
+        axes[n] = rf->axes[k], index[n] = leaf->index[k];
+    }
+    n = x->num_axes;
     for (int pass = 0; pass < 2; pass++) /* the piece first */
         for (int k = x->num_axes; k < axes_of(x); k++) {
             for (int d = 0; k == axis && d < digits.len; d++) {
                 if (!strcmp(digits.data[d], piece) != (pass == 0)) continue;
-                axes[n] = (at_axis){.name = names.data[d],
-                                    .extent = whole ? rf->axes[axis].extent
-                                                    : rewrite_name(w->arena, digits.data[d])};
-                index[n] = (name_list){0};
-                *at_push(w->arena, &index[n]) = digits.data[d];
+                const int to = pass ? n : place;
+                axes[to] = (at_axis){.name = names.data[d],
+                                     .extent = whole ? rf->axes[axis].extent
+                                                     : rewrite_name(w->arena, digits.data[d])};
+                index[to] = (name_list){0};
+                *at_push(w->arena, &index[to]) = digits.data[d];
                 n++;
             }
             if (k != axis && pass == 1) axes[n] = rf->axes[k], index[n] = leaf->index[k], n++;
@@ -87,8 +92,8 @@ static at_status make_factored(rewrite *w, outline_node *leaf, const at_tensor *
     return AT_OK;
 }
 
-/* What had its name: the sum (or what else it is) over the last axis of rf. */
-static at_tensor sum_of(rewrite *w, const at_tensor *rf, const char *name) {
+/* What had its name: the sum (or what else it is) over the axis `place` of rf. */
+static at_tensor sum_of(rewrite *w, const at_tensor *rf, int place, const char *name) {
     int n = rf->num_axes;
     at_tensor t = {.name = name,
                    .role = AT_ROLE_STAGE,
@@ -98,9 +103,10 @@ static at_tensor sum_of(rewrite *w, const at_tensor *rf, const char *name) {
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
     t.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
     for (int k = 0; k < n; k++) {
-        t.axes[k].name = rf->axes[k].name;
-        t.axes[k].extent = rewrite_copy_expr(w->arena, rf->axes[k].extent);
-        index[k] = rewrite_name(w->arena, t.axes[k].name);
+        const int to = k == place ? n - 1 : k - (k > place);
+        t.axes[to].name = rf->axes[k].name;
+        t.axes[to].extent = rewrite_copy_expr(w->arena, rf->axes[k].extent);
+        index[k] = rewrite_name(w->arena, rf->axes[k].name);
     }
     t.written = rewrite_read(w->arena, rf->name, n, index);
     return t;
@@ -125,8 +131,8 @@ static at_status check(const rewrite *w, const at_tensor *x, outline_node *leaf,
 }
 
 at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const char *piece,
-                         const char *name, const at_compute **compute, at_tree **out,
-                         at_error *err) {
+                         const char *name, const char *before, const at_compute **compute,
+                         at_tree **out, at_error *err) {
     rewrite w;
     AT_TRY(rewrite_start(&w, a, t, name, err));
     at_tensor *x = rewrite_find(&w, stage);
@@ -134,15 +140,20 @@ at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     const at_tensor *old = &w.old->tensors[at_compute_find(w.old, stage)];
     int axis = reduction_of(old, leaf, piece);
+    int place = before ? 0 : old->num_axes;
     AT_TRY(check(&w, old, leaf, piece, axis));
+    while (before && place < old->num_axes && strcmp(old->axes[place].name, before) != 0) place++;
+    if (before && place == old->num_axes)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is no axis of @%s", before, stage);
     outline_node *inner = rewrite_nest_behind(&w, leaf, piece);
     at_tensor rf = rewrite_copy_tensor(a, old);
     rf.name = name;
-    AT_TRY(make_factored(&w, leaf, old, piece, axis, &rf));
-    *x = sum_of(&w, &rf, stage);
+    AT_TRY(make_factored(&w, leaf, old, piece, axis, place, &rf));
+    *x = sum_of(&w, &rf, place, stage);
     rewrite_insert(&w, stage, rf);
     outline_node *sum = rewrite_add_leaf(&w, inner, stage, rf.num_axes);
-    for (int k = 0; k < rf.num_axes; k++) sum->index[k] = leaf->index[k];
+    for (int k = 0; k < rf.num_axes; k++)
+        sum->index[k == place ? rf.num_axes - 1 : k - (k > place)] = leaf->index[k];
     leaf->stage = name;
     return rewrite_finish(&w, compute, out);
 }

@@ -68,7 +68,10 @@ void at_edit_print(at_text *out, const at_edit *e) {
         at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
         return;
     case AT_EDIT_ACROSS:
-    case AT_EDIT_FACTOR: at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]); return;
+    case AT_EDIT_FACTOR:
+        at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]);
+        if (e->other) at_text_addf(out, " before %s", e->other);
+        return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
     case AT_EDIT_DROP:
     case AT_EDIT_WIDEN: at_text_addf(out, " %s %s", e->stage, e->loop); return;
@@ -252,7 +255,10 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(stage(r, &e->stage));
         AT_TRY(word(r, "a loop", &e->loop));
         AT_TRY(expect(r, "as"));
-        return name(r, e, 0, false);
+        AT_TRY(name(r, e, 0, false));
+        if (e->kind == AT_EDIT_ACROSS || at_end(r)) return AT_OK;
+        AT_TRY(expect(r, "before"));
+        return word(r, "an axis", &e->other);
     case AT_EDIT_MARK: return mark(r, e);
     case AT_EDIT_DROP:
     case AT_EDIT_WIDEN: AT_TRY(stage(r, &e->stage)); return word(r, "a loop", &e->loop);

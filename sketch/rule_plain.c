@@ -13,11 +13,7 @@
  * Where an index takes such an axis in pairs, or in groups of three or four, lanes are the same of
  * each, which lie so many elements apart; conditions on the others fold:
  *
- *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j
- *
- * So are they where the last axis is such a group by itself, as of complex numbers or points:
- *
- *     p, i => @out = p, i      ->      p0, i:unroll, p1:vec => @out = {p0, p1}/p, i  */
+ *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j  */
 #include <stdlib.h>
 
 #include "sketch/tile.h"
@@ -137,18 +133,6 @@ static bool has_groups(const sketch_state *s, int stage) {
            f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
-/* Lanes of a part of groups, outside of them what is within a group. has_more: there are axes
- * before those of the groups. */
-static at_status go_along(sketch_state *s, const at_tensor *t, const char *const *parts,
-                          const char *within, bool has_more, at_error *err) {
-    at_edit order = {
-        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
-    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return sketch_mark(s, t->name, has_more ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
-}
-
 static at_status make_groups(sketch_state *s, int stage, at_error *err) {
     /* A part of a part has no tail of its own. */
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
@@ -158,30 +142,12 @@ static at_status make_groups(sketch_state *s, int stage, at_error *err) {
     const char *group, *within, *parts[2];
     AT_TRY(sketch_split_groups(s, stage, last, &group, &within, err));
     AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts, err));
-    return go_along(s, t, parts, within, last > 0, err);
-}
-
-/* Is the last axis a group of its own, whose elements lanes along the one before read and store so
- * many apart? */
-static bool is_group(const sketch_state *s, int stage) {
-    const at_stage_facts *f = &s->facts->of[stage];
-    const int last = s->facts->compute->tensors[stage].num_axes - 1;
-    if (last < 1 || !tile_has_parts(s, stage, last - 1) || f->extent[last - 1] < LEAST_GROUPS)
-        return false;
-    for (int i = 0; i < f->num_accesses; i++) {
-        const at_access *x = &f->access[i];
-        if (!x->known || x->stride[last - 1] < 0 || x->stride[last - 1] > TILE_MOST_STEP)
-            return false;
-    }
-    return true;
-}
-
-static at_status make_group(sketch_state *s, int stage, at_error *err) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const int last = t->num_axes - 1;
-    const char *within = t->axes[last].name, *parts[2];
-    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last - 1].name, parts, err));
-    return go_along(s, t, parts, within, last > 1, err);
+    at_edit order = {
+        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
@@ -190,10 +156,6 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     if (has_groups(s, stage)) {
         b = sketch_branch(s, at_format(s->arena, "groups_%s", t->axes[t->num_axes - 1].name));
         if (make_groups(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
-    }
-    if (is_group(s, stage)) {
-        b = sketch_branch(s, at_format(s->arena, "groups_%s", t->axes[t->num_axes - 2].name));
-        if (make_group(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
     }
     b = sketch_branch(s, "");
     if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;

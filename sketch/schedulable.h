@@ -70,21 +70,21 @@ typedef enum at_edit_kind {
     AT_EDIT_FUSE,  /* `names`: loops of stage */
     AT_EDIT_NEST,  /* stage into `loop` of `other`, before it or behind it */
     AT_EDIT_JOIN,  /* the same with its own loops; no loop: outside of all */
-    AT_EDIT_DISSOLVE,  /* stage */
-    AT_EDIT_INLINE,    /* stage; of a sum, its reductions `names` have these `sizes` */
-    AT_EDIT_COPY,      /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
-    AT_EDIT_RENAME,    /* stage: its axes are `names` */
-    AT_EDIT_WIDEN,     /* stage: its range `loop` goes as far as it may */
-    AT_EDIT_OPERAND,   /* what stage makes of `other` and the like, or reads of it along axis
-                        * `loop`; names[0]: the new stage */
-    AT_EDIT_TURN,      /* what stage reads of `other` along axis `loop`; names[0]: the new stage */
-    AT_EDIT_ACROSS,    /* stage's sum with axis `loop` as its last one; names[0]: the new stage */
-    AT_EDIT_FACTOR,    /* loop of stage; names[0]: the new stage */
-    AT_EDIT_MARK,      /* loop of stage: ann */
-    AT_EDIT_DROP,      /* loop of stage */
-    AT_EDIT_RUNNING,   /* stage */
-    AT_EDIT_REPEAT,    /* stage in names[0] of sizes[0], around `loop`; no loop: around its leaf */
-    AT_EDIT_INIT,      /* stage */
+    AT_EDIT_DISSOLVE, /* stage */
+    AT_EDIT_INLINE,   /* stage; of a sum, its reductions `names` have these `sizes` */
+    AT_EDIT_COPY,     /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
+    AT_EDIT_RENAME,   /* stage: its axes are `names` */
+    AT_EDIT_WIDEN,    /* stage: its range `loop` goes as far as it may */
+    AT_EDIT_OPERAND,  /* what stage makes of `other` and the like, or reads of it along axis
+                       * `loop`; names[0]: the new stage */
+    AT_EDIT_TURN,     /* what stage reads of `other` along axis `loop`; names[0]: the new stage */
+    AT_EDIT_ACROSS,   /* stage's sum with axis `loop` as its last one; names[0]: the new stage */
+    AT_EDIT_FACTOR,  /* loop of stage; names[0]: the new stage; other: NULL, or before which axis */
+    AT_EDIT_MARK,    /* loop of stage: ann */
+    AT_EDIT_DROP,    /* loop of stage */
+    AT_EDIT_RUNNING, /* stage */
+    AT_EDIT_REPEAT,  /* stage in names[0] of sizes[0], around `loop`; no loop: around its leaf */
+    AT_EDIT_INIT,    /* stage */
     AT_EDIT_ATTRIBUTE, /* stage: `other`, as a tree's text has it */
     AT_EDIT_SIZE,      /* names[0] is sizes[0] */
     AT_EDIT_KINDS

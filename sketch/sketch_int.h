@@ -94,8 +94,8 @@ typedef struct sketch_rule {
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
 extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_with, at_rule_near, at_rule_windows,
-    at_rule_late, at_rule_dots, at_rule_pointers, at_rule_running, at_rule_lists, at_rule_lanes,
-    at_rule_transpose, at_rule_plain;
+    at_rule_late, at_rule_flat, at_rule_points, at_rule_dots, at_rule_pointers, at_rule_running,
+    at_rule_lists, at_rule_lanes, at_rule_transpose, at_rule_plain;
 
 /* Stages that are alike go the same way (alike.c). [tensors], in a. */
 const int *sketch_find_alike(at_arena *a, const at_facts *f);
@@ -135,6 +135,10 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts, at_error *err);
+/* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
+ * that threads share out, parts[1], else parts[2] again. */
+at_status sketch_split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
+                              const char **parts, at_error *err);
 /* The loop of axis k into groups, as its divisor has them, and what is within one. */
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
                               const char **within, at_error *err);

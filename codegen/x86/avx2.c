@@ -10,9 +10,12 @@ static const uint8_t comparisons[AT_T_KIND_COUNT] = {
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
                                     AT_X86_VUNPCKHPD};
-    at_x86_arg d = at_vec(op->dst, 16), a = at_vec(op->a, 16), b = at_vec(op->b, 16);
+    int bytes = 4 * op->lanes;
+    at_x86_arg d = at_vec(op->dst, bytes), a = at_vec(op->a, bytes), b = at_vec(op->b, bytes);
     at_x86_arg args[] = {d, a, b};
-    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 3, args);
+    if (op->kind == AT_T_FOURS) EMIT(x, VSHUFPS, d, a, b, at_imm(op->by));
+    else if (op->kind == AT_T_HALVES) EMIT(x, VPERM2F128, d, a, b, at_imm(op->by));
+    else at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 3, args);
 }
 
 /* A mask in the scratch register for lanes that no plain move has. */
@@ -50,19 +53,59 @@ static void spread(at_x86 *x, const at_tile_op *op) {
     EMIT(x, VPERMPS, v, from, v);
 }
 
-/* Every so many floats, one by one into both halves. */
-static void pick(at_x86 *x, const at_tile_op *op) {
+/* The four lanes of a half, out of two loads. */
+static void pick_four(at_x86 *x, const at_tile_op *op, const int at[2], const int from[4],
+                      int into) {
+    at_tile_op one = *op, two = *op;
+    one.off += at[0];
+    two.off += at[1];
+    at_x86_arg half = at_vec(into, 16), a = at_x86_memory(x, &one, 16),
+               b = at_x86_memory(x, &two, 16);
+    int order = 0;
+    for (int i = 0; i < 4; i++) order |= from[i] % 4 << 2 * i;
+    if (at[0] == at[1]) {
+        EMIT(x, VPERMILPS, half, a, at_imm(order));
+        return;
+    }
+    EMIT(x, VMOVUPS, half, a);
+    EMIT(x, VSHUFPS, half, half, b, at_imm(order));
+}
+
+/* Every so many floats, one by one. */
+static void pick_singles(at_x86 *x, const at_tile_op *op, int into, int lane) {
     at_tile_op one = *op;
-    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
-        at_x86_arg half = at_vec(i < 4 ? op->dst : AT_X86_SCRATCH_VEC, 16),
-                   m = at_x86_memory(x, &one, 4);
-        if (i % 4) EMIT(x, VINSERTPS, half, half, m, at_imm(i % 4 << 4));
+    at_x86_arg half = at_vec(into, 16);
+    for (int i = 0; i < 4 && lane + i < op->lanes; i++) {
+        one.off = op->off + at_tile_lane_from(op, lane + i);
+        at_x86_arg m = at_x86_memory(x, &one, 4);
+        if (i) EMIT(x, VINSERTPS, half, half, m, at_imm(i << 4));
         else EMIT(x, VMOVSS, half, m);
+    }
+}
+
+static void pick(at_x86 *x, const at_tile_op *op) {
+    for (int lane = 0; lane < op->lanes; lane += 4) {
+        int at[2], from[4], into = lane ? AT_X86_SCRATCH_VEC : op->dst;
+        if (at_tile_pick_four(op, lane, at, from)) pick_four(x, op, at, from, into);
+        else pick_singles(x, op, into, lane);
     }
     if (op->lanes <= 4) return;
     at_x86_arg v = at_x86_reg(x, op->dst);
     EMIT(x, VPERM2F128, v, v, at_vec(AT_X86_SCRATCH_VEC, 32), at_imm(0x20));
     x->scratch_now = 0;
+}
+
+/* To every so many floats, one by one out of both halves. */
+static void store_apart(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+        at_x86_arg half = at_vec(i < 4 ? op->a : AT_X86_SCRATCH_VEC, 16),
+                   m = at_x86_memory(x, &one, 4);
+        if (i == 4) EMIT(x, VEXTRACTF128, half, at_vec(op->a, 32), at_imm(1));
+        if (i % 4) EMIT(x, VEXTRACTPS, m, half, at_imm(i % 4));
+        else EMIT(x, VMOVSS, m, half);
+    }
+    if (op->lanes > 4) x->scratch_now = 0;
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
@@ -101,7 +144,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         move(x, op, false);
         if (op->by) spread(x, op);
         return;
-    case AT_T_STORE: move(x, op, true); return;
+    case AT_T_STORE:
+        if (op->times) store_apart(x, op);
+        else move(x, op, true);
+        return;
     case AT_T_BCAST: EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4)); return;
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
     case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;

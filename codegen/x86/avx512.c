@@ -54,7 +54,40 @@ static void spread(at_x86 *x, const at_tile_op *op) {
     EMIT(x, VPERMPS, v, at_mask_reg(0), from, v);
 }
 
+/* So far apart that they are one by one, four at a time: the last register, too, takes fours. */
+static void pick_singles(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    at_x86_arg v = at_x86_reg(x, op->dst), k0 = at_mask_reg(0);
+    for (int i = 0; i < op->lanes; i++) {
+        at_x86_arg four = at_vec(i < 4 ? op->dst : x->t->target->regs - 1, 16);
+        one.off = op->off + at_tile_lane_from(op, i);
+        if (i % 4) EMIT(x, VINSERTPS, four, four, at_x86_memory(x, &one, 4), at_imm(i % 4 << 4));
+        else EMIT(x, VMOVSS, four, k0, at_x86_memory(x, &one, 4));
+        if (i >= 4 && (i % 4 == 3 || i + 1 == op->lanes))
+            EMIT(x, VINSERTF32X4, v, k0, v, four, at_imm(i / 4));
+    }
+    if (op->lanes > 4) x->scratch_now = 0;
+}
+
+static void store_singles(at_x86 *x, const at_tile_op *op) {
+    at_tile_op one = *op;
+    at_x86_arg k0 = at_mask_reg(0);
+    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+        at_x86_arg four = at_vec(i < 4 ? op->a : x->t->target->regs - 1, 16),
+                   m = at_x86_memory(x, &one, 4);
+        if (i >= 4 && i % 4 == 0)
+            EMIT(x, VEXTRACTF32X4, four, k0, at_vec(op->a, 64), at_imm(i / 4));
+        if (i % 4) EMIT(x, VEXTRACTPS, m, four, at_imm(i % 4));
+        else EMIT(x, VMOVSS, m, k0, four);
+    }
+    if (op->lanes > 4) x->scratch_now = 0;
+}
+
 static void pick(at_x86 *x, const at_tile_op *op) {
+    if (op->times > AT_TILE_WHOLE_STEP) {
+        pick_singles(x, op);
+        return;
+    }
     at_tile_op first = *op;
     int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, 16, at);
     at_x86_arg v = at_x86_reg(x, op->dst);
@@ -132,7 +165,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         if (op->by) spread(x, op);
         return;
     case AT_T_STORE:
-        if (op->times) store_apart(x, op);
+        if (op->times > AT_TILE_WHOLE_STEP) store_singles(x, op);
+        else if (op->times) store_apart(x, op);
         else move(x, op, true);
         return;
     case AT_T_BCAST:
@@ -190,6 +224,7 @@ static uint32_t first_lanes(int n) { return (1u << n) - 1; }
 enum { MOST_MASKS = 4 };
 static int masks_of(const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
     bool picks = op->kind == AT_T_LOAD && op->times, apart = op->kind == AT_T_STORE && op->times;
+    if (op->times > AT_TILE_WHOLE_STEP && (picks || apart)) return 0;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
     for (; apart && count < at_tile_spread_parts(op, 16); count++)

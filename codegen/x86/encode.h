@@ -16,12 +16,13 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
     int at, end, entry;
 } at_x86_patch;
 
-/* Where the lanes of a load are from: lane i is number (i + plus)/by of a register. Or, where times
+/* Where the lanes of a load are from: lane i is number (i + plus)/by of a register,
+ * or, where it is cyclic, (i + plus)%by. Or, where times
  * is given, number times*i of registers that lie behind each other in memory, of which the first
  * `part` are put together already. Or of register `part` of those that a store to every so many
  * floats leads to, where the first goes to lane `plus`. */
 typedef struct at_x86_spread {
-    int by, plus, times, lanes, part, stored;
+    int by, plus, cyclic, times, lanes, part, stored;
 } at_x86_spread;
 
 /* How an instruction set does it. */

@@ -4,18 +4,25 @@
 
 /* Of the lane i. */
 static int from(const at_x86_spread *s, int lanes, int i) {
-    const at_tile_op op = {.times = s->times, .lanes = (uint8_t)s->lanes, .off = s->plus};
+    const at_tile_op op = {.kind = s->stored ? AT_T_STORE : AT_T_LOAD,
+                           .times = s->times,
+                           .lanes = (uint8_t)s->lanes,
+                           .off = s->plus,
+                           .by = s->by,
+                           .plus = s->plus,
+                           .cyclic = s->cyclic};
     if (s->stored) {
         int lane = at_tile_spread_lane(&op, lanes, s->part, i);
         return lane < 0 ? 0 : lane;
     }
-    return s->times ? at_tile_pick_lane(&op, lanes, s->part, i) : (i + s->plus) / s->by;
+    return s->times ? at_tile_pick_lane(&op, lanes, s->part, i) : at_tile_spread_from(&op, i);
 }
 
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
     bool stored = op->kind == AT_T_STORE;
     int first = stored ? at_tile_spread_before(op) : op->plus;
-    const at_x86_spread s = {op->by, first, op->times, op->times ? op->lanes : 0, part, stored};
+    const at_x86_spread s = {op->by, first, op->cyclic, op->times, op->times ? op->lanes : 0,
+                             part,   stored};
     int i = 0;
     while (i < x->spreads.len && memcmp(&x->spreads.data[i], &s, sizeof s) != 0) i++;
     if (i == x->spreads.len) *at_push(x->code.arena, &x->spreads) = s;

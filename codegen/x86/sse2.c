@@ -8,7 +8,8 @@ static void zip(at_x86 *x, const at_tile_op *op) {
     at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_x86_arg args[] = {s, at_vec(op->b, 16)};
     EMIT(x, MOVAPS, s, at_vec(op->a, 16));
-    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 2, args);
+    if (op->kind == AT_T_FOURS) EMIT(x, SHUFPS, s, at_vec(op->b, 16), at_imm(op->by));
+    else at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 2, args);
     EMIT(x, MOVAPS, at_vec(op->dst, 16), s);
 }
 
@@ -36,21 +37,43 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
 static void spread(at_x86 *x, const at_tile_op *op) {
     at_x86_arg v = at_x86_reg(x, op->dst);
     int order = 0;
-    for (int i = 0; i < 4; i++) order |= (i + op->plus) / op->by << 2 * i;
+    for (int i = 0; i < 4; i++) order |= at_tile_spread_from(op, i) << 2 * i;
     EMIT(x, SHUFPS, v, v, at_imm(order));
 }
 
-/* Every so many floats, one by one. */
+/* Every so many floats, out of two loads or one by one. */
 static void pick(at_x86 *x, const at_tile_op *op) {
     at_x86_arg v = at_x86_reg(x, op->dst), s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_tile_op one = *op;
-    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+    int at[2], from[4], order = 0;
+    if (at_tile_pick_four(op, 0, at, from)) {
+        for (int i = 0; i < 2; i++) {
+            one.off = op->off + at[i];
+            EMIT(x, MOVUPS, i ? s : v, at_x86_memory(x, &one, 16));
+        }
+        for (int i = 0; i < 4; i++) order |= from[i] % 4 << 2 * i;
+        EMIT(x, SHUFPS, v, s, at_imm(order));
+        return;
+    }
+    for (int i = 0; i < op->lanes; i++) {
+        one.off = op->off + at_tile_lane_from(op, i);
         EMIT(x, MOVSS, i ? s : v, at_x86_memory(x, &one, 4));
         if (i == 1) EMIT(x, UNPCKLPS, v, s);
         if (i == 2) EMIT(x, MOVLHPS, v, s);
         if (i < 3) continue;
         EMIT(x, SHUFPS, s, s, at_imm(0x15)); /* to the last lane; the others are 0 */
         EMIT(x, ORPS, v, s);
+    }
+}
+
+/* To every so many floats, one by one. */
+static void store_apart(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg v = at_x86_reg(x, op->a), s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_tile_op one = *op;
+    for (int i = 0; i < op->lanes; i++, one.off += op->times) {
+        if (i) EMIT(x, MOVAPS, s, v);
+        if (i) EMIT(x, SHUFPS, s, s, at_imm(i));
+        EMIT(x, MOVSS, at_x86_memory(x, &one, 4), i ? s : v);
     }
 }
 
@@ -159,7 +182,10 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
         move(x, op, false);
         if (op->by) spread(x, op);
         return;
-    case AT_T_STORE: move(x, op, true); return;
+    case AT_T_STORE:
+        if (op->times) store_apart(x, op);
+        else move(x, op, true);
+        return;
     case AT_T_BCAST:
         EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));
         EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));

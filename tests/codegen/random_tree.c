@@ -340,6 +340,17 @@ static void fuse(maker *m, int i) {
     for (int k = n->child; k >= 0; k = node(m, k)->next) node(m, k)->parent = i;
 }
 
+/* A loop around a vector becomes a part of it. */
+static void widen(maker *m, int i) {
+    rp_node *n = node(m, i);
+    const int child = n->child, before = n->num_pieces;
+    const at_ann ann = n->ann;
+    if (child < 0 || node(m, child)->is_leaf || node(m, child)->ann != AT_ANN_VEC) return;
+    n->ann = AT_ANN_VEC;
+    fuse(m, i);
+    if (n->num_pieces == before) n->ann = ann;
+}
+
 static void make_parallel(maker *m) {
     for (int i = node(m, 0)->child; i >= 0; i = node(m, i)->next) {
         int at = i;
@@ -372,6 +383,8 @@ void make_tree(maker *m) {
             fuse(m, i);
             node(m, i)->ann = AT_ANN_PARA;
         }
+    for (int i = 1; i < m->p->num_nodes; i++)
+        if (node(m, i)->ann != AT_ANN_PARA && chance(m, 15)) widen(m, i);
 }
 
 void random_program_make(uint64_t seed, random_program *p) {

@@ -39,6 +39,12 @@ static const char *random_stage(editing *e) {
     }
 }
 
+/* One of its axes, in half of all cases; else NULL. */
+static const char *random_axis(editing *e, const char *stage) {
+    const at_tensor *t = &e->now.compute->tensors[at_compute_find(e->now.compute, stage)];
+    return t->num_axes && below(e, 2) ? t->axes[below(e, t->num_axes)].name : NULL;
+}
+
 static const at_node *find_leaf(const at_node *first, int tensor) {
     for (const at_node *n = first; n; n = n->next) {
         if (n->is_leaf && !n->is_init && n->tensor == tensor) return n;
@@ -168,8 +174,8 @@ static at_status edit(editing *e, int kind, result *r, at_error *err) {
     if (kind == E3) return at_edit_fuse(a, t, c, stage, names, 2, &r->tree, err);
     if (kind == E7)
         return at_edit_factor(a, t, stage, one->name,
-                              at_format(a, "rf%d", e->now.compute->num_tensors), &r->compute,
-                              &r->tree, err);
+                              at_format(a, "rf%d", e->now.compute->num_tensors),
+                              random_axis(e, stage), &r->compute, &r->tree, err);
     if (kind == E8)
         return at_edit_mark(a, t, c, stage, one->name, (at_ann)below(e, 4), &r->tree, err);
     const char *moved = random_stage(e);

@@ -63,44 +63,77 @@ static void want_move(maker *m, const at_tile_op *op) {
     }
 }
 
-/* Behind a load: lane i is what was number (i + plus)/by. */
+/* Behind a load: lane i is what was number (i + plus)/by, or (i + plus)%by. */
 static void want_spread(maker *m, const at_tile_op *op) {
     int lanes = m->t.target->lanes, scratch = lanes == 16 ? 31 : 15, order = 0;
     const char *x = vector_text(m, op->dst, 4 * lanes), *s = vector_text(m, scratch, 4 * lanes);
-    for (int i = 0; i < 4; i++) order |= (i + op->plus) / op->by << 2 * i;
+    int of[16], key = op->cyclic ? -op->by - 100 : -op->by;
+    for (int i = 0; i < 16; i++)
+        of[i] = op->cyclic ? (i + op->plus) % op->by : (i + op->plus) / op->by;
+    for (int i = 0; i < 4; i++) order |= of[i] << 2 * i;
     if (lanes == 4) {
         WANT(m, "shufps %s,%s,0x%x", x, x, (unsigned)order);
         return;
     }
     const char *from = "";
-    for (int i = 0; i < lanes; i++)
-        from = at_format(m->arena, "%s %d", from, (i + op->plus) / op->by);
-    if (m->mask_now != -op->by || m->plus_now != op->plus) WANT(m, "vpmovzxbd %s,lanes%s", s, from);
-    m->mask_now = -op->by;
+    for (int i = 0; i < lanes; i++) from = at_format(m->arena, "%s %d", from, of[i]);
+    if (m->mask_now != key || m->plus_now != op->plus) WANT(m, "vpmovzxbd %s,lanes%s", s, from);
+    m->mask_now = key;
     m->plus_now = op->plus;
     WANT(m, "vpermps %s,%s,%s", x, s, x);
 }
 
-/* Lane i is number times*i of memory, each by itself. */
-static void want_single_picks(maker *m, const at_tile_op *op) {
-    const char *x = vector_text(m, op->dst, 16);
+/* Which number of memory a lane is. */
+static int picked(const at_tile_op *op, int lane) {
+    return op->times * (op->by ? (lane + op->plus) / op->by : lane);
+}
+
+/* Four lanes from this one on: by twos that lie in four floats each, which end with the last float
+ * that is asked for at most. */
+static bool want_four(maker *m, const at_tile_op *op, int lane, const char *to) {
+    int last = picked(op, op->lanes - 1), a = picked(op, lane), b = picked(op, lane + 2);
     bool v = m->t.target->lanes == 8;
-    for (int i = 0; i < op->lanes; i++) {
-        const char *of = memory_text(m, op, 4, 4 * op->times * i), *half = i < 4 ? x : "xmm15";
-        if (v && i % 4) WANT(m, "vinsertps %s,%s,%s,0x%x", half, half, of, (unsigned)(i % 4 << 4));
-        else WANT(m, "%s %s,%s", v ? "vmovss" : "movss", v || !i ? half : "xmm15", of);
-        if (!v && i == 1) WANT(m, "unpcklps %s,xmm15", x);
-        if (!v && i == 2) WANT(m, "movlhps %s,xmm15", x);
-        if (!v && i == 3) WANT(m, "shufps xmm15,xmm15,0x15\norps %s,xmm15", x);
+    if (lane + 4 > op->lanes || last < 3) return false;
+    if (a > last - 3) a = last - 3;
+    if (b > last - 3) b = last - 3;
+    if (picked(op, lane + 1) - a > 3 || picked(op, lane + 3) - b > 3) return false;
+    unsigned order = (unsigned)((picked(op, lane) - a) | (picked(op, lane + 1) - a) << 2 |
+                                (picked(op, lane + 2) - b) << 4 | (picked(op, lane + 3) - b) << 6);
+    const char *first = memory_text(m, op, 16, 4 * a), *second = memory_text(m, op, 16, 4 * b);
+    if (!v)
+        WANT(m, "movups %s,%s\nmovups xmm15,%s\nshufps %s,xmm15,0x%x", to, first, second, to,
+             order);
+    else if (a == b) WANT(m, "vpermilps %s,%s,0x%x", to, first, order);
+    else WANT(m, "vmovups %s,%s\nvshufps %s,%s,%s,0x%x", to, first, to, to, second, order);
+    return true;
+}
+
+/* Each by itself. */
+static void want_single_picks(maker *m, const at_tile_op *op, int lane, const char *to) {
+    bool v = m->t.target->lanes == 8;
+    for (int i = 0; i < 4 && lane + i < op->lanes; i++) {
+        const char *of = memory_text(m, op, 4, 4 * picked(op, lane + i));
+        if (v && i) WANT(m, "vinsertps %s,%s,%s,0x%x", to, to, of, (unsigned)(i << 4));
+        else WANT(m, "%s %s,%s", v ? "vmovss" : "movss", !v && i ? "xmm15" : to, of);
+        if (!v && i == 1) WANT(m, "unpcklps %s,xmm15", to);
+        if (!v && i == 2) WANT(m, "movlhps %s,xmm15", to);
+        if (!v && i == 3) WANT(m, "shufps xmm15,xmm15,0x15\norps %s,xmm15", to);
+    }
+}
+
+static void want_picks_by_four(maker *m, const at_tile_op *op) {
+    for (int lane = 0; lane < op->lanes; lane += 4) {
+        const char *to = vector_text(m, lane ? 15 : op->dst, 16);
+        if (!want_four(m, op, lane, to)) want_single_picks(m, op, lane, to);
     }
     const char *y = vector_text(m, op->dst, 32);
-    if (v && op->lanes > 4) WANT(m, "vperm2f128 %s,%s,ymm15,0x20", y, y);
+    if (op->lanes > 4) WANT(m, "vperm2f128 %s,%s,ymm15,0x20", y, y);
 }
 
 /* Lane i is number times*i of memory: of vectors that begin with the last element of the one
  * before, or end with the last that is asked for. Each takes what it has from where it is. */
 static void want_pick(maker *m, const at_tile_op *op) {
-    int last = (op->lanes - 1) * op->times, begin[5] = {0}, n = 1;
+    int last = picked(op, op->lanes - 1), begin[5] = {0}, n = 1;
     at_tile_op first = *op;
     first.lanes = (uint8_t)(last < 15 ? last + 1 : 16);
     want_move(m, &first);
@@ -109,13 +142,13 @@ static void want_pick(maker *m, const at_tile_op *op) {
         const char *from = "", *x = vector_text(m, op->dst, 64),
                    *of = n > 1 ? memory_text(m, op, 64, 4 * begin[part]) : x;
         for (int i = 0; i < 16; i++) {
-            int element = i * op->times, in = 0, lane = 0;
+            int element = picked(op, i), in = 0, lane = 0;
             while (in < n - 1 && element > begin[in] + 15) in++;
             if (i < op->lanes && in == part) lane = (part ? 16 : 0) + element - begin[in];
             else if (i < op->lanes && in < part) lane = part == 1 ? element : i;
             from = at_format(m->arena, "%s %d", from, lane);
         }
-        int table = -1000 * op->times - 10 * op->lanes - part;
+        int table = -100000 * op->by - 10000 * op->plus - 1000 * op->times - 10 * op->lanes - part;
         if (m->mask_now != table) WANT(m, "vpmovzxbd zmm31,lanes%s", from);
         m->mask_now = table;
         const char *kept = "";
@@ -124,6 +157,38 @@ static void want_pick(maker *m, const at_tile_op *op) {
             kept = at_format(m->arena, "{k%d}{z}", m->mask[op->lanes]);
         }
         WANT(m, "%s %s%s,zmm31,%s", n > 1 ? "vpermt2ps" : "vpermps", x, kept, of);
+    }
+}
+
+/* Of 16 lanes, those of memory so far apart that each is moved by itself, four after four. */
+static void want_single_moves_512(maker *m, const at_tile_op *op) {
+    bool store = op->kind == AT_T_STORE;
+    int r = store ? op->a : op->dst;
+    for (int i = 0; i < op->lanes; i++) {
+        const char *four = vector_text(m, i < 4 ? r : 31, 16), *z = vector_text(m, r, 64),
+                   *at = memory_text(m, op, 4, 4 * (store ? op->times * i : picked(op, i)));
+        if (store && i >= 4 && i % 4 == 0)
+            WANT(m, "vextractf32x4 xmm31,%s,0x%x", z, (unsigned)i / 4);
+        if (i % 4 == 0) want_two(m, store, "vmovss", four, at);
+        else if (store) WANT(m, "vextractps %s,%s,0x%x", at, four, (unsigned)i % 4);
+        else WANT(m, "vinsertps %s,%s,%s,0x%x", four, four, at, (unsigned)(i % 4 << 4));
+        if (!store && i >= 4 && (i % 4 == 3 || i + 1 == op->lanes))
+            WANT(m, "vinsertf32x4 %s,%s,xmm31,0x%x", z, z, (unsigned)i / 4);
+    }
+    if (op->lanes > 4) m->mask_now = 0;
+}
+
+/* Lane i goes to number times*i of memory, each by itself. */
+static void want_single_stores(maker *m, const at_tile_op *op) {
+    bool v = m->t.target->lanes == 8;
+    const char *a = vector_text(m, op->a, 16);
+    for (int i = 0; i < op->lanes; i++) {
+        const char *to = memory_text(m, op, 4, 4 * op->times * i), *half = i < 4 ? a : "xmm15";
+        if (v && i == 4) WANT(m, "vextractf128 xmm15,%s,0x1", vector_text(m, op->a, 32));
+        if (v && i % 4) WANT(m, "vextractps %s,%s,0x%x", to, half, (unsigned)(i % 4));
+        else if (v) WANT(m, "vmovss %s,%s", to, half);
+        if (!v && i) WANT(m, "movaps xmm15,%s\nshufps xmm15,xmm15,0x%x", a, (unsigned)i);
+        if (!v) WANT(m, "movss %s,%s", to, i ? "xmm15" : a);
     }
 }
 
@@ -238,11 +303,14 @@ static void want(maker *m) {
     case AT_T_LOAD:
     case AT_T_STORE:
         if (op->kind == AT_T_LOAD && op->times) {
-            if (m->t.target->lanes == 16) want_pick(m, op);
-            else want_single_picks(m, op);
+            if (m->t.target->lanes == 16 && op->times > 4) want_single_moves_512(m, op);
+            else if (m->t.target->picks_whole) want_pick(m, op);
+            else want_picks_by_four(m, op);
             return;
         }
-        if (op->times) want_store_apart(m, op);
+        if (op->times > 4 && m->t.target->lanes == 16) want_single_moves_512(m, op);
+        else if (op->times && !m->t.target->masked_stores) want_single_stores(m, op);
+        else if (op->times) want_store_apart(m, op);
         else want_move(m, op);
         if (op->by) want_spread(m, op);
         return;
@@ -269,10 +337,15 @@ static void want(maker *m) {
 /* To be found in every set with vectors, on registers only. */
 static void want_zip(maker *m, const at_tile_op *op) {
     static const char *const names[] = {"unpcklps", "unpckhps", "unpcklpd", "unpckhpd"};
-    const char *d = vector_text(m, op->dst, 16), *a = vector_text(m, op->a, 16),
-               *b = vector_text(m, op->b, 16), *name = names[op->kind - AT_T_ZIP_LOW];
-    if (has_vex(m->t.target)) WANT(m, "v%s %s,%s,%s", name, d, a, b);
-    else WANT(m, "movaps xmm15,%s\n%s xmm15,%s\nmovaps %s,xmm15", a, name, b, d);
+    int bytes = 4 * op->lanes;
+    const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes),
+               *b = vector_text(m, op->b, bytes), *last = "",
+               *name = op->kind == AT_T_FOURS    ? "shufps"
+                       : op->kind == AT_T_HALVES ? "perm2f128"
+                                                 : names[op->kind - AT_T_ZIP_LOW];
+    if (op->kind >= AT_T_FOURS) last = at_format(m->arena, ",0x%x", (unsigned)op->by);
+    if (has_vex(m->t.target)) WANT(m, "v%s %s,%s,%s%s", name, d, a, b, last);
+    else WANT(m, "movaps xmm15,%s\n%s xmm15,%s%s\nmovaps %s,xmm15", a, name, b, last, d);
 }
 
 /* With the entry and return of a tile of twelve pointers, made inside or passed. */
@@ -376,9 +449,22 @@ static void encode_zips(at_arena *a, const at_target *target) {
     for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH2; kind++)
         for (int i = 0; i < n * n * n; i++) {
             at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
+            op->lanes = 4;
             want_zip(&m, op);
         }
     compare_straight(&m, at_format(a, "%s, zips", target->name));
+    if (!target->joins_fours) return;
+    m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+    for (int kind = AT_T_ZIP_LOW; kind <= (target->lanes == 8 ? AT_T_HALVES : AT_T_FOURS); kind++)
+        for (int i = 0; i < n * n * n; i++) {
+            at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
+            op->lanes = (uint8_t)target->lanes;
+            op->by = kind == AT_T_FOURS    ? (i * 37 + 1) % 256
+                     : kind == AT_T_HALVES ? i % 4 | (3 - i / 4 % 4) << 4
+                                           : 0;
+            want_zip(&m, op);
+        }
+    compare_straight(&m, at_format(a, "%s, lanes joined", target->name));
 }
 
 static void want_swap(maker *m, const at_tile_op *op) {
@@ -394,18 +480,22 @@ static void want_swap(maker *m, const at_tile_op *op) {
 
 static void encode_spreads(at_arena *a, const at_target *target) {
     int r[6], n = some_registers(target, r) - (target->lanes == 16);
-    for (int by = 2; by < target->lanes; by++) {
+    for (int number = 4; number < 2 * target->lanes; number++) {
         maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        int by = number / 2;
+        bool cyclic = number % 2;
         for (int plus = 0; plus<by; plus += by> 5 ? by - 1 : 1)
             for (int i = 0; i < 2 * n; i++) {
-                int count = (plus + target->lanes - 1) / by + 1;
+                int count = cyclic ? by : (plus + target->lanes - 1) / by + 1;
                 at_tile_op *op = add_move(&m, AT_T_LOAD, r[i % n], 0, 0, count);
                 op->by = by;
                 op->plus = plus;
+                op->cyclic = cyclic;
                 next_memory(&m, op);
                 want(&m);
             }
-        compare_straight(&m, at_format(a, "%s, spread by %d", target->name, by));
+        compare_straight(
+            &m, at_format(a, "%s, %s by %d", target->name, cyclic ? "going round" : "spread", by));
     }
 }
 
@@ -421,6 +511,24 @@ static void encode_picks(at_arena *a, const at_target *target) {
                 want(&m);
             }
             compare_straight(&m, at_format(a, "%s, %d lanes, %d*i", target->name, lanes, times));
+        }
+}
+
+/* Each of those over several lanes. */
+static void encode_spread_picks(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r) - (target->lanes == 16);
+    for (int times = 2; times <= target->most_step; times++)
+        for (int by = 2; by<target->lanes; by += by> 5 ? 3 : 1) {
+            maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+            for (int i = 0; i < n; i++) {
+                at_tile_op *op = add_move(&m, AT_T_LOAD, r[i], 0, 0, target->lanes - i % 2);
+                op->times = times;
+                op->by = by;
+                op->plus = i % by;
+                next_memory(&m, op);
+                want(&m);
+            }
+            compare_straight(&m, at_format(a, "%s, %d*(i/%d)", target->name, times, by));
         }
 }
 
@@ -620,6 +728,7 @@ static void encoder(const at_target *target) {
     if (target->prelude) encode_lanes(a, target);
     if (target->prelude) encode_spreads(a, target);
     encode_picks(a, target);
+    encode_spread_picks(a, target);
     encode_stores_apart(a, target);
     if (target->gathers) encode_gathers(a, target);
     encode_bumps(a, target);

@@ -462,8 +462,8 @@ static void tails_at_once(at_arena *a, const at_target *target, bool compares) {
  * and behind a loop. */
 static void every_spread(at_arena *a, const at_target *target) {
     for (int by = 2; by < target->lanes; by++)
-        for (int plus = 0; plus < by; plus++) {
-            int n = (plus + target->lanes - 1) / by + 1;
+        for (int number = 0; number < 2 * by; number++) {
+            int plus = number / 2, n = (plus + target->lanes - 1) / by + 1;
             maker m = start_tile(a, target, 4, 0);
             add_move(&m, AT_T_LOAD, 0, 0, 1, target->lanes);
             add_loop(&m, 2, -1);
@@ -471,7 +471,9 @@ static void every_spread(at_arena *a, const at_target *target) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, n);
                 op->by = i == 2 && target->lanes > 4 ? 3 : by;
                 op->plus = i == 2 && target->lanes > 4 ? 2 : i == 3 ? by - 1 : plus;
-                op->lanes = (uint8_t)((op->plus + target->lanes - 1) / op->by + 1);
+                op->cyclic = (number + i) % 2;
+                op->lanes =
+                    (uint8_t)(op->cyclic ? op->by : (op->plus + target->lanes - 1) / op->by + 1);
                 add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
                 add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
             }
@@ -480,12 +482,13 @@ static void every_spread(at_arena *a, const at_target *target) {
             add_bump(&m, 1, 3, -1);
             add_op(&m, AT_T_END);
             add_move(&m, AT_T_STORE, 0, 3, 0, target->lanes);
-            compare_tile(a, finish(&m), at_format(a, "lanes (i + %d)/%d", plus, by));
+            compare_tile(a, finish(&m),
+                         at_format(a, "lanes (i + %d)/%d, or what is left", plus, by));
         }
 }
 
-/* Every way to pick what is loaded from every so many floats, in and behind a loop; the lanes
- * behind are 0. */
+/* Every way to pick what is loaded from every so many floats, in and behind a loop, each in one
+ * lane and in several; the lanes behind are 0. */
 static void every_pick(at_arena *a, const at_target *target) {
     for (int step = 2; step <= target->most_step; step++)
         for (int n = 2; n <= target->lanes; n++) {
@@ -495,6 +498,8 @@ static void every_pick(at_arena *a, const at_target *target) {
             for (int i = 0; i < 4; i++) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, i % 2 ? target->lanes : n);
                 op->times = i == 2 ? 2 : step;
+                op->by = i == 3 || n == 2 ? 0 : 2 + (n + step * i) % (target->lanes - 2);
+                op->plus = op->by ? (n + i) % op->by : 0;
                 add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
                 add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
             }

@@ -63,9 +63,12 @@ static void run_tile(walk *w, const at_tile_call *c) {
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH && !gathers)
             for (int j = 0, n = one ? 1 : op->lanes, apart = moves && op->times; j < n;
-                 j += apart ? 1 : n)
+                 j += apart ? 1 : n) {
+                const int element = op->kind == AT_T_LOAD && op->by ? (j + op->plus) / op->by : j;
                 touch_all(r, at.tensor[op->slot],
-                          at.slot[op->slot] + op->off + (apart ? j * op->times : 0), apart ? 1 : n);
+                          at.slot[op->slot] + op->off + (apart ? element * op->times : 0),
+                          apart ? 1 : n);
+            }
         if (op->kind == AT_T_INDEX) {
             int32_t entry = w->data[at.tensor[op->slot]].i[at.slot[op->slot] + op->off];
             int64_t digit = at_floordiv((int64_t)entry * op->times + op->plus, op->by);
@@ -75,8 +78,10 @@ static void run_tile(walk *w, const at_tile_call *c) {
         }
         bool apart = op->kind == AT_T_STORE && op->times;
         int first = apart ? (int)at_floormod(op->off, op->times) : 0;
-        r->work.stores += op->kind == AT_T_STORE; /* and so many more registers */
-        if (apart) r->work.stores += (first + (op->lanes - 1) * op->times) / t->lanes;
+        bool masked = apart && t->target->masked_stores && op->times <= 4;
+        r->work.stores += op->kind == AT_T_STORE; /* and so many more registers, or lanes */
+        if (masked) r->work.stores += (first + (op->lanes - 1) * op->times) / t->lanes;
+        else if (apart) r->work.stores += op->lanes - 1;
         if (op->kind >= AT_T_FMA) {
             bool both = at_tile_multiplies_and_adds(op);
             bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||

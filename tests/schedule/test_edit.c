@@ -71,8 +71,8 @@ static void end(void) { fixture_close(&e.f); }
     at_edit_nest(e.f.arena, e.tree, e.compute, stage, beside, loop, before, &e.tree, &e.err)
 #define COPY(kind, tensor, reader, name)                                                           \
     at_edit_copy(e.f.arena, e.tree, kind, tensor, reader, name, &e.compute, &e.tree, &e.err)
-#define FACTOR(stage, loop, name)                                                                  \
-    at_edit_factor(e.f.arena, e.tree, stage, loop, name, &e.compute, &e.tree, &e.err)
+#define FACTOR(stage, loop, name, before)                                                          \
+    at_edit_factor(e.f.arena, e.tree, stage, loop, name, before, &e.compute, &e.tree, &e.err)
 
 static void expect_tree(const char *wanted) {
     at_text text = {0};
@@ -205,13 +205,33 @@ static void layout_of_a_choice(void **state) {
 static void factor(void **state) {
     (void)state;
     tile();
-    DO(FACTOR("mul", "k1", "rf"));
+    DO(FACTOR("mul", "k1", "rf", NULL));
     expect_stage("rf[i:N, j:M, k1_r:k1] = sum(k0_r:k0) k < L ? A[i, k]*B[k, j] : 0\n"
                  "    where k = k0_r*k1 + k1_r\n"
                  "mul[i:N, j:M] = sum(k1_r:k1) rf[i, j, k1_r]\n");
     expect_tree("i0, j0 =>\n"
                 "    k0, k1, i1:unroll, j1:vec =>\n"
                 "        @rf = {i0, i1}/i, {j0, j1}/j, k1  // k0\n"
+                "    k1, i1:unroll, j1:vec =>\n"
+                "        @mul = {i0, i1}/i, {j0, j1}/j  // k1\n"
+                "    i1:unroll, j1:vec =>\n"
+                "        @out = {i0, i1}/i, {j0, j1}/j\n");
+    expect_same_outputs();
+    end();
+}
+
+/* The new axis before one of the sum's. */
+static void factor_before(void **state) {
+    (void)state;
+    tile();
+    REFUSED("\"k0\" is no axis of @mul", FACTOR("mul", "k1", "rf", "k0"));
+    DO(FACTOR("mul", "k1", "rf", "j"));
+    expect_stage("rf[i:N, k1_r:k1, j:M] = sum(k0_r:k0) k < L ? A[i, k]*B[k, j] : 0\n"
+                 "    where k = k0_r*k1 + k1_r\n"
+                 "mul[i:N, j:M] = sum(k1_r:k1) rf[i, k1_r, j]\n");
+    expect_tree("i0, j0 =>\n"
+                "    k0, k1, i1:unroll, j1:vec =>\n"
+                "        @rf = {i0, i1}/i, k1, {j0, j1}/j  // k0\n"
                 "    k1, i1:unroll, j1:vec =>\n"
                 "        @mul = {i0, i1}/i, {j0, j1}/j  // k1\n"
                 "    i1:unroll, j1:vec =>\n"
@@ -602,10 +622,10 @@ static void refused(void **state) {
     REFUSED("there is no tensor \"D\"", COPY(AT_COPY_READ, "D", "mul", "x"));
     REFUSED("\"A\" is no sum: its writing needs no copy", COPY(AT_COPY_WRITE, "A", NULL, "x"));
     REFUSED("@out does not read \"A\"", COPY(AT_COPY_LAYOUT, "A", "out", "x"));
-    REFUSED("\"i1\" is no reduction of @mul", FACTOR("mul", "i1", "x"));
+    REFUSED("\"i1\" is no reduction of @mul", FACTOR("mul", "i1", "x", NULL));
     end();
     begin(&matmul_add);
-    REFUSED("\"k\" is all that @mul sums over: split it first", FACTOR("mul", "k", "x"));
+    REFUSED("\"k\" is all that @mul sums over: split it first", FACTOR("mul", "k", "x", NULL));
     REFUSED("rule 1 (leaf): @mul is a sum, which cannot be dissolved",
             at_edit_dissolve(e.f.arena, e.tree, e.compute, "mul", &e.tree, &e.err));
     end();
@@ -617,6 +637,7 @@ int main(void) {
                                        cmocka_unit_test(layout_of_a_reversed_axis),
                                        cmocka_unit_test(layout_of_a_choice),
                                        cmocka_unit_test(factor),
+                                       cmocka_unit_test(factor_before),
                                        cmocka_unit_test(epilogue),
                                        cmocka_unit_test(plain),
                                        cmocka_unit_test(inlined_terms),

@@ -1,0 +1,158 @@
+/* codegen/tile_group.c: stores to every second, third or fourth float that together fill all of
+ * them become stores of whole registers, where the target puts lanes of two registers together:
+ *
+ *     store [y+0] 2*i, r0;  store [y+1] 2*i, r1   ->   store [y+0], r2;  store [y+8], r3
+ *
+ * They stand where the last of them stood. */
+#include "codegen/tile_build.h"
+
+#include <string.h>
+
+enum { MOST_APART = 4 };
+
+typedef struct { /* operations, the first of which goes to the least address */
+    int op[MOST_APART], last;
+} store_group;
+
+static bool ends_body(const at_tile_op *op) {
+    return op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP ||
+           op->kind == AT_T_INDEX;
+}
+
+static int tensor_of(const at_builder *b, int slot) { return b->slots[slot].tensor; }
+
+static bool reads(const at_builder *b, int v, int tensor) {
+    const at_tile_vreg *reg = v >= 0 ? &b->vregs.data[v] : NULL;
+    return reg && reg->load && reg->slot >= 0 && tensor_of(b, reg->slot) == tensor;
+}
+
+/* Does an operation touch what the group stores to? */
+static bool meets(const at_builder *b, const at_tile_op *op, int tensor) {
+    if (op->kind == AT_T_PREFETCH) return false;
+    return reads(b, op->a, tensor) || reads(b, op->b, tensor) ||
+           (op->slot >= 0 && tensor_of(b, op->slot) == tensor);
+}
+
+/* Where the store of the same kind to this place stands in the body; -1: nowhere. */
+static int store_at(const at_builder *b, const at_tile_op *like, int64_t off, int from, int to) {
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_STORE && op->slot == like->slot && op->times == like->times &&
+            op->lanes == like->lanes && op->off == off)
+            return i;
+    }
+    return -1;
+}
+
+/* The group whose least address the store at i of the body from..to has; false: it is none. */
+static bool find_group(const at_builder *b, int i, int from, int to, store_group *g) {
+    const at_tile_op *op = &b->ops.data[i];
+    int first = i;
+    if (op->kind != AT_T_STORE || op->times < 2 || op->times > MOST_APART ||
+        op->lanes != b->l->target->lanes)
+        return false;
+    g->last = i;
+    for (int k = 0; k < op->times; k++) {
+        int at = g->op[k] = k ? store_at(b, op, op->off + k, from, to) : i;
+        if (at < 0) return false;
+        if (at < first) first = at;
+        if (at > g->last) g->last = at;
+    }
+    for (int j = first; j < g->last; j++) {
+        bool is_one = false;
+        for (int k = 0; k < op->times; k++) is_one |= g->op[k] == j;
+        if (!is_one && meets(b, &b->ops.data[j], tensor_of(b, op->slot))) return false;
+    }
+    return true;
+}
+
+static int put_together(at_builder *b, at_tile_kind kind, int x, int y, int by) {
+    int v = at_build_vreg(b, (at_tile_vreg){0});
+    at_tile_op *op = at_build_emit(b, kind);
+    op->dst = (int16_t)v;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    op->by = by;
+    op->lanes = (uint8_t)b->l->target->lanes;
+    return v;
+}
+
+/* In every four lanes: out[i] is the i-th four of those of v[0], v[1], .. in turn. */
+static void interleave_fours(at_builder *b, const int *v, int n, int *out) {
+    if (n == 2) {
+        out[0] = put_together(b, AT_T_ZIP_LOW, v[0], v[1], 0);
+        out[1] = put_together(b, AT_T_ZIP_HIGH, v[0], v[1], 0);
+    } else if (n == 3) { /* lanes 0 2, 1 3; 0 2, 1 3 of the second where they change places */
+        enum { EVEN = 0x88, ODD = 0xdd, EVEN_ODD = 0xd8 };
+        int xy = put_together(b, AT_T_FOURS, v[0], v[1], EVEN),
+            yz = put_together(b, AT_T_FOURS, v[1], v[2], ODD),
+            zx = put_together(b, AT_T_FOURS, v[2], v[0], EVEN_ODD);
+        out[0] = put_together(b, AT_T_FOURS, xy, zx, EVEN);
+        out[1] = put_together(b, AT_T_FOURS, yz, xy, EVEN_ODD);
+        out[2] = put_together(b, AT_T_FOURS, zx, yz, ODD);
+    } else {
+        int low[2], high[2];
+        for (int i = 0; i < 2; i++) {
+            low[i] = put_together(b, AT_T_ZIP_LOW, v[i], v[i + 2], 0);
+            high[i] = put_together(b, AT_T_ZIP_HIGH, v[i], v[i + 2], 0);
+        }
+        out[0] = put_together(b, AT_T_ZIP_LOW, low[0], low[1], 0);
+        out[1] = put_together(b, AT_T_ZIP_HIGH, low[0], low[1], 0);
+        out[2] = put_together(b, AT_T_ZIP_LOW, high[0], high[1], 0);
+        out[3] = put_together(b, AT_T_ZIP_HIGH, high[0], high[1], 0);
+    }
+}
+
+/* Of two halves each: first those of the low ones, then those of the high ones. */
+static void order_halves(at_builder *b, int *v, int n) {
+    int out[MOST_APART];
+    for (int j = 0; j < n; j++) { /* halves 2*j and 2*j + 1, where half h is of v[h % n] */
+        int x = 2 * j, y = x + 1;
+        out[j] = put_together(b, AT_T_HALVES, v[x % n], v[y % n], x / n | (2 + y / n) << 4);
+    }
+    memcpy(v, out, sizeof *v * (size_t)n);
+}
+
+static void store_group_of(at_builder *b, const at_tile_op *old, const store_group *g) {
+    const at_tile_op *first = &old[g->op[0]];
+    int v[MOST_APART], whole[MOST_APART], n = first->times;
+    for (int k = 0; k < n; k++) v[k] = old[g->op[k]].a;
+    interleave_fours(b, v, n, whole);
+    if (b->l->target->lanes == 8) order_halves(b, whole, n);
+    for (int k = 0; k < n; k++) {
+        at_tile_op *op = at_build_emit(b, AT_T_STORE);
+        *op = *first;
+        op->times = 0;
+        op->a = (int16_t)whole[k];
+        op->off = first->off + (int64_t)k * b->l->target->lanes;
+    }
+}
+
+void at_build_group_stores(at_builder *b) {
+    AT_VEC(store_group) groups = {0};
+    const int n = b->ops.len;
+    if (!b->l->target->joins_fours || b->failed) return;
+    int *group_of = AT_NEW_ARRAY(b->l->arena, int, n + 1);
+    memset(group_of, -1, sizeof *group_of * (size_t)n);
+    for (int from = 0, to; from < n; from = to + 1) {
+        for (to = from; to < n && !ends_body(&b->ops.data[to]);) to++;
+        for (int i = from; i < to; i++) {
+            store_group g;
+            bool is_free = group_of[i] < 0 && find_group(b, i, from, to, &g);
+            for (int k = 0; is_free && k < b->ops.data[i].times; k++)
+                is_free = group_of[g.op[k]] < 0;
+            if (!is_free) continue;
+            for (int k = 0; k < b->ops.data[i].times; k++) group_of[g.op[k]] = groups.len;
+            *at_push(b->l->arena, &groups) = g;
+        }
+    }
+    if (!groups.len) return;
+    const at_tile_op *old = b->ops.data;
+    b->ops.data = NULL;
+    b->ops.len = b->ops.cap = 0;
+    for (int i = 0; i < n; i++) {
+        const store_group *g = group_of[i] >= 0 ? &groups.data[group_of[i]] : NULL;
+        if (!g) *at_push(b->l->arena, &b->ops) = old[i];
+        else if (g->last == i) store_group_of(b, old, g);
+    }
+}
