@@ -58,6 +58,7 @@ typedef struct { /* an element vector that lives in a register */
     int64_t lane; /* stride of more than one lane, else 0 */
     int vreg;
     int slot;                  /* where it is loaded from and stored to; -1: nowhere */
+    bool begins_neutral;       /* of one that is stored: what it begins with is, too */
     bool neutral;              /* all lanes hold the neutral element: no term was added yet */
     bool spread;               /* lanes are partial results, */
     bool mixed;                /* which the register did not begin as */

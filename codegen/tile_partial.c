@@ -241,6 +241,43 @@ static bool is_held_key(const at_tile_key *k, int tensor) {
     return k->tensor == tensor && k->slot >= 0;
 }
 
+/* The store of the neutral element to a key's place that stands right before operation `start`, or
+ * before others such; -1: none. */
+static int neutral_store(const at_builder *b, const at_tile_key *k, int start) {
+    const float neutral =
+        at_reduction_neutral(b->l->program->compute->tensors[k->tensor].reduction);
+    for (int i = start - 1; i >= 0; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind != AT_T_STORE || b->slots[op->slot].tensor != k->tensor || op->times)
+            return -1;
+        const at_tile_vreg *v = &b->vregs.data[op->a];
+        if (op->slot != k->slot || op->off != k->off || op->lanes != k->lanes) continue;
+        return v->load == AT_T_CONST && (float)v->number == neutral ? i : -1;
+    }
+    return -1;
+}
+
+static void remove_op(at_builder *b, int at) {
+    at_tile_op *ops = b->ops.data;
+    memmove(ops + at, ops + at + 1, sizeof *ops * (size_t)(b->ops.len - at - 1));
+    b->ops.len--;
+    for (int t = 0; t < b->l->program->compute->num_tensors; t++)
+        if (b->open[t].until && b->open[t].start > at) b->open[t].start--;
+}
+
+/* What was just stored as the beginning of a sum needs not be loaded again: it is stored behind. */
+static void find_neutral(at_builder *b, int tensor) {
+    for (int i = 0; i < b->keys.len; i++) {
+        at_tile_key *k = &b->keys.data[i];
+        if (k->tensor != tensor || k->slot < 0) continue;
+        const int at = neutral_store(b, k, b->open[tensor].start);
+        if (at < 0) continue;
+        remove_op(b, at);
+        k->begins_neutral = true;
+        k->mixed = false;
+    }
+}
+
 /* A tensor that is not the tile's own: its registers are loaded before and stored now. */
 static void load_and_store(at_builder *b, int tensor, int start) {
     int n = 0, kept = 0;
@@ -249,6 +286,11 @@ static void load_and_store(at_builder *b, int tensor, int start) {
     for (int i = 0; i < b->keys.len; i++) {
         const at_tile_key *k = &b->keys.data[i];
         if (!is_held_key(k, tensor)) continue;
+        if (k->begins_neutral) {
+            *load++ = constant(
+                k->vreg, at_reduction_neutral(b->l->program->compute->tensors[tensor].reduction));
+            continue;
+        }
         *load = on_registers(AT_T_LOAD, k->vreg, -1);
         load->lanes = (uint8_t)k->lanes;
         load->slot = (int16_t)k->slot;
@@ -275,6 +317,7 @@ void at_close_reductions(at_builder *b, const at_ir *n) {
     for (int t = 0; t < b->l->program->compute->num_tensors && !b->failed; t++) {
         at_tile_open *o = &b->open[t];
         if (o->until != n) continue;
+        if (o->held) find_neutral(b, t);
         begin_partials(b, t, o->start);
         join_partials(b, t);
         if (o->held) load_and_store(b, t, o->start);

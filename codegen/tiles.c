@@ -188,10 +188,14 @@ static int find_groups(const tiler *x, at_ir *n, const at_ir *run_end, group *gr
     return count;
 }
 
-/* Where neighbours end that write the same tensor as n: a run of zeros, a run of data. */
+/* Where neighbours end that write the same tensor as n: a run of zeros, a run of data; or what a
+ * sum begins with and the sum, which then need not meet in memory. */
 static at_ir *same_target_end(at_ir *n, at_ir *run_end) {
-    at_ir *end = n->next;
+    at_ir *end = n->next, one = *n;
+    one.next = NULL;
     if (target(n) < 0) return end;
+    const bool is_sum = end != run_end && target(end) == target(n) && sums(end);
+    if (is_sum && !sums(n) && !at_counted_loops(&one)) return end->next;
     while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end)) end = end->next;
     return end;
 }

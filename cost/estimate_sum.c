@@ -377,8 +377,8 @@ static void come_beside(const at_speeds *s, at_estimate *sum) {
     sum->memory_ns -= (1 - beside) * est_min(lines_ns, sum->memory_ns);
 }
 
-/* A turn of a parallel loop calls a function and works out addresses. Behind a list, whose end no
- * core foresees, nothing else runs meanwhile. */
+/* A turn of a parallel loop calls a function and works out addresses, while the sums of the turn
+ * before go on. Behind a list, whose end no core foresees, nothing else runs meanwhile. */
 static const double parallel_ns = 5;
 static double parallel_turns(const est_leaf *x, int root) {
     int n = root;
@@ -395,6 +395,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     exceed(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
     double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;
+    const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
     for (int i = root; i < x->num_loops; i++)
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
             if (x->access[k].step[i] == 1) vectors = k;
@@ -423,5 +424,6 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
-    if (t.is_dynamic) e->out->sums_ns += parallel_ns * parallel_turns(x, root);
+    if (t.is_dynamic) e->out->sums_ns += turns_ns;
+    else e->out->sums_ns = est_max(e->out->sums_ns, before_ns + turns_ns);
 }
