@@ -210,7 +210,8 @@ static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
         return;
     }
     if (pick_fours(out, t, op)) return;
-    at_text_addf(out, "v%d = (at_vector){", op->dst);
+    at_text_addf(out, "v%d = (at_vector)%s{", op->dst,
+                 t->slot_is_list[op->slot] ? "(at_mask)" : "");
     for (int i = 0; i < op->lanes; i++)
         at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
                      (long long)(op->off + at_tile_lane_from(op, i)));

@@ -26,9 +26,11 @@ static bool reads(const at_builder *b, int v, int tensor) {
     return reg && reg->load && reg->slot >= 0 && tensor_of(b, reg->slot) == tensor;
 }
 
-/* Does an operation touch what the group stores to? */
-static bool meets(const at_builder *b, const at_tile_op *op, int tensor) {
+/* Does an operation touch what the group stores to, or change a register that was stored? */
+static bool meets(const at_builder *b, const at_tile_op *op, int tensor, const int *stored, int n) {
     if (op->kind == AT_T_PREFETCH) return false;
+    for (int i = 0; i < n && at_tile_defines(op); i++)
+        if (op->dst == stored[i]) return true;
     return reads(b, op->a, tensor) || reads(b, op->b, tensor) ||
            (op->slot >= 0 && tensor_of(b, op->slot) == tensor);
 }
@@ -58,10 +60,12 @@ static bool find_group(const at_builder *b, int i, int from, int to, store_group
         if (at < first) first = at;
         if (at > g->last) g->last = at;
     }
+    int stored[MOST_APART], n = 0;
     for (int j = first; j < g->last; j++) {
         bool is_one = false;
         for (int k = 0; k < op->times; k++) is_one |= g->op[k] == j;
-        if (!is_one && meets(b, &b->ops.data[j], tensor_of(b, op->slot))) return false;
+        if (is_one) stored[n++] = b->ops.data[j].a;
+        else if (meets(b, &b->ops.data[j], tensor_of(b, op->slot), stored, n)) return false;
     }
     return true;
 }
@@ -116,9 +120,13 @@ static void order_halves(at_builder *b, int *v, int n) {
 static void store_group_of(at_builder *b, const at_tile_op *old, const store_group *g) {
     const at_tile_op *first = &old[g->op[0]];
     int v[MOST_APART], whole[MOST_APART], n = first->times;
-    for (int k = 0; k < n; k++) v[k] = old[g->op[k]].a;
-    interleave_fours(b, v, n, whole);
-    if (b->l->target->lanes == 8) order_halves(b, whole, n);
+    bool same = true;
+    for (int k = 0; k < n; k++) {
+        v[k] = whole[k] = old[g->op[k]].a;
+        same &= v[k] == v[0] && b->vregs.data[v[k]].same;
+    }
+    if (!same) interleave_fours(b, v, n, whole);
+    if (!same && b->l->target->lanes == 8) order_halves(b, whole, n);
     for (int k = 0; k < n; k++) {
         at_tile_op *op = at_build_emit(b, AT_T_STORE);
         *op = *first;

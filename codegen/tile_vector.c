@@ -50,7 +50,7 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     if (b->regs->local[v->tensor])
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
-    bool picks = k > 1 && k <= b->l->target->most_step && !b->l->tensors[v->tensor].is_int;
+    bool picks = k > 1 && k <= b->l->target->most_step;
     return k == 0 || k == 1 || picks ? NULL
                                      : at_format(a, "@%s reads %s %lld elements apart",
                                                  n->stmt.label, name, (long long)k);

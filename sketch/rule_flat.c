@@ -17,7 +17,7 @@
 enum {
     MOST_PARTS = 15, /* of the last axis: lanes go round in fewer than the widest register has */
     LEAST_POINTS = 8,
-    LEAST_SUMMED = 256, /* so that joining the partial sums is little beside them */
+    LEAST_SUMMED = 1024, /* so that joining the partial sums is little beside them */
     MOST_OF_MATRIX = 64,
     MOST_SUMS = 64, /* of all parts: their partial ones are in memory */
     MOST_TERMS = 16 /* of a sum */
@@ -85,6 +85,8 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     for (int k = 0; k < t->num_axes + t->num_reduce; k++)
         if (t->axes[k].begin || f->divisor[k]) return RULE_SKIP;
     if (asks_for(t->body, points) || asks_for(t->body, parts)) return RULE_SKIP;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (s->facts->compute->tensors[f->access[i].tensor].is_int) return RULE_SKIP;
     for (int i = 0; i < f->num_accesses; i++)
         if (!is_flat(&f->access[i], points, parts, f->extent[parts]) &&
             (is_sum || !is_packed(s, stage, &f->access[i], points)))

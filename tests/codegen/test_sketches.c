@@ -208,6 +208,12 @@ static void operators(void **state) {
         {"block_sparse_dense", "M=9,R=3,Q=4,E=11,B=3,C=2"},
         {"block_sparse_dense", "M=5,R=3,Q=4,E=11,B=19,C=9"},
         {"tests/te/lower_triangle", "N=31,M=3"},
+        {"tests/te/colours", "H=9,W=114,C=3"},
+        {"tests/te/colours", "H=2,W=40,C=7"},
+        {"tests/te/points", "N=349,D=3"},
+        {"tests/te/small_matrices", "N=37,R=3"},
+        {"tests/te/small_matrices", "N=33,R=4"},
+        {"tests/te/spread_entries", "N=40,K=16"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     const char *only = getenv("AT_ONLY");
