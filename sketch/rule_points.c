@@ -43,8 +43,8 @@ static int points_of(const sketch_state *s, int stage) {
     while (p >= 0 && parts * f->extent[p] <= MOST_PARTS) parts *= f->extent[p--];
     if (p < 0 || t->num_axes - 1 - p > MOST_OUTER || f->extent[p] < LEAST_POINTS) return -1;
     if (terms > MOST_TERMS || terms * (double)parts > MOST_WRITTEN) return -1;
-    /* Of one part each a tile has lanes along points that are not far apart. */
-    return step_of(f, p) >= (parts > 1 ? 0 : TILE_MOST_STEP + 1) ? p : -1;
+    if (parts == 1 && tile_vector_of(s, stage) >= 0) return -1; /* a tile is better */
+    return step_of(f, p) >= (parts > 1 ? 0 : 2) ? p : -1;
 }
 
 static rule_verdict applies(const sketch_state *s, int stage) {
