@@ -167,21 +167,7 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
     const at_tile_vreg *r = &x->vreg[v];
     if (!r->load) AT_BUG("a computed value of a tile lost its register");
     take_register(x, v, i, keep, num_keep);
-    *at_push(x->l->arena, &x->out) =
-        (at_tile_op){.kind = r->load,
-                     .lanes = r->lanes,
-                     .slot = r->slot,
-                     .off = r->off,
-                     .by = r->by,
-                     .plus = r->plus,
-                     .cyclic = r->cyclic,
-                     .times = r->times,
-                     .number = r->number,
-                     .mem = r->pooled && r->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
-                     .dst = (int16_t)x->life[v].reg,
-                     .a = -1,
-                     .b = -1,
-                     .trip_arg = -1};
+    *at_push(x->l->arena, &x->out) = at_tile_load_of(r, x->life[v].reg);
 }
 
 /* Its operand's register, where that is free now. */

@@ -32,6 +32,23 @@ bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w) {
            w->pooled == v->pooled && memcmp(&w->number, &v->number, sizeof v->number) == 0;
 }
 
+at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
+    return (at_tile_op){.kind = v->load,
+                        .lanes = v->lanes,
+                        .slot = v->slot,
+                        .off = v->off,
+                        .by = v->by,
+                        .plus = v->plus,
+                        .cyclic = v->cyclic,
+                        .times = v->times,
+                        .number = v->number,
+                        .mem = v->pooled && v->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
+                        .dst = (int16_t)into,
+                        .a = -1,
+                        .b = -1,
+                        .trip_arg = -1};
+}
+
 /* Shared within the straight-line body. */
 int at_build_load(at_builder *b, at_tile_vreg v) {
     if (v.load == AT_T_CONST) {

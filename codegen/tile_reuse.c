@@ -171,21 +171,6 @@ static int held(reuser *r, int v, int from, int to, int held[][2], int *num_held
     return held[(*num_held)++][1];
 }
 
-static at_tile_op load_of(const at_tile_vreg *v, int into) {
-    return (at_tile_op){.kind = v->load,
-                        .lanes = v->lanes,
-                        .slot = v->slot,
-                        .off = v->off,
-                        .by = v->by,
-                        .plus = v->plus,
-                        .cyclic = v->cyclic,
-                        .times = v->times,
-                        .dst = (int16_t)into,
-                        .a = -1,
-                        .b = -1,
-                        .trip_arg = -1};
-}
-
 /* The same of loads whose lanes are put together; how many operations that adds. */
 static int lift_loads(reuser *r, int from, int to) {
     int all[MOST_HELD][2], n = 0, depth = 0;
@@ -200,7 +185,8 @@ static int lift_loads(reuser *r, int from, int to) {
         }
     }
     memmove(r->ops + from + n, r->ops + from, sizeof *r->ops * (size_t)(r->n - from));
-    for (int i = 0; i < n; i++) r->ops[from + i] = load_of(&r->out->vregs[all[i][0]], all[i][1]);
+    for (int i = 0; i < n; i++)
+        r->ops[from + i] = at_tile_load_of(&r->out->vregs[all[i][0]], all[i][1]);
     r->n += n;
     r->found |= n > 0;
     return n;
