@@ -2,11 +2,22 @@
  * part of that one's text by its terms, before all other rules: its elements are never stored.
  *
  *     r2[i, j] = sum(d:2) x[i, d]*x[j, d]; out[i] = sum(j) q[j]*exp(r2[i, j])
- *                 ->    out[i] = sum(j) q[j]*exp(x[i, 0]*x[j, 0] + x[i, 1]*x[j, 1])  */
+ *                 ->    out[i] = sum(j) q[j]*exp(x[i, 0]*x[j, 0] + x[i, 1]*x[j, 1])
+ *
+ * So does one over the few parts of a point, such as its colours, that only parts of points need:
+ * lanes along points work it out once.
+ *
+ *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
+ *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
 #include "schedule/edit.h"
 #include "sketch/tile.h"
 
-enum { MOST_TERMS = 8, MOST_READS = 64 /* in all places where it is read */ };
+enum {
+    MOST_TERMS = 8,
+    MOST_READS = 64, /* in all places where it is read */
+    LEAST_POINTS = 64,
+    MOST_PARTS = 4 /* of a point, which lie side by side */
+};
 
 /* Is an extent a number that no knob decides? */
 static bool is_fixed(const at_facts *f, const at_expr *e) {
@@ -53,6 +64,45 @@ static int reader_of(const sketch_state *s, int stage) {
     return points <= sketch_elements(s, stage) ? found : -1;
 }
 
+/* Does the reader need an element for each part of a point: the last axis of its own? */
+static bool has_parts(const at_facts *f, int stage, int reader) {
+    const at_tensor *x = &f->compute->tensors[stage], *r = &f->compute->tensors[reader];
+    const int points = x->num_axes - 1;
+    if (r->num_reduce || r->num_axes != x->num_axes + 1 ||
+        f->of[reader].extent[points + 1] > MOST_PARTS)
+        return false;
+    for (int i = 0; i < f->of[reader].num_accesses; i++) {
+        const at_access *a = &f->of[reader].access[i];
+        if (a->tensor != stage) continue;
+        int64_t stride = 1;
+        bool moves = !a->known || a->stride[points + 1] != 0;
+        for (int k = points; k >= 0; stride *= f->of[stage].extent[k--])
+            moves |= a->stride[k] != stride;
+        if (moves) return false;
+    }
+    return true;
+}
+
+/* Is it a sum over the parts of a point that only parts of points need? */
+static bool is_of_points(const sketch_state *s, int stage) {
+    const at_facts *f = s->facts;
+    const int points = f->compute->tensors[stage].num_axes - 1;
+    int readers = 0;
+    if (points < 0 || f->of[stage].extent[points] < LEAST_POINTS || terms_of(f, stage) > MOST_PARTS)
+        return false;
+    for (int i = 0; i < f->of[stage].num_accesses; i++) {
+        const int64_t stride = f->of[stage].access[i].stride[points];
+        if (stride < 1 || stride > MOST_PARTS) return false;
+    }
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        if (!f->of[r].is_stage || !at_facts_count_reads(f->compute->tensors[r].body, stage))
+            continue;
+        if (!has_parts(f, stage, r)) return false;
+        readers++;
+    }
+    return readers > 0;
+}
+
 static bool has_lanes(const sketch_state *s, int stage) {
     return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
            tile_lanes_of(s, stage) >= 0;
@@ -63,11 +113,14 @@ static sketch_state *with_terms(const sketch_state *s, int stage, const at_facts
     const at_facts *f = s->facts;
     const at_tensor *x = &f->compute->tensors[stage];
     int64_t terms = terms_of(f, stage);
-    int reader = terms ? reader_of(s, stage) : -1, reads = 0;
+    const bool of_points = terms && is_of_points(s, stage);
+    int reader = terms && !of_points ? reader_of(s, stage) : -1, reads = 0;
     at_error why;
-    if (reader < 0 || !sketch_is_arithmetic(x->body, &reads) ||
-        terms * reads * at_facts_count_reads(f->compute->tensors[reader].body, stage) > MOST_READS)
-        return NULL;
+    if ((reader < 0 && !of_points) || !sketch_is_arithmetic(x->body, &reads)) return NULL;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++)
+        if (f->of[r].is_stage &&
+            terms * reads * at_facts_count_reads(f->compute->tensors[r].body, stage) > MOST_READS)
+            return NULL;
     at_edit e = {.kind = AT_EDIT_INLINE, .stage = x->name};
     for (int k = 0; k < x->num_reduce; k++) {
         e.names[k] = x->axes[x->num_axes + k].name;
@@ -77,7 +130,9 @@ static sketch_state *with_terms(const sketch_state *s, int stage, const at_facts
     if (sketch_step(b, &e, &why) != AT_OK || sketch_look_again(b, given, &why) != AT_OK)
         return NULL;
     /* Of what lies apart no vectors are read. */
-    return has_lanes(b, at_compute_find(b->compute, f->compute->tensors[reader].name)) ? b : NULL;
+    return of_points || has_lanes(b, at_compute_find(b->compute, f->compute->tensors[reader].name))
+               ? b
+               : NULL;
 }
 
 void sketch_inline_terms(sketch_state *s, const at_facts_given *given) {
