@@ -78,7 +78,8 @@ static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
 
 static bool value_is_spread(at_low *l, const at_value *v, int sym) {
     if (!v) return true;
-    if (v->at || !cond_is_straight(l, v->cond, sym)) return false;
+    if (v->at && (at_aff_deps(l, v->at) & AT_BIT(sym))) return false;
+    if (!cond_is_straight(l, v->cond, sym)) return false;
     return indices_are_spread(l, v->ix, v->tensor, sym) && value_is_spread(l, v->a, sym) &&
            value_is_spread(l, v->b, sym);
 }

@@ -92,7 +92,7 @@ static bool is_exact(at_low *l, const at_aff *x, int64_t *bounds) {
 static int64_t step_of(const masker *m, const at_aff *atom) {
     int64_t k = 0;
     for (int i = 0; i < atom->n; i++)
-        if (AT_BIT(atom->t[i].sym) & m->lanes) k = atom->t[i].k;
+        if (atom->t[i].sym < AT_MAX_LOOPS && (AT_BIT(atom->t[i].sym) & m->lanes)) k = atom->t[i].k;
     return k;
 }
 
@@ -116,7 +116,9 @@ static bool is_mask_atom(const masker *m, const at_aff *atom, mask_atom *out) {
     out->rest = at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, out->entry), out->k));
     const at_sym s = l->syms.data[out->entry];
     for (int i = 0; i < s.of->n; i++) /* a vector of entries lies side by side */
-        if (AT_BIT(s.of->t[i].sym) & m->lanes && s.of->t[i].k != 1) return false;
+        if (s.of->t[i].sym < AT_MAX_LOOPS && (AT_BIT(s.of->t[i].sym) & m->lanes) &&
+            s.of->t[i].k != 1)
+            return false;
     return !(at_aff_opaque_deps(l, s.of) & m->lanes) && is_exact(l, out->rest, out->bounds) &&
            lies_inside(m, s.tensor, s.of);
 }

@@ -58,6 +58,22 @@ static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
     return true;
 }
 
+/* Is the loop a piece of fused lanes that run through all of their pieces, as lowering has them
+ * where every access goes on in the same steps, is the same for some neighbours, or goes round? */
+static bool is_flat(const at_estimator *e, const est_leaf *x, int loop) {
+    const est_loop *l = &x->loop[loop], *inner = l + 1;
+    if (loop + 1 >= x->num_loops || inner->node != l->node || inner->ann != AT_ANN_VEC ||
+        l->node->ann != AT_ANN_VEC || l->sums)
+        return false;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const int64_t far = x->access[k].step[loop], near = x->access[k].step[loop + 1];
+        const bool goes_on = near > 0 && far == near * (int64_t)inner->turns,
+                   goes_round = near == 1 && far == 0, spread = near == 0;
+        if (!goes_on && !goes_round && !spread) return false;
+    }
+    return (double)e->o.target->lanes > inner->turns;
+}
+
 /* How many products are terms of the sum or difference e? */
 static int products(const at_expr *e) {
     if (e->op == AT_X_ADD || e->op == AT_X_SUB) return products(e->arg[0]) + products(e->arg[1]);
@@ -93,6 +109,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
                     .ends =
                         end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0};
+    int64_t flat = 1; /* lanes beside those of a vector's own loop */
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
@@ -113,7 +130,12 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
         if (vector && !is_vector(e, x, i)) t->width = 1, t->slower = slower_apart(e->o.speeds);
         t->is_shifted |= l->is_shifted;
-        int64_t turns = (int64_t)l->turns;
+        if (is_flat(e, x, i)) {
+            flat *= (int64_t)l->turns;
+            continue;
+        }
+        int64_t turns = (int64_t)l->turns * (vector ? flat : 1);
+        if (vector) flat = 1;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {
             for (int k = 0; k < x->num_accesses; k++)
                 t->step[k][t->num_parts] = x->access[k].step[i];

@@ -117,6 +117,11 @@ static at_status parse_brackets(parser *p, axis_list *axes, bool *named) {
 }
 
 static at_status parse_decl(parser *p, at_tensor *t) {
+    if (at(p, "="))
+        return FAIL(p,
+                    "expected ':' and input, weight or index; what is computed or a table has "
+                    "names for its axes: %s[i:5] = ..",
+                    t->name);
     AT_TRY(expect(p, ":"));
     if (at(p, "input")) t->role = AT_ROLE_INPUT;
     else if (at(p, "weight")) t->role = AT_ROLE_WEIGHT;

@@ -187,6 +187,9 @@ static const struct {
     {"x[N] input", "c:1:6: expected ':', got 'input'\nx[N] input\n     ^"},
     {"x[N] : output",
      "c:1:8: expected input, weight or index, got 'output'\nx[N] : output\n       ^"},
+    {"k[2] = {1, 2}\n", "c:1:6: expected ':' and input, weight or index; what is computed or a "
+                        "table has names for its "
+                        "axes: k[i:5] = .., got '='\nk[2] = {1, 2}\n     ^"},
     {"x[N] : input y[N] : input",
      "c:1:14: expected a new line, got 'y'\nx[N] : input y[N] : input\n             ^"},
     {"x[N] : input\nx[M] : input", "c:2:1: \"x\" is defined twice\nx[M] : input\n^"},
