@@ -174,9 +174,9 @@ static bool aff_mentions(const at_low *l, const at_aff *x, int sym) {
     return false;
 }
 
-bool at_cond_mentions(const at_low *l, const at_cond *c, int sym) {
-    return c && (aff_mentions(l, c->atom, sym) || at_cond_mentions(l, c->a, sym) ||
-                 at_cond_mentions(l, c->b, sym));
+static bool cond_mentions(const at_low *l, const at_cond *c, int sym) {
+    return c && (aff_mentions(l, c->atom, sym) || cond_mentions(l, c->a, sym) ||
+                 cond_mentions(l, c->b, sym));
 }
 
 static bool ix_mentions(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
@@ -187,14 +187,14 @@ static bool ix_mentions(const at_low *l, const at_aff *const *ix, int tensor, in
 
 static bool value_mentions(const at_low *l, const at_value *v, int sym) {
     return v && (ix_mentions(l, v->ix, v->tensor, sym) || aff_mentions(l, v->at, sym) ||
-                 at_cond_mentions(l, v->cond, sym) || value_mentions(l, v->a, sym) ||
+                 cond_mentions(l, v->cond, sym) || value_mentions(l, v->a, sym) ||
                  value_mentions(l, v->b, sym));
 }
 
 static bool stmt_mentions(const at_low *l, const at_stmt *n, int sym) {
     return aff_mentions(l, n->at, sym) || aff_mentions(l, n->integer, sym) ||
            ix_mentions(l, n->ix, n->tensor, sym) || value_mentions(l, n->val, sym) ||
-           at_cond_mentions(l, n->guard, sym);
+           cond_mentions(l, n->guard, sym);
 }
 
 static bool node_mentions(const at_low *l, const at_ir *n, int sym) {

@@ -138,7 +138,6 @@ at_mask at_ir_loops(const at_ir *list);      /* loop symbols bound in a list and
 at_mask at_counted_loops(const at_ir *list); /* those of them that are counted */
 /* Does anything in a list depend on this symbol, directly or inside another? */
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
-bool at_cond_mentions(const at_low *l, const at_cond *c, int sym);
 /* The bounds of a loop, constant or not. */
 const at_aff *at_ir_lo(at_low *l, const at_ir *n);
 const at_aff *at_ir_hi(at_low *l, const at_ir *n);

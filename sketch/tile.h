@@ -35,9 +35,7 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x);
 /* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
  * short sum or along the sum; or they would of a copy in blocks. */
 bool tile_reads_vectors(const sketch_state *s, int stage, int axis);
-/* Has the axis points whose two to four parts, the last axis, lie side by side? */
 enum { TILE_MOST_STEP = 4 }; /* elements from lane to lane */
-bool tile_has_parts(const sketch_state *s, int stage, int axis);
 /* Lanes along the axis read every so many elements, which a copy would not make faster. */
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */

@@ -46,7 +46,8 @@ static bool has_own_window(const sketch_state *s, int stage, const at_access *x)
     return t->num_reduce > 1 && short_steps(f, t->num_axes + t->num_reduce - 1);
 }
 
-bool tile_has_parts(const sketch_state *s, int stage, int axis) {
+/* Has the axis points whose two to four parts, the last axis, lie side by side? */
+static bool has_parts(const sketch_state *s, int stage, int axis) {
     const int last = s->facts->compute->tensors[stage].num_axes - 1;
     const int64_t parts = axis == last - 1 ? s->facts->of[stage].extent[last] : 0;
     return parts > 1 && parts <= TILE_MOST_STEP;
@@ -55,7 +56,7 @@ bool tile_has_parts(const sketch_state *s, int stage, int axis) {
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     if (x->stride[axis] <= 1 || x->stride[axis] > TILE_MOST_STEP) return false;
-    if (tile_has_parts(s, stage, axis) && tile_sums_are_short(s, stage)) return true;
+    if (has_parts(s, stage, axis) && tile_sums_are_short(s, stage)) return true;
     bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
          summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
     return (stored || summed) && !is_worth_packing(s, stage, x);
