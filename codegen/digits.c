@@ -59,7 +59,8 @@ static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int ten
 
 /* floor(x/by) <= y where x <= by*y + by - 1, and >= y where x >= by*y: an atom that has a loop in
  * one such quotient only says the same of the loop. Others stay as they are. */
-static const at_aff *straightened(at_low *l, const at_aff *atom, int sym) {
+static const at_aff *straightened(at_low *l, const at_aff *atom, const void *loop) {
+    const int sym = *(const int *)loop;
     const int digit = at_aff_digit(l, atom, sym);
     const int64_t k = digit < 0 ? 0 : at_aff_coef(atom, digit);
     if ((k != 1 && k != -1) || at_aff_coef(atom, sym)) return atom;
@@ -72,7 +73,8 @@ static const at_aff *straightened(at_low *l, const at_aff *atom, int sym) {
 /* Are all its atoms affine in the loop, once straightened? */
 static bool cond_is_straight(at_low *l, const at_cond *c, int sym) {
     if (!c) return true;
-    if (c->atom && at_aff_opaque_deps(l, straightened(l, c->atom, sym)) & AT_BIT(sym)) return false;
+    if (c->atom && at_aff_opaque_deps(l, straightened(l, c->atom, &sym)) & AT_BIT(sym))
+        return false;
     return cond_is_straight(l, c->a, sym) && cond_is_straight(l, c->b, sym);
 }
 
@@ -142,7 +144,7 @@ static void split_digits(at_low *l, at_ir *n, cut_pieces *cuts) {
         int64_t by;
         while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
             if (stays_whole(l, n)) {
-                at_ir_change_atoms(l, n->child, straightened, n->loop.sym);
+                at_ir_change_atoms(l, n->child, straightened, &n->loop.sym);
                 break;
             }
             int outer = -1, inner = -1;

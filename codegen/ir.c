@@ -78,13 +78,28 @@ void at_range_leave(at_low *l, const at_ir *loop, at_sym old) {
 
 /* ---- substitution ---------------------------------------------------------------------------- */
 
-static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_aff *y) {
+static const at_cond *cond_change(at_low *l, const at_cond *c, at_atom_change *change,
+                                  const void *context) {
     if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
     at_cond *n = at_copy(l->arena, c, sizeof *c);
-    if (c->op == AT_C_ATOM) n->atom = at_aff_subst(l, c->atom, sym, y);
-    if (c->a) n->a = cond_subst(l, c->a, sym, y);
-    if (c->b) n->b = cond_subst(l, c->b, sym, y);
+    if (c->op == AT_C_ATOM) n->atom = change(l, c->atom, context);
+    n->a = cond_change(l, c->a, change, context);
+    n->b = cond_change(l, c->b, change, context);
     return n;
+}
+
+typedef struct {
+    int sym;
+    const at_aff *by;
+} substitution;
+
+static const at_aff *atom_subst(at_low *l, const at_aff *atom, const void *context) {
+    const substitution *s = context;
+    return at_aff_subst(l, atom, s->sym, s->by);
+}
+
+static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_aff *y) {
+    return cond_change(l, c, atom_subst, &(substitution){sym, y});
 }
 
 static int num_dims(const at_low *l, int tensor) { return l->tensors[tensor].num_axes; }
@@ -133,32 +148,24 @@ void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     }
 }
 
-static const at_cond *cond_change(at_low *l, const at_cond *c, at_atom_change *change, int sym) {
-    if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
-    at_cond *n = at_copy(l->arena, c, sizeof *c);
-    if (c->op == AT_C_ATOM) n->atom = change(l, c->atom, sym);
-    n->a = cond_change(l, c->a, change, sym);
-    n->b = cond_change(l, c->b, change, sym);
-    return n;
-}
-
-static const at_value *value_change(at_low *l, const at_value *v, at_atom_change *change, int sym) {
+static const at_value *value_change(at_low *l, const at_value *v, at_atom_change *change,
+                                    const void *context) {
     if (!v || v->op == AT_V_CONST) return v;
     at_value *n = at_copy(l->arena, v, sizeof *v);
-    n->cond = cond_change(l, v->cond, change, sym);
-    n->a = value_change(l, v->a, change, sym);
-    n->b = value_change(l, v->b, change, sym);
+    n->cond = cond_change(l, v->cond, change, context);
+    n->a = value_change(l, v->a, change, context);
+    n->b = value_change(l, v->b, change, context);
     return n;
 }
 
-void at_ir_change_atoms(at_low *l, at_ir *list, at_atom_change *change, int sym) {
+void at_ir_change_atoms(at_low *l, at_ir *list, at_atom_change *change, const void *context) {
     for (at_ir *n = list; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
-            n->stmt.guard = cond_change(l, n->stmt.guard, change, sym);
-            n->stmt.val = value_change(l, n->stmt.val, change, sym);
+            n->stmt.guard = cond_change(l, n->stmt.guard, change, context);
+            n->stmt.val = value_change(l, n->stmt.val, change, context);
         }
-        at_ir_change_atoms(l, n->child, change, sym);
-        at_ir_change_atoms(l, n->other, change, sym);
+        at_ir_change_atoms(l, n->child, change, context);
+        at_ir_change_atoms(l, n->other, change, context);
     }
 }
 

@@ -145,8 +145,8 @@ at_mask at_ir_loops_of(const at_ir *n); /* of one node, without its neighbours *
 void at_ir_subst(at_low *l, at_ir *list, int sym,
                  const at_aff *y); /* in place, in a list and below */
 /* Every atom of the conditions of statements, in place, in a list and below, becomes another. */
-typedef const at_aff *at_atom_change(at_low *l, const at_aff *atom, int sym);
-void at_ir_change_atoms(at_low *l, at_ir *list, at_atom_change *change, int sym);
+typedef const at_aff *at_atom_change(at_low *l, const at_aff *atom, const void *context);
+void at_ir_change_atoms(at_low *l, at_ir *list, at_atom_change *change, const void *context);
 at_cond_op at_cond_decide(at_low *l, const at_cond *c,
                           const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
 /* Whether x >= 0, by ranges and by what facts say of loops that x depends on. */

@@ -166,6 +166,11 @@ int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
  * none of which reaches beyond the last one that is asked for, and which of the eight each lane is.
  * false: steps are too wide for that, or it ends too early. */
 bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]);
+/* Is a store to every so many floats one of registers of which masks let lanes be written? Else
+ * they are stored one by one. */
+static inline bool at_tile_stores_by_masks(const at_target *t, const at_tile_op *op) {
+    return t->masked_stores && op->times <= AT_TILE_WHOLE_STEP;
+}
 /* How many floats lie between the first that a load or store moves and the last, both included. */
 int64_t at_tile_span(const at_tile_op *op);
 /* Of a store to every so many floats: in how many registers these lie, and where each begins, which
@@ -182,6 +187,11 @@ int at_tile_spread_before(const at_tile_op *op);
 /* Does it change the register dst? */
 static inline bool at_tile_defines(const at_tile_op *op) {
     return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
+}
+/* Does a straight-line body end with it, or what its pointers lead to change? */
+static inline bool at_tile_ends_body(const at_tile_op *op) {
+    return op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP ||
+           op->kind == AT_T_INDEX;
 }
 /* Is it a product that is added to a sum, or taken from it? Then a target may have one instruction
  * for both. */

@@ -135,6 +135,8 @@ int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
+/* Does an operation, a store aside, read this tensor? */
+bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);
 
 /* functions.c: a function of what is in a virtual register, which stays; the float of an integer.

@@ -39,7 +39,7 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
 
 /* To every so many floats: by masks, or one by one. */
 static void store_apart(at_text *out, const at_tile *t, const at_tile_op *op) {
-    bool by_masks = t->target->masked_stores && op->times <= AT_TILE_WHOLE_STEP;
+    bool by_masks = at_tile_stores_by_masks(t->target, op);
     for (int i = 0; i < op->lanes && !by_masks; i++)
         at_text_addf(out, "%sp%d[%lld] = v%d[%d];", i ? " " : "", op->slot,
                      (long long)(op->off + at_tile_lane_from(op, i)), op->a, i);

@@ -14,25 +14,14 @@ typedef struct { /* operations, the first of which goes to the least address */
     int op[MOST_APART], last;
 } store_group;
 
-static bool ends_body(const at_tile_op *op) {
-    return op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP ||
-           op->kind == AT_T_INDEX;
-}
-
 static int tensor_of(const at_builder *b, int slot) { return b->slots[slot].tensor; }
-
-static bool reads(const at_builder *b, int v, int tensor) {
-    const at_tile_vreg *reg = v >= 0 ? &b->vregs.data[v] : NULL;
-    return reg && reg->load && reg->slot >= 0 && tensor_of(b, reg->slot) == tensor;
-}
 
 /* Does an operation touch what the group stores to, or change a register that was stored? */
 static bool meets(const at_builder *b, const at_tile_op *op, int tensor, const int *stored, int n) {
     if (op->kind == AT_T_PREFETCH) return false;
     for (int i = 0; i < n && at_tile_defines(op); i++)
         if (op->dst == stored[i]) return true;
-    return reads(b, op->a, tensor) || reads(b, op->b, tensor) ||
-           (op->slot >= 0 && tensor_of(b, op->slot) == tensor);
+    return at_build_reads(b, op, tensor) || (op->slot >= 0 && tensor_of(b, op->slot) == tensor);
 }
 
 /* Where the store of the same kind to this place stands in the body; -1: nowhere. */
@@ -143,7 +132,7 @@ void at_build_group_stores(at_builder *b) {
     int *group_of = AT_NEW_ARRAY(b->l->arena, int, n + 1);
     memset(group_of, -1, sizeof *group_of * (size_t)n);
     for (int from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && !ends_body(&b->ops.data[to]);) to++;
+        for (to = from; to < n && !at_tile_ends_body(&b->ops.data[to]);) to++;
         for (int i = from; i < to; i++) {
             store_group g;
             bool is_free = group_of[i] < 0 && find_group(b, i, from, to, &g);

@@ -419,9 +419,7 @@ static void in_registers(at_builder *b, const at_ir *n, const at_tile_place *p) 
     accumulate(b, acc, n, k->spread && lanes < b->l->target->lanes ? lanes : 0);
 }
 
-/* Does operation i, a store aside, read this tensor? */
-static bool reads(const at_builder *b, int i, int tensor) {
-    const at_tile_op *op = &b->ops.data[i];
+bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor) {
     const int regs[] = {op->a, op->b};
     for (int j = 0; j < 2; j++) {
         const at_tile_vreg *v = regs[j] >= 0 ? &b->vregs.data[regs[j]] : NULL;
@@ -442,7 +440,7 @@ static int last_store(const at_builder *b, int s, int64_t off, int lanes) {
         if (same && (op->off >= off + lanes || off >= op->off + at_tile_span(op))) continue;
         if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes && !op->times)
             return i;
-        if (reads(b, i, tensor)) return -1;
+        if (at_build_reads(b, op, tensor)) return -1;
         if (op->kind == AT_T_STORE && b->slots[op->slot].tensor == tensor) return -1;
     }
     return -1;

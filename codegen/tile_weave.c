@@ -29,11 +29,6 @@ typedef struct weaver {
     at_tile_op *room; /* for one group */
 } weaver;
 
-static bool ends_body(const at_tile_op *op) {
-    return op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP ||
-           op->kind == AT_T_INDEX;
-}
-
 static const at_tile_op *op_of(const weaver *w, int i) { return &w->ops[w->body[i]]; }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -169,7 +164,7 @@ at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const a
     for (int v = 0; v < num_vregs; v++) w.made_at[v] = -1;
     any = false;
     for (int i = 0; i <= num_ops; i++) {
-        if (i < num_ops && !ends_body(&ops[i])) {
+        if (i < num_ops && !at_tile_ends_body(&ops[i])) {
             if (ops[i].kind != AT_T_PREFETCH) w.body[w.n++] = i;
             continue;
         }

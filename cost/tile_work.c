@@ -39,9 +39,9 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     case AT_T_GATHER: k->loads += times * op->lanes; return;
     case AT_T_STORE:
         if (!op->times) k->stores += times;
-        else if (!w->t->target->masked_stores || op->times > AT_TILE_WHOLE_STEP)
-            k->stores += times * op->lanes;
-        else k->stores += times * at_tile_spread_parts(op, w->t->lanes);
+        else if (at_tile_stores_by_masks(w->t->target, op))
+            k->stores += times * at_tile_spread_parts(op, w->t->lanes);
+        else k->stores += times * op->lanes;
         return;
     case AT_T_FMA:
     case AT_T_FNMA:

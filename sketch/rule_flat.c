@@ -53,12 +53,6 @@ static int points_of(const at_tensor *t, double terms) {
     return t->num_reduce ? t->num_axes + t->num_reduce - 1 : -1;
 }
 
-static double terms_of(const at_tensor *t, const at_stage_facts *f) {
-    double terms = 1;
-    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++) terms *= (double)f->extent[k];
-    return terms;
-}
-
 /* Are they small matrices, each of which is whole registers? */
 static bool has_matrices(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
@@ -71,10 +65,10 @@ static bool has_matrices(const sketch_state *s, int stage) {
 static rule_verdict applies(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
-    const double terms = terms_of(t, f);
+    const double terms = tile_terms_of(s, stage);
     double sums = 1;
     const int parts = t->num_axes - 1, points = points_of(t, terms);
-    if (parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage))
+    if (terms <= 0 || parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage))
         return RULE_SKIP;
     const bool is_sum = points > parts;
     if (f->extent[parts] < 2 || f->extent[parts] > MOST_PARTS ||
@@ -82,8 +76,6 @@ static rule_verdict applies(const sketch_state *s, int stage) {
         return RULE_SKIP;
     for (int k = 0; k < parts; k++) sums *= (double)f->extent[k];
     if (is_sum && (terms < LEAST_SUMMED || sums > MOST_SUMS)) return RULE_SKIP;
-    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
-        if (t->axes[k].begin || f->divisor[k]) return RULE_SKIP;
     if (asks_for(t->body, points) || asks_for(t->body, parts)) return RULE_SKIP;
     for (int i = 0; i < f->num_accesses; i++)
         if (s->facts->compute->tensors[f->access[i].tensor].is_int) return RULE_SKIP;
@@ -96,11 +88,9 @@ static rule_verdict applies(const sketch_state *s, int stage) {
 
 /* Loops of a long sum over points, which begins with those of all axes but the last. */
 static at_status make_sum(sketch_state *s, int stage, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
-    const char *parts[2], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
+    const char *parts[3], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
             factor = {.kind = AT_EDIT_FACTOR,
                       .stage = t->name,
@@ -108,7 +98,7 @@ static at_status make_sum(sketch_state *s, int stage, at_error *err) {
                       .names = {name}},
             fuse = {.kind = AT_EDIT_FUSE, .stage = name};
     int n = 0;
-    AT_TRY(sketch_split(s, t->name, t->axes[points].name, 2, &spec, limits, parts, err));
+    AT_TRY(sketch_split_points(s, t->name, t->axes[points].name, false, parts, err));
     for (int k = 0; k < points; k++)
         if (k != last) order.names[n++] = t->axes[k].name;
     order.names[n++] = parts[0];
@@ -160,7 +150,7 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const int points = points_of(t, terms_of(t, &s->facts->of[stage]));
+    const int points = points_of(t, tile_terms_of(s, stage));
     sketch_state *b = sketch_branch(s, at_format(s->arena, "flat_%s", t->axes[points].name));
     if ((points < t->num_axes ? make : make_sum)(b, stage, err) == AT_OK)
         *at_push(s->arena, out) = b;

@@ -15,7 +15,7 @@ enum {
     MOST_PARTS = 16,   /* elements from lane to lane that loads and stores have */
     MOST_TERMS = 16,   /* of a sum */
     MOST_WRITTEN = 64, /* of all parts together */
-    MOST_OUTER = 3
+    MOST_AXES = 3      /* of parts */
 };
 
 /* How many elements apart does the stage read points along axis p, at most? -1: too many. */
@@ -35,14 +35,10 @@ static int points_of(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     int p = t->num_axes - 1;
     int64_t parts = 1;
-    double terms = 1;
-    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
-        if (t->axes[k].begin || f->divisor[k]) return -1;
-        if (k >= t->num_axes) terms *= (double)f->extent[k];
-    }
+    const double terms = tile_terms_of(s, stage);
     while (p >= 0 && parts * f->extent[p] <= MOST_PARTS) parts *= f->extent[p--];
-    if (p < 0 || t->num_axes - 1 - p > MOST_OUTER || f->extent[p] < LEAST_POINTS) return -1;
-    if (terms > MOST_TERMS || terms * (double)parts > MOST_WRITTEN) return -1;
+    if (p < 0 || t->num_axes - 1 - p > MOST_AXES || f->extent[p] < LEAST_POINTS) return -1;
+    if (terms <= 0 || terms > MOST_TERMS || terms * (double)parts > MOST_WRITTEN) return -1;
     if (parts == 1 && tile_vector_of(s, stage) >= 0) return -1; /* a tile is better */
     return step_of(f, p) >= (parts > 1 ? 0 : 2) ? p : -1;
 }
@@ -71,10 +67,10 @@ static at_status make(sketch_state *s, int stage, int p, at_error *err) {
     AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
     AT_TRY(sketch_mark(s, t->name, p ? t->axes[0].name : parts[0], AT_ANN_PARA, err));
     if (!t->num_reduce) return AT_OK;
+    /* Sums are in registers: what is stored far apart is no sum. */
     const char *name = sketch_fresh(s, at_format(s->arena, "%s_sum", t->name));
     at_edit copy = {.kind = AT_EDIT_COPY, .stage = t->name, .copy = AT_COPY_WRITE, .names = {name}};
-    return sketch_step(s, &copy,
-                       err); /* sums are in registers, and what is stored far apart no sum */
+    return sketch_step(s, &copy, err);
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {

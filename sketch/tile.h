@@ -36,6 +36,9 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x);
  * short sum or along the sum; or they would of a copy in blocks. */
 bool tile_reads_vectors(const sketch_state *s, int stage, int axis);
 enum { TILE_MOST_STEP = 4 }; /* elements from lane to lane */
+/* Terms of an element's sum, 1 where it sums nothing; 0 where an axis goes as far as data or other
+ * axes say, or an index divides it. */
+double tile_terms_of(const sketch_state *s, int stage);
 /* Lanes along the axis read every so many elements, which a copy would not make faster. */
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */

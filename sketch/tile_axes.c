@@ -176,6 +176,17 @@ bool tile_sums_are_short(const sketch_state *s, int stage) {
     return terms <= MOST_TERMS;
 }
 
+double tile_terms_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    double terms = 1;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (t->axes[k].begin || f->divisor[k]) return 0;
+        if (k >= t->num_axes) terms *= (double)f->extent[k];
+    }
+    return terms;
+}
+
 /* A second axis for rows: one that leaves alone a read that moves with `row`. Rows along it have
  * that read in common, and rows along `row` another one. */
 int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
