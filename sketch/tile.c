@@ -107,7 +107,7 @@ static at_status split_vector(tiling *t) {
     AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, limits, parts, t->err));
     *at_push(t->s->arena, &t->columns) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->axes.vec};
-    if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
+    if (n == 3) *at_push(t->s->arena, &t->middle) = t->column = parts[1];
     t->vector = parts[n - 1];
     return AT_OK;
 }

@@ -21,6 +21,7 @@ typedef struct tiling {
     /* outer: of axes that move what lanes read; shared: of others */
     AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
     AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
+    const char *column; /* the one of middle that runs over the columns of a block, or NULL */
     const char *vector;
     const char *lanes_outer; /* of lanes along a reduction: what is left of it */
     at_error *err;
@@ -41,7 +42,9 @@ at_status tile_join_parts(tiling *t);
 /* What else the reader beside a tile takes from afar, such as an addend, is asked for while the
  * next rows are summed. */
 at_status tile_ask_ahead(tiling *t);
-/* What reads a panel of sums goes over it as the tiles did. */
+/* What reads the sums of a block goes over its rows, as they lie in memory: tiles would read and
+ * write a line here and there of all rows, which no prefetcher follows. What stands beside tiles of
+ * late readers goes over them as the tiles did. */
 at_status tile_order_reader(tiling *t);
 
 #endif

@@ -137,11 +137,17 @@ at_status tile_order_reader(tiling *t) {
     const at_facts *f = t->s->facts;
     const at_stage_facts *x = &f->of[t->stage];
     int reader = x->has_matched_reader ? x->reader : t->stage, n = 0;
+    const char *column = t->blocks.len ? t->column : NULL;
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = f->compute->tensors[reader].name};
     for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
     for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
-    for (int i = 0; i < t->middle.len; i++) e.names[n++] = t->middle.data[i];
-    for (int i = 0; i < t->rows.len; i++) e.names[n++] = t->rows.data[i];
+    for (int i = 0; i < t->middle.len; i++)
+        if (t->middle.data[i] != column) e.names[n++] = t->middle.data[i];
+    for (int i = 0; i < t->rows.len; i++) {
+        e.names[n++] = t->rows.data[i];
+        if (column) AT_TRY(sketch_mark(t->s, e.stage, t->rows.data[i], AT_ANN_NONE, t->err));
+    }
+    if (column) e.names[n++] = column;
     e.names[n] = t->vector;
     return sketch_step(t->s, &e, t->err);
 }
