@@ -322,6 +322,29 @@ static double grain(bounder *b, const at_expr *e) {
     return fmin(x, y);
 }
 
+enum { MOST_STEPS = 1 << 14 };
+
+/* The stage in hand reads itself: from its first elements on, which read nothing, each step reads
+ * what the one before may be. */
+static void take_steps(bounder *b, double *of, double *grains) {
+    const int t = b->stage;
+    const at_recurrence r = at_recurrence_of(b->c, t);
+    double most = 1, seen = -1, seen_grain = -1;
+    for (int i = 0; i < b->c->tensors[t].num_axes; i++)
+        if (r.steps >> i & 1) most *= (double)b->extents[t][i];
+    of[t] = 0;
+    grains[t] = INFINITY;
+    for (int i = 0; i < most && (of[t] != seen || grains[t] != seen_grain); i++) {
+        seen = of[t];
+        seen_grain = grains[t];
+        const double now = magnitude(b, b->c->tensors[t].body);
+        const double now_grain = grain(b, b->c->tensors[t].body);
+        of[t] = i < MOST_STEPS ? now : INFINITY;
+        grains[t] = i < MOST_STEPS ? now_grain : 0;
+        if (i >= MOST_STEPS) return;
+    }
+}
+
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic, double *ratio) {
     at_arena *a = at_arena_new();
@@ -343,8 +366,11 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
         grains[t] = 1;
         if (s->role != AT_ROLE_STAGE) continue;
         k.stage = t;
-        of[t] = magnitude(&k, s->body);
-        grains[t] = grain(&k, s->body);
+        if (s->is_recurrence) take_steps(&k, of, grains);
+        else {
+            of[t] = magnitude(&k, s->body);
+            grains[t] = grain(&k, s->body);
+        }
         if (s->reduction == AT_REDUCE_PROD && grains[t] < 1) grains[t] = 0;
         for (int i = s->num_axes; i < axes_of(s); i++) {
             double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);

@@ -168,10 +168,12 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
 static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k) {
     int t = at_compute_find(&s->c->pub, e->name);
     if (t < 0) return unknown(s, e, true);
-    if (t == s->tensor)
+    if (t == s->tensor && (current(s)->role != AT_ROLE_STAGE || !s->takes_defs))
+        return FAIL_AT(s, e, "\"%s\" reads itself where bounds are", e->name);
+    if (t == s->tensor && current(s)->num_reduce)
         return FAIL_AT(s, e,
-                       "\"%s\" reads itself: a stage reads only tensors above it; a running sum is "
-                       "sum(k:0..n + 1) x[k]",
+                       "\"%s\" is a sum and reads itself: a stage of its own takes the sum; a "
+                       "running sum is sum(k:0..n + 1) x[k]",
                        e->name);
     if (t > s->tensor)
         return FAIL_AT(s, e, "\"%s\" is below: a stage reads only tensors above it", e->name);
@@ -189,7 +191,13 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     }
     *k = (kind){.is_float = !read->is_int};
     *out = copy;
-    return AT_OK;
+    if (t != s->tensor) return AT_OK;
+    s->c->pub.tensors[t].is_recurrence = true;
+    if (recurrence_first(copy) >= 0) return AT_OK;
+    return FAIL_AT(s, e,
+                   "\"%s\" reads itself where it is not computed yet: the first index that is not "
+                   "the axis itself must be the axis less a number, as %s - 1",
+                   e->name, read->num_axes ? read->axes[0].name : "t");
 }
 
 /* Which operands an operator takes, and what it gives. */
@@ -358,13 +366,14 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     bool of_weights = false, of_others = false;
     for (int i = 0; i < reads.len; i++) {
         at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
+        if (read == t) continue;
         read->is_output = false;
         bool is_entry = read->is_int && !leads(s, t->body, reads.data[i]->ref, false);
         info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
         if (read->role == AT_ROLE_WEIGHT || read->is_packing || is_entry) of_weights = true;
         else if (!is_number(s, read)) of_others = true;
     }
-    t->is_packing = !t->num_reduce && of_weights && !of_others;
+    t->is_packing = !t->num_reduce && !t->is_recurrence && of_weights && !of_others;
     t->is_output = true;
     return AT_OK;
 }

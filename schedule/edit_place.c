@@ -29,6 +29,7 @@ static int axis_in(const moving *m, int reader, int t, int d, const int *found) 
     int axis = NO_READ;
     for (int i = 0; i < info->num_reads; i++) {
         const at_expr *read = info->reads[i];
+        if (read->ref == reader) continue;
         int dim = read->ref == t ? d : found[read->ref]; /* of what is between */
         if (dim == NO_READ) continue;
         const at_expr *e = dim >= 0 && dim < read->nargs ? read->arg[dim] : NULL;

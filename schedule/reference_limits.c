@@ -12,6 +12,9 @@
  * That or the order of the text counts, whichever is more: one large term that stands last in the
  * text may come first in the kernel, and then every partial sum is large.
  *
+ * What is added up of a stage's own elements before, of a filter or of steps in time, has errors of
+ * the same origin in it. They go the same way: there the roots add up, not the squares.
+ *
  * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
  * whole, and that is no random walk: what they add up to is allowed, too.
  *
@@ -32,6 +35,7 @@ typedef struct block {
 /* Names of a value and of its e; NULL: it is exact. */
 typedef struct pair {
     const char *v, *e;
+    bool again; /* it comes from elements of the stage in hand, whose errors have much in common */
 } pair;
 
 /* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
@@ -173,7 +177,7 @@ static truth condition(block *b, const at_expr *e) {
 
 static pair selected(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair r = {named(b, 'v'), named(b, 'e')};
+    pair r = {named(b, 'v'), named(b, 'e'), false};
     truth t = condition(b, e->arg[0]);
     const char *other = named(b, 'v'), *other_e = named(b, 'e');
     line(b, at_format(a, "double %s = 0, %s = 0, %s = 0, %s = 0;", r.v, r.e, other, other_e));
@@ -185,6 +189,7 @@ static pair selected(block *b, const at_expr *e) {
     pair y = value(b, e->arg[2]);
     line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
     close(b);
+    r.again = x.again || y.again;
     open(b, at_format(a, "%s && %s", t.may, t.may_not));
     line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s_apart(%s, %s);", r.e, r.e, other_e, r.e,
                       other_e, b->m->entry, r.v, other));
@@ -235,7 +240,8 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
 
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e')};
+    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]),
+         r = {named(b, 'v'), named(b, 'e'), x.again || y.again};
     const char *by_x = NULL, *by_y = NULL, *own = at_format(a, "%s * %s", r.v, r.v);
     line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
     if (e->op == AT_X_MIN || e->op == AT_X_MAX) {
@@ -254,7 +260,10 @@ static pair operation(block *b, const at_expr *e) {
         own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
     }
     const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
-    line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
+    if (x.again && y.again)
+        line(b, at_format(a, "const double %s = %s_together(%s, %s) + %s;", r.e, b->m->entry,
+                          from_x, from_y, own));
+    else line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
     return r;
 }
 
@@ -280,7 +289,7 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
 static pair called(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     at_function f = (at_function)e->integer;
-    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e')};
+    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e'), x.again};
     double half = at_function_ulps(f) / 2.0;
     line(b, at_format(a, "const double %s = %s_%s_of(%s);", r.v, b->m->entry, at_function_name(f),
                       x.v));
@@ -306,7 +315,7 @@ static pair called(block *b, const at_expr *e) {
  * compared values, no limit is known but its own size. */
 static pair integer(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair r = {named(b, 'v'), named(b, 'e')};
+    pair r = {named(b, 'v'), named(b, 'e'), false};
     line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
     line(b, is_certain(b->m, e)
                 ? at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
@@ -319,7 +328,7 @@ static pair value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     bool is_divided = e->op == AT_X_DIV || e->op == AT_X_MOD;
     if (is_exact(b->m, e)) {
-        pair r = {named(b, 'v'), NULL};
+        pair r = {named(b, 'v'), NULL, false};
         line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
         return r;
     }
@@ -327,15 +336,24 @@ static pair value(block *b, const at_expr *e) {
     if (e->op == AT_X_SELECT) return selected(b, e);
     if (e->op == AT_X_NEG) {
         pair x = value(b, e->arg[0]);
-        return (pair){at_format(a, "(-%s)", x.v), x.e};
+        return (pair){at_format(a, "(-%s)", x.v), x.e, x.again};
     }
     if (e->op == AT_X_CALL) return called(b, e);
     if (e->op != AT_X_INDEX) return operation(b, e);
-    pair r = {named(b, 'v'), named(b, 'e')};
+    pair r = {named(b, 'v'), named(b, 'e'), e->ref == b->m->stage};
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
-    line(b, at_format(a, "const double %s = T_%s[%s_at], %s = E_%s[%s_at];", r.v, name, r.v, r.e,
+    if (!b->m->c->tensors[e->ref].is_output) {
+        line(b, at_format(a, "const double %s = T_%s[%s_at], %s = E_%s[%s_at];", r.v, name, r.v,
+                          r.e, name, r.v));
+        return r;
+    }
+    /* By itself: what it keeps are a rounded value and its limit. */
+    const char *limit = named(b, 'l');
+    line(b, at_format(a, "const double %s = T_%s[%s_at], %s = L_%s[%s_at];", r.v, name, r.v, limit,
                       name, r.v));
+    line(b, at_format(a, "const double %s = %s > 0 ? %s * %s / " NEAR " + %s * %s : 0;", r.e, limit,
+                      limit, limit, r.v, r.v));
     return r;
 }
 
@@ -367,7 +385,7 @@ static void product_term(block *b, pair x) {
 /* One more term of a maximum or minimum, in the manner of min and max of two. */
 static void extreme_term(block *b, at_reduction r, pair x) {
     at_arena *a = b->m->arena;
-    const pair s = {"s", "e"};
+    const pair s = {"s", "e", false};
     const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
     line(b,
          at_format(a, "e = %s;", extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
@@ -424,7 +442,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
-    pair x = side ? (pair){NULL, NULL} : value(&term, body);
+    pair x = side ? (pair){0} : value(&term, body);
     if (!t->num_reduce) {
         store(&term, own, x.v, e_of(x));
     } else if (side) {
@@ -485,16 +503,24 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    if (off * off < 1e300) return off * off / " NEAR ";\n"
                  "    return ((x * x < 1e300 ? x * x : y * y) + 1) / " NEAR ";\n"
                  "}\n"
-                 "static float %s_limit(double v, double e) {\n"
+                 "static inline double %s_root(double e) {\n"
                  "    union { double d; unsigned long long bits; } root;\n"
-                 "    (void)%s_close, (void)%s_apart; /* which not every computation calls */\n"
-                 "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
-                 "return 0;\n"
-                 "    if (e > 1e300) return (float)e;\n"
+                 "    if (!(e > 0) || e > 1e300) return e;\n"
                  "    root.d = e;\n"
                  "    root.bits = (root.bits >> 1) + (1023ULL << 51);\n"
                  "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
-                 "    return (float)(4.76837158203125e-7 * root.d); /* 8 times 2^-24 */\n"
+                 "    return root.d;\n"
+                 "}\n"
+                 "static inline double %s_together(double e, double f) {\n"
+                 "    return e + f + 2 * %s_root(e) * %s_root(f);\n"
+                 "}\n"
+                 "static float %s_limit(double v, double e) {\n"
+                 "    (void)%s_close, (void)%s_apart, (void)%s_together; /* not always called */\n"
+                 "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
+                 "return 0;\n"
+                 "    if (e > 1e300) return (float)e;\n"
+                 "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
-                 m->entry, m->entry, m->entry, m->entry, m->entry);
+                 m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
+                 m->entry, m->entry, m->entry);
 }

@@ -58,6 +58,8 @@ static int rename_reads(rewrite *w, at_expr *e, const char *from, const char *to
 
 at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
                         rewrite_index *index, void *ctx) {
+    if (!strcmp(reader->name, from))
+        return at_fail(w->err, AT_E_INPUT, "@%s reads itself: that needs no other tensor", from);
     int count = rename_reads(w, reader->written, from, to, index, ctx);
     for (int d = 0; d < reader->num_defs; d++)
         count += rename_reads(w, reader->defs[d].expr, from, to, index, ctx);

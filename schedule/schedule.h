@@ -108,13 +108,14 @@ typedef struct at_tensor {
     at_expr *written;       /* stage: as written */
     int num_defs;
     at_def *defs;
-    bool is_output;  /* a stage that no stage reads */
+    bool is_output;  /* a stage that no other stage reads */
     bool is_packing; /* a stage without reduction that reads weights, entries of index tensors that
                         are no places of other reads, packing stages, and stages that read nothing,
                         and one of the first three; with such entries it is no output */
     bool is_int;     /* role index */
     bool is_table;   /* a stage of given numbers */
-    int line;        /* in the text, from 1 */
+    bool is_recurrence; /* a stage that reads itself, at elements that come before */
+    int line;           /* in the text, from 1 */
 } at_tensor;
 
 typedef struct at_compute {
@@ -201,6 +202,16 @@ int at_compute_exact_range(const at_compute *c, const int64_t *values, const dou
  * that of t less this: 0 or 1. */
 int at_running_axis(const at_tensor *t);
 int at_running_lag(const at_tensor *t);
+/* Where a stage that reads itself does so; axes as sets. */
+#define AT_RECURRENCE_AXES 32
+typedef struct at_recurrence {
+    uint32_t steps;  /* the first axes along which reads go back: their loops go step by step */
+    uint32_t beyond; /* others along which reads lead away */
+    /* Of the reads that first go back along this axis: along which others they go back, or lead
+     * elsewhere. */
+    uint32_t back[AT_RECURRENCE_AXES], across[AT_RECURRENCE_AXES];
+} at_recurrence;
+at_recurrence at_recurrence_of(const at_compute *c, int stage);
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the
  * arena. AT_E_INPUT for an index outside its tensor, named. It shares nothing with the schedule: it

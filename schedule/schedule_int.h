@@ -6,9 +6,9 @@
 
 /* Limits that keep sets in one word and small arrays on the stack; the parsers refuse more. */
 enum {
-    MAX_AXES = 32,        /* of one tensor, reductions included */
-    MAX_PIECES = 64,      /* on one path of the tree */
-    MAX_NODES_OF = 10000, /* of one expression once its definitions are substituted */
+    MAX_AXES = AT_RECURRENCE_AXES, /* of one tensor, reductions included */
+    MAX_PIECES = 64,               /* on one path of the tree */
+    MAX_NODES_OF = 10000,          /* of one expression once its definitions are substituted */
 };
 
 /* ---- computation --------------------------------------------------------------------------- */
@@ -50,6 +50,10 @@ static inline int axes_of(const at_tensor *t) { return t->num_axes + t->num_redu
 /* Second half of at_compute_parse: names and types (compute_resolve.c). The tensors of c hold what
  * was written, bounds included; afterwards what schedule.h says. */
 at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
+
+/* The first axis that a stage's read of itself goes back along (recurrence.c); -1: it reads nothing
+ * that comes before. */
+int recurrence_first(const at_expr *read);
 
 /* Afterwards: what of it goes into keys, whatever the configuration (program_key.c). */
 void compute_key_form(at_arena *a, compute_info *c);

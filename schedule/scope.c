@@ -31,6 +31,7 @@ static void widen_to_reader(const at_program *p, const at_node *reader, int tens
     const tensor_info *info = &info_of(p->compute)->info[tensor];
     for (int i = 0; i < info->num_reads; i++) {
         int read = info->reads[i]->ref;
+        if (read == tensor) continue;
         if (leaf_of[read]) {
             const at_node *shared;
             common_loops(leaf_of[read], reader, &shared);
@@ -45,10 +46,14 @@ int at_leaf_num_counted(const at_program *p, const at_node *leaf) {
     return leaf->is_running ? p->compute->tensors[leaf->tensor].num_axes : leaf->num_axes;
 }
 
-/* A running sum reads what an earlier turn of its axis' loops made. */
+/* A running sum, or what reads itself, reads what an earlier turn of its axes' loops made. */
 static void widen_to_steps(const at_program *p, const at_node *leaf, const at_node **scope) {
-    const at_digits *d = &leaf->axes[at_running_axis(&p->compute->tensors[leaf->tensor])];
-    for (int i = 0; i < d->n; i++) widen(scope, d->loop[i]->parent);
+    const at_tensor *t = &p->compute->tensors[leaf->tensor];
+    const at_recurrence r = at_recurrence_of(p->compute, leaf->tensor);
+    const uint32_t steps = leaf->is_running ? 1u << at_running_axis(t) : r.steps | r.beyond;
+    for (int axis = 0; axis < t->num_axes; axis++)
+        for (int i = 0; (steps >> axis & 1) && i < leaf->axes[axis].n; i++)
+            widen(scope, leaf->axes[axis].loop[i]->parent);
 }
 
 void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,
@@ -60,7 +65,7 @@ void stage_scopes(const at_program *p, int num_leaves, const at_node *const *lea
         const at_node *leaf = leaves[i];
         if (!leaf->is_init) {
             widen_to_reader(p, leaf, leaf->tensor, leaf_of, scope);
-            if (leaf->is_running) widen_to_steps(p, leaf, &scope[leaf->tensor]);
+            widen_to_steps(p, leaf, &scope[leaf->tensor]);
         } else if (leaf_of[leaf->tensor]) {
             const at_node *shared;
             common_loops(leaf, leaf_of[leaf->tensor], &shared);

@@ -346,7 +346,8 @@ static at_status look_up(at_tree_maker *m) {
     t->dissolved = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (int i = 0; i < m->c->num_tensors; i++) {
         const at_tensor *s = &m->c->tensors[i];
-        t->dissolved[i] = s->role == AT_ROLE_STAGE && !s->num_reduce && !s->is_output;
+        t->dissolved[i] =
+            s->role == AT_ROLE_STAGE && !s->num_reduce && !s->is_output && !s->is_recurrence;
     }
     for (int i = 0; i < t->nodes.len; i++) {
         const tree_node *n = node(m, i);

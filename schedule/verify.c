@@ -11,7 +11,8 @@
  *               only unroll inside
  *  9 para        no leaf below reduces over it; not within para, vec or unroll
  * 10 privacy     what a para iteration writes is its own
- * 11 running     the axis of a running sum is counted upwards, step by step
+ * 11 running     the axis of a running sum is counted upwards, step by step, and so are those along
+ *               which a stage that reads itself goes back, outside of others that it reads across
  *
  * Of a violated program the first violation in this order is reported. It runs for every
  * configuration: all tables are indexed by number, nothing is searched by name. */
@@ -114,7 +115,8 @@ static at_status check_leaves(verifier *v) {
         v->at = v->leaf_of[t];
         if (!v->leaf_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
-                          !s->num_reduce                  ? "an output"
+                          s->is_recurrence                ? "what reads itself"
+                          : !s->num_reduce                ? "an output"
                           : s->reduction == AT_REDUCE_SUM ? "a sum"
                                                           : "a reduction");
         if (v->leaf_of[t]->is_running && v->init_of[t])
@@ -166,7 +168,8 @@ static at_status each_read(verifier *v, int rule, int reader, int tensor, const 
     const tensor_info *info = &info_of(v->p->compute)->info[tensor];
     for (int i = 0; i < info->num_reads; i++) {
         const at_expr *read = info->reads[i];
-        if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE) continue;
+        if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE || read->ref == tensor)
+            continue;
         if (!v->p->dissolved[read->ref]) {
             AT_TRY(visit(v, rule, reader, read, axes));
             continue;
@@ -377,20 +380,60 @@ static at_status check_privacy(verifier *v) {
 
 /* ---- rule 11 ------------------------------------------------------------------------------- */
 
+/* Does this digit turn outside of that one? */
+static bool turns_outside(const at_digits *x, int i, const at_digits *y, int k) {
+    if (x->loop[i] == y->loop[k]) return x->member[i] < y->member[k];
+    return x->loop[i]->depth < y->loop[k]->depth;
+}
+
+/* The loop of an axis that does not go from step to step, inside of those before it; NULL: all do.
+ */
+static const at_node *out_of_step(const at_digits *d) {
+    for (int i = 0; i < d->n; i++) {
+        if (d->loop[i]->ann == AT_ANN_PARA || d->loop[i]->ann == AT_ANN_VEC) return d->loop[i];
+        if (i + 1 < d->n && !turns_outside(d, i, d, i + 1)) return d->loop[i + 1];
+    }
+    return NULL;
+}
+
+static at_status check_steps(verifier *v, const at_node *n, int axis) {
+    const at_tensor *s = stage_of(v, n);
+    const at_node *loop = out_of_step(&n->axes[axis]);
+    if (!loop) return AT_OK;
+    return BROKEN(v,
+                  "rule 11 (running): @%s runs along axis %s: loop %s must go from step to step, "
+                  "inside of those before it",
+                  s->name, s->axes[axis].name, loop_name(v, loop));
+}
+
+/* All loops of an axis stand outside of all of another one, and none is written out: tiles put what
+ * they write out in an order of their own. */
+static at_status check_outside(verifier *v, const at_node *n, int axis, int other) {
+    const at_tensor *s = stage_of(v, n);
+    const at_digits *d = &n->axes[axis], *inner = &n->axes[other];
+    for (int i = 0; i < d->n; i++)
+        for (int k = 0; k < inner->n; k++)
+            if (!turns_outside(d, i, inner, k) || d->loop[i]->ann == AT_ANN_UNROLL)
+                return BROKEN(v,
+                              "rule 11 (running): @%s reads itself across axis %s: loop %s of axis "
+                              "%s must be outside of loop %s, and not unroll",
+                              s->name, s->axes[other].name, loop_name(v, d->loop[i]),
+                              s->axes[axis].name, loop_name(v, inner->loop[k]));
+    return AT_OK;
+}
+
 static at_status check_running(verifier *v, int leaf) {
     const at_node *n = v->at = v->leaves[leaf];
     const at_tensor *s = stage_of(v, n);
-    const int axis = at_running_axis(s);
-    const at_digits *d = &n->axes[axis];
-    for (int i = 0; i < d->n; i++) {
-        const at_node *loop = d->loop[i], *next = i + 1 < d->n ? d->loop[i + 1] : NULL;
-        bool inside =
-            next && (next == loop ? d->member[i + 1] < d->member[i] : next->depth < loop->depth);
-        if (inside || loop->ann == AT_ANN_PARA || loop->ann == AT_ANN_VEC)
-            return BROKEN(v,
-                          "rule 11 (running): @%s runs along axis %s: loop %s must go from step to "
-                          "step, inside of those before it",
-                          s->name, s->axes[axis].name, loop_name(v, inside ? next : loop));
+    const at_recurrence r = at_recurrence_of(v->p->compute, n->tensor);
+    const uint32_t steps = n->is_running ? 1u << at_running_axis(s) : r.steps;
+    for (int axis = 0; axis < s->num_axes; axis++) {
+        if (!(steps >> axis & 1)) continue;
+        AT_TRY(check_steps(v, n, axis));
+        for (int other = 0; other < s->num_axes; other++)
+            if (r.across[axis] >> other & 1 ||
+                (r.back[axis] >> other & 1 && out_of_step(&n->axes[other])))
+                AT_TRY(check_outside(v, n, axis, other));
     }
     return AT_OK;
 }
@@ -411,7 +454,8 @@ static at_status check(verifier *v) {
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
     AT_TRY(check_privacy(v));
     for (int i = 0; i < v->num_leaves; i++)
-        if (v->leaves[i]->is_running) AT_TRY(check_running(v, i));
+        if (v->leaves[i]->is_running || stage_of(v, v->leaves[i])->is_recurrence)
+            AT_TRY(check_running(v, i));
     return AT_OK;
 }
 

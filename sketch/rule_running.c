@@ -1,48 +1,113 @@
-/* sketch/rule_running.c: a running sum goes on from step to step, a term each, instead of a sum
- * from the beginning for each step:
+/* sketch/rule_running.c: what goes on from step to step. A running sum takes a term each, instead
+ * of a sum from the beginning for each step; a stage that reads itself goes in its order:
  *
  *     p, t, k:dyn(t) => @s = p, t // k   ->   p, t0, t1:unroll => @s[running] = p, {t0, t1}/t // 0
+ *     t, c => @h = t, c                  ->   c0:para, t0, t1:unroll, c1:vec => @h = ...
  *
- * with lanes along the last axis where that is another one. */
+ * with lanes along the last axis where that is another one, else several rows side by side. Axes
+ * that a stage reads itself across (h[t - 1, c + 1]) stand inside of the steps. */
 #include "sketch/tile.h"
 
+enum { LEAST_ROWS = 4 };
+
+/* The loops of a stage that goes from step to step. */
+typedef struct steps {
+    sketch_state *s;
+    const at_tensor *t;
+    int stage;
+    uint32_t along, across;    /* axes of steps; of what one step reads of all of another */
+    int last_step, lanes, row; /* axes; lanes, rows beside each other: -1, there are none */
+    const char *outer, *vector, *rows[2], *written[2]; /* loops; NULL: there is none */
+    at_error *err;
+} steps;
+
+static bool is_in(uint32_t set, int axis) { return set >> axis & 1; }
+
 static rule_verdict applies(const sketch_state *s, int stage) {
-    return at_running_axis(&s->facts->compute->tensors[stage]) >= 0 ? RULE_APPLY_ALONE : RULE_SKIP;
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    return t->is_recurrence || at_running_axis(t) >= 0 ? RULE_APPLY_ALONE : RULE_SKIP;
 }
 
-static at_status make(sketch_state *s, int stage, at_error *err) {
+static steps steps_of(sketch_state *s, int stage, at_error *err) {
+    const at_compute *c = s->facts->compute;
+    const at_tensor *t = &c->tensors[stage];
+    const int last = t->num_axes - 1;
+    const at_recurrence r = at_recurrence_of(c, stage);
+    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
+    x.along = t->is_recurrence ? r.steps : 1u << at_running_axis(t);
+    x.across = r.beyond;
+    for (int k = 0; k < t->num_axes; k++)
+        if (is_in(x.along, k)) x.last_step = k;
+    if (!is_in(x.along, last) && (t->is_recurrence || tile_list_of(s, stage) >= 0)) x.lanes = last;
+    for (int k = 0; k < t->num_axes && x.lanes < 0 && t->is_recurrence; k++)
+        if (!is_in(x.along | x.across, k)) x.row = k;
+    return x;
+}
+
+static at_status split_lanes(steps *x) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    if (x->lanes < 0) return AT_OK;
+    AT_TRY(sketch_vectors(x->s, x->stage, &x->outer, x->err));
+    x->vector = d[at_tree_digits(x->s->tree, x->stage, x->lanes, d) - 1].piece;
+    return AT_OK;
+}
+
+/* Where there are no lanes: rows, each of which goes its own way. */
+static at_status split_rows(steps *x) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
+    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 8}};
+    if (x->row < 0 || x->s->facts->of[x->stage].extent[x->row] < LEAST_ROWS) return AT_OK;
+    AT_TRY(
+        sketch_split(x->s, x->t->name, x->t->axes[x->row].name, 2, &spec, limits, x->rows, x->err));
+    return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL, x->err);
+}
+
+/* Some steps are written out, but where all of one is to be done before the next. */
+static at_status split_steps(steps *x) {
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
     static const at_part_limit vectors[] = {{0}, {.wide = 2, .narrow = 2}},
                                single[] = {{0}, {.wide = 8, .narrow = 8}};
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const int along = at_running_axis(t), last = t->num_axes - 1,
-              lanes = last != along && tile_list_of(s, stage) >= 0 ? last : -1;
-    const char *steps[2], *outer = NULL;
-    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    if (x->across) return AT_OK;
+    AT_TRY(sketch_split(x->s, x->t->name, x->t->axes[x->last_step].name, 2, &spec,
+                        x->vector ? vectors : single, x->written, x->err));
+    return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
+}
+
+static at_status make(steps *x) {
+    const at_tensor *t = x->t;
     at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
             order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(sketch_step(s, &run, err));
-    if (lanes >= 0) AT_TRY(sketch_vectors(s, stage, &outer, err));
-    AT_TRY(sketch_split(s, t->name, t->axes[along].name, 2, &spec, lanes < 0 ? single : vectors,
-                        steps, err));
-    for (int k = 0; k < t->num_axes; k++)
-        if (k != along && k != lanes) order.names[n++] = t->axes[k].name;
-    if (lanes >= 0) order.names[n++] = outer;
+    if (!t->is_recurrence) AT_TRY(sketch_step(x->s, &run, x->err));
+    AT_TRY(split_lanes(x));
+    AT_TRY(split_rows(x));
+    AT_TRY(split_steps(x));
+    const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
+    for (int k = 0; k < t->num_axes; k++) { /* what each step is one of: outside */
+        if (is_in(x->along | x->across | lanes, k)) continue;
+        order.names[n++] = k == x->row && x->rows[0] ? x->rows[0] : t->axes[k].name;
+    }
+    if (x->outer && !(x->across & lanes)) order.names[n++] = x->outer;
     const bool is_shared = n > 0;
-    order.names[n++] = steps[0];
-    order.names[n++] = steps[1];
-    if (lanes >= 0) order.names[n] = d[at_tree_digits(s->tree, stage, last, d) - 1].piece;
-    AT_TRY(sketch_step(s, &order, err));
-    AT_TRY(sketch_mark(s, t->name, steps[1], AT_ANN_UNROLL, err));
-    return is_shared ? sketch_mark(s, t->name, order.names[0], AT_ANN_PARA, err) : AT_OK;
+    for (int k = 0; k < t->num_axes; k++)
+        if (is_in(x->along, k))
+            order.names[n++] = k == x->last_step && x->written[0] ? x->written[0] : t->axes[k].name;
+    for (int k = 0; k < t->num_axes; k++)
+        if (is_in(x->across & ~lanes, k)) order.names[n++] = t->axes[k].name;
+    if (x->outer && x->across & lanes) order.names[n++] = x->outer;
+    if (x->written[1]) order.names[n++] = x->written[1];
+    if (x->rows[1]) order.names[n++] = x->rows[1];
+    if (x->vector) order.names[n++] = x->vector;
+    AT_TRY(sketch_step(x->s, &order, x->err));
+    return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA, x->err) : AT_OK;
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const steps seen = steps_of((sketch_state *)s, stage, err);
     sketch_state *b =
-        sketch_branch(s, at_format(s->arena, "running_%s", t->axes[at_running_axis(t)].name));
-    if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
+        sketch_branch(s, at_format(s->arena, "running_%s", seen.t->axes[seen.last_step].name));
+    steps x = steps_of(b, stage, err);
+    if (make(&x) == AT_OK) *at_push(s->arena, out) = b;
 }
 
 const sketch_rule at_rule_running = {applies, apply};

@@ -24,7 +24,8 @@ typedef struct rp_read { /* by a stage, of a tensor: dimension d is indexed by e
 typedef struct rp_tensor {
     char name[RP_NAME];
     bool is_stage, has_leaf, is_read, packs;
-    bool runs; /* a running sum along its first axis */
+    bool runs;      /* a running sum along its first axis */
+    unsigned steps; /* axes along which it reads itself */
     int rank, num_reduce;
     const char *reduction; /* NULL: sum */
     int axis[2 * RANK];    /* classes: dimensions, then reductions; -1 of an input: none yet */
@@ -110,6 +111,7 @@ int conv_stage(maker *m, int src);
 int im2col_stage(maker *m);
 
 int bounds_stage(maker *m, int src); /* random_bounds.c */
+int steps_stage(maker *m, int src);  /* random_steps.c */
 
 int sparse_stage(maker *m); /* random_indices.c */
 int segment_stage(maker *m, int src);

@@ -168,27 +168,40 @@ static void order_loops(maker *m, nest *x) {
     }
 }
 
-/* Which part of its axis a loop is that a running sum goes along; -1: of another one. */
-static int step_of(maker *m, const nest *x, const own_loop *o) {
-    const rp_class *c = &m->cls[m->tensor[x->tensor].axis[0]];
-    for (int k = 0; k < c->num_pieces && x->running; k++)
-        if (!strcmp(o->piece, c->piece[k])) return k;
+/* Which part of its axis a loop is that a stage goes along step by step; -1: of another one. */
+static int step_of(maker *m, const nest *x, const own_loop *o, int *axis) {
+    const rp_tensor *t = &m->tensor[x->tensor];
+    const unsigned steps = x->running ? 1 : t->steps;
+    for (*axis = 0; *axis < t->rank; ++*axis) {
+        const rp_class *c = &m->cls[t->axis[*axis]];
+        for (int k = 0; k < c->num_pieces && (steps >> *axis & 1); k++)
+            if (!strcmp(o->piece, c->piece[k])) return k;
+    }
     return -1;
 }
 
+/* Parts of one axis in their order; often all of them outside of the others. */
 static void order_steps(maker *m, nest *x) {
+    int axis, other_axis, first = 0;
     for (int i = 0; i < x->n; i++)
         for (int k = i + 1; k < x->n; k++) {
-            int one = step_of(m, x, &x->loop[i]), other = step_of(m, x, &x->loop[k]);
-            if (other >= 0 && one > other) swap(&x->loop[i], &x->loop[k]);
+            int one = step_of(m, x, &x->loop[i], &axis),
+                other = step_of(m, x, &x->loop[k], &other_axis);
+            if (other >= 0 && axis == other_axis && one > other) swap(&x->loop[i], &x->loop[k]);
         }
+    if (!m->tensor[x->tensor].steps || chance(m, 40)) return;
+    for (int i = 0; i < x->n; i++) {
+        if (step_of(m, x, &x->loop[i], &axis) < 0) continue;
+        for (int k = i; k > first; k--) swap(&x->loop[k], &x->loop[k - 1]);
+        first++;
+    }
 }
 
 static void annotate(maker *m, nest *x) {
-    int vec = -1, from = x->n;
+    int vec = -1, from = x->n, axis;
     for (int i = 0; i < x->n; i++)
         if ((!x->loop[i].reduce || chance(m, 35)) && (vec < 0 || chance(m, 80)) &&
-            step_of(m, x, &x->loop[i]) < 0)
+            step_of(m, x, &x->loop[i], &axis) < 0)
             vec = i;
     for (int i = vec < 0 ? 0 : vec; vec >= 0 && i < x->n; i++)
         if ((x->loop[i].dynamic && i > vec) || (i > vec && x->n - vec > 3 && chance(m, 70)))
@@ -367,8 +380,8 @@ void make_tree(maker *m) {
     m->p->node[0] = (rp_node){.parent = -1, .child = -1, .next = -1};
     for (int t = 0; t < m->num_tensors; t++) {
         rp_tensor *s = &m->tensor[t];
-        s->has_leaf =
-            s->is_stage && (s->num_reduce || !s->is_read || chance(m, s->packs ? 90 : 60));
+        s->has_leaf = s->is_stage &&
+                      (s->num_reduce || !s->is_read || s->steps || chance(m, s->packs ? 90 : 60));
     }
     for (int t = m->num_tensors - 1; t >= 0; t--)
         if (m->tensor[t].has_leaf && !m->p->full) place(m, t);

@@ -215,8 +215,27 @@ static const struct {
     {"data[N] : input\no[i:N] = dada[i]",
      "c:2:10: unknown tensor \"dada\"; did you mean \"data\"?\no[i:N] = dada[i]\n         ^"},
     {"x[N] : input\no[i:N] = o[i]",
-     "c:2:10: \"o\" reads itself: a stage reads only tensors above it; a running sum is "
-     "sum(k:0..n + 1) x[k]\no[i:N] = o[i]\n         ^"},
+     "c:2:10: \"o\" reads itself where it is not computed yet: the first index that is not the "
+     "axis "
+     "itself must be the axis less a number, as i - 1\no[i:N] = o[i]\n         ^"},
+    {"x[N] : input\no[i:N, j:M] = o[i + 1, j - 1]",
+     "c:2:15: \"o\" reads itself where it is not computed yet: the first index that is not the "
+     "axis "
+     "itself must be the axis less a number, as i - 1\no[i:N, j:M] = o[i + 1, j - 1]\n"
+     "              ^"},
+    {"x[N] : input\no[i:N, j:M] = o[j - 1, i]",
+     "c:2:15: \"o\" reads itself where it is not computed yet: the first index that is not the "
+     "axis "
+     "itself must be the axis less a number, as i - 1\no[i:N, j:M] = o[j - 1, i]\n"
+     "              ^"},
+    {"x[N] : input\no[i:N] = sum(k:N) o[i - 1]*x[k]",
+     "c:2:19: \"o\" is a sum and reads itself: a stage of its own takes the sum; a running sum is "
+     "sum(k:0..n + 1) x[k]\no[i:N] = sum(k:N) o[i - 1]*x[k]\n                  ^"},
+    {"x[N] : input\no[i:N] = sum(k:0..o[i]) x[k]",
+     "c:2:19: \"o\" reads itself where bounds are\no[i:N] = sum(k:0..o[i]) x[k]\n"
+     "                  ^"},
+    {"x[N] : input\no[i:N, j:M] = o[i - 1]",
+     "c:2:15: \"o\" has 2 dimensions, not 1\no[i:N, j:M] = o[i - 1]\n              ^"},
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = x[i]",
      "c:2:10: \"p\" is below: a stage reads only tensors above it\no[i:N] = p[i]\n         ^"},
     {"x[N] : input\no[i:N] = x[x[i]]",

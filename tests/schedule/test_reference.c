@@ -69,6 +69,24 @@ static void test_operators(void **state) {
     fixture_close(&f);
 }
 
+/* What reads itself, as a stage and as an output, several steps back and across another axis. */
+static void test_recurrences(void **state) {
+    (void)state;
+    fixture f;
+    fixture_sizes(&f, "N=6, E=6, K=6, C=1");
+    assert_ok(&f,
+              at_compute_parse(f.arena, &f.symbols,
+                               "x[N] : input\n"
+                               "indices[N] : index\n"
+                               "h[i:N, j:K] = (i > 1 && j > 0 ? h[i - 2, K - j] : x[j]) - x[i]\n"
+                               "o[i:N, j:K] = h[i, j] + (j > 0 ? o[i, j - 1] : 2)\n"
+                               "t[i:N] = i > 2 ? max(t[i - 1], t[i - 3]) + h[i, 0] : x[i]\n",
+                               "c", &f.compute, &f.err));
+    fixture_fill(&f, 4);
+    check_reference(&f, "recurrences");
+    fixture_close(&f);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Its only output and the limits of that, of the data in f; compiles without a warning. */
@@ -168,6 +186,15 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "o[i:1] = sum(k:N) (x[k] - 2.5)", 0, 0, sqrt(5 + 8.5));
     check_limit(INPUTS "o[i:1] = sum(k:2) x[k]*(k > 0 ? 1073741824 : 1)", 0, 2147483648.0,
                 0x1p31 * sqrt(1 + 1 + 1.5)); /* an integer beyond 2^24 may be rounded */
+    /* What reads itself: a step halves the error of the one before, and rounds; an output's own
+     * value is kept rounded. Errors of one origin go the same way. */
+    check_limit(INPUTS "p[i:N] = i > 0 ? p[i - 1]*0.5 : x[i]\no[i:N] = max(p[i], 0)", 2, 0.25,
+                sqrt(0.25 * 0.25 + 0.0625));
+    check_limit(INPUTS "o[i:N] = i > 0 ? o[i - 1]*0.5 : x[i]", 2, 0.25, sqrt(0.25 * 0.5 + 0.0625));
+    check_limit(INPUTS "p[i:N] = i > 0 ? p[i - 1]*0.5 + p[i - 1]*0.25 : x[i]*3\n"
+                       "o[i:N] = max(p[i], 0)",
+                1, 2.25, sqrt(pow(sqrt(4.5) + sqrt(1.125), 2) + 2.25 * 2.25));
+    check_limit(INPUTS "o[i:N] = i > 1 ? min(o[i - 1], o[i - 2]) : x[i]", 3, 1, 0);
     /* A kernel may see values that lie so close the other way round. */
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
                 4 / (8 * 0x1p-24));
@@ -353,6 +380,12 @@ static void test_range(void **state) {
     check_range("K=4", "x[K] : input\no[i:K] = floor(x[i]*0.125)*3", 0, 8);
     check_range("K=4", "x[K] : input\nT[i:2] = {0.5, -1}\no[i:K] = x[i]*T[i/K]", 0, 8);
     check_range("K=4", "x[K] : input\nT[i:2] = {0.3, -1}\no[i:K] = x[i]*T[i/K]", 0, 0);
+    /* step by step: sums grow, halves become finer, the largest so far stays what it is */
+    check_range("K=16384", "x[K] : input\no[i:K] = (i > 0 ? o[i - 1] : 0) + x[i]", 0, 8);
+    check_range("K=16385", "x[K] : input\no[i:K] = (i > 0 ? o[i - 1] : 0) + x[i]", 0, 0);
+    check_range("K=19", "x[K] : input\no[i:K] = (i > 0 ? o[i - 1]*0.5 : 0) + x[i]", 0, 8);
+    check_range("K=40", "x[K] : input\no[i:K] = (i > 0 ? o[i - 1]*0.5 : 0) + x[i]", 0, 0);
+    check_range("K=99999999", "x[K] : input\no[i:K] = max(i > 0 ? o[i - 1] : 0, x[i])", 0, 8);
     check_range("K=4194305", "x[K] : input\no[i:K] = max(i*4, x[i])", 0, 8);
     check_range("K=4194306", "x[K] : input\no[i:K] = max(i*4, x[i])", 0, 0);
 }
@@ -373,17 +406,12 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(limits_of_examples),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),
-        cmocka_unit_test(limits_of_no_float),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders),
-        cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_recurrences),    cmocka_unit_test(limits_of_examples),
+        cmocka_unit_test(limits_by_hand),      cmocka_unit_test(limits_of_places),
+        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

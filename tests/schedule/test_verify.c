@@ -280,6 +280,50 @@ static void test_running(void **state) {
           "rule 1 (leaf): @s is running: it has no init");
 }
 
+/* What reads itself goes from step to step along the axes that it goes back on, and does all of a
+ * step before the next where it reads itself across others. */
+static void test_steps(void **state) {
+    (void)state;
+    static const char along[] = "x[Y, X] : input\n"
+                                "h[y:Y, x:X] = (y > 0 ? h[y - 1, x] : 0) + x[y, x]\n"
+                                "o[y:Y, x:X] = h[y, x]\n",
+                      across[] = "x[Y, X] : input\n"
+                                 "h[y:Y, x:X] = (y > 0 ? h[y - 1, X - 1 - x] : 0) + x[y, x]\n"
+                                 "o[y:Y, x:X] = h[y, x]\n",
+                      both[] = "x[Y, X] : input\n"
+                               "h[y:Y, x:X] = (y > 0 && x > 0 ? h[y - 1, x - 1] : 0) + x[y, x]\n"
+                               "o[y:Y, x:X] = h[y, x]\n";
+    check(along, "y, x =>\n    @h = y, x\ny, x =>\n    @o = y, x\n", NULL);
+    check(along, "x:para, y =>\n    @h = y, x\n    @o = y, x\n", NULL);
+    check(along, "x1, y0, y1:unroll, x0:vec => @h = {y0, y1}/y, {x1, x0}/x\ny, x => @o = y, x\n",
+          NULL);
+    check(along, "y1, y0, x => @h = {y0, y1}/y, x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h runs along axis y: loop y1 must go from step to step, inside of "
+          "those before it");
+    check(along, "x, y:vec => @h = y, x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h runs along axis y: loop y must go from step to step, inside of "
+          "those before it");
+    check(along, "y, x => @o = y, x\n",
+          "rule 1 (leaf): @h has no leaf, and what reads itself cannot be dissolved");
+    check(across, "y, x:vec => @h = y, x\ny, x => @o = y, x\n", NULL);
+    check(across, "y0, y1, x1, x0:vec => @h = {y0, y1}/y, {x1, x0}/x\ny, x => @o = y, x\n", NULL);
+    check(across, "x, y => @h = y, x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h reads itself across axis x: loop y of axis y must be outside of "
+          "loop x, and not unroll");
+    check(across, "y0, y1:unroll, x:unroll => @h = {y0, y1}/y, x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h reads itself across axis x: loop y1 of axis y must be outside of "
+          "loop x, and not unroll");
+    check(across, "{x, y} => @h = y, x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h reads itself across axis x: loop {x, y} of axis y must be outside "
+          "of loop {x, y}, and not unroll");
+    check(both, "y, x:vec => @h = y, x\ny, x => @o = y, x\n", NULL);
+    check(both, "x1, y, x0:unroll => @h = y, {x1, x0}/x\ny, x => @o = y, x\n", NULL);
+    check(both, "x, y => @h = y, x\ny, x => @o = y, x\n", NULL);
+    check(both, "x1, y, x0:vec => @h = y, {x1, x0}/x\ny, x => @o = y, x\n",
+          "rule 11 (running): @h reads itself across axis x: loop y of axis y must be outside of "
+          "loop x1, and not unroll");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leaf),     cmocka_unit_test(test_axis),
@@ -288,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_dyn),      cmocka_unit_test(test_vec),
         cmocka_unit_test(test_constant), cmocka_unit_test(test_para),
         cmocka_unit_test(test_privacy),  cmocka_unit_test(test_running),
+        cmocka_unit_test(test_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,51 @@
+/* schedule/recurrence.c: stages that read themselves, at elements that come before.
+ *
+ *     h[t:T, c:C] = t > 0 ? a[c]*h[t - 1, c] + x[t, c] : x[0, c]
+ *
+ * The elements come in the order of the axes as they are written. So, of the indices of such a
+ * read, the first that is not the axis itself is the axis less a number. Along that axis loops go
+ * from step to step. Where the read leads elsewhere along other axes, too (h[t - 1, c + 1],
+ * h[t - 1, idx[c]]), what is one step back is done before anything of the next step; where it goes
+ * back along them (h[t - 1, c - 1]), that, or they go from step to step, too. */
+#include "schedule/schedule_int.h"
+
+typedef enum where { SAME, BEFORE, ELSEWHERE } where;
+
+/* Where along an axis an index leads. */
+static where where_of(const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME) return e->ref == axis ? SAME : ELSEWHERE;
+    if (e->op != AT_X_SUB || e->arg[1]->op != AT_X_INT) return ELSEWHERE;
+    const at_expr *from = e->arg[0];
+    if (from->op != AT_X_NAME || from->ref != axis || e->arg[1]->integer < 0) return ELSEWHERE;
+    return e->arg[1]->integer ? BEFORE : SAME;
+}
+
+int recurrence_first(const at_expr *read) {
+    for (int i = 0; i < read->nargs; i++) {
+        const where w = where_of(read->arg[i], i);
+        if (w != SAME) return w == BEFORE ? i : -1;
+    }
+    return -1;
+}
+
+/* Takes in where the reads of `tensor` in e lead. */
+static void look(const at_expr *e, int tensor, at_recurrence *out) {
+    for (int i = 0; i < e->nargs; i++) look(e->arg[i], tensor, out);
+    if (e->op != AT_X_INDEX || e->ref != tensor) return;
+    const int first = recurrence_first(e);
+    out->steps |= 1u << first;
+    for (int i = first + 1; i < e->nargs; i++) {
+        const where w = where_of(e->arg[i], i);
+        if (w == BEFORE) out->back[first] |= 1u << i;
+        if (w == ELSEWHERE) out->across[first] |= 1u << i;
+    }
+}
+
+at_recurrence at_recurrence_of(const at_compute *c, int stage) {
+    at_recurrence r = {0};
+    const at_tensor *t = &c->tensors[stage];
+    if (t->is_recurrence) look(t->body, stage, &r);
+    for (int i = 0; i < t->num_axes; i++) r.beyond |= r.back[i] | r.across[i];
+    r.beyond &= ~r.steps;
+    return r;
+}
