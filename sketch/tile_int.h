@@ -21,7 +21,7 @@ typedef struct tiling {
     /* outer: of axes that move what lanes read; shared: of others */
     AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
     AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
-    const char *column; /* the one of middle that runs over the columns of a block, or NULL */
+    const char *column;      /* the one of middle that runs over the columns of a block, or NULL */
     const char *vector;
     const char *lanes_outer; /* of lanes along a reduction: what is left of it */
     at_error *err;
