@@ -7,6 +7,8 @@
  * odd multiples of 64 bytes; of what is read down a column, every element for one multiply-add, odd
  * multiples of 16 bytes, so that the elements lie in different banks of that cache (measured: 0.94
  * instead of 0.87). A stage's [dense], [pad n] and [order ...] say otherwise.
+ * What goes on from step to step and is read within a step alone is kept for one step: each takes
+ * the place of the one before.
  * Needs:   a tree with indices per dimension.   Ensures: every statement and load
  * has an address. */
 #include "codegen/codegen_int.h"
@@ -17,10 +19,17 @@
 #define MAX_DEPTH 128
 #define WORKSPACE_LIMIT ((int64_t)1 << 40)
 
+/* A read of what an earlier step of the same leaf stored: where that is, and what is stored now. */
+typedef struct {
+    const at_aff **from, **to;
+} step;
+
 typedef struct {
     int depth;                    /* -1: no access seen yet */
     const at_ir *path[MAX_DEPTH]; /* loops that enclose all accesses so far */
     AT_VEC(const at_aff **) accesses;
+    AT_VEC(step) steps;
+    int in_place; /* along this dimension each step takes the place of the one before; -1: none */
     bool column; /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
 
@@ -73,22 +82,12 @@ static bool reads_column(const walk *w, const at_value *v) {
     return one_vector && column;
 }
 
-/* A running sum reads what an earlier turn stored: its storage lies outside of the loops that make
- * the two differ. */
-static void see_earlier(walk *w, const at_stmt *s, const at_value *v) {
-    usage *u = &w->use[s->tensor];
-    at_mask differ = 0;
-    for (int d = 0; d < w->l->tensors[s->tensor].num_axes; d++)
-        if (!at_aff_equal(s->ix[d], v->ix[d])) differ |= at_aff_deps(w->l, s->ix[d]);
-    for (int i = 0; i < u->depth; i++)
-        if (differ & AT_BIT(u->path[i]->loop.sym)) u->depth = i;
-}
-
 static void see_value(walk *w, const at_stmt *s, const at_value *v) {
     const bool sums = s->add;
-    if (v->op == AT_V_LOAD) {
+    if (v->op == AT_V_LOAD && v->tensor == s->tensor) {
+        *at_push(w->l->arena, &w->use[s->tensor].steps) = (step){v->ix, s->ix};
+    } else if (v->op == AT_V_LOAD) {
         see(w, v->tensor, v->ix);
-        if (v->tensor == s->tensor) see_earlier(w, s, v);
         if (sums && reads_column(w, v)) w->use[v->tensor].column = true;
     }
     if (v->a) see_value(w, s, v->a);
@@ -106,6 +105,59 @@ static void see_list(walk *w, const at_ir *n) {
             w->depth--;
         }
     }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The loops that make the two differ. */
+static at_mask differ_by(const at_low *l, int tensor, const step *s) {
+    at_mask loops = 0;
+    for (int d = 0; d < l->tensors[tensor].num_axes; d++)
+        if (!at_aff_equal(s->to[d], s->from[d])) loops |= at_aff_deps(l, s->to[d]);
+    return loops;
+}
+
+/* The dimension along which it is the element of one step before, all else being the same; -1: it
+ * is another one. */
+static int one_before(at_low *l, int tensor, const step *s) {
+    int found = -1;
+    for (int d = 0; d < l->tensors[tensor].num_axes; d++) {
+        if (at_aff_equal(s->to[d], s->from[d])) continue;
+        if (found >= 0 || !at_aff_equal(at_aff_shift(l, s->to[d], -1), s->from[d])) return -1;
+        found = d;
+    }
+    return found;
+}
+
+/* Whether all accesses are to what one step makes: they stand in all of its loops, none of which is
+ * written out, as a tile may put what that makes in another order. */
+static bool is_of_one_step(const usage *u, int dim, const at_aff *at, at_mask loops) {
+    for (int i = 0; i < u->depth; i++) {
+        const at_ir *n = u->path[i];
+        if ((loops & AT_BIT(n->loop.sym)) && n->loop.ann != AT_ANN_NONE) return false;
+        loops &= ~AT_BIT(n->loop.sym);
+    }
+    for (int i = 0; i < u->accesses.len; i++)
+        if (!at_aff_equal(u->accesses.data[i][dim], at)) return false;
+    return !loops;
+}
+
+/* The storage of what goes from step to step lies outside of the loops of the steps. */
+static void place_steps(at_low *l, int tensor, usage *u) {
+    const step *s = u->steps.data;
+    at_mask loops = 0;
+    u->in_place = -1;
+    if (!u->steps.len) return;
+    int dim = l->program->compute->tensors[tensor].is_output ? -1 : one_before(l, tensor, s);
+    for (int i = 0; i < u->steps.len; i++) {
+        loops |= differ_by(l, tensor, &s[i]);
+        if (dim >= 0 && one_before(l, tensor, &s[i]) != dim) dim = -1;
+    }
+    if (dim >= 0 && is_of_one_step(u, dim, s->to[dim], loops)) u->in_place = dim;
+    for (int i = 0; i < u->steps.len && u->in_place < 0; i++)
+        *at_push(l->arena, &u->accesses) = s[i].from;
+    for (int i = 0; i < u->depth; i++)
+        if (loops & AT_BIT(u->path[i]->loop.sym)) u->depth = i;
 }
 
 /* ---- placing --------------------------------------------------------------------------------- */
@@ -186,7 +238,8 @@ static void scratch(at_low *l, int tensor, const usage *u) {
         if (u->path[i]->loop.ann == AT_ANN_PARA) b->place = AT_PLACE_THREAD;
     }
     for (int d = 0; d < t->num_axes; d++) {
-        const at_aff *base = common_base(l, u, d, ~b->outer);
+        const at_aff *base =
+            d == u->in_place ? u->accesses.data[0][d] : common_base(l, u, d, ~b->outer);
         if (!base) base = at_aff_const(l, 0);
         int64_t lo = INT64_MAX, hi = INT64_MIN;
         for (int i = 0; i < u->accesses.len; i++) {
@@ -227,23 +280,28 @@ static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
     return at_aff_inside(l, at, l->buffers);
 }
 
-static const at_value *value_addresses(at_low *l, const at_value *v) {
+static const at_value *value_addresses(at_low *l, const usage *use, const at_stmt *s,
+                                       const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE || v->op == AT_V_INDEX) return v;
     at_value *n = at_copy(l->arena, v, sizeof *v);
-    if (v->op == AT_V_LOAD) n->at = address(l, v->tensor, v->ix), n->ix = NULL;
-    if (v->a) n->a = value_addresses(l, v->a);
-    if (v->b) n->b = value_addresses(l, v->b);
+    if (v->op == AT_V_LOAD) {
+        const bool in_place = v->tensor == s->tensor && use[v->tensor].in_place >= 0;
+        n->at = address(l, v->tensor, in_place ? s->ix : v->ix);
+        n->ix = NULL;
+    }
+    if (v->a) n->a = value_addresses(l, use, s, v->a);
+    if (v->b) n->b = value_addresses(l, use, s, v->b);
     return n;
 }
 
-static void set_addresses(at_low *l, at_ir *n) {
+static void set_addresses(at_low *l, const usage *use, at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
             n->stmt.at = address(l, n->stmt.tensor, n->stmt.ix);
-            n->stmt.val = value_addresses(l, n->stmt.val);
+            n->stmt.val = value_addresses(l, use, &n->stmt, n->stmt.val);
             n->stmt.ix = NULL;
         }
-        set_addresses(l, n->child);
+        set_addresses(l, use, n->child);
     }
 }
 
@@ -255,6 +313,7 @@ bool at_pass_buffers(at_low *l) {
     for (int t = 0; t < n; t++) w.use[t].depth = pack.use[t].depth = -1;
     see_list(&w, l->root);
     see_list(&pack, l->pack_root);
+    for (int t = 0; t < n; t++) place_steps(l, t, &w.use[t]);
     l->buffers = AT_NEW_ARRAY(l->arena, at_buffer, l->num_tensors);
     for (int i = 0; i < l->lists.len; i++) {
         at_buffer *b = &l->buffers[l->lists.data[i].tensor];
@@ -279,8 +338,8 @@ bool at_pass_buffers(at_low *l) {
     for (int t = 0; t < n && l->err->status == AT_OK; t++)
         if (l->buffers[t].place == AT_PLACE_NONE && w.use[t].depth >= 0) scratch(l, t, &w.use[t]);
     if (l->err->status != AT_OK) return false;
-    set_addresses(l, l->root);
-    set_addresses(l, l->pack_root);
+    set_addresses(l, w.use, l->root);
+    set_addresses(l, pack.use, l->pack_root);
     for (int i = 0; i < l->lists.len; i++) {
         at_low_place_table(l, l->lists.data[i].tensor);
         at_low_prepend(l, at_pointers_entries(l, i));

@@ -5,9 +5,10 @@
 #include <string.h>
 
 static const sketch_rule *const rules[] = {
-    &at_rule_inline, &at_rule_running,  &at_rule_flat,  &at_rule_points,    &at_rule_tile,
-    &at_rule_with,   &at_rule_pointers, &at_rule_near,  &at_rule_windows,   &at_rule_late,
-    &at_rule_dots,   &at_rule_lists,    &at_rule_lanes, &at_rule_transpose, &at_rule_plain};
+    &at_rule_inline, &at_rule_running, &at_rule_steps,     &at_rule_flat,
+    &at_rule_points, &at_rule_tile,    &at_rule_with,      &at_rule_pointers,
+    &at_rule_near,   &at_rule_windows, &at_rule_late,      &at_rule_dots,
+    &at_rule_lists,  &at_rule_lanes,   &at_rule_transpose, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 /* What one stage makes of a state, which says that it is visited. */

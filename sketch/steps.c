@@ -47,7 +47,9 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
 bool sketch_is_joined(const sketch_state *s, int stage) {
     const char *name = s->facts->compute->tensors[stage].name;
     for (const sketch_edit *e = s->last; e; e = e->before)
-        if (e->edit.kind == AT_EDIT_JOIN && !strcmp(e->edit.stage, name)) return true;
+        if ((e->edit.kind == AT_EDIT_JOIN || e->edit.kind == AT_EDIT_NEST) &&
+            !strcmp(e->edit.stage, name))
+            return true;
     return false;
 }
 

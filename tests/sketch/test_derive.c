@@ -93,6 +93,8 @@ static void sets(void **state) {
         {"examples/te/integral_image.te", "H=19,W=37", false},
         {"tests/te/running_sums.te", "R=12,S=21,C=3", false},
         {"tests/te/recurrences.te", "R=5,S=21,C=3", false},
+        {"tests/te/kept_steps.te", "H=2,T=5,D=3,E=19", false},
+        {"examples/te/selective_scan.te", "T=7,D=5,N=19", false},
         {"examples/te/sparse_dense.te", "M=19,N=13,K=37,E=401", false},
         {"examples/te/block_sparse_dense.te", "M=13,R=5,Q=7,E=17,B=8,C=4", false},
         {"examples/te/block_sparse_dense.te", "M=13,R=5,Q=7,E=217,B=3,C=4", false},

@@ -32,6 +32,7 @@ static const struct {
     {"rotary", ""},
     {"separable_blur", ""},
     {"unsharp", ""},
+    {"linear_attention", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {

@@ -1,0 +1,216 @@
+/* sketch/rule_steps.c: what reads only the step at hand of what goes on from step to step stands in
+ * the loop of the steps, in one more sketch, so that one step is all that is kept:
+ *
+ *     h, t, d, e => @S = h, t, d, e         {h, e0}:para, t =>
+ *     h, t, e, d => @o = h, t, e // d   ->      d0, d1:unroll, e1:vec =>
+ *                                                   @S = h, t, {d0, d1}/d, {e0, e1}/e
+ *                                               d0, d1:unroll, e1:vec =>
+ *                                                   @o = h, t, {e0, e1}/e // {d0, d1}/d
+ *
+ * Lanes go along the last axis of what is kept. Where the reader sums over that, several of its
+ * rows stand side by side. */
+#include "sketch/tile.h"
+
+enum { NONE = -1 };
+
+/* The two stages; axes of what is kept. */
+typedef struct pair {
+    sketch_state *s;
+    int kept, reader;
+    int axis[AT_FACTS_MAX_AXES]; /* [axis of kept] which axis of the reader it is read at */
+    int step, shared;            /* the axis of the steps; the last other one that both have */
+    at_error *err;
+} pair;
+
+static const at_tensor *tensor_of(const pair *p, int t) {
+    return &p->s->facts->compute->tensors[t];
+}
+
+static bool is_shared(const pair *p, int k) {
+    return p->axis[k] < tensor_of(p, p->reader)->num_axes;
+}
+
+/* The axis along which it goes, and of which a step needs the one before alone. */
+static int step_axis(const at_compute *c, int stage) {
+    const at_recurrence r = at_recurrence_of(c, stage);
+    const at_tensor *t = &c->tensors[stage];
+    if (!t->is_recurrence) return at_running_axis(t);
+    for (int k = 0; k < t->num_axes; k++)
+        if (r.steps == 1u << k) return r.beyond ? NONE : k;
+    return NONE;
+}
+
+/* Are all reads of it in the reader at these axes, and each the whole of an axis of its own? */
+static bool find_axes(pair *p) {
+    const at_facts *f = p->s->facts;
+    const at_tensor *t = tensor_of(p, p->kept);
+    int num;
+    uint32_t seen = 0;
+    const at_expr *const *reads = at_compute_reads(f->compute, p->reader, &num), *first = NULL;
+    for (int i = 0; i < num; i++) {
+        if (reads[i]->ref != p->kept) continue;
+        if (first && !at_expr_equal(first, reads[i])) return false;
+        first = reads[i];
+    }
+    for (int k = 0; first && k < t->num_axes; k++) {
+        const at_expr *e = first->arg[k];
+        if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE || seen >> e->ref & 1) return false;
+        if (f->extents[p->kept][k] != f->extents[p->reader][e->ref]) return false;
+        seen |= 1u << e->ref;
+        p->axis[k] = e->ref;
+    }
+    return first != NULL;
+}
+
+/* What the reader may stand beside; false: nothing. */
+static bool find(pair *p) {
+    const at_facts *f = p->s->facts;
+    const at_tensor *r = tensor_of(p, p->reader);
+    if (r->is_recurrence || at_running_axis(r) >= 0 || r->is_packing) return false;
+    for (int t = 0; t < p->reader; t++) {
+        p->kept = t;
+        if (!f->of[t].is_stage || f->of[t].num_readers != 1 || f->of[t].reader != p->reader ||
+            tensor_of(p, t)->is_output || f->of[t].is_written)
+            continue;
+        p->step = step_axis(f->compute, t);
+        if (p->step < 0 || p->step == tensor_of(p, t)->num_axes - 1 || !find_axes(p)) continue;
+        p->shared = NONE;
+        for (int k = 0; k < tensor_of(p, t)->num_axes; k++)
+            if (k != p->step && is_shared(p, k)) p->shared = k;
+        if (is_shared(p, p->step)) return true;
+    }
+    return false;
+}
+
+static rule_verdict applies(const sketch_state *s, int stage) {
+    pair p = {.s = (sketch_state *)s, .reader = stage};
+    return find(&p) ? RULE_APPLY : RULE_SKIP;
+}
+
+/* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or
+ * NULL, and lanes. */
+typedef struct below {
+    const char *plain[AT_FACTS_MAX_AXES], *written, *lanes;
+    int num;
+} below;
+
+static at_status put_below(const pair *p, int stage, const below *b) {
+    at_edit e = {.kind = AT_EDIT_ORDER, .stage = tensor_of(p, stage)->name};
+    int n = 0;
+    for (int i = 0; i < b->num; i++) e.names[n++] = b->plain[i];
+    if (b->written) e.names[n++] = b->written;
+    e.names[n++] = b->lanes;
+    if (n > 1) AT_TRY(sketch_step(p->s, &e, p->err));
+    if (b->written) AT_TRY(sketch_mark(p->s, e.stage, b->written, AT_ANN_UNROLL, p->err));
+    return sketch_mark(p->s, e.stage, b->lanes, AT_ANN_VEC, p->err);
+}
+
+/* An axis that is none of the lanes: whole, or, `is_last`, a few of it written out. */
+static at_status add_axis(const pair *p, int stage, int axis, bool is_last, below *b) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
+    static const at_part_limit limits[] = {{0}, {.wide = 4, .narrow = 4}};
+    const at_tensor *t = tensor_of(p, stage);
+    const char *parts[2] = {t->axes[axis].name};
+    if (is_last) {
+        AT_TRY(sketch_split(p->s, t->name, parts[0], 2, &spec, limits, parts, p->err));
+        b->written = parts[1];
+    }
+    b->plain[b->num++] = parts[0];
+    return AT_OK;
+}
+
+/* Which axis of what is kept is this one of the reader? NONE: none. */
+static int axis_kept(const pair *p, int k) {
+    for (int j = 0; j < tensor_of(p, p->kept)->num_axes; j++)
+        if (p->axis[j] == k) return j;
+    return NONE;
+}
+
+/* lanes: loops of the axis along which they go, outer and inner ones, of the reader; rows: of the
+ * reader's rows side by side, where it sums over the lanes, or NULL. */
+static at_status make_reader(const pair *p, const char *const *lanes, const char *rows) {
+    const at_tensor *r = tensor_of(p, p->reader);
+    const int all = r->num_axes + r->num_reduce;
+    below b = {.lanes = lanes[1]};
+    int last = NONE; /* of its reductions */
+    for (int k = r->num_axes; k < all && !rows; k++) last = k;
+    for (int k = 0; k < all; k++) {
+        const bool is_sum = k >= r->num_axes, is_own = axis_kept(p, k) < 0;
+        if (is_sum && axis_kept(p, k) == tensor_of(p, p->kept)->num_axes - 1)
+            b.plain[b.num++] = lanes[0];
+        else if (is_sum || is_own) AT_TRY(add_axis(p, p->reader, k, k == last, &b));
+    }
+    if (rows) b.written = rows;
+    return put_below(p, p->reader, &b);
+}
+
+/* The same of what is kept; its lanes are the reader's, or, of rows, its own. */
+static at_status make_kept(const pair *p, const char *const *lanes, const char *rows) {
+    const at_tensor *t = tensor_of(p, p->kept);
+    const int lane_axis = t->num_axes - 1;
+    below b = {.lanes = lanes[1]};
+    const char *own[2];
+    int last = NONE;
+    for (int k = 0; k < lane_axis && !rows; k++)
+        if (k != p->step && !is_shared(p, k)) last = k;
+    for (int k = 0; k < lane_axis; k++)
+        if (k != p->step && !is_shared(p, k)) AT_TRY(add_axis(p, p->kept, k, k == last, &b));
+    if (!rows) return put_below(p, p->kept, &b);
+    AT_TRY(sketch_split_lanes(p->s, t->name, t->axes[lane_axis].name, own, p->err));
+    b.plain[b.num++] = rows;
+    b.plain[b.num++] = own[0];
+    b.lanes = own[1];
+    return put_below(p, p->kept, &b);
+}
+
+static at_status make(pair *p) {
+    static const at_split_spec side = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
+    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 4}};
+    const at_facts *f = p->s->facts;
+    const at_tensor *t = tensor_of(p, p->kept), *r = tensor_of(p, p->reader);
+    const int last = t->num_axes - 1, blocked = p->shared;
+    const bool sums_lanes = !is_shared(p, last);
+    const char *lanes[2], *rows[2] = {NULL}, *step = r->axes[p->axis[p->step]].name;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = r->name},
+            run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
+            nest = {.kind = AT_EDIT_NEST,
+                    .stage = t->name,
+                    .other = r->name,
+                    .loop = step,
+                    .before = true};
+    int n = 0;
+    if (!t->is_recurrence) AT_TRY(sketch_step(p->s, &run, p->err));
+    AT_TRY(sketch_split_lanes(p->s, r->name, r->axes[p->axis[last]].name, lanes, p->err));
+    if (sums_lanes && blocked >= 0 && f->extents[p->kept][blocked] > 1)
+        AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[blocked]].name, 2, &side, limits, rows,
+                            p->err));
+    for (int k = 0; k < t->num_axes; k++) {
+        if (k == p->step || !is_shared(p, k)) continue;
+        order.names[n++] = k == blocked && rows[0]    ? rows[0]
+                           : k == last && !sums_lanes ? lanes[0]
+                                                      : r->axes[p->axis[k]].name;
+    }
+    const int num_outside = n;
+    order.names[n++] = step;
+    for (int k = 0; k < r->num_axes; k++)
+        if (axis_kept(p, k) < 0) order.names[n++] = r->axes[k].name;
+    AT_TRY(sketch_step(p->s, &order, p->err));
+    AT_TRY(make_reader(p, lanes, sums_lanes ? rows[1] : NULL));
+    AT_TRY(sketch_step(p->s, &nest, p->err));
+    AT_TRY(make_kept(p, lanes, sums_lanes ? rows[1] : NULL));
+    if (!num_outside) return AT_OK;
+    AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA, p->err));
+    at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = r->name};
+    for (int i = 0; i < num_outside; i++) fuse.names[i] = order.names[i];
+    return num_outside > 1 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
+}
+
+static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    pair p = {.s = (sketch_state *)s, .reader = stage, .err = err};
+    if (!find(&p)) return;
+    p.s =
+        sketch_branch(s, at_format(s->arena, "step_%s", tensor_of(&p, p.kept)->axes[p.step].name));
+    if (make(&p) == AT_OK) *at_push(s->arena, out) = p.s;
+}
+
+const sketch_rule at_rule_steps = {applies, apply};
