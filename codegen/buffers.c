@@ -30,7 +30,7 @@ typedef struct {
     AT_VEC(const at_aff **) accesses;
     AT_VEC(step) steps;
     int in_place; /* along this dimension each step takes the place of the one before; -1: none */
-    bool column; /* a sum reads elements of several rows at once, each for a single vector */
+    bool column;  /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
 
 typedef struct {
