@@ -78,6 +78,20 @@ static bool are_joint(const est_leaf *x, const est_leaf *y, int common) {
     return true;
 }
 
+/* The first loop of a sum's tile among those from `root` on: where one of its reductions stands
+ * outside of loops over tiles, as blocks do, what goes on in registers is the rest of the sum. */
+static int inside_blocks(const est_leaf *x, int root) {
+    bool in_block = false;
+    int last = root, begin = root;
+    for (int i = root; i < x->num_loops; i++)
+        if (x->loop[i].sums) last = i;
+    for (int i = root; i < last; i++) {
+        in_block |= x->loop[i].sums;
+        if (in_block && !x->loop[i].sums && !est_unrolled(&x->loop[i])) begin = i + 1;
+    }
+    return begin;
+}
+
 /* The first loop that a tile of this leaf, alone or with other sums, may begin with. */
 static int alone(const at_estimator *e, const est_leaf *x) {
     int root = 0;
@@ -89,7 +103,7 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     }
     for (int i = root; i < x->num_loops; i++)
         if (x->loop[i].ann == AT_ANN_PARA) root = i + 1;
-    return root;
+    return x->stage->num_reduce ? inside_blocks(x, root) : root;
 }
 
 /* Which sums stand in one tile with this one. */
