@@ -61,7 +61,32 @@ static void read_through(void **state) {
     at_arena_free(a);
 }
 
+/* In blocks of a reduction sums go on in registers within each; with rows inside of the reduction
+ * each step finds them in memory. */
+static void blocks_of_a_sum(void **state) {
+    (void)state;
+#define PRODUCT                                                                                    \
+    "M=24 N=64 K=256 i0=4 i1=6 j0=4 j1=16 k0=2 k1=128", "a[M, K] : input\nb[K, N] : input\n"       \
+                                                        "o[i:M, j:N] = sum(k:K) a[i, k]*b[k, j]\n"
+    static const program whole = {"whole", PRODUCT,
+                                  "j0, i0, k, i1:unroll, j1:vec =>\n"
+                                  "    @o = {i0, i1}/i, {j0, j1}/j // k\n"},
+                         blocks = {"blocks", PRODUCT,
+                                   "k0, j0, i0, k1, i1:unroll, j1:vec =>\n"
+                                   "    @o = {i0, i1}/i, {j0, j1}/j // {k0, k1}/k\n"},
+                         stored = {"stored", PRODUCT,
+                                   "j0, k, i, j1:vec =>\n"
+                                   "    @o = i, {j0, j1}/j // k\n"};
+#undef PRODUCT
+    at_arena *a = at_arena_new();
+    const double in_registers = estimate_of(a, &whole).sums_ns;
+    assert_true(estimate_of(a, &blocks).sums_ns < 1.25 * in_registers);
+    assert_true(estimate_of(a, &stored).sums_ns > 2 * in_registers);
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_through)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_through),
+                                       cmocka_unit_test(blocks_of_a_sum)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
