@@ -1,6 +1,7 @@
 /* schedule/edit_turn.c: what follows each other along an axis comes to lie side by side. E14, a
  * copy of a tensor whose last dimension is the one that an axis of the reader moves along,
- * forwards; E15, a sum whose last axis is another one, and what copies it. */
+ * forwards; E15, a sum, or what reads itself, whose last axis is another one, and what copies it.
+ */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -162,6 +163,16 @@ static at_tensor copy_across(rewrite *w, const at_tensor *sum, const char *name,
     return t;
 }
 
+/* What reads itself reads its new name, at indices in their new order. */
+static void reads_across(at_arena *a, at_expr *e, const char *stage, const char *name, int axis) {
+    for (int i = 0; i < e->nargs; i++) reads_across(a, e->arg[i], stage, name, axis);
+    if (e->op != AT_X_INDEX || strcmp(e->name, stage)) return;
+    at_expr **index = AT_NEW_ARRAY(a, at_expr *, e->nargs);
+    for (int k = 0; k < e->nargs; k++) index[k] = e->arg[axis_at(k, axis, e->nargs)];
+    e->name = name;
+    e->arg = index;
+}
+
 static void put_last(at_arena *a, outline_node *leaf, int axis, int n) {
     name_list *index = AT_NEW_ARRAY(a, name_list, leaf->num_index);
     for (int k = 0; k < leaf->num_index; k++)
@@ -179,7 +190,10 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
     if (!x || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     int k = 0;
     while (k < x->num_axes && strcmp(x->axes[k].name, axis)) k++;
-    if (!x->num_reduce) return at_fail(err, AT_E_INPUT, "\"%s\" is no sum", stage);
+    const bool is_recurrence =
+        t->compute->tensors[at_compute_find(t->compute, stage)].is_recurrence;
+    if (!x->num_reduce && !is_recurrence)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is no sum, nor does it read itself", stage);
     if (k >= x->num_axes - 1)
         return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\" before its last one", stage, axis);
     at_tensor sum = *x, copy = copy_across(&w, x, name, k);
@@ -188,6 +202,8 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
         sum.axes[i] = x->axes[i < sum.num_axes ? axis_at(i, k, sum.num_axes) : i];
     put_last(a, leaf, k, sum.num_axes);
     if (init) put_last(a, init, k, sum.num_axes);
+    reads_across(a, sum.written, stage, name, k);
+    for (int d = 0; d < sum.num_defs; d++) reads_across(a, sum.defs[d].expr, stage, name, k);
     sum.name = leaf->stage = name;
     if (init) init->stage = name;
     *x = copy;

@@ -4,7 +4,8 @@
  *     y[i, j] = sum(d) q[i, d] * r[j - i + J - 1, d]    ->
  *         r_turned[d, p] = r[p, d];  y[i, j] = sum(d) q[i, d] * r_turned[d, j - i + J - 1]
  *
- * Sums over lists that the last axis chooses have lanes along another one:
+ * Sums over lists that the last axis chooses, and what reads itself along it, have lanes along
+ * another one:
  *
  *     y[m, r] = sum(e:p[r]..p[r + 1]) a[e] * x[m, c[e]]    ->
  *         x_turned[k, m] = x[m, k];  y_across[r, m] = sum(e) a[e] * x_turned[c[e], m]
@@ -15,6 +16,9 @@
 /* Reads of an element for which a copy is made, and of what: small axes have few lanes. */
 enum { LEAST_READS = 8, LEAST_LANES = 8 };
 
+/* Does it go on from step to step, where lanes are worth more than a copy costs? */
+static bool goes_on(const at_tensor *t) { return t->is_recurrence || at_running_axis(t) >= 0; }
+
 /* The first tensor that lanes along the axis go across; -1: none, or one that cannot be turned. */
 static int across(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
@@ -24,7 +28,8 @@ static int across(const sketch_state *s, int stage, int axis) {
         const at_access *x = &f->access[i];
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
         if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
-        bool is_worth = sketch_is_weight(s, x->tensor) || at_running_axis(t) >= 0 ||
+        if (x->tensor == stage) continue;
+        bool is_worth = sketch_is_weight(s, x->tensor) || goes_on(t) ||
                         points >= LEAST_READS * sketch_elements(s, x->tensor);
         return is_worth && x->from == x->tensor ? x->tensor : -1;
     }
@@ -35,6 +40,8 @@ static int across(const sketch_state *s, int stage, int axis) {
  * have none of these. */
 static bool reads_along(const sketch_state *s, int stage) {
     const at_tensor *t = &s->compute->tensors[stage];
+    const at_recurrence r = at_recurrence_of(s->compute, stage);
+    if (t->is_recurrence && r.steps >> (t->num_axes - 1) & 1) return false;
     return tile_has_lists(t) ? tile_list_of(s, stage) >= 0
                              : tile_reads_vectors(s, stage, t->num_axes - 1);
 }
@@ -78,13 +85,15 @@ static bool turn_last(sketch_state *s, int stage, const at_facts_given *given) {
     return true;
 }
 
-/* Where the last axis says which list is summed, lanes go along another one, which becomes the last
- * of the sums. */
+/* Where the last axis says which list is summed, or is one of steps, lanes go along another one,
+ * which becomes the last. */
 static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
     const at_tensor *x = &s->compute->tensors[stage];
+    const at_recurrence r = at_recurrence_of(s->compute, stage);
+    const bool may_go = tile_has_lists(x) || r.steps >> (x->num_axes - 1) & 1;
     at_error why;
-    for (int k = x->num_axes - 2; k >= 0 && tile_has_lists(x); k--) {
-        if (s->facts->of[stage].extent[k] < LEAST_LANES) continue;
+    for (int k = x->num_axes - 2; k >= 0 && may_go; k--) {
+        if (s->facts->of[stage].extent[k] < LEAST_LANES || (r.steps | r.beyond) >> k & 1) continue;
         sketch_state *b = sketch_branch(s, "");
         const at_edit e = {.kind = AT_EDIT_ACROSS,
                            .stage = x->name,

@@ -203,6 +203,8 @@ static void operators(void **state) {
         {"tests/te/recurrences", "R=5,S=13,C=3"},
         {"tests/te/recurrences", "R=1,S=1,C=1"},
         {"tests/te/recurrences", "R=3,S=37,C=17"},
+        {"tests/te/recurrences", "R=9,S=11,C=3"},
+        {"tests/te/recurrences", "R=8,S=9,C=8"},
         {"tests/te/kept_steps", "H=2,T=5,D=3,E=19"},
         {"tests/te/kept_steps", "H=1,T=4,D=17,E=9"},
         {"linear_attention", "H=2,T=19,D=3,E=5"},

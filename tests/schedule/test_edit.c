@@ -565,7 +565,7 @@ static void gone_across(void **state) {
     begin(&x);
     REFUSED("@s has no axis \"l\" before its last one", across("s", "l", "b"));
     REFUSED("@s has no axis \"d\" before its last one", across("s", "d", "b"));
-    REFUSED("\"out\" is no sum", across("out", "j", "b"));
+    REFUSED("\"out\" is no sum, nor does it read itself", across("out", "j", "b"));
     REFUSED("@A has no leaf in this tree", across("A", "i", "b"));
     REFUSED("there is a tensor \"v\" already", across("s", "i", "v"));
     DO(across("s", "i", "t"));
@@ -575,6 +575,38 @@ static void gone_across(void **state) {
     expect_same_outputs();
     DO(across("t", "l", "u"));
     expect_stage("t[j:J, l:2, i:I] = u[j, i, l]\n");
+    expect_same_outputs();
+    end();
+}
+
+/* What reads itself does so by its new name, in the new order of its axes, where its steps still
+ * come first. */
+static void gone_across_in_steps(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[I, T] : input\n"
+        "h[i:I, t:T] = t > 1 ? p - x[i, t] : x[i, 0] where p = h[i, t - 2]\n"
+        "d[t:T, i:I, l:2] = t > 0 ? max(d[t - 1, I - 1 - i, l], x[i, t]) : l\n"
+        "out[i:I, t:T] = h[i, t] + d[t, i, 0]\n";
+    static const example x = {"text", "I=3, T=7", text,
+                              "i, t =>\n    @h = i, t\nt, i, l =>\n    @d = t, i, l\n"
+                              "i, t =>\n    @out = i, t\n"};
+    begin(&x);
+    REFUSED("edited computation: \"a\" reads itself where it is not computed yet: the first index "
+            "that is not the axis "
+            "itself must be the axis less a number, as i - 1",
+            across("d", "t", "a"));
+    REFUSED(
+        "@h reads itself: that needs no other tensor",
+        at_edit_copy(e.f.arena, e.tree, AT_COPY_READ, "h", "h", "c", &e.compute, &e.tree, &e.err));
+    REFUSED("@h is what reads itself, which cannot be inlined",
+            at_edit_inline(e.f.arena, e.tree, "h", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
+    DO(across("h", "i", "a"));
+    expect_stage("a[t:T, i:I] = t > 1 ? p - x[i, t] : x[i, 0] where p = a[t - 2, i]\n");
+    expect_stage("h[i:I, t:T] = a[t, i]\n");
+    expect_same_outputs();
+    DO(across("d", "i", "b"));
+    expect_stage("b[t:T, l:2, i:I] = t > 0 ? max(b[t - 1, l, I - 1 - i], x[i, t]) : l\n");
     expect_same_outputs();
     end();
 }
@@ -648,6 +680,7 @@ int main(void) {
                                        cmocka_unit_test(reads_apart),
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
+                                       cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
