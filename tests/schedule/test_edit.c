@@ -602,7 +602,7 @@ static void gone_across_in_steps(void **state) {
     REFUSED("@h is what reads itself, which cannot be inlined",
             at_edit_inline(e.f.arena, e.tree, "h", NULL, NULL, 0, &e.compute, &e.tree, &e.err));
     DO(across("h", "i", "a"));
-    expect_stage("a[t:T, i:I] = t > 1 ? p - x[i, t] : x[i, 0] where p = a[t - 2, i]\n");
+    expect_stage("a[t:T, i:I] = t > 1 ? p - x[i, t] : x[i, 0]\n    where p = a[t - 2, i]\n");
     expect_stage("h[i:I, t:T] = a[t, i]\n");
     expect_same_outputs();
     DO(across("d", "i", "b"));
