@@ -22,6 +22,7 @@
 /* A read of what an earlier step of the same leaf stored: where that is, and what is stored now. */
 typedef struct {
     const at_aff **from, **to;
+    bool is_repeated; /* a step is made several times, by a loop inside of the steps' */
 } step;
 
 typedef struct {
@@ -82,10 +83,33 @@ static bool reads_column(const walk *w, const at_value *v) {
     return one_vector && column;
 }
 
+/* The loops that make the two differ. */
+static at_mask differ_by(const at_low *l, int tensor, const step *s) {
+    at_mask loops = 0;
+    for (int d = 0; d < l->tensors[tensor].num_axes; d++)
+        if (!at_aff_equal(s->to[d], s->from[d])) loops |= at_aff_deps(l, s->to[d]);
+    return loops;
+}
+
+/* Is there a loop inside of these that the statement does not use? */
+static bool is_repeated(const walk *w, const at_stmt *s, at_mask steps) {
+    at_mask used = 0;
+    bool inside = false;
+    for (int d = 0; d < w->l->tensors[s->tensor].num_axes; d++) used |= at_aff_deps(w->l, s->ix[d]);
+    for (int i = 0; i < w->depth; i++) {
+        const at_mask loop = AT_BIT(w->path[i]->loop.sym);
+        inside |= (steps & loop) != 0;
+        if (inside && !(used & loop)) return true;
+    }
+    return false;
+}
+
 static void see_value(walk *w, const at_stmt *s, const at_value *v) {
     const bool sums = s->add;
     if (v->op == AT_V_LOAD && v->tensor == s->tensor) {
-        *at_push(w->l->arena, &w->use[s->tensor].steps) = (step){v->ix, s->ix};
+        step *x = at_push(w->l->arena, &w->use[s->tensor].steps);
+        *x = (step){.from = v->ix, .to = s->ix};
+        x->is_repeated = is_repeated(w, s, differ_by(w->l, s->tensor, x));
     } else if (v->op == AT_V_LOAD) {
         see(w, v->tensor, v->ix);
         if (sums && reads_column(w, v)) w->use[v->tensor].column = true;
@@ -108,14 +132,6 @@ static void see_list(walk *w, const at_ir *n) {
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
-
-/* The loops that make the two differ. */
-static at_mask differ_by(const at_low *l, int tensor, const step *s) {
-    at_mask loops = 0;
-    for (int d = 0; d < l->tensors[tensor].num_axes; d++)
-        if (!at_aff_equal(s->to[d], s->from[d])) loops |= at_aff_deps(l, s->to[d]);
-    return loops;
-}
 
 /* The dimension along which it is the element of one step before, all else being the same; -1: it
  * is another one. */
@@ -151,7 +167,7 @@ static void place_steps(at_low *l, int tensor, usage *u) {
     int dim = l->program->compute->tensors[tensor].is_output ? -1 : one_before(l, tensor, s);
     for (int i = 0; i < u->steps.len; i++) {
         loops |= differ_by(l, tensor, &s[i]);
-        if (dim >= 0 && one_before(l, tensor, &s[i]) != dim) dim = -1;
+        if (dim >= 0 && (s[i].is_repeated || one_before(l, tensor, &s[i]) != dim)) dim = -1;
     }
     if (dim >= 0 && is_of_one_step(u, dim, s->to[dim], loops)) u->in_place = dim;
     for (int i = 0; i < u->steps.len && u->in_place < 0; i++)

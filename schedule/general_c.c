@@ -241,7 +241,8 @@ static void place(general *m) {
         const at_tensor *tensor = &c->tensors[t];
         m->extent[t] = m->num_s;
         m->num_s += axes_of(tensor);
-        m->place[t] = tensor->num_reduce && !tensor->is_output ? m->num_s++ : -1;
+        const bool is_kept = tensor->num_reduce || tensor->is_recurrence;
+        m->place[t] = is_kept && !tensor->is_output ? m->num_s++ : -1;
         m->buf[t] = tensor->role != AT_ROLE_STAGE ? m->num_buf++ : -1;
     }
     for (int t = 0; t < c->num_tensors; t++)

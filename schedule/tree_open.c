@@ -22,7 +22,8 @@ bool at_tree_is_open(const at_tree *t) {
     if (t->has_open) return true;
     for (int i = 0; i < t->compute->num_tensors; i++) {
         const at_tensor *x = &t->compute->tensors[i];
-        if (x->role == AT_ROLE_STAGE && (x->num_reduce || x->is_output) && !leaf_of(t, i))
+        if (x->role == AT_ROLE_STAGE && (x->num_reduce || x->is_output || x->is_recurrence) &&
+            !leaf_of(t, i))
             return true;
     }
     return false;

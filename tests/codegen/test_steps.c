@@ -53,6 +53,18 @@ static void all_steps(void **state) {
     /* and a row before the first, which no step reads */
     for (int i = 0; i < 3; i++)
         assert_int_equal(floats_kept(DECAY, SIZES, trees[i]), 97 * ROW + SLACK);
+    /* made several times, by a loop of what reads it, or of none */
+    static const char *const repeated[] = {
+        "t, r:3 =>\n    c:vec => @h = t, c\n    c:vec => @y = t // c\n",
+        "{t, r:3} =>\n    c => @h = t, c\n    c => @y = t // c\n",
+        "t =>\n    r:3, c:vec => @h = t, c\n    c:vec => @y = t // c\n",
+        "t0, r:3, t1 =>\n    c => @h = {t0, t1}/t, c\n    c => @y = {t0, t1}/t // c\n",
+    };
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(floats_kept(DECAY, SIZES, repeated[i]), 97 * ROW + SLACK);
+    assert_int_equal(
+        floats_kept(DECAY, SIZES, "r:3, t =>\n    c => @h = t, c\n    c => @y = t // c\n"),
+        ROW + SLACK);
     /* two steps back; of another lane */
     assert_int_equal(floats_kept("x[T, C] : input\n"
                                  "h[t:T, c:C] = (t > 1 ? h[t - 2, c]*0.5 : 0) + x[t, c]\n"
