@@ -5,6 +5,7 @@
  * Needs:   a verified program.
  * Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/dissolve.h"
+#include "codegen/tile_parts.h"
 
 #include <string.h>
 
@@ -137,6 +138,23 @@ static int streamed_weights(const at_low *l, const at_expr *e) {
     return -1;
 }
 
+static bool is_written_out(const at_node *loop) {
+    return loop->ann == AT_ANN_UNROLL || loop->ann == AT_ANN_VEC ||
+           (loop->extent >= 0 && loop->extent <= AT_THIN_STEPS);
+}
+
+/* Is the innermost loop of a sum's leaf that is not written out one of its terms? Else what it
+ * reads as it goes along lies side by side, and comes without being asked for. */
+static bool goes_over_terms(const at_low *l, const at_node *leaf) {
+    const at_tensor *t = tensor_of(l, leaf->tensor);
+    const at_node *loop = leaf->parent;
+    while (loop && is_written_out(loop)) loop = loop->parent;
+    for (int i = t->num_axes; i < leaf->num_axes; i++)
+        for (int d = 0; d < leaf->axes[i].n; d++)
+            if (!loop || leaf->axes[i].loop[d] == loop) return true;
+    return false;
+}
+
 static void no_pointers(at_low *l, const at_node *leaf) {
     const char *name = l->tensors[leaf->pointers].name;
     at_lower_fail(l,
@@ -189,7 +207,8 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
-    int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0
+    int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0 &&
+                           goes_over_terms(l, leaf)
                        ? streamed_weights(l, t->body)
                        : -1;
     if (streamed >= 0) {

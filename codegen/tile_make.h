@@ -68,7 +68,12 @@ at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const a
 
 /* tile_reuse.c: what is worked out once, where the operations do it again in a straight-line body
  * or, as `lifts` says, in each turn of a loop. false: nothing. slot_tensor: [slot] */
-typedef enum at_tile_lifts { AT_LIFT_NOTHING, AT_LIFT_RESULTS, AT_LIFT_LOADS } at_tile_lifts;
+typedef enum at_tile_lifts {
+    AT_LIFT_NOTHING,
+    AT_LIFT_RESULTS,
+    AT_LIFT_COMPOSED, /* and loads whose lanes are put together */
+    AT_LIFT_LOADS     /* and all others */
+} at_tile_lifts;
 typedef struct at_tile_reused {
     at_tile_op *ops;
     at_tile_vreg *vregs;

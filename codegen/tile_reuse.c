@@ -1,7 +1,7 @@
 /* codegen/tile_reuse.c: what a tile has worked out is not worked out again: an operation on the
  * same operands in one straight-line body is done once, and one whose operands a loop does not
  * change is done before it, as an accumulator, whose register is its own until the loop ends. So
- * are loads whose lanes are put together.
+ * are loads, those whose lanes are put together first of all.
  *
  * Where a weight's scale or a mean stands beside each element of a sum, that is most of the work.
  * All of it takes registers for longer: the caller has the operations as they were. */
@@ -25,8 +25,15 @@ typedef struct {
     int *same_as; /* [virtual register] one that holds the same; -1: none */
     int known[REMEMBERED];
     int known_changes[REMEMBERED][2];
+    at_tile_lifts lifts;
     bool found;
 } reuser;
+
+/* Loads that go before a loop which does not change what they are from. */
+static bool may_lift(const reuser *r, const at_tile_vreg *v) {
+    if (v->by || v->times) return true;
+    return r->lifts == AT_LIFT_LOADS && (v->load == AT_T_BCAST || v->load == AT_T_LOAD);
+}
 
 /* Its result hangs on its operands alone. */
 static bool is_pure(const at_tile_op *op) {
@@ -162,7 +169,7 @@ static void lift(reuser *r, int from, int to) {
  * [MOST_HELD] what is loaded, and the accumulators. -1: it is none. */
 static int held(reuser *r, int v, int from, int to, int held[][2], int *num_held) {
     const at_tile_vreg reg = r->out->vregs[v];
-    if (reg.acc || !reg.load || !(reg.by || reg.times) || !stays(r, v, from, to)) return -1;
+    if (reg.acc || !reg.load || !may_lift(r, &reg) || !stays(r, v, from, to)) return -1;
     for (int i = 0; i < *num_held; i++)
         if (at_tile_same_load(&r->out->vregs[held[i][0]], &reg)) return held[i][1];
     if (*num_held == MOST_HELD) return -1;
@@ -200,7 +207,7 @@ static void lift_all(reuser *r, at_tile_lifts lifts) {
         int from = stack[--depth];
         lift(r, from, i);
         while (r->ops[from].kind != AT_T_LOOP) from++;
-        if (lifts == AT_LIFT_LOADS) i += lift_loads(r, from, i);
+        if (lifts >= AT_LIFT_COMPOSED) i += lift_loads(r, from, i);
     }
 }
 
@@ -213,9 +220,9 @@ static int num_loops(const at_tile_op *ops, int n) {
 bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, const int *slot_tensor, at_tile_lifts lifts,
                    at_tile_reused *out) {
-    const int held = lifts == AT_LIFT_LOADS ? MOST_HELD * num_loops(ops, num_ops) : 0,
+    const int held = lifts >= AT_LIFT_COMPOSED ? MOST_HELD * num_loops(ops, num_ops) : 0,
               most = num_vregs + 2 * num_ops + held + 1;
-    reuser r = {.l = l, .n = num_ops, .out = out, .slot_tensor = slot_tensor};
+    reuser r = {.l = l, .n = num_ops, .out = out, .slot_tensor = slot_tensor, .lifts = lifts};
     if (most > INT16_MAX) return false;
     r.ops = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops + held + 1);
     memcpy(r.ops, ops, sizeof *ops * (size_t)num_ops);

@@ -103,7 +103,7 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     }
     for (int i = root; i < x->num_loops; i++)
         if (x->loop[i].ann == AT_ANN_PARA) root = i + 1;
-    return x->stage->num_reduce ? inside_blocks(x, root) : root;
+    return root;
 }
 
 /* Which sums stand in one tile with this one. */
@@ -157,6 +157,9 @@ static void find_tiles(at_estimator *e) {
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor, x->end);
         else x->root = alone(e, x);
+        const int outside = x->root;
+        if (!x->end && x->stage->num_reduce) x->root = inside_blocks(x, outside);
+        x->in_blocks = x->root > outside;
         if (x->stage->num_reduce) find_peeled(x->terms, x);
     }
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) find_others(e, x);

@@ -124,6 +124,7 @@ typedef struct est_leaf {
     const struct est_leaf *end; /* of a sum: what uses it up in the same tile, from registers */
     int root;                   /* the first loop of that tile */
     int together;               /* sums in it, this one included */
+    bool in_blocks;             /* its tile stands in loops over tiles, inside of its own sum */
     bool is_beside;             /* it is none of these sums' first */
     bool is_end_of_other;       /* an earlier sum ends in the same */
     /* What follows is no copy's that is cut. */

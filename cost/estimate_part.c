@@ -227,7 +227,9 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         else step *= t->slower;
         step = est_max(est_max(step, t->least_ns), sums * t->memory_ns);
         if (loaded > rows + vectors) step = est_max(step, loaded * t->peak_ns);
-        double call = tile_ns(e, rows, vectors, width, CALL);
+        double call = tile_ns(e, rows, vectors, width, CALL) + t->end_ns;
+        /* Of a few steps each: turns of one loop, which load the sums and store them. */
+        if (t->in_blocks && t->steps <= AT_THIN_STEPS) call = sums * (double)e->speeds.copy_ns;
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */
             double share = left_to_wait(t->steps * t->share * (sums + loaded));
             double least = t->peak_ns * est_max(sums, loaded);
@@ -235,7 +237,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             call *= share;
         }
         if (t->goes_on && masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
-        ns += times * t->again * (t->steps * t->share * step + call + t->end_ns);
+        ns += times * t->again * (t->steps * t->share * step + call);
     }
     return ns;
 }

@@ -37,7 +37,7 @@ bool est_is_known(at_estimator *e, const est_leaf *x) {
     int n = 0;
     seen[n++] = e->levels | (uint64_t)x->root << 8 | (uint64_t)x->together << 16 |
                 (uint64_t)x->is_beside << 24 | (uint64_t)x->is_end_of_other << 25 |
-                (uint64_t)(end ? end->root : 0) << 32;
+                (uint64_t)x->in_blocks << 26 | (uint64_t)(end ? end->root : 0) << 32;
     seen[n++] = f->registers | (uint64_t)(end ? end->form->registers : 0) << 32;
     seen[n++] = end ? end->form->made : 0;
     for (int i = 0; i < 1 + (end != NULL); i++)

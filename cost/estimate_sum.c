@@ -106,6 +106,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .each = s->operations + 1 - joined(e, x->stage),
                     .together = x->together,
                     .is_beside = x->is_beside,
+                    .in_blocks = x->in_blocks,
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
                     .ends =
                         end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0};

@@ -21,6 +21,7 @@ typedef struct est_tile { /* of a sum */
     int64_t other;                         /* registers along what is not cut */
     int together;                          /* sums that each have such registers */
     bool is_beside;                        /* another of them has the calls */
+    bool in_blocks;                        /* it stands in a loop of its own sum, over tiles */
     double steps, again;                   /* of the sum; of the loops that are no registers */
     double width;                          /* elements of a register */
     double share;                          /* of the steps that count */
