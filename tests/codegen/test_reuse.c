@@ -189,10 +189,40 @@ static void products(void **state) {
         }
 }
 
+/* Operations of a kind in loops that stand so deep. */
+static int count_at(const at_low *l, at_tile_kind kind, int wanted) {
+    int n = 0;
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0, depth = 0; j < l->tiles.data[i]->num_ops; j++) {
+            const at_tile_op *op = &l->tiles.data[i]->ops[j];
+            depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
+            n += depth == wanted &&
+                 (op->kind == kind || (kind == AT_T_BCAST && op->mem == AT_MEM_BCAST));
+        }
+    return n;
+}
+
+/* What four rows have for all columns is loaded before the loop over these. */
+static void loads(void **state) {
+    (void)state;
+    static const program p = {"loads", "I=40 K=96 J=256 i0=10 i1=4 j0=32 j1=8",
+                              "a[I, K] : input\nb[K, J] : input\n"
+                              "c[i:I, j:J] = sum(k:K) a[i, k]*b[k, j]\n",
+                              "i0, k, j0, i1:unroll, j1:vec =>\n"
+                              "    @c = {i0, i1}/i, {j0, j1}/j // k\n"};
+    at_arena *a = at_arena_new();
+    const at_low *l = lowered_for(a, &p, "avx2");
+    assert_int_equal(count_at(l, AT_T_BCAST, 2), 4);
+    assert_int_equal(count_at(l, AT_T_BCAST, 3), 0);
+    assert_int_equal(count_at(l, AT_T_FMA, 3), 4);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variance), cmocka_unit_test(rows),    cmocka_unit_test(stored),
         cmocka_unit_test(windows),  cmocka_unit_test(no_turn), cmocka_unit_test(products),
+        cmocka_unit_test(loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
