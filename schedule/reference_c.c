@@ -220,6 +220,13 @@ static int64_t declare_stages(naive *m, at_text *out) {
             if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
         }
     }
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!c->tensors[t].is_recurrence || !m->rounded || !m->rounded[t]) continue;
+        at_text_addf(out, "    float *D_%s = (float *)workspace + %lld;\n", c->tensors[t].name,
+                     (long long)floats);
+        const int64_t count = naive_times(m, element_count(c, t, m->extents[t]), NAIVE_SAMPLES);
+        if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
+    }
     return naive_times(m, floats, (int64_t)sizeof(float));
 }
 
@@ -232,6 +239,7 @@ static void add_helpers(const naive *m, const char *body, at_text *out) {
     const char *n = m->entry;
     function_texts(m->c, n, out);
     if (m->rounded) naive_limit_helper(m, out);
+    if (calls(m, body, "spread")) naive_sample_helpers(m, out);
     if (calls(m, body, "div"))
         at_text_addf(out, "static long %s_div(long x, long y) { return x / y - (x %% y < 0); }\n",
                      n);

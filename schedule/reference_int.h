@@ -40,6 +40,10 @@ const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth
 int64_t naive_times(naive *m, int64_t x, int64_t y); /* too large: m->status */
 
 const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth); /* flat */
+/* Of the element in hand; own: the axes of the stage. */
+static inline const char *naive_own_index(naive *m, at_expr *const *own) {
+    return naive_index(m, m->stage, own, naive_stage(m)->num_axes - 1);
+}
 
 /* Lines of one stage's loops: before its reductions, in the innermost loop, behind them. again: in
  * the innermost loop when the reductions run once more, which they do under a condition; or NULL.
@@ -48,11 +52,14 @@ typedef struct nest_text {
     const char *start, *term, *again_if, *again, *result;
 } nest_text;
 
+/* Samples of the error that a stage which reads itself keeps beside each element, in D_NAME. */
+enum { NAIVE_SAMPLES = 8 };
 /* With limits (reference_limits.c): which tensors have them; the stage in hand, whose axes are own;
  * the function that makes one. */
 void naive_find_rounded(naive *m);
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own);
 void naive_limit_helper(const naive *m, at_text *out);
+void naive_sample_helpers(const naive *m, at_text *out);
 
 /* Under a projection: is this axis of the tensor summed over, is any of its axes? Elements that are
  * left of it; a value as an integer modulo 2^64; an element of what is left; the weight of an

@@ -12,8 +12,11 @@
  * That or the order of the text counts, whichever is more: one large term that stands last in the
  * text may come first in the kernel, and then every partial sum is large.
  *
- * What is added up of a stage's own elements before, of a filter or of steps in time, has errors of
- * the same origin in it. They go the same way: there the roots add up, not the squares.
+ * What is worked out of a stage's own elements before, in a filter or in steps in time, has errors
+ * of the same origin in it, which may add up or cancel: their squares tell too little or too much.
+ * Such a stage keeps some samples of its error beside each element, as roundings of random signs
+ * make it, and takes them along by the derivatives, signs and all. e is so many times their mean
+ * square that so few samples are enough.
  *
  * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
  * whole, and that is no random walk: what they add up to is allowed, too.
@@ -35,7 +38,7 @@ typedef struct block {
 /* Names of a value and of its e; NULL: it is exact. */
 typedef struct pair {
     const char *v, *e;
-    bool again; /* it comes from elements of the stage in hand, whose errors have much in common */
+    const char *d; /* samples of its error, of which e is made; NULL: there are none */
 } pair;
 
 /* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
@@ -122,6 +125,34 @@ static void close(block *b) {
 
 static pair value(block *b, const at_expr *e);
 
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* New ones, of an e of its own. */
+static const char *spread(block *b, const char *e) {
+    at_arena *a = b->m->arena;
+    const char *d = named(b, 'd');
+    line(b, at_format(a, "double %s[%d];", d, NAIVE_SAMPLES));
+    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, d, e));
+    return d;
+}
+
+/* Those of a value that has an error. */
+static const char *samples_of(block *b, pair x) { return x.d ? x.d : spread(b, x.e); }
+
+/* What those of x are in d, times the derivative. */
+static void move(block *b, const char *d, pair x, const char *derivative) {
+    if (!x.e) return;
+    line(b, at_format(b->m->arena, "%s_move(%s, %s, %s);", b->m->entry, d, samples_of(b, x),
+                      derivative));
+}
+
+static void take_e(block *b, pair r) {
+    line(b, at_format(b->m->arena, "const double %s = %s_square(%s);", r.e, b->m->entry, r.d));
+    line(b, at_format(b->m->arena, "(void)%s; /* which only a comparison needs */", r.e));
+}
+
+static bool keeps_samples(const block *b) { return naive_stage(b->m)->is_recurrence; }
+
 /* ---- conditions: evaluated only as far as the text's own && and || would --------------------- */
 
 static truth declare_truth(block *b, const char *is) {
@@ -177,27 +208,44 @@ static truth condition(block *b, const at_expr *e) {
 
 static pair selected(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair r = {named(b, 'v'), named(b, 'e'), false};
+    const char *entry = b->m->entry, *other_d = NULL;
+    pair r = {named(b, 'v'), named(b, 'e'), NULL};
     truth t = condition(b, e->arg[0]);
     const char *other = named(b, 'v'), *other_e = named(b, 'e');
     line(b, at_format(a, "double %s = 0, %s = 0, %s = 0, %s = 0;", r.v, r.e, other, other_e));
+    if (keeps_samples(b)) {
+        r.d = named(b, 'd'), other_d = named(b, 'd');
+        line(b, at_format(a, "double %s[%d] = {0}, %s[%d] = {0};", r.d, NAIVE_SAMPLES, other_d,
+                          NAIVE_SAMPLES));
+    }
     open(b, t.may);
     pair x = value(b, e->arg[1]);
     line(b, at_format(a, "%s = %s, %s = %s;", r.v, x.v, r.e, e_of(x)));
+    if (r.d) move(b, r.d, x, "1");
     close(b);
     open(b, t.may_not);
     pair y = value(b, e->arg[2]);
     line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
+    if (r.d) move(b, other_d, y, "1");
     close(b);
-    r.again = x.again || y.again;
     open(b, at_format(a, "%s && %s", t.may, t.may_not));
     line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s_apart(%s, %s);", r.e, r.e, other_e, r.e,
-                      other_e, b->m->entry, r.v, other));
+                      other_e, entry, r.v, other));
     line(b, at_format(a, "%s = %s;", other_e, r.e));
+    if (r.d) {
+        line(b, at_format(a, "%s_larger(%s, %s);", entry, r.d, other_d));
+        const char *off = spread(b, at_format(a, "%s_apart(%s, %s)", entry, r.v, other));
+        line(b, at_format(a, "%s_move(%s, %s, 1), %s_move(%s, %s, 1);", entry, r.d, off, entry,
+                          other_d, off));
+    }
     close(b);
     open(b, at_format(a, "!%s", t.is));
     line(b, at_format(a, "%s = %s, %s = %s;", r.v, other, r.e, other_e));
+    if (r.d)
+        line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r.d,
+                          other_d));
     close(b);
+    if (r.d) line(b, at_format(a, "%s = %s_square(%s);", r.e, entry, r.d));
     return r;
 }
 
@@ -238,13 +286,49 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
     }
 }
 
+/* How it moves with its operands, where one of these has samples. */
+static void sample_operation(block *b, const at_expr *e, pair x, pair y, pair r, const char *own) {
+    at_arena *a = b->m->arena;
+    const char *by_x = "1", *by_y = e->op == AT_X_SUB ? "-1" : "1";
+    if (e->op == AT_X_MUL) by_x = y.v, by_y = x.v;
+    if (e->op == AT_X_DIV) {
+        by_x = at_format(a, "1 / %s", y.v);
+        by_y = at_format(a, "-%s / %s", r.v, y.v);
+    }
+    line(b, at_format(a, "double %s[%d];", r.d, NAIVE_SAMPLES));
+    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, r.d, own));
+    move(b, r.d, x, by_x);
+    move(b, r.d, y, by_y);
+    take_e(b, r);
+}
+
+/* The same of the smaller or the larger one; of both, where a kernel may see the other first. */
+static void sample_extreme(block *b, const at_expr *e, pair x, pair y, pair r) {
+    at_arena *a = b->m->arena;
+    const char *entry = b->m->entry, *other = named(b, 'd'), order = e->op == AT_X_MIN ? '<' : '>';
+    line(b, at_format(a, "double %s[%d] = {0}, %s[%d] = {0};", r.d, NAIVE_SAMPLES, other,
+                      NAIVE_SAMPLES));
+    move(b, r.d, x, "1");
+    move(b, other, y, "1");
+    line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close_by(b, x, y), entry, r.d, other));
+    line(b, at_format(a, "else if (!(%s %c %s))", x.v, order, y.v));
+    line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r.d,
+                      other));
+    take_e(b, r);
+}
+
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]),
-         r = {named(b, 'v'), named(b, 'e'), x.again || y.again};
+    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e'), NULL};
     const char *by_x = NULL, *by_y = NULL, *own = at_format(a, "%s * %s", r.v, r.v);
+    const bool is_extreme = e->op == AT_X_MIN || e->op == AT_X_MAX;
+    if (x.d || y.d) r.d = named(b, 'd');
     line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
-    if (e->op == AT_X_MIN || e->op == AT_X_MAX) {
+    if (is_extreme && r.d) {
+        sample_extreme(b, e, x, y, r);
+        return r;
+    }
+    if (is_extreme) {
         own = at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v, e_of(x),
                         e_of(y));
         line(b, at_format(a, "const double %s = %s;", r.e, extreme_e(b, x, y, own)));
@@ -259,11 +343,12 @@ static pair operation(block *b, const at_expr *e) {
         by_y = at_format(a, "%s * %s / (%s * %s)", r.v, r.v, y.v, y.v);
         own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
     }
+    if (r.d) {
+        sample_operation(b, e, x, y, r, own);
+        return r;
+    }
     const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
-    if (x.again && y.again)
-        line(b, at_format(a, "const double %s = %s_together(%s, %s) + %s;", r.e, b->m->entry,
-                          from_x, from_y, own));
-    else line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
+    line(b, at_format(a, "const double %s = %s + %s + %s;", r.e, from_x, from_y, own));
     return r;
 }
 
@@ -282,6 +367,22 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
     }
 }
 
+/* Where its argument has samples: r.e is what it adds of its own, or where there is no derivative.
+ */
+static pair sample_called(block *b, const at_expr *e, pair x, pair r) {
+    at_arena *a = b->m->arena;
+    const at_function f = (at_function)e->integer;
+    const pair all = {r.v, named(b, 'e'), spread(b, r.e)};
+    const char *by = at_format(a, "%s_root(%s)", b->m->entry, slope(b, e, x.v, r.v));
+    if (f == AT_FUNCTION_RSQRT) by = at_format(a, "-%s", by);
+    if (f == AT_FUNCTION_ABS) by = at_format(a, "(%s < 0 ? -1 : 1)", x.v);
+    if (f == AT_FUNCTION_SQRT)
+        by = at_format(a, "(%s * %s > " NEAR " * %s ? %s : 0)", x.v, x.v, x.e, by);
+    if (f != AT_FUNCTION_FLOOR) move(b, all.d, x, by);
+    take_e(b, all);
+    return all;
+}
+
 /* A function that is wrong by n units in the last place, 2 n u of its result, adds the square of a
  * half of n: then 8 u times the root allow twice as much. Where its argument is not exact, what
  * that means for the result; a root near 0 is moved by no more than the root of how far its
@@ -289,7 +390,7 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
 static pair called(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     at_function f = (at_function)e->integer;
-    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e'), x.again};
+    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e'), NULL};
     double half = at_function_ulps(f) / 2.0;
     line(b, at_format(a, "const double %s = %s_%s_of(%s);", r.v, b->m->entry, at_function_name(f),
                       x.v));
@@ -304,18 +405,19 @@ static pair called(block *b, const at_expr *e) {
                           r.v, x.e));
         line(b, at_format(a, "    %s += 1 / " NEAR " + 4 * %s;", r.e, x.e));
     } else if (f == AT_FUNCTION_SQRT) {
-        line(b, at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e, r.e,
-                          x.e, slope(b, e, x.v, r.v)));
+        line(b, x.d ? at_format(a, "if (%s * %s > " NEAR " * %s) ;", x.v, x.v, x.e)
+                    : at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e,
+                                r.e, x.e, slope(b, e, x.v, r.v)));
         line(b, at_format(a, "else %s += %s_sqrt_of(%s / " NEAR ");", r.e, b->m->entry, x.e));
-    } else line(b, at_format(a, "%s += %s;", r.e, carried(b, x, slope(b, e, x.v, r.v))));
-    return r;
+    } else if (!x.d) line(b, at_format(a, "%s += %s;", r.e, carried(b, x, slope(b, e, x.v, r.v))));
+    return x.d ? sample_called(b, e, x, r) : r;
 }
 
 /* An integer as a value. Those beyond 2^24 may be rounded; where one is divided that hangs on
  * compared values, no limit is known but its own size. */
 static pair integer(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair r = {named(b, 'v'), named(b, 'e'), false};
+    pair r = {named(b, 'v'), named(b, 'e'), NULL};
     line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
     line(b, is_certain(b->m, e)
                 ? at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
@@ -328,32 +430,38 @@ static pair value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     bool is_divided = e->op == AT_X_DIV || e->op == AT_X_MOD;
     if (is_exact(b->m, e)) {
-        pair r = {named(b, 'v'), NULL, false};
+        pair r = {named(b, 'v'), NULL, NULL};
         line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
         return r;
     }
     if (!is_float_expr(b->m->c, e) && (is_divided || is_certain(b->m, e))) return integer(b, e);
     if (e->op == AT_X_SELECT) return selected(b, e);
     if (e->op == AT_X_NEG) {
-        pair x = value(b, e->arg[0]);
-        return (pair){at_format(a, "(-%s)", x.v), x.e, x.again};
+        pair x = value(b, e->arg[0]), r = {at_format(a, "(-%s)", x.v), x.e, NULL};
+        if (!x.d) return r;
+        r.d = named(b, 'd');
+        line(b, at_format(a, "double %s[%d] = {0};", r.d, NAIVE_SAMPLES));
+        move(b, r.d, x, "-1");
+        return r;
     }
     if (e->op == AT_X_CALL) return called(b, e);
     if (e->op != AT_X_INDEX) return operation(b, e);
-    pair r = {named(b, 'v'), named(b, 'e'), e->ref == b->m->stage};
+    pair r = {named(b, 'v'), named(b, 'e'), NULL};
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
-    if (!b->m->c->tensors[e->ref].is_output) {
-        line(b, at_format(a, "const double %s = T_%s[%s_at], %s = E_%s[%s_at];", r.v, name, r.v,
-                          r.e, name, r.v));
+    line(b, at_format(a, "const double %s = T_%s[%s_at];", r.v, name, r.v));
+    if (e->ref != b->m->stage) {
+        line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
         return r;
     }
-    /* By itself: what it keeps are a rounded value and its limit. */
-    const char *limit = named(b, 'l');
-    line(b, at_format(a, "const double %s = T_%s[%s_at], %s = L_%s[%s_at];", r.v, name, r.v, limit,
-                      name, r.v));
-    line(b, at_format(a, "const double %s = %s > 0 ? %s * %s / " NEAR " + %s * %s : 0;", r.e, limit,
-                      limit, limit, r.v, r.v));
+    r.d = named(b, 'd');
+    line(b, at_format(a, "double %s[%d];", r.d, NAIVE_SAMPLES));
+    line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = D_%s[%s_at * %d + k];",
+                      NAIVE_SAMPLES, r.d, name, r.v, NAIVE_SAMPLES));
+    if (b->m->c->tensors[e->ref].is_output) /* which keeps its own value rounded */
+        line(b, at_format(a, "if (%s_square(%s) > 0) %s_move(%s, %s, 1);", b->m->entry, r.d,
+                          b->m->entry, r.d, spread(b, at_format(a, "%s * %s", r.v, r.v))));
+    take_e(b, r);
     return r;
 }
 
@@ -362,7 +470,7 @@ static pair value(block *b, const at_expr *e) {
 static void store(block *b, at_expr *const *own, const char *v, const char *e) {
     at_arena *a = b->m->arena;
     const at_tensor *t = naive_stage(b->m);
-    const char *at = naive_index(b->m, b->m->stage, own, t->num_axes - 1);
+    const char *at = naive_own_index(b->m, own);
     if (!t->is_output) {
         line(b, at_format(a, "T_%s[%s] = %s, E_%s[%s] = %s;", t->name, at, v, t->name, at, e));
         return;
@@ -385,7 +493,7 @@ static void product_term(block *b, pair x) {
 /* One more term of a maximum or minimum, in the manner of min and max of two. */
 static void extreme_term(block *b, at_reduction r, pair x) {
     at_arena *a = b->m->arena;
-    const pair s = {"s", "e", false};
+    const pair s = {"s", "e", NULL};
     const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
     line(b,
          at_format(a, "e = %s;", extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
@@ -435,6 +543,14 @@ static void choice_result(block *b, const char *nothing) {
     line(b, "e += up > down ? up : down;");
 }
 
+/* Beside the element in hand. */
+static void keep_samples(block *b, at_expr *const *own, pair x) {
+    const char *name = naive_stage(b->m)->name;
+    const char *kept = x.e ? at_format(b->m->arena, "(float)%s[k]", samples_of(b, x)) : "0";
+    line(b, at_format(b->m->arena, "for (int k = 0; k < %d; k++) D_%s[(%s) * %d + k] = %s;",
+                      NAIVE_SAMPLES, name, naive_own_index(b->m, own), NAIVE_SAMPLES, kept));
+}
+
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
     const at_tensor *t = naive_stage(m);
     nest_text out = {.start = ""};
@@ -442,8 +558,12 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
+    if (t->is_recurrence && m->rounded[m->stage])
+        line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
+                              naive_own_index(m, own)));
     pair x = side ? (pair){0} : value(&term, body);
     if (!t->num_reduce) {
+        if (t->is_recurrence && m->rounded[m->stage]) keep_samples(&term, own, x);
         store(&term, own, x.v, e_of(x));
     } else if (side) {
         const char *nothing = at_reduction_start_c(t->reduction);
@@ -511,16 +631,45 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
                  "    return root.d;\n"
                  "}\n"
-                 "static inline double %s_together(double e, double f) {\n"
-                 "    return e + f + 2 * %s_root(e) * %s_root(f);\n"
-                 "}\n"
                  "static float %s_limit(double v, double e) {\n"
-                 "    (void)%s_close, (void)%s_apart, (void)%s_together; /* not always called */\n"
+                 "    (void)%s_close, (void)%s_apart; /* which not every computation calls */\n"
                  "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
                  "return 0;\n"
                  "    if (e > 1e300) return (float)e;\n"
                  "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
-                 m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
-                 m->entry, m->entry, m->entry);
+                 m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry);
+}
+
+/* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean
+ * square: of so few samples it is seldom far too small. What is no number any more is off by any
+ * amount. */
+void naive_sample_helpers(const naive *m, at_text *out) {
+    const char *n = m->entry;
+    at_text_addf(out,
+                 "static inline void %1$s_spread(double *d, double e, unsigned long *bits) {\n"
+                 "    const double root = %1$s_root(e);\n"
+                 "    unsigned long x = *bits += 0x9e3779b97f4a7c15UL;\n"
+                 "    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9UL;\n"
+                 "    x = (x ^ x >> 27) * 0x94d049bb133111ebUL;\n"
+                 "    x ^= x >> 31;\n"
+                 "    for (int k = 0; k < %2$d; k++) d[k] = x >> k & 1 ? root : -root;\n"
+                 "}\n"
+                 "static inline void %1$s_move(double *d, const double *from, double by) {\n"
+                 "    for (int k = 0; k < %2$d; k++) {\n"
+                 "        const double moved = from[k] * by;\n"
+                 "        if (moved == moved) d[k] += moved;\n"
+                 "    }\n"
+                 "}\n"
+                 "static inline double %1$s_square(const double *d) {\n"
+                 "    double sum = 0;\n"
+                 "    for (int k = 0; k < %2$d; k++) sum += d[k] * d[k];\n"
+                 "    return sum == sum ? 16 * sum / %2$d : 1.0 / 0.0;\n"
+                 "}\n"
+                 "static inline void %1$s_larger(double *d, double *o) {\n"
+                 "    for (int k = 0; k < %2$d; k++)\n"
+                 "        if (d[k] * d[k] > o[k] * o[k]) o[k] = d[k];\n"
+                 "        else d[k] = o[k];\n"
+                 "}\n",
+                 n, NAIVE_SAMPLES);
 }
