@@ -15,6 +15,9 @@ static const double gcc_from_flops = 5e8;
 static const double long_points = 1e10;
 /* With limits it has several times as much to do per point. */
 static const double limits_cost = 3;
+/* An element of what reads itself keeps samples of its error, which all its operations go through.
+ */
+static const double sampled_points = 300;
 /* 8 u of the largest float: partial sums may exceed it. */
 static const float largest_limit = 0x1p-21f * 3.4028235e38f;
 /* From here on it takes most of the time until a search has its first results, */
@@ -176,11 +179,24 @@ static at_status check_finite(const at_session *s, at_error *err) {
     return AT_OK;
 }
 
+/* How many points of a sum it takes as long as. */
+static double points_of(const at_session *s) {
+    const at_dataset *d = &s->data;
+    double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        double elements = x->is_recurrence && !d->is_exact ? sampled_points : 0;
+        for (int k = 0; k < x->num_axes; k++) elements *= (double)d->extents[t][k];
+        points += elements;
+    }
+    return points;
+}
+
 static at_status run_whole(at_session *s, at_error *err) {
     at_text source = {0};
     int64_t workspace_bytes;
     const at_dataset *d = &s->data;
-    const double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
+    const double points = points_of(s);
     at_status status = (d->is_exact ? at_compute_reference_c : at_compute_limits_c)(
         s->scratch, d->compute, d->values, entry, &source, &workspace_bytes, err);
     if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, points, NULL, err);
