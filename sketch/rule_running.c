@@ -28,12 +28,13 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     return t->is_recurrence || at_running_axis(t) >= 0 ? RULE_APPLY_ALONE : RULE_SKIP;
 }
 
-static steps steps_of(sketch_state *s, int stage, at_error *err) {
+/* All but the loops, and the state that gets them. */
+static steps steps_of(const sketch_state *s, int stage, at_error *err) {
     const at_compute *c = s->facts->compute;
     const at_tensor *t = &c->tensors[stage];
     const int last = t->num_axes - 1;
     const at_recurrence r = at_recurrence_of(c, stage);
-    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
+    steps x = {.t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
     x.along = t->is_recurrence ? r.steps : 1u << at_running_axis(t);
     x.across = r.beyond;
     for (int k = 0; k < t->num_axes; k++)
@@ -73,8 +74,20 @@ static at_status split_steps(steps *x) {
     return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
 }
 
+/* The axes of a set, in their order; of those that are cut, the outer loops. */
+static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
+    for (int k = 0; k < x->t->num_axes; k++) {
+        if (!is_in(set, k)) continue;
+        const char *const *parts = k == x->row         ? x->rows
+                                   : k == x->last_step ? x->written
+                                                       : (const char *const[2]){NULL};
+        order->names[(*n)++] = parts[0] ? parts[0] : x->t->axes[k].name;
+    }
+}
+
 static at_status make(steps *x) {
     const at_tensor *t = x->t;
+    const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
     at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
             order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
@@ -82,18 +95,11 @@ static at_status make(steps *x) {
     AT_TRY(split_lanes(x));
     AT_TRY(split_rows(x));
     AT_TRY(split_steps(x));
-    const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
-    for (int k = 0; k < t->num_axes; k++) { /* what each step is one of: outside */
-        if (is_in(x->along | x->across | lanes, k)) continue;
-        order.names[n++] = k == x->row && x->rows[0] ? x->rows[0] : t->axes[k].name;
-    }
+    add_axes(x, ~(x->along | x->across | lanes), &order, &n); /* each goes its own way */
     if (x->outer && !(x->across & lanes)) order.names[n++] = x->outer;
     const bool is_shared = n > 0;
-    for (int k = 0; k < t->num_axes; k++)
-        if (is_in(x->along, k))
-            order.names[n++] = k == x->last_step && x->written[0] ? x->written[0] : t->axes[k].name;
-    for (int k = 0; k < t->num_axes; k++)
-        if (is_in(x->across & ~lanes, k)) order.names[n++] = t->axes[k].name;
+    add_axes(x, x->along, &order, &n);
+    add_axes(x, x->across & ~lanes, &order, &n);
     if (x->outer && x->across & lanes) order.names[n++] = x->outer;
     if (x->written[1]) order.names[n++] = x->written[1];
     if (x->rows[1]) order.names[n++] = x->rows[1];
@@ -103,11 +109,9 @@ static at_status make(steps *x) {
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    const steps seen = steps_of((sketch_state *)s, stage, err);
-    sketch_state *b =
-        sketch_branch(s, at_format(s->arena, "running_%s", seen.t->axes[seen.last_step].name));
-    steps x = steps_of(b, stage, err);
-    if (make(&x) == AT_OK) *at_push(s->arena, out) = b;
+    steps x = steps_of(s, stage, err);
+    x.s = sketch_branch(s, at_format(s->arena, "running_%s", x.t->axes[x.last_step].name));
+    if (make(&x) == AT_OK) *at_push(s->arena, out) = x.s;
 }
 
 const sketch_rule at_rule_running = {applies, apply};

@@ -15,16 +15,15 @@ enum { NONE = -1 };
 
 /* The two stages; axes of what is kept. */
 typedef struct pair {
-    sketch_state *s;
+    const at_facts *f;
+    sketch_state *s; /* that gets their loops */
     int kept, reader;
     int axis[AT_FACTS_MAX_AXES]; /* [axis of kept] which axis of the reader it is read at */
     int step, shared;            /* the axis of the steps; the last other one that both have */
     at_error *err;
 } pair;
 
-static const at_tensor *tensor_of(const pair *p, int t) {
-    return &p->s->facts->compute->tensors[t];
-}
+static const at_tensor *tensor_of(const pair *p, int t) { return &p->f->compute->tensors[t]; }
 
 static bool is_shared(const pair *p, int k) {
     return p->axis[k] < tensor_of(p, p->reader)->num_axes;
@@ -42,7 +41,7 @@ static int step_axis(const at_compute *c, int stage) {
 
 /* Are all reads of it in the reader at these axes, and each the whole of an axis of its own? */
 static bool find_axes(pair *p) {
-    const at_facts *f = p->s->facts;
+    const at_facts *f = p->f;
     const at_tensor *t = tensor_of(p, p->kept);
     int num;
     uint32_t seen = 0;
@@ -64,7 +63,7 @@ static bool find_axes(pair *p) {
 
 /* What the reader may stand beside; false: nothing. */
 static bool find(pair *p) {
-    const at_facts *f = p->s->facts;
+    const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
     if (r->is_recurrence || at_running_axis(r) >= 0 || r->is_packing) return false;
     for (int t = 0; t < p->reader; t++) {
@@ -83,7 +82,7 @@ static bool find(pair *p) {
 }
 
 static rule_verdict applies(const sketch_state *s, int stage) {
-    pair p = {.s = (sketch_state *)s, .reader = stage};
+    pair p = {.f = s->facts, .reader = stage};
     return find(&p) ? RULE_APPLY : RULE_SKIP;
 }
 
@@ -126,14 +125,17 @@ static int axis_kept(const pair *p, int k) {
     return NONE;
 }
 
+/* Does the reader sum over the lanes? */
+static bool sums_lanes(const pair *p) { return !is_shared(p, tensor_of(p, p->kept)->num_axes - 1); }
+
 /* lanes: loops of the axis along which they go, outer and inner ones, of the reader; rows: of the
- * reader's rows side by side, where it sums over the lanes, or NULL. */
+ * reader's rows side by side, where it sums over the lanes and there are some, or NULL. */
 static at_status make_reader(const pair *p, const char *const *lanes, const char *rows) {
     const at_tensor *r = tensor_of(p, p->reader);
     const int all = r->num_axes + r->num_reduce;
     below b = {.lanes = lanes[1]};
     int last = NONE; /* of its reductions */
-    for (int k = r->num_axes; k < all && !rows; k++) last = k;
+    for (int k = r->num_axes; k < all && !sums_lanes(p); k++) last = k;
     for (int k = 0; k < all; k++) {
         const bool is_sum = k >= r->num_axes, is_own = axis_kept(p, k) < 0;
         if (is_sum && axis_kept(p, k) == tensor_of(p, p->kept)->num_axes - 1)
@@ -144,20 +146,20 @@ static at_status make_reader(const pair *p, const char *const *lanes, const char
     return put_below(p, p->reader, &b);
 }
 
-/* The same of what is kept; its lanes are the reader's, or, of rows, its own. */
+/* The same of what is kept; its lanes are the reader's, or, where that sums over them, its own. */
 static at_status make_kept(const pair *p, const char *const *lanes, const char *rows) {
     const at_tensor *t = tensor_of(p, p->kept);
     const int lane_axis = t->num_axes - 1;
     below b = {.lanes = lanes[1]};
     const char *own[2];
     int last = NONE;
-    for (int k = 0; k < lane_axis && !rows; k++)
+    for (int k = 0; k < lane_axis && !sums_lanes(p); k++)
         if (k != p->step && !is_shared(p, k)) last = k;
     for (int k = 0; k < lane_axis; k++)
         if (k != p->step && !is_shared(p, k)) AT_TRY(add_axis(p, p->kept, k, k == last, &b));
-    if (!rows) return put_below(p, p->kept, &b);
+    if (!sums_lanes(p)) return put_below(p, p->kept, &b);
     AT_TRY(sketch_split_lanes(p->s, t->name, t->axes[lane_axis].name, own, p->err));
-    b.plain[b.num++] = rows;
+    if (rows) b.plain[b.num++] = rows;
     b.plain[b.num++] = own[0];
     b.lanes = own[1];
     return put_below(p, p->kept, &b);
@@ -166,10 +168,9 @@ static at_status make_kept(const pair *p, const char *const *lanes, const char *
 static at_status make(pair *p) {
     static const at_split_spec side = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
     static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 4}};
-    const at_facts *f = p->s->facts;
+    const at_facts *f = p->f;
     const at_tensor *t = tensor_of(p, p->kept), *r = tensor_of(p, p->reader);
     const int last = t->num_axes - 1, blocked = p->shared;
-    const bool sums_lanes = !is_shared(p, last);
     const char *lanes[2], *rows[2] = {NULL}, *step = r->axes[p->axis[p->step]].name;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = r->name},
             run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
@@ -181,23 +182,23 @@ static at_status make(pair *p) {
     int n = 0;
     if (!t->is_recurrence) AT_TRY(sketch_step(p->s, &run, p->err));
     AT_TRY(sketch_split_lanes(p->s, r->name, r->axes[p->axis[last]].name, lanes, p->err));
-    if (sums_lanes && blocked >= 0 && f->extents[p->kept][blocked] > 1)
+    if (sums_lanes(p) && blocked >= 0 && f->extents[p->kept][blocked] > 1)
         AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[blocked]].name, 2, &side, limits, rows,
                             p->err));
     for (int k = 0; k < t->num_axes; k++) {
         if (k == p->step || !is_shared(p, k)) continue;
-        order.names[n++] = k == blocked && rows[0]    ? rows[0]
-                           : k == last && !sums_lanes ? lanes[0]
-                                                      : r->axes[p->axis[k]].name;
+        order.names[n++] = k == blocked && rows[0]       ? rows[0]
+                           : k == last && !sums_lanes(p) ? lanes[0]
+                                                         : r->axes[p->axis[k]].name;
     }
     const int num_outside = n;
     order.names[n++] = step;
     for (int k = 0; k < r->num_axes; k++)
         if (axis_kept(p, k) < 0) order.names[n++] = r->axes[k].name;
     AT_TRY(sketch_step(p->s, &order, p->err));
-    AT_TRY(make_reader(p, lanes, sums_lanes ? rows[1] : NULL));
+    AT_TRY(make_reader(p, lanes, rows[1]));
     AT_TRY(sketch_step(p->s, &nest, p->err));
-    AT_TRY(make_kept(p, lanes, sums_lanes ? rows[1] : NULL));
+    AT_TRY(make_kept(p, lanes, rows[1]));
     if (!num_outside) return AT_OK;
     AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA, p->err));
     at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = r->name};
@@ -206,7 +207,7 @@ static at_status make(pair *p) {
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    pair p = {.s = (sketch_state *)s, .reader = stage, .err = err};
+    pair p = {.f = s->facts, .reader = stage, .err = err};
     if (!find(&p)) return;
     p.s =
         sketch_branch(s, at_format(s->arena, "step_%s", tensor_of(&p, p.kept)->axes[p.step].name));
