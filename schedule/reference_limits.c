@@ -24,22 +24,9 @@
  * Where values that are compared lie so close that a kernel may see them the other way round, both
  * outcomes are allowed. Of a maximum or minimum over terms that such a comparison leaves out (the
  * first place of the largest value) that is what each choice of them would make. */
-#include "schedule/reference_int.h"
+#include "schedule/reference_pairs.h"
+
 #include <math.h>
-
-/* Text of statements inside the loops. */
-typedef struct block {
-    naive *m;
-    at_text text;
-    int depth; /* loops around, which all expressions are inside of */
-    int nested;
-} block;
-
-/* Names of a value and of its e; NULL: it is exact. */
-typedef struct pair {
-    const char *v, *e;
-    const char *d; /* samples of its error, of which e is made; NULL: there are none */
-} pair;
 
 /* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
 typedef struct truth {
@@ -47,7 +34,6 @@ typedef struct truth {
 } truth;
 
 #define SMALLEST "1.3817869688151111e-76" /* 2^-252: of a result below the normal floats, by u */
-#define NEAR "2.2737367544323206e-13"     /* 2^-42: (8 u)^2 */
 #define ALMOST_INFINITE "1e77"            /* the square of 0.93 of the largest float */
 #define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
 static const double most_exact_int = 1 << 24; /* as a float */
@@ -102,16 +88,6 @@ void naive_find_rounded(naive *m) {
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static void line(block *b, const char *text) {
-    for (int i = 0; i < b->depth + b->nested + 2; i++) at_text_add(&b->text, "    ");
-    at_text_add(&b->text, text);
-    at_text_add(&b->text, "\n");
-}
-
-static const char *named(block *b, char kind) {
-    return at_format(b->m->arena, "%c%d", kind, b->m->num_names++);
-}
-
 /* Begins with an if; what is between stands deeper. */
 static void open(block *b, const char *condition) {
     line(b, at_format(b->m->arena, "if (%s) {", condition));
@@ -124,34 +100,6 @@ static void close(block *b) {
 }
 
 static pair value(block *b, const at_expr *e);
-
-/* ---- samples --------------------------------------------------------------------------------- */
-
-/* New ones, of an e of its own. */
-static const char *spread(block *b, const char *e) {
-    at_arena *a = b->m->arena;
-    const char *d = named(b, 'd');
-    line(b, at_format(a, "double %s[%d];", d, NAIVE_SAMPLES));
-    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, d, e));
-    return d;
-}
-
-/* Those of a value that has an error. */
-static const char *samples_of(block *b, pair x) { return x.d ? x.d : spread(b, x.e); }
-
-/* What those of x are in d, times the derivative. */
-static void move(block *b, const char *d, pair x, const char *derivative) {
-    if (!x.e) return;
-    line(b, at_format(b->m->arena, "%s_move(%s, %s, %s);", b->m->entry, d, samples_of(b, x),
-                      derivative));
-}
-
-static void take_e(block *b, pair r) {
-    line(b, at_format(b->m->arena, "const double %s = %s_square(%s);", r.e, b->m->entry, r.d));
-    line(b, at_format(b->m->arena, "(void)%s; /* which only a comparison needs */", r.e));
-}
-
-static bool keeps_samples(const block *b) { return naive_stage(b->m)->is_recurrence; }
 
 /* ---- conditions: evaluated only as far as the text's own && and || would --------------------- */
 
@@ -221,12 +169,12 @@ static pair selected(block *b, const at_expr *e) {
     open(b, t.may);
     pair x = value(b, e->arg[1]);
     line(b, at_format(a, "%s = %s, %s = %s;", r.v, x.v, r.e, e_of(x)));
-    if (r.d) move(b, r.d, x, "1");
+    if (r.d) samples_move(b, r.d, x, "1");
     close(b);
     open(b, t.may_not);
     pair y = value(b, e->arg[2]);
     line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
-    if (r.d) move(b, other_d, y, "1");
+    if (r.d) samples_move(b, other_d, y, "1");
     close(b);
     open(b, at_format(a, "%s && %s", t.may, t.may_not));
     line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s_apart(%s, %s);", r.e, r.e, other_e, r.e,
@@ -234,7 +182,7 @@ static pair selected(block *b, const at_expr *e) {
     line(b, at_format(a, "%s = %s;", other_e, r.e));
     if (r.d) {
         line(b, at_format(a, "%s_larger(%s, %s);", entry, r.d, other_d));
-        const char *off = spread(b, at_format(a, "%s_apart(%s, %s)", entry, r.v, other));
+        const char *off = samples_spread(b, at_format(a, "%s_apart(%s, %s)", entry, r.v, other));
         line(b, at_format(a, "%s_move(%s, %s, 1), %s_move(%s, %s, 1);", entry, r.d, off, entry,
                           other_d, off));
     }
@@ -286,37 +234,6 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
     }
 }
 
-/* How it moves with its operands, where one of these has samples. */
-static void sample_operation(block *b, const at_expr *e, pair x, pair y, pair r, const char *own) {
-    at_arena *a = b->m->arena;
-    const char *by_x = "1", *by_y = e->op == AT_X_SUB ? "-1" : "1";
-    if (e->op == AT_X_MUL) by_x = y.v, by_y = x.v;
-    if (e->op == AT_X_DIV) {
-        by_x = at_format(a, "1 / %s", y.v);
-        by_y = at_format(a, "-%s / %s", r.v, y.v);
-    }
-    line(b, at_format(a, "double %s[%d];", r.d, NAIVE_SAMPLES));
-    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, r.d, own));
-    move(b, r.d, x, by_x);
-    move(b, r.d, y, by_y);
-    take_e(b, r);
-}
-
-/* The same of the smaller or the larger one; of both, where a kernel may see the other first. */
-static void sample_extreme(block *b, const at_expr *e, pair x, pair y, pair r) {
-    at_arena *a = b->m->arena;
-    const char *entry = b->m->entry, *other = named(b, 'd'), order = e->op == AT_X_MIN ? '<' : '>';
-    line(b, at_format(a, "double %s[%d] = {0}, %s[%d] = {0};", r.d, NAIVE_SAMPLES, other,
-                      NAIVE_SAMPLES));
-    move(b, r.d, x, "1");
-    move(b, other, y, "1");
-    line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close_by(b, x, y), entry, r.d, other));
-    line(b, at_format(a, "else if (!(%s %c %s))", x.v, order, y.v));
-    line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r.d,
-                      other));
-    take_e(b, r);
-}
-
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e'), NULL};
@@ -325,7 +242,7 @@ static pair operation(block *b, const at_expr *e) {
     if (x.d || y.d) r.d = named(b, 'd');
     line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
     if (is_extreme && r.d) {
-        sample_extreme(b, e, x, y, r);
+        samples_of_extreme(b, e->op, x, y, r, close_by(b, x, y));
         return r;
     }
     if (is_extreme) {
@@ -344,7 +261,7 @@ static pair operation(block *b, const at_expr *e) {
         own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
     }
     if (r.d) {
-        sample_operation(b, e, x, y, r, own);
+        samples_of_operation(b, e->op, x, y, r, own);
         return r;
     }
     const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
@@ -365,22 +282,6 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
     case AT_FUNCTION_SIGMOID: return at_format(a, "%s * %s * (1 - %s) * (1 - %s)", r, r, r, r);
     default: return "1";
     }
-}
-
-/* Where its argument has samples: r.e is what it adds of its own, or where there is no derivative.
- */
-static pair sample_called(block *b, const at_expr *e, pair x, pair r) {
-    at_arena *a = b->m->arena;
-    const at_function f = (at_function)e->integer;
-    const pair all = {r.v, named(b, 'e'), spread(b, r.e)};
-    const char *by = at_format(a, "%s_root(%s)", b->m->entry, slope(b, e, x.v, r.v));
-    if (f == AT_FUNCTION_RSQRT) by = at_format(a, "-%s", by);
-    if (f == AT_FUNCTION_ABS) by = at_format(a, "(%s < 0 ? -1 : 1)", x.v);
-    if (f == AT_FUNCTION_SQRT)
-        by = at_format(a, "(%s * %s > " NEAR " * %s ? %s : 0)", x.v, x.v, x.e, by);
-    if (f != AT_FUNCTION_FLOOR) move(b, all.d, x, by);
-    take_e(b, all);
-    return all;
 }
 
 /* A function that is wrong by n units in the last place, 2 n u of its result, adds the square of a
@@ -410,7 +311,7 @@ static pair called(block *b, const at_expr *e) {
                                 r.e, x.e, slope(b, e, x.v, r.v)));
         line(b, at_format(a, "else %s += %s_sqrt_of(%s / " NEAR ");", r.e, b->m->entry, x.e));
     } else if (!x.d) line(b, at_format(a, "%s += %s;", r.e, carried(b, x, slope(b, e, x.v, r.v))));
-    return x.d ? sample_called(b, e, x, r) : r;
+    return x.d ? samples_of_call(b, f, x, r, slope(b, e, x.v, r.v)) : r;
 }
 
 /* An integer as a value. Those beyond 2^24 may be rounded; where one is divided that hangs on
@@ -441,7 +342,7 @@ static pair value(block *b, const at_expr *e) {
         if (!x.d) return r;
         r.d = named(b, 'd');
         line(b, at_format(a, "double %s[%d] = {0};", r.d, NAIVE_SAMPLES));
-        move(b, r.d, x, "-1");
+        samples_move(b, r.d, x, "-1");
         return r;
     }
     if (e->op == AT_X_CALL) return called(b, e);
@@ -460,8 +361,8 @@ static pair value(block *b, const at_expr *e) {
                       NAIVE_SAMPLES, r.d, name, r.v, NAIVE_SAMPLES));
     if (b->m->c->tensors[e->ref].is_output) /* which keeps its own value rounded */
         line(b, at_format(a, "if (%s_square(%s) > 0) %s_move(%s, %s, 1);", b->m->entry, r.d,
-                          b->m->entry, r.d, spread(b, at_format(a, "%s * %s", r.v, r.v))));
-    take_e(b, r);
+                          b->m->entry, r.d, samples_spread(b, at_format(a, "%s * %s", r.v, r.v))));
+    samples_take_e(b, r);
     return r;
 }
 
@@ -543,14 +444,6 @@ static void choice_result(block *b, const char *nothing) {
     line(b, "e += up > down ? up : down;");
 }
 
-/* Beside the element in hand. */
-static void keep_samples(block *b, at_expr *const *own, pair x) {
-    const char *name = naive_stage(b->m)->name;
-    const char *kept = x.e ? at_format(b->m->arena, "(float)%s[k]", samples_of(b, x)) : "0";
-    line(b, at_format(b->m->arena, "for (int k = 0; k < %d; k++) D_%s[(%s) * %d + k] = %s;",
-                      NAIVE_SAMPLES, name, naive_own_index(b->m, own), NAIVE_SAMPLES, kept));
-}
-
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
     const at_tensor *t = naive_stage(m);
     nest_text out = {.start = ""};
@@ -563,7 +456,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
                               naive_own_index(m, own)));
     pair x = side ? (pair){0} : value(&term, body);
     if (!t->num_reduce) {
-        if (t->is_recurrence && m->rounded[m->stage]) keep_samples(&term, own, x);
+        if (t->is_recurrence && m->rounded[m->stage]) samples_keep(&term, own, x);
         store(&term, own, x.v, e_of(x));
     } else if (side) {
         const char *nothing = at_reduction_start_c(t->reduction);
@@ -639,37 +532,4 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
                  m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry);
-}
-
-/* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean
- * square: of so few samples it is seldom far too small. What is no number any more is off by any
- * amount. */
-void naive_sample_helpers(const naive *m, at_text *out) {
-    const char *n = m->entry;
-    at_text_addf(out,
-                 "static inline void %1$s_spread(double *d, double e, unsigned long *bits) {\n"
-                 "    const double root = %1$s_root(e);\n"
-                 "    unsigned long x = *bits += 0x9e3779b97f4a7c15UL;\n"
-                 "    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9UL;\n"
-                 "    x = (x ^ x >> 27) * 0x94d049bb133111ebUL;\n"
-                 "    x ^= x >> 31;\n"
-                 "    for (int k = 0; k < %2$d; k++) d[k] = x >> k & 1 ? root : -root;\n"
-                 "}\n"
-                 "static inline void %1$s_move(double *d, const double *from, double by) {\n"
-                 "    for (int k = 0; k < %2$d; k++) {\n"
-                 "        const double moved = from[k] * by;\n"
-                 "        if (moved == moved) d[k] += moved;\n"
-                 "    }\n"
-                 "}\n"
-                 "static inline double %1$s_square(const double *d) {\n"
-                 "    double sum = 0;\n"
-                 "    for (int k = 0; k < %2$d; k++) sum += d[k] * d[k];\n"
-                 "    return sum == sum ? 16 * sum / %2$d : 1.0 / 0.0;\n"
-                 "}\n"
-                 "static inline void %1$s_larger(double *d, double *o) {\n"
-                 "    for (int k = 0; k < %2$d; k++)\n"
-                 "        if (d[k] * d[k] > o[k] * o[k]) o[k] = d[k];\n"
-                 "        else d[k] = o[k];\n"
-                 "}\n",
-                 n, NAIVE_SAMPLES);
 }

@@ -1,0 +1,53 @@
+/* schedule/reference_pairs.h: what the files that write limits share: reference_limits.c (values
+ * with their errors), reference_samples.c (samples of errors). */
+#ifndef AT_REFERENCE_PAIRS_H
+#define AT_REFERENCE_PAIRS_H
+
+#include "schedule/reference_int.h"
+
+#define NEAR "2.2737367544323206e-13" /* 2^-42: (8 u)^2 */
+
+/* Text of statements inside the loops. */
+typedef struct block {
+    naive *m;
+    at_text text;
+    int depth; /* loops around, which all expressions are inside of */
+    int nested;
+} block;
+
+/* Names of a value and of its e; NULL: it is exact. */
+typedef struct pair {
+    const char *v, *e;
+    const char *d; /* samples of its error, of which e is made; NULL: there are none */
+} pair;
+
+static inline void line(block *b, const char *text) {
+    for (int i = 0; i < b->depth + b->nested + 2; i++) at_text_add(&b->text, "    ");
+    at_text_add(&b->text, text);
+    at_text_add(&b->text, "\n");
+}
+
+static inline const char *named(block *b, char kind) {
+    return at_format(b->m->arena, "%c%d", kind, b->m->num_names++);
+}
+
+/* Does the stage in hand keep samples of its errors? */
+static inline bool keeps_samples(const block *b) { return naive_stage(b->m)->is_recurrence; }
+/* New ones, of an e of its own. */
+const char *samples_spread(block *b, const char *e);
+/* What those of x are in d, times the derivative. */
+void samples_move(block *b, const char *d, pair x, const char *derivative);
+/* e of a value that has samples. */
+void samples_take_e(block *b, pair r);
+/* Of a result, r.d, one of whose operands has some; own: the e of its own rounding. */
+void samples_of_operation(block *b, at_op op, pair x, pair y, pair r, const char *own);
+/* Of the smaller or the larger one; of both, where `close` says that a kernel may see the other
+ * first. */
+void samples_of_extreme(block *b, at_op op, pair x, pair y, pair r, const char *close);
+/* Of a function's result, r.e being what it adds of its own, or where there is no derivative;
+ * slope: the square of that. */
+pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope);
+/* Beside the element in hand, whose axes are own. */
+void samples_keep(block *b, at_expr *const *own, pair x);
+
+#endif
