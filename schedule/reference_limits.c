@@ -504,9 +504,12 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
 
 /* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. What
  * is infinite is so in every kernel, and close to nothing, whatever its e. What is exact is seen by
- * every kernel as it is. The square of how far two outcomes lie apart, where one is infinite: of
- * the other one no limit is known but its own size. */
+ * every kernel as it is. But what grows in steps beyond a float is infinite in a kernel before it
+ * is so here, and then no number. The square of how far two outcomes lie apart, where one is
+ * infinite: of the other one no limit is known but its own size. */
 void naive_limit_helper(const naive *m, at_text *out) {
+    bool has_steps = false;
+    for (int t = 0; t < m->c->num_tensors; t++) has_steps |= m->c->tensors[t].is_recurrence;
     at_text_addf(out,
                  "static inline int %s_close(double off, double e) {\n"
                  "    return e > 0 && off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
@@ -527,9 +530,11 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "static float %s_limit(double v, double e) {\n"
                  "    (void)%s_close, (void)%s_apart; /* which not every computation calls */\n"
                  "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
-                 "return 0;\n"
-                 "    if (e > 1e300) return (float)e;\n"
+                 "return %s;\n"
+                 "    if (e > %s) return (float)1e300;\n"
                  "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
-                 m->entry, m->entry, m->entry, m->entry, m->entry, m->entry, m->entry);
+                 m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
+                 has_steps ? "e > 0 ? (float)1e300 : 0" : "0",
+                 has_steps ? ALMOST_INFINITE : "1e300", m->entry);
 }
