@@ -446,11 +446,38 @@ static void inexact(void **state) {
     }
 }
 
+/* The main of what reads itself: errors that go from step to step, also with steps beyond what a
+ * float holds, and where it is kept for one step. */
+static void steps(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args C=5, T=200\nx[C, T] : input\n"
+        "y[c:C, t:T] = x[c, t]*0.3 + (t > 0 ? 1.9*y[c, t - 1] : 0) - (t > 1 ? y[c, t - 2] : 0)\n",
+        "args T=40, C=37\nx[T, C] : input\na[C] : weight\n"
+        "h[t:T, c:C] = (t > 0 ? exp(a[c])*h[t - 1, c] : 0) + x[t, c]\n"
+        "y[t:T] = sum(c:C) h[t, c]*x[t, c]\n",
+        "args T=30, C=19\nx[C] : input\n"
+        "h[t:T, c:C] = t > 0 ? max(0.5*h[t - 1, max(c - 1, 0)], h[t - 1, c] - 1) : x[c]\n"};
+    static const char *const ways[][2] = {{"gnu", "gcc"}, {"tcc", "tcc"}, {"c", "gcc"}};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        cli_write("my.te", texts[t]);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            if (!has(ways[i][1])) continue;
+            cli_expect(0,
+                       "./autotune apply ./my.te --config default --dialect %s --main -o kernel.c",
+                       ways[i][0]);
+            check_program(ways[i][1]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compilers),        cmocka_unit_test(inexact),   cmocka_unit_test(alone),
-        cmocka_unit_test(alignment),        cmocka_unit_test(whole_log), cmocka_unit_test(left_out),
-        cmocka_unit_test(instruction_sets), cmocka_unit_test(names),     cmocka_unit_test(texts),
+        cmocka_unit_test(compilers), cmocka_unit_test(inexact),
+        cmocka_unit_test(alone),     cmocka_unit_test(steps),
+        cmocka_unit_test(alignment), cmocka_unit_test(whole_log),
+        cmocka_unit_test(left_out),  cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(names),     cmocka_unit_test(texts),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
