@@ -162,7 +162,6 @@ static bool is_of_one_step(const usage *u, int dim, const at_aff *at, at_mask lo
 static void place_steps(at_low *l, int tensor, usage *u) {
     const step *s = u->steps.data;
     at_mask loops = 0;
-    u->in_place = -1;
     if (!u->steps.len) return;
     int dim = l->program->compute->tensors[tensor].is_output ? -1 : one_before(l, tensor, s);
     for (int i = 0; i < u->steps.len; i++) {
@@ -326,7 +325,8 @@ bool at_pass_buffers(at_low *l) {
     int n = c->num_tensors;
     walk w = {.l = l, .use = AT_NEW_ARRAY(l->arena, usage, n)}, pack = {.l = l};
     pack.use = AT_NEW_ARRAY(l->arena, usage, n);
-    for (int t = 0; t < n; t++) w.use[t].depth = pack.use[t].depth = -1;
+    for (int t = 0; t < n; t++)
+        w.use[t].depth = w.use[t].in_place = pack.use[t].depth = pack.use[t].in_place = -1;
     see_list(&w, l->root);
     see_list(&pack, l->pack_root);
     for (int t = 0; t < n; t++) place_steps(l, t, &w.use[t]);
