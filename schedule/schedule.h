@@ -331,8 +331,8 @@ typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_a
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err);
-/* The same of a tree that may leave something open (tree_open.c): pieces without an extent, sums
- * and outputs without a leaf. No program can be built of one that does. */
+/* The same of a tree that may leave something open (tree_open.c): pieces without an extent,
+ * stages without the leaf that they need. No program can be built of one that does. */
 at_status at_tree_parse_open(at_arena *a, const at_compute *c, const char *text, const char *what,
                              at_tree **out, at_error *err);
 bool at_tree_is_open(const at_tree *t);
@@ -343,6 +343,8 @@ void at_tree_stands(at_tree *t, const at_tree *written);
 const char *at_tree_what(const at_tree *t); /* for messages */
 const at_symbols *at_tree_symbols(const at_tree *t);
 bool at_tree_has_leaf(const at_tree *t, int stage);
+/* A reduction, an output and what reads itself: no tree can leave such a stage to its readers. */
+bool at_stage_needs_leaf(const at_tensor *t);
 /* What counts an axis of a stage's leaf, the slowest first, at most AT_TREE_MOST_DIGITS; returns
  * how many, -1 where there is no leaf. */
 typedef struct at_leaf_digit {

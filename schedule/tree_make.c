@@ -341,13 +341,16 @@ static at_status check_reads(at_tree_maker *m) {
     return AT_OK;
 }
 
+bool at_stage_needs_leaf(const at_tensor *t) {
+    return t->role == AT_ROLE_STAGE && (t->num_reduce || t->is_output || t->is_recurrence);
+}
+
 static at_status look_up(at_tree_maker *m) {
     at_tree *t = m->tree;
     t->dissolved = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (int i = 0; i < m->c->num_tensors; i++) {
         const at_tensor *s = &m->c->tensors[i];
-        t->dissolved[i] =
-            s->role == AT_ROLE_STAGE && !s->num_reduce && !s->is_output && !s->is_recurrence;
+        t->dissolved[i] = s->role == AT_ROLE_STAGE && !at_stage_needs_leaf(s);
     }
     for (int i = 0; i < t->nodes.len; i++) {
         const tree_node *n = node(m, i);

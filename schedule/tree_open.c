@@ -20,12 +20,8 @@ bool at_tree_has_leaf(const at_tree *t, int stage) { return leaf_of(t, stage) !=
 
 bool at_tree_is_open(const at_tree *t) {
     if (t->has_open) return true;
-    for (int i = 0; i < t->compute->num_tensors; i++) {
-        const at_tensor *x = &t->compute->tensors[i];
-        if (x->role == AT_ROLE_STAGE && (x->num_reduce || x->is_output || x->is_recurrence) &&
-            !leaf_of(t, i))
-            return true;
-    }
+    for (int i = 0; i < t->compute->num_tensors; i++)
+        if (at_stage_needs_leaf(&t->compute->tensors[i]) && !leaf_of(t, i)) return true;
     return false;
 }
 

@@ -474,8 +474,7 @@ static bool dissolves(const at_facts *f, int stage) {
     const at_tensor *t = &c->tensors[stage];
     int places = 0;
     bool again = false; /* an element is needed several times */
-    if (t->num_reduce || t->is_output || t->is_recurrence || t->is_packing ||
-        f->of[stage].is_written || f->of[stage].is_kept)
+    if (at_stage_needs_leaf(t) || t->is_packing || f->of[stage].is_written || f->of[stage].is_kept)
         return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
         const at_tensor *reader = &c->tensors[r];

@@ -114,8 +114,7 @@ static at_status check_whole(at_arena *a, const at_schedulable *s, at_error *err
     if (!at_task_num_sketches(s->task)) return AT_OK;
     AT_TRY(at_tree_parse(a, c, s->tree_text, "tree", &tree, err));
     for (int i = 0; i < c->num_tensors; i++)
-        if ((c->tensors[i].num_reduce || c->tensors[i].is_output || c->tensors[i].is_recurrence) &&
-            !at_tree_has_leaf(tree, i))
+        if (at_stage_needs_leaf(&c->tensors[i]) && !at_tree_has_leaf(tree, i))
             return at_fail(err, AT_E_INPUT, "rule 1 (leaf): @%s has no leaf", c->tensors[i].name);
     AT_BUG("a tree that leaves nothing open is derived from");
 }
