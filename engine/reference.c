@@ -145,12 +145,6 @@ static void warn_of_limits(const at_session *s, const at_tensor *t, const float 
             (long long)count, (long long)n, t->name, t->name, (long long)first));
 }
 
-static bool has_recurrence(const at_compute *c) {
-    bool any = false;
-    for (int t = 0; t < c->num_tensors; t++) any |= c->tensors[t].is_recurrence;
-    return any;
-}
-
 /* A value that no float holds cannot be checked. With a weight of the user's that is an error,
  * which the user can mend by scaling it; else the computation itself gives such values on ordinary
  * data. */
@@ -161,7 +155,7 @@ static at_status check_finite(const at_session *s, at_error *err) {
         if (!tensor->is_output || d->is_exact || d->has_specials) continue;
         const float *x = at_store_at(d->store, d->expected[t]), *limit = x + d->size_bytes[t] / 4;
         int64_t n = d->size_bytes[t] / 4, count = 0, first = 0;
-        const bool grows = has_recurrence(d->compute);
+        const bool grows = at_compute_has_recurrence(d->compute);
         if (grows) warn_of_limits(s, tensor, x, limit, n);
         for (int64_t i = n - 1; i >= 0; i--)
             if (!isfinite(x[i]) || (limit[i] > largest_limit && !grows)) count++, first = i;

@@ -49,3 +49,9 @@ at_recurrence at_recurrence_of(const at_compute *c, int stage) {
     r.beyond &= ~r.steps;
     return r;
 }
+
+bool at_compute_has_recurrence(const at_compute *c) {
+    bool any = false;
+    for (int t = 0; t < c->num_tensors; t++) any |= c->tensors[t].is_recurrence;
+    return any;
+}

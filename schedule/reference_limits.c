@@ -508,8 +508,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
  * is so here, and then no number. The square of how far two outcomes lie apart, where one is
  * infinite: of the other one no limit is known but its own size. */
 void naive_limit_helper(const naive *m, at_text *out) {
-    bool has_steps = false;
-    for (int t = 0; t < m->c->num_tensors; t++) has_steps |= m->c->tensors[t].is_recurrence;
+    const bool grows = at_compute_has_recurrence(m->c);
     at_text_addf(out,
                  "static inline int %s_close(double off, double e) {\n"
                  "    return e > 0 && off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
@@ -535,6 +534,6 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
                  m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
-                 has_steps ? "e > 0 ? (float)1e300 : 0" : "0",
-                 has_steps ? ALMOST_INFINITE : "1e300", m->entry);
+                 grows ? "e > 0 ? (float)1e300 : 0" : "0", grows ? ALMOST_INFINITE : "1e300",
+                 m->entry);
 }
