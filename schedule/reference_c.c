@@ -221,7 +221,7 @@ static int64_t declare_stages(naive *m, at_text *out) {
         }
     }
     for (int t = 0; t < c->num_tensors; t++) {
-        if (!c->tensors[t].is_recurrence || !m->rounded || !m->rounded[t]) continue;
+        if (!naive_keeps_samples(m, t)) continue;
         at_text_addf(out, "    float *D_%s = (float *)workspace + %lld;\n", c->tensors[t].name,
                      (long long)floats);
         const int64_t count = naive_times(m, element_count(c, t, m->extents[t]), NAIVE_SAMPLES);

@@ -451,12 +451,12 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
-    if (t->is_recurrence && m->rounded[m->stage])
+    if (keeps_samples(&term))
         line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
                               naive_own_index(m, own)));
     pair x = side ? (pair){0} : value(&term, body);
     if (!t->num_reduce) {
-        if (t->is_recurrence && m->rounded[m->stage]) samples_keep(&term, own, x);
+        if (keeps_samples(&term)) samples_keep(&term, own, x);
         store(&term, own, x.v, e_of(x));
     } else if (side) {
         const char *nothing = at_reduction_start_c(t->reduction);

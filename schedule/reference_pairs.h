@@ -32,7 +32,7 @@ static inline const char *named(block *b, char kind) {
 }
 
 /* Does the stage in hand keep samples of its errors? */
-static inline bool keeps_samples(const block *b) { return naive_stage(b->m)->is_recurrence; }
+static inline bool keeps_samples(const block *b) { return naive_keeps_samples(b->m, b->m->stage); }
 /* New ones, of an e of its own. */
 const char *samples_spread(block *b, const char *e);
 /* What those of x are in d, times the derivative. */
