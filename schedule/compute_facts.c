@@ -4,30 +4,6 @@
 
 #include <math.h>
 
-/* ---- running sums -------------------------------------------------------------------------- */
-
-/* The axis x of `x + 1`, or of `x`; -1: it is none. */
-static int axis_of_end(const at_expr *e) {
-    const at_expr *name = e;
-    if (e->op == AT_X_ADD) {
-        const bool is_second = e->arg[0]->op == AT_X_INT;
-        const at_expr *one = e->arg[!is_second];
-        if (one->op != AT_X_INT || one->integer != 1) return -1;
-        name = e->arg[is_second];
-    }
-    return name->op == AT_X_NAME && name->ref < AT_REF_SIZE ? name->ref : -1;
-}
-
-int at_running_axis(const at_tensor *t) {
-    const at_axis *sum = &t->axes[t->num_axes];
-    if (t->role != AT_ROLE_STAGE || t->num_reduce != 1 || !sum->begin) return -1;
-    if (sum->begin->op != AT_X_INT || sum->begin->integer) return -1;
-    const int axis = axis_of_end(sum->end);
-    return axis >= 0 && !at_expr_uses(t->body, axis) ? axis : -1;
-}
-
-int at_running_lag(const at_tensor *t) { return t->axes[t->num_axes].end->op == AT_X_NAME; }
-
 /* ---- work ---------------------------------------------------------------------------------- */
 
 typedef struct counter {

@@ -1,4 +1,5 @@
-/* schedule/recurrence.c: stages that read themselves, at elements that come before.
+/* schedule/recurrence.c: stages that go on from step to step: running sums, and stages that read
+ * themselves, at elements that come before.
  *
  *     h[t:T, c:C] = t > 0 ? a[c]*h[t - 1, c] + x[t, c] : x[0, c]
  *
@@ -8,6 +9,32 @@
  * h[t - 1, idx[c]]), what is one step back is done before anything of the next step; where it goes
  * back along them (h[t - 1, c - 1]), that, or they go from step to step, too. */
 #include "schedule/schedule_int.h"
+
+/* ---- running sums -------------------------------------------------------------------------- */
+
+/* The axis x of `x + 1`, or of `x`; -1: it is none. */
+static int axis_of_end(const at_expr *e) {
+    const at_expr *name = e;
+    if (e->op == AT_X_ADD) {
+        const bool is_second = e->arg[0]->op == AT_X_INT;
+        const at_expr *one = e->arg[!is_second];
+        if (one->op != AT_X_INT || one->integer != 1) return -1;
+        name = e->arg[is_second];
+    }
+    return name->op == AT_X_NAME && name->ref < AT_REF_SIZE ? name->ref : -1;
+}
+
+int at_running_axis(const at_tensor *t) {
+    const at_axis *sum = &t->axes[t->num_axes];
+    if (t->role != AT_ROLE_STAGE || t->num_reduce != 1 || !sum->begin) return -1;
+    if (sum->begin->op != AT_X_INT || sum->begin->integer) return -1;
+    const int axis = axis_of_end(sum->end);
+    return axis >= 0 && !at_expr_uses(t->body, axis) ? axis : -1;
+}
+
+int at_running_lag(const at_tensor *t) { return t->axes[t->num_axes].end->op == AT_X_NAME; }
+
+/* ---- reads of itself ----------------------------------------------------------------------- */
 
 typedef enum where { SAME, BEFORE, ELSEWHERE } where;
 
@@ -48,6 +75,11 @@ at_recurrence at_recurrence_of(const at_compute *c, int stage) {
     for (int i = 0; i < t->num_axes; i++) r.beyond |= r.back[i] | r.across[i];
     r.beyond &= ~r.steps;
     return r;
+}
+
+uint32_t at_stage_steps(const at_compute *c, int stage) {
+    const int running = at_running_axis(&c->tensors[stage]);
+    return running >= 0 ? 1u << running : at_recurrence_of(c, stage).steps;
 }
 
 bool at_compute_has_recurrence(const at_compute *c) {

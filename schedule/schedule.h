@@ -212,6 +212,9 @@ typedef struct at_recurrence {
     uint32_t back[AT_RECURRENCE_AXES], across[AT_RECURRENCE_AXES];
 } at_recurrence;
 at_recurrence at_recurrence_of(const at_compute *c, int stage);
+/* The axes along which a stage goes on from step to step: of what reads itself its steps, of a
+ * running sum its axis, along which a tree may let it do so. */
+uint32_t at_stage_steps(const at_compute *c, int stage);
 bool at_compute_has_recurrence(const at_compute *c);
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the

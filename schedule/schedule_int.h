@@ -54,6 +54,10 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
 /* The first axis that a stage's read of itself goes back along (recurrence.c); -1: it reads nothing
  * that comes before. */
 int recurrence_first(const at_expr *read);
+/* Does a leaf read what an earlier turn of its own loops made? */
+static inline bool leaf_goes_on(const at_program *p, const at_node *leaf) {
+    return leaf->is_running || p->compute->tensors[leaf->tensor].is_recurrence;
+}
 
 /* Afterwards: what of it goes into keys, whatever the configuration (program_key.c). */
 void compute_key_form(at_arena *a, compute_info *c);

@@ -46,11 +46,12 @@ int at_leaf_num_counted(const at_program *p, const at_node *leaf) {
     return leaf->is_running ? p->compute->tensors[leaf->tensor].num_axes : leaf->num_axes;
 }
 
-/* A running sum, or what reads itself, reads what an earlier turn of its axes' loops made. */
+/* What goes on from step to step reads what an earlier turn of its axes' loops made. */
 static void widen_to_steps(const at_program *p, const at_node *leaf, const at_node **scope) {
     const at_tensor *t = &p->compute->tensors[leaf->tensor];
-    const at_recurrence r = at_recurrence_of(p->compute, leaf->tensor);
-    const uint32_t steps = leaf->is_running ? 1u << at_running_axis(t) : r.steps | r.beyond;
+    if (!leaf_goes_on(p, leaf)) return;
+    const uint32_t steps = at_stage_steps(p->compute, leaf->tensor) |
+                           at_recurrence_of(p->compute, leaf->tensor).beyond;
     for (int axis = 0; axis < t->num_axes; axis++)
         for (int i = 0; (steps >> axis & 1) && i < leaf->axes[axis].n; i++)
             widen(scope, leaf->axes[axis].loop[i]->parent);

@@ -426,7 +426,7 @@ static at_status check_running(verifier *v, int leaf) {
     const at_node *n = v->at = v->leaves[leaf];
     const at_tensor *s = stage_of(v, n);
     const at_recurrence r = at_recurrence_of(v->p->compute, n->tensor);
-    const uint32_t steps = n->is_running ? 1u << at_running_axis(s) : r.steps;
+    const uint32_t steps = at_stage_steps(v->p->compute, n->tensor);
     for (int axis = 0; axis < s->num_axes; axis++) {
         if (!(steps >> axis & 1)) continue;
         AT_TRY(check_steps(v, n, axis));
@@ -454,8 +454,7 @@ static at_status check(verifier *v) {
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
     AT_TRY(check_privacy(v));
     for (int i = 0; i < v->num_leaves; i++)
-        if (v->leaves[i]->is_running || stage_of(v, v->leaves[i])->is_recurrence)
-            AT_TRY(check_running(v, i));
+        if (leaf_goes_on(v->p, v->leaves[i])) AT_TRY(check_running(v, i));
     return AT_OK;
 }
 

@@ -24,8 +24,7 @@ typedef struct steps {
 static bool is_in(uint32_t set, int axis) { return set >> axis & 1; }
 
 static rule_verdict applies(const sketch_state *s, int stage) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    return t->is_recurrence || at_running_axis(t) >= 0 ? RULE_APPLY_ALONE : RULE_SKIP;
+    return at_stage_steps(s->facts->compute, stage) ? RULE_APPLY_ALONE : RULE_SKIP;
 }
 
 /* All but the loops, and the state that gets them. */
@@ -33,10 +32,9 @@ static steps steps_of(const sketch_state *s, int stage, at_error *err) {
     const at_compute *c = s->facts->compute;
     const at_tensor *t = &c->tensors[stage];
     const int last = t->num_axes - 1;
-    const at_recurrence r = at_recurrence_of(c, stage);
     steps x = {.t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
-    x.along = t->is_recurrence ? r.steps : 1u << at_running_axis(t);
-    x.across = r.beyond;
+    x.along = at_stage_steps(c, stage);
+    x.across = at_recurrence_of(c, stage).beyond;
     for (int k = 0; k < t->num_axes; k++)
         if (is_in(x.along, k)) x.last_step = k;
     if (!is_in(x.along, last) && (t->is_recurrence || tile_list_of(s, stage) >= 0)) x.lanes = last;

@@ -31,11 +31,9 @@ static bool is_shared(const pair *p, int k) {
 
 /* The axis along which it goes, and of which a step needs the one before alone. */
 static int step_axis(const at_compute *c, int stage) {
-    const at_recurrence r = at_recurrence_of(c, stage);
-    const at_tensor *t = &c->tensors[stage];
-    if (!t->is_recurrence) return at_running_axis(t);
-    for (int k = 0; k < t->num_axes; k++)
-        if (r.steps == 1u << k) return r.beyond ? NONE : k;
+    const uint32_t steps = at_stage_steps(c, stage);
+    for (int k = 0; k < c->tensors[stage].num_axes; k++)
+        if (steps == 1u << k) return at_recurrence_of(c, stage).beyond ? NONE : k;
     return NONE;
 }
 
@@ -65,7 +63,7 @@ static bool find_axes(pair *p) {
 static bool find(pair *p) {
     const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
-    if (r->is_recurrence || at_running_axis(r) >= 0 || r->is_packing) return false;
+    if (at_stage_steps(f->compute, p->reader) || r->is_packing) return false;
     for (int t = 0; t < p->reader; t++) {
         p->kept = t;
         if (!f->of[t].is_stage || f->of[t].num_readers != 1 || f->of[t].reader != p->reader ||

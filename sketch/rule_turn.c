@@ -13,11 +13,9 @@
 #include "schedule/edit.h"
 #include "sketch/tile.h"
 
-/* Reads of an element for which a copy is made, and of what: small axes have few lanes. */
+/* Reads of an element for which a copy is made, and of what: small axes have few lanes. Of what
+ * goes on from step to step lanes are worth more than a copy costs. */
 enum { LEAST_READS = 8, LEAST_LANES = 8 };
-
-/* Does it go on from step to step, where lanes are worth more than a copy costs? */
-static bool goes_on(const at_tensor *t) { return t->is_recurrence || at_running_axis(t) >= 0; }
 
 /* The first tensor that lanes along the axis go across; -1: none, or one that cannot be turned. */
 static int across(const sketch_state *s, int stage, int axis) {
@@ -29,7 +27,7 @@ static int across(const sketch_state *s, int stage, int axis) {
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
         if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
         if (x->tensor == stage) continue;
-        bool is_worth = sketch_is_weight(s, x->tensor) || goes_on(t) ||
+        bool is_worth = sketch_is_weight(s, x->tensor) || at_stage_steps(s->compute, stage) ||
                         points >= LEAST_READS * sketch_elements(s, x->tensor);
         return is_worth && x->from == x->tensor ? x->tensor : -1;
     }
