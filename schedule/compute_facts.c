@@ -301,24 +301,27 @@ static double grain(bounder *b, const at_expr *e) {
 enum { MOST_STEPS = 1 << 14 };
 
 /* The stage in hand reads itself: from its first elements on, which read nothing, each step reads
- * what the one before may be. */
+ * what the one before may be. What still changes after so many steps has no bound. */
 static void take_steps(bounder *b, double *of, double *grains) {
     const int t = b->stage;
     const at_recurrence r = at_recurrence_of(b->c, t);
-    double most = 1, seen = -1, seen_grain = -1;
-    for (int i = 0; i < b->c->tensors[t].num_axes; i++)
-        if (r.steps >> i & 1) most *= (double)b->extents[t][i];
+    double most = 1;
+    bool changes = true;
+    int i = 0;
+    for (int k = 0; k < b->c->tensors[t].num_axes; k++)
+        if (r.steps >> k & 1) most *= (double)b->extents[t][k];
     of[t] = 0;
     grains[t] = INFINITY;
-    for (int i = 0; i < most && (of[t] != seen || grains[t] != seen_grain); i++) {
-        seen = of[t];
-        seen_grain = grains[t];
+    for (; changes && i < most && i < MOST_STEPS; i++) {
         const double now = magnitude(b, b->c->tensors[t].body);
         const double now_grain = grain(b, b->c->tensors[t].body);
-        of[t] = i < MOST_STEPS ? now : INFINITY;
-        grains[t] = i < MOST_STEPS ? now_grain : 0;
-        if (i >= MOST_STEPS) return;
+        changes = now != of[t] || now_grain != grains[t];
+        of[t] = now;
+        grains[t] = now_grain;
     }
+    if (!changes || i >= most) return;
+    of[t] = INFINITY;
+    grains[t] = 0;
 }
 
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
