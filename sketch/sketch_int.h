@@ -151,7 +151,7 @@ at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_der
                               const at_tree **tree, bool **written, at_error *err);
 at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err);
 void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);
-/* Whether a sum stands in the loops of another one already (rule_with.c). */
+/* Whether a stage stands in the loops of another one already (rule_with.c, rule_steps.c). */
 bool sketch_is_joined(const sketch_state *s, int stage);
 /* A reader that stands beside its sum already, or will (rule_plain.c). */
 bool sketch_stands_beside(const sketch_state *s, int stage);
