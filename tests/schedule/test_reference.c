@@ -50,41 +50,37 @@ static void test_examples(void **state) {
     }
 }
 
+static void check_text(const char *text, const char *what) {
+    fixture f;
+    fixture_sizes(&f, "N=6, E=6, K=6, C=1");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_fill(&f, 4);
+    check_reference(&f, what);
+    fixture_close(&f);
+}
+
 /* Floored division, every operator, two outputs, an input nobody reads, a triangular reduction. */
 static void test_operators(void **state) {
     (void)state;
-    fixture f;
-    fixture_sizes(&f, "N=6, E=6, K=6, C=1");
-    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
-                                   "x[N] : input\n"
-                                   "unread[3] : input\n"
-                                   "indices[N] : index\n"
-                                   "o[i:N, j:N] = (i - j)/3 + (j - i)%4 + x[max(i - j, 0)]*0.5\n"
-                                   "for[i:N, long:N] = !(x[i] > x[long]) || i == 2 && long != 1 ? "
-                                   "min(x[i], 1.5) : -x[indices[i]] + max(i, 2)\n"
-                                   "t[i:N] = sum(k:N, h: 0 .. k + 1) x[h] - 2 + for[i, h]\n",
-                                   "c", &f.compute, &f.err));
-    fixture_fill(&f, 4);
-    check_reference(&f, "operators");
-    fixture_close(&f);
+    check_text("x[N] : input\n"
+               "unread[3] : input\n"
+               "indices[N] : index\n"
+               "o[i:N, j:N] = (i - j)/3 + (j - i)%4 + x[max(i - j, 0)]*0.5\n"
+               "for[i:N, long:N] = !(x[i] > x[long]) || i == 2 && long != 1 ? "
+               "min(x[i], 1.5) : -x[indices[i]] + max(i, 2)\n"
+               "t[i:N] = sum(k:N, h: 0 .. k + 1) x[h] - 2 + for[i, h]\n",
+               "operators");
 }
 
 /* What reads itself, as a stage and as an output, several steps back and across another axis. */
 static void test_recurrences(void **state) {
     (void)state;
-    fixture f;
-    fixture_sizes(&f, "N=6, E=6, K=6, C=1");
-    assert_ok(&f,
-              at_compute_parse(f.arena, &f.symbols,
-                               "x[N] : input\n"
-                               "indices[N] : index\n"
-                               "h[i:N, j:K] = (i > 1 && j > 0 ? h[i - 2, K - j] : x[j]) - x[i]\n"
-                               "o[i:N, j:K] = h[i, j] + (j > 0 ? o[i, j - 1] : 2)\n"
-                               "t[i:N] = i > 2 ? max(t[i - 1], t[i - 3]) + h[i, 0] : x[i]\n",
-                               "c", &f.compute, &f.err));
-    fixture_fill(&f, 4);
-    check_reference(&f, "recurrences");
-    fixture_close(&f);
+    check_text("x[N] : input\n"
+               "indices[N] : index\n"
+               "h[i:N, j:K] = (i > 1 && j > 0 ? h[i - 2, K - j] : x[j]) - x[i]\n"
+               "o[i:N, j:K] = h[i, j] + (j > 0 ? o[i, j - 1] : 2)\n"
+               "t[i:N] = i > 2 ? max(t[i - 1], t[i - 3]) + h[i, 0] : x[i]\n",
+               "recurrences");
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
