@@ -8,7 +8,7 @@
  * multiples of 16 bytes, so that the elements lie in different banks of that cache (measured: 0.94
  * instead of 0.87). A stage's [dense], [pad n] and [order ...] say otherwise.
  * What goes on from step to step and is read within a step alone is kept for one step: each takes
- * the place of the one before.
+ * the place of the one before. What another stage reads of earlier steps is kept for all of them.
  * Needs:   a tree with indices per dimension.   Ensures: every statement and load
  * has an address. */
 #include "codegen/codegen_int.h"
@@ -30,6 +30,7 @@ typedef struct {
     const at_ir *path[MAX_DEPTH]; /* loops that enclose all accesses so far */
     AT_VEC(const at_aff **) accesses;
     AT_VEC(step) steps;
+    at_mask carries; /* loops whose earlier turns other stages of its cycle read */
     int in_place; /* along this dimension each step takes the place of the one before; -1: none */
     bool column;  /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
@@ -104,6 +105,16 @@ static bool is_repeated(const walk *w, const at_stmt *s, at_mask steps) {
     return false;
 }
 
+/* A read of another stage of the cycle: the loops of the axis along which it goes back. */
+static at_mask steps_back(const at_low *l, const at_stmt *s, const at_value *v) {
+    const at_compute *c = l->program->compute;
+    const at_cycle *cycle = s->tensor < c->num_tensors ? at_cycle_of(c, s->tensor) : NULL;
+    if (!cycle || v->tensor >= c->num_tensors || at_cycle_of(c, v->tensor) != cycle) return 0;
+    for (int d = 0; d < cycle->depth; d++)
+        if (!at_aff_equal(s->ix[d], v->ix[d])) return at_aff_deps(l, s->ix[d]);
+    return 0;
+}
+
 static void see_value(walk *w, const at_stmt *s, const at_value *v) {
     const bool sums = s->add;
     if (v->op == AT_V_LOAD && v->tensor == s->tensor) {
@@ -112,6 +123,7 @@ static void see_value(walk *w, const at_stmt *s, const at_value *v) {
         x->is_repeated = is_repeated(w, s, differ_by(w->l, s->tensor, x));
     } else if (v->op == AT_V_LOAD) {
         see(w, v->tensor, v->ix);
+        w->use[v->tensor].carries |= steps_back(w->l, s, v);
         if (sums && reads_column(w, v)) w->use[v->tensor].column = true;
     }
     if (v->a) see_value(w, s, v->a);
@@ -161,9 +173,10 @@ static bool is_of_one_step(const usage *u, int dim, const at_aff *at, at_mask lo
 /* The storage of what goes from step to step lies outside of the loops of the steps. */
 static void place_steps(at_low *l, int tensor, usage *u) {
     const step *s = u->steps.data;
-    at_mask loops = 0;
-    if (!u->steps.len) return;
-    int dim = l->program->compute->tensors[tensor].is_output ? -1 : one_before(l, tensor, s);
+    at_mask loops = u->carries;
+    int dim = !u->steps.len || loops || l->program->compute->tensors[tensor].is_output
+                  ? -1
+                  : one_before(l, tensor, s);
     for (int i = 0; i < u->steps.len; i++) {
         loops |= differ_by(l, tensor, &s[i]);
         if (dim >= 0 && (s[i].is_repeated || one_before(l, tensor, &s[i]) != dim)) dim = -1;

@@ -21,7 +21,8 @@ static bool matters(const at_session *s) {
     at_config config;
     int64_t *values;
     if (s->options.max_error > 0 || at_compute_is_transform(c)) return true;
-    if (at_compute_has_steps(c) ||
+    /* What goes on from step to step may enlarge errors of such data without end. */
+    if (at_compute_has_steps(c) || c->num_cycles ||
         at_task_default_config(s->scratch, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->scratch, s->task, &config, &values, NULL) != AT_OK)
         return false;

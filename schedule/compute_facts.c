@@ -119,15 +119,19 @@ typedef struct bounder {
     const at_compute *c;
     const int64_t *values;
     int64_t *const *extents;
-    const double *magnitude; /* [tensor] */
+    double *magnitude; /* [tensor] */
+    double *grain;     /* [tensor] what its values are multiples of */
     int stage;
-    const double *grain; /* [tensor] what its values are multiples of */
-    const double *given; /* [tensor] the largest entry of an index tensor, or below 0; NULL */
+    const double *given;       /* [tensor] the largest entry of an index tensor, or below 0; NULL */
+    int64_t max_dynamic;       /* the length of what data decide */
+    double inner, inner_ratio; /* the largest of what was bounded, and in units of its grain */
 } bounder;
 
 typedef struct range {
     double lo, hi;
 } range;
+
+static double grain(bounder *b, const at_expr *e);
 
 static range corners(double a, double b, double c, double d) {
     range r = {fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
@@ -228,6 +232,35 @@ static double reduced_magnitude(at_reduction r, double x, double terms) {
     return x == 0 ? 0 : terms < 0 ? INFINITY : x * terms;
 }
 
+/* The number of min(.., number), max or with both exchanged; *of: what stands beside it. */
+static bool bounded_by(const at_expr *e, at_op op, double *number, const at_expr **of) {
+    if (e->op != op) return false;
+    for (int i = 0; i < 2; i++) {
+        const at_expr *x = e->arg[i];
+        const bool is_negative = x->op == AT_X_NEG;
+        if (is_negative) x = x->arg[0];
+        if (x->op != AT_X_INT && x->op != AT_X_FLOAT) continue;
+        *number = (is_negative ? -1 : 1) * (x->op == AT_X_INT ? (double)x->integer : x->number);
+        *of = e->arg[!i];
+        return true;
+    }
+    return false;
+}
+
+static double magnitude(bounder *b, const at_expr *e);
+
+/* Of what two numbers bound, which is looked at by itself; -1: it is none. */
+static double clamped_magnitude(bounder *b, const at_expr *e) {
+    const at_op other = e->op == AT_X_MIN ? AT_X_MAX : AT_X_MIN;
+    const at_expr *inner, *x;
+    double outer, inside;
+    if (!bounded_by(e, e->op, &outer, &inner) || !bounded_by(inner, other, &inside, &x)) return -1;
+    const double all = magnitude(b, x), unit = grain(b, x);
+    b->inner = fmax(b->inner, all);
+    if (all > 0) b->inner_ratio = fmax(b->inner_ratio, unit > 0 ? all / unit : INFINITY);
+    return fmax(fabs(outer), fabs(inside));
+}
+
 /* Largest sum of |terms| that evaluating a value can form. */
 static double magnitude(bounder *b, const at_expr *e) {
     if (!is_float_expr(b->c, e)) {
@@ -248,6 +281,8 @@ static double magnitude(bounder *b, const at_expr *e) {
         return e->integer == AT_FUNCTION_FLOOR ? ceil(x) : function_magnitude(e, x);
     default: break;
     }
+    x = e->op == AT_X_MIN || e->op == AT_X_MAX ? clamped_magnitude(b, e) : -1;
+    if (x >= 0) return x;
     x = magnitude(b, e->arg[0]), y = magnitude(b, e->arg[1]);
     switch (e->op) {
     case AT_X_ADD:
@@ -300,28 +335,64 @@ static double grain(bounder *b, const at_expr *e) {
 
 enum { MOST_STEPS = 1 << 14 };
 
-/* The stage in hand reads itself: from its first elements on, which read nothing, each step reads
- * what the one before may be. What still changes after so many steps has no bound. */
-static void take_steps(bounder *b, double *of, double *grains) {
-    const int t = b->stage;
-    const at_recurrence r = at_recurrence_of(b->c, t);
-    double most = 1;
+/* Of a stage, from what those of the stages that it reads are now. */
+static void bound_stage(bounder *b, int stage) {
+    const at_tensor *s = &b->c->tensors[stage];
+    b->stage = stage;
+    b->magnitude[stage] = magnitude(b, s->body);
+    b->grain[stage] = grain(b, s->body);
+    if (s->reduction == AT_REDUCE_PROD && b->grain[stage] < 1) b->grain[stage] = 0;
+    for (int i = s->num_axes; i < axes_of(s); i++) {
+        const int64_t extent = b->extents[stage][i];
+        b->magnitude[stage] = reduced_magnitude(s->reduction, b->magnitude[stage],
+                                                (double)(extent >= 0 ? extent : b->max_dynamic));
+    }
+}
+
+/* Stages read themselves, or each other: from their first elements on, which read nothing of them,
+ * each step reads what the one before may be. What still changes after so many steps has no bound.
+ */
+static void take_steps(bounder *b, const int *stages, int num, double most) {
     bool changes = true;
     int i = 0;
-    for (int k = 0; k < b->c->tensors[t].num_axes; k++)
-        if (r.steps >> k & 1) most *= (double)b->extents[t][k];
-    of[t] = 0;
-    grains[t] = INFINITY;
+    for (int k = 0; k < num; k++) b->magnitude[stages[k]] = 0, b->grain[stages[k]] = INFINITY;
     for (; changes && i < most && i < MOST_STEPS; i++) {
-        const double now = magnitude(b, b->c->tensors[t].body);
-        const double now_grain = grain(b, b->c->tensors[t].body);
-        changes = now != of[t] || now_grain != grains[t];
-        of[t] = now;
-        grains[t] = now_grain;
+        changes = false;
+        for (int k = 0; k < num; k++) {
+            const int t = stages[k];
+            const double before = b->magnitude[t], grain_before = b->grain[t];
+            bound_stage(b, t);
+            changes |= b->magnitude[t] != before || b->grain[t] != grain_before;
+        }
     }
-    if (!changes || i >= most) return;
-    of[t] = INFINITY;
-    grains[t] = 0;
+    for (int k = 0; k < num && changes && i < most; k++)
+        b->magnitude[stages[k]] = INFINITY, b->grain[stages[k]] = 0;
+}
+
+/* So many steps a stage that reads itself goes, or a cycle whose first stage it is. */
+static double num_steps(const bounder *b, int stage, uint32_t steps) {
+    double most = 1;
+    for (int k = 0; k < b->c->tensors[stage].num_axes; k++)
+        if (steps >> k & 1) most *= (double)b->extents[stage][k];
+    return most;
+}
+
+/* A stage; of a cycle, with its first stage all of it. */
+static void bound_one(bounder *b, int stage) {
+    const at_cycle *cycle = at_cycle_of(b->c, stage);
+    if (cycle && stage != cycle->stages[0]) return;
+    uint32_t steps = cycle ? cycle->steps : 0;
+    const int num = cycle ? cycle->num : 1;
+    double inner = 1; /* steps of recurrences within a step */
+    for (int k = 0; k < num; k++) {
+        const int t = cycle ? cycle->stages[k] : stage;
+        const uint32_t own = at_recurrence_of(b->c, t).steps & ~steps;
+        if (own) inner = fmax(inner, num_steps(b, t, own));
+    }
+    const double most = num_steps(b, stage, steps) * inner;
+    if (cycle) take_steps(b, cycle->stages, num, most);
+    else if (b->c->tensors[stage].is_recurrence) take_steps(b, &stage, 1, most);
+    else bound_stage(b, stage);
 }
 
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
@@ -331,7 +402,12 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
     int64_t **extents;
     double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
     double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
-    bounder k = {.c = c, .values = values, .given = given, .magnitude = of, .grain = grains};
+    bounder k = {.c = c,
+                 .values = values,
+                 .given = given,
+                 .magnitude = of,
+                 .grain = grains,
+                 .max_dynamic = max_dynamic};
     *ratio = INFINITY;
     if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
         at_arena_free(a);
@@ -340,26 +416,19 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
     k.extents = extents;
     *ratio = 0;
     for (int t = 0; t < c->num_tensors; t++) {
-        const at_tensor *s = &c->tensors[t];
         of[t] = given && given[t] >= 0 ? given[t] : b;
         grains[t] = 1;
-        if (s->role != AT_ROLE_STAGE) continue;
-        k.stage = t;
-        if (s->is_recurrence) take_steps(&k, of, grains);
-        else {
-            of[t] = magnitude(&k, s->body);
-            grains[t] = grain(&k, s->body);
-        }
-        if (s->reduction == AT_REDUCE_PROD && grains[t] < 1) grains[t] = 0;
-        for (int i = s->num_axes; i < axes_of(s); i++) {
-            double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);
-            of[t] = reduced_magnitude(s->reduction, of[t], terms);
-        }
+    }
+    for (int i = 0; i < c->num_tensors; i++)
+        if (c->tensors[c->order[i]].role == AT_ROLE_STAGE) bound_one(&k, c->order[i]);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
         largest = fmax(largest, of[t]);
         if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
     }
+    *ratio = fmax(*ratio, k.inner_ratio);
     at_arena_free(a);
-    return largest;
+    return fmax(largest, k.inner);
 }
 
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,

@@ -1,5 +1,5 @@
-/* schedule/compute_interp.c: executes the expressions, stage by stage, element by element. The
- * reference of tests: it knows nothing of trees. */
+/* schedule/compute_interp.c: executes the expressions, stage by stage, element by element; stages
+ * that read each other step by step. The reference of tests: it knows nothing of trees. */
 #include "schedule/schedule_int.h"
 
 typedef struct interpreter {
@@ -27,17 +27,38 @@ static at_status reduce(interpreter *in, const at_tensor *t, int axis, double *t
     return AT_OK;
 }
 
-static at_status elements(interpreter *in, const at_tensor *t, int axis, float **next) {
+/* Elements of the stage in hand: the values of its axes before `axis` are set, and `offset` is
+ * where these lie among them. */
+static at_status elements(interpreter *in, const at_tensor *t, int axis, int64_t offset) {
     if (axis == t->num_axes) {
         double total = at_reduction_neutral(t->reduction);
         if (t->num_reduce) AT_TRY(reduce(in, t, axis, &total));
         else AT_TRY(eval_float(&in->ctx, t->body, &total));
-        *(*next)++ = (float)total;
+        in->ctx.data[in->ctx.stage].f[offset] = (float)total;
         return AT_OK;
     }
-    for (int64_t i = 0; i < in->ctx.extents[in->ctx.stage][axis]; i++) {
+    const int64_t extent = in->ctx.extents[in->ctx.stage][axis];
+    for (int64_t i = 0; i < extent; i++) {
         in->axis[axis] = i;
-        AT_TRY(elements(in, t, axis + 1, next));
+        AT_TRY(elements(in, t, axis + 1, offset * extent + i));
+    }
+    return AT_OK;
+}
+
+/* The steps of a cycle; those along the axes before `axis` are set. */
+static at_status steps(interpreter *in, const at_cycle *cycle, int axis, int64_t offset) {
+    const at_tensor *tensors = in->ctx.compute->tensors;
+    if (axis < cycle->depth) {
+        const int64_t extent = in->ctx.extents[cycle->stages[0]][axis];
+        for (int64_t i = 0; i < extent; i++) {
+            in->axis[axis] = i;
+            AT_TRY(steps(in, cycle, axis + 1, offset * extent + i));
+        }
+        return AT_OK;
+    }
+    for (int i = 0; i < cycle->num; i++) {
+        in->ctx.stage = cycle->stages[i];
+        AT_TRY(elements(in, &tensors[cycle->stages[i]], axis, offset));
     }
     return AT_OK;
 }
@@ -50,11 +71,13 @@ at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *
     interpreter in = {
         .ctx = {.compute = c, .values = values, .extents = extents, .data = data, .err = err}};
     in.ctx.axis = in.axis;
-    for (int t = 0; t < c->num_tensors; t++) {
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int t = c->order[i];
+        const at_cycle *cycle = at_cycle_of(c, t);
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        float *next = data[t].f;
         in.ctx.stage = t;
-        AT_TRY(elements(&in, &c->tensors[t], 0, &next));
+        if (!cycle) AT_TRY(elements(&in, &c->tensors[t], 0, 0));
+        else if (t == cycle->stages[0]) AT_TRY(steps(&in, cycle, 0, 0));
     }
     return AT_OK;
 }

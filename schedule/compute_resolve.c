@@ -170,12 +170,7 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     if (t < 0) return unknown(s, e, true);
     if (t == s->tensor && (current(s)->role != AT_ROLE_STAGE || !s->takes_defs))
         return FAIL_AT(s, e, "\"%s\" reads itself where bounds are", e->name);
-    if (t == s->tensor && current(s)->num_reduce)
-        return FAIL_AT(s, e,
-                       "\"%s\" is a sum and reads itself: a stage of its own takes the sum; a "
-                       "running sum is sum(k:0..n + 1) x[k]",
-                       e->name);
-    if (t > s->tensor)
+    if (t > s->tensor && (s->c->pub.tensors[t].role != AT_ROLE_STAGE || !s->takes_defs))
         return FAIL_AT(s, e, "\"%s\" is below: a stage reads only tensors above it", e->name);
     const at_tensor *read = &s->c->pub.tensors[t];
     if (e->nargs != read->num_axes)
@@ -191,9 +186,9 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     }
     *k = (kind){.is_float = !read->is_int};
     *out = copy;
-    if (t != s->tensor) return AT_OK;
+    if (t != s->tensor || read->num_reduce) return AT_OK;
     s->c->pub.tensors[t].is_recurrence = true;
-    if (recurrence_first(copy) >= 0) return AT_OK;
+    if (recurrence_first(read, copy) >= 0) return AT_OK;
     return FAIL_AT(s, e,
                    "\"%s\" reads itself where it is not computed yet: the first index that is not "
                    "the axis itself must be the axis less a number, as %s - 1",
@@ -367,6 +362,10 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     for (int i = 0; i < reads.len; i++) {
         at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
         if (read == t) continue;
+        if (read > t) { /* of its cycle, which is looked at when all are resolved */
+            of_others = true;
+            continue;
+        }
         read->is_output = false;
         bool is_entry = read->is_int && !leads(s, t->body, reads.data[i]->ref, false);
         info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
@@ -402,6 +401,7 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     scope s = {.arena = a, .lex = l, .err = err, .c = c};
     c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
+    AT_TRY(compute_find_cycles(a, l, c, err));
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && c->info[i].of_entries)
             c->pub.tensors[i].is_packing = false;

@@ -290,9 +290,9 @@ static bool covers(const at_digits *d, int common, const form *index) {
 }
 
 int uncovered_axis(const at_program *p, const at_node *producer, int common, const at_expr *read,
-                   const form *axes) {
+                   const form *axes, int but) {
     for (int i = 0; i < read->nargs; i++) {
-        if (!is_cut(&producer->axes[i], common)) continue;
+        if (i == but || !is_cut(&producer->axes[i], common)) continue;
         form index;
         form_of(p, read->arg[i], axes, &index);
         if (!covers(&producer->axes[i], common, &index)) return i;

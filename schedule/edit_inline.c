@@ -79,9 +79,9 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     inlined in = {.stage = x};
     if (!x || x->role != AT_ROLE_STAGE)
         return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", stage);
-    if (x->is_output || x->is_int || x->is_recurrence)
+    if (x->is_output || x->is_int || x->is_recurrence || x->is_carried)
         return at_fail(err, AT_E_INPUT, "@%s is %s, which cannot be inlined", stage,
-                       x->is_recurrence ? "what reads itself"
+                       x->is_recurrence || x->is_carried ? "what reads itself"
                        : x->is_output   ? "an output"
                                         : "of integers");
     AT_TRY(find_extents(&in, names, sizes, n, err));

@@ -2,7 +2,8 @@
  * it runs.
  *
  * s[] holds the symbols, then the extents of every tensor, then where stages lie in the workspace.
- * A stage without a sum is a function of its indices, a stage with one a loop nest. */
+ * A stage without a sum is a function of its indices, a stage with one a loop nest; those that read
+ * each other stand in the loops of their steps. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>
@@ -207,15 +208,14 @@ static void open_loop(general *m, at_text *out, int t, int i) {
                  begin, i, end, name, i, name);
 }
 
-static void emit_nest(general *m, at_text *out, int t) {
+/* A stage, in loops of its axes from `from` on. */
+static void emit_nest(general *m, at_text *out, int t, int from) {
     const at_tensor *tensor = &m->c->tensors[t];
     const char *index[MAX_AXES];
     int n = tensor->num_axes, total = axes_of(tensor);
     m->stage = t;
-    for (int i = 0; i < n; i++) {
-        index[i] = axis(m, t, i);
-        open_loop(m, out, t, i);
-    }
+    for (int i = 0; i < n; i++) index[i] = axis(m, t, i);
+    for (int i = from; i < n; i++) open_loop(m, out, t, i);
     if (tensor->num_reduce)
         at_text_addf(out, "%*sfloat part = %s;\n", 4 * (n + 1), "",
                      at_reduction_start_c(tensor->reduction));
@@ -227,7 +227,27 @@ static void emit_nest(general *m, at_text *out, int t) {
     for (int i = total - 1; i >= n; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
     at_text_addf(out, "%*s%s = %s;\n", 4 * (n + 1), "", element(m, t, index),
                  tensor->num_reduce ? "part" : emit(m, tensor->body));
-    for (int i = n - 1; i >= 0; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
+    for (int i = n - 1; i >= from; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
+}
+
+/* Stages that read each other, within each step. */
+static void emit_cycle(general *m, at_text *out, const at_cycle *cycle) {
+    const int depth = cycle->depth;
+    m->stage = cycle->stages[0];
+    for (int i = 0; i < depth; i++) open_loop(m, out, m->stage, i);
+    for (int i = 0; i < cycle->num; i++) {
+        at_text_addf(out, "%*s{\n", 4 * (depth + 1), "");
+        emit_nest(m, out, cycle->stages[i], depth);
+        at_text_addf(out, "%*s}\n", 4 * (depth + 1), "");
+    }
+    for (int i = depth; i > 0; i--) at_text_addf(out, "%*s}\n", 4 * i, "");
+}
+
+static void emit_stage(general *m, at_text *out, int t) {
+    const at_cycle *cycle = at_cycle_of(m->c, t);
+    if (m->c->tensors[t].role != AT_ROLE_STAGE || !in_memory(m, t)) return;
+    if (!cycle) emit_nest(m, out, t, 0);
+    else if (t == cycle->stages[0]) emit_cycle(m, out, cycle);
 }
 
 /* Inputs, then outputs; what has a sum and is no output lies in the workspace. */
@@ -241,7 +261,7 @@ static void place(general *m) {
         const at_tensor *tensor = &c->tensors[t];
         m->extent[t] = m->num_s;
         m->num_s += axes_of(tensor);
-        const bool is_kept = tensor->num_reduce || tensor->is_recurrence;
+        const bool is_kept = tensor->num_reduce || tensor->is_recurrence || tensor->cycle;
         m->place[t] = is_kept && !tensor->is_output ? m->num_s++ : -1;
         m->buf[t] = tensor->role != AT_ROLE_STAGE ? m->num_buf++ : -1;
     }
@@ -268,8 +288,7 @@ static void emit_all(general *m, at_text *out) {
                  "    char *workspace = (char *)memory;\n    long s[%d], elements[%d], bytes;\n"
                  "    if (!%s_numbers(args, s, elements, &bytes)) return;\n    (void)workspace;\n",
                  m->entry, m->num_s, m->num_buf, m->entry);
-    for (int t = 0; t < m->c->num_tensors; t++)
-        if (m->c->tensors[t].role == AT_ROLE_STAGE && in_memory(m, t)) emit_nest(m, out, t);
+    for (int i = 0; i < m->c->num_tensors; i++) emit_stage(m, out, m->c->order[i]);
     at_text_add(out, "}\n\n");
 }
 

@@ -220,7 +220,8 @@ static bool pass_stage(projector *p, int stage) {
     p->stage = stage;
     memset(p->axis_from, 0, sizeof p->axis_from);
     if (!depends(p, t->body)) return true;
-    if (t->is_recurrence || (t->num_reduce && t->reduction != AT_REDUCE_SUM)) return false;
+    if (t->is_recurrence || t->cycle || (t->num_reduce && t->reduction != AT_REDUCE_SUM))
+        return false;
     if (!is_affine(p, t->body)) return false;
     at_expr *linear = part_of(p, t->body, true);
     if (!take_reads(p, linear)) return false;
@@ -328,7 +329,8 @@ bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
         at_compute_extents(a, c, values, &extents, NULL) != AT_OK)
         return false;
     for (int start = 0; start < output; start++) {
-        if (c->tensors[start].is_int || c->tensors[start].is_recurrence) continue;
+        if (c->tensors[start].is_int || c->tensors[start].is_recurrence || c->tensors[start].cycle)
+            continue;
         projector p = new_projector(a, c, values, extents, start);
         uint32_t before;
         bool passed;

@@ -8,7 +8,7 @@ void at_compute_reach(const at_compute *c, const bool *passes, int tensor, bool 
         out[t] = false;
         for (int i = 0; i < info->num_reads && t > tensor && !out[t]; i++) {
             int from = info->reads[i]->ref;
-            out[t] = from == tensor || (passes[from] && out[from]);
+            out[t] = from == tensor || (from < t && passes[from] && out[from]);
         }
     }
 }

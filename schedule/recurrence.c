@@ -36,33 +36,60 @@ int at_running_lag(const at_tensor *t) { return t->axes[t->num_axes].end->op == 
 
 /* ---- reads of itself ----------------------------------------------------------------------- */
 
-typedef enum where { SAME, BEFORE, ELSEWHERE } where;
+enum { FAR = INT32_MAX }; /* at least: by an unknown number */
 
-/* Where along an axis an index leads. */
-static where where_of(const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME) return e->ref == axis ? SAME : ELSEWHERE;
-    if (e->op != AT_X_SUB || e->arg[1]->op != AT_X_INT) return ELSEWHERE;
-    const at_expr *from = e->arg[0];
-    if (from->op != AT_X_NAME || from->ref != axis || e->arg[1]->integer < 0) return ELSEWHERE;
-    return e->arg[1]->integer ? BEFORE : SAME;
+/* By how many steps of the axis an index is at most further than it. */
+static int64_t most_ahead(const at_tensor *t, const at_expr *e, int axis) {
+    int64_t x, y;
+    switch (e->op) {
+    case AT_X_NAME:
+        if (e->ref == axis) return 0;
+        if (e->ref < t->num_axes || e->ref >= axes_of(t) || !t->axes[e->ref].end) return FAR;
+        x = most_ahead(t, t->axes[e->ref].end, axis);
+        return x < FAR ? x - 1 : FAR;
+    case AT_X_ADD:
+    case AT_X_SUB: {
+        const bool second = e->op == AT_X_ADD && e->arg[0]->op == AT_X_INT;
+        const at_expr *number = e->arg[!second];
+        if (number->op != AT_X_INT || number->integer >= FAR || number->integer <= -FAR) return FAR;
+        x = most_ahead(t, e->arg[second], axis);
+        y = e->op == AT_X_ADD ? number->integer : -number->integer;
+        return x < FAR && x + y < FAR && x + y > -FAR ? x + y : FAR;
+    }
+    case AT_X_MIN:
+        x = most_ahead(t, e->arg[0], axis), y = most_ahead(t, e->arg[1], axis);
+        return x < y ? x : y;
+    case AT_X_MAX:
+        x = most_ahead(t, e->arg[0], axis), y = most_ahead(t, e->arg[1], axis);
+        return x > y ? x : y;
+    default: return FAR;
+    }
 }
 
-int recurrence_first(const at_expr *read) {
+where index_leads(const at_tensor *t, const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME && e->ref == axis) return SAME;
+    if (e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT && !e->arg[1]->integer)
+        return index_leads(t, e->arg[0], axis);
+    return most_ahead(t, e, axis) < 0 ? BEFORE : ELSEWHERE;
+}
+
+int recurrence_first(const at_tensor *t, const at_expr *read) {
     for (int i = 0; i < read->nargs; i++) {
-        const where w = where_of(read->arg[i], i);
+        const where w = index_leads(t, read->arg[i], i);
         if (w != SAME) return w == BEFORE ? i : -1;
     }
     return -1;
 }
 
 /* Takes in where the reads of `tensor` in e lead. */
-static void look(const at_expr *e, int tensor, at_recurrence *out) {
-    for (int i = 0; i < e->nargs; i++) look(e->arg[i], tensor, out);
+static void look(const at_compute *c, const at_expr *e, int tensor, at_recurrence *out) {
+    const at_tensor *t = &c->tensors[tensor];
+    for (int i = 0; i < e->nargs; i++) look(c, e->arg[i], tensor, out);
     if (e->op != AT_X_INDEX || e->ref != tensor) return;
-    const int first = recurrence_first(e);
+    const int first = recurrence_first(t, e);
     out->steps |= 1u << first;
     for (int i = first + 1; i < e->nargs; i++) {
-        const where w = where_of(e->arg[i], i);
+        const where w = index_leads(t, e->arg[i], i);
         if (w == BEFORE) out->back[first] |= 1u << i;
         if (w == ELSEWHERE) out->across[first] |= 1u << i;
     }
@@ -71,7 +98,7 @@ static void look(const at_expr *e, int tensor, at_recurrence *out) {
 at_recurrence at_recurrence_of(const at_compute *c, int stage) {
     at_recurrence r = {0};
     const at_tensor *t = &c->tensors[stage];
-    if (t->is_recurrence) look(t->body, stage, &r);
+    if (t->is_recurrence) look(c, t->body, stage, &r);
     for (int i = 0; i < t->num_axes; i++) r.beyond |= r.back[i] | r.across[i];
     r.beyond &= ~r.steps;
     return r;
@@ -83,7 +110,7 @@ uint32_t at_stage_steps(const at_compute *c, int stage) {
 }
 
 bool at_compute_has_recurrence(const at_compute *c) {
-    bool any = false;
+    bool any = c->num_cycles > 0;
     for (int t = 0; t < c->num_tensors; t++) any |= c->tensors[t].is_recurrence;
     return any;
 }

@@ -1,5 +1,6 @@
-/* schedule/reference_c.c: a computation as naive C99, a loop per axis, stage after stage. It is
- * checked against compute_interp.c and shares no pass with what it is the reference of. */
+/* schedule/reference_c.c: a computation as naive C99, a loop per axis, stage after stage; stages
+ * that read each other share the loops of their steps. It is checked against compute_interp.c and
+ * shares no pass with what it is the reference of. */
 #include "schedule/reference_int.h"
 
 #include <string.h>
@@ -10,15 +11,20 @@ static void indent(at_text *out, int depth) {
     for (int i = 0; i < depth; i++) at_text_add(out, "    ");
 }
 
-static void open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end) {
-    const char *name = naive_axis_name(m, axis);
-    indent(out, axis + 1);
-    at_text_addf(out, "for (long i_%s = %s; i_%s < %s; i_%s++) {\n", name, begin, name, end, name);
+/* What needs the axes up to this one. */
+static void add_hoists(naive *m, at_text *out, int axis) {
     for (int i = 0; i < m->hoists.len; i++) {
         if (m->hoists.data[i].depth != axis) continue;
         indent(out, axis + 2);
         at_text_addf(out, "const long %s = %s;\n", m->hoists.data[i].name, m->hoists.data[i].text);
     }
+}
+
+static void open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end) {
+    const char *name = naive_axis_name(m, axis);
+    indent(out, axis + 1);
+    at_text_addf(out, "for (long i_%s = %s; i_%s < %s; i_%s++) {\n", name, begin, name, end, name);
+    add_hoists(m, out, axis);
 }
 
 /* The axes of the stage in hand as indices. */
@@ -121,14 +127,15 @@ static void hoist_bounds(naive *m) {
     }
 }
 
-/* All of the stage in hand. */
-static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body) {
+/* All of the stage in hand, in its axes from `from` on: its steps are loops around. */
+static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int from) {
     const at_tensor *t = naive_stage(m);
     int total = axes_of(t), spatial = t->num_axes;
     hoist_bounds(m);
     nest_text text = texts_of(m, kind, body);
+    for (int axis = 0; axis < from; axis++) add_hoists(m, out, axis);
     if (!t->num_reduce) {
-        emit_loops(m, out, kind, 0, spatial, text.term);
+        emit_loops(m, out, kind, from, spatial, text.term);
         return;
     }
     at_text inside = {0};
@@ -142,8 +149,14 @@ static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body) {
         at_text_add(&inside, "}\n");
     }
     at_text_add(&inside, text.result);
-    emit_loops(m, out, kind, 0, spatial, at_text_str(&inside));
+    emit_loops(m, out, kind, from, spatial, at_text_str(&inside));
     at_text_free(&inside);
+}
+
+static void emit_unprojected(naive *m, at_text *out, int from) {
+    const at_tensor *t = naive_stage(m);
+    bool limited = m->rounded && (m->rounded[m->stage] || t->is_output);
+    emit_nest(m, out, limited ? NEST_LIMITED : NEST_PLAIN, t->body, from);
 }
 
 static void emit_stage(naive *m, at_text *out) {
@@ -151,15 +164,35 @@ static void emit_stage(naive *m, at_text *out) {
     const at_tensor *t = naive_stage(m);
     at_text_addf(out, "\n    /* %s */\n", t->name);
     if (!naive_is_projected(m, m->stage)) {
-        bool limited = m->rounded && (m->rounded[m->stage] || t->is_output);
-        emit_nest(m, out, limited ? NEST_LIMITED : NEST_PLAIN, t->body);
+        emit_unprojected(m, out, 0);
     } else if (m->stage == p->start) {
         at_text_addf(out, "    for (long i = 0; i < %s; i++) P_%s[i] = 0;\n",
                      naive_number(m, naive_projected_count(m, m->stage)), t->name);
-        emit_nest(m, out, NEST_WEIGHTED, t->body);
+        emit_nest(m, out, NEST_WEIGHTED, t->body, 0);
     } else {
-        emit_nest(m, out, NEST_LINEAR, p->linear[m->stage]);
-        if (p->rest[m->stage]) emit_nest(m, out, NEST_WEIGHTED, p->rest[m->stage]);
+        emit_nest(m, out, NEST_LINEAR, p->linear[m->stage], 0);
+        if (p->rest[m->stage]) emit_nest(m, out, NEST_WEIGHTED, p->rest[m->stage], 0);
+    }
+}
+
+/* All of its stages within each step. */
+static void emit_cycle(naive *m, at_text *out, const at_cycle *cycle) {
+    const int depth = cycle->depth;
+    at_text_add(out, "\n");
+    m->hoists.len = 0;
+    for (int axis = 0; axis < depth; axis++)
+        open_loop(m, out, axis, "0", naive_number(m, m->extents[cycle->stages[0]][axis]));
+    for (int i = 0; i < cycle->num; i++) {
+        m->stage = cycle->stages[i];
+        indent(out, depth + 1);
+        at_text_addf(out, "{ /* %s */\n", naive_stage(m)->name);
+        emit_unprojected(m, out, depth);
+        indent(out, depth + 1);
+        at_text_add(out, "}\n");
+    }
+    for (int axis = depth; axis > 0; axis--) {
+        indent(out, axis);
+        at_text_add(out, "}\n");
     }
 }
 
@@ -268,10 +301,13 @@ static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
     at_text body = {0};
     declare_buffers(m, &body);
     *workspace_bytes = declare_stages(m, &body);
-    for (int t = 0; t < c->num_tensors; t++) {
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int t = c->order[i];
+        const at_cycle *cycle = at_cycle_of(c, t);
         if (c->tensors[t].role != AT_ROLE_STAGE && !(p && p->start == t)) continue;
         m->stage = t;
-        emit_stage(m, &body);
+        if (!cycle) emit_stage(m, &body);
+        else if (t == cycle->stages[0]) emit_cycle(m, &body, cycle);
     }
     if (m->status == AT_OK) {
         add_helpers(m, at_text_str(&body), out);

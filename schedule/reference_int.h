@@ -52,11 +52,12 @@ typedef struct nest_text {
     const char *start, *term, *again_if, *again, *result;
 } nest_text;
 
-/* Samples of the error that a stage which reads itself keeps beside each element, in D_NAME; where
- * it is exact, none. */
+/* Samples of the error that a stage which reads itself, or is of a cycle, keeps beside each
+ * element, in D_NAME; where it is exact, none. */
 enum { NAIVE_SAMPLES = 8 };
 static inline bool naive_keeps_samples(const naive *m, int stage) {
-    return m->c->tensors[stage].is_recurrence && m->rounded && m->rounded[stage];
+    const at_tensor *t = &m->c->tensors[stage];
+    return (t->is_recurrence || t->cycle) && m->rounded && m->rounded[stage];
 }
 /* With limits (reference_limits.c): which tensors have them; the stage in hand, whose axes are own;
  * the function that makes one. */

@@ -12,11 +12,11 @@
  * That or the order of the text counts, whichever is more: one large term that stands last in the
  * text may come first in the kernel, and then every partial sum is large.
  *
- * What is worked out of a stage's own elements before, in a filter or in steps in time, has errors
- * of the same origin in it, which may add up or cancel: their squares tell too little or too much.
- * Such a stage keeps some samples of its error beside each element, as roundings of random signs
- * make it, and takes them along by the derivatives, signs and all. e is so many times their mean
- * square that so few samples are enough.
+ * What is worked out of a stage's own elements before, in a filter or in steps in time, or by
+ * stages that read each other, has errors of the same origin in it, which may add up or cancel:
+ * their squares tell too little or too much. Such a stage keeps some samples of its error beside
+ * each element, as roundings of random signs make it, and takes them along by the derivatives,
+ * signs and all. e is so many times their mean square that so few samples are enough.
  *
  * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
  * whole, and that is no random walk: what they add up to is allowed, too.
@@ -33,9 +33,8 @@ typedef struct truth {
     const char *is, *may, *may_not;
 } truth;
 
-#define SMALLEST "1.3817869688151111e-76" /* 2^-252: of a result below the normal floats, by u */
-#define ALMOST_INFINITE "1e77"            /* the square of 0.93 of the largest float */
-#define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
+#define ALMOST_INFINITE "1e77"                /* the square of 0.93 of the largest float */
+#define ABSORBED "1.4210854715202004e-14"     /* 2^-46: (2 u)^2 */
 static const double most_exact_int = 1 << 24; /* as a float */
 
 /* ---- what is exact --------------------------------------------------------------------------- */
@@ -78,11 +77,16 @@ static bool rounds_terms(const at_tensor *t) {
 }
 
 void naive_find_rounded(naive *m) {
+    bool changes = true;
     m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
-    for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
-        const at_tensor *t = naive_stage(m);
-        m->rounded[m->stage] =
-            t->role == AT_ROLE_STAGE && (rounds_terms(t) || !is_exact(m, t->body));
+    while (changes) { /* once, but for cycles, whose stages read what is below */
+        changes = false;
+        for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
+            const at_tensor *t = naive_stage(m);
+            if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
+            m->rounded[m->stage] = rounds_terms(t) || !is_exact(m, t->body);
+            changes |= m->rounded[m->stage] && t->cycle;
+        }
     }
 }
 
@@ -351,7 +355,8 @@ static pair value(block *b, const at_expr *e) {
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
     line(b, at_format(a, "const double %s = T_%s[%s_at];", r.v, name, r.v));
-    if (e->ref != b->m->stage) {
+    const int cycle = naive_stage(b->m)->cycle;
+    if (e->ref != b->m->stage && (!cycle || b->m->c->tensors[e->ref].cycle != cycle)) {
         line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
         return r;
     }
@@ -386,8 +391,10 @@ static const char *taken(block *b) { return at_text_take(b->m->arena, &b->text);
 /* One more factor. In which order they come moves no result further than each of them may. */
 static void product_term(block *b, pair x) {
     at_arena *a = b->m->arena;
-    line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v, x.v,
-                      e_of(x), x.v, x.v));
+    if (keeps_samples(b)) samples_multiply(b, x);
+    else
+        line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v,
+                          x.v, e_of(x), x.v, x.v));
     line(b, at_format(a, "s *= %s;", x.v));
 }
 
@@ -396,8 +403,10 @@ static void extreme_term(block *b, at_reduction r, pair x) {
     at_arena *a = b->m->arena;
     const pair s = {"s", "e", NULL};
     const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
-    line(b,
-         at_format(a, "e = %s;", extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
+    if (keeps_samples(b)) samples_choose(b, x, better, close_by(b, s, x));
+    else
+        line(b, at_format(a, "e = %s;",
+                          extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
     line(b, at_format(a, "if (%s) s = %s;", better, x.v));
 }
 
@@ -441,62 +450,80 @@ static void choice_result(block *b, const char *nothing) {
     line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
     line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
                       b->m->entry, b->m->entry));
-    line(b, "e += up > down ? up : down;");
+    if (keeps_samples(b)) samples_end(b, "up > down ? up : down");
+    else line(b, "e += up > down ? up : down;");
+}
+
+/* The result of a reduction. */
+static void store_reduced(block *b, at_expr *const *own) {
+    if (keeps_samples(b)) samples_keep(b, own, (pair){"s", "e", "d"});
+    store(b, own, "s", "e");
+}
+
+/* A sum: the terms, once more those that are lost, and the result. */
+static void add_up(naive *m, const at_expr *body, pair x, block *head, block *term, block *result,
+                   nest_text *out) {
+    const bool samples = keeps_samples(term);
+    block again = {.m = m, .depth = term->depth};
+    line(head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");
+    line(head, "double least = 1e300, most = 0, lost = 0;");
+    line(term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
+    line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
+    line(term, "if (square > most) most = square;");
+    line(term, "if (square < least && square > 0) least = square;");
+    if (x.e && samples) samples_add_term(term, x);
+    else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
+    line(result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
+    line(result, "if (n > 1) e += running > mean ? running : mean;");
+    line(result, "e += lost * lost * (2 / " NEAR ");");
+    if (samples) samples_end(result, "e");
+    m->num_names = 0;
+    x = value(&again, body);
+    line(&again,
+         at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
+    if (x.e) line(&again, at_format(m->arena, "(void)%s;", x.e));
+    out->again_if = "least < most * " ABSORBED;
+    out->again = taken(&again);
 }
 
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
     const at_tensor *t = naive_stage(m);
     nest_text out = {.start = ""};
-    block term = {.m = m, .depth = axes_of(t) - 1}, result = {.m = m, .depth = t->num_axes - 1};
+    block head = {.m = m, .depth = t->num_axes - 1}, term = {.m = m, .depth = axes_of(t) - 1},
+          result = {.m = m, .depth = t->num_axes - 1};
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
-    if (keeps_samples(&term))
+    const bool samples = keeps_samples(&term);
+    if (samples && t->num_reduce) samples_begin(&head, own);
+    else if (samples)
         line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
                               naive_own_index(m, own)));
     pair x = side ? (pair){0} : value(&term, body);
     if (!t->num_reduce) {
-        if (keeps_samples(&term)) samples_keep(&term, own, x);
+        if (samples) samples_keep(&term, own, x);
         store(&term, own, x.v, e_of(x));
-    } else if (side) {
+        out.term = taken(&term);
+        out.result = taken(&result);
+        return out;
+    }
+    if (side) {
         const char *nothing = at_reduction_start_c(t->reduction);
-        block head = {.m = m, .depth = t->num_axes - 1};
         line(&head, at_format(m->arena, "double s = %s, e = 0, best = s, sure = s, unsure = -s;",
                               nothing));
         choice_term(&term, t->reduction, body, side);
         choice_result(&result, nothing);
-        out.start = taken(&head);
-        store(&result, own, "s", "e");
     } else if (t->reduction != AT_REDUCE_SUM) {
-        block head = {.m = m, .depth = t->num_axes - 1};
         line(&head,
              at_format(m->arena, "double s = %s, e = 0;", at_reduction_start_c(t->reduction)));
         if (t->reduction == AT_REDUCE_PROD) product_term(&term, x);
         else extreme_term(&term, t->reduction, x);
-        out.start = taken(&head);
-        store(&result, own, "s", "e");
+        if (samples) samples_end(&result, NULL);
     } else {
-        block head = {.m = m, .depth = t->num_axes - 1}, again = {.m = m, .depth = axes_of(t) - 1};
-        line(&head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");
-        line(&head, "double least = 1e300, most = 0, lost = 0;");
-        line(&term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
-        line(&term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
-        line(&term, "if (square > most) most = square;");
-        line(&term, "if (square < least && square > 0) least = square;");
-        if (x.e) line(&term, at_format(m->arena, "e += %s;", x.e));
-        line(&result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
-        line(&result, "if (n > 1) e += running > mean ? running : mean;");
-        line(&result, "e += lost * lost * (2 / " NEAR ");");
-        m->num_names = 0;
-        x = value(&again, body);
-        line(&again,
-             at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
-        if (x.e) line(&again, at_format(m->arena, "(void)%s;", x.e));
-        out.start = taken(&head);
-        out.again_if = "least < most * " ABSORBED;
-        out.again = taken(&again);
-        store(&result, own, "s", "e");
+        add_up(m, body, x, &head, &term, &result, &out);
     }
+    store_reduced(&result, own);
+    out.start = taken(&head);
     out.term = taken(&term);
     out.result = taken(&result);
     return out;

@@ -5,7 +5,8 @@
 
 #include "schedule/reference_int.h"
 
-#define NEAR "2.2737367544323206e-13" /* 2^-42: (8 u)^2 */
+#define NEAR "2.2737367544323206e-13"     /* 2^-42: (8 u)^2 */
+#define SMALLEST "1.3817869688151111e-76" /* 2^-252: of a result below the normal floats, by u */
 
 /* Text of statements inside the loops. */
 typedef struct block {
@@ -49,5 +50,13 @@ void samples_of_extreme(block *b, at_op op, pair x, pair y, pair r, const char *
 pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope);
 /* Beside the element in hand, whose axes are own. */
 void samples_keep(block *b, at_expr *const *own, pair x);
+/* Of a reduction s with samples d, whose e is made of them: where it begins; one more term of a
+ * sum, of a product, of a maximum or minimum, which is `better` than s, or may be (`close`); own
+ * errors of the result. */
+void samples_begin(block *b, at_expr *const *own);
+void samples_add_term(block *b, pair x);
+void samples_multiply(block *b, pair x);
+void samples_choose(block *b, pair x, const char *better, const char *close);
+void samples_end(block *b, const char *own);
 
 #endif

@@ -1,6 +1,7 @@
-/* schedule/reference_samples.c: samples of the error of a stage that reads itself, which it keeps
- * beside each element: how far it is off after roundings of random signs. They go from step to step
- * by the derivatives, signs and all, so that errors of one origin add up or cancel as they do. */
+/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or that others
+ * read which it reads, which it keeps beside each element: how far it is off after roundings of
+ * random signs. They go from step to step by the derivatives, signs and all, so that errors of one
+ * origin add up or cancel as they do. */
 #include "schedule/reference_pairs.h"
 
 const char *samples_spread(block *b, const char *e) {
@@ -72,6 +73,42 @@ void samples_keep(block *b, at_expr *const *own, pair x) {
     const char *kept = x.e ? at_format(b->m->arena, "(float)%s[k]", samples_of(b, x)) : "0";
     line(b, at_format(b->m->arena, "for (int k = 0; k < %d; k++) D_%s[(%s) * %d + k] = %s;",
                       NAIVE_SAMPLES, name, naive_own_index(b->m, own), NAIVE_SAMPLES, kept));
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static const pair reduced = {"s", "e", "d"};
+
+void samples_begin(block *b, at_expr *const *own) {
+    line(b, at_format(b->m->arena, "double d[%d] = {0};", NAIVE_SAMPLES));
+    line(b, at_format(b->m->arena, "unsigned long bits = (unsigned long)(%s);",
+                      naive_own_index(b->m, own)));
+}
+
+void samples_add_term(block *b, pair x) { samples_move(b, reduced.d, x, "1"); }
+
+void samples_multiply(block *b, pair x) {
+    at_arena *a = b->m->arena;
+    const char *own = at_format(a, "%s * %s * s * s + " SMALLEST, x.v, x.v);
+    line(b, at_format(a, "for (int k = 0; k < %d; k++) d[k] *= %s;", NAIVE_SAMPLES, x.v));
+    samples_move(b, reduced.d, x, "s");
+    samples_move(b, reduced.d, (pair){x.v, own, NULL}, "1");
+}
+
+void samples_choose(block *b, pair x, const char *better, const char *close) {
+    at_arena *a = b->m->arena;
+    const char *other = named(b, 'd');
+    line(b, at_format(a, "double %s[%d] = {0};", other, NAIVE_SAMPLES));
+    samples_move(b, other, x, "1");
+    line(b, at_format(a, "if (%s) %s_larger(d, %s);", close, b->m->entry, other));
+    line(b, at_format(a, "else if (%s) for (int k = 0; k < %d; k++) d[k] = %s[k];", better,
+                      NAIVE_SAMPLES, other));
+    line(b, at_format(a, "e = %s_square(d);", b->m->entry));
+}
+
+void samples_end(block *b, const char *own) {
+    if (own) samples_move(b, reduced.d, (pair){"s", own, NULL}, "1");
+    line(b, at_format(b->m->arena, "e = %s_square(d);", b->m->entry));
 }
 
 /* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean

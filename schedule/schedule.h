@@ -108,21 +108,35 @@ typedef struct at_tensor {
     at_expr *written;       /* stage: as written */
     int num_defs;
     at_def *defs;
-    bool is_output;  /* a stage that no other stage reads */
+    bool is_output;  /* a stage that no other stage reads, but at an earlier step of its cycle */
     bool is_packing; /* a stage without reduction that reads weights, entries of index tensors that
                         are no places of other reads, packing stages, and stages that read nothing,
                         and one of the first three; with such entries it is no output */
     bool is_int;     /* role index */
     bool is_table;   /* a stage of given numbers */
-    bool is_recurrence; /* a stage that reads itself, at elements that come before */
+    bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */
+    int cycle;          /* of which cycle it is a stage, from 1; 0: of none */
+    bool is_carried;    /* a stage of a cycle that reads, or is read at, an earlier step of it */
     int line;           /* in the text, from 1 */
 } at_tensor;
+
+/* Stages that read each other, or a sum that reads itself (cycle.c). Their first axes go from step
+ * to step: what one of them reads of another is of an earlier step, or of a stage above it. */
+typedef struct at_cycle {
+    int num;
+    const int *stages; /* in text order */
+    int depth;         /* so many axes of each, which are the same in all */
+    uint32_t steps;    /* those of these axes along which a read goes back */
+} at_cycle;
 
 typedef struct at_compute {
     const char *text, *what;
     const at_symbols *symbols; /* borrowed: lives as long as this */
     int num_tensors;
-    at_tensor *tensors; /* in text order; a stage reads only tensors above it */
+    at_tensor *tensors; /* in text order; a stage reads only tensors above it, and of its cycle */
+    int num_cycles;
+    const at_cycle *cycles; /* number 1 first */
+    const int *order;       /* all tensors, each behind what it reads, stages of a cycle together */
 } at_compute;
 
 /* what names the text in errors. AT_E_INPUT with line, column and a caret: unknown names, wrong
@@ -215,7 +229,12 @@ at_recurrence at_recurrence_of(const at_compute *c, int stage);
 /* The axes along which a stage goes on from step to step: of what reads itself its steps, of a
  * running sum its axis, along which a tree may let it do so. */
 uint32_t at_stage_steps(const at_compute *c, int stage);
-bool at_compute_has_recurrence(const at_compute *c);
+bool at_compute_has_recurrence(const at_compute *c); /* or a cycle */
+/* The cycle of a stage; NULL: it is in none. */
+const at_cycle *at_cycle_of(const at_compute *c, int stage);
+/* The axis of its cycle along which a stage's read of a stage goes back to an earlier step; -1: it
+ * does not, or is what makes the stage a recurrence. */
+int at_cycle_back(const at_compute *c, int stage, const at_expr *read);
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the
  * arena. AT_E_INPUT for an index outside its tensor, named. It shares nothing with the schedule: it

@@ -53,7 +53,13 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
 
 /* The first axis that a stage's read of itself goes back along (recurrence.c); -1: it reads nothing
  * that comes before. */
-int recurrence_first(const at_expr *read);
+int recurrence_first(const at_tensor *t, const at_expr *read);
+/* Whether an index of a stage is the axis itself, at least a step of it before, or neither of the
+ * two, as far as its text says (recurrence.c). */
+typedef enum where { SAME, BEFORE, ELSEWHERE } where;
+where index_leads(const at_tensor *t, const at_expr *index, int axis);
+/* Which stages read each other, once all are resolved, and what of that is an error (cycle.c). */
+at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
 /* Does a leaf read what an earlier turn of its own loops made? */
 static inline bool leaf_goes_on(const at_program *p, const at_node *leaf) {
     return leaf->is_running || p->compute->tensors[leaf->tensor].is_recurrence;

@@ -26,11 +26,18 @@ static void widen(const at_node **scope, const at_node *to) {
     if (*scope && (!to || to->depth < (*scope)->depth)) *scope = to;
 }
 
+/* Outside of the loops of an axis of a leaf. */
+static void widen_beyond(const at_node *leaf, int axis, const at_node **scope) {
+    for (int i = 0; i < leaf->axes[axis].n; i++) widen(scope, leaf->axes[axis].loop[i]->parent);
+}
+
 static void widen_to_reader(const at_program *p, const at_node *reader, int tensor,
                             const at_node *const *leaf_of, const at_node **scope) {
     const tensor_info *info = &info_of(p->compute)->info[tensor];
     for (int i = 0; i < info->num_reads; i++) {
         int read = info->reads[i]->ref;
+        const int back = at_cycle_back(p->compute, tensor, info->reads[i]);
+        if (back >= 0 && leaf_of[read]) widen_beyond(leaf_of[read], back, &scope[read]);
         if (read == tensor) continue;
         if (leaf_of[read]) {
             const at_node *shared;
@@ -53,8 +60,7 @@ static void widen_to_steps(const at_program *p, const at_node *leaf, const at_no
     const uint32_t steps = at_stage_steps(p->compute, leaf->tensor) |
                            at_recurrence_of(p->compute, leaf->tensor).beyond;
     for (int axis = 0; axis < t->num_axes; axis++)
-        for (int i = 0; (steps >> axis & 1) && i < leaf->axes[axis].n; i++)
-            widen(scope, leaf->axes[axis].loop[i]->parent);
+        if (steps >> axis & 1) widen_beyond(leaf, axis, scope);
 }
 
 void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,

@@ -342,7 +342,8 @@ static at_status check_reads(at_tree_maker *m) {
 }
 
 bool at_stage_needs_leaf(const at_tensor *t) {
-    return t->role == AT_ROLE_STAGE && (t->num_reduce || t->is_output || t->is_recurrence);
+    return t->role == AT_ROLE_STAGE &&
+           (t->num_reduce || t->is_output || t->is_recurrence || t->is_carried);
 }
 
 static at_status look_up(at_tree_maker *m) {

@@ -86,17 +86,19 @@ const char *at_tree_around_both(const at_tree *t, int stage, int other) {
 
 /* ---- what it lacks --------------------------------------------------------------------------- */
 
-/* A stage in loops of its own, one per axis. Bounds from data may use any of the axes before. */
-static outline_node *plain_nest(const outline *o, const at_tensor *t) {
+/* A stage in loops of its own, one per axis but for those that stand around. Bounds from data may
+ * use any of the axes before. */
+static outline_node *plain_nest(const outline *o, const at_tensor *t, uint32_t around) {
     at_arena *a = o->arena;
     outline_node *leaf = outline_new(o), *first = NULL, *last = NULL;
     leaf->stage = t->name;
     leaf->num_index = axes_of(t);
     leaf->index = AT_NEW_ARRAY(a, name_list, axes_of(t));
     for (int k = 0; k < axes_of(t); k++) {
+        *at_push(a, &leaf->index[k]) = t->axes[k].name;
+        if (around >> k & 1) continue;
         outline_node *loop = outline_new(o);
         *at_push(a, &loop->pieces) = t->axes[k].name;
-        *at_push(a, &leaf->index[k]) = t->axes[k].name;
         loop->dynamic = t->axes[k].begin != NULL;
         for (int b = 0; b < k && loop->dynamic; b++) *at_push(a, &loop->dyn_axes) = t->axes[b].name;
         loop->parent = last;
@@ -109,11 +111,42 @@ static outline_node *plain_nest(const outline *o, const at_tensor *t) {
     return first ? first : leaf;
 }
 
+/* The stages of a cycle that lack a leaf in the loops of its steps. */
+static outline_node *cycle_nest(outline *o, const at_compute *c, const at_cycle *cycle,
+                                const bool *lacking) {
+    const at_tensor *first = &c->tensors[cycle->stages[0]];
+    outline_node *outer = NULL, *inner = NULL;
+    for (int k = 0; k < cycle->depth; k++) {
+        if (!(cycle->steps >> k & 1)) continue;
+        outline_node *loop = outline_new(o);
+        *at_push(o->arena, &loop->pieces) = first->axes[k].name;
+        if (inner) outline_append(o, inner, loop);
+        else outer = loop;
+        inner = loop;
+    }
+    for (int i = 0; i < cycle->num; i++)
+        if (lacking[cycle->stages[i]])
+            outline_append(o, inner, plain_nest(o, &c->tensors[cycle->stages[i]], cycle->steps));
+    return outer;
+}
+
 static bool reads_inside(const at_compute *c, const outline_node *n, const bool *readers) {
     if (n->stage) return readers[at_compute_find(c, n->stage)];
     for (const outline_node *x = n->child; x; x = x->next)
         if (reads_inside(c, x, readers)) return true;
     return false;
+}
+
+/* Which leaves read a stage, or any one of its cycle, through what lacks a leaf. */
+static void find_readers(at_arena *a, const at_compute *c, const bool *lacking, int stage,
+                         bool *readers) {
+    const at_cycle *cycle = at_cycle_of(c, stage);
+    bool *of_one = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    at_compute_reach(c, lacking, stage, readers);
+    for (int i = 0; cycle && i < cycle->num; i++) {
+        at_compute_reach(c, lacking, cycle->stages[i], of_one);
+        for (int t = 0; t < c->num_tensors; t++) readers[t] |= of_one[t];
+    }
 }
 
 at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
@@ -126,12 +159,16 @@ at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, a
         lacking[i] = c->tensors[i].role == AT_ROLE_STAGE && !outline_leaf(&o, c->tensors[i].name);
     for (int i = c->num_tensors - 1; i >= 0; i--) { /* each before what reads it */
         if (!lacking[i]) continue;
-        outline_node *nest = plain_nest(&o, &c->tensors[i]), *reader = o.root;
-        at_compute_reach(c, lacking, i, readers);
+        const at_cycle *cycle = at_cycle_of(c, i);
+        outline_node *nest = cycle ? cycle_nest(&o, c, cycle, lacking)
+                                   : plain_nest(&o, &c->tensors[i], 0),
+                     *reader = o.root;
+        find_readers(a, c, lacking, i, readers);
         while (reader && t && !reads_inside(c, reader, readers)) reader = reader->next;
         if (reader) outline_insert(&o, reader, true, nest);
         else outline_append(&o, NULL, nest);
         lacking[i] = false;
+        for (int k = 0; cycle && k < cycle->num; k++) lacking[cycle->stages[k]] = false;
     }
     return outline_tree(&o, c, t ? t->what : "plain tree", out, err);
 }

@@ -12,7 +12,9 @@
  *  9 para        no leaf below reduces over it; not within para, vec or unroll
  * 10 privacy     what a para iteration writes is its own
  * 11 running     the axis of a running sum is counted upwards, step by step, and so are those along
- *               which a stage that reads itself goes back, outside of others that it reads across
+ *               which a stage that reads itself goes back, outside of others that it reads across;
+ *               stages that read each other share the loops of the steps, which stand outside of
+ *               what of an earlier step is read as a whole
  *
  * Of a violated program the first violation in this order is reported. It runs for every
  * configuration: all tables are indexed by number, nothing is searched by name. */
@@ -116,6 +118,7 @@ static at_status check_leaves(verifier *v) {
         if (!v->leaf_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
                           s->is_recurrence                ? "what reads itself"
+                          : s->is_carried                 ? "what is read at a later step"
                           : !s->num_reduce                ? "an output"
                           : s->reduction == AT_REDUCE_SUM ? "a sum"
                                                           : "a reduction");
@@ -159,7 +162,8 @@ static at_status check_axes(verifier *v) {
 /* ---- rules 3, 4 and 5: producer and reader ------------------------------------------------- */
 
 /* Calls visit for everything with a leaf that a tensor's expressions read, through dissolved
- * stages. axes: forms of the axes of that tensor, when visit wants them. */
+ * stages: of an earlier step of its cycle for rule 11, else what is not. axes: forms of the axes of
+ * that tensor, when visit wants them. */
 typedef at_status visit_read(verifier *v, int rule, int reader, const at_expr *read,
                              const form *axes);
 
@@ -168,8 +172,9 @@ static at_status each_read(verifier *v, int rule, int reader, int tensor, const 
     const tensor_info *info = &info_of(v->p->compute)->info[tensor];
     for (int i = 0; i < info->num_reads; i++) {
         const at_expr *read = info->reads[i];
-        if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE || read->ref == tensor)
-            continue;
+        if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE) continue;
+        const bool is_back = at_cycle_back(v->p->compute, tensor, read) >= 0;
+        if (is_back != (rule == 11) || (read->ref == tensor && !is_back)) continue;
         if (!v->p->dissolved[read->ref]) {
             AT_TRY(visit(v, rule, reader, read, axes));
             continue;
@@ -219,15 +224,18 @@ static at_status check_coverage(verifier *v, int reader, const at_expr *read, co
     if (unsure)
         return BROKEN(v, "rule 5 (coverage): @%s reads @%s, which loop %s may leave out", reads,
                       read->name, loop_name(v, unsure));
-    int axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes);
+    int axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes, -1);
     if (axis < 0) return AT_OK;
     return BROKEN(v, "rule 5 (coverage): @%s reads more of axis %s of @%s than loop %s computes",
                   reads, v->p->compute->tensors[read->ref].axes[axis].name, read->name,
                   loop_name(v, deepest));
 }
 
+static at_status check_back(verifier *v, int reader, const at_expr *read, const form *axes);
+
 static at_status check_read(verifier *v, int rule, int reader, const at_expr *read,
                             const form *axes) {
+    if (rule == 11) return check_back(v, reader, read, axes);
     if (rule == 3) return check_order(v, reader, read);
     if (rule == 4) return check_completion(v, reader, read);
     return check_coverage(v, reader, read, axes);
@@ -239,7 +247,7 @@ static at_status check_readers(verifier *v, int rule) {
         if (leaf->is_init) continue;
         form *axes = NULL;
         v->at = leaf;
-        if (rule == 5) {
+        if (rule >= 5) {
             axes = AT_NEW_ARRAY(v->arena, form, leaf->num_axes);
             leaf_forms(leaf, axes);
             const at_tensor *s = stage_of(v, leaf);
@@ -438,6 +446,67 @@ static at_status check_running(verifier *v, int leaf) {
     return AT_OK;
 }
 
+/* Do two leaves count their axes by the same loops? */
+static bool same_digits(const at_digits *x, const at_digits *y) {
+    bool same = x->n == y->n;
+    for (int i = 0; i < x->n && same; i++)
+        same = x->loop[i] == y->loop[i] && x->member[i] == y->member[i] &&
+               x->extent[i] == y->extent[i];
+    return same;
+}
+
+/* Of the loops that count an axis the one that does not go from step to step, or is written out, as
+ * tiles put what that makes in an order of their own; NULL: none. */
+static const at_node *not_in_steps(const at_digits *d) {
+    for (int i = 0; i < d->n; i++)
+        if (d->loop[i]->ann == AT_ANN_UNROLL) return d->loop[i];
+    return out_of_step(d);
+}
+
+/* A read of an earlier step: both leaves stand in the loops of the steps, and what is read lies
+ * within what those outside of the innermost of these have computed. */
+static at_status check_back(verifier *v, int reader, const at_expr *read, const form *axes) {
+    const at_node *r = v->leaves[reader], *w = v->leaf_of[read->ref];
+    const int back = at_cycle_back(v->p->compute, r->tensor, read),
+              producer = v->position[read->ref];
+    const at_digits *d = &r->axes[back];
+    const char *reads = stage_of(v, r)->name, *axis = stage_of(v, r)->axes[back].name;
+    const at_node *loop = not_in_steps(d);
+    if (!same_digits(d, &w->axes[back]))
+        return BROKEN(
+            v,
+            "rule 11 (running): @%s reads an earlier step of @%s along axis %s: both must "
+            "stand in the same loops of it",
+            reads, read->name, axis);
+    if (loop)
+        return BROKEN(v,
+                      "rule 11 (running): @%s reads an earlier step of @%s along axis %s: loop %s "
+                      "must go from step to step, inside of those before it, and not unroll",
+                      reads, read->name, axis, loop_name(v, loop));
+    if (!d->n) return AT_OK;
+    const int common = d->loop[d->n - 1]->depth + 1;
+    for (loop = d->loop[d->n - 1]; loop; loop = loop->parent)
+        if (usage_of(v, producer, loop).reduce)
+            return BROKEN(
+                v,
+                "rule 11 (running): reduction loop %s of @%s stands outside of loop %s, in "
+                "which @%s reads an earlier step of it",
+                loop_name(v, loop), read->name, loop_name(v, d->loop[d->n - 1]), reads);
+    const at_node *unsure = unsure_loop(v, producer, common);
+    if (unsure)
+        return BROKEN(v,
+                      "rule 11 (running): @%s reads an earlier step of @%s, which loop %s may "
+                      "leave out",
+                      reads, read->name, loop_name(v, unsure));
+    const int other = uncovered_axis(v->p, w, common, read, axes, back);
+    if (other < 0) return AT_OK;
+    return BROKEN(v,
+                  "rule 11 (running): @%s reads more of axis %s of an earlier step of @%s than the "
+                  "loops around loop %s have computed",
+                  reads, v->p->compute->tensors[read->ref].axes[other].name, read->name,
+                  loop_name(v, d->loop[d->n - 1]));
+}
+
 /* All rules in their order. */
 static at_status check(verifier *v) {
     AT_TRY(check_leaves(v));
@@ -455,7 +524,7 @@ static at_status check(verifier *v) {
     AT_TRY(check_privacy(v));
     for (int i = 0; i < v->num_leaves; i++)
         if (leaf_goes_on(v->p, v->leaves[i])) AT_TRY(check_running(v, i));
-    return AT_OK;
+    return v->p->compute->num_cycles ? check_readers(v, 11) : AT_OK;
 }
 
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {

@@ -8,10 +8,10 @@
 /* Does the reader find every element that its expression names? The producer is a leaf, common the
  * number of loops around both; read is an INDEX node of the producer's stage in the body of the
  * reader or of a dissolved stage, whose axes are given by forms. Axis of the first failure, or -1.
- */
+ * but: an axis that is not looked at, or -1. */
 typedef struct form form;
 int uncovered_axis(const at_program *p, const at_node *producer, int common, const at_expr *read,
-                   const form *axes);
+                   const form *axes, int but);
 /* The same for an init and its sum: both name the elements by digits, and must mean the same ones
  * at each iteration of the common loops. */
 int uninitialised_axis(const at_node *init, const at_node *sum, int common);

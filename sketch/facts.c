@@ -431,11 +431,21 @@ static bool is_element_wise(const at_facts *f, int reader, int tensor) {
     return true;
 }
 
-/* Can the reader stand beside the stage? Not if it also reads a stage that is computed after it. */
+/* Can the reader stand beside the stage? Not if it also reads a stage that is computed after it,
+ * which of those in the text between stages of a cycle only these are. */
 static bool is_last_read(const at_facts *f, int reader, int stage) {
+    const at_tensor *all = f->compute->tensors;
+    const bool in_cycle = all[stage].cycle && all[stage].cycle == all[reader].cycle;
     for (int t = stage + 1; t < reader; t++)
-        if (f->of[t].is_stage && at_facts_reads(f, reader, t)) return false;
+        if (f->of[t].is_stage && at_facts_reads(f, reader, t) &&
+            (!in_cycle || all[t].cycle == all[stage].cycle))
+            return false;
     return true;
+}
+
+/* The stages of a cycle stand in the loops of its steps, where no other stage is computed whole. */
+static bool may_meet(const at_compute *c, int stage, int reader) {
+    return !c->tensors[reader].cycle || c->tensors[reader].cycle == c->tensors[stage].cycle;
 }
 
 static void find_readers(at_facts *f) {
@@ -446,7 +456,7 @@ static void find_readers(at_facts *f) {
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
         s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
-                              is_element_wise(f, s->reader, t);
+                              may_meet(c, t, s->reader) && is_element_wise(f, s->reader, t);
         s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
     }
 }
@@ -520,6 +530,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->extent = f.extents[t];
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
+        s->steps = x->cycle ? at_cycle_of(c, t)->steps : 0;
         s->is_written = given->written && given->written[t];
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;

@@ -48,6 +48,7 @@ typedef struct at_stage_facts {
     /* [axes] the other way round: what is read goes on every `divisor` steps only, as in a
      * transposed convolution; inner is the number of those. */
     bool *is_phase;
+    uint32_t steps; /* axes that go step by step in loops around all of its cycle, as bits */
     at_access *access;
     int num_accesses;
     double operations; /* of all its elements */

@@ -44,7 +44,7 @@ void sketch_read_apart(sketch_state *s, const at_facts_given *given) {
     for (int t = 0; t < s->compute->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
         if (f->is_written || f->is_kept || !f->is_stage || f->is_dissolved ||
-            !s->compute->tensors[t].num_reduce)
+            !s->compute->tensors[t].num_reduce || s->compute->tensors[t].cycle)
             continue;
         t += read_apart(s, t, given); /* the new stage stands before this one */
     }

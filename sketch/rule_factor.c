@@ -56,7 +56,7 @@ void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err) {
     *at_push(s->arena, out) = sketch_branch(s, "");
     for (int t = 0; t < s->facts->compute->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        int k = f->is_stage && !f->is_dissolved ? factor_of(s, t) : -1;
+        int k = f->is_stage && !f->is_dissolved && !f->steps ? factor_of(s, t) : -1;
         if (k < 0) continue;
         sketch_state *b = sketch_branch(
             s, at_format(s->arena, "factor_%s", s->facts->compute->tensors[t].axes[k].name));

@@ -15,6 +15,12 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     return has_tile || tile_lanes_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
+static at_status share_out(sketch_state *s, int stage, at_error *err) {
+    const char *first = sketch_first_loop(s, stage);
+    if (!first) return AT_OK;
+    return sketch_mark(s, s->facts->compute->tensors[stage].name, first, AT_ANN_PARA, err);
+}
+
 at_status sketch_lanes(sketch_state *s, int stage, const char **outer, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
@@ -24,13 +30,13 @@ at_status sketch_lanes(sketch_state *s, int stage, const char **outer, at_error 
                         err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
     *outer = parts[0];
-    return t->num_axes ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+    return share_out(s, stage, err);
 }
 
 static at_status make_list(sketch_state *s, int stage, int list, bool has_lanes, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     if (has_lanes) AT_TRY(sketch_mark(s, t->name, t->axes[list].name, AT_ANN_VEC, err));
-    return t->num_axes ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+    return share_out(s, stage, err);
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {

@@ -58,7 +58,7 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
         AT_TRY(unroll_sums(s, stage, err));
     }
     for (int k = 0; k < t->num_axes - 1; k++)
-        if (k != row) order.names[n++] = t->axes[k].name;
+        if (k != row && !sketch_is_step(s, stage, k)) order.names[n++] = t->axes[k].name;
     if (row >= 0) order.names[n++] = rows[0];
     order.names[n++] = outer;
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)

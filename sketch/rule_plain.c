@@ -15,6 +15,7 @@
  *
  *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sketch/tile.h"
 
@@ -48,7 +49,8 @@ at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_erro
     int last = t->num_axes - 1;
     const char *parts[2] = {NULL};
     *outer = NULL;
-    if (s->facts->of[stage].extent[last] < LEAST_LANES) return AT_OK;
+    if (s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
+        return AT_OK;
     AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
     *outer = parts[0];
     return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
@@ -57,8 +59,8 @@ at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_erro
 /* Of two axes the second one is short, and there are many of the first. */
 static bool has_short_rows(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
-    return s->facts->compute->tensors[stage].num_axes == 2 && f->extent[1] <= SHORT_ROW &&
-           f->extent[0] >= SHORT_ROW;
+    return s->facts->compute->tensors[stage].num_axes == 2 && !f->steps &&
+           f->extent[1] <= SHORT_ROW && f->extent[0] >= SHORT_ROW;
 }
 
 /* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
@@ -86,7 +88,8 @@ static int shared_rows(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     const int axes = s->facts->compute->tensors[stage].num_axes;
     for (int k = axes - 2; k >= 0; k--)
-        for (int i = 0; i < f->num_accesses && f->extent[k] > 1; i++)
+        for (int i = 0; i < f->num_accesses && f->extent[k] > 1 && !sketch_is_step(s, stage, k);
+             i++)
             if (reads_again(f, &f->access[i], k, axes, windows)) return k;
     return -1;
 }
@@ -100,12 +103,15 @@ static at_status make_shared(sketch_state *s, int stage, int k, const char *oute
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
     AT_TRY(sketch_split(s, t->name, t->axes[k].name, 2, &rows, limits, parts, err));
-    for (int j = k + 1; j < t->num_axes - 1; j++) order.names[n++] = t->axes[j].name;
+    for (int j = k + 1; j < t->num_axes - 1; j++)
+        if (!sketch_is_step(s, stage, j)) order.names[n++] = t->axes[j].name;
     order.names[n++] = outer;
     order.names[n] = parts[1];
     AT_TRY(sketch_step(s, &order, err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err));
-    return sketch_mark(s, t->name, k ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+    const char *first = sketch_first_loop(s, stage);
+    return sketch_mark(s, t->name, strcmp(first, t->axes[k].name) ? first : parts[0], AT_ANN_PARA,
+                       err);
 }
 
 static at_status make(sketch_state *s, int stage, at_error *err) {
@@ -120,8 +126,10 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
         AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));
         return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
     }
-    if (outer && last == 0) return sketch_mark(s, t->name, outer, AT_ANN_PARA, err);
-    return last > 0 ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+    const char *first = sketch_first_loop(s, stage);
+    if (!first || (!outer && last == 0)) return AT_OK;
+    const bool is_lanes = outer && !strcmp(first, t->axes[last].name);
+    return sketch_mark(s, t->name, is_lanes ? outer : first, AT_ANN_PARA, err);
 }
 
 /* ---- in groups ------------------------------------------------------------------------------- */
@@ -129,8 +137,8 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
 static bool has_groups(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = s->facts->compute->tensors[stage].num_axes - 1;
-    return f->divisor[last] && !f->is_phase[last] && f->inner[last] <= TILE_MOST_STEP &&
-           f->extent[last] >= LEAST_GROUPS * f->inner[last];
+    return !f->steps && f->divisor[last] && !f->is_phase[last] &&
+           f->inner[last] <= TILE_MOST_STEP && f->extent[last] >= LEAST_GROUPS * f->inner[last];
 }
 
 static at_status make_groups(sketch_state *s, int stage, at_error *err) {

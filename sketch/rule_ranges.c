@@ -48,7 +48,7 @@ at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_e
             const at_axis *axis = &x->axes[x->num_axes + k];
             at_edit e = {.kind = AT_EDIT_WIDEN, .stage = x->name, .loop = axis->name};
             const sketch_state before = *s;
-            if (!is_triangle(axis) || runs_on(x, given->values) ||
+            if (!is_triangle(axis) || x->cycle || runs_on(x, given->values) ||
                 sketch_step(s, &e, &why) != AT_OK)
                 continue;
             if (!reaches(&s->compute->tensors[t].axes[x->num_axes + k], given->values)) *s = before;

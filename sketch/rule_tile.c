@@ -23,7 +23,8 @@ static bool may_go_by_rows(const sketch_state *s, int stage, int vec) {
     const at_stage_facts *f = &s->facts->of[stage];
     int64_t columns = f->extent[vec] / (f->divisor[vec] ? f->inner[vec] : SMALL_AXIS);
     for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++)
-        if (k != vec && tile_is_guarded(s, stage, k)) return columns > 1;
+        if (k != vec && !sketch_is_step(s, stage, k) && tile_is_guarded(s, stage, k))
+            return columns > 1;
     return false;
 }
 

@@ -112,7 +112,7 @@ void sketch_turn(sketch_state *s, const at_facts_given *given) {
         const at_tensor *x = &s->compute->tensors[t];
         const int before = s->compute->num_tensors;
         if (f->is_written || f->is_kept || !f->is_stage || f->is_dissolved || !x->num_axes ||
-            reads_along(s, t))
+            x->cycle || reads_along(s, t))
             continue;
         if (!turn_last(s, t, given)) go_across(s, t, given);
         t += s->compute->num_tensors - before; /* the copies stand before it */

@@ -4,11 +4,17 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {
-    &at_rule_inline, &at_rule_running, &at_rule_steps,     &at_rule_flat,
-    &at_rule_points, &at_rule_tile,    &at_rule_with,      &at_rule_pointers,
-    &at_rule_near,   &at_rule_windows, &at_rule_late,      &at_rule_dots,
-    &at_rule_lists,  &at_rule_lanes,   &at_rule_transpose, &at_rule_plain};
+typedef struct listed_rule {
+    const sketch_rule *rule;
+    bool in_steps; /* also of stages that read each other, within a step */
+} listed_rule;
+static const listed_rule rules[] = {
+    {&at_rule_inline, true},   {&at_rule_running, false},  {&at_rule_steps, false},
+    {&at_rule_flat, false},    {&at_rule_points, false},   {&at_rule_tile, true},
+    {&at_rule_with, false},    {&at_rule_pointers, false}, {&at_rule_near, false},
+    {&at_rule_windows, false}, {&at_rule_late, false},     {&at_rule_dots, true},
+    {&at_rule_lists, true},    {&at_rule_lanes, true},     {&at_rule_transpose, false},
+    {&at_rule_plain, true}};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 /* What one stage makes of a state, which says that it is visited. */
@@ -21,9 +27,10 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
     if (s->begun) sketch_place_written(s, stage, out, err);
     if (out->len > before) return;
     for (int r = 0; r < NUM_RULES; r++) {
-        rule_verdict v = rules[r]->applies(s, stage);
+        if (s->facts->of[stage].steps && !rules[r].in_steps) continue;
+        rule_verdict v = rules[r].rule->applies(s, stage);
         if (v == RULE_SKIP) continue;
-        rules[r]->apply(s, stage, out, err);
+        rules[r].rule->apply(s, stage, out, err);
         if (v == RULE_APPLY_ALONE && out->len > before) return;
     }
 }
@@ -168,8 +175,10 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written)
             visit_all(t, &states, &why);
-    if (!first->begun) sketch_rows(first, out, &why);
-    if (!first->begun) sketch_chain(first, out, &why);
+    if (!first->begun && !first->compute->num_cycles) {
+        sketch_rows(first, out, &why);
+        sketch_chain(first, out, &why);
+    }
     for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
     for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], out, &why);
 }

@@ -123,6 +123,12 @@ const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const ch
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
 double sketch_elements(const sketch_state *s, int tensor);
+/* Whether an axis goes step by step in a loop around all stages of a cycle. */
+static inline bool sketch_is_step(const sketch_state *s, int stage, int axis) {
+    return s->facts->of[stage].steps >> axis & 1;
+}
+/* The loop of a stage's first axis that does not; NULL: there is none. */
+const char *sketch_first_loop(const sketch_state *s, int stage);
 /* Whether a tensor is a weight, or made of such alone where it is read. */
 bool sketch_is_weight(const sketch_state *s, int tensor);
 /* Whether a tensor exceeds the caches near the core. */

@@ -120,6 +120,13 @@ double sketch_elements(const sketch_state *s, int tensor) {
     return at_facts_elements(s->facts, tensor);
 }
 
+const char *sketch_first_loop(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    for (int k = 0; k < t->num_axes; k++)
+        if (!sketch_is_step(s, stage, k)) return t->axes[k].name;
+    return NULL;
+}
+
 bool sketch_is_weight(const sketch_state *s, int tensor) {
     const at_tensor *t = &s->facts->compute->tensors[tensor];
     return t->role == AT_ROLE_WEIGHT || (s->facts->of[tensor].is_operand && t->is_packing);

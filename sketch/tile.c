@@ -21,7 +21,7 @@ static at_status split_groups(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         t->name[k] = x->axes[k].name;
-        if (!is_grouped(t, k)) continue;
+        if (!is_grouped(t, k) || sketch_is_step(t->s, t->stage, k)) continue;
         const char *group, *within;
         AT_TRY(sketch_split_groups(t->s, t->stage, k, &group, &within, t->err));
         bool is_phase = t->s->facts->of[t->stage].is_phase[k];
@@ -319,7 +319,7 @@ static at_status make(tiling *t) {
         for (int k = 0; k < x->num_axes; k++) {
             bool is_shared = tile_reuses(s, t->stage, t->axes.vec, k);
             if (k == t->axes.vec || k == t->axes.row || k == t->axes.second || k == third) continue;
-            if (is_shared != shared) continue;
+            if (is_shared != shared || sketch_is_step(s, t->stage, k)) continue;
             if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
             else *at_push(s->arena, &t->outer) = t->name[k];
             *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};

@@ -26,7 +26,8 @@ typedef struct tile_axes {
 
 /* Whether lanes along vec need an operand that is the same for all of them. */
 bool tile_shares_operand(const sketch_state *s, int stage, int vec);
-/* More than one step, in its group where an index divides it. */
+/* More than one step, in its group where an index divides it; none of a cycle's steps, whose loops
+ * stand around. */
 bool tile_goes(const sketch_state *s, int stage, int axis);
 /* Whether a copy in the order of use is as large as what it copies: each dimension has an axis of
  * its own, or several axes go through it once, as the heads of attention and what is within them.

@@ -5,12 +5,13 @@
 enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64 };
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {
-    return s->facts->of[stage].inner[axis] > 1;
+    return s->facts->of[stage].inner[axis] > 1 && !sketch_is_step(s, stage, axis);
 }
 
 bool tile_may_pack(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     double elements = 1;
+    if (t->cycle && s->facts->compute->tensors[x->tensor].cycle == t->cycle) return false;
     if (x->is_bare || !x->known || x->is_guarded || x->from != x->tensor) return x->is_bare;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
         if (x->stride[k] == AT_FACTS_ANYWHERE) return false;
@@ -134,11 +135,13 @@ int tile_vector_of(const sketch_state *s, int stage) {
     const int last = t->num_axes - 1, sum = last + t->num_reduce;
     if (!has_counted_sums(t)) return -1;
     for (int k = last; k >= 0; k--)
-        if (s->facts->of[stage].inner[k] >= LEAST_LANES && reads_vectors(s, stage, k, false))
+        if (s->facts->of[stage].inner[k] >= LEAST_LANES && !sketch_is_step(s, stage, k) &&
+            reads_vectors(s, stage, k, false))
             return k;
     /* Rather than from element to element lanes go along the sum, where those lie side by side. */
     const bool may_gather =
         last >= 0 && s->facts->of[stage].inner[last] >= LEAST_LANES &&
+        !sketch_is_step(s, stage, last) &&
         (s->facts->of[stage].extent[sum] < LEAST_DOT || !reads_vectors(s, stage, sum, false));
     return may_gather && reads_vectors(s, stage, last, true) ? last : -1;
 }
@@ -336,7 +339,7 @@ int tile_list_of(const sketch_state *s, int stage) {
     const int last = t->num_axes - 1;
     double most = 0;
     if (!tile_has_lists(t) || bounds_list(t, last) ||
-        s->facts->of[stage].extent[last] < LEAST_LANES)
+        s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
         return -1;
     return reads_rows(s, t->body, last, false, &most) ? last : -1;
 }

@@ -277,7 +277,7 @@ static void mistakes(void **state) {
          "bad.te:1:8: expected a whole number from 1 to 2^53, got '4611686018427387904'"},
         {"args N=4\nA[N] : input\nout[i:N] = A[i+1]\n", "reads A[i + 1] at index 4 where i = 3"},
         {"args N=4\nA[N] : input\nB[i:N] = C[i]\nC[i:N] = B[i]\n",
-         "bad.te:3:10: \"C\" is below: a stage reads only tensors above it"},
+         "bad.te:3:10: \"B\" reads \"C\" where it is not computed yet"},
         {"args N=4, M=0 from 0\nA[N] : input\nout[i:N, j:M] = A[i]\n",
          "extent 2 (j) of \"out\" is 0; at least 1 is accepted"},
     };

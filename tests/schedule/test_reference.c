@@ -83,6 +83,33 @@ static void test_recurrences(void **state) {
                "recurrences");
 }
 
+/* Stages that read each other: within a step and across steps, along two axes, a batch before the
+ * steps, by a sum that reads itself or what is above the diagonal, with others between. */
+static void test_cycles(void **state) {
+    (void)state;
+    check_text("x[N, K] : input\n"
+               "w[K, K] : weight\n"
+               "s[t:N, j:K] = sum(k:K) (t > 1 ? w[j, k]*h[t - 2, k] : w[k, j])\n"
+               "y[t:N, j:K] = x[t, j] - 1\n"
+               "h[t:N, j:K] = y[t, j]*2 + (s[t, j] > 8 ? 1 : -s[t, j]/16)\n"
+               "o[t:N] = max(j:K) h[t, j]\n",
+               "a recurrent net");
+    check_text("a[N, N] : input\n"
+               "b[N, K] : input\n"
+               "s[i:N, j:K] = sum(k:0..i) a[i, k]*x[k, j]\n"
+               "x[i:N, j:K] = max(min(b[i, j] - s[i, j], 8), -8)\n",
+               "a triangular system");
+    check_text("a[E, N, K] : input\n"
+               "p[e:E, t:N, j:K] = max(k:K) (t > 0 ? p[e, t - 1, k] - a[e, t, j] : a[e, 0, k])\n",
+               "the best path");
+    check_text("a[N, K] : input\n"
+               "e[i:N, j:K] = j > 0 ? max(h[i, j - 1] - 3, e[i, j - 1] - 1) : -9\n"
+               "f[i:N, j:K] = i > 0 ? max(h[i - 1, j] - 3, f[i - 1, j] - 1) : -9\n"
+               "h[i:N, j:K] = max(max(e[i, j], f[i, j]), "
+               "(i > 0 && j > 0 ? h[i - 1, j - 1] : 0) + a[i, j])\n",
+               "gaps");
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Its only output and the limits of that, of the data in f; compiles without a warning. */
@@ -439,6 +466,7 @@ int main(void) {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_operators),
         cmocka_unit_test(test_recurrences),
+        cmocka_unit_test(test_cycles),
         cmocka_unit_test(limits_of_examples),
         cmocka_unit_test(limits_by_hand),
         cmocka_unit_test(limits_of_places),

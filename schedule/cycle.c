@@ -1,0 +1,248 @@
+/* schedule/cycle.c: stages that read each other, and sums that read themselves.
+ *
+ *     s[t:T, j:H] = sum(k:H) (t > 0 ? u[j, k]*h[t - 1, k] : 0)
+ *     h[t:T, j:H] = tanh(x[t, j] + s[t, j])
+ *
+ * Such stages are a cycle: all of one step, in the order of the text, is worked out before anything
+ * of the next one. What a step is, their first axes say: as many as it takes for every read of a
+ * stage that is not above to be of an earlier step. So the first index of such a read that is not
+ * the axis itself is at least one less, as t - 1, or a reduction's k of sum(k:0..t). */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+typedef struct finder {
+    at_arena *arena;
+    const at_lex *lex;
+    compute_info *c;
+    at_error *err;
+    bool *from, *to; /* [tensor] what the stage in hand reads, through others, and is read by */
+} finder;
+
+#define FAIL_READ(f, read, ...)                                                                    \
+    at_lex_fail_at((f)->lex, (read)->line, (read)->col, (f)->err, __VA_ARGS__)
+
+const at_cycle *at_cycle_of(const at_compute *c, int stage) {
+    const int number = c->tensors[stage].cycle;
+    return number ? &c->cycles[number - 1] : NULL;
+}
+
+static bool is_in(const at_compute *c, int stage, const at_expr *read) {
+    return c->tensors[stage].cycle && c->tensors[stage].cycle == c->tensors[read->ref].cycle;
+}
+
+/* How many indices from the first on are the axes themselves. */
+static int num_same(const at_tensor *t, const at_expr *read) {
+    int n = 0;
+    while (n < read->nargs && n < t->num_axes && index_leads(t, read->arg[n], n) == SAME) n++;
+    return n;
+}
+
+int at_cycle_back(const at_compute *c, int stage, const at_expr *read) {
+    const at_tensor *t = &c->tensors[stage];
+    if (!is_in(c, stage, read) || (read->ref == stage && t->is_recurrence)) return -1;
+    const int same = num_same(t, read);
+    return same < at_cycle_of(c, stage)->depth ? same : -1;
+}
+
+/* ---- finding them ---------------------------------------------------------------------------- */
+
+static const at_tensor *tensor_of(const finder *f, int t) { return &f->c->pub.tensors[t]; }
+
+/* All that a stage reads, itself or through others. */
+static void mark_reads(const finder *f, int stage) {
+    AT_VEC(int) open = {0};
+    *at_push(f->arena, &open) = stage;
+    while (open.len) {
+        const tensor_info *info = &f->c->info[open.data[--open.len]];
+        for (int i = 0; i < info->num_reads; i++) {
+            const int read = info->reads[i]->ref;
+            if (f->from[read]) continue;
+            f->from[read] = true;
+            *at_push(f->arena, &open) = read;
+        }
+    }
+}
+
+/* All that reads a stage, itself or through others. */
+static void mark_readers(const finder *f, int stage) {
+    bool changes = true;
+    f->to[stage] = true;
+    while (changes) {
+        changes = false;
+        for (int t = 0; t < f->c->pub.num_tensors; t++)
+            for (int i = 0; i < f->c->info[t].num_reads && !f->to[t]; i++)
+                if (f->to[f->c->info[t].reads[i]->ref]) f->to[t] = changes = true;
+    }
+}
+
+/* Does a stage read one that is not above it, other than as a recurrence does? */
+static bool reads_below(const finder *f, int stage) {
+    const tensor_info *info = &f->c->info[stage];
+    bool found = false;
+    for (int i = 0; i < info->num_reads; i++)
+        found |= info->reads[i]->ref > stage ||
+                 (info->reads[i]->ref == stage && tensor_of(f, stage)->num_reduce);
+    return found;
+}
+
+/* The cycle of a stage, if it is in one. */
+static void add_cycle(finder *f, int stage, at_cycle *out) {
+    const int n = f->c->pub.num_tensors;
+    int *stages = AT_NEW_ARRAY(f->arena, int, n);
+    for (int t = 0; t < n; t++) f->from[t] = f->to[t] = false;
+    mark_reads(f, stage);
+    mark_readers(f, stage);
+    if (!f->from[stage]) return;
+    *out = (at_cycle){.stages = stages};
+    f->c->pub.num_cycles++;
+    for (int t = 0; t < n; t++)
+        if (f->from[t] && f->to[t]) {
+            stages[out->num++] = t;
+            f->c->pub.tensors[t].cycle = f->c->pub.num_cycles;
+        }
+}
+
+static at_status check_below(finder *f, int stage) {
+    const tensor_info *info = &f->c->info[stage];
+    for (int i = 0; i < info->num_reads; i++)
+        if (info->reads[i]->ref > stage && !is_in(&f->c->pub, stage, info->reads[i]))
+            return FAIL_READ(f, info->reads[i],
+                             "\"%s\" is below: a stage reads tensors above it, and of what is "
+                             "below only a stage that reads it, too",
+                             info->reads[i]->name);
+    return AT_OK;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Calls visit for each read of a stage of the cycle in one of its stages. */
+typedef at_status visit_read(finder *f, at_cycle *cycle, int stage, const at_expr *read);
+static at_status each_read(finder *f, at_cycle *cycle, visit_read *visit) {
+    for (int i = 0; i < cycle->num; i++) {
+        const int stage = cycle->stages[i];
+        const tensor_info *info = &f->c->info[stage];
+        for (int k = 0; k < info->num_reads; k++)
+            if (is_in(&f->c->pub, stage, info->reads[k]))
+                AT_TRY(visit(f, cycle, stage, info->reads[k]));
+    }
+    return AT_OK;
+}
+
+static at_status too_early(finder *f, int stage, const at_expr *read) {
+    const at_tensor *t = tensor_of(f, stage);
+    return FAIL_READ(
+        f, read,
+        "\"%s\" reads \"%s\" where it is not computed yet: stages that read each other "
+        "go from step to step along their first axes, and the first index that is not "
+        "the axis itself must be at least one less, as %s - 1",
+        t->name, read->name, t->num_axes ? t->axes[0].name : "t");
+}
+
+/* A read of a stage that is not above: its step is of so many axes. */
+static at_status deepen(finder *f, at_cycle *cycle, int stage, const at_expr *read) {
+    const at_tensor *t = tensor_of(f, stage);
+    if (read->ref < stage || (read->ref == stage && t->is_recurrence)) return AT_OK;
+    const int same = num_same(t, read);
+    if (same == read->nargs || same == t->num_axes ||
+        index_leads(t, read->arg[same], same) != BEFORE)
+        return too_early(f, stage, read);
+    if (same + 1 > cycle->depth) cycle->depth = same + 1;
+    return AT_OK;
+}
+
+/* With the number of axes known: what goes back along which. */
+static at_status find_steps(finder *f, at_cycle *cycle, int stage, const at_expr *read) {
+    const at_tensor *t = tensor_of(f, stage);
+    const int same = num_same(t, read);
+    if (same >= cycle->depth) return AT_OK;
+    if (same == read->nargs || same == t->num_axes ||
+        index_leads(t, read->arg[same], same) != BEFORE)
+        return too_early(f, stage, read);
+    cycle->steps |= 1u << same;
+    if (read->ref == stage && t->is_recurrence) return AT_OK;
+    f->c->pub.tensors[stage].is_carried = f->c->pub.tensors[read->ref].is_carried = true;
+    return AT_OK;
+}
+
+/* The axes of the steps are the same in all stages. */
+static at_status check_axes(finder *f, const at_cycle *cycle) {
+    const at_tensor *first = tensor_of(f, cycle->stages[0]);
+    for (int i = 0; i < cycle->num; i++) {
+        const at_tensor *t = tensor_of(f, cycle->stages[i]);
+        for (int k = 0; k < cycle->depth; k++)
+            if (k >= t->num_axes || strcmp(t->axes[k].name, first->axes[k].name) ||
+                !at_expr_equal(t->axes[k].extent, first->axes[k].extent))
+                return at_lex_fail_at(f->lex, t->line, 1, f->err,
+                                      "\"%s\" and \"%s\" read each other step by step: axis %d of "
+                                      "both must have the same name and extent, as %s has",
+                                      t->name, first->name, k + 1, first->axes[k].name);
+    }
+    return AT_OK;
+}
+
+/* Read by no stage but those of its cycle at later steps? */
+static bool is_result(const finder *f, int stage) {
+    const at_compute *c = &f->c->pub;
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int i = 0; i < f->c->info[t].num_reads; i++) {
+            const at_expr *read = f->c->info[t].reads[i];
+            if (read->ref == stage && t != stage && at_cycle_back(c, t, read) < 0) return false;
+        }
+    return true;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* What stands between the stages of a cycle comes before them, so that it reads none of them. */
+static at_status check_between(finder *f, const at_cycle *cycle) {
+    const at_compute *c = &f->c->pub;
+    const int number = c->tensors[cycle->stages[0]].cycle;
+    bool *reads = f->from;
+    for (int t = 0; t < c->num_tensors; t++) reads[t] = c->tensors[t].cycle == number;
+    for (int t = cycle->stages[0]; t < cycle->stages[cycle->num - 1]; t++)
+        for (int i = 0; i < f->c->info[t].num_reads && !reads[t]; i++) {
+            const at_expr *read = f->c->info[t].reads[i];
+            if (!reads[read->ref]) continue;
+            return FAIL_READ(f, read,
+                             "\"%s\" stands between stages that read each other, and reads \"%s\": "
+                             "it stands behind all of them",
+                             tensor_of(f, t)->name, read->name);
+        }
+    return AT_OK;
+}
+
+static void set_order(finder *f) {
+    at_compute *c = &f->c->pub;
+    int *order = AT_NEW_ARRAY(f->arena, int, c->num_tensors), n = 0;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_cycle *cycle = at_cycle_of(c, t);
+        if (!cycle) order[n++] = t;
+        for (int i = 0; cycle && t == cycle->stages[cycle->num - 1] && i < cycle->num; i++)
+            order[n++] = cycle->stages[i];
+    }
+    c->order = order;
+}
+
+at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_error *err) {
+    const int n = c->pub.num_tensors;
+    finder f = {.arena = a, .lex = l, .c = c, .err = err};
+    at_cycle *cycles = AT_NEW_ARRAY(a, at_cycle, n);
+    f.from = AT_NEW_ARRAY(a, bool, n);
+    f.to = AT_NEW_ARRAY(a, bool, n);
+    c->pub.cycles = cycles;
+    for (int t = 0; t < n; t++)
+        if (!c->pub.tensors[t].cycle && reads_below(&f, t))
+            add_cycle(&f, t, &cycles[c->pub.num_cycles]);
+    for (int t = 0; t < n; t++) AT_TRY(check_below(&f, t));
+    for (int i = 0; i < c->pub.num_cycles; i++) {
+        AT_TRY(each_read(&f, &cycles[i], deepen));
+        AT_TRY(each_read(&f, &cycles[i], find_steps));
+        AT_TRY(check_axes(&f, &cycles[i]));
+        AT_TRY(check_between(&f, &cycles[i]));
+    }
+    for (int t = 0; t < n; t++)
+        if (c->pub.tensors[t].cycle) c->pub.tensors[t].is_output = is_result(&f, t);
+    set_order(&f);
+    return AT_OK;
+}
