@@ -118,6 +118,7 @@ static void split_loop(at_low *l, at_ir *n, int64_t by, int outer_piece, int inn
     inner->line = n->line;
     inner->loop.ann = n->loop.ann;
     inner->loop.is_reduce = n->loop.is_reduce;
+    inner->loop.is_step = n->loop.is_step;
     inner->loop.sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
     inner->loop.hi = by;
     inner->loop.piece = inner_piece;

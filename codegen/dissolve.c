@@ -237,6 +237,18 @@ static void set_dynamic_bounds(scope *s, at_ir *loop, const at_node *n) {
         at_aff_sub(l, at_index_expr(l, axis->end, axes), at_index_expr(l, axis->begin, axes));
 }
 
+/* Does a leaf in a list count steps of its cycle by the loop? */
+static bool counts_steps(const at_low *l, const at_node *loop, const at_node *list) {
+    for (const at_node *n = list; n; n = n->next) {
+        if (counts_steps(l, loop, n->child)) return true;
+        const at_cycle *cycle = n->is_leaf ? at_cycle_of(l->program->compute, n->tensor) : NULL;
+        for (int k = 0; cycle && k < cycle->depth; k++)
+            for (int d = 0; (cycle->steps >> k & 1) && d < n->axes[k].n; d++)
+                if (n->axes[k].loop[d] == loop) return true;
+    }
+    return false;
+}
+
 static at_ir *translate(scope *s, const at_node *n);
 
 /* One node of the built tree; loops of extent 1 vanish, so the result is a list. */
@@ -253,6 +265,7 @@ static at_ir *translate_node(scope *s, const at_node *n) {
         loop->line = n->line;
         loop->loop.piece = n->piece[i];
         loop->loop.is_reduce = n->is_reduce;
+        loop->loop.is_step = counts_steps(l, n, n->child);
         loop->loop.ann = n->ann;
         loop->loop.hi = n->extent < 0 ? INT32_MAX : whole ? n->extent : n->piece_extent[i];
         loop->child = body;

@@ -80,6 +80,7 @@ typedef struct at_loop {
     int piece; /* names the same part in sibling nests; -1 none */
     at_ann ann;
     bool is_reduce;
+    bool is_step;    /* its turns are steps of a cycle: each is done before the next one */
     bool is_listed;  /* each turn reads where another entry of a list says: it is not written out */
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
     int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */

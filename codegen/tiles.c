@@ -1,11 +1,11 @@
 /* codegen/tiles.c: which subtrees become tiles, and how large.
  *
- * A nest can be a tile when nothing in it is conditional and all its addresses are affine in its
- * loops, entries of index lists aside. Neighbours that define and use up one tensor
- * (initialisation, sum, epilogue) become one tile, and that tensor lives in registers; where there
- * are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is opened:
- * its loops stay C, its inner nests are tried. What is packed and computed has registers of
- * doubles. */
+ * A nest can be a tile when nothing in it is conditional, all its addresses are affine in its
+ * loops, entries of index lists aside, and none of these go from step to step of a cycle.
+ * Neighbours that define and use up one tensor (initialisation, sum, epilogue) become one tile, and
+ * that tensor lives in registers; where there are too few of them the group is cut (tile_cut.c).
+ * What cannot be a tile as a whole is opened: its loops stay C, its inner nests are tried. What is
+ * packed and computed has registers of doubles. */
 #include "codegen/tile_make.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
     if (n->kind == AT_IR_STMT)
         return !n->stmt.integer && !(at_aff_opaque_deps(l, n->stmt.at) & inner) &&
                value_fits(l, n->stmt.val, inner);
-    if (n->kind != AT_IR_LOOP || n->loop.ann == AT_ANN_PARA) return false;
+    if (n->kind != AT_IR_LOOP || n->loop.ann == AT_ANN_PARA || n->loop.is_step) return false;
     if (n->loop.lo_aff && (at_aff_deps(l, n->loop.lo_aff) & inner)) return false;
     if (n->loop.hi_aff && (at_aff_deps(l, n->loop.hi_aff) & inner)) return false;
     for (const at_ir *c = n->child; c; c = c->next)
@@ -214,8 +214,9 @@ static const char *not_a_tile(const at_low *l, const at_ir *n) {
     if (fits(l, n, at_ir_loops_of(n)))
         return at_counted_loops(n->child) ? "leaves of several tensors stand in it, and loops"
                                           : "leaves of several tensors stand in it";
-    return "it holds a condition, a parallel loop, or addresses and bounds that are no sums of "
-           "loops";
+    return "it holds a condition, a parallel loop, a loop of steps, or addresses and bounds that "
+           "are "
+           "no sums of loops";
 }
 
 /* A loop that stays C. */

@@ -186,13 +186,8 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     }
     *k = (kind){.is_float = !read->is_int};
     *out = copy;
-    if (t != s->tensor || read->num_reduce) return AT_OK;
-    s->c->pub.tensors[t].is_recurrence = true;
-    if (recurrence_first(read, copy) >= 0) return AT_OK;
-    return FAIL_AT(s, e,
-                   "\"%s\" reads itself where it is not computed yet: the first index that is not "
-                   "the axis itself must be the axis less a number, as %s - 1",
-                   e->name, read->num_axes ? read->axes[0].name : "t");
+    if (t == s->tensor && !read->num_reduce) s->c->pub.tensors[t].is_recurrence = true;
+    return AT_OK;
 }
 
 /* Which operands an operator takes, and what it gives. */
@@ -340,6 +335,18 @@ static bool leads(const scope *s, const at_expr *e, int tensor, bool in_read) {
     return found;
 }
 
+static at_status check_recurrence(scope *s, const at_tensor *t, const read_list *reads) {
+    for (int i = 0; i < reads->len; i++) {
+        const at_expr *read = reads->data[i];
+        if (&s->c->pub.tensors[read->ref] != t || recurrence_first(t, read) >= 0) continue;
+        return FAIL_AT(s, read,
+                       "\"%s\" reads itself where it is not computed yet: the first index that is "
+                       "not the axis itself must be less than the axis, as %s - 1",
+                       t->name, t->num_axes ? t->axes[0].name : "t");
+    }
+    return AT_OK;
+}
+
 static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     kind k;
     s->visible_axes = axes_of(t);
@@ -372,6 +379,7 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
         if (read->role == AT_ROLE_WEIGHT || read->is_packing || is_entry) of_weights = true;
         else if (!is_number(s, read)) of_others = true;
     }
+    if (t->is_recurrence) AT_TRY(check_recurrence(s, t, &reads));
     t->is_packing = !t->num_reduce && !t->is_recurrence && of_weights && !of_others;
     t->is_output = true;
     return AT_OK;

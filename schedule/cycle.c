@@ -6,7 +6,7 @@
  * Such stages are a cycle: all of one step, in the order of the text, is worked out before anything
  * of the next one. What a step is, their first axes say: as many as it takes for every read of a
  * stage that is not above to be of an earlier step. So the first index of such a read that is not
- * the axis itself is at least one less, as t - 1, or a reduction's k of sum(k:0..t). */
+ * the axis itself is less, as t - 1, the k of sum(k:0..t), or k where k < t is asked. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static bool is_in(const at_compute *c, int stage, const at_expr *read) {
 /* How many indices from the first on are the axes themselves. */
 static int num_same(const at_tensor *t, const at_expr *read) {
     int n = 0;
-    while (n < read->nargs && n < t->num_axes && index_leads(t, read->arg[n], n) == SAME) n++;
+    while (n < read->nargs && n < t->num_axes && index_leads(t, read, n) == SAME) n++;
     return n;
 }
 
@@ -135,7 +135,7 @@ static at_status too_early(finder *f, int stage, const at_expr *read) {
         f, read,
         "\"%s\" reads \"%s\" where it is not computed yet: stages that read each other "
         "go from step to step along their first axes, and the first index that is not "
-        "the axis itself must be at least one less, as %s - 1",
+        "the axis itself must be less than the axis, as %s - 1",
         t->name, read->name, t->num_axes ? t->axes[0].name : "t");
 }
 
@@ -144,8 +144,7 @@ static at_status deepen(finder *f, at_cycle *cycle, int stage, const at_expr *re
     const at_tensor *t = tensor_of(f, stage);
     if (read->ref < stage || (read->ref == stage && t->is_recurrence)) return AT_OK;
     const int same = num_same(t, read);
-    if (same == read->nargs || same == t->num_axes ||
-        index_leads(t, read->arg[same], same) != BEFORE)
+    if (same == read->nargs || same == t->num_axes || index_leads(t, read, same) != BEFORE)
         return too_early(f, stage, read);
     if (same + 1 > cycle->depth) cycle->depth = same + 1;
     return AT_OK;
@@ -156,8 +155,7 @@ static at_status find_steps(finder *f, at_cycle *cycle, int stage, const at_expr
     const at_tensor *t = tensor_of(f, stage);
     const int same = num_same(t, read);
     if (same >= cycle->depth) return AT_OK;
-    if (same == read->nargs || same == t->num_axes ||
-        index_leads(t, read->arg[same], same) != BEFORE)
+    if (same == read->nargs || same == t->num_axes || index_leads(t, read, same) != BEFORE)
         return too_early(f, stage, read);
     cycle->steps |= 1u << same;
     if (read->ref == stage && t->is_recurrence) return AT_OK;

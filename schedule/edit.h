@@ -68,6 +68,11 @@ at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, co
 /* A loop `piece`, which the stage does not use, around its loop `inside`, or, NULL, its leaf. */
 at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                          const char *piece, const char *inside, at_tree **out, at_error *err);
+/* The stage, the first or the last one in its outermost loop, leaves the loops that it shares with
+ * others: it stands before them, or behind, in the same loops of its own.
+ *     t => {@s; @h}   ->   t => @s;  t => @h */
+at_status at_edit_fission(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err);
 /* E4 with the stage's own loops: those whose names stand around the new place are the ones that
  * stand there, the others follow as they are. loop NULL: outside of all loops, and what stands in
  * the stage's loops goes along. */

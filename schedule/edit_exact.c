@@ -135,6 +135,47 @@ static at_status take_nest(outline *o, outline_node *leaf, const char *stage, ou
     return AT_OK;
 }
 
+/* Does a leaf come first, or last, of all that stands in a loop? */
+static bool is_at_end(const outline_node *leaf, const outline_node *loop, bool first) {
+    for (const outline_node *n = leaf; n != loop; n = n->parent)
+        if (first ? n->parent->child != n : n->next != NULL) return false;
+    return true;
+}
+
+/* The innermost loop around a leaf in which others stand, too; NULL: there is none. */
+static outline_node *innermost_shared(outline_node *leaf) {
+    outline_node *n = leaf;
+    while (n->parent && !n->next && n->parent->child == n) n = n->parent;
+    return n->parent;
+}
+
+at_status at_edit_fission(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf, *top;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    outline_node *shared = innermost_shared(leaf), *own = leaf;
+    for (top = leaf; top->parent; top = top->parent) continue;
+    const bool first = is_at_end(leaf, top, true);
+    if (!shared) return at_fail(err, AT_E_INPUT, "@%s stands alone in its loops", stage);
+    if (!first && !is_at_end(leaf, top, false))
+        return at_fail(err, AT_E_INPUT, "@%s is neither the first nor the last in its loops",
+                       stage);
+    while (own->parent != shared) own = own->parent;
+    outline_remove(&o, own);
+    own->next = own->parent = NULL;
+    for (const outline_node *n = shared; n; n = n->parent) {
+        outline_node *loop = at_copy(a, n, sizeof *n);
+        loop->next = loop->parent = NULL;
+        loop->child = own;
+        own->parent = loop;
+        own = loop;
+    }
+    outline_insert(&o, top, first, own);
+    return outline_tree(&o, c, edited, out, err);
+}
+
 /* The loops of a nest that stand around the place already are those; what is left of it. */
 static at_status share_loops(outline_node *first, const outline_node *around, const char *stage,
                              outline_node **left, at_error *err) {

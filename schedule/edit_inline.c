@@ -82,8 +82,8 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     if (x->is_output || x->is_int || x->is_recurrence || x->is_carried)
         return at_fail(err, AT_E_INPUT, "@%s is %s, which cannot be inlined", stage,
                        x->is_recurrence || x->is_carried ? "what reads itself"
-                       : x->is_output   ? "an output"
-                                        : "of integers");
+                       : x->is_output                    ? "an output"
+                                                         : "of integers");
     AT_TRY(find_extents(&in, names, sizes, n, err));
     AT_TRY(outline_of(a, t, &w.o, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {

@@ -66,16 +66,51 @@ static int64_t most_ahead(const at_tensor *t, const at_expr *e, int axis) {
     }
 }
 
-where index_leads(const at_tensor *t, const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME && e->ref == axis) return SAME;
-    if (e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT && !e->arg[1]->integer)
-        return index_leads(t, e->arg[0], axis);
-    return most_ahead(t, e, axis) < 0 ? BEFORE : ELSEWHERE;
+/* Does a condition, or that it does not hold, say that an index is less than the axis? */
+static bool says_before(const at_tensor *t, const at_expr *c, bool holds, const at_expr *index,
+                        int axis) {
+    const bool both = c->op == (holds ? AT_X_AND : AT_X_OR);
+    if (c->op == AT_X_NOT) return says_before(t, c->arg[0], !holds, index, axis);
+    if (both)
+        return says_before(t, c->arg[0], holds, index, axis) ||
+               says_before(t, c->arg[1], holds, index, axis);
+    /* less: arg[0] < arg[1] or, of `or_same`, <=; else the other way round */
+    const bool less = c->op == AT_X_LT || c->op == AT_X_LE,
+               more = c->op == AT_X_GT || c->op == AT_X_GE;
+    bool or_same = c->op == AT_X_LE || c->op == AT_X_GE;
+    if (!less && !more) return false;
+    if (!holds) or_same = !or_same;
+    const bool first = less == holds; /* it is arg[0] that is less */
+    return at_expr_equal(c->arg[!first], index) &&
+           most_ahead(t, c->arg[first], axis) < (or_same ? 0 : 1);
+}
+
+/* Does the read stand only where conditions in e say that one of its indices is less than an axis?
+ */
+static bool is_kept_before(const at_tensor *t, const at_expr *e, const at_expr *read, int i,
+                           int axis) {
+    if (e == read) return false;
+    for (int k = 0; k < e->nargs; k++) {
+        const bool decides = e->op == AT_X_SELECT && k > 0;
+        if (decides && says_before(t, e->arg[0], k == 1, read->arg[i], axis)) continue;
+        if (!is_kept_before(t, e->arg[k], read, i, axis)) return false;
+    }
+    return true;
+}
+
+where index_leads(const at_tensor *t, const at_expr *read, int i) {
+    const at_expr *e = read->arg[i];
+    if (e->op == AT_X_NAME && e->ref == i) return SAME;
+    if (e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT && !e->arg[1]->integer &&
+        e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == i)
+        return SAME;
+    if (most_ahead(t, e, i) < 0 || is_kept_before(t, t->body, read, i, i)) return BEFORE;
+    return ELSEWHERE;
 }
 
 int recurrence_first(const at_tensor *t, const at_expr *read) {
     for (int i = 0; i < read->nargs; i++) {
-        const where w = index_leads(t, read->arg[i], i);
+        const where w = index_leads(t, read, i);
         if (w != SAME) return w == BEFORE ? i : -1;
     }
     return -1;
@@ -89,7 +124,7 @@ static void look(const at_compute *c, const at_expr *e, int tensor, at_recurrenc
     const int first = recurrence_first(t, e);
     out->steps |= 1u << first;
     for (int i = first + 1; i < e->nargs; i++) {
-        const where w = index_leads(t, e->arg[i], i);
+        const where w = index_leads(t, e, i);
         if (w == BEFORE) out->back[first] |= 1u << i;
         if (w == ELSEWHERE) out->across[first] |= 1u << i;
     }

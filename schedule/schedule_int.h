@@ -54,10 +54,11 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
 /* The first axis that a stage's read of itself goes back along (recurrence.c); -1: it reads nothing
  * that comes before. */
 int recurrence_first(const at_tensor *t, const at_expr *read);
-/* Whether an index of a stage is the axis itself, at least a step of it before, or neither of the
- * two, as far as its text says (recurrence.c). */
+/* Whether index i of a read in a stage's body is its axis i itself, at least a step of it before,
+ * or neither of the two, as far as the text says: t - 1, k of sum(k:0..t), or where k < t is asked
+ * (recurrence.c). */
 typedef enum where { SAME, BEFORE, ELSEWHERE } where;
-where index_leads(const at_tensor *t, const at_expr *index, int axis);
+where index_leads(const at_tensor *t, const at_expr *read, int i);
 /* Which stages read each other, once all are resolved, and what of that is an error (cycle.c). */
 at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
 /* Does a leaf read what an earlier turn of its own loops made? */

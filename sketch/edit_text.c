@@ -11,6 +11,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
     [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
     [AT_EDIT_TURN] = "turn",           [AT_EDIT_ACROSS] = "across", [AT_EDIT_RUNNING] = "running",
+    [AT_EDIT_FISSION] = "fission",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -50,6 +51,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
         return;
     case AT_EDIT_DISSOLVE:
     case AT_EDIT_RUNNING:
+    case AT_EDIT_FISSION:
     case AT_EDIT_INIT: at_text_addf(out, " %s", e->stage); return;
     case AT_EDIT_INLINE:
         at_text_addf(out, " %s%s", e->stage, e->names[0] ? " of" : "");
@@ -232,6 +234,7 @@ static at_status rest(line_reader *r, at_edit *e) {
     case AT_EDIT_JOIN: return place(r, e);
     case AT_EDIT_DISSOLVE:
     case AT_EDIT_RUNNING:
+    case AT_EDIT_FISSION:
     case AT_EDIT_INIT: return stage(r, &e->stage);
     case AT_EDIT_INLINE:
         AT_TRY(stage(r, &e->stage));

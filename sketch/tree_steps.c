@@ -247,9 +247,27 @@ static at_status place(tree_steps *s, int i) {
 
 /* ---- the outermost loops --------------------------------------------------------------------- */
 
+/* The stages of a cycle, which share loops in the plain tree, each get their own, in their order.
+ */
+static void part_cycles(tree_steps *s) {
+    const at_compute *c = s->p->compute;
+    for (int i = 0; i < c->num_cycles; i++) {
+        const at_cycle *cycle = &c->cycles[i];
+        int last = cycle->num - 1;
+        while (last > 0 && s->p->dissolved[cycle->stages[last]]) last--;
+        for (int k = 0; k < last; k++)
+            if (!s->p->dissolved[cycle->stages[k]])
+                step(s, AT_EDIT_FISSION, NULL)->stage = c->tensors[cycle->stages[k]].name;
+    }
+}
+
 /* A host is a leaf whose loops others join. In the plain tree nests stand in the order of the
  * computation's stages, the start of a sum (init) before the sum itself. */
-static int plain_place(const own_leaf *l) { return 2 * l->leaf->tensor + !l->leaf->is_init; }
+static int plain_place(const tree_steps *s, const own_leaf *l) {
+    int place = 0;
+    while (s->p->compute->order[place] != l->leaf->tensor) place++;
+    return 2 * place + !l->leaf->is_init;
+}
 
 static void order_nests(tree_steps *s) {
     AT_VEC(const own_leaf *) wanted = {0}, now = {0};
@@ -258,7 +276,7 @@ static void order_nests(tree_steps *s) {
     for (int i = 0; i < wanted.len; i++) {
         int k = now.len;
         at_push(s->arena, &now);
-        for (; k > 0 && plain_place(now.data[k - 1]) > plain_place(wanted.data[i]); k--)
+        for (; k > 0 && plain_place(s, now.data[k - 1]) > plain_place(s, wanted.data[i]); k--)
             now.data[k] = now.data[k - 1];
         now.data[k] = wanted.data[i];
     }
@@ -280,6 +298,7 @@ at_status at_tree_steps(at_arena *a, const at_program *p, const at_tree *tree, a
     s.placed = AT_NEW_ARRAY(a, bool, p->num_loops + 1);
     for (int t = 0; t < p->compute->num_tensors; t++)
         if (p->dissolved[t]) step(&s, AT_EDIT_DISSOLVE, NULL)->stage = p->compute->tensors[t].name;
+    part_cycles(&s);
     AT_TRY(collect(&s, p->root));
     for (int i = 0; i < s.leaves.len; i++)
         if (s.leaves.data[i].leaf->is_init)

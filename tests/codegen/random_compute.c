@@ -46,6 +46,7 @@ void make_compute(maker *m) {
     /* Of some seeds, so that the others make what they made before there were such. */
     if (m->p->seed % 8 == 3 && m->tensor[t].rank < 5) t = bounds_stage(m, t);
     if (m->p->seed % 8 == 5 && m->tensor[t].rank < 5) t = steps_stage(m, t);
+    if (m->p->seed % 8 == 7 && m->tensor[t].rank < 5) t = cycle_stage(m, t);
     if (chance(m, 30)) t = map_stage(m, t);
     if (chance(m, 15)) function_stage(m, t);
     if (m->text.len >= sizeof m->p->compute) m->p->full = true;

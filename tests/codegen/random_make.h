@@ -25,7 +25,9 @@ typedef struct rp_tensor {
     char name[RP_NAME];
     bool is_stage, has_leaf, is_read, packs;
     bool runs;      /* a running sum along its first axis */
-    unsigned steps; /* axes along which it reads itself */
+    unsigned steps; /* axes along which it reads itself, or what reads it */
+    bool in_cycle;
+    int stands_with; /* the stage of its cycle whose loops of the steps it needs, or 0 */
     int rank, num_reduce;
     const char *reduction; /* NULL: sum */
     int axis[2 * RANK];    /* classes: dimensions, then reductions; -1 of an input: none yet */
@@ -112,6 +114,7 @@ int im2col_stage(maker *m);
 
 int bounds_stage(maker *m, int src); /* random_bounds.c */
 int steps_stage(maker *m, int src);  /* random_steps.c */
+int cycle_stage(maker *m, int src);  /* random_cycles.c */
 
 int sparse_stage(maker *m); /* random_indices.c */
 int segment_stage(maker *m, int src);

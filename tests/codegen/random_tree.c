@@ -78,6 +78,17 @@ typedef struct spot {
     int parent, before;
 } spot;
 
+/* Does a place lie inside of all loops of the steps that the stage shares with its cycle's? */
+static bool is_in_steps(maker *m, int tensor, int at) {
+    const rp_tensor *t = &m->tensor[tensor];
+    for (int d = 0; d < t->rank && t->stands_with; d++) {
+        const rp_class *c = &m->cls[m->tensor[t->stands_with].axis[d]];
+        for (int k = 0; k < c->num_pieces && (t->steps >> d & 1); k++)
+            if (!on_path(m, at, c->piece[k])) return false;
+    }
+    return true;
+}
+
 static spot choose_spot(maker *m, int tensor) {
     int leaf[RP_NODES], n = readers(m, tensor, leaf, 0), path[RP_NODES], depth = 0;
     if (!n) return (spot){0, -1};
@@ -86,10 +97,14 @@ static spot choose_spot(maker *m, int tensor) {
         for (int i = 1; i < n; i++) all &= at == 0 || encloses(m, at, leaf[i]);
         for (int up = at; up > 0; up = node(m, up)->parent)
             inside_vec |= node(m, up)->ann == AT_ANN_VEC;
-        if (all && !inside_vec) path[depth++] = at;
+        if (all && !inside_vec && is_in_steps(m, tensor, at)) path[depth++] = at;
         if (at == 0) break;
     }
-    spot s = {chance(m, m->tensor[tensor].packs ? 60 : 30) ? 0 : path[below(m, depth)], -1};
+    if (!depth) path[depth++] = 0;
+    spot s = {!m->tensor[tensor].stands_with && chance(m, m->tensor[tensor].packs ? 60 : 30)
+                  ? 0
+                  : path[below(m, depth)],
+              -1};
     for (int c = node(m, s.parent)->child; c >= 0 && s.before < 0; c = node(m, c)->next)
         for (int i = 0; i < n; i++)
             if (encloses(m, c, leaf[i])) s.before = c;
@@ -124,7 +139,8 @@ static void collect_loops(maker *m, nest *x, bool clone) {
             continue;
         }
         bool must = shared && (i >= t->rank || !read_plainly(m, x->tensor, t->axis[i]));
-        if (must || (clone && chance(m, 12))) {
+        const bool is_step = t->in_cycle && t->steps >> i & 1;
+        if (must || (clone && !is_step && chance(m, 12))) {
             t->axis[i] = clone_class(m, t->axis[i]);
             c = &m->cls[t->axis[i]];
         }
@@ -189,12 +205,19 @@ static void order_steps(maker *m, nest *x) {
                 other = step_of(m, x, &x->loop[k], &other_axis);
             if (other >= 0 && axis == other_axis && one > other) swap(&x->loop[i], &x->loop[k]);
         }
-    if (!m->tensor[x->tensor].steps || chance(m, 40)) return;
+    if (!m->tensor[x->tensor].steps || chance(m, m->tensor[x->tensor].in_cycle ? 15 : 40)) return;
     for (int i = 0; i < x->n; i++) {
         if (step_of(m, x, &x->loop[i], &axis) < 0) continue;
         for (int k = i; k > first; k--) swap(&x->loop[k], &x->loop[k - 1]);
         first++;
     }
+}
+
+/* Those are seldom written out, as rules refuse that. */
+static bool is_cycle_step(maker *m, const nest *x, int loop) {
+    int axis;
+    return m->tensor[x->tensor].in_cycle && step_of(m, x, &x->loop[loop], &axis) >= 0 &&
+           chance(m, 95);
 }
 
 static void annotate(maker *m, nest *x) {
@@ -212,9 +235,10 @@ static void annotate(maker *m, nest *x) {
         from = vec;
     }
     for (int i = from - 1; i >= 0 && chance(m, m->big ? 70 : 45); i--)
-        if (!x->loop[i].dynamic) x->loop[i].ann = AT_ANN_UNROLL;
+        if (!x->loop[i].dynamic && !is_cycle_step(m, x, i)) x->loop[i].ann = AT_ANN_UNROLL;
     for (int i = 0; i < from; i++)
-        if (!x->loop[i].dynamic && chance(m, 4)) x->loop[i].ann = AT_ANN_UNROLL;
+        if (!x->loop[i].dynamic && chance(m, 4) && !is_cycle_step(m, x, i))
+            x->loop[i].ann = AT_ANN_UNROLL;
 }
 
 static void add_index(maker *m, at_text *out, const char *axis, const rp_class *c) {

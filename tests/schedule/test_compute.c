@@ -217,33 +217,34 @@ static const struct {
     {"x[N] : input\no[i:N] = o[i]",
      "c:2:10: \"o\" reads itself where it is not computed yet: the first index that is not the "
      "axis "
-     "itself must be the axis less a number, as i - 1\no[i:N] = o[i]\n         ^"},
+     "itself must be less than the axis, as i - 1\no[i:N] = o[i]\n         ^"},
     {"x[N] : input\no[i:N, j:M] = o[i + 1, j - 1]",
      "c:2:15: \"o\" reads itself where it is not computed yet: the first index that is not the "
      "axis "
-     "itself must be the axis less a number, as i - 1\no[i:N, j:M] = o[i + 1, j - 1]\n"
+     "itself must be less than the axis, as i - 1\no[i:N, j:M] = o[i + 1, j - 1]\n"
      "              ^"},
     {"x[N] : input\no[i:N, j:M] = o[j - 1, i]",
      "c:2:15: \"o\" reads itself where it is not computed yet: the first index that is not the "
      "axis "
-     "itself must be the axis less a number, as i - 1\no[i:N, j:M] = o[j - 1, i]\n"
+     "itself must be less than the axis, as i - 1\no[i:N, j:M] = o[j - 1, i]\n"
      "              ^"},
     {"x[N] : input\no[i:N] = sum(k:N) o[k]*x[k]",
      "c:2:19: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
-     "at least one less, as i - 1\no[i:N] = sum(k:N) o[k]*x[k]\n                  ^"},
+     "less than the axis, as i - 1\no[i:N] = sum(k:N) o[k]*x[k]\n                  ^"},
     {"x[N] : input\no[i:N] = sum(k:0..i + 1) o[k]*x[k]",
      "c:2:26: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
-     "at least one less, as i - 1\no[i:N] = sum(k:0..i + 1) o[k]*x[k]\n                         ^"},
+     "less than the axis, as i - 1\no[i:N] = sum(k:0..i + 1) o[k]*x[k]\n                         "
+     "^"},
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = o[i - 1] + x[i]",
      "c:2:10: \"o\" reads \"p\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
-     "at least one less, as i - 1\no[i:N] = p[i]\n         ^"},
+     "less than the axis, as i - 1\no[i:N] = p[i]\n         ^"},
     {"x[N, M] : input\no[i:N, j:M] = i > 0 ? p[i - 1, j] : 1\np[i:N, j:M] = o[j, i]*x[i, j]",
      "c:3:15: \"p\" reads \"o\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
-     "at least one less, as i - 1\np[i:N, j:M] = o[j, i]*x[i, j]\n              ^"},
+     "less than the axis, as i - 1\np[i:N, j:M] = o[j, i]*x[i, j]\n              ^"},
     {"x[N, M] : input\no[i:N] = i > 0 ? p[i - 1, 0] : 1\np[k:N, j:M] = o[k]*x[k, j]",
      "c:3:1: \"p\" and \"o\" read each other step by step: axis 1 of both must have the same name "
      "and extent, as i has\np[k:N, j:M] = o[k]*x[k, j]\n^"},
@@ -256,6 +257,22 @@ static const struct {
     {"x[N] : input\no[i:N] = sum(k:0..o[i]) x[k]",
      "c:2:19: \"o\" reads itself where bounds are\no[i:N] = sum(k:0..o[i]) x[k]\n"
      "                  ^"},
+    {"x[N] : input\no[i:N] = sum(k:N) k <= i ? o[k]*x[k] : 0",
+     "c:2:28: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
+     "step to step along their first axes, and the first index that is not the axis itself must be "
+     "less than the axis, as i - 1\no[i:N] = sum(k:N) k <= i ? o[k]*x[k] : 0\n"
+     "                           ^"},
+    {"x[N] : input\no[i:N] = sum(k:N) k < i || k > 2 ? o[k]*x[k] : 0",
+     "c:2:36: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
+     "step to step along their first axes, and the first index that is not the axis itself must be "
+     "less than the axis, as i - 1\no[i:N] = sum(k:N) k < i || k > 2 ? o[k]*x[k] : 0\n"
+     "                                   ^"},
+    {"x[N] : input\no[i:N] = sum(k:N) (k < i ? o[k]*x[k] : 0) + q where q = o[k]",
+     "c:2:57: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
+     "step to step along their first axes, and the first index that is not the axis itself must be "
+     "less than the axis, as i - 1\n"
+     "o[i:N] = sum(k:N) (k < i ? o[k]*x[k] : 0) + q where q = o[k]\n"
+     "                                                        ^"},
     {"x[N] : input\no[i:N, j:M] = o[i - 1]",
      "c:2:15: \"o\" has 2 dimensions, not 1\no[i:N, j:M] = o[i - 1]\n              ^"},
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = x[i]",

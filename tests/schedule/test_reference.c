@@ -463,20 +463,13 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_recurrences),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(limits_of_examples),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),
-        cmocka_unit_test(limits_of_steps),
-        cmocka_unit_test(limits_of_no_float),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders),
-        cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_recurrences),    cmocka_unit_test(test_cycles),
+        cmocka_unit_test(limits_of_examples),  cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),    cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
