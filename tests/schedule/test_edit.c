@@ -594,7 +594,7 @@ static void gone_across_in_steps(void **state) {
     begin(&x);
     REFUSED("edited computation: \"a\" reads itself where it is not computed yet: the first index "
             "that is not the axis "
-            "itself must be the axis less a number, as i - 1",
+            "itself must be less than the axis, as i - 1",
             across("d", "t", "a"));
     REFUSED(
         "@h reads itself: that needs no other tensor",
@@ -635,6 +635,34 @@ static void run_on(void **state) {
     expect_same_outputs();
     REFUSED("@t has an init, or runs already",
             at_edit_running(e.f.arena, e.tree, e.compute, "t", &e.tree, &e.err));
+    end();
+}
+
+/* A stage leaves the loops that it shares with others, at either end of them. */
+static void fission(void **state) {
+    (void)state;
+    static const char text[] = "A[I, J] : input\n"
+                               "s[i:I, j:J] = A[i, j]*2\n"
+                               "t[i:I] = sum(k:J) s[i, k]\n"
+                               "out[i:I, j:J] = s[i, j] + t[i]\n";
+    static const example x = {"text", "I=5, J=4", text,
+                              "i =>\n    j =>\n        @s = i, j\n    k =>\n        @t = i // k\n"
+                              "    j =>\n        @out = i, j\n"};
+    begin(&x);
+    REFUSED("@t is neither the first nor the last in its loops",
+            at_edit_fission(e.f.arena, e.tree, e.compute, "t", &e.tree, &e.err));
+    REFUSED("@u has no leaf in this tree",
+            at_edit_fission(e.f.arena, e.tree, e.compute, "u", &e.tree, &e.err));
+    DO(at_edit_fission(e.f.arena, e.tree, e.compute, "s", &e.tree, &e.err));
+    expect_tree("i, j =>\n    @s = i, j\n"
+                "i =>\n    k =>\n        @t = i  // k\n    j =>\n        @out = i, j\n");
+    expect_same_outputs();
+    REFUSED("@s stands alone in its loops",
+            at_edit_fission(e.f.arena, e.tree, e.compute, "s", &e.tree, &e.err));
+    DO(at_edit_fission(e.f.arena, e.tree, e.compute, "out", &e.tree, &e.err));
+    expect_tree("i, j =>\n    @s = i, j\ni, k =>\n    @t = i  // k\n"
+                "i, j =>\n    @out = i, j\n");
+    expect_same_outputs();
     end();
 }
 
@@ -682,6 +710,7 @@ int main(void) {
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
+                                       cmocka_unit_test(fission),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

@@ -263,6 +263,17 @@ static void limits_of_steps(void **state) {
                   sqrt(0.25 / 0.75));
     check_samples(X "p[i:N] = i > 0 ? 2 - rsqrt(p[i - 1]) : x[i]*1\no[i:N] = max(p[i], 0)", 100,
                   sqrt((1 + 1) / 0.75));
+    /* Through stages that read each other: of two halves, their sum, and one more; the larger of
+     * two equal ones; a factor. */
+    check_samples(X "s[i:N] = sum(k:2) (i > 0 ? p[i - 1]*0.5 : 0)\np[i:N] = s[i] + x[i]\n"
+                    "o[i:N] = max(p[i], 0)",
+                  999, sqrt((1 + 0.5 + 1.25) * 1e9 / 3));
+    check_samples(X "s[i:N] = max(k:2) (i > 0 ? p[i - 1] : 0)\np[i:N] = s[i] + x[i]\n"
+                    "o[i:N] = max(p[i], 0)",
+                  999, sqrt(1e9 / 3));
+    check_samples(X "s[i:N] = prod(k:1) (i > 0 ? p[i - 1] : 0)\np[i:N] = s[i] + x[i]\n"
+                    "o[i:N] = max(p[i], 0)",
+                  999, sqrt(2e9 / 3));
 #undef X
 }
 

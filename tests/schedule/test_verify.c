@@ -324,6 +324,76 @@ static void test_steps(void **state) {
           "loop x1, and not unroll");
 }
 
+/* Stages that read each other stand in the same loops of their steps, in which all of an earlier
+ * step that is read is done. */
+static void test_cycles(void **state) {
+    (void)state;
+    static const char net[] = "x[Y, X] : input\n"
+                              "s[y:Y, x:X] = sum(k:X) (y > 0 ? h[y - 1, k] : 0)\n"
+                              "h[y:Y, x:X] = s[y, x] + x[y, x]\n",
+                      system[] = "a[Y, Y] : input\n"
+                                 "s[y:Y, x:X] = sum(k:0..y) a[y, k]*h[k, x]\n"
+                                 "h[y:Y, x:X] = 1 - s[y, x]\n",
+                      itself[] = "s[y:Y, x:X] = max(k:X) (y > 0 ? s[y - 1, k] + x : k)\n",
+                      gates[] = "x[Y, X] : input\n"
+                                "s[y:Y, x:X] = sum(k:X) (y > 0 ? h[y - 1, k] : 0)\n"
+                                "g[y:Y, x:X] = max(s[y, x], 0)\n"
+                                "h[y:Y, x:X] = g[y, x] + x[y, x]\n"
+                                "o[y:Y] = sum(x:X) h[y, x]\n";
+    check(net, "y =>\n    x, k => @s = y, x // k\n    x => @h = y, x\n", NULL);
+    check(net,
+          "y, x1 =>\n    k, x0:vec => @s = y, {x1, x0}/x // k\n"
+          "    x0:vec => @h = y, {x1, x0}/x\n",
+          NULL);
+    check(net, "y0, y1 =>\n    x, k => @s = {y0, y1}/y, x // k\n    x => @h = {y0, y1}/y, x\n",
+          NULL);
+    check(net, "y, x, k => @s = y, x // k\ny, x => @h = y, x\n",
+          "rule 11 (running): @s reads an earlier step of @h along axis y: both must stand in the "
+          "same loops of it");
+    check(net, "y1, y0 =>\n    x, k => @s = {y0, y1}/y, x // k\n    x => @h = {y0, y1}/y, x\n",
+          "rule 11 (running): @s reads an earlier step of @h along axis y: loop y1 must go from "
+          "step to step, inside of those before it, and not unroll");
+    check(net, "y:unroll =>\n    x, k => @s = y, x // k\n    x => @h = y, x\n",
+          "rule 11 (running): @s reads an earlier step of @h along axis y: loop y must go from "
+          "step to step, inside of those before it, and not unroll");
+    check(net, "y:para =>\n    x, k => @s = y, x // k\n    x => @h = y, x\n",
+          "rule 11 (running): @s reads an earlier step of @h along axis y: loop y must go from "
+          "step to step, inside of those before it, and not unroll");
+    check(net, "x1, y =>\n    x0, k => @s = y, {x1, x0}/x // k\n    x0 => @h = y, {x1, x0}/x\n",
+          "rule 11 (running): @s reads more of axis x of an earlier step of @h than the loops "
+          "around loop y have computed");
+    check(net,
+          "y0, x1, y1 =>\n    x0, k => @s = {y0, y1}/y, {x1, x0}/x // k\n"
+          "    x0 => @h = {y0, y1}/y, {x1, x0}/x\n",
+          "rule 11 (running): @s reads more of axis x of an earlier step of @h than the loops "
+          "around loop y1 have computed");
+    check(net, "y =>\n    x => @h = y, x\n    x, k => @s = y, x // k\n",
+          "rule 3 (order): @h stands before @s, which it reads");
+    check(system, "y =>\n    x, k:dyn(y) => @s = y, x // k\n    x => @h = y, x\n", NULL);
+    check(system,
+          "x1:para, y =>\n    x0:vec => @s.init = y, {x1, x0}/x\n"
+          "    k:dyn(y), x0:vec => @s = y, {x1, x0}/x // k\n"
+          "    x0:vec => @h = y, {x1, x0}/x\n",
+          NULL);
+    check(itself, "y, x, k => @s = y, x // k\n", NULL);
+    check(itself, "y, x => @s.init = y, x\ny, k, x:vec => @s = y, x // k\n", NULL);
+    check(
+        itself, "y, x => @s.init = y, x\nk, y, x => @s = y, x // k\n",
+        "rule 11 (running): reduction loop k of @s stands outside of loop y, in which @s reads an "
+        "earlier step of it");
+    check(itself, "x, y, k => @s = y, x // k\n",
+          "rule 11 (running): @s reads more of axis x of an earlier step of @s than the loops "
+          "around loop y have computed");
+    check(gates, "y =>\n    x, k => @s = y, x // k\n    x => @h = y, x\n    x => @o = y // x\n",
+          NULL);
+    check(gates,
+          "y =>\n    x, k => @s = y, x // k\n    x => @g = y, x\n    x => @h = y, x\n"
+          "y, x => @o = y // x\n",
+          NULL);
+    check(gates, "y, x, k => @s = y, x // k\ny, x => @o = y // x\n",
+          "rule 1 (leaf): @h has no leaf, and what is read at a later step cannot be dissolved");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leaf),     cmocka_unit_test(test_axis),
@@ -332,7 +402,7 @@ int main(void) {
         cmocka_unit_test(test_dyn),      cmocka_unit_test(test_vec),
         cmocka_unit_test(test_constant), cmocka_unit_test(test_para),
         cmocka_unit_test(test_privacy),  cmocka_unit_test(test_running),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_steps),    cmocka_unit_test(test_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

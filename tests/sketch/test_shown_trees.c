@@ -33,6 +33,7 @@ static const struct {
     {"separable_blur", ""},
     {"unsharp", ""},
     {"linear_attention", ""},
+    {"lstm", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
