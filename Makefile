@@ -322,7 +322,7 @@ $(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tu
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 
 # Again every time: whether oneDNN is there may have changed.
-$(B)/bench/peers_onednn.o: .FORCE
+$(B)/bench/peers_onednn.o $(B)/bench/peers_onednn_lstm.o: .FORCE
 .FORCE:
 
 # ---- installing: make install, uninstall PREFIX= DESTDIR=; make deb -------------------------------

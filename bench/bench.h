@@ -273,6 +273,13 @@ at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *we
 /* Borrows data [n, ih, iw, ic] and weight [oc, kh, kw, ic]. NULL with a text in err. */
 at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
                           at_error *err);
+/* peers_onednn_lstm.c: x[t, b, i], weight[gate, j, i], weight_of_state[gate, j, k], bias[gate, j],
+ * gates in the order in, forget, new, out; output [t, b, j]. */
+typedef struct at_bench_lstm {
+    int steps, batch, inputs, states;
+} at_bench_lstm;
+at_onednn *at_onednn_lstm(const at_bench_lstm *s, const float *data, const float *weight,
+                          const float *weight_of_state, const float *bias, at_error *err);
 const char *at_onednn_kernel(const at_onednn *d); /* name of the implementation it chose */
 void at_onednn_output(at_onednn *d, float *out);  /* [n, oh, ow, oc] */
 at_bench_contender at_onednn_contender(at_onednn *d);
@@ -339,6 +346,7 @@ at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
 at_status at_bench_fused(at_error *err);
 at_status at_bench_ragged(at_error *err);
+at_status at_bench_recurrent(at_error *err);
 at_status at_bench_algorithms(at_error *err);
 at_status at_bench_layers_of_networks(at_error *err);
 at_status at_bench_templates(at_error *err);

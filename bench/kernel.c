@@ -127,8 +127,13 @@ static at_status fill(at_arena *a, const at_compute *c, const int64_t *values, i
         if (tensor->is_output) continue;
         at_rng rng;
         at_rng_seed(&rng, 0, (uint64_t)t + 1);
+        /* Sums of a recurrent net stay so small that its gates are neither open nor shut: then some
+         * of its numbers would be subnormal. */
+        const bool is_small = c->num_cycles && tensor->role == AT_ROLE_WEIGHT && tensor->num_axes;
+        const float unit = is_small ? 0.0625f / (float)extents[t][tensor->num_axes - 1] : 1;
         for (int64_t i = 0; i < d.elements[t]; i++)
-            d.tensor[t][i] = (float)((int)at_rng_below(&rng, (uint64_t)(b + b / 2 + 1)) - b / 2);
+            d.tensor[t][i] =
+                unit * (float)((int)at_rng_below(&rng, (uint64_t)(b + b / 2 + 1)) - b / 2);
     }
     *out = d;
     return AT_OK;

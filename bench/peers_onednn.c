@@ -2,26 +2,11 @@
  * grouped and transposed, in layouts of its own choice, and pooling, channels last. Data and
  * weights are brought into these layouts ahead, as ours are packed ahead. Built where dnnl.h is;
  * its API differs between the major versions 2 and 3, and this is version 2's. */
-#include "bench/bench.h"
+#include "bench/peers_onednn.h"
 
 #include <stdlib.h>
 
-#if __has_include(<oneapi/dnnl/dnnl.h>)
-#include <oneapi/dnnl/dnnl.h>
-#endif
-
-#if defined(DNNL_VERSION_MAJOR) && DNNL_VERSION_MAJOR == 2
-
-struct at_onednn {
-    dnnl_engine_t engine;
-    dnnl_stream_t stream;
-    dnnl_primitive_desc_t desc;
-    dnnl_primitive_t primitive;
-    dnnl_memory_t data, weight, bias, out; /* in its layouts */
-    dnnl_memory_desc_t plain_out;
-    double flops;
-    dnnl_status_t status; /* of the first call that failed */
-};
+#ifdef HAS_ONEDNN
 
 const char *at_onednn_about(void) {
     static char text[32];
@@ -30,22 +15,16 @@ const char *at_onednn_about(void) {
     return text;
 }
 
-/* After the first failure nothing is done any more; the maker looks once, at the end. */
-#define DO(call)                                                                                   \
-    do {                                                                                           \
-        if (d->status == dnnl_success) d->status = (call);                                         \
-    } while (0)
-
-static dnnl_memory_t memory(at_onednn *d, const dnnl_memory_desc_t *desc, void *handle) {
+dnnl_memory_t onednn_memory(at_onednn *d, const dnnl_memory_desc_t *desc, void *handle) {
     dnnl_memory_t m = NULL;
     DO(dnnl_memory_create(&m, desc, d->engine, handle));
     return m;
 }
 
-static dnnl_memory_t own_memory(at_onednn *d, dnnl_query_t which) {
+dnnl_memory_t onednn_own_memory(at_onednn *d, dnnl_query_t which, int i) {
     if (d->status != dnnl_success) return NULL;
-    const dnnl_memory_desc_t *desc = dnnl_primitive_desc_query_md(d->desc, which, 0);
-    return memory(d, desc, at_bench_alloc((int64_t)dnnl_memory_desc_get_size(desc)));
+    const dnnl_memory_desc_t *desc = dnnl_primitive_desc_query_md(d->desc, which, i);
+    return onednn_memory(d, desc, at_bench_alloc((int64_t)dnnl_memory_desc_get_size(desc)));
 }
 
 static void reorder(at_onednn *d, dnnl_memory_t from, dnnl_memory_t to) {
@@ -63,9 +42,9 @@ static void reorder(at_onednn *d, dnnl_memory_t from, dnnl_memory_t to) {
     if (desc) dnnl_primitive_desc_destroy(desc);
 }
 
-static void reorder_plain(at_onednn *d, const dnnl_memory_desc_t *desc, const float *plain,
+void onednn_reorder_plain(at_onednn *d, const dnnl_memory_desc_t *desc, const float *plain,
                           dnnl_memory_t to) {
-    dnnl_memory_t from = memory(d, desc, (void *)(uintptr_t)plain);
+    dnnl_memory_t from = onednn_memory(d, desc, (void *)(uintptr_t)plain);
     reorder(d, from, to);
     if (from) dnnl_memory_destroy(from);
 }
@@ -76,8 +55,9 @@ static void transform_weight(at_onednn *d, const dnnl_memory_desc_t *plain, cons
     dnnl_memory_desc_t desc;
     DO(dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, dnnl_oihw));
     if (d->status != dnnl_success) return;
-    dnnl_memory_t m = memory(d, &desc, at_bench_alloc((int64_t)dnnl_memory_desc_get_size(&desc)));
-    reorder_plain(d, plain, weight, m);
+    dnnl_memory_t m =
+        onednn_memory(d, &desc, at_bench_alloc((int64_t)dnnl_memory_desc_get_size(&desc)));
+    onednn_reorder_plain(d, plain, weight, m);
     reorder(d, m, d->weight);
     if (m) dnnl_memory_destroy(m);
 }
@@ -145,8 +125,6 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
         pads[i] = s->pad;
         kernel[i] = s->kernel[i];
     }
-    DO(dnnl_engine_create(&d->engine, dnnl_cpu, 0));
-    DO(dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags));
     describe_data(d, s, s->in, s->ic, &any_data, &plain_data);
     describe_data(d, s, out, s->oc, &any_out, &d->plain_out);
     switch (s->kind) {
@@ -183,25 +161,36 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
     DO(dnnl_primitive_desc_create(&d->desc, &op, attr, d->engine, NULL));
     if (attr) dnnl_primitive_attr_destroy(attr);
     DO(dnnl_primitive_create(&d->primitive, d->desc));
-    d->data = own_memory(d, dnnl_query_src_md);
-    d->out = own_memory(d, dnnl_query_dst_md);
-    reorder_plain(d, &plain_data, data, d->data);
-    if (s->bias) d->bias = memory(d, &bias, (void *)(uintptr_t)s->bias);
+    d->data = onednn_own_memory(d, dnnl_query_src_md, 0);
+    d->out = onednn_own_memory(d, dnnl_query_dst_md, 0);
+    onednn_reorder_plain(d, &plain_data, data, d->data);
+    if (s->bias) d->bias = onednn_memory(d, &bias, (void *)(uintptr_t)s->bias);
     if (!weight) return;
-    d->weight = own_memory(d, dnnl_query_weights_md);
+    d->weight = onednn_own_memory(d, dnnl_query_weights_md, 0);
     if (s->winograd) transform_weight(d, &plain_weight, weight, plain_weight.dims);
-    else reorder_plain(d, &plain_weight, weight, d->weight);
+    else onednn_reorder_plain(d, &plain_weight, weight, d->weight);
 }
 
-at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
-                        at_error *err) {
+at_onednn *onednn_new(void) {
     at_onednn *d = calloc(1, sizeof *d);
     AT_ASSERT(d);
-    make(d, s, data, weight);
+    DO(dnnl_engine_create(&d->engine, dnnl_cpu, 0));
+    DO(dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags));
+    return d;
+}
+
+at_onednn *onednn_made(at_onednn *d, at_error *err) {
     if (d->status == dnnl_success) return d;
     at_fail(err, AT_E_BUG, "oneDNN: status %d", (int)d->status);
     at_onednn_free(d);
     return NULL;
+}
+
+at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
+                        at_error *err) {
+    at_onednn *d = onednn_new();
+    make(d, s, data, weight);
+    return onednn_made(d, err);
 }
 
 at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
@@ -235,8 +224,10 @@ static void run(void *context) {
     const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, d->data},
                                     {DNNL_ARG_DST, d->out},
                                     {DNNL_ARG_WEIGHTS, d->weight},
-                                    {DNNL_ARG_BIAS, d->bias}};
-    dnnl_primitive_execute(d->primitive, d->stream, d->bias ? 4 : d->weight ? 3 : 2, args);
+                                    {DNNL_ARG_BIAS, d->bias},
+                                    {DNNL_ARG_WEIGHTS_ITER, d->weight_of_state}};
+    const int n = d->weight_of_state ? 5 : d->bias ? 4 : d->weight ? 3 : 2;
+    dnnl_primitive_execute(d->primitive, d->stream, n, args);
     dnnl_stream_wait(d->stream);
 }
 
@@ -246,7 +237,7 @@ at_bench_contender at_onednn_contender(at_onednn *d) {
 
 void at_onednn_output(at_onednn *d, float *out) {
     run(d);
-    dnnl_memory_t plain = memory(d, &d->plain_out, out);
+    dnnl_memory_t plain = onednn_memory(d, &d->plain_out, out);
     reorder(d, d->out, plain);
     if (plain) dnnl_memory_destroy(plain);
 }
@@ -255,6 +246,7 @@ void at_onednn_free(at_onednn *d) {
     if (!d) return;
     if (d->data) dnnl_memory_destroy(d->data);
     if (d->weight) dnnl_memory_destroy(d->weight);
+    if (d->weight_of_state) dnnl_memory_destroy(d->weight_of_state);
     if (d->bias) dnnl_memory_destroy(d->bias);
     if (d->out) dnnl_memory_destroy(d->out);
     if (d->primitive) dnnl_primitive_destroy(d->primitive);

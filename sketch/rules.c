@@ -12,7 +12,7 @@ static const listed_rule rules[] = {
     {&at_rule_inline, true},   {&at_rule_running, false},  {&at_rule_steps, false},
     {&at_rule_flat, false},    {&at_rule_points, false},   {&at_rule_tile, true},
     {&at_rule_with, false},    {&at_rule_pointers, false}, {&at_rule_near, false},
-    {&at_rule_windows, false}, {&at_rule_late, true},     {&at_rule_dots, true},
+    {&at_rule_windows, false}, {&at_rule_late, true},      {&at_rule_dots, true},
     {&at_rule_lists, true},    {&at_rule_lanes, true},     {&at_rule_transpose, false},
     {&at_rule_plain, true}};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
