@@ -158,47 +158,79 @@ static truth condition(block *b, const at_expr *e) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Samples of the sides of a choice, each in a block of its own. */
+typedef struct sides {
+    pair chosen, other;
+} sides;
+
+static void take_side(block *b, pair to, pair x) {
+    at_arena *a = b->m->arena;
+    line(b, at_format(a, "%s = %s;", to.v, x.v));
+    if (to.d) samples_move(b, to.d, to.own, x, "1");
+    else line(b, at_format(a, "%s = %s;", to.e, e_of(x)));
+}
+
+/* Where a kernel may choose either: both are as far off as the other one is, too. */
+static void join_sides(block *b, const sides *s) {
+    at_arena *a = b->m->arena;
+    const char *entry = b->m->entry, *e = s->chosen.e, *other_e = s->other.e;
+    const char *apart = at_format(a, "%s_apart(%s, %s)", entry, s->chosen.v, s->other.v);
+    if (!s->chosen.d) {
+        line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s;", e, e, other_e, e, other_e, apart));
+        line(b, at_format(a, "%s = %s;", other_e, e));
+        return;
+    }
+    const char *own = s->chosen.own, *other_own = s->other.own;
+    line(b, at_format(a, "%s_larger(%s, %s);", entry, s->chosen.d, s->other.d));
+    line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s;", own, own, other_own, own, other_own,
+                      apart));
+    line(b, at_format(a, "%s = %s;", other_own, own));
+}
+
+/* By a condition that no rounding changes. */
+static pair selected_surely(block *b, const at_expr *e) {
+    pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
+    line(b, at_format(b->m->arena, keeps_samples(b) ? "double %s;" : "double %s, %s;", r.v, r.e));
+    if (keeps_samples(b)) samples_begin(b, &r, "0");
+    open(b, naive_value(b->m, e->arg[0], b->depth));
+    take_side(b, r, value(b, e->arg[1]));
+    b->nested--;
+    line(b, "} else {");
+    b->nested++;
+    take_side(b, r, value(b, e->arg[2]));
+    close(b);
+    if (r.d) samples_take_e(b, r);
+    return r;
+}
+
 static pair selected(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    const char *entry = b->m->entry, *other_d = NULL;
-    pair r = {named(b, 'v'), named(b, 'e'), NULL};
+    if (is_certain(b->m, e->arg[0])) return selected_surely(b, e);
+    sides s = {{.v = named(b, 'v'), .e = named(b, 'e')}, {.v = NULL}};
     truth t = condition(b, e->arg[0]);
-    const char *other = named(b, 'v'), *other_e = named(b, 'e');
-    line(b, at_format(a, "double %s = 0, %s = 0, %s = 0, %s = 0;", r.v, r.e, other, other_e));
-    if (keeps_samples(b)) {
-        r.d = named(b, 'd'), other_d = named(b, 'd');
-        line(b, at_format(a, "double %s[%d] = {0}, %s[%d] = {0};", r.d, NAIVE_SAMPLES, other_d,
-                          NAIVE_SAMPLES));
-    }
+    s.other = (pair){.v = named(b, 'v'), .e = named(b, 'e')};
+    line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.v, s.other.v));
+    if (keeps_samples(b)) samples_begin(b, &s.chosen, "0"), samples_begin(b, &s.other, "0");
+    else line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.e, s.other.e));
     open(b, t.may);
-    pair x = value(b, e->arg[1]);
-    line(b, at_format(a, "%s = %s, %s = %s;", r.v, x.v, r.e, e_of(x)));
-    if (r.d) samples_move(b, r.d, x, "1");
+    take_side(b, s.chosen, value(b, e->arg[1]));
     close(b);
     open(b, t.may_not);
-    pair y = value(b, e->arg[2]);
-    line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
-    if (r.d) samples_move(b, other_d, y, "1");
+    take_side(b, s.other, value(b, e->arg[2]));
     close(b);
     open(b, at_format(a, "%s && %s", t.may, t.may_not));
-    line(b, at_format(a, "%s = (%s > %s ? %s : %s) + %s_apart(%s, %s);", r.e, r.e, other_e, r.e,
-                      other_e, entry, r.v, other));
-    line(b, at_format(a, "%s = %s;", other_e, r.e));
-    if (r.d) {
-        line(b, at_format(a, "%s_larger(%s, %s);", entry, r.d, other_d));
-        const char *off = samples_spread(b, at_format(a, "%s_apart(%s, %s)", entry, r.v, other));
-        line(b, at_format(a, "%s_move(%s, %s, 1), %s_move(%s, %s, 1);", entry, r.d, off, entry,
-                          other_d, off));
-    }
+    join_sides(b, &s);
     close(b);
     open(b, at_format(a, "!%s", t.is));
-    line(b, at_format(a, "%s = %s, %s = %s;", r.v, other, r.e, other_e));
-    if (r.d)
-        line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r.d,
-                          other_d));
+    line(b, at_format(a, "%s = %s;", s.chosen.v, s.other.v));
+    if (s.chosen.d) {
+        line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES,
+                          s.chosen.d, s.other.d));
+        line(b, at_format(a, "%s = %s;", s.chosen.own, s.other.own));
+    } else line(b, at_format(a, "%s = %s;", s.chosen.e, s.other.e));
     close(b);
-    if (r.d) line(b, at_format(a, "%s = %s_square(%s);", r.e, entry, r.d));
-    return r;
+    if (s.chosen.d) samples_take_e(b, s.chosen);
+    return s.chosen;
 }
 
 /* One of two; of both, where a kernel may see the other first. */
@@ -240,13 +272,14 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
 
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e'), NULL};
+    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]),
+         r = {.v = named(b, 'v'), .e = named(b, 'e')};
     const char *by_x = NULL, *by_y = NULL, *own = at_format(a, "%s * %s", r.v, r.v);
     const bool is_extreme = e->op == AT_X_MIN || e->op == AT_X_MAX;
-    if (x.d || y.d) r.d = named(b, 'd');
+    const bool samples = x.d || y.d;
     line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
-    if (is_extreme && r.d) {
-        samples_of_extreme(b, e->op, x, y, r, close_by(b, x, y));
+    if (is_extreme && samples) {
+        samples_of_extreme(b, e->op, x, y, &r, close_by(b, x, y));
         return r;
     }
     if (is_extreme) {
@@ -264,8 +297,8 @@ static pair operation(block *b, const at_expr *e) {
         by_y = at_format(a, "%s * %s / (%s * %s)", r.v, r.v, y.v, y.v);
         own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
     }
-    if (r.d) {
-        samples_of_operation(b, e->op, x, y, r, own);
+    if (samples) {
+        samples_of_operation(b, e->op, x, y, &r, own);
         return r;
     }
     const char *from_x = carried(b, x, by_x), *from_y = carried(b, y, by_y);
@@ -295,7 +328,7 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
 static pair called(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     at_function f = (at_function)e->integer;
-    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e'), NULL};
+    pair x = value(b, e->arg[0]), r = {.v = named(b, 'v'), .e = named(b, 'e')};
     double half = at_function_ulps(f) / 2.0;
     line(b, at_format(a, "const double %s = %s_%s_of(%s);", r.v, b->m->entry, at_function_name(f),
                       x.v));
@@ -322,7 +355,7 @@ static pair called(block *b, const at_expr *e) {
  * compared values, no limit is known but its own size. */
 static pair integer(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair r = {named(b, 'v'), named(b, 'e'), NULL};
+    pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
     line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
     line(b, is_certain(b->m, e)
                 ? at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
@@ -335,23 +368,22 @@ static pair value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     bool is_divided = e->op == AT_X_DIV || e->op == AT_X_MOD;
     if (is_exact(b->m, e)) {
-        pair r = {named(b, 'v'), NULL, NULL};
+        pair r = {.v = named(b, 'v')};
         line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
         return r;
     }
     if (!is_float_expr(b->m->c, e) && (is_divided || is_certain(b->m, e))) return integer(b, e);
     if (e->op == AT_X_SELECT) return selected(b, e);
     if (e->op == AT_X_NEG) {
-        pair x = value(b, e->arg[0]), r = {at_format(a, "(-%s)", x.v), x.e, NULL};
+        pair x = value(b, e->arg[0]), r = {.v = at_format(a, "(-%s)", x.v), .e = x.e};
         if (!x.d) return r;
-        r.d = named(b, 'd');
-        line(b, at_format(a, "double %s[%d] = {0};", r.d, NAIVE_SAMPLES));
-        samples_move(b, r.d, x, "-1");
+        samples_begin(b, &r, "0");
+        samples_move(b, r.d, r.own, x, "-1");
         return r;
     }
     if (e->op == AT_X_CALL) return called(b, e);
     if (e->op != AT_X_INDEX) return operation(b, e);
-    pair r = {named(b, 'v'), named(b, 'e'), NULL};
+    pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
     line(b, at_format(a, "const double %s = T_%s[%s_at];", r.v, name, r.v));
@@ -360,13 +392,12 @@ static pair value(block *b, const at_expr *e) {
         line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
         return r;
     }
-    r.d = named(b, 'd');
-    line(b, at_format(a, "double %s[%d];", r.d, NAIVE_SAMPLES));
+    samples_begin(b, &r, "0");
     line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = D_%s[%s_at * %d + k];",
                       NAIVE_SAMPLES, r.d, name, r.v, NAIVE_SAMPLES));
     if (b->m->c->tensors[e->ref].is_output) /* which keeps its own value rounded */
-        line(b, at_format(a, "if (%s_square(%s) > 0) %s_move(%s, %s, 1);", b->m->entry, r.d,
-                          b->m->entry, r.d, samples_spread(b, at_format(a, "%s * %s", r.v, r.v))));
+        line(b, at_format(a, "if (%s_square(%s) > 0) %s = %s * %s;", b->m->entry, r.d, r.own, r.v,
+                          r.v));
     samples_take_e(b, r);
     return r;
 }
@@ -401,7 +432,7 @@ static void product_term(block *b, pair x) {
 /* One more term of a maximum or minimum, in the manner of min and max of two. */
 static void extreme_term(block *b, at_reduction r, pair x) {
     at_arena *a = b->m->arena;
-    const pair s = {"s", "e", NULL};
+    const pair s = {.v = "s", .e = "e"};
     const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
     if (keeps_samples(b)) samples_choose(b, x, better, close_by(b, s, x));
     else
@@ -450,13 +481,13 @@ static void choice_result(block *b, const char *nothing) {
     line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
     line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
                       b->m->entry, b->m->entry));
-    if (keeps_samples(b)) samples_end(b, "up > down ? up : down");
+    if (keeps_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
     else line(b, "e += up > down ? up : down;");
 }
 
 /* The result of a reduction. */
 static void store_reduced(block *b, at_expr *const *own) {
-    if (keeps_samples(b)) samples_keep(b, own, (pair){"s", "e", "d"});
+    if (keeps_samples(b)) samples_keep(b, own, samples_reduced);
     store(b, own, "s", "e");
 }
 
@@ -471,12 +502,12 @@ static void add_up(naive *m, const at_expr *body, pair x, block *head, block *te
     line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
     line(term, "if (square > most) most = square;");
     line(term, "if (square < least && square > 0) least = square;");
-    if (x.e && samples) samples_add_term(term, x);
+    if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
     else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
     line(result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
     line(result, "if (n > 1) e += running > mean ? running : mean;");
     line(result, "e += lost * lost * (2 / " NEAR ");");
-    if (samples) samples_end(result, "e");
+    if (samples) samples_end_sum(result, "e");
     m->num_names = 0;
     x = value(&again, body);
     line(&again,
@@ -495,7 +526,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
     const bool samples = keeps_samples(&term);
-    if (samples && t->num_reduce) samples_begin(&head, own);
+    if (samples && t->num_reduce) samples_begin_sum(&head, own);
     else if (samples)
         line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
                               naive_own_index(m, own)));
@@ -518,7 +549,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
              at_format(m->arena, "double s = %s, e = 0;", at_reduction_start_c(t->reduction)));
         if (t->reduction == AT_REDUCE_PROD) product_term(&term, x);
         else extreme_term(&term, t->reduction, x);
-        if (samples) samples_end(&result, NULL);
+        if (samples) samples_end_sum(&result, NULL);
     } else {
         add_up(m, body, x, &head, &term, &result, &out);
     }

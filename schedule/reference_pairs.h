@@ -19,7 +19,9 @@ typedef struct block {
 /* Names of a value and of its e; NULL: it is exact. */
 typedef struct pair {
     const char *v, *e;
-    const char *d; /* samples of its error, of which e is made; NULL: there are none */
+    /* Samples of its error, and the e of what is independent of them, of which e is made; NULL:
+     * there are none. */
+    const char *d, *own;
 } pair;
 
 static inline void line(block *b, const char *text) {
@@ -34,29 +36,29 @@ static inline const char *named(block *b, char kind) {
 
 /* Does the stage in hand keep samples of its errors? */
 static inline bool keeps_samples(const block *b) { return naive_keeps_samples(b->m, b->m->stage); }
-/* New ones, of an e of its own. */
-const char *samples_spread(block *b, const char *e);
-/* What those of x are in d, times the derivative. */
-void samples_move(block *b, const char *d, pair x, const char *derivative);
+/* A result begins to have samples, of an e of its own. */
+void samples_begin(block *b, pair *r, const char *own);
+/* What x is off goes on to samples d and the independent rest `own`, times the derivative. */
+void samples_move(block *b, const char *d, const char *own, pair x, const char *derivative);
 /* e of a value that has samples. */
 void samples_take_e(block *b, pair r);
-/* Of a result, r.d, one of whose operands has some; own: the e of its own rounding. */
-void samples_of_operation(block *b, at_op op, pair x, pair y, pair r, const char *own);
+/* Of a result, r, one of whose operands has some; own: the e of its own rounding. */
+void samples_of_operation(block *b, at_op op, pair x, pair y, pair *r, const char *own);
 /* Of the smaller or the larger one; of both, where `close` says that a kernel may see the other
  * first. */
-void samples_of_extreme(block *b, at_op op, pair x, pair y, pair r, const char *close);
+void samples_of_extreme(block *b, at_op op, pair x, pair y, pair *r, const char *close);
 /* Of a function's result, r.e being what it adds of its own, or where there is no derivative;
  * slope: the square of that. */
 pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope);
 /* Beside the element in hand, whose axes are own. */
 void samples_keep(block *b, at_expr *const *own, pair x);
-/* Of a reduction s with samples d, whose e is made of them: where it begins; one more term of a
- * sum, of a product, of a maximum or minimum, which is `better` than s, or may be (`close`); own
- * errors of the result. */
-void samples_begin(block *b, at_expr *const *own);
-void samples_add_term(block *b, pair x);
+/* Of a reduction, samples_reduced: where it begins; one more factor of a product; one more term of
+ * a maximum or minimum, which is `better`, or may be (`close`); where it ends, with an e of its own
+ * (NULL: none). */
+extern const pair samples_reduced;
+void samples_begin_sum(block *b, at_expr *const *own);
 void samples_multiply(block *b, pair x);
 void samples_choose(block *b, pair x, const char *better, const char *close);
-void samples_end(block *b, const char *own);
+void samples_end_sum(block *b, const char *own);
 
 #endif

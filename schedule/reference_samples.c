@@ -1,69 +1,99 @@
-/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or that others
- * read which it reads, which it keeps beside each element: how far it is off after roundings of
- * random signs. They go from step to step by the derivatives, signs and all, so that errors of one
- * origin add up or cancel as they do. */
+/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or is of a cycle,
+ * which it keeps beside each element: how far it is off after roundings of random signs. They go
+ * from step to step by the derivatives, signs and all, so that errors of one origin add up or cancel
+ * as they do. What roundings on the way to an element add is kept as one square until the element
+ * is stored. */
 #include "schedule/reference_pairs.h"
 
-const char *samples_spread(block *b, const char *e) {
-    at_arena *a = b->m->arena;
+#include <string.h>
+
+/* Declares some, all 0. */
+static const char *no_samples(block *b) {
     const char *d = named(b, 'd');
-    line(b, at_format(a, "double %s[%d];", d, NAIVE_SAMPLES));
-    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, d, e));
+    line(b, at_format(b->m->arena, "double %s[%d] = {0};", d, NAIVE_SAMPLES));
     return d;
 }
 
-/* Those of a value that has an error. */
-static const char *samples_of(block *b, pair x) { return x.d ? x.d : samples_spread(b, x.e); }
+static void move(block *b, const char *d, const char *from, const char *by) {
+    at_arena *a = b->m->arena;
+    const char *entry = b->m->entry;
+    line(b, !strcmp(by, "1") ? at_format(a, "%s_add(%s, %s);", entry, d, from)
+                             : at_format(a, "%s_move(%s, %s, %s);", entry, d, from, by));
+}
 
-void samples_move(block *b, const char *d, pair x, const char *derivative) {
-    if (!x.e) return;
-    line(b, at_format(b->m->arena, "%s_move(%s, %s, %s);", b->m->entry, d, samples_of(b, x),
-                      derivative));
+/* All of a value's error as samples. */
+static const char *samples_of(block *b, pair x) {
+    const char *own = x.d ? x.own : x.e;
+    if (x.d && !own) return x.d;
+    const char *d = named(b, 'd');
+    line(b, at_format(b->m->arena, "double %s[%d];", d, NAIVE_SAMPLES));
+    line(b, at_format(b->m->arena, "%s_spread(%s, %s, &bits);", b->m->entry, d, own));
+    if (x.d) move(b, d, x.d, "1");
+    return d;
+}
+
+void samples_move(block *b, const char *d, const char *own, pair x, const char *derivative) {
+    const char *alone = x.d ? x.own : x.e;
+    if (x.d) move(b, d, x.d, derivative);
+    if (alone)
+        line(b,
+             at_format(b->m->arena, "%s += %s * (%s) * (%s);", own, alone, derivative, derivative));
+}
+
+void samples_begin(block *b, pair *r, const char *own) {
+    r->d = no_samples(b);
+    r->own = named(b, 'o');
+    line(b, at_format(b->m->arena, "double %s = %s;", r->own, own));
 }
 
 void samples_take_e(block *b, pair r) {
-    line(b, at_format(b->m->arena, "const double %s = %s_square(%s);", r.e, b->m->entry, r.d));
+    line(b, at_format(b->m->arena, "const double %s = %s_square(%s) + 16 * %s;", r.e, b->m->entry,
+                      r.d, r.own));
     line(b, at_format(b->m->arena, "(void)%s; /* which only a comparison needs */", r.e));
 }
 
-void samples_of_operation(block *b, at_op op, pair x, pair y, pair r, const char *own) {
+void samples_of_operation(block *b, at_op op, pair x, pair y, pair *r, const char *own) {
     at_arena *a = b->m->arena;
     const char *by_x = "1", *by_y = op == AT_X_SUB ? "-1" : "1";
     if (op == AT_X_MUL) by_x = y.v, by_y = x.v;
     if (op == AT_X_DIV) {
         by_x = at_format(a, "1 / %s", y.v);
-        by_y = at_format(a, "-%s / %s", r.v, y.v);
+        by_y = at_format(a, "-%s / %s", r->v, y.v);
     }
-    line(b, at_format(a, "double %s[%d];", r.d, NAIVE_SAMPLES));
-    line(b, at_format(a, "%s_spread(%s, %s, &bits);", b->m->entry, r.d, own));
-    samples_move(b, r.d, x, by_x);
-    samples_move(b, r.d, y, by_y);
-    samples_take_e(b, r);
+    samples_begin(b, r, own);
+    samples_move(b, r->d, r->own, x, by_x);
+    samples_move(b, r->d, r->own, y, by_y);
+    samples_take_e(b, *r);
 }
 
-void samples_of_extreme(block *b, at_op op, pair x, pair y, pair r, const char *close) {
+void samples_of_extreme(block *b, at_op op, pair x, pair y, pair *r, const char *close) {
     at_arena *a = b->m->arena;
-    const char *entry = b->m->entry, *other = named(b, 'd'), order = op == AT_X_MIN ? '<' : '>';
-    line(b, at_format(a, "double %s[%d] = {0}, %s[%d] = {0};", r.d, NAIVE_SAMPLES, other,
-                      NAIVE_SAMPLES));
-    samples_move(b, r.d, x, "1");
-    samples_move(b, other, y, "1");
-    line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close, entry, r.d, other));
+    const char *of_x = samples_of(b, x), *of_y = samples_of(b, y), *other = no_samples(b);
+    const char order = op == AT_X_MIN ? '<' : '>';
+    samples_begin(b, r, "0");
+    move(b, r->d, of_x, "1");
+    move(b, other, of_y, "1");
+    line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close, b->m->entry, r->d, other));
     line(b, at_format(a, "else if (!(%s %c %s))", x.v, order, y.v));
-    line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r.d,
+    line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r->d,
                       other));
-    samples_take_e(b, r);
+    samples_take_e(b, *r);
 }
 
 pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope) {
     at_arena *a = b->m->arena;
-    const pair all = {r.v, named(b, 'e'), samples_spread(b, r.e)};
+    pair all = {.v = r.v, .e = named(b, 'e')};
     const char *by = at_format(a, "%s_root(%s)", b->m->entry, slope);
     if (f == AT_FUNCTION_RSQRT) by = at_format(a, "-%s", by);
     if (f == AT_FUNCTION_ABS) by = at_format(a, "(%s < 0 ? -1 : 1)", x.v);
     if (f == AT_FUNCTION_SQRT)
         by = at_format(a, "(%s * %s > " NEAR " * %s ? %s : 0)", x.v, x.v, x.e, by);
-    if (f != AT_FUNCTION_FLOOR) samples_move(b, all.d, x, by);
+    samples_begin(b, &all, r.e);
+    if (f != AT_FUNCTION_FLOOR) {
+        const char *slope_of = named(b, 'd');
+        line(b, at_format(a, "const double %s = %s;", slope_of, by));
+        samples_move(b, all.d, all.own, x, slope_of);
+    }
     samples_take_e(b, all);
     return all;
 }
@@ -77,38 +107,35 @@ void samples_keep(block *b, at_expr *const *own, pair x) {
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-static const pair reduced = {"s", "e", "d"};
+const pair samples_reduced = {.v = "s", .e = "e", .d = "d", .own = "own"};
 
-void samples_begin(block *b, at_expr *const *own) {
-    line(b, at_format(b->m->arena, "double d[%d] = {0};", NAIVE_SAMPLES));
+void samples_begin_sum(block *b, at_expr *const *own) {
+    line(b, at_format(b->m->arena, "double d[%d] = {0}, own = 0;", NAIVE_SAMPLES));
     line(b, at_format(b->m->arena, "unsigned long bits = (unsigned long)(%s);",
                       naive_own_index(b->m, own)));
 }
 
-void samples_add_term(block *b, pair x) { samples_move(b, reduced.d, x, "1"); }
-
 void samples_multiply(block *b, pair x) {
     at_arena *a = b->m->arena;
-    const char *own = at_format(a, "%s * %s * s * s + " SMALLEST, x.v, x.v);
+    line(b,
+         at_format(a, "own = own * %s * %s + %s * %s * s * s + " SMALLEST ";", x.v, x.v, x.v, x.v));
     line(b, at_format(a, "for (int k = 0; k < %d; k++) d[k] *= %s;", NAIVE_SAMPLES, x.v));
-    samples_move(b, reduced.d, x, "s");
-    samples_move(b, reduced.d, (pair){x.v, own, NULL}, "1");
+    samples_move(b, "d", "own", x, "s");
 }
 
 void samples_choose(block *b, pair x, const char *better, const char *close) {
     at_arena *a = b->m->arena;
-    const char *other = named(b, 'd');
-    line(b, at_format(a, "double %s[%d] = {0};", other, NAIVE_SAMPLES));
-    samples_move(b, other, x, "1");
+    const char *of_x = samples_of(b, x), *other = no_samples(b);
+    move(b, other, of_x, "1");
     line(b, at_format(a, "if (%s) %s_larger(d, %s);", close, b->m->entry, other));
     line(b, at_format(a, "else if (%s) for (int k = 0; k < %d; k++) d[k] = %s[k];", better,
                       NAIVE_SAMPLES, other));
     line(b, at_format(a, "e = %s_square(d);", b->m->entry));
 }
 
-void samples_end(block *b, const char *own) {
-    if (own) samples_move(b, reduced.d, (pair){"s", own, NULL}, "1");
-    line(b, at_format(b->m->arena, "e = %s_square(d);", b->m->entry));
+void samples_end_sum(block *b, const char *own) {
+    if (own) line(b, at_format(b->m->arena, "own += %s;", own));
+    line(b, at_format(b->m->arena, "e = %s_square(d) + 16 * own;", b->m->entry));
 }
 
 /* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean
@@ -128,8 +155,11 @@ void naive_sample_helpers(const naive *m, at_text *out) {
                  "static inline void %1$s_move(double *d, const double *from, double by) {\n"
                  "    for (int k = 0; k < %2$d; k++) {\n"
                  "        const double moved = from[k] * by;\n"
-                 "        if (moved == moved) d[k] += moved;\n"
+                 "        d[k] += moved == moved ? moved : 0;\n"
                  "    }\n"
+                 "}\n"
+                 "static inline void %1$s_add(double *d, const double *from) {\n"
+                 "    for (int k = 0; k < %2$d; k++) d[k] += from[k];\n"
                  "}\n"
                  "static inline double %1$s_square(const double *d) {\n"
                  "    double sum = 0;\n"
