@@ -1,8 +1,8 @@
-/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or is of a cycle,
- * which it keeps beside each element: how far it is off after roundings of random signs. They go
- * from step to step by the derivatives, signs and all, so that errors of one origin add up or cancel
- * as they do. What roundings on the way to an element add is kept as one square until the element
- * is stored. */
+/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or is of a
+ * cycle, which it keeps beside each element: how far it is off after roundings of random signs.
+ * They go from step to step by the derivatives, signs and all, so that errors of one origin add up
+ * or cancel as they do. What roundings on the way to an element add is kept as one square until the
+ * element is stored. */
 #include "schedule/reference_pairs.h"
 
 #include <string.h>
