@@ -4,14 +4,32 @@
 #include <math.h>
 #include <string.h>
 
+/* The C for all shapes, called with the shape at hand. */
+static void general_source(fixture *f, at_text *out, int64_t *workspace_bytes) {
+    const int n = f->symbols.names.len;
+    int64_t *least = AT_NEW_ARRAY(f->arena, int64_t, n + 1);
+    const at_general g = {.compute = f->compute, .num_args = n, .least = least};
+    for (int i = 0; i < n; i++) least[i] = INT32_MIN;
+    at_general_c(f->arena, &g, "general", out);
+    at_text_add(out, "int reference(void *const buf[], void *workspace, void *par) {\n"
+                     "    static const long args[] = {");
+    for (int i = 0; i < n; i++) at_text_addf(out, "%lldL, ", (long long)f->values[i]);
+    at_text_add(out, "0};\n    long elements[16], bytes;\n    (void)par;\n"
+                     "    if (!general_sizes(args, elements, &bytes)) return 1;\n"
+                     "    general(args, buf, workspace);\n    return 0;\n}\n");
+    *workspace_bytes = 1 << 20;
+}
+
 /* Compiles without a warning and runs. */
-static void check_reference(fixture *f, const char *what) {
+static void check_c(fixture *f, const char *what, bool for_all_shapes) {
     at_text source = {0};
     int64_t workspace_bytes, **extents;
     assert_ok(f, at_compute_interpret(f->arena, f->compute, f->values, f->data, &f->err));
     assert_ok(f, at_compute_extents(f->arena, f->compute, f->values, &extents, &f->err));
-    assert_ok(f, at_compute_reference_c(f->arena, f->compute, f->values, "reference", &source,
-                                        &workspace_bytes, &f->err));
+    if (for_all_shapes) general_source(f, &source, &workspace_bytes);
+    else
+        assert_ok(f, at_compute_reference_c(f->arena, f->compute, f->values, "reference", &source,
+                                            &workspace_bytes, &f->err));
     naive_entry *run = fixture_compile(f, source.data);
     void *buf[16] = {0};
     const float *expected[16];
@@ -37,6 +55,11 @@ static void check_reference(fixture *f, const char *what) {
         if (memcmp(buf[i], expected[i], (size_t)size[i]))
             fail_msg("%s differs:\n%s", what, source.data);
     at_text_free(&source);
+}
+
+static void check_reference(fixture *f, const char *what) {
+    check_c(f, what, false);
+    check_c(f, what, true);
 }
 
 static void test_examples(void **state) {
