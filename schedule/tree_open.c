@@ -130,6 +130,43 @@ static outline_node *cycle_nest(outline *o, const at_compute *c, const at_cycle 
     return outer;
 }
 
+/* A leaf of another stage of the cycle; NULL: none has one. */
+static outline_node *leaf_of_cycle(const outline *o, const at_compute *c, const at_cycle *cycle) {
+    outline_node *leaf = NULL;
+    for (int i = 0; i < cycle->num && !leaf; i++)
+        leaf = outline_leaf(o, c->tensors[cycle->stages[i]].name);
+    return leaf;
+}
+
+static bool has_later(const at_compute *c, const outline_node *n, int cycle, int stage) {
+    const int own = n->stage ? at_compute_find(c, n->stage) : -1;
+    if (own > stage && c->tensors[own].cycle == cycle) return true;
+    for (const outline_node *x = n->child; x; x = x->next)
+        if (has_later(c, x, cycle, stage)) return true;
+    return false;
+}
+
+/* A stage in the loops of the steps of a leaf of its cycle, before the stages below it there. */
+static void stand_in_steps(outline *o, const at_compute *c, const at_cycle *cycle, int stage,
+                           outline_node *beside) {
+    const at_tensor *t = &c->tensors[stage];
+    outline_node *nest = plain_nest(o, t, cycle->steps), *leaf = nest, *inner = NULL;
+    while (!leaf->stage) leaf = leaf->child;
+    for (int k = 0; k < cycle->depth; k++) {
+        if (!(cycle->steps >> k & 1)) continue;
+        leaf->index[k] = beside->index[k];
+        for (int d = 0; d < leaf->index[k].len; d++) {
+            outline_node *loop = outline_loop(beside, leaf->index[k].data[d]), *x = loop;
+            while (x && x != inner) x = x->parent;
+            if (x || !inner) inner = loop; /* it stands inside of the one before */
+        }
+    }
+    outline_node *later = inner ? inner->child : o->root;
+    while (later && !has_later(c, later, t->cycle, stage)) later = later->next;
+    if (later) outline_insert(o, later, true, nest);
+    else outline_append(o, inner, nest);
+}
+
 static bool reads_inside(const at_compute *c, const outline_node *n, const bool *readers) {
     if (n->stage) return readers[at_compute_find(c, n->stage)];
     for (const outline_node *x = n->child; x; x = x->next)
@@ -160,6 +197,12 @@ at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, a
     for (int i = c->num_tensors - 1; i >= 0; i--) { /* each before what reads it */
         if (!lacking[i]) continue;
         const at_cycle *cycle = at_cycle_of(c, i);
+        outline_node *beside = cycle ? leaf_of_cycle(&o, c, cycle) : NULL;
+        if (beside) {
+            stand_in_steps(&o, c, cycle, i, beside);
+            lacking[i] = false;
+            continue;
+        }
         outline_node *nest = cycle ? cycle_nest(&o, c, cycle, lacking)
                                    : plain_nest(&o, &c->tensors[i], 0),
                      *reader = o.root;

@@ -103,6 +103,7 @@ static void begun_by_hand(void **state) {
         {"depthwise_conv2d", "N=3,H=7,W=9,C=12,K=3,S=2,P=1"},
         {"norm", "B=3,M=7,N=12"},
         {"capsule_conv2d", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2"},
+        {"tests/te/cycles", "T=5,B=3,H=19"},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 1);

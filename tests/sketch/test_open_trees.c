@@ -10,6 +10,11 @@
     "e[i:M, j:N] = exp(x[i, j] - most[i])\ntotal[i:M] = sum(k:N) e[i, k]\n"                        \
     "out[i:M, j:N] = e[i, j] / total[i]\n"
 
+#define NET                                                                                        \
+    "args T=5, H=19\nx[T, H] : input\nu[H, H] : weight\n"                                          \
+    "s[t:T, j:H] = sum(k:H) (t > 0 ? u[j, k]*h[t - 1, k] : 0)\n"                                   \
+    "h[t:T, j:H] = min(max(x[t, j] + s[t, j], -2), 2)\n"
+
 /* What rules make of a tree that somebody began: the tree of the first sketch, and how many
  * sketches and knobs of the first there are. */
 static void begun(void **state) {
@@ -105,6 +110,34 @@ static void begun(void **state) {
                  "    j0, j1:vec =>\n"
                  "        @e = i, {j0, j1}/j\n",
          NULL, 1, 4},
+        /* a stage of a cycle in the loops of the steps of another one, in its place there */
+        {NET "schedule\n"
+             "t0, t1 =>\n"
+             "    j0, k, j1:vec =>\n"
+             "        @s = {t0, t1}/t, {j0, j1}/j  // k\n",
+         "j0, k, j1 =>\n"
+         "    @u_packed = j0, k, j1\n"
+         "t0, t1, j0 =>\n"
+         "    k, j1:vec =>\n"
+         "        @s = {t0, t1}/t, {j0, j1}/j  // k\n"
+         "    j1:vec =>\n"
+         "        @h = {t0, t1}/t, {j0, j1}/j\n",
+         1, 2},
+        {NET "schedule\n"
+             "step =>\n"
+             "    j =>\n"
+             "        @h = {step}/t, j\n",
+         "j0, k0, k1, j1 =>\n"
+         "    @u_packed = j0, k0, k1, j1\n"
+         "step =>\n"
+         "    j0:para =>\n"
+         "        k0, k1:unroll, j1:vec =>\n"
+         "            @s_sum = step, {j0, j1}/j  // {k0, k1}/k\n"
+         "        j1:vec =>\n"
+         "            @s = step, {j0, j1}/j\n"
+         "    j =>\n"
+         "        @h = step, j\n",
+         1, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
