@@ -10,15 +10,21 @@
 
 #include <string.h>
 
+/* Statements as they were before tiles were made of them. */
+typedef struct {
+    const at_ir *list;
+    int *accesses; /* [tensor] how often they read or write it; NULL: nobody has asked */
+} untiled;
+
 typedef struct {
     at_low *l;
     struct {
-        int sym;             /* loop, or -1: an if */
-        const at_ir *body;   /* as it was before tiles were made in it */
-        const at_ir *beside; /* of an if: the branch that is not taken */
+        int sym; /* loop, or -1: an if */
+        untiled body;
+        untiled beside; /* of an if: the branch that is not taken */
     } path[AT_MOST_DEPTH];
     int depth;
-    const at_ir *root;
+    untiled root;
 } tiler;
 
 static at_ir *tile_list(tiler *x, at_ir *list);
@@ -74,20 +80,29 @@ static bool writes(const at_ir *n, int tensor) {
     return false;
 }
 
-/* How often statements of a list read or write a tensor. */
-static int count_value(const at_value *v, int tensor) {
-    return (v->op == AT_V_LOAD && v->tensor == tensor) + (v->a ? count_value(v->a, tensor) : 0) +
-           (v->b ? count_value(v->b, tensor) : 0);
+/* How often statements of a list read or write each tensor. */
+static void count_value(const at_value *v, int *accesses) {
+    if (v->op == AT_V_LOAD) accesses[v->tensor]++;
+    if (v->a) count_value(v->a, accesses);
+    if (v->b) count_value(v->b, accesses);
 }
 
-static int count_accesses(const at_ir *list, int tensor) {
-    int n = 0;
+static void count_accesses(const at_ir *list, int *accesses) {
     for (; list; list = list->next) {
-        n += count_accesses(list->child, tensor) + count_accesses(list->other, tensor);
-        if (list->kind == AT_IR_STMT)
-            n += (list->stmt.tensor == tensor) + count_value(list->stmt.val, tensor);
+        count_accesses(list->child, accesses);
+        count_accesses(list->other, accesses);
+        if (list->kind != AT_IR_STMT) continue;
+        accesses[list->stmt.tensor]++;
+        count_value(list->stmt.val, accesses);
     }
-    return n;
+}
+
+static int accesses_before(const tiler *x, untiled *of, int tensor) {
+    if (!of->accesses) {
+        of->accesses = AT_NEW_ARRAY(x->l->arena, int, x->l->num_tensors);
+        count_accesses(of->list, of->accesses);
+    }
+    return of->accesses[tensor];
 }
 
 /* ---- tensors in registers -------------------------------------------------------------------- */
@@ -125,21 +140,20 @@ static void fixed_list(fixed_query *q, const at_ir *list) {
     }
 }
 
-/* Is everything that touches this tensor inside `list`, at addresses that registers can stand for?
- */
-static bool is_local(const tiler *x, const at_ir *list, int tensor) {
+/* Is everything that touches this tensor inside `list`, which does so `mine` times, at addresses
+ * that registers can stand for? */
+static bool is_local(tiler *x, const at_ir *list, int mine, int tensor) {
     const at_low *l = x->l;
     const at_buffer *b = &l->buffers[tensor];
-    if (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD) return false;
-    int mine = count_accesses(list, tensor), first = 0;
-    if (!mine) return false;
-    const at_ir *scope =
-        b->line_sym < 0 ? x->root : NULL; /* where one life of the storage begins and ends */
+    if (!mine || (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD)) return false;
+    int first = 0;
+    untiled *scope =
+        b->line_sym < 0 ? &x->root : NULL; /* where one life of the storage begins and ends */
     for (int i = 0; i < x->depth; i++)
-        if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body, first = i;
+        if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = &x->path[i].body, first = i;
     if (!scope) return false;
-    for (int i = first; i < x->depth; i++) mine += count_accesses(x->path[i].beside, tensor);
-    if (count_accesses(scope, tensor) != mine) return false;
+    for (int i = first; i < x->depth; i++) mine += accesses_before(x, &x->path[i].beside, tensor);
+    if (accesses_before(x, scope, tensor) != mine) return false;
     fixed_query q = {x->l, tensor, at_counted_loops(list), at_ir_loops(list), NULL, true};
     fixed_list(&q, list);
     return q.ok;
@@ -157,9 +171,11 @@ typedef struct {
 
 #define MAX_GROUPS 8 /* of one beginning */
 
-static bool *locals_of(const tiler *x, const at_ir *list) {
+static bool *locals_of(tiler *x, const at_ir *list) {
     bool *local = AT_NEW_ARRAY(x->l->arena, bool, x->l->num_tensors);
-    for (int t = 0; t < x->l->num_tensors; t++) local[t] = is_local(x, list, t);
+    int *accesses = AT_NEW_ARRAY(x->l->arena, int, x->l->num_tensors);
+    count_accesses(list, accesses);
+    for (int t = 0; t < x->l->num_tensors; t++) local[t] = is_local(x, list, accesses[t], t);
     return local;
 }
 
@@ -174,7 +190,7 @@ static bool gains(const tiler *x, const at_ir *n, const at_ir *end, const bool *
 
 /* The groups that begin with n, each longer than the one before: up to where a tensor written by n
  * is used up, so that it lives in registers; then up to where another that the group writes is. */
-static int find_groups(const tiler *x, at_ir *n, const at_ir *run_end, group *groups) {
+static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) {
     at_low *l = x->l;
     int count = 0;
     at_ir *list = at_ir_copy(l, n), *last = list;
@@ -215,8 +231,7 @@ static const char *not_a_tile(const at_low *l, const at_ir *n) {
         return at_counted_loops(n->child) ? "leaves of several tensors stand in it, and loops"
                                           : "leaves of several tensors stand in it";
     return "it holds a condition, a parallel loop, a loop of steps, or addresses and bounds that "
-           "are "
-           "no sums of loops";
+           "are no sums of loops";
 }
 
 /* A loop that stays C. */
@@ -284,7 +299,8 @@ static at_ir *tile_inside(tiler *x, at_ir *n) {
     }
     note_opened(x->l, n);
     int here = x->depth++;
-    at_ir *body = at_ir_copy_list(x->l, n->child), *other = at_ir_copy_list(x->l, n->other);
+    const untiled body = {.list = at_ir_copy_list(x->l, n->child)},
+                  other = {.list = at_ir_copy_list(x->l, n->other)};
     x->path[here].sym = n->kind == AT_IR_LOOP ? n->loop.sym : -1;
     x->path[here].body = body;
     x->path[here].beside = other;
@@ -364,9 +380,9 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
 }
 
 bool at_pass_tiles(at_low *l) {
-    tiler x = {.l = l, .root = at_ir_copy_list(l, l->root)};
+    tiler x = {.l = l, .root = {.list = at_ir_copy_list(l, l->root)}};
     l->root = tile_list(&x, l->root);
-    x.root = at_ir_copy_list(l, l->pack_root);
+    x.root = (untiled){.list = at_ir_copy_list(l, l->pack_root)};
     l->pack_root = tile_list(&x, l->pack_root);
     note_calls(l, l->root);
     note_calls(l, l->pack_root);

@@ -141,11 +141,13 @@ static const at_expr *const *reads_unbounded(at_arena *a, const at_expr *const *
     return out;
 }
 
-/* What a stage reads that is nothing but a read, under a condition or not; NULL: it is more. */
-static const at_expr *passed_on(at_arena *a, const at_expr *body) {
-    const at_expr *e = body;
+/* What a stage reads that is nothing but a read of what is above, under a condition or not; NULL:
+ * it is more. */
+static const at_expr *passed_on(at_arena *a, const at_compute *c, int stage) {
+    const at_expr *e = c->tensors[stage].body;
     while (e && e->op == AT_X_SELECT) e = e->arg[1];
-    return e && e->op == AT_X_INDEX && !is_listed_inside(e) ? unbounded(a, e) : NULL;
+    const bool is_read = e && e->op == AT_X_INDEX && e->ref < stage && !is_listed_inside(e);
+    return is_read ? unbounded(a, e) : NULL;
 }
 
 /* Sizes that an index of the read depends on, or one of what that passes on. */
@@ -166,7 +168,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
-    out->passed_on = passed_on(a, t->body);
+    out->passed_on = passed_on(a, c, tensor);
     out->is_conditional = out->selects = has_select(t->body);
     for (int r = 0; r < out->num_reads; r++)
         out->is_conditional |= stages[out->read[r]->ref].is_conditional;

@@ -128,21 +128,29 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     return AT_OK;
 }
 
-/* Elements whose limit no float holds, though they are ordinary: what reads itself may enlarge
- * errors from step to step, or not be known not to. */
+/* The root of the mean square of what is finite. */
+static double size_of(const float *x, int64_t n) {
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(x[i])) squares += (double)x[i] * (double)x[i];
+    return sqrt(squares / (double)n);
+}
+
+/* Elements whose limit is larger than they and all others are: what reads itself may enlarge errors
+ * from step to step, or not be known not to. */
 static void warn_of_limits(const at_session *s, const at_tensor *t, const float *x,
                            const float *limit, int64_t n) {
     int64_t count = 0, first = 0;
+    const double size = size_of(x, n);
     for (int64_t i = n - 1; i >= 0; i--)
-        if (isfinite(x[i]) && limit[i] > largest_limit) count++, first = i;
+        if (isfinite(x[i]) && (double)limit[i] > fmax(size, fabs((double)x[i]))) count++, first = i;
     if (!count) return;
-    at_engine_warn(
-        &s->options,
-        at_format(
-            s->scratch,
-            "of %lld of %lld elements of %s no limit of the error is known (%s[%lld] is one): "
-            "they are not checked",
-            (long long)count, (long long)n, t->name, t->name, (long long)first));
+    at_engine_warn(&s->options,
+                   at_format(s->scratch,
+                             "of %lld of %lld elements of %s no limit of the error is known but "
+                             "their own size (%s[%lld] "
+                             "is one): they are not checked",
+                             (long long)count, (long long)n, t->name, t->name, (long long)first));
 }
 
 /* A value that no float holds cannot be checked. With a weight of the user's that is an error,

@@ -180,7 +180,8 @@ typedef struct at_buf {
     int64_t other_offset;
 } at_buf;
 
-#define AT_MAX_BUFS 32
+/* A computation has at most 256 tensors, and a reference two buffers for each output. */
+#define AT_MAX_BUFS 512
 typedef struct at_job {
     at_compiler compiler;
     const char *source;   /* C text (tcc), else NULL */

@@ -383,13 +383,13 @@ static void bound_one(bounder *b, int stage) {
     if (cycle && stage != cycle->stages[0]) return;
     uint32_t steps = cycle ? cycle->steps : 0;
     const int num = cycle ? cycle->num : 1;
-    double inner = 1; /* steps of recurrences within a step */
+    double inner = 0; /* steps within a step: of recurrences, one behind the other */
     for (int k = 0; k < num; k++) {
         const int t = cycle ? cycle->stages[k] : stage;
         const uint32_t own = at_recurrence_of(b->c, t).steps & ~steps;
-        if (own) inner = fmax(inner, num_steps(b, t, own));
+        if (own) inner += num_steps(b, t, own);
     }
-    const double most = num_steps(b, stage, steps) * inner;
+    const double most = num_steps(b, stage, steps) * fmax(inner, 1);
     if (cycle) take_steps(b, cycle->stages, num, most);
     else if (b->c->tensors[stage].is_recurrence) take_steps(b, &stage, 1, most);
     else bound_stage(b, stage);

@@ -45,6 +45,11 @@ int at_cycle_back(const at_compute *c, int stage, const at_expr *read) {
     return same < at_cycle_of(c, stage)->depth ? same : -1;
 }
 
+bool at_cycle_reads_step(const at_compute *c, int stage, const at_expr *read) {
+    const int back = at_cycle_back(c, stage, read);
+    return back < 0 || index_leads(&c->tensors[stage], read, back) == UP_TO;
+}
+
 /* ---- finding them ---------------------------------------------------------------------------- */
 
 static const at_tensor *tensor_of(const finder *f, int t) { return &f->c->pub.tensors[t]; }
@@ -108,8 +113,8 @@ static at_status check_below(finder *f, int stage) {
     for (int i = 0; i < info->num_reads; i++)
         if (info->reads[i]->ref > stage && !is_in(&f->c->pub, stage, info->reads[i]))
             return FAIL_READ(f, info->reads[i],
-                             "\"%s\" is below: a stage reads tensors above it, and of what is "
-                             "below only a stage that reads it, too",
+                             "\"%s\" is below: a stage reads only tensors above it, and stages "
+                             "that read it",
                              info->reads[i]->name);
     return AT_OK;
 }
@@ -131,12 +136,15 @@ static at_status each_read(finder *f, at_cycle *cycle, visit_read *visit) {
 
 static at_status too_early(finder *f, int stage, const at_expr *read) {
     const at_tensor *t = tensor_of(f, stage);
+    const char *stands = read->ref > stage ? at_format(f->arena, ", or \"%s\" stand above \"%s\"",
+                                                       read->name, t->name)
+                                           : "";
     return FAIL_READ(
         f, read,
         "\"%s\" reads \"%s\" where it is not computed yet: stages that read each other "
         "go from step to step along their first axes, and the first index that is not "
-        "the axis itself must be less than the axis, as %s - 1",
-        t->name, read->name, t->num_axes ? t->axes[0].name : "t");
+        "the axis itself must be less than the axis, as %s - 1%s",
+        t->name, read->name, t->num_axes ? t->axes[0].name : "t", stands);
 }
 
 /* A read of a stage that is not above: its step is of so many axes. */
@@ -155,12 +163,20 @@ static at_status find_steps(finder *f, at_cycle *cycle, int stage, const at_expr
     const at_tensor *t = tensor_of(f, stage);
     const int same = num_same(t, read);
     if (same >= cycle->depth) return AT_OK;
-    if (same == read->nargs || same == t->num_axes || index_leads(t, read, same) != BEFORE)
-        return too_early(f, stage, read);
+    const where leads =
+        same < read->nargs && same < t->num_axes ? index_leads(t, read, same) : ELSEWHERE;
+    if (leads != BEFORE && (leads != UP_TO || read->ref >= stage)) return too_early(f, stage, read);
     cycle->steps |= 1u << same;
     if (read->ref == stage && t->is_recurrence) return AT_OK;
     f->c->pub.tensors[stage].is_carried = f->c->pub.tensors[read->ref].is_carried = true;
     return AT_OK;
+}
+
+static const char *axis_text(const finder *f, const at_axis *x) {
+    at_text text = {0};
+    at_text_addf(&text, "%s:", x->name);
+    at_expr_print(&text, x->extent);
+    return at_text_take(f->arena, &text);
 }
 
 /* The axes of the steps are the same in all stages. */
@@ -173,8 +189,8 @@ static at_status check_axes(finder *f, const at_cycle *cycle) {
                 !at_expr_equal(t->axes[k].extent, first->axes[k].extent))
                 return at_lex_fail_at(f->lex, t->line, 1, f->err,
                                       "\"%s\" and \"%s\" read each other step by step: axis %d of "
-                                      "both must have the same name and extent, as %s has",
-                                      t->name, first->name, k + 1, first->axes[k].name);
+                                      "both must be %s",
+                                      t->name, first->name, k + 1, axis_text(f, &first->axes[k]));
     }
     return AT_OK;
 }

@@ -38,6 +38,16 @@ int at_running_lag(const at_tensor *t) { return t->axes[t->num_axes].end->op == 
 
 enum { FAR = INT32_MAX }; /* at least: by an unknown number */
 
+/* The least value of an index, which is 0 or more of every axis; -FAR: it is not known. */
+static int64_t least(const at_tensor *t, const at_expr *e) {
+    if (e->op == AT_X_INT && e->integer < FAR && e->integer > -FAR) return e->integer;
+    if (e->op == AT_X_NAME && e->ref < axes_of(t))
+        return t->axes[e->ref].begin ? least(t, t->axes[e->ref].begin) : 0;
+    if (e->op != AT_X_ADD) return -FAR;
+    const int64_t x = least(t, e->arg[0]), y = least(t, e->arg[1]);
+    return x > -FAR && y > -FAR && x + y < FAR && x + y > -FAR ? x + y : -FAR;
+}
+
 /* By how many steps of the axis an index is at most further than it. */
 static int64_t most_ahead(const at_tensor *t, const at_expr *e, int axis) {
     int64_t x, y;
@@ -50,11 +60,12 @@ static int64_t most_ahead(const at_tensor *t, const at_expr *e, int axis) {
     case AT_X_ADD:
     case AT_X_SUB: {
         const bool second = e->op == AT_X_ADD && e->arg[0]->op == AT_X_INT;
-        const at_expr *number = e->arg[!second];
-        if (number->op != AT_X_INT || number->integer >= FAR || number->integer <= -FAR) return FAR;
-        x = most_ahead(t, e->arg[second], axis);
-        y = e->op == AT_X_ADD ? number->integer : -number->integer;
-        return x < FAR && x + y < FAR && x + y > -FAR ? x + y : FAR;
+        const at_expr *other = e->arg[!second];
+        if (e->op == AT_X_ADD && other->op != AT_X_INT) return FAR;
+        x = most_ahead(t, e->arg[second], axis), y = least(t, other);
+        if (x >= FAR || y <= -FAR) return FAR;
+        x = e->op == AT_X_ADD ? x + y : x - y;
+        return x < FAR && x > -FAR ? x : FAR;
     }
     case AT_X_MIN:
         x = most_ahead(t, e->arg[0], axis), y = most_ahead(t, e->arg[1], axis);
@@ -66,34 +77,35 @@ static int64_t most_ahead(const at_tensor *t, const at_expr *e, int axis) {
     }
 }
 
-/* Does a condition, or that it does not hold, say that an index is less than the axis? */
-static bool says_before(const at_tensor *t, const at_expr *c, bool holds, const at_expr *index,
-                        int axis) {
-    const bool both = c->op == (holds ? AT_X_AND : AT_X_OR);
-    if (c->op == AT_X_NOT) return says_before(t, c->arg[0], !holds, index, axis);
-    if (both)
-        return says_before(t, c->arg[0], holds, index, axis) ||
-               says_before(t, c->arg[1], holds, index, axis);
-    /* less: arg[0] < arg[1] or, of `or_same`, <=; else the other way round */
+/* Does a condition, or that it does not hold, say that an index is so many steps of the axis
+ * further than it, at most? */
+static bool says(const at_tensor *t, const at_expr *c, bool holds, const at_expr *index, int axis,
+                 int64_t most) {
+    if (c->op == AT_X_NOT) return says(t, c->arg[0], !holds, index, axis, most);
+    if (c->op == (holds ? AT_X_AND : AT_X_OR))
+        return says(t, c->arg[0], holds, index, axis, most) ||
+               says(t, c->arg[1], holds, index, axis, most);
+    if (c->op == (holds ? AT_X_EQ : AT_X_NE))
+        return (at_expr_equal(c->arg[0], index) && most_ahead(t, c->arg[1], axis) <= most) ||
+               (at_expr_equal(c->arg[1], index) && most_ahead(t, c->arg[0], axis) <= most);
     const bool less = c->op == AT_X_LT || c->op == AT_X_LE,
                more = c->op == AT_X_GT || c->op == AT_X_GE;
-    bool or_same = c->op == AT_X_LE || c->op == AT_X_GE;
     if (!less && !more) return false;
-    if (!holds) or_same = !or_same;
-    const bool first = less == holds; /* it is arg[0] that is less */
-    return at_expr_equal(c->arg[!first], index) &&
-           most_ahead(t, c->arg[first], axis) < (or_same ? 0 : 1);
+    const bool or_same = (c->op == AT_X_LE || c->op == AT_X_GE) == holds;
+    const at_expr *smaller = c->arg[less != holds], *larger = c->arg[less == holds];
+    return at_expr_equal(smaller, index) && most_ahead(t, larger, axis) <= most + !or_same;
 }
 
-/* Does the read stand only where conditions in e say that one of its indices is less than an axis?
- */
-static bool is_kept_before(const at_tensor *t, const at_expr *e, const at_expr *read, int i,
-                           int axis) {
+/* Does the read stand only where conditions in e say so of its index i and that axis? */
+static bool is_kept(const at_tensor *t, const at_expr *e, const at_expr *read, int i,
+                    int64_t most) {
     if (e == read) return false;
     for (int k = 0; k < e->nargs; k++) {
-        const bool decides = e->op == AT_X_SELECT && k > 0;
-        if (decides && says_before(t, e->arg[0], k == 1, read->arg[i], axis)) continue;
-        if (!is_kept_before(t, e->arg[k], read, i, axis)) return false;
+        const bool decides =
+                       k > 0 && (e->op == AT_X_SELECT || e->op == AT_X_AND || e->op == AT_X_OR),
+                   holds = e->op == AT_X_SELECT ? k == 1 : e->op == AT_X_AND;
+        if (decides && says(t, e->arg[0], holds, read->arg[i], i, most)) continue;
+        if (!is_kept(t, e->arg[k], read, i, most)) return false;
     }
     return true;
 }
@@ -104,8 +116,9 @@ where index_leads(const at_tensor *t, const at_expr *read, int i) {
     if (e->op == AT_X_SUB && e->arg[1]->op == AT_X_INT && !e->arg[1]->integer &&
         e->arg[0]->op == AT_X_NAME && e->arg[0]->ref == i)
         return SAME;
-    if (most_ahead(t, e, i) < 0 || is_kept_before(t, t->body, read, i, i)) return BEFORE;
-    return ELSEWHERE;
+    const int64_t ahead = most_ahead(t, e, i);
+    if (ahead < 0 || is_kept(t, t->body, read, i, -1)) return BEFORE;
+    return ahead == 0 || is_kept(t, t->body, read, i, 0) ? UP_TO : ELSEWHERE;
 }
 
 int recurrence_first(const at_tensor *t, const at_expr *read) {
@@ -126,7 +139,7 @@ static void look(const at_compute *c, const at_expr *e, int tensor, at_recurrenc
     for (int i = first + 1; i < e->nargs; i++) {
         const where w = index_leads(t, e, i);
         if (w == BEFORE) out->back[first] |= 1u << i;
-        if (w == ELSEWHERE) out->across[first] |= 1u << i;
+        if (w == UP_TO || w == ELSEWHERE) out->across[first] |= 1u << i;
     }
 }
 

@@ -25,6 +25,7 @@ static void move(block *b, const char *d, const char *from, const char *by) {
 static const char *samples_of(block *b, pair x) {
     const char *own = x.d ? x.own : x.e;
     if (x.d && !own) return x.d;
+    if (!own) return no_samples(b);
     const char *d = named(b, 'd');
     line(b, at_format(b->m->arena, "double %s[%d];", d, NAIVE_SAMPLES));
     line(b, at_format(b->m->arena, "%s_spread(%s, %s, &bits);", b->m->entry, d, own));
@@ -140,7 +141,7 @@ void samples_end_sum(block *b, const char *own) {
 
 /* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean
  * square: of so few samples it is seldom far too small. What is no number any more is off by any
- * amount. */
+ * amount, and stays so. */
 void naive_sample_helpers(const naive *m, at_text *out) {
     const char *n = m->entry;
     at_text_addf(out,
@@ -155,7 +156,9 @@ void naive_sample_helpers(const naive *m, at_text *out) {
                  "static inline void %1$s_move(double *d, const double *from, double by) {\n"
                  "    for (int k = 0; k < %2$d; k++) {\n"
                  "        const double moved = from[k] * by;\n"
-                 "        d[k] += moved == moved ? moved : 0;\n"
+                 "        d[k] += moved == moved               ? moved\n"
+                 "                : from[k] == 0 || by == 0 ? 0\n"
+                 "                                          : 1.0 / 0.0;\n"
                  "    }\n"
                  "}\n"
                  "static inline void %1$s_add(double *d, const double *from) {\n"

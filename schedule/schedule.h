@@ -233,8 +233,10 @@ bool at_compute_has_recurrence(const at_compute *c); /* or a cycle */
 /* The cycle of a stage; NULL: it is in none. */
 const at_cycle *at_cycle_of(const at_compute *c, int stage);
 /* The axis of its cycle along which a stage's read of a stage goes back to an earlier step; -1: it
- * does not, or is what makes the stage a recurrence. */
+ * does not, or is what makes the stage a recurrence. Then, whether it may be of the same step, too.
+ */
 int at_cycle_back(const at_compute *c, int stage, const at_expr *read);
+bool at_cycle_reads_step(const at_compute *c, int stage, const at_expr *read);
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the
  * arena. AT_E_INPUT for an index outside its tensor, named. It shares nothing with the schedule: it

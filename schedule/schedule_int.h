@@ -55,9 +55,9 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
  * that comes before. */
 int recurrence_first(const at_tensor *t, const at_expr *read);
 /* Whether index i of a read in a stage's body is its axis i itself, at least a step of it before,
- * or neither of the two, as far as the text says: t - 1, k of sum(k:0..t), or where k < t is asked
- * (recurrence.c). */
-typedef enum where { SAME, BEFORE, ELSEWHERE } where;
+ * one or the other, or none of these, as far as the text says: t - 1, k of sum(k:0..t), or where k
+ * < t is asked (recurrence.c). */
+typedef enum where { SAME, BEFORE, UP_TO, ELSEWHERE } where;
 where index_leads(const at_tensor *t, const at_expr *read, int i);
 /* Which stages read each other, once all are resolved, and what of that is an error (cycle.c). */
 at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_error *err);

@@ -174,7 +174,8 @@ static at_status each_read(verifier *v, int rule, int reader, int tensor, const 
         const at_expr *read = info->reads[i];
         if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE) continue;
         const bool is_back = at_cycle_back(v->p->compute, tensor, read) >= 0;
-        if (is_back != (rule == 11) || (read->ref == tensor && !is_back)) continue;
+        if (rule == 11 ? !is_back : !at_cycle_reads_step(v->p->compute, tensor, read)) continue;
+        if (read->ref == tensor && !is_back) continue;
         if (!v->p->dissolved[read->ref]) {
             AT_TRY(visit(v, rule, reader, read, axes));
             continue;
@@ -224,7 +225,8 @@ static at_status check_coverage(verifier *v, int reader, const at_expr *read, co
     if (unsure)
         return BROKEN(v, "rule 5 (coverage): @%s reads @%s, which loop %s may leave out", reads,
                       read->name, loop_name(v, unsure));
-    int axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes, -1);
+    const int back = at_cycle_back(v->p->compute, v->leaves[reader]->tensor, read),
+              axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes, back);
     if (axis < 0) return AT_OK;
     return BROKEN(v, "rule 5 (coverage): @%s reads more of axis %s of @%s than loop %s computes",
                   reads, v->p->compute->tensors[read->ref].axes[axis].name, read->name,

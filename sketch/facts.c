@@ -443,9 +443,11 @@ static bool is_last_read(const at_facts *f, int reader, int stage) {
     return true;
 }
 
-/* The stages of a cycle stand in the loops of its steps, where no other stage is computed whole. */
-static bool may_meet(const at_compute *c, int stage, int reader) {
-    return !c->tensors[reader].cycle || c->tensors[reader].cycle == c->tensors[stage].cycle;
+/* The stages of a cycle stand in the loops of its steps, where no other stage is computed whole.
+ * One that reads itself within a step stands in its own. */
+static bool may_meet(const at_facts *f, int stage, int reader) {
+    const at_tensor *t = f->compute->tensors;
+    return (!t[reader].cycle || t[reader].cycle == t[stage].cycle) && !f->of[reader].inner_steps;
 }
 
 static void find_readers(at_facts *f) {
@@ -456,7 +458,7 @@ static void find_readers(at_facts *f) {
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
         s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
-                              may_meet(c, t, s->reader) && is_element_wise(f, s->reader, t);
+                              may_meet(f, t, s->reader) && is_element_wise(f, s->reader, t);
         s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
     }
 }
@@ -531,6 +533,8 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
         s->steps = x->cycle ? at_cycle_of(c, t)->steps : 0;
+        const at_recurrence own = at_recurrence_of(c, t);
+        s->inner_steps = x->cycle ? (own.steps | own.beyond) & ~s->steps : 0;
         s->is_written = given->written && given->written[t];
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;

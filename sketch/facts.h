@@ -49,6 +49,9 @@ typedef struct at_stage_facts {
      * transposed convolution; inner is the number of those. */
     bool *is_phase;
     uint32_t steps; /* axes that go step by step in loops around all of its cycle, as bits */
+    /* Of a cycle's: axes along which it reads itself within a step, or leads away there, as bits.
+     */
+    uint32_t inner_steps;
     at_access *access;
     int num_accesses;
     double operations; /* of all its elements */

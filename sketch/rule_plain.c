@@ -120,7 +120,9 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1, shared = shared_rows(s, stage);
     const char *outer, *parts[2];
+    if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
     AT_TRY(sketch_vectors(s, stage, &outer, err));
+    if (s->facts->of[stage].inner_steps) return AT_OK;
     if (outer && shared >= 0) return make_shared(s, stage, shared, outer, err);
     if (has_short_rows(s, stage)) {
         AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));

@@ -92,11 +92,31 @@ static int extreme_of_itself(maker *m, int src, int first) {
     return s;
 }
 
+/* The largest of what s has at the step at hand and before. */
+static void finish_largest(maker *m, int u, int s, int first, const int *classes) {
+    const rp_tensor *t = &m->tensor[u];
+    at_text body = {0};
+    char index[RANK][RP_EXPR];
+    int read[RANK];
+    const int k = new_class(m, "k", t->extent[first], NULL);
+    for (int d = 0; d < m->tensor[s].rank; d++) {
+        read[d] = d == first ? -1 : classes[d];
+        snprintf(index[d], RP_EXPR, "%s", d == first ? axis_of(m, k) : t->axis_name[d]);
+    }
+    m->tensor[u].reduction = "max";
+    add_axis(m, u, k, true);
+    at_text_addf(&body, "(%s <= %s ? ", axis_of(m, k), t->axis_name[first]);
+    read_tensor(m, u, s, index, read, &body);
+    at_text_add(&body, " : -9)");
+    finish_stage(m, u, &body, NULL);
+}
+
 int cycle_stage(maker *m, int src) {
     const int rank = m->tensor[src].rank, first = chance(m, 60) ? 0 : below(m, rank);
     int own[RANK], sum_axes[RANK];
     if (chance(m, 25)) return extreme_of_itself(m, src, first);
-    const int s = begin_stage(m, "s"), h = begin_stage(m, "h");
+    const int s = begin_stage(m, "s"), u = chance(m, 25) ? begin_stage(m, "u") : s,
+              h = begin_stage(m, "h");
     at_text body = {0};
     own_axes(m, h, src, own);
     like_axes(m, s, first, own, rank, sum_axes);
@@ -106,10 +126,18 @@ int cycle_stage(maker *m, int src) {
     m->tensor[s].in_cycle = m->tensor[h].in_cycle = true;
     m->tensor[s].stands_with = h;
     finish_sum(m, s, h, first, sum_axes, how);
+    if (u != s) {
+        int largest_axes[RANK];
+        like_axes(m, u, first, own, rank, largest_axes);
+        m->tensor[u].steps = 1u << first;
+        m->tensor[u].in_cycle = true;
+        m->tensor[u].stands_with = h;
+        finish_largest(m, u, s, first, largest_axes);
+    }
     at_text_add(&body, "min(max(");
     read_plain(m, h, src, own, &body);
     at_text_add(&body, chance(m, 50) ? " + " : " - ");
-    read_plain(m, h, s, own, &body);
+    read_plain(m, h, u, own, &body);
     if (chance(m, 40)) {
         at_text_add(&body, " + ");
         read_earlier(m, h, h, first, ONE_BEFORE, -1, NULL, &body);

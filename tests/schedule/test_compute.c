@@ -240,17 +240,17 @@ static const struct {
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = o[i - 1] + x[i]",
      "c:2:10: \"o\" reads \"p\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
-     "less than the axis, as i - 1\no[i:N] = p[i]\n         ^"},
+     "less than the axis, as i - 1, or \"p\" stand above \"o\"\no[i:N] = p[i]\n         ^"},
     {"x[N, M] : input\no[i:N, j:M] = i > 0 ? p[i - 1, j] : 1\np[i:N, j:M] = o[j, i]*x[i, j]",
      "c:3:15: \"p\" reads \"o\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
      "less than the axis, as i - 1\np[i:N, j:M] = o[j, i]*x[i, j]\n              ^"},
     {"x[N, M] : input\no[i:N] = i > 0 ? p[i - 1, 0] : 1\np[k:N, j:M] = o[k]*x[k, j]",
-     "c:3:1: \"p\" and \"o\" read each other step by step: axis 1 of both must have the same name "
-     "and extent, as i has\np[k:N, j:M] = o[k]*x[k, j]\n^"},
+     "c:3:1: \"p\" and \"o\" read each other step by step: axis 1 of both must be i:N\n"
+     "p[k:N, j:M] = o[k]*x[k, j]\n^"},
     {"x[N, M] : input\no[i:N] = i > 0 ? p[i - 1] : 1\np[i:M] = i < N ? o[i] : 0",
-     "c:3:1: \"p\" and \"o\" read each other step by step: axis 1 of both must have the same name "
-     "and extent, as i has\np[i:M] = i < N ? o[i] : 0\n^"},
+     "c:3:1: \"p\" and \"o\" read each other step by step: axis 1 of both must be i:N\n"
+     "p[i:M] = i < N ? o[i] : 0\n^"},
     {"x[N] : input\no[i:N] = i > 0 ? p[i - 1] : 1\nq[i:N] = o[i]\np[i:N] = o[i]*x[i]",
      "c:3:10: \"q\" stands between stages that read each other, and reads \"o\": it stands behind "
      "all of them\nq[i:N] = o[i]\n         ^"},
@@ -276,9 +276,8 @@ static const struct {
     {"x[N] : input\no[i:N, j:M] = o[i - 1]",
      "c:2:15: \"o\" has 2 dimensions, not 1\no[i:N, j:M] = o[i - 1]\n              ^"},
     {"x[N] : input\no[i:N] = p[i]\np[i:N] = x[i]",
-     "c:2:10: \"p\" is below: a stage reads tensors above it, and of what is below only a stage "
-     "that "
-     "reads it, too\no[i:N] = p[i]\n         ^"},
+     "c:2:10: \"p\" is below: a stage reads only tensors above it, and stages that read it\n"
+     "o[i:N] = p[i]\n         ^"},
     {"o[i:N] = p[i]\np[N] : input",
      "c:1:10: \"p\" is below: a stage reads only tensors above it\no[i:N] = p[i]\n         ^"},
     {"x[N] : input\no[i:N] = x[x[i]]",

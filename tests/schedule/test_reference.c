@@ -286,6 +286,9 @@ static void limits_of_steps(void **state) {
                   sqrt(0.25 / 0.75));
     check_samples(X "p[i:N] = i > 0 ? 2 - rsqrt(p[i - 1]) : x[i]*1\no[i:N] = max(p[i], 0)", 100,
                   sqrt((1 + 1) / 0.75));
+    /* What is bounded by a number, of which nothing is off. */
+    check_samples(X "p[i:N] = max((i > 0 ? p[i - 1] : 0) + x[i], -4)\no[i:N] = max(p[i], 0)", 999,
+                  sqrt(1e9 / 3));
     /* Through stages that read each other: of two halves, their sum, and one more; the larger of
      * two equal ones; a factor. */
     check_samples(X "s[i:N] = sum(k:2) (i > 0 ? p[i - 1]*0.5 : 0)\np[i:N] = s[i] + x[i]\n"
