@@ -18,11 +18,12 @@ static at_status put_reader(sketch_state *s, int stage, const char *leaf, const 
                             at_error *err) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *all = s->facts->compute->tensors;
-    at_edit copy = {
+    at_edit e = {
         .kind = AT_EDIT_COPY, .stage = all[stage].name, .copy = AT_COPY_WRITE, .names = {leaf}};
-    at_edit nest = {
-        .kind = AT_EDIT_NEST, .stage = all[f->reader].name, .other = leaf, .loop = loop};
-    return sketch_step(s, f->has_matched_reader ? &nest : &copy, err);
+    if (f->has_matched_reader)
+        e = (at_edit){
+            .kind = AT_EDIT_NEST, .stage = all[f->reader].name, .other = leaf, .loop = loop};
+    return sketch_step(s, &e, err);
 }
 
 /* Rows of a tile, of which each entry of the list is read once; parts: what is left of their axis,
