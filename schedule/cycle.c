@@ -108,6 +108,7 @@ static void add_cycle(finder *f, int stage, at_cycle *out) {
         }
 }
 
+/* All that it reads below is of its cycle. */
 static at_status check_below(finder *f, int stage) {
     const tensor_info *info = &f->c->info[stage];
     for (int i = 0; i < info->num_reads; i++)
@@ -172,6 +173,7 @@ static at_status find_steps(finder *f, at_cycle *cycle, int stage, const at_expr
     return AT_OK;
 }
 
+/* As it is written. */
 static const char *axis_text(const finder *f, const at_axis *x) {
     at_text text = {0};
     at_text_addf(&text, "%s:", x->name);
@@ -195,13 +197,13 @@ static at_status check_axes(finder *f, const at_cycle *cycle) {
     return AT_OK;
 }
 
-/* Read by no stage but those of its cycle at later steps? */
+/* Read by no stage but those of its cycle, at later steps alone? */
 static bool is_result(const finder *f, int stage) {
     const at_compute *c = &f->c->pub;
     for (int t = 0; t < c->num_tensors; t++)
         for (int i = 0; i < f->c->info[t].num_reads; i++) {
             const at_expr *read = f->c->info[t].reads[i];
-            if (read->ref == stage && t != stage && at_cycle_back(c, t, read) < 0) return false;
+            if (read->ref == stage && t != stage && at_cycle_reads_step(c, t, read)) return false;
         }
     return true;
 }

@@ -1,4 +1,4 @@
-/* schedule/verify.c: the eleven rules of a legal tree.
+/* schedule/verify.c: the eleven rules of a legal tree (the last in verify_steps.c).
  *
  *  1 leaf        every stage that is not dissolved has one leaf, a sum also one init
  *  2 axis        each axis of a leaf is counted by its loops, each of them once, to its end
@@ -19,83 +19,6 @@
  * Of a violated program the first violation in this order is reported. It runs for every
  * configuration: all tables are indexed by number, nothing is searched by name. */
 #include "schedule/verify_int.h"
-
-typedef struct verifier {
-    at_arena *arena;
-    const at_program *p;
-    at_error *err;
-    const at_node *at; /* what is looked at */
-    int num_leaves;
-    const at_node **leaves;  /* textual order */
-    const at_node **loops;   /* [id] */
-    int *leaves_below;       /* [loop id] */
-    const at_node **leaf_of; /* [tensor] */
-    const at_node **init_of; /* [tensor] */
-    int *position;           /* [tensor] of its leaf among leaves */
-    int *first_use;          /* [loop id] its members in uses */
-    int num_uses;
-    signed char *uses; /* [leaf][first_use + member]: which axis it counts, -1 none */
-} verifier;
-
-static const at_tensor *stage_of(const verifier *v, const at_node *leaf) {
-    return &v->p->compute->tensors[leaf->tensor];
-}
-
-/* ---- messages ------------------------------------------------------------------------------ */
-
-static void add_loop_name(const verifier *v, const at_node *loop, at_text *out) {
-    if (loop->num_pieces > 1) at_text_add(out, "{");
-    for (int m = 0; m < loop->num_pieces; m++)
-        at_text_addf(out, "%s%s", m ? ", " : "", v->p->piece_names[loop->piece[m]]);
-    if (loop->num_pieces > 1) at_text_add(out, "}");
-}
-
-static const char *loop_name(const verifier *v, const at_node *loop) {
-    at_text t = {0};
-    add_loop_name(v, loop, &t);
-    return at_text_take(v->arena, &t);
-}
-
-#define BROKEN(v, ...) at_fail((v)->err, AT_E_INPUT, __VA_ARGS__)
-
-/* ---- tables -------------------------------------------------------------------------------- */
-
-static void collect(verifier *v, const at_node *n) {
-    for (; n; n = n->next) {
-        if (n->is_leaf) {
-            v->leaves[v->num_leaves++] = n;
-            continue;
-        }
-        v->loops[n->id] = n;
-        v->first_use[n->id] = v->num_uses;
-        v->num_uses += n->num_pieces;
-        int before = v->num_leaves;
-        collect(v, n->child);
-        v->leaves_below[n->id] = v->num_leaves - before;
-    }
-}
-
-static signed char *use(const verifier *v, int leaf, const at_node *loop) {
-    return &v->uses[leaf * v->num_uses + v->first_use[loop->id]];
-}
-
-/* How a leaf uses a loop; a fused loop is used when one of its members is. */
-typedef struct usage {
-    bool spatial, reduce;
-    bool ignores; /* a member that runs more than once */
-} usage;
-
-static usage usage_of(const verifier *v, int leaf, const at_node *loop) {
-    usage u = {0};
-    const signed char *axis = use(v, leaf, loop);
-    int spatial = stage_of(v, v->leaves[leaf])->num_axes;
-    for (int m = 0; m < loop->num_pieces; m++) {
-        if (axis[m] < 0) u.ignores |= loop->piece_extent[m] != 1;
-        else if (axis[m] < spatial) u.spatial = true;
-        else u.reduce = true;
-    }
-    return u;
-}
 
 /* ---- rules 1 and 2 ------------------------------------------------------------------------- */
 
@@ -138,7 +61,7 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
     bool exceeds = false;
     v->at = n;
     for (int i = 0; i < d->n; i++) {
-        signed char *used = use(v, leaf, d->loop[i]) + d->member[i];
+        signed char *used = verify_use(v, leaf, d->loop[i]) + d->member[i];
         if (*used >= 0)
             return BROKEN(v, "rule 2 (axis): loop %s of @%s is used twice",
                           v->p->piece_names[d->loop[i]->piece[d->member[i]]], s->name);
@@ -201,19 +124,13 @@ static at_status check_completion(verifier *v, int reader, const at_expr *read) 
     const at_node *loop;
     common_loops(v->leaves[producer], v->leaves[reader], &loop);
     for (; loop; loop = loop->parent)
-        if (usage_of(v, producer, loop).reduce)
+        if (verify_usage(v, producer, loop).reduce)
             return BROKEN(v,
                           "rule 4 (completion): reduction loop %s of @%s encloses its reader @%s, "
                           "which has to stand behind it",
-                          loop_name(v, loop), read->name, stage_of(v, v->leaves[reader])->name);
+                          verify_loop_name(v, loop), read->name,
+                          stage_of(v, v->leaves[reader])->name);
     return AT_OK;
-}
-
-/* A dyn loop that a leaf does not sum over may run no iteration. */
-static const at_node *unsure_loop(const verifier *v, int leaf, int common) {
-    for (const at_node *n = v->leaves[leaf]->parent; n && n->depth >= common; n = n->parent)
-        if (n->extent < 0 && !usage_of(v, leaf, n).reduce) return n;
-    return NULL;
 }
 
 static at_status check_coverage(verifier *v, int reader, const at_expr *read, const form *axes) {
@@ -221,23 +138,21 @@ static at_status check_coverage(verifier *v, int reader, const at_expr *read, co
     const at_node *deepest;
     int common = common_loops(v->leaves[producer], v->leaves[reader], &deepest);
     const char *reads = stage_of(v, v->leaves[reader])->name;
-    const at_node *unsure = unsure_loop(v, producer, common);
+    const at_node *unsure = verify_unsure_loop(v, producer, common);
     if (unsure)
         return BROKEN(v, "rule 5 (coverage): @%s reads @%s, which loop %s may leave out", reads,
-                      read->name, loop_name(v, unsure));
+                      read->name, verify_loop_name(v, unsure));
     const int back = at_cycle_back(v->p->compute, v->leaves[reader]->tensor, read),
               axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes, back);
     if (axis < 0) return AT_OK;
     return BROKEN(v, "rule 5 (coverage): @%s reads more of axis %s of @%s than loop %s computes",
                   reads, v->p->compute->tensors[read->ref].axes[axis].name, read->name,
-                  loop_name(v, deepest));
+                  verify_loop_name(v, deepest));
 }
-
-static at_status check_back(verifier *v, int reader, const at_expr *read, const form *axes);
 
 static at_status check_read(verifier *v, int rule, int reader, const at_expr *read,
                             const form *axes) {
-    if (rule == 11) return check_back(v, reader, read, axes);
+    if (rule == 11) return verify_back(v, reader, read, axes);
     if (rule == 3) return check_order(v, reader, read);
     if (rule == 4) return check_completion(v, reader, read);
     return check_coverage(v, reader, read, axes);
@@ -270,19 +185,19 @@ static at_status check_init(verifier *v, int init) {
     const at_node *shared;
     int common = common_loops(start, sum, &shared);
     for (const at_node *n = shared; n; n = n->parent)
-        if (usage_of(v, leaf, n).reduce)
+        if (verify_usage(v, leaf, n).reduce)
             return BROKEN(v, "rule 6 (init): reduction loop %s of @%s encloses its init",
-                          loop_name(v, n), name);
+                          verify_loop_name(v, n), name);
     for (const at_node *n = sum->parent; n && n->depth >= common; n = n->parent)
-        if (usage_of(v, leaf, n).ignores)
+        if (verify_usage(v, leaf, n).ignores)
             return BROKEN(v,
                           "rule 6 (init): loop %s is ignored by @%s inside its init: the sum "
                           "would be added %lld times",
-                          loop_name(v, n), name, (long long)n->extent);
-    const at_node *unsure = unsure_loop(v, init, common);
+                          verify_loop_name(v, n), name, (long long)n->extent);
+    const at_node *unsure = verify_unsure_loop(v, init, common);
     if (unsure)
         return BROKEN(v, "rule 6 (init): loop %s may leave out the init of @%s",
-                      loop_name(v, unsure), name);
+                      verify_loop_name(v, unsure), name);
     int axis = uninitialised_axis(start, sum, common);
     if (axis < 0) return AT_OK;
     return BROKEN(v, "rule 6 (init): the init of @%s does not start what @%s sums, along axis %s",
@@ -304,7 +219,8 @@ static at_status check_dyn(verifier *v, const at_node *loop) {
                 return BROKEN(v,
                               "rule 7 (dyn): loop %s of @%s must be inside loop %s, on which its "
                               "bounds depend",
-                              loop_name(v, loop), s->name, loop_name(v, leaf->axes[i].loop[d]));
+                              verify_loop_name(v, loop), s->name,
+                              verify_loop_name(v, leaf->axes[i].loop[d]));
     }
     return AT_OK;
 }
@@ -328,7 +244,8 @@ static int first_leaf(const verifier *v, const at_node *loop) {
 static at_status check_constant(verifier *v, const at_node *loop) {
     v->at = loop;
     if (loop->extent >= 0 || loop->ann != AT_ANN_UNROLL) return AT_OK;
-    return BROKEN(v, "rule 8 (unroll): loop %s must have a constant extent", loop_name(v, loop));
+    return BROKEN(v, "rule 8 (unroll): loop %s must have a constant extent",
+                  verify_loop_name(v, loop));
 }
 
 /* One leaf below; where a reduction is unrolled inside, as in "xi:vec, ki:unroll", also its init.
@@ -341,17 +258,17 @@ static at_status check_vec(verifier *v, const at_node *loop) {
     bool init_and_sum = count == 2 && leaf[0]->is_init && leaf[0]->tensor == leaf[1]->tensor;
     if (count != 1 && !init_and_sum)
         return BROKEN(v, "rule 8 (vec): loop %s must have one leaf below, it has %d",
-                      loop_name(v, loop), count);
+                      verify_loop_name(v, loop), count);
     for (int i = 0; i < count; i++) {
-        usage u = usage_of(v, first + i, loop);
+        usage u = verify_usage(v, first + i, loop);
         if (!u.spatial && !u.reduce)
             return BROKEN(v, "rule 8 (vec): loop %s must count axes or reductions of @%s",
-                          loop_name(v, loop), name);
+                          verify_loop_name(v, loop), name);
     }
     const at_node *inside = first_not_unrolled(loop->child);
     if (inside)
         return BROKEN(v, "rule 8 (vec): loop %s of @%s has loop %s inside, which is not unroll",
-                      loop_name(v, loop), name, loop_name(v, inside));
+                      verify_loop_name(v, loop), name, verify_loop_name(v, inside));
     return AT_OK;
 }
 
@@ -361,12 +278,12 @@ static at_status check_para(verifier *v, const at_node *loop) {
     for (const at_node *n = loop->parent; n; n = n->parent)
         if (n->ann != AT_ANN_NONE)
             return BROKEN(v, "rule 9 (para): loop %s must not be inside %s loop %s",
-                          loop_name(v, loop), words[n->ann], loop_name(v, n));
+                          verify_loop_name(v, loop), words[n->ann], verify_loop_name(v, n));
     int first = first_leaf(v, loop);
     for (int i = first; i < first + v->leaves_below[loop->id]; i++)
-        if (usage_of(v, i, loop).reduce)
-            return BROKEN(v, "rule 9 (para): loop %s is a reduction of @%s", loop_name(v, loop),
-                          stage_of(v, v->leaves[i])->name);
+        if (verify_usage(v, i, loop).reduce)
+            return BROKEN(v, "rule 9 (para): loop %s is a reduction of @%s",
+                          verify_loop_name(v, loop), stage_of(v, v->leaves[i])->name);
     return AT_OK;
 }
 
@@ -379,134 +296,13 @@ static at_status check_privacy(verifier *v) {
         const at_node *around = scope[v->leaves[i]->tensor];
         v->at = v->leaves[i];
         for (const at_node *n = v->leaves[i]->parent; n && n != around; n = n->parent)
-            if (n->ann == AT_ANN_PARA && usage_of(v, i, n).ignores)
+            if (n->ann == AT_ANN_PARA && verify_usage(v, i, n).ignores)
                 return BROKEN(v,
                               "rule 10 (privacy): @%s ignores para loop %s and is not private to "
                               "its iterations",
-                              stage_of(v, v->leaves[i])->name, loop_name(v, n));
+                              stage_of(v, v->leaves[i])->name, verify_loop_name(v, n));
     }
     return AT_OK;
-}
-
-/* ---- rule 11 ------------------------------------------------------------------------------- */
-
-/* Does this digit turn outside of that one? */
-static bool turns_outside(const at_digits *x, int i, const at_digits *y, int k) {
-    if (x->loop[i] == y->loop[k]) return x->member[i] < y->member[k];
-    return x->loop[i]->depth < y->loop[k]->depth;
-}
-
-/* The loop of an axis that does not go from step to step, inside of those before it; NULL: all do.
- */
-static const at_node *out_of_step(const at_digits *d) {
-    for (int i = 0; i < d->n; i++) {
-        if (d->loop[i]->ann == AT_ANN_PARA || d->loop[i]->ann == AT_ANN_VEC) return d->loop[i];
-        if (i + 1 < d->n && !turns_outside(d, i, d, i + 1)) return d->loop[i + 1];
-    }
-    return NULL;
-}
-
-static at_status check_steps(verifier *v, const at_node *n, int axis) {
-    const at_tensor *s = stage_of(v, n);
-    const at_node *loop = out_of_step(&n->axes[axis]);
-    if (!loop) return AT_OK;
-    return BROKEN(v,
-                  "rule 11 (running): @%s runs along axis %s: loop %s must go from step to step, "
-                  "inside of those before it",
-                  s->name, s->axes[axis].name, loop_name(v, loop));
-}
-
-/* All loops of an axis stand outside of all of another one, and none is written out: tiles put what
- * they write out in an order of their own. */
-static at_status check_outside(verifier *v, const at_node *n, int axis, int other) {
-    const at_tensor *s = stage_of(v, n);
-    const at_digits *d = &n->axes[axis], *inner = &n->axes[other];
-    for (int i = 0; i < d->n; i++)
-        for (int k = 0; k < inner->n; k++)
-            if (!turns_outside(d, i, inner, k) || d->loop[i]->ann == AT_ANN_UNROLL)
-                return BROKEN(v,
-                              "rule 11 (running): @%s reads itself across axis %s: loop %s of axis "
-                              "%s must be outside of loop %s, and not unroll",
-                              s->name, s->axes[other].name, loop_name(v, d->loop[i]),
-                              s->axes[axis].name, loop_name(v, inner->loop[k]));
-    return AT_OK;
-}
-
-static at_status check_running(verifier *v, int leaf) {
-    const at_node *n = v->at = v->leaves[leaf];
-    const at_tensor *s = stage_of(v, n);
-    const at_recurrence r = at_recurrence_of(v->p->compute, n->tensor);
-    const uint32_t steps = at_stage_steps(v->p->compute, n->tensor);
-    for (int axis = 0; axis < s->num_axes; axis++) {
-        if (!(steps >> axis & 1)) continue;
-        AT_TRY(check_steps(v, n, axis));
-        for (int other = 0; other < s->num_axes; other++)
-            if (r.across[axis] >> other & 1 ||
-                (r.back[axis] >> other & 1 && out_of_step(&n->axes[other])))
-                AT_TRY(check_outside(v, n, axis, other));
-    }
-    return AT_OK;
-}
-
-/* Do two leaves count their axes by the same loops? */
-static bool same_digits(const at_digits *x, const at_digits *y) {
-    bool same = x->n == y->n;
-    for (int i = 0; i < x->n && same; i++)
-        same = x->loop[i] == y->loop[i] && x->member[i] == y->member[i] &&
-               x->extent[i] == y->extent[i];
-    return same;
-}
-
-/* Of the loops that count an axis the one that does not go from step to step, or is written out, as
- * tiles put what that makes in an order of their own; NULL: none. */
-static const at_node *not_in_steps(const at_digits *d) {
-    for (int i = 0; i < d->n; i++)
-        if (d->loop[i]->ann == AT_ANN_UNROLL) return d->loop[i];
-    return out_of_step(d);
-}
-
-/* A read of an earlier step: both leaves stand in the loops of the steps, and what is read lies
- * within what those outside of the innermost of these have computed. */
-static at_status check_back(verifier *v, int reader, const at_expr *read, const form *axes) {
-    const at_node *r = v->leaves[reader], *w = v->leaf_of[read->ref];
-    const int back = at_cycle_back(v->p->compute, r->tensor, read),
-              producer = v->position[read->ref];
-    const at_digits *d = &r->axes[back];
-    const char *reads = stage_of(v, r)->name, *axis = stage_of(v, r)->axes[back].name;
-    const at_node *loop = not_in_steps(d);
-    if (!same_digits(d, &w->axes[back]))
-        return BROKEN(
-            v,
-            "rule 11 (running): @%s reads an earlier step of @%s along axis %s: both must "
-            "stand in the same loops of it",
-            reads, read->name, axis);
-    if (loop)
-        return BROKEN(v,
-                      "rule 11 (running): @%s reads an earlier step of @%s along axis %s: loop %s "
-                      "must go from step to step, inside of those before it, and not unroll",
-                      reads, read->name, axis, loop_name(v, loop));
-    if (!d->n) return AT_OK;
-    const int common = d->loop[d->n - 1]->depth + 1;
-    for (loop = d->loop[d->n - 1]; loop; loop = loop->parent)
-        if (usage_of(v, producer, loop).reduce)
-            return BROKEN(
-                v,
-                "rule 11 (running): reduction loop %s of @%s stands outside of loop %s, in "
-                "which @%s reads an earlier step of it",
-                loop_name(v, loop), read->name, loop_name(v, d->loop[d->n - 1]), reads);
-    const at_node *unsure = unsure_loop(v, producer, common);
-    if (unsure)
-        return BROKEN(v,
-                      "rule 11 (running): @%s reads an earlier step of @%s, which loop %s may "
-                      "leave out",
-                      reads, read->name, loop_name(v, unsure));
-    const int other = uncovered_axis(v->p, w, common, read, axes, back);
-    if (other < 0) return AT_OK;
-    return BROKEN(v,
-                  "rule 11 (running): @%s reads more of axis %s of an earlier step of @%s than the "
-                  "loops around loop %s have computed",
-                  reads, v->p->compute->tensors[read->ref].axes[other].name, read->name,
-                  loop_name(v, d->loop[d->n - 1]));
 }
 
 /* All rules in their order. */
@@ -525,7 +321,7 @@ static at_status check(verifier *v) {
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
     AT_TRY(check_privacy(v));
     for (int i = 0; i < v->num_leaves; i++)
-        if (leaf_goes_on(v->p, v->leaves[i])) AT_TRY(check_running(v, i));
+        if (leaf_goes_on(v->p, v->leaves[i])) AT_TRY(verify_running(v, i));
     return v->p->compute->num_cycles ? check_readers(v, 11) : AT_OK;
 }
 
@@ -541,7 +337,7 @@ at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {
     v.init_of = AT_NEW_ARRAY(a, const at_node *, num_tensors);
     v.position = AT_NEW_ARRAY(a, int, num_tensors);
     v.uses = AT_NEW_ARRAY(a, signed char, num_leaves *pieces);
-    collect(&v, p->root);
+    verify_collect(&v, p->root);
     if (check(&v) == AT_OK) return AT_OK;
     return p->file && v.at ? at_fail_at(err, "%s:%d: ", p->file, v.at->line) : AT_E_INPUT;
 }
