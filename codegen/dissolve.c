@@ -241,9 +241,9 @@ static void set_dynamic_bounds(scope *s, at_ir *loop, const at_node *n) {
 static bool counts_steps(const at_low *l, const at_node *loop, const at_node *list) {
     for (const at_node *n = list; n; n = n->next) {
         if (counts_steps(l, loop, n->child)) return true;
-        const at_cycle *cycle = n->is_leaf ? at_cycle_of(l->program->compute, n->tensor) : NULL;
-        for (int k = 0; cycle && k < cycle->depth; k++)
-            for (int d = 0; (cycle->steps >> k & 1) && d < n->axes[k].n; d++)
+        const uint32_t steps = n->is_leaf ? at_cycle_steps(l->program->compute, n->tensor) : 0;
+        for (int k = 0; steps >> k; k++)
+            for (int d = 0; (steps >> k & 1) && d < n->axes[k].n; d++)
                 if (n->axes[k].loop[d] == loop) return true;
     }
     return false;

@@ -27,6 +27,14 @@ const at_cycle *at_cycle_of(const at_compute *c, int stage) {
     return number ? &c->cycles[number - 1] : NULL;
 }
 
+uint32_t at_cycle_steps(const at_compute *c, int stage) {
+    const at_cycle *cycle = at_cycle_of(c, stage);
+    uint32_t steps = 0;
+    for (int i = cycle ? c->tensors[stage].step_loop : -1; i >= 0; i = cycle->loops[i].parent)
+        steps |= 1u << cycle->loops[i].axis;
+    return steps;
+}
+
 static bool is_in(const at_compute *c, int stage, const at_expr *read) {
     return c->tensors[stage].cycle && c->tensors[stage].cycle == c->tensors[read->ref].cycle;
 }
@@ -228,14 +236,89 @@ static at_status check_between(finder *f, const at_cycle *cycle) {
     return AT_OK;
 }
 
-static void set_order(finder *f) {
+/* Places stages of a cycle in loops of steps. */
+typedef struct nester {
+    finder *f;
+    at_cycle *cycle;
+    at_step_loop *loops;
+    int *order, num;
+} nester;
+
+/* Who reads whom of some stages, directly or through others of them, but for what is of an earlier
+ * step along axes up to this one: [stage i][stage k]. */
+static bool *reads_within(const nester *n, const int *stages, int num, int axis) {
+    const at_compute *c = &n->f->c->pub;
+    bool *reads = AT_NEW_ARRAY(n->f->arena, bool, num *num);
+    int *place = AT_NEW_ARRAY(n->f->arena, int, c->num_tensors); /* from 1 */
+    for (int i = 0; i < num; i++) place[stages[i]] = i + 1;
+    for (int i = 0; i < num; i++)
+        for (int r = 0; r < n->f->c->info[stages[i]].num_reads; r++) {
+            const at_expr *read = n->f->c->info[stages[i]].reads[r];
+            const int back = at_cycle_back(c, stages[i], read);
+            if (!place[read->ref] || (read->ref == stages[i] && back < 0)) continue;
+            if (back > axis || at_cycle_reads_step(c, stages[i], read))
+                reads[i * num + place[read->ref] - 1] = true;
+        }
+    for (int m = 0; m < num; m++)
+        for (int i = 0; i < num; i++)
+            for (int k = 0; k < num && reads[i * num + m]; k++)
+                reads[i * num + k] |= reads[m * num + k];
+    return reads;
+}
+
+static void place_together(nester *n, const int *stages, int num, int from, int parent);
+
+/* Those that read each other still, and each other one, behind what they read. */
+static void place_apart(nester *n, const int *stages, int num, int axis, int loop) {
+    const bool *reads = reads_within(n, stages, num, axis);
+    bool *placed = AT_NEW_ARRAY(n->f->arena, bool, num);
+    int *group = AT_NEW_ARRAY(n->f->arena, int, num);
+    for (int i = 0; i < num; i++) {
+        int size = 0;
+        bool ready = !placed[i];
+        for (int k = 0; k < num && ready; k++) {
+            const bool mutual = k == i || (reads[i * num + k] && reads[k * num + i]);
+            if (mutual) group[size++] = k;
+            else ready = placed[k] || !reads[i * num + k];
+        }
+        if (!ready) continue;
+        for (int k = 0; k < size; k++) placed[group[k]] = true, group[k] = stages[group[k]];
+        if (size > 1 || reads[i * num + i]) place_together(n, group, size, axis + 1, loop);
+        else n->order[n->num++] = stages[i];
+        i = -1; /* others may be ready now */
+    }
+}
+
+/* In a loop along the next axis along which one of them reads an earlier step. */
+static void place_together(nester *n, const int *stages, int num, int from, int parent) {
+    const at_compute *c = &n->f->c->pub;
+    int *own = at_copy(n->f->arena, stages, sizeof *own * (size_t)num), axis = n->cycle->depth;
+    bool *in = AT_NEW_ARRAY(n->f->arena, bool, c->num_tensors);
+    for (int i = 0; i < num; i++) in[own[i]] = true;
+    for (int i = 0; i < num; i++)
+        for (int r = 0; r < n->f->c->info[own[i]].num_reads; r++) {
+            const at_expr *read = n->f->c->info[own[i]].reads[r];
+            const int back = in[read->ref] ? at_cycle_back(c, own[i], read) : -1;
+            if (back >= from && back < axis) axis = back;
+        }
+    const int loop = n->cycle->num_loops++;
+    n->loops[loop] = (at_step_loop){axis, parent};
+    for (int i = 0; i < num; i++) n->f->c->pub.tensors[own[i]].step_loop = loop;
+    place_apart(n, own, num, axis, loop);
+}
+
+static void set_order(finder *f, at_cycle *cycles) {
     at_compute *c = &f->c->pub;
-    int *order = AT_NEW_ARRAY(f->arena, int, c->num_tensors), n = 0;
+    int *order = AT_NEW_ARRAY(f->arena, int, c->num_tensors), num = 0;
     for (int t = 0; t < c->num_tensors; t++) {
-        const at_cycle *cycle = at_cycle_of(c, t);
-        if (!cycle) order[n++] = t;
-        for (int i = 0; cycle && t == cycle->stages[cycle->num - 1] && i < cycle->num; i++)
-            order[n++] = cycle->stages[i];
+        at_cycle *cycle = c->tensors[t].cycle ? &cycles[c->tensors[t].cycle - 1] : NULL;
+        if (!cycle) order[num++] = t;
+        if (!cycle || t != cycle->stages[cycle->num - 1]) continue;
+        nester n = {.f = f, .cycle = cycle, .order = order, .num = num};
+        n.loops = AT_NEW_ARRAY(f->arena, at_step_loop, cycle->num * cycle->depth);
+        cycle->loops = n.loops;
+        place_together(&n, cycle->stages, cycle->num, 0, -1);
+        num = n.num;
     }
     c->order = order;
 }
@@ -259,6 +342,6 @@ at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_
     }
     for (int t = 0; t < n; t++)
         if (c->pub.tensors[t].cycle) c->pub.tensors[t].is_output = is_result(&f, t);
-    set_order(&f);
+    set_order(&f, cycles);
     return AT_OK;
 }

@@ -117,6 +117,7 @@ typedef struct at_tensor {
     bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */
     int cycle;          /* of which cycle it is a stage, from 1; 0: of none */
     bool is_carried;    /* a stage of a cycle that reads, or is read at, an earlier step of it */
+    int step_loop;      /* the innermost of the cycle's loops that it stands in */
     int line;           /* in the text, from 1 */
 } at_tensor;
 
@@ -127,7 +128,14 @@ typedef struct at_cycle {
     const int *stages; /* in text order */
     int depth;         /* so many axes of each, which are the same in all */
     uint32_t steps;    /* those of these axes along which a read goes back */
+    /* Loops of steps that stages share: what goes back along an axis stands in one, and in it those
+     * that do so along a further one in another. [num_loops], outer ones first. */
+    int num_loops;
+    const struct at_step_loop *loops;
 } at_cycle;
+typedef struct at_step_loop {
+    int axis, parent; /* parent: the loop around it, or -1 */
+} at_step_loop;
 
 typedef struct at_compute {
     const char *text, *what;
@@ -136,7 +144,9 @@ typedef struct at_compute {
     at_tensor *tensors; /* in text order; a stage reads only tensors above it, and of its cycle */
     int num_cycles;
     const at_cycle *cycles; /* number 1 first */
-    const int *order;       /* all tensors, each behind what it reads, stages of a cycle together */
+    /* All tensors, each behind what it reads, stages of a cycle together, and of a loop of steps.
+     */
+    const int *order;
 } at_compute;
 
 /* what names the text in errors. AT_E_INPUT with line, column and a caret: unknown names, wrong
@@ -232,6 +242,8 @@ uint32_t at_stage_steps(const at_compute *c, int stage);
 bool at_compute_has_recurrence(const at_compute *c); /* or a cycle */
 /* The cycle of a stage; NULL: it is in none. */
 const at_cycle *at_cycle_of(const at_compute *c, int stage);
+/* The axes of a stage whose loops of steps it shares, as bits; 0: it is in no cycle. */
+uint32_t at_cycle_steps(const at_compute *c, int stage);
 /* The axis of its cycle along which a stage's read of a stage goes back to an earlier step; -1: it
  * does not, or is what makes the stage a recurrence. Then, whether it may be of the same step, too.
  */

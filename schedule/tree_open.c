@@ -114,20 +114,22 @@ static outline_node *plain_nest(const outline *o, const at_tensor *t, uint32_t a
 /* The stages of a cycle that lack a leaf in the loops of its steps. */
 static outline_node *cycle_nest(outline *o, const at_compute *c, const at_cycle *cycle,
                                 const bool *lacking) {
-    const at_tensor *first = &c->tensors[cycle->stages[0]];
-    outline_node *outer = NULL, *inner = NULL;
-    for (int k = 0; k < cycle->depth; k++) {
-        if (!(cycle->steps >> k & 1)) continue;
-        outline_node *loop = outline_new(o);
-        *at_push(o->arena, &loop->pieces) = first->axes[k].name;
-        if (inner) outline_append(o, inner, loop);
-        else outer = loop;
-        inner = loop;
+    outline_node **loops = AT_NEW_ARRAY(o->arena, outline_node *, cycle->num_loops);
+    for (int i = 0; i < c->num_tensors; i++) {
+        const at_tensor *t = &c->tensors[c->order[i]];
+        if (at_cycle_of(c, c->order[i]) != cycle || !lacking[c->order[i]]) continue;
+        outline_node *inside = plain_nest(o, t, at_cycle_steps(c, c->order[i]));
+        for (int k = t->step_loop; k >= 0 && inside; k = cycle->loops[k].parent) {
+            const bool stands = loops[k] != NULL;
+            if (!stands) {
+                loops[k] = outline_new(o);
+                *at_push(o->arena, &loops[k]->pieces) = t->axes[cycle->loops[k].axis].name;
+            }
+            outline_append(o, loops[k], inside);
+            inside = stands ? NULL : loops[k];
+        }
     }
-    for (int i = 0; i < cycle->num; i++)
-        if (lacking[cycle->stages[i]])
-            outline_append(o, inner, plain_nest(o, &c->tensors[cycle->stages[i]], cycle->steps));
-    return outer;
+    return loops[0];
 }
 
 /* A leaf of another stage of the cycle; NULL: none has one. */
@@ -150,10 +152,11 @@ static bool has_later(const at_compute *c, const outline_node *n, int cycle, int
 static void stand_in_steps(outline *o, const at_compute *c, const at_cycle *cycle, int stage,
                            outline_node *beside) {
     const at_tensor *t = &c->tensors[stage];
-    outline_node *nest = plain_nest(o, t, cycle->steps), *leaf = nest, *inner = NULL;
+    outline_node *nest = plain_nest(o, t, at_cycle_steps(c, stage)), *leaf = nest, *inner = NULL;
     while (!leaf->stage) leaf = leaf->child;
+    const uint32_t steps = at_cycle_steps(c, stage);
     for (int k = 0; k < cycle->depth; k++) {
-        if (!(cycle->steps >> k & 1)) continue;
+        if (!(steps >> k & 1)) continue;
         leaf->index[k] = beside->index[k];
         for (int d = 0; d < leaf->index[k].len; d++) {
             outline_node *loop = outline_loop(beside, leaf->index[k].data[d]), *x = loop;

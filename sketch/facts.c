@@ -532,7 +532,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->extent = f.extents[t];
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
-        s->steps = x->cycle ? at_cycle_of(c, t)->steps : 0;
+        s->steps = at_cycle_steps(c, t);
         const at_recurrence own = at_recurrence_of(c, t);
         s->inner_steps = x->cycle ? (own.steps | own.beyond) & ~s->steps : 0;
         s->is_written = given->written && given->written[t];

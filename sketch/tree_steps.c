@@ -251,13 +251,13 @@ static at_status place(tree_steps *s, int i) {
  */
 static void part_cycles(tree_steps *s) {
     const at_compute *c = s->p->compute;
-    for (int i = 0; i < c->num_cycles; i++) {
-        const at_cycle *cycle = &c->cycles[i];
-        int last = cycle->num - 1;
-        while (last > 0 && s->p->dissolved[cycle->stages[last]]) last--;
-        for (int k = 0; k < last; k++)
-            if (!s->p->dissolved[cycle->stages[k]])
-                step(s, AT_EDIT_FISSION, NULL)->stage = c->tensors[cycle->stages[k]].name;
+    int last = -1; /* of the same cycle */
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int t = c->order[i];
+        if (!c->tensors[t].cycle || s->p->dissolved[t]) continue;
+        if (last >= 0 && c->tensors[last].cycle == c->tensors[t].cycle)
+            step(s, AT_EDIT_FISSION, NULL)->stage = c->tensors[last].name;
+        last = t;
     }
 }
 

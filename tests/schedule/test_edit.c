@@ -638,6 +638,34 @@ static void run_on(void **state) {
     end();
 }
 
+/* Stages that read each other stand in loops of steps, inside of which those do that still read
+ * each other there; what stands between comes before. */
+static void plain_cycles(void **state) {
+    (void)state;
+    static const char text[] =
+        "A[I, J] : input\n"
+        "e[i:I, j:J] = j > 0 ? max(h[i, j - 1] - 3, e[i, j - 1] - 1) : -9\n"
+        "b[j:J] = A[0, j]*2\n"
+        "f[i:I, j:J] = i > 0 ? max(h[i - 1, j] - b[j], f[i - 1, j] - 1) : -9\n"
+        "h[i:I, j:J] = max(max(e[i, j], f[i, j]), A[i, j])\n"
+        "out[i:I] = sum(k:J) h[i, k]\n";
+    fixture f;
+    at_tree *plain;
+    at_text printed = {0};
+    fixture_sizes(&f, "I=5, J=4");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    assert_ok(&f, at_edit_plain(f.arena, f.compute, &plain, &f.err));
+    at_tree_print(&printed, plain);
+    assert_string_equal(at_text_str(&printed), "j =>\n    @b = j\n"
+                                               "i =>\n"
+                                               "    j =>\n        @f = i, j\n"
+                                               "    j =>\n        @e = i, j\n"
+                                               "        @h = i, j\n"
+                                               "i, k =>\n    @out = i  // k\n");
+    at_text_free(&printed);
+    fixture_close(&f);
+}
+
 /* A stage leaves the loops that it shares with others, at either end of them. */
 static void fission(void **state) {
     (void)state;
@@ -711,6 +739,7 @@ int main(void) {
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(fission),
+                                       cmocka_unit_test(plain_cycles),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }
