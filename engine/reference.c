@@ -147,9 +147,8 @@ static void warn_of_limits(const at_session *s, const at_tensor *t, const float 
     if (!count) return;
     at_engine_warn(&s->options,
                    at_format(s->scratch,
-                             "of %lld of %lld elements of %s no limit of the error is known but "
-                             "their own size (%s[%lld] "
-                             "is one): they are not checked",
+                             "%lld of %lld elements of %s are not checked: the only known limit of "
+                             "their error is their own size (%s[%lld] is one)",
                              (long long)count, (long long)n, t->name, t->name, (long long)first));
 }
 

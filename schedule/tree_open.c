@@ -152,9 +152,9 @@ static bool has_later(const at_compute *c, const outline_node *n, int cycle, int
 static void stand_in_steps(outline *o, const at_compute *c, const at_cycle *cycle, int stage,
                            outline_node *beside) {
     const at_tensor *t = &c->tensors[stage];
-    outline_node *nest = plain_nest(o, t, at_cycle_steps(c, stage)), *leaf = nest, *inner = NULL;
-    while (!leaf->stage) leaf = leaf->child;
     const uint32_t steps = at_cycle_steps(c, stage);
+    outline_node *nest = plain_nest(o, t, steps), *leaf = nest, *inner = NULL;
+    while (!leaf->stage) leaf = leaf->child;
     for (int k = 0; k < cycle->depth; k++) {
         if (!(steps >> k & 1)) continue;
         leaf->index[k] = beside->index[k];

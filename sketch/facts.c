@@ -533,8 +533,10 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
         s->steps = at_cycle_steps(c, t);
-        const at_recurrence own = at_recurrence_of(c, t);
-        s->inner_steps = x->cycle ? (own.steps | own.beyond) & ~s->steps : 0;
+        if (x->cycle) {
+            const at_recurrence own = at_recurrence_of(c, t);
+            s->inner_steps = (own.steps | own.beyond) & ~s->steps;
+        }
         s->is_written = given->written && given->written[t];
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
