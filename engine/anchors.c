@@ -21,13 +21,10 @@ enum {
     FIRST_SERIES = 11,
     MOST_LINKS = 3
 };
-/* Of long kernels a link has fewer pairs, as many as that holds; under a time limit also as many as
- * that share of what the run has taken holds. */
-static const double link_s = 2, link_share = 0.2;
-/* Where the least number of pairs takes longer than that, a kernel is linked only if it is about
- * the best so far, and once the run has taken so many times as long as the link will. */
-enum { LONG_LINK = 10 };
-#define ABOUT_BEST 1.1
+/* Of long kernels a link has fewer pairs, as many as that holds. */
+static const double link_s = 2;
+/* Only what is about the best so far is linked. */
+static const double about_best = 1.1;
 enum { TIMES_LIMIT = 5 }; /* a job's pairs take at most that part of its time limit */
 /* Pairs of a first anchor with itself. Where fewer fit into that time, its time is the shortest of
  * its samples. */
@@ -299,11 +296,17 @@ at_status at_anchor_first(at_session *s, const char *code_hash, at_known *known,
     return AT_OK;
 }
 
+/* On the scale of the log's costs. */
+static double anchor_s(const at_anchors *a) { return a->first_s * a->of_first; }
+
 /* ---- trials --------------------------------------------------------------------------------- */
 
 void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job) {
+    const at_record *best = at_known_best(known);
     job->pairs = s->anchors.kernel ? PAIRS_OF_TRIAL : 0;
-    job->to_the_end = !at_known_best(known);
+    job->to_the_end = !best;
+    if (best && s->anchors.kernel)
+        job->best_ratio = fmin(1, at_record_mean(best) / anchor_s(&s->anchors));
     job->pair_seed = s->options.seed ^ (uint64_t)index << 20;
     at_states_ask(s, job);
 }
@@ -382,28 +385,32 @@ static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *t
     return at_anchor_lend(s, was, &(bool){false}, err);
 }
 
-int at_anchor_pairs_of_link(double pair_s, double ratio, double of_best, double spent_s,
-                            double left_s) {
-    double fit = (isfinite(left_s) ? fmin(link_s, link_share * spent_s) : link_s) / pair_s;
-    double pairs = floor(fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, fit))), cost_s = pairs * pair_s;
-    if (cost_s > link_s && (LONG_LINK * cost_s > spent_s || of_best > ABOUT_BEST)) return 0;
+int at_anchor_pairs_of_link(double pair_s, double ratio, double wasted_s, double left_s) {
+    double pairs = floor(fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s)));
     /* A pair of two such kernels takes that part of one with the anchor there is. */
-    const double of_pair = 2 * ratio / (1 + ratio);
-    return cost_s <= left_s * (1 - of_pair) ? (int)pairs : 0;
+    const double of_pair = 2 * ratio / (1 + ratio), cost_s = pairs * pair_s;
+    return cost_s <= fmin(wasted_s, left_s * (1 - of_pair)) ? (int)pairs : 0;
+}
+
+/* What a trial's pairs took longer than they would have with the best kernel as their anchor. */
+static double wasted_by(const at_anchors *a, const at_record *r, double best_s) {
+    return r->extra.pairs.num_ratios * fmax(0, anchor_s(a) - best_s);
 }
 
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
                              at_error *err) {
     at_anchors *a = &s->anchors;
     const at_paired *p = &r->extra.pairs;
-    bool is_better = at_record_is_candidate(r) && p->num_ratios && p->ratio < much_better;
-    if (!a->kernel || !is_better) return AT_OK;
+    const at_record *best = at_known_best(known);
+    if (!a->kernel || !best) return AT_OK;
+    a->wasted_s += wasted_by(a, r, at_record_mean(best));
+    if (!at_record_is_candidate(r) || !p->num_ratios || p->ratio >= much_better) return AT_OK;
+    if (at_record_mean(r) > about_best * at_record_mean(best)) return AT_OK;
     double pair_s = at_record_mean(r) * (1 + 1 / p->ratio);
-    double spent_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
     double left_s = s->deadline_ns ? (double)(s->deadline_ns - at_now_ns()) * 1e-9 : INFINITY;
-    double of_best = at_record_mean(r) / at_record_mean(at_known_best(known));
-    int pairs = at_anchor_pairs_of_link(pair_s, p->ratio, of_best, spent_s, left_s);
+    int pairs = at_anchor_pairs_of_link(pair_s, p->ratio, a->wasted_s, left_s);
     if (!pairs) return AT_OK;
+    a->wasted_s = 0;
     at_candidate *k, *was = a->kernel;
     at_linked link;
     bool set = false;

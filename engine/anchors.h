@@ -36,12 +36,11 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair
                          at_error *err);
 /* How many of them one job has: what several take must end within its time limit (0: none). */
 int at_anchor_pairs_of_job(double timeout_s, int wanted, double pair_s);
-/* How many pairs a link has, of pair_s seconds each, spent_s into a run that has left_s more
- * (INFINITY: no limit): with a kernel that takes `ratio` times as long as the anchor, and of_best
- * times as long as the best so far. 0: it is not worth its time, since it takes long, or fewer
- * trials fit behind it than without it. */
-int at_anchor_pairs_of_link(double pair_s, double ratio, double of_best, double spent_s,
-                            double left_s);
+/* How many pairs a link has, of pair_s seconds each, with a kernel that takes `ratio` times as long
+ * as the anchor. 0: it is not worth its time yet, since trials have not wasted as much with the
+ * anchor there is (wasted_s), or fewer trials fit behind it into left_s (INFINITY: no limit) than
+ * without it. */
+int at_anchor_pairs_of_link(double pair_s, double ratio, double wasted_s, double left_s);
 /* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
  * it runs and is right. k must live as long as it is the anchor. */
 at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);

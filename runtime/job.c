@@ -82,7 +82,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
         at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, ERROR_TEXT(out));
     if (failed) return fail(out, failed);
     double anchor_ns = job->pairs > 0 ? at_anchor_run_ns() : 0;
-    double best_ns = anchor_ns > 0 ? anchor_ns : (double)job->best_ns;
+    double best_ns = anchor_ns > 0 ? anchor_ns * at_best_ratio(job) : (double)job->best_ns;
     if (at_job_first_run(in, job, code, places, buf, best_ns, r, t, out)) return out->end;
     return job->expected_offset ? AT_JOB_RAN : publish(in, job, places, out);
 }

@@ -10,10 +10,10 @@
 #define APART_NS 40000 /* a core is back at the clock of narrow code some 40 microseconds later */
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
 #define LONG_BLOCK 3   /* runs of the anchor, then */
-#define HOPELESS 1.5   /* after one pair */
+#define HOPELESS 1.5   /* of the best's ratio, after one pair */
 #define AGREE 1.07     /* two pairs: their mean is about as exact as the median of three */
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
-#define MUCH_BETTER 0.75   /* than the anchor: believed of more pairs only, MANY, */
+#define MUCH_BETTER 0.75   /* of the best's ratio: believed of more pairs only, MANY, */
 #define LONG_NS 500000000  /* unless they take so long already */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5, GLANCES = 4 };
 enum { MANY = 11 };
@@ -132,7 +132,7 @@ static bool is_much_better(const at_job *job, const at_outcome *out) {
     double ratios[AT_MAX_PAIRS];
     int n = take_ratios(job, out, ratios);
     at_sort_doubles(ratios, n);
-    return at_sorted_median(ratios, n) < MUCH_BETTER;
+    return at_sorted_median(ratios, n) < MUCH_BETTER * at_best_ratio(job);
 }
 
 /* Are there so many, or do those that count not come? */
@@ -165,7 +165,7 @@ static bool two_agree(const at_job *job, const at_outcome *out) {
  * has to be seen again. */
 static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_outcome *out) {
     if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
-        if (ratio(&out->pairs[0]) > HOPELESS) return true;
+        if (ratio(&out->pairs[0]) > HOPELESS * at_best_ratio(job)) return true;
     if (!is_full(job, *most, out) && !two_agree(job, out)) return is_settled(job, out);
     if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(job, out))
         return true;
@@ -191,10 +191,11 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     int64_t ns = check_run.ns;
     bool cold = ns < BLOCK_NS;
     out->number = 1;
-    bool behind = !job->to_the_end && at_is_behind(r, (int64_t)a->run_ns, check_run, &ns, &failed);
+    const double best_ns = a->run_ns * at_best_ratio(job);
+    bool behind = !job->to_the_end && at_is_behind(r, (int64_t)best_ns, check_run, &ns, &failed);
     if (behind && !failed) { /* or is it the clock's reading? */
         failed = at_run_glance(r, &a->tick, &ns);
-        behind = failed || (double)ns > AT_BEHIND * a->run_ns;
+        behind = failed || (double)ns > AT_BEHIND * best_ns;
     }
     if (behind) {
         out->at_least = true;

@@ -220,11 +220,13 @@ typedef struct at_job {
     int64_t best_ns;
     /* Above 0: so many pairs that count (wanted), each a run (of short kernels a block of runs)
      * beside one of the worker's anchor (at_worker_anchor); which of the two comes first is drawn
-     * from the seed. The rules above do not count then, but: a check run of 3 times the anchor's
-     * ends it (at_least), and so does a ratio above 1.5 after one pair, and two that agree within
-     * 7 %; where the median is below 0.75 there are 11. to_the_end: none of these. */
+     * from the seed. The rules above do not count then, but: a check run of 3 times the best's
+     * ends it (at_least), and so does a ratio above 1.5 of the best's after one pair, and two that
+     * agree within 7 %; where the median is below 0.75 of the best's there are 11. to_the_end: none
+     * of these. The best so far takes best_ratio times as long as the anchor; 0: as long. */
     int pairs;
     bool to_the_end;
+    double best_ratio;
     /* Above 0: it is enough, from 11 pairs that count on, to know at this level on which side of
      * the border the median is. */
     double border_level, border;

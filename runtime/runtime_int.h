@@ -341,6 +341,9 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
  * job's: one code loaded once, in the same memory, so that only chance can tell the two apart. */
 at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r);
 double at_anchor_run_ns(void); /* of late; 0: there is none */
+static inline double at_best_ratio(const at_job *job) {
+    return job->best_ratio > 0 ? job->best_ratio : 1;
+}
 /* *ns is what a run took alone, with the clock's reading, a microsecond on some machines: lowered
  * to what a run of many takes, where it is short. */
 int at_run_glance(at_run *r, at_tick *tick, int64_t *ns);

@@ -482,6 +482,24 @@ static void no_more_than_it_takes(void **state) {
     assert_int_equal(out.num_pairs, 2);
 }
 
+/* All of that goes by the best so far, where it is faster than the anchor. */
+static void slow_anchors(void **state) {
+    (void)state;
+    fake a = {.ns = 2000000};
+    fake far = {.ns = 3100000}, behind = {.ns = 1600000}, near = {.ns = 1400000};
+    fake better = {.ns = 700000};
+    const at_job trial = {.pairs = 3, .best_ratio = 0.5};
+    time_pairs(&far, &a, trial);
+    assert_true(out.at_least);
+    time_pairs(&behind, &a, trial);
+    assert_false(out.at_least);
+    assert_int_equal(out.num_pairs, 1);
+    time_pairs(&near, &a, trial); /* 0.7 of the anchor's time, and no surprise */
+    assert_int_equal(out.num_pairs, 2);
+    time_pairs(&better, &a, trial);
+    assert_int_equal(out.num_pairs, 11);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_kernels),
@@ -494,6 +512,7 @@ int main(void) {
         cmocka_unit_test(slow_ones_are_bracketed),
         cmocka_unit_test(absences_do_not_count),
         cmocka_unit_test(no_more_than_it_takes),
+        cmocka_unit_test(slow_anchors),
         cmocka_unit_test(nothing_seems_faster_than_it_is),
         cmocka_unit_test(interrupts_are_let_pass),
         cmocka_unit_test(long_runs_on_a_shared_core),
