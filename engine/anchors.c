@@ -303,8 +303,9 @@ static double anchor_s(const at_anchors *a) { return a->first_s * a->of_first; }
 
 void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job) {
     const at_record *best = at_known_best(known);
+    const bool is_anchor = s->anchors.kernel && s->anchors.kernel->config.index == index;
     job->pairs = s->anchors.kernel ? PAIRS_OF_TRIAL : 0;
-    job->to_the_end = !best;
+    job->to_the_end = !best && !is_anchor;
     if (best && s->anchors.kernel)
         job->best_ratio = fmin(1, at_record_mean(best) / anchor_s(&s->anchors));
     job->pair_seed = s->options.seed ^ (uint64_t)index << 20;
