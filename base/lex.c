@@ -110,7 +110,8 @@ static at_status show(const at_lex *l, int line, int col, at_error *err, const c
         if (from) from++;
     }
     if (!l->text) return at_fail(err, AT_E_INPUT, "%s: %s", l->what, text);
-    if (!from) return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", l->what, line, col, text);
+    if (!from || !*from) /* behind the text there is nothing to show */
+        return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", l->what, line, col, text);
     /* Of a long line, a window around the place. */
     enum { WIDTH = 100 };
     int length = (int)strcspn(from, "\n"), skip = 0;

@@ -68,11 +68,18 @@ static bool same_circumstances(const at_record *x, const at_record *y) {
 }
 
 /* What this program cannot bring about; NULL: nothing. Runs before anything is made of it. */
-static const char *impossible(at_arena *a, const at_context *c) {
+static const char *impossible(at_arena *a, const at_record *r) {
+    const at_context *c = &r->extra.context;
+    const at_template_row *row;
     at_compiler compiler;
     const at_target *target = at_target_find(c->isa);
     at_error err;
     at_cache cache;
+    if (at_template_find(r->task, &row, NULL) != AT_OK)
+        return at_format(a,
+                         "unknown template \"%s\"; if it is your own, name its file, %s.te or "
+                         "%s.c, before the log",
+                         r->task, r->task, r->task);
     if (*c->compiler && !at_compiler_from_name(c->compiler, &compiler))
         return at_format(a, "there is no compiler %s", c->compiler);
     if (*c->compiler && !at_compiler_available(compiler))
@@ -111,7 +118,7 @@ static at_status open_session(at_verifier *v, const at_record *r, at_error *err)
     v->options = *v->given;
     v->options.seed = r->extra.seed;
     at_cache_from_name(r->extra.context.cache, &v->options.cache);
-    v->obstacle = impossible(v->arena, &r->extra.context);
+    v->obstacle = impossible(v->arena, r);
     if (v->obstacle) return AT_OK;
     at_status status = try_open(v, r, err);
     if (status == AT_OK || status == AT_E_INTERRUPTED || status == AT_E_BUG ||
