@@ -70,7 +70,7 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
 
 /* Whether two sums are one tile, whose terms stand in the last of `common` loops. */
 static bool are_joint(const est_leaf *x, const est_leaf *y, int common) {
-    if (!common || !x->loop[common - 1].sums || !y->loop[common - 1].sums) return false;
+    if (!x->loop[common - 1].sums || !y->loop[common - 1].sums) return false;
     for (int i = common; i < x->num_loops; i++)
         if (!est_unrolled(&x->loop[i])) return false;
     for (int i = common; i < y->num_loops; i++)
@@ -111,7 +111,8 @@ static void find_others(const at_estimator *e, est_leaf *x) {
     x->together = 1;
     x->is_beside = x->is_end_of_other = false;
     for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves && x->stage->num_reduce; y++) {
-        if (y == x || !y->stage->num_reduce || !are_joint(x, y, est_common(e, x, y))) continue;
+        const int common = est_common(e, x, y);
+        if (y == x || !common || !y->stage->num_reduce || !are_joint(x, y, common)) continue;
         x->together++;
         x->is_beside |= y < x;
         x->is_end_of_other |= y < x && y->end && y->end == x->end;

@@ -108,6 +108,21 @@ static int find_numbers(const at_program *p, const est_leaf *x, int64_t *out) {
     return n;
 }
 
+/* Has the program set none of them since the form at hand was taken? */
+static bool is_as_before(const at_program *p, est_leaf *x) {
+    const est_form *f = x->form;
+    unsigned filled = x->node->filled;
+    for (const at_node *l = x->node->parent; l; l = l->parent)
+        if (l->filled > filled) filled = l->filled;
+    const bool is_same = filled == x->filled;
+    x->filled = filled;
+    if (!is_same || !f || !f->made || f->is_split || f->num_numbers < 0) return false;
+    const int64_t *size = f->number + f->num_numbers - x->num_sizes;
+    for (int i = 0; i < x->num_sizes; i++)
+        if (size[i] != p->values[x->sizes[i]]) return false;
+    return true;
+}
+
 static uint64_t hash_of(const int64_t *number, int num) {
     uint64_t hash = 0, times = 1;
     for (int i = 0; i < num; i++) {
@@ -150,6 +165,7 @@ static void take(est_leaf *x, est_form *f) {
 }
 
 bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x) {
+    if (is_as_before(p, x)) return true;
     int64_t *number = e->number;
     const int num = find_numbers(p, x, number);
     if (x->form && has_numbers(x->form, number, num)) return true;

@@ -128,8 +128,9 @@ typedef struct est_leaf {
     bool is_beside;             /* it is none of these sums' first */
     bool is_end_of_other;       /* an earlier sum ends in the same */
     /* What follows is no copy's that is cut. */
-    bool is_new;    /* its form is another than at the point before */
-    est_form *form; /* the one at hand */
+    bool is_new;     /* its form is another than at the point before */
+    est_form *form;  /* the one at hand */
+    unsigned filled; /* the last fill of its node and the loops around it, when that was taken */
     est_form *forms[FORMS];
     uint64_t hash[FORMS]; /* of their numbers */
     int num_forms, most_forms;

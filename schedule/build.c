@@ -6,9 +6,11 @@
 #include <string.h>
 
 typedef struct built {
-    int64_t *piece_extent;  /* [pieces] */
-    int *source;            /* [nodes] the node as written that it is: loops in an order */
-    int *place;             /* [nodes] and where a node as written stands */
+    int64_t *piece_extent; /* [pieces] */
+    int *source;           /* [nodes] the node as written that it is: loops in an order */
+    int *place;            /* [nodes] and where a node as written stands */
+    int *anew;             /* [nodes] those that are filled this time */
+    unsigned fills;
     at_node *nodes, **loop; /* [digits] */
     int64_t *extent;        /* [digits] */
     at_arena *arena;
@@ -159,14 +161,19 @@ static bool is_filled_anew(const built *u, int node, uint64_t changes) {
 /* changes: bits of values, as watched. */
 static at_status fill(builder *b, built *u, uint64_t changes) {
     const at_tree *t = b->t;
+    int num = 0;
+    u->fills++;
     if (t->orders.len) AT_TRY(link_loops(b, u));
-    for (int i = 0; i < t->nodes.len; i++)
-        if (!t->nodes.data[i].fixed.is_leaf && is_filled_anew(u, i, changes))
-            AT_TRY(piece_extents(b, &t->nodes.data[i]));
     for (int i = 0; i < t->nodes.len; i++) {
         if (!is_filled_anew(u, i, changes)) continue;
+        u->anew[num++] = i;
+        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(b, &t->nodes.data[i]));
+    }
+    for (int m = 0; m < num; m++) {
+        const int i = u->anew[m];
         const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[u->source[i]];
         at_node *n = &u->nodes[i];
+        n->filled = u->fills;
         if (n->is_leaf) {
             AT_TRY(build_attributes(from, b->values, n, b->err));
             for (int k = 0; k < from->num_axes; k++) AT_TRY(fill_axis(b, from, k, u->extent));
@@ -184,6 +191,7 @@ at_program *at_program_empty(at_arena *a, const at_tree *t) {
     u->piece_extent = AT_NEW_ARRAY(a, int64_t, t->pieces.len);
     u->source = AT_NEW_ARRAY(a, int, num_nodes);
     u->place = AT_NEW_ARRAY(a, int, num_nodes);
+    u->anew = AT_NEW_ARRAY(a, int, num_nodes);
     u->nodes = AT_NEW_ARRAY(a, at_node, num_nodes);
     u->loop = AT_NEW_ARRAY(a, at_node *, t->digits.len);
     u->extent = AT_NEW_ARRAY(a, int64_t, t->digits.len);

@@ -473,6 +473,7 @@ struct at_node {
     int dyn_tensor, dyn_axis; /* data-dependent: runs that axis from its begin; else -1 */
     int id;                   /* 0 .. num_loops-1 in textual order; leaves: -1 */
     int depth;                /* loops above */
+    unsigned filled;          /* which of at_program_fill's calls set its numbers last */
     /* leaf */
     int tensor;
     bool is_init;     /* sets the accumulator to the neutral element before a reduction */
