@@ -107,7 +107,7 @@ static at_status run(at_arena *a, const task *t, const at_core *core, at_error *
 }
 
 at_status at_bench_why(at_error *err) {
-    const at_core *core = at_core_find(at_cpu_facts()->llvm_name);
+    const at_core *core = at_core_find(at_cpu_facts()->core);
     at_status s = AT_OK;
     at_bench_report_section("Bounds of 200 random configurations", "ratio", 3);
     if (!core) at_bench_report_skip("bounds", "no facts of this CPU");

@@ -85,7 +85,7 @@ static void out_cycles(at_out *o, const double *cycles, int n) {
 
 void at_out_why(at_out *o, const at_session *s, const at_bound *b, double time_s) {
     at_out_begin(o, "why", '{');
-    at_out_string(o, "core", at_cpu_facts()->llvm_name);
+    at_out_string(o, "core", at_cpu_facts()->core);
     at_out_begin(o, "tiles", '[');
     for (int t = 0; t < b->num_tiles; t++) {
         const at_tile_bound *x = &b->tiles[t];

@@ -25,7 +25,7 @@ static at_machine with_core(const at_core *core, int threads) {
 }
 
 at_status at_machine_here(int threads, at_machine *out, at_error *err) {
-    const char *name = at_cpu_facts()->llvm_name;
+    const char *name = at_cpu_facts()->core;
     const at_core *core = at_core_find(name);
     if (!core) return unknown_core(name, err);
     *out = with_core(core, threads);

@@ -88,7 +88,7 @@ at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
 void at_speeds_known(at_speed_table *out) {
     if (at_speeds_kept(out)) return;
     at_speed_table_of_here(out);
-    const at_core *core = at_core_find(at_cpu_facts()->llvm_name);
+    const at_core *core = at_core_find(at_cpu_facts()->core);
     for (int set = 0; out->num_sets < AT_SPEED_SETS && at_vector_set_name(set); set++) {
         const at_speeds *s = at_speeds_built_in(at_vector_set_name(set), core);
         if (s && at_cpu_has_set(set)) out->sets[out->num_sets++] = *s;

@@ -7,10 +7,11 @@ static const int64_t choice_ns = 8000000; /* each core is watched for so long */
 enum { MOST_WATCHED = 4 };
 
 at_reach at_reach_here(void) {
-    const at_core *c = at_core_find(at_cpu_facts()->llvm_name);
+    const at_core *c = at_core_find(at_cpu_facts()->core);
     if (!c) return (at_reach){0};
     int latency = at_arch_probes_fused() ? c->fma_latency : c->mul_latency;
-    return (at_reach){.near = c->loads[0] * latency, .multiply_adds = c->fma[0] * latency};
+    const at_reach known = {.near = c->loads[0] * latency, .multiply_adds = c->fma[0] * latency};
+    return at_reach_seen(&known);
 }
 
 int at_quieter_core_here(int threads, int *cores) {

@@ -32,6 +32,27 @@ at_probe at_probe_core(bool far) {
                       .multiply_adds = step_ns[AT_PROBE_CHAIN] / step_ns[AT_PROBE_MULTIPLY_ADDS]};
 }
 
+/* So much more than is known of a core is no clock that rises within a probe. */
+#define MORE 1.15
+enum { LOOKS = 64 };
+
+static double raised(double known, double *seen) {
+    at_sort_doubles(seen, LOOKS);
+    double most = seen[LOOKS * 9 / 10];
+    return most > MORE * known ? most : known;
+}
+
+at_reach at_reach_seen(const at_reach *known) {
+    double near[LOOKS], multiply_adds[LOOKS];
+    for (int i = 0; i < LOOKS; i++) {
+        at_probe p = at_probe_core(false);
+        near[i] = p.near;
+        multiply_adds[i] = p.multiply_adds;
+    }
+    return (at_reach){.near = raised(known->near, near),
+                      .multiply_adds = raised(known->multiply_adds, multiply_adds)};
+}
+
 at_state at_probe_state(const at_probe *p, const at_reach *reach) {
     if (!(reach->near > 0) || !(reach->multiply_adds > 0)) return AT_STATE_UNKNOWN;
     bool all =

@@ -164,17 +164,41 @@ static void core_number(int *family, int *model, int *stepping) {
     if (*family == 15) *family += (int)(a >> 20 & 0xff);
 }
 
-static const char *llvm_name(vendor v, unsigned have) {
+/* Of these, features may be hidden that their names above ask for: ports and latencies are the
+ * core's all the same. */
+static const struct {
+    vendor vendor;
+    int family, model_first, model_last;
+    const char *core;
+} whole_cores[] = {
+    {INTEL, 6, 0x55, 0x55, "skylake-avx512"},
+    {INTEL, 6, 0x6a, 0x6c, "icelake-server"},
+    {INTEL, 6, 0x8f, 0x8f, "sapphirerapids"},
+    {INTEL, 6, 0xad, 0xae, "sapphirerapids"}, /* Granite Rapids */
+    {INTEL, 6, 0xcf, 0xcf, "sapphirerapids"}, /* Emerald Rapids */
+    {AMD, 0x19, 0x10, 0x1f, "znver4"},
+    {AMD, 0x19, 0x60, 0xaf, "znver4"},
+    {AMD, 0x1a, 0x00, 0xff, "znver5"},
+};
+
+static void set_names(at_cpu *cpu, vendor v, unsigned have) {
     int family, model, stepping;
+    size_t i = 0;
     core_number(&family, &model, &stepping);
-    for (size_t i = 0;; i++) { /* the last row always matches */
+    for (;; i++) { /* the last row always matches */
         if ((have & cores[i].needs) != cores[i].needs) continue;
-        if (cores[i].family < 0) return cores[i].name;
+        if (cores[i].family < 0) break;
         if (cores[i].vendor == v && cores[i].family == family && cores[i].model_first <= model &&
-            model <= cores[i].model_last) {
-            return cores[i].name;
-        }
+            model <= cores[i].model_last)
+            break;
     }
+    const char *core = cores[i].name;
+    for (size_t k = 0; k < sizeof whole_cores / sizeof *whole_cores; k++)
+        if (whole_cores[k].vendor == v && whole_cores[k].family == family &&
+            whole_cores[k].model_first <= model && model <= whole_cores[k].model_last)
+            core = whole_cores[k].core;
+    snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", cores[i].name);
+    snprintf(cpu->core, sizeof cpu->core, "%s", core);
 }
 
 static vendor vendor_of(void) {
@@ -278,7 +302,7 @@ void at_arch_cpu(at_cpu *cpu) {
     vendor v = vendor_of();
     unsigned have = known_features();
     brand(cpu->name);
-    snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", llvm_name(v, have));
+    set_names(cpu, v, have);
     list_flags(cpu->flags, sizeof cpu->flags);
     caches(cpu, v);
     describe(cpu);

@@ -15,7 +15,7 @@ static void cpu_facts(void **state) {
     (void)state;
     const at_cpu *c = at_cpu_facts();
     assert_ptr_equal(c, at_cpu_facts());
-    assert_true(c->name[0] && c->llvm_name[0]);
+    assert_true(c->name[0] && c->llvm_name[0] && c->core[0]);
     assert_true(c->cores >= 1 && c->memory_bytes > 0);
 }
 

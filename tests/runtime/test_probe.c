@@ -36,6 +36,18 @@ static void probes_are_numbers(void **state) {
     }
 }
 
+/* Ports that the table of cores does not know of: every core makes two loads and two multiply-adds
+ * in the time of one that waits; and none makes a thousand. */
+static void more_than_is_known(void **state) {
+    (void)state;
+    at_reach seen = at_reach_seen(&(at_reach){.near = 1, .multiply_adds = 1000});
+    assert_true(seen.near > 1.15 && seen.near < 1000);
+    assert_true(seen.multiply_adds == 1000);
+    seen = at_reach_seen(&(at_reach){.near = 1000, .multiply_adds = 1});
+    assert_true(seen.near == 1000);
+    assert_true(seen.multiply_adds > 1.15 && seen.multiply_adds < 1000);
+}
+
 static at_job anchor_job;
 
 static int setup(void **state) {
@@ -113,6 +125,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_must_be_reached),
         cmocka_unit_test(probes_are_numbers),
+        cmocka_unit_test(more_than_is_known),
         cmocka_unit_test_setup(pairs_are_labelled, setup),
         cmocka_unit_test_setup(wanted_in_vain, setup),
         cmocka_unit_test(a_core_is_watched),
