@@ -32,6 +32,7 @@ at_linked at_linked_of(at_session *s, const at_outcome *o) {
     at_state states[AT_MAX_PAIRS];
     at_linked out = {0};
     bool counts[AT_STATE_COUNT];
+    at_states_waited(s, o);
     for (int i = 0; i < o->num_pairs; i++) states[i] = at_states_take(s, &o->pairs[i]);
     for (int k = 0; k < AT_STATE_COUNT; k++) {
         bool only[AT_STATE_COUNT] = {false};

@@ -162,6 +162,7 @@ static void append(at_outcome *all, const at_outcome *part) {
     for (int i = 0; i < part->num_pairs && all->num_pairs < AT_MAX_PAIRS; i++)
         all->pairs[all->num_pairs++] = part->pairs[i];
     all->disturbed += part->disturbed + part->disturbed_kept;
+    all->waited_ns += part->waited_ns;
 }
 
 at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair_s, at_linked *out,
@@ -177,6 +178,7 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair
         k->job.pair_seed = s->options.seed ^ (uint64_t)(wanted - left) << 40;
         AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &part, err));
         s->spent.kernel_ns += part.kernel_ns;
+        k->job.wait_ns -= part.waited_ns < k->job.wait_ns ? part.waited_ns : k->job.wait_ns;
         append(&all, &part);
     }
     if (!part.end) *out = at_linked_of(s, &all);

@@ -206,6 +206,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     at_states_ask(s, &f->candidate.job);
     int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
+    const double begin_waited_s = s->states.waited_s;
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
@@ -213,9 +214,12 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
         g->is_lost = true; /* and with it what this turn would be compared by */
     } else {
         if (g->is_paired) {
-            double part = other_part(f->turns.objective, r.extra.pairs.states);
-            g->spent.other_clock_s += part * (double)(at_now_ns() - begin_ns) * 1e-9;
-            g->spent.other_core_s += part * (double)(s->spent.core_ns - begin_core_ns) * 1e-9;
+            const double waited_s = s->states.waited_s - begin_waited_s,
+                         part = other_part(f->turns.objective, r.extra.pairs.states),
+                         clock_s = (double)(at_now_ns() - begin_ns) * 1e-9 - waited_s,
+                         core_s = (double)(s->spent.core_ns - begin_core_ns) * 1e-9 - waited_s;
+            g->spent.other_clock_s += waited_s + part * clock_s;
+            g->spent.other_core_s += waited_s + part * fmax(core_s, 0);
             take_ratios(g, &f->candidate, &r);
         }
         int n = r.extra.num_samples;

@@ -254,6 +254,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
     double *ratios = AT_NEW_ARRAY(a, double, n), *times_s = AT_NEW_ARRAY(a, double, n);
     char *states = AT_NEW_ARRAY(a, char, n + 1);
     double first_s = anchor->of_first * anchor->first_s, cost_s;
+    at_states_waited(s, o);
     for (int i = 0; i < n; i++) {
         /* More digits than a clock gives would only make lines long. */
         ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) / 1e6;

@@ -44,6 +44,7 @@ typedef struct at_states {
     at_reach reach;
     at_objective objective;
     double time_s[AT_STATE_COUNT]; /* of pairs, each so many seconds of a run of both */
+    double waited_s;               /* for the state that counts; in the other one's time */
     int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
 } at_states;
 

@@ -1,9 +1,25 @@
 /* engine/states.c: the time that states of the machine had while pairs were timed. */
 #include "engine/states.h"
 
+/* Waiting for the state that counts takes at most so many times what pairs in it have taken. */
+static const double wait_share = 4, first_wait_s = 0.3;
+
 void at_states_ask(const at_session *s, at_job *job) {
-    job->reach = s->states.reach;
-    job->wanted = at_objective_state(s->states.objective);
+    const at_states *states = &s->states;
+    job->reach = states->reach;
+    job->wanted = at_objective_state(states->objective);
+    double left_s = first_wait_s + wait_share * states->time_s[job->wanted] - states->waited_s;
+    job->wait_ns = left_s > 0 ? (int64_t)(left_s * 1e9) : 1; /* in vain, without waiting */
+}
+
+void at_states_waited(at_session *s, const at_outcome *o) {
+    at_states *states = &s->states;
+    const double waited_s = (double)o->waited_ns * 1e-9;
+    const bool alone = at_objective_state(states->objective) == AT_STATE_ALONE;
+    states->waited_s += waited_s;
+    states->time_s[!alone               ? AT_STATE_ALONE
+                   : states->seen_alone ? AT_STATE_COMPANY
+                                        : AT_STATE_UNKNOWN] += waited_s;
 }
 
 at_state at_states_take(at_session *s, const at_pair *p) {

@@ -5,8 +5,11 @@
 
 #include "engine/session.h"
 
-/* Pairs of this job are labelled, and those that count are wanted. */
+/* Pairs of this job are labelled, and those that count are wanted, and waited for as long as that
+ * is worth it. */
 void at_states_ask(const at_session *s, at_job *job);
+/* Counts the time that such a job has waited. */
+void at_states_waited(at_session *s, const at_outcome *o);
 /* As records say it: of a machine that was never seen alone company is not known. Counts the pair's
  * time. */
 at_state at_states_take(at_session *s, const at_pair *p);

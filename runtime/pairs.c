@@ -17,7 +17,9 @@
 #define LONG_NS 500000000  /* unless they take so long already */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5, GLANCES = 4 };
 enum { MANY = 11 };
-enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state that is wanted */
+enum { PATIENCE = 3 };   /* so many times the pairs, where few are in the state that is wanted */
+#define GLIMPSE_NS 20000 /* from one look at the state that is waited for to the next */
+#define COLD_NS 200000   /* of waiting: caches are a neighbour's then, and a pair does not count */
 
 typedef struct side {
     at_run *run;
@@ -112,6 +114,25 @@ static at_state look(const at_job *job) {
     return at_probe_state(&seen, &job->reach);
 }
 
+static bool is_waited_for(const at_job *job, at_state now) {
+    return (job->wanted == AT_STATE_ALONE || job->wanted == AT_STATE_COMPANY) &&
+           now != job->wanted && now != AT_STATE_UNKNOWN;
+}
+
+/* Looks until the wanted state is there, or nothing of *left_ns is left, or the pair would be late.
+ */
+static at_state wait_for(const at_run *r, const at_job *job, at_state now, int64_t pair_ns,
+                         int64_t *left_ns) {
+    int64_t begin_ns = r->clock->now_ns(), waited_ns = 0;
+    while (is_waited_for(job, now) && waited_ns < *left_ns && !at_run_is_late(r, pair_ns)) {
+        at_stay(r->clock, GLIMPSE_NS);
+        now = look(job);
+        waited_ns = r->clock->now_ns() - begin_ns;
+    }
+    *left_ns -= waited_ns;
+    return now;
+}
+
 static int counting(const at_job *job, const at_outcome *out) {
     int n = 0;
     for (int i = 0; i < out->num_pairs; i++) n += at_state_counts(job->wanted, out->pairs[i].state);
@@ -135,10 +156,12 @@ static bool is_much_better(const at_job *job, const at_outcome *out) {
     return at_sorted_median(ratios, n) < MUCH_BETTER * at_best_ratio(job);
 }
 
-/* Are there so many, or do those that count not come? */
+/* Are there so many, or do those that count not come? Where they were waited for in vain they will
+ * not come now. */
 static bool is_full(const at_job *job, int most, const at_outcome *out) {
+    const bool in_vain = job->wait_ns > 0 && out->waited_ns >= job->wait_ns;
     return counting(job, out) >= most || out->num_pairs == AT_MAX_PAIRS ||
-           out->num_pairs >= PATIENCE * most;
+           out->num_pairs >= (in_vain ? 1 : PATIENCE) * most;
 }
 
 /* Is it certain on which side of the border they are? May be asked after each. */
@@ -216,12 +239,17 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     out->number = kernel.runs;
     at_rng rng;
     at_rng_seed(&rng, job->pair_seed, 0);
-    int64_t absent_ns = 0, begin_ns = r->clock->now_ns();
+    int64_t absent_ns = 0, begin_ns = r->clock->now_ns(), left_ns = job->wait_ns;
+    int64_t last_ns = (int64_t)(kernel.runs * (double)ns + anchor.runs * a->run_ns); /* a pair */
     at_state before = look(job);
     int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     bool late = false;
     while (!failed && !late && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
         bool first = at_rng_below(&rng, 2);
+        const int64_t had_ns = left_ns;
+        if (left_ns > 0) before = wait_for(r, job, before, last_ns, &left_ns);
+        const bool is_cold = had_ns - left_ns > COLD_NS;
+        out->waited_ns += had_ns - left_ns;
         how.closely = out->disturbed > 0;
         int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
@@ -233,7 +261,9 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         before = after;
         bool was_absent = kernel.was_absent || anchor.was_absent;
         int64_t now_ns = r->clock->now_ns();
-        late = at_run_is_late(r, now_ns - pair_ns);
+        last_ns = now_ns - pair_ns;
+        late = at_run_is_late(r, last_ns);
+        if (is_cold && !late) continue;
         if (was_absent && !late && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
             absent_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
             absent_ns += now_ns - pair_ns;

@@ -235,9 +235,11 @@ typedef struct at_job {
      * the border the median is. */
     double border_level, border;
     at_reach reach; /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
-    /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as many
-     */
+    /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as
+     * many. Before a pair that state is waited for, so long at most in all pairs; where it does not
+     * come there are no more pairs than are asked for. */
     at_state wanted;
+    int64_t wait_ns;
     /* Above 0: the kernel's outermost loops have so many turns, and no more than at_par.turns
      * says. It is stopped once its run has taken 3 times the best, or the anchor (at least 20 ms);
      * where the best takes that long itself, a few turns are run before the whole, and the whole is
@@ -293,6 +295,7 @@ typedef struct at_outcome {
     int64_t compile_ns, check_ns, run_ns;
     int64_t ahead_ns;  /* of compile_ns: before the job came (at_worker_ahead) */
     int64_t kernel_ns; /* of check_ns and run_ns: inside the kernel itself, and in pairs with it */
+    int64_t waited_ns; /* of run_ns: for the wanted state */
     int64_t core_ns;   /* that the worker's thread had its core for, of all of it */
     int64_t total_ns;  /* as the parent saw it */
     /* In measured order; costs_s holds the times of the first of them. Last, so that only those

@@ -49,8 +49,13 @@ static const at_reach reach_of[] = {
 static at_reach *reach_now;   /* of the job */
 static const at_state *looks; /* in turn, again and again; NULL: none */
 static int num_looks;
+static int64_t alone_from_ns; /* probes see nobody from then on; 0: that hangs on looks */
 
-static int64_t wall(void) { return now_ns += reading_ns; }
+static int64_t wall(void) {
+    now_ns += reading_ns;
+    if (alone_from_ns && now_ns >= alone_from_ns) *reach_now = reach_of[AT_STATE_ALONE];
+    return now_ns;
+}
 static int64_t thread(void) { return now_ns - away_ns; }
 static at_queue waited(void) { return queue; }
 static int64_t preemptions(void) { return preempted; }
@@ -429,6 +434,41 @@ static void pairs_that_count(void **state) {
     looks = NULL;
 }
 
+/* The state that counts is waited for, and the first pair behind that does not count. Where it does
+ * not come in time, or nobody waits for one, there are as many pairs as are asked for. */
+static void states_are_waited_for(void **state) {
+    (void)state;
+    fake k = {.ns = 2000000}, a = {.ns = 2000000};
+    at_job job = {.pairs = 3,
+                  .to_the_end = true,
+                  .reach = reach_of[AT_STATE_COMPANY],
+                  .wanted = AT_STATE_ALONE,
+                  .wait_ns = 50000000};
+    alone_from_ns = now_ns + 10000000;
+    time_pairs(&k, &a, job);
+    assert_int_equal(out.num_pairs, 3);
+    assert_int_equal(pairs_in(AT_STATE_ALONE), 3);
+    assert_int_equal(num_ran, 2 * 4);
+    assert_true(out.waited_ns > 9000000 && out.waited_ns < 11000000);
+
+    alone_from_ns = now_ns + 1000000000;
+    time_pairs(&k, &a, job);
+    assert_int_equal(out.num_pairs, 3);
+    assert_int_equal(pairs_in(AT_STATE_COMPANY), 3);
+    assert_true(out.waited_ns >= 50000000 && out.waited_ns < 51000000);
+
+    left_ns = 20000000; /* a time limit */
+    time_pairs(&k, &a, job);
+    left_ns = 0;
+    assert_true(out.num_pairs >= 1 && out.waited_ns < 20000000);
+
+    job.wanted = AT_STATE_UNKNOWN;
+    time_pairs(&k, &a, job);
+    assert_int_equal(out.num_pairs, 3);
+    assert_int_equal(out.waited_ns, 0);
+    alone_from_ns = 0;
+}
+
 /* Who asks on which side of a border a kernel is has no more pairs than say it, of those that
  * count; and all where it is on neither. */
 static void borders(void **state) {
@@ -518,6 +558,7 @@ int main(void) {
         cmocka_unit_test(long_runs_on_a_shared_core),
         cmocka_unit_test(much_is_believed_late),
         cmocka_unit_test(pairs_that_count),
+        cmocka_unit_test(states_are_waited_for),
         cmocka_unit_test(borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
