@@ -262,6 +262,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
         times_s[i] = at_with_digits(ratios[i] * first_s, AT_TIME_DIGITS);
         states[i] = at_state_letter(at_states_take(s, &o->pairs[i]));
     }
+    at_states_differ(s, ratios, states, n);
     *p = (at_paired){.anchor = anchor->number,
                      .first = anchor->first,
                      .ratios = ratios,

@@ -39,6 +39,7 @@ typedef struct at_anchors {
 } at_anchors;
 
 /* Of the machine (states.h). */
+enum { AT_DIFFERENCES = 256 };
 typedef struct at_states {
     bool is_begun, seen_alone;
     at_reach reach;
@@ -46,6 +47,9 @@ typedef struct at_states {
     double time_s[AT_STATE_COUNT]; /* of pairs, each so many seconds of a run of both */
     double waited_s;               /* for the state that counts; in the other one's time */
     int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
+    double differences[AT_DIFFERENCES]; /* of the first two pairs that count, in each of the last
+                                           trials: logarithms */
+    int num_differences;                /* so far */
 } at_states;
 
 typedef struct at_known_accuracy {

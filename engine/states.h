@@ -10,6 +10,10 @@
 void at_states_ask(const at_session *s, at_job *job);
 /* Counts the time that such a job has waited. */
 void at_states_waited(at_session *s, const at_outcome *o);
+/* Notes how far the first two ratios that count are from each other. */
+void at_states_differ(at_session *s, const double *ratios, const char *states, int n);
+/* The standard deviation of a pair's ratio, as a share of it; 0: too few were seen. */
+double at_states_deviation(const at_session *s);
 /* As records say it: of a machine that was never seen alone company is not known. Counts the pair's
  * time. */
 at_state at_states_take(at_session *s, const at_pair *p);

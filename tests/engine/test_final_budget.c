@@ -50,7 +50,19 @@ static void seconds(void **state) {
         {50, 0.0054, 8.1}, {100, 0.0054, 10}, {50, 1, 10},   {6, 0.5, 3},    {35, 0, 3.5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_float_equal(at_final_core_s(cases[i][0], cases[i][1]), cases[i][2], 1e-9);
+        assert_float_equal(at_final_core_s(cases[i][0], cases[i][1], 1), cases[i][2], 1e-9);
+}
+
+/* Loud moments: four times as many pairs at most, in a third of the run's time so far. */
+static void loud_moments(void **state) {
+    (void)state;
+    assert_float_equal(at_final_times(0), 1, 1e-9); /* not known */
+    assert_float_equal(at_final_times(0.01), 1, 1e-9);
+    assert_float_equal(at_final_times(0.03), 2.25, 1e-9);
+    assert_float_equal(at_final_times(0.2), 4, 1e-9);
+    assert_float_equal(at_final_core_s(30, 0.0002, 2.25), 6.75, 1e-9);
+    assert_float_equal(at_final_core_s(30, 0.0002, 4), 10, 1e-9);
+    assert_float_equal(at_final_core_s(6, 0.0002, 4), 3, 1e-9); /* never less than in quiet ones */
 }
 
 /* Where the state that counts is rare, fewer finalists have their first pairs in that time. */
@@ -65,8 +77,8 @@ static void sampling(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(own_core), cmocka_unit_test(other_state),
-                                       cmocka_unit_test(no_more_time), cmocka_unit_test(seconds),
-                                       cmocka_unit_test(sampling)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_core), cmocka_unit_test(other_state), cmocka_unit_test(no_more_time),
+        cmocka_unit_test(seconds),  cmocka_unit_test(sampling),    cmocka_unit_test(loud_moments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
