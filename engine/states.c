@@ -11,6 +11,7 @@ void at_states_ask(const at_session *s, at_job *job) {
     const at_states *states = &s->states;
     job->reach = states->reach;
     job->wanted = at_objective_state(states->objective);
+    job->wait_ns = 0;
     /* Nobody waits for company that did not ask for it. */
     if (job->wanted == AT_STATE_COMPANY && !s->options.objective) return;
     double left_s = first_wait_s + wait_share * states->time_s[job->wanted] - states->waited_s;

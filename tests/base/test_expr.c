@@ -79,7 +79,7 @@ static void errors_show_the_line(void **state) {
     assert_string_equal(err.text, "schedule of x:2:4: expected '=>', got 'c'\n\tb c\n\t  ^");
     at_lex_next(&l, &err);
     at_lex_fail(&l, &err, "expected more");
-    assert_string_equal(err.text, "schedule of x:3:1: expected more, got the end\n\n^");
+    assert_string_equal(err.text, "schedule of x:3:1: expected more, got the end");
     at_lex_fail_at(&l, 1, 1, &err, "no loop \"%s\"", "a");
     assert_string_equal(err.text, "schedule of x:1:1: no loop \"a\"\na,\n^");
     /* Of a long line, the part around the place. */

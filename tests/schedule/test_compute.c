@@ -181,7 +181,7 @@ static void test_extents(void **state) {
 static const struct {
     const char *text, *message;
 } bad[] = {
-    {"", "c:1:1: a computation needs a stage\n\n^"},
+    {"", "c:1:1: a computation needs a stage"},
     {"x[N] : input", "c:1:13: a computation needs a stage\nx[N] : input\n            ^"},
     {"x[N : input", "c:1:12: expected ',' or ']', got the end\nx[N : input\n           ^"},
     {"x[N] input", "c:1:6: expected ':', got 'input'\nx[N] input\n     ^"},

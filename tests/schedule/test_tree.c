@@ -169,7 +169,7 @@ static void test_build(void **state) {
 static const struct {
     const char *text, *message;
 } bad[] = {
-    {"", "t:1:1: a tree needs a line\n\n^"},
+    {"", "t:1:1: a tree needs a line"},
     {"y, x, k", "t:1:8: expected ',' or '=>', got the end\ny, x, k\n       ^"},
     {"y, x, k =>",
      "t:1:11: expected a line 4 blanks deeper than the '=>' above it\ny, x, k =>\n          ^"},

@@ -238,7 +238,7 @@ static void mistakes(void **state) {
         {split_none, AT_E_USAGE,
          "--args: t with A=12,B=3: axis of tile: A/20 is 0, which cannot be split"},
         {split_parts, AT_E_INPUT, "parts of tile of t:1:2: expected a name, got ','\no, i\n ^"},
-        {split_no_parts, AT_E_INPUT, "parts of tile of t:1:1: expected a name, got the end\n\n^"},
+        {split_no_parts, AT_E_INPUT, "parts of tile of t:1:1: expected a name, got the end"},
         {split_same, AT_E_INPUT, "parts of tile of t:1:3: \"B\" is defined already\no B\n  ^"},
         {split_many, AT_E_INPUT,
          "parts of tile of t:1:17: a split has at most 8 parts, got 'i'\na b c d e f g h i\n"
