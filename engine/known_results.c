@@ -6,6 +6,7 @@
 
 #include "engine/accuracy.h"
 #include "engine/template_change.h"
+#include "engine/top_results.h"
 
 /* What each table goes by. */
 typedef enum property { BY_INDEX, BY_KEY, BY_CODE, PROPERTIES } property;
@@ -142,18 +143,9 @@ const at_record *at_known_at(const at_known *k, int i) { return k->results.data[
 int at_known_epochs(const at_known *k) { return k->epochs; }
 
 int at_known_top(const at_known *k, const at_record **out, int n) {
-    int count = 0;
-    for (int i = 0; i < k->results.len; i++) {
-        const at_record *r = k->results.data[i];
-        if (!at_record_is_candidate(r) || r->extra.same_as >= 0) continue;
-        int at = count;
-        while (at > 0 && at_record_mean(r) < at_record_mean(out[at - 1])) at--;
-        if (at == n) continue;
-        if (count < n) count++;
-        memmove(out + at + 1, out + at, sizeof *out * (size_t)(count - 1 - at));
-        out[at] = r;
-    }
-    return count;
+    const at_objective_line *l = at_known_objective(k);
+    return at_top_results((const at_record *const *)k->results.data, k->results.len,
+                          l ? l->objective : AT_OBJECTIVE_TYPICAL, out, n);
 }
 
 /* ---- finals --------------------------------------------------------------------------------- */

@@ -1,0 +1,15 @@
+/* engine/top_results.h: the best of many results, of which some were timed in a state of the
+ * machine that does not count. */
+#ifndef AT_ENGINE_TOP_RESULTS_H
+#define AT_ENGINE_TOP_RESULTS_H
+
+#include "records/records.h"
+
+/* The `most` best valid ones of different code, best first; returns how many. Ratios to an anchor
+ * are others in another state: results without a pair that counts are compared by what they would
+ * be if their better quarter ended where that of the results which have one does. 16 of each are
+ * needed for that. */
+int at_top_results(const at_record *const *results, int n, at_objective objective,
+                   const at_record **out, int most);
+
+#endif
