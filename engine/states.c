@@ -15,6 +15,7 @@ void at_states_ask(const at_session *s, at_job *job) {
     /* Nobody waits for company that did not ask for it. */
     if (job->wanted == AT_STATE_COMPANY && !s->options.objective) return;
     double left_s = first_wait_s + wait_share * states->time_s[job->wanted] - states->waited_s;
+    if (s->deadline_ns) left_s = fmin(left_s, (double)(s->deadline_ns - at_now_ns()) * 1e-9);
     job->wait_ns = left_s > 0 ? (int64_t)(left_s * 1e9) : 1; /* in vain, without waiting */
 }
 
