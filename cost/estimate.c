@@ -68,7 +68,7 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
     return end;
 }
 
-/* Whether two sums are one tile, whose terms stand in the last of `common` loops. */
+/* Whether two sums are one tile, whose terms stand in the last of `common` loops, at least one. */
 static bool are_joint(const est_leaf *x, const est_leaf *y, int common) {
     if (!x->loop[common - 1].sums || !y->loop[common - 1].sums) return false;
     for (int i = common; i < x->num_loops; i++)

@@ -108,15 +108,18 @@ static int find_numbers(const at_program *p, const est_leaf *x, int64_t *out) {
     return n;
 }
 
-/* Has the program set none of them since the form at hand was taken? */
-static bool is_as_before(const at_program *p, est_leaf *x) {
-    const est_form *f = x->form;
+/* When the program last set one of them that are not sizes. */
+static unsigned last_fill(const est_leaf *x) {
     unsigned filled = x->node->filled;
     for (const at_node *l = x->node->parent; l; l = l->parent)
         if (l->filled > filled) filled = l->filled;
-    const bool is_same = filled == x->filled;
-    x->filled = filled;
-    if (!is_same || !f || !f->made || f->is_split || f->num_numbers < 0) return false;
+    return filled;
+}
+
+/* Has the form at hand the sizes of this point? They are its last numbers. */
+static bool has_sizes(const at_program *p, const est_leaf *x) {
+    const est_form *f = x->form;
+    if (!f || !f->made || f->is_split || f->num_numbers < 0) return false;
     const int64_t *size = f->number + f->num_numbers - x->num_sizes;
     for (int i = 0; i < x->num_sizes; i++)
         if (size[i] != p->values[x->sizes[i]]) return false;
@@ -165,7 +168,9 @@ static void take(est_leaf *x, est_form *f) {
 }
 
 bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x) {
-    if (is_as_before(p, x)) return true;
+    const unsigned filled = last_fill(x);
+    if (filled == x->filled && has_sizes(p, x)) return true;
+    x->filled = filled;
     int64_t *number = e->number;
     const int num = find_numbers(p, x, number);
     if (x->form && has_numbers(x->form, number, num)) return true;

@@ -1,4 +1,5 @@
-/* engine/states.c: the time that states of the machine had while pairs were timed. */
+/* engine/states.c: the time that states of the machine had while pairs were timed or waited for,
+ * and how far such pairs deviate. */
 #include "engine/states.h"
 
 #include <math.h>
@@ -22,11 +23,11 @@ void at_states_ask(const at_session *s, at_job *job) {
 void at_states_waited(at_session *s, const at_outcome *o) {
     at_states *states = &s->states;
     const double waited_s = (double)o->waited_ns * 1e-9;
-    const bool alone = at_objective_state(states->objective) == AT_STATE_ALONE;
+    at_state was_there = AT_STATE_ALONE;
+    if (at_objective_state(states->objective) == AT_STATE_ALONE)
+        was_there = states->seen_alone ? AT_STATE_COMPANY : AT_STATE_UNKNOWN;
     states->waited_s += waited_s;
-    states->time_s[!alone               ? AT_STATE_ALONE
-                   : states->seen_alone ? AT_STATE_COMPANY
-                                        : AT_STATE_UNKNOWN] += waited_s;
+    states->time_s[was_there] += waited_s;
 }
 
 void at_states_differ(at_session *s, const double *ratios, const char *states, int n) {

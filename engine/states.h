@@ -8,7 +8,7 @@
 /* Pairs of this job are labelled, and those that count are wanted, and waited for as long as that
  * is worth it. */
 void at_states_ask(const at_session *s, at_job *job);
-/* Counts the time that such a job has waited. */
+/* Counts the time that such a job has waited as that of the state which was there. */
 void at_states_waited(at_session *s, const at_outcome *o);
 /* Notes how far the first two ratios that count are from each other. */
 void at_states_differ(at_session *s, const double *ratios, const char *states, int n);

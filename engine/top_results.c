@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FEW = 16 };
 
@@ -15,44 +14,51 @@ static bool has_counting(const at_record *r, at_objective objective) {
     return counting > 0;
 }
 
-/* By how much results in other states seem better, as a logarithm. sorted: those which count, and
- * those which do not. */
-static double shift_of(double *const sorted[2], const int num[2]) {
-    if (num[0] < FEW || num[1] < FEW) return 0;
-    return sorted[0][num[0] / 4] - sorted[1][num[1] / 4];
+typedef struct entry {
+    const at_record *record;
+    double worth; /* the logarithm of its time, in the state that counts */
+    bool is_other;
+    int place;
+} entry;
+
+static int best_first(const void *x, const void *y) {
+    const entry *a = x, *b = y;
+    if (a->worth != b->worth) return a->worth < b->worth ? -1 : 1;
+    return a->place - b->place;
+}
+
+/* Where the better quarter of those ends that are of another state, or are not; they are sorted.
+ * *num: how many. */
+static double quarter(const entry *of, int n, bool is_other, int *num) {
+    int left;
+    *num = 0;
+    for (int i = 0; i < n; i++) *num += of[i].is_other == is_other;
+    left = *num / 4;
+    for (int i = 0; i < n; i++)
+        if (of[i].is_other == is_other && !left--) return of[i].worth;
+    return 0;
 }
 
 int at_top_results(const at_record *const *results, int n, at_objective objective,
                    const at_record **out, int most) {
-    double *worth = malloc(sizeof *worth * (size_t)(3 * n + 1));
-    bool *is_other = malloc(sizeof *is_other * (size_t)(n + 1));
-    AT_NEED(worth && is_other);
-    double *sorted[2] = {worth + n, worth + 2 * n}, kept[256];
-    int num[2] = {0, 0}, count = 0;
-    AT_ASSERT(most <= (int)(sizeof kept / sizeof *kept));
+    entry *of = malloc(sizeof *of * (size_t)(n + 1));
+    int count = 0, counting, others;
+    AT_NEED(of);
     for (int i = 0; i < n; i++) {
         const at_record *r = results[i];
-        worth[i] = INFINITY;
         if (!at_record_is_candidate(r) || r->extra.same_as >= 0) continue;
-        worth[i] = log(at_record_mean(r));
-        is_other[i] = !has_counting(r, objective);
-        sorted[is_other[i]][num[is_other[i]]++] = worth[i];
+        of[count++] = (entry){r, log(at_record_mean(r)), !has_counting(r, objective), i};
     }
-    for (int k = 0; k < 2; k++) at_sort_doubles(sorted[k], num[k]);
-    const double shift = shift_of(sorted, num);
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(worth[i])) continue;
-        const double x = worth[i] + (is_other[i] ? shift : 0);
-        int at = count;
-        while (at > 0 && x < kept[at - 1]) at--;
-        if (at == most) continue;
-        if (count < most) count++;
-        memmove(out + at + 1, out + at, sizeof *out * (size_t)(count - 1 - at));
-        memmove(kept + at + 1, kept + at, sizeof *kept * (size_t)(count - 1 - at));
-        out[at] = results[i];
-        kept[at] = x;
+    qsort(of, (size_t)count, sizeof *of, best_first);
+    const double ours = quarter(of, count, false, &counting),
+                 theirs = quarter(of, count, true, &others);
+    if (counting >= FEW && others >= FEW) {
+        for (int i = 0; i < count; i++)
+            if (of[i].is_other) of[i].worth += ours - theirs;
+        qsort(of, (size_t)count, sizeof *of, best_first);
     }
-    free(is_other);
-    free(worth);
+    if (count > most) count = most;
+    for (int i = 0; i < count; i++) out[i] = of[i].record;
+    free(of);
     return count;
 }

@@ -235,13 +235,14 @@ typedef struct at_job {
      * the border the median is. */
     double border_level, border;
     at_reach reach; /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
-    /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as
-     * many. Before a pair that state is waited for, so long at most in all pairs; where it does not
-     * come there are no more pairs than are asked for. */
+    /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as many
+     */
     at_state wanted;
+    /* Above 0: the wanted state, ALONE or COMPANY, is waited for before a pair, so long at most
+     * before all of them; once that is over there are no more pairs than are asked for. */
     int64_t wait_ns;
     /* Above 0: the kernel's outermost loops have so many turns, and no more than at_par.turns
-     * says. It is stopped once its run has taken 3 times the best, or the anchor (at least 20 ms);
+     * says. It is stopped once its run has taken 3 times the best (at least 20 ms);
      * where the best takes that long itself, a few turns are run before the whole, and the whole is
      * not if they show that it takes as long. Either is told as at_least, unless to_the_end. */
     int64_t turns;
