@@ -186,7 +186,7 @@ static double points_of(const at_session *s) {
     double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        double elements = (x->is_recurrence || x->cycle) && !d->is_exact ? sampled_points : 0;
+        double elements = at_tensor_goes_in_steps(x) && !d->is_exact ? sampled_points : 0;
         for (int k = 0; k < x->num_axes; k++) elements *= (double)d->extents[t][k];
         points += elements;
     }

@@ -3,6 +3,7 @@
 #include "runtime/runtime_int.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -133,6 +134,14 @@ static void look_closely(const at_absence *a, at_passed *p) {
     if (there_ns + error_ns < p->ns) p->most_ns = there_ns + error_ns;
 }
 
+/* All that is missing on the thread's clock is what it waited for its core, which is known well
+ * enough. */
+static bool is_accounted_for(const at_passed *p, int64_t thread_ns) {
+    const double ns = (double)p->most_ns;
+    return p->most_ns < p->ns && (double)(p->most_ns - p->least_ns) < AWAY * ns &&
+           fabs((double)(p->most_ns - thread_ns)) < AWAY * ns;
+}
+
 at_passed at_absence_end(const at_absence *a) {
     int64_t ns = a->clock->now_ns() - a->begin_ns;
     at_passed p = {.ns = ns, .least_ns = ns, .most_ns = ns};
@@ -145,6 +154,10 @@ at_passed at_absence_end(const at_absence *a) {
     int64_t away_ns = ns > thread_ns ? ns - thread_ns : thread_ns - ns;
     p.disturbed = ns <= 0 || (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns);
     if (p.disturbed && a->closely) look_closely(a, &p);
+    if (p.disturbed && is_accounted_for(&p, thread_ns)) {
+        p.disturbed = false;
+        p.ns = p.most_ns;
+    }
     if (thread_ns > p.most_ns) p.most_ns = thread_ns;
     return p;
 }

@@ -10,11 +10,11 @@
 #define APART_NS 40000 /* a core is back at the clock of narrow code some 40 microseconds later */
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
 #define LONG_BLOCK 3   /* runs of the anchor, then */
-#define HOPELESS 1.5   /* of the best's ratio, after one pair */
+#define HOPELESS 1.5   /* of the best's ratio, after one pair; where that is long AGREE is enough */
 #define AGREE 1.07     /* two pairs: their mean is about as exact as the median of three */
-#define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
-#define MUCH_BETTER 0.75   /* of the best's ratio: believed of more pairs only, MANY, */
-#define LONG_NS 500000000  /* unless they take so long already */
+#define ABSENT_NS 20000000   /* of pairs that another thread disturbed */
+#define MUCH_BETTER 0.75     /* of the best's ratio: believed of more pairs only, MANY, */
+#define PATIENT_NS 250000000 /* unless they take so long already */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5, GLANCES = 4 };
 enum { MANY = 11 };
 enum { PATIENCE = 3 };   /* so many times the pairs, where few are in the state that is wanted */
@@ -77,9 +77,7 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
     double longer_ns = fmax(fmax(kernel_ns, anchor_ns), 1);
     int many = clamp_runs(ceil(BLOCK_NS / shorter_ns));
     int few = clamp_runs(many * shorter_ns / longer_ns + 0.5);
-    if (anchor->run->entry == kernel->run->entry &&
-        anchor->run->workspace == kernel->run->workspace)
-        few = many; /* it is itself */
+    if (at_run_is_same(anchor->run, kernel->run)) few = many;
     kernel->runs = kernel_ns < anchor_ns ? many : few;
     anchor->runs = kernel_ns < anchor_ns ? few : many;
     kernel->warms = many > 1 && kernel_ns < 2 * BLOCK_NS;
@@ -184,14 +182,23 @@ static bool two_agree(const at_job *job, const at_outcome *out) {
     return ratios[0] <= AGREE * ratios[1] && ratios[1] <= AGREE * ratios[0];
 }
 
+/* Long runs hardly deviate, and another pair of them takes as long as a trial. */
+static bool one_tells(const at_job *job, const at_outcome *out, bool is_itself) {
+    if (job->to_the_end || out->num_pairs != 1 || out->disturbed_kept) return false;
+    const at_pair *p = &out->pairs[0];
+    const bool is_long = p->time_s + p->anchor_s > 2e-9 * AT_LONG_NS;
+    return (is_long && is_itself) || ratio(p) > (is_long ? AGREE : HOPELESS) * at_best_ratio(job);
+}
+
 /* Is nothing to be won with more of them? *most: so many are asked for; raised where what they say
  * has to be seen again. */
-static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_outcome *out) {
-    if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
-        if (ratio(&out->pairs[0]) > HOPELESS * at_best_ratio(job)) return true;
-    if (!is_full(job, *most, out) && !two_agree(job, out)) return is_settled(job, out);
-    if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(job, out))
-        return true;
+static bool enough(const at_job *job, int64_t so_far_ns, bool is_itself, int *most,
+                   const at_outcome *out) {
+    if (one_tells(job, out, is_itself)) return true;
+    const bool is_raised = *most > job->pairs, is_late = so_far_ns > PATIENT_NS;
+    if (!is_full(job, *most, out) && !two_agree(job, out))
+        return (is_raised && is_late) || is_settled(job, out);
+    if (job->to_the_end || *most >= MANY || is_late || !is_much_better(job, out)) return true;
     *most = MANY;
     return is_full(job, *most, out);
 }
@@ -244,13 +251,14 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     at_state before = look(job);
     int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     bool late = false;
-    while (!failed && !late && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
+    const bool is_itself = at_run_is_same(r, &a->beside);
+    while (!failed && !late && !enough(job, r->clock->now_ns() - begin_ns, is_itself, &most, out)) {
         bool first = at_rng_below(&rng, 2);
         const int64_t had_ns = left_ns;
         if (left_ns > 0) before = wait_for(r, job, before, last_ns, &left_ns);
         const bool is_cold = had_ns - left_ns > COLD_NS;
         out->waited_ns += had_ns - left_ns;
-        how.closely = out->disturbed > 0;
+        how.closely = out->disturbed > 0 || last_ns > 2 * AT_LONG_NS;
         int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
         at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, &how, &failed)
@@ -265,7 +273,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         late = at_run_is_late(r, last_ns);
         if (is_cold && !late) continue;
         if (was_absent && !late && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
-            absent_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
+            absent_ns + last_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
             absent_ns += now_ns - pair_ns;
             out->disturbed++;
             continue;

@@ -273,6 +273,11 @@ typedef struct at_run {
     int64_t late_ns; /* by its clock: nothing is repeated that would end later; 0: whatever is */
 } at_run;
 
+/* One kernel in one place: nothing but chance can tell the two apart. */
+static inline bool at_run_is_same(const at_run *x, const at_run *y) {
+    return x->entry == y->entry && x->workspace == y->workspace;
+}
+
 typedef struct at_run_time {
     int64_t ns;
     bool disturbed; /* the core was taken away meanwhile, or its clock changed */
@@ -284,7 +289,8 @@ int at_run_timed(at_run *r, int number, at_run_time *t);
 /* One run, of which only what changes it by much is asked: was the thread away? Where it took
  * longer than behind_ns (0: nobody asks), did the hypervisor take the core, too? */
 int at_run_once(at_run *r, double behind_ns, at_run_time *t);
-#define AT_BEHIND 3 /* times the best: not worth a second look */
+#define AT_BEHIND 3         /* times the best: not worth a second look */
+#define AT_LONG_NS 20000000 /* a run so long is hardly ever left alone, and hardly deviates */
 /* Would what takes so long end so late that the job's time limit is near? */
 bool at_run_is_late(const at_run *r, int64_t ns);
 /* stop.c: how long a run of the job may take; 0: as long as it wants. */
@@ -415,7 +421,8 @@ bool at_was_stolen(void);
  * missing from it, and now and then at another moment than it was taken, so that a run can seem to
  * have taken half of what it did. `closely` asks in addition how long the thread waited for its
  * core, which the system knows to some microseconds for each time: what the run took lies between
- * least_ns and most_ns. */
+ * least_ns and most_ns. Where that is all that is missing, and exact to a percent, it is taken off
+ * ns, and nothing was disturbed. */
 typedef struct at_absence {
     const at_clock *clock;
     int threads;
@@ -424,7 +431,7 @@ typedef struct at_absence {
     at_queue queue;
 } at_absence;
 typedef struct at_passed {
-    int64_t ns; /* in all, on the wall; 0 or less: its clock went back, which is disturbed */
+    int64_t ns; /* on the wall; 0 or less: its clock went back, which is disturbed */
     int64_t least_ns, most_ns;
     bool disturbed;
 } at_passed;

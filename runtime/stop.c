@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#define LONG_NS 20000000 /* what takes less is not worth the trouble */
 #define PART_NS                                                                                    \
     10000000 /* the turns that a kernel as fast as the best takes in this time are tried */
 
@@ -36,7 +35,7 @@ static void set_timer(int64_t ns) {
 int64_t at_run_limit(const at_job *job, double best_ns) {
     if (job->turns <= 1 || job->to_the_end || job->run_only || job->number > 0 || best_ns <= 0)
         return 0;
-    return (int64_t)fmin(fmax(AT_BEHIND * best_ns, LONG_NS), 1e15);
+    return (int64_t)fmin(fmax(AT_BEHIND * best_ns, AT_LONG_NS), 1e15);
 }
 
 static int run_until(at_run *r, int64_t limit_ns, double behind_ns, at_run_time *t, bool *stopped) {
@@ -72,7 +71,7 @@ bool at_part_is_behind(at_run *r, int64_t turns, int64_t limit_ns, int64_t *ns, 
     double best_ns = (double)limit_ns / AT_BEHIND, n = ceil(PART_NS / best_ns * (double)turns);
     bool stopped;
     *ns = 0;
-    if (best_ns < LONG_NS || n > (double)turns / 2) return false;
+    if (best_ns < AT_LONG_NS || n > (double)turns / 2) return false;
     r->par.turns = 0;
     *failed = run_until(r, limit_ns, 0, &rest, &stopped);
     for (int i = 0; i < 2 && !*failed; i++) { /* the first may have been disturbed */

@@ -261,7 +261,7 @@ static void place(general *m) {
         const at_tensor *tensor = &c->tensors[t];
         m->extent[t] = m->num_s;
         m->num_s += axes_of(tensor);
-        const bool is_kept = tensor->num_reduce || tensor->is_recurrence || tensor->cycle;
+        const bool is_kept = tensor->num_reduce || at_tensor_goes_in_steps(tensor);
         m->place[t] = is_kept && !tensor->is_output ? m->num_s++ : -1;
         m->buf[t] = tensor->role != AT_ROLE_STAGE ? m->num_buf++ : -1;
     }

@@ -220,7 +220,7 @@ static bool pass_stage(projector *p, int stage) {
     p->stage = stage;
     memset(p->axis_from, 0, sizeof p->axis_from);
     if (!depends(p, t->body)) return true;
-    if (t->is_recurrence || t->cycle || (t->num_reduce && t->reduction != AT_REDUCE_SUM))
+    if (at_tensor_goes_in_steps(t) || (t->num_reduce && t->reduction != AT_REDUCE_SUM))
         return false;
     if (!is_affine(p, t->body)) return false;
     at_expr *linear = part_of(p, t->body, true);
@@ -329,8 +329,7 @@ bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
         at_compute_extents(a, c, values, &extents, NULL) != AT_OK)
         return false;
     for (int start = 0; start < output; start++) {
-        if (c->tensors[start].is_int || c->tensors[start].is_recurrence || c->tensors[start].cycle)
-            continue;
+        if (c->tensors[start].is_int || at_tensor_goes_in_steps(&c->tensors[start])) continue;
         projector p = new_projector(a, c, values, extents, start);
         uint32_t before;
         bool passed;

@@ -56,8 +56,7 @@ typedef struct nest_text {
  * element, in D_NAME; where it is exact, none. */
 enum { NAIVE_SAMPLES = 8 };
 static inline bool naive_keeps_samples(const naive *m, int stage) {
-    const at_tensor *t = &m->c->tensors[stage];
-    return (t->is_recurrence || t->cycle) && m->rounded && m->rounded[stage];
+    return at_tensor_goes_in_steps(&m->c->tensors[stage]) && m->rounded && m->rounded[stage];
 }
 /* With limits (reference_limits.c): which tensors have them; the stage in hand, whose axes are own;
  * the function that makes one. */

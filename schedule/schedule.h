@@ -120,6 +120,10 @@ typedef struct at_tensor {
     int step_loop;      /* the innermost of the cycle's loops that it stands in */
     int line;           /* in the text, from 1 */
 } at_tensor;
+/* What is stored there is read again at later elements: of itself, or by way of its cycle. */
+static inline bool at_tensor_goes_in_steps(const at_tensor *t) {
+    return t->is_recurrence || t->cycle;
+}
 
 /* Stages that read each other, or a sum that reads itself (cycle.c). Their first axes go from step
  * to step: what one of them reads of another is of an earlier step, or of a stage above it. */

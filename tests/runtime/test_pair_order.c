@@ -157,7 +157,7 @@ static void near_the_limit(void **state) {
         bool away;
     } cases[] = {
         {1, 1, 0, 0, false},    {5, 2, 0, 0, false}, {7, 3, 0, 0, false},
-        {100, 10, 0, 0, false}, {1, 1, 0, 1, true},  {7, 2, 1, 2, true},
+        {100, 10, 0, 0, false}, {1, 1, 0, 1, true},  {7, 3, 0, 3, true},
     };
     fake k = {.ns = run_ns}, a = {.ns = run_ns};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -345,6 +345,41 @@ static void long_runs_on_a_shared_core(void **state) {
     happens = 0;
     for (int i = 0; i < 10; i++)
         assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 1, 2e-3);
+}
+
+/* Of what takes 20 ms a run, one pair tells who is behind, and two who is ahead; and that another
+ * thread had the core costs no pair. */
+static void long_ones_have_few_pairs(void **state) {
+    (void)state;
+    static const struct {
+        double ratio;
+        int pairs;
+    } cases[] = {{0.95, 2}, {1.05, 2}, {1.1, 1}, {1.4, 1}};
+    const at_job trial = {.pairs = 3, .best_ratio = 0.5};
+    fake a = {.ns = 100000000};
+    at_rng_seed(&luck, 9, 0);
+    for (int i = 0; i < 8; i++) {
+        fake k = {.ns = (int64_t)(0.5 * cases[i % 4].ratio * (double)a.ns)};
+        happens = i < 4 ? 0 : SWITCHED;
+        time_pairs(&k, &a, trial);
+        assert_int_equal(out.num_pairs, cases[i % 4].pairs);
+        assert_int_equal(out.disturbed, 0);
+    }
+    happens = 0;
+    /* More where it seems much better, until a quarter of a second has gone. */
+    fake far_ahead = {.ns = 20000000};
+    time_pairs(&far_ahead, &a, trial);
+    assert_int_equal(out.num_pairs, 3);
+    fake shorter = {.ns = 5500000}, anchor_of_it = {.ns = 10000000};
+    time_pairs(&shorter, &anchor_of_it, trial);
+    assert_int_equal(out.num_pairs, 2);
+    /* The anchor itself. */
+    at_run r = {.clock = &clock, .entry = run, .workspace = &a, .par.threads = 1};
+    anchor = (at_anchor){.job = &anchor_job, .beside = r, .run_ns = (double)a.ns};
+    memset(&out, 0, sizeof out);
+    num_ran = 0;
+    assert_int_equal(at_time_pairs(&r, &anchor, &trial, (at_run_time){.ns = a.ns}, &out), 0);
+    assert_int_equal(out.num_pairs, 1);
 }
 
 /* The timer's interrupt is let pass between blocks, once it is known when it comes, also where the
@@ -556,6 +591,7 @@ int main(void) {
         cmocka_unit_test(nothing_seems_faster_than_it_is),
         cmocka_unit_test(interrupts_are_let_pass),
         cmocka_unit_test(long_runs_on_a_shared_core),
+        cmocka_unit_test(long_ones_have_few_pairs),
         cmocka_unit_test(much_is_believed_late),
         cmocka_unit_test(pairs_that_count),
         cmocka_unit_test(states_are_waited_for),
