@@ -5,10 +5,8 @@
 
 #include "records/records.h"
 
-/* The `most` best valid ones of different code, best first; returns how many. Ratios to an anchor
- * are others in another state: results without a pair that counts are compared by what they would
- * be if their better quarter ended where that of the results which have one does. 16 of each are
- * needed for that. */
+/* The `most` best valid ones of different code, best first; returns how many. Results without a
+ * pair that counts are compared by what they would be if they had one (state_shift.h). */
 int at_top_results(const at_record *const *results, int n, at_objective objective,
                    const at_record **out, int most);
 

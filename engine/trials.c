@@ -285,8 +285,10 @@ static void count(at_tuning *t, const at_record *r) {
 bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
     at_session *s = &t->s;
     int64_t begin_ns = at_now_ns(), patience = s->options.early_stopping;
+    t->shift.arena = s->arena;
+    const double gflops = at_state_shift_learn(&t->shift, r, s->states.objective);
     at_tuner_update(t->tuner,
-                    &(at_trial){r->config.index, !r->error_no, r->extra.gflops,
+                    &(at_trial){r->config.index, !r->error_no, gflops,
                                 !r->error_no && at_record_is_at_least(r)},
                     1);
     s->spent.search_ns += at_now_ns() - begin_ns;

@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "engine/state_shift.h"
 #include "engine/top_results.h"
+
+#include <math.h>
 
 enum { OF_EACH = 64, ALL = 2 * OF_EACH };
 static at_record records[ALL];
@@ -77,9 +80,28 @@ static void others_are_left_out(void **state) {
     assert_int_equal(at_top_results(list, 0, AT_OBJECTIVE_ALONE, top, 8), 0);
 }
 
+/* What a tuner is told of the same results, one after the other. */
+static void tuners_learn_of_one_state(void **state) {
+    (void)state;
+    make();
+    at_state_shift shift = {.arena = at_arena_new()};
+    records[3].error_no = 4; /* in company; and no speed */
+    for (int i = 0; i < ALL; i++) {
+        records[i].extra.gflops = records[i].error_no ? 0 : 1 / costs[i];
+        const bool company = i % 2, is_known = i > 32; /* 16 of either */
+        const double speed = at_state_shift_learn(&shift, list[i], AT_OBJECTIVE_ALONE);
+        if (!company || !is_known) assert_float_equal(speed, records[i].extra.gflops, 0);
+        else assert_true(fabs(log(speed * (1 + 0.01 * (i / 2)))) < 0.011); /* 0.105 as it is */
+    }
+    assert_int_equal(shift.counting.len + shift.others.len, ALL - 1);
+    for (int i = 1; i < shift.others.len; i++)
+        assert_true(shift.others.data[i - 1] <= shift.others.data[i]);
+    at_arena_free(shift.arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(states_are_made_equal),
-                                       cmocka_unit_test(only_where_it_is_known),
-                                       cmocka_unit_test(others_are_left_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_are_made_equal), cmocka_unit_test(only_where_it_is_known),
+        cmocka_unit_test(others_are_left_out), cmocka_unit_test(tuners_learn_of_one_state)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
