@@ -479,7 +479,9 @@ int at_function_ulps(at_function f); /* from the correctly rounded value, at mos
 double at_exact_reciprocal(double number);
 
 /* a*b in *out; false when it exceeds 64 bits. */
-bool at_mul64(int64_t a, int64_t b, int64_t *out);
+static inline bool at_mul64(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
 int64_t at_floordiv(int64_t a, int64_t b);
 int64_t at_floormod(int64_t a, int64_t b);
 int64_t at_gcd(int64_t a, int64_t b); /* neither -2^63; not below 0 */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-bool at_mul64(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
-
 int64_t at_floordiv(int64_t a, int64_t b) {
     int64_t q = a / b;
     return q - (a % b != 0 && (a < 0) != (b < 0));

@@ -70,12 +70,8 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
 
 /* Whether two sums are one tile, whose terms stand in the last of `common` loops, at least one. */
 static bool are_joint(const est_leaf *x, const est_leaf *y, int common) {
-    if (!x->loop[common - 1].sums || !y->loop[common - 1].sums) return false;
-    for (int i = common; i < x->num_loops; i++)
-        if (!est_unrolled(&x->loop[i])) return false;
-    for (int i = common; i < y->num_loops; i++)
-        if (!est_unrolled(&y->loop[i])) return false;
-    return true;
+    return x->tail <= common && y->tail <= common && x->loop[common - 1].sums &&
+           y->loop[common - 1].sums;
 }
 
 /* The first loop of a sum's tile among those from `root` on: where one of its reductions stands
@@ -94,10 +90,12 @@ static int inside_blocks(const est_leaf *x, int root) {
 
 /* The first loop that a tile of this leaf, alone or with other sums, may begin with. */
 static int alone(const at_estimator *e, const est_leaf *x) {
+    const int8_t *commons = e->common[x->place];
+    const bool is_sum = x->stage->num_reduce > 0;
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
-        int common = &e->leaf[i] == x ? 0 : est_common(e, x, &e->leaf[i]);
-        if (common && x->stage->num_reduce && are_joint(x, &e->leaf[i], common))
+        int common = i == x->place ? 0 : commons[i];
+        if (common && is_sum && are_joint(x, &e->leaf[i], common))
             while (common && x->loop[common - 1].sums) common--;
         if (common > root) root = common;
     }
@@ -110,9 +108,10 @@ static int alone(const at_estimator *e, const est_leaf *x) {
 static void find_others(const at_estimator *e, est_leaf *x) {
     x->together = 1;
     x->is_beside = x->is_end_of_other = false;
-    for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves && x->stage->num_reduce; y++) {
+    if (!x->stage->num_reduce) return;
+    for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves; y++) {
         const int common = est_common(e, x, y);
-        if (y == x || !common || !y->stage->num_reduce || !are_joint(x, y, common)) continue;
+        if (y == x || !common || !are_joint(x, y, common) || !y->stage->num_reduce) continue;
         x->together++;
         x->is_beside |= y < x;
         x->is_end_of_other |= y < x && y->end && y->end == x->end;
@@ -143,6 +142,7 @@ static void find_peeled(const est_terms *s, est_leaf *x) {
             x->loop[i].is_peeled |= x->loop[i].sums && b->asked >> x->loop[i].axis & 1;
         x->form->is_peeled |= is_whole;
     }
+    if (x->form->is_peeled) x->tail = est_tail(x);
 }
 
 /* What each sum ends in and how its tile begins. */
@@ -153,6 +153,7 @@ static void find_tiles(at_estimator *e) {
         for (int k = 0; k < x->num_accesses && f->registers; k++) x->access[k].in_registers = false;
         f->is_peeled = false;
         f->registers = 0;
+        x->tail = f->tail;
     }
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;

@@ -97,6 +97,7 @@ enum { MOST_NUMBERS = 192, FORMS = 16, EST_SEEN_BESIDE = 3 };
 typedef struct est_form {
     uint64_t made; /* no two have the same; 0: nothing of it is known but its loops */
     int num_loops, num_accesses, num_numbers; /* num_numbers -1: too many, it is no other's */
+    int tail;                                 /* of the leaf, where none of the loops is peeled */
     bool is_split;                            /* loops are not those of the tree any more */
     bool is_peeled;                           /* one of the loops is */
     uint32_t registers;                       /* bits: accesses that are in registers */
@@ -123,6 +124,7 @@ typedef struct est_leaf {
     const est_terms *terms;
     const struct est_leaf *end; /* of a sum: what uses it up in the same tile, from registers */
     int root;                   /* the first loop of that tile */
+    int tail;                   /* the first loop from which on all are unrolled */
     int together;               /* sums in it, this one included */
     bool in_blocks;             /* its tile stands in loops over tiles, inside of its own sum */
     bool is_beside;             /* it is none of these sums' first */
@@ -262,6 +264,11 @@ static inline double est_min(double a, double b) { return a < b ? a : b; }
 
 static inline bool est_unrolled(const est_loop *l) {
     return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;
+}
+static inline int est_tail(const est_leaf *x) {
+    int i = x->num_loops;
+    while (i > 0 && est_unrolled(&x->loop[i - 1])) i--;
+    return i;
 }
 static inline double est_turns(const est_leaf *x, int from, int to) {
     double n = 1;

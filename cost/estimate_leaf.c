@@ -131,6 +131,7 @@ static bool make_form(at_estimator *e, const at_program *p, est_leaf *x) {
     f->num_shown = f->num_seen = 0;
     f->registers = 0;
     f->is_peeled = false;
+    f->tail = est_tail(x);
     f->made = ++e->last_made;
     return true;
 }

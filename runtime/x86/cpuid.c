@@ -107,15 +107,18 @@ static void list_flags(char *out, size_t size) {
 
 typedef enum vendor { INTEL, AMD, OTHER } vendor;
 
-/* The first matching row counts. Names are those of LLVM 15; where it has none for a core with
- * AVX-512 (znver4, znver5) the later name stands, and younger cores with an old name's features get
- * the old one. A row whose features are missing (hidden by a hypervisor) does not match. */
-static const struct {
+/* The first matching row of a table counts. A row whose features are missing (hidden by a
+ * hypervisor) does not match. */
+typedef struct core_row {
     vendor vendor;
-    int family, model_first, model_last;
+    int family, model_first, model_last; /* family -1: any core */
     unsigned needs;
     const char *name;
-} cores[] = {
+} core_row;
+
+/* Names are those of LLVM 15; where it has none for a core with AVX-512 (znver4, znver5) the later
+ * name stands, and younger cores with an old name's features get the old one. */
+static const core_row names[] = {
     /* Hypervisors invent models, and some hide AMX, which no compiler uses unasked. FP16 has been
      * in server cores from Sapphire Rapids on, and in first Alder Lakes, which have the same core.
      */
@@ -166,39 +169,37 @@ static void core_number(int *family, int *model, int *stepping) {
 
 /* Of these, features may be hidden that their names above ask for: ports and latencies are the
  * core's all the same. */
-static const struct {
-    vendor vendor;
-    int family, model_first, model_last;
-    const char *core;
-} whole_cores[] = {
-    {INTEL, 6, 0x55, 0x55, "skylake-avx512"},
-    {INTEL, 6, 0x6a, 0x6c, "icelake-server"},
-    {INTEL, 6, 0x8f, 0x8f, "sapphirerapids"},
-    {INTEL, 6, 0xad, 0xae, "sapphirerapids"}, /* Granite Rapids */
-    {INTEL, 6, 0xcf, 0xcf, "sapphirerapids"}, /* Emerald Rapids */
-    {AMD, 0x19, 0x10, 0x1f, "znver4"},
-    {AMD, 0x19, 0x60, 0xaf, "znver4"},
-    {AMD, 0x1a, 0x00, 0xff, "znver5"},
+static const core_row whole_cores[] = {
+    {INTEL, 6, 0x55, 0x55, 0, "skylake-avx512"},
+    {INTEL, 6, 0x6a, 0x6c, 0, "icelake-server"},
+    {INTEL, 6, 0x8f, 0x8f, 0, "sapphirerapids"},
+    {INTEL, 6, 0xad, 0xae, 0, "sapphirerapids"}, /* Granite Rapids */
+    {INTEL, 6, 0xcf, 0xcf, 0, "sapphirerapids"}, /* Emerald Rapids */
+    /* Under an invented model: no older core has both. */
+    {INTEL, 6, 0x00, 0xff, BIT(F_VBMI2) | BIT(F_BF16), "sapphirerapids"},
+    {AMD, 0x19, 0x10, 0x1f, 0, "znver4"},
+    {AMD, 0x19, 0x60, 0xaf, 0, "znver4"},
+    {AMD, 0x1a, 0x00, 0xff, 0, "znver5"},
 };
 
-static void set_names(at_cpu *cpu, vendor v, unsigned have) {
+static const char *find_core(const core_row *rows, size_t n, vendor v, unsigned have) {
     int family, model, stepping;
-    size_t i = 0;
     core_number(&family, &model, &stepping);
-    for (;; i++) { /* the last row always matches */
-        if ((have & cores[i].needs) != cores[i].needs) continue;
-        if (cores[i].family < 0) break;
-        if (cores[i].vendor == v && cores[i].family == family && cores[i].model_first <= model &&
-            model <= cores[i].model_last)
-            break;
+    for (size_t i = 0; i < n; i++) {
+        const core_row *r = &rows[i];
+        if ((have & r->needs) != r->needs) continue;
+        if (r->family < 0 || (r->vendor == v && r->family == family && r->model_first <= model &&
+                              model <= r->model_last))
+            return r->name;
     }
-    const char *core = cores[i].name;
-    for (size_t k = 0; k < sizeof whole_cores / sizeof *whole_cores; k++)
-        if (whole_cores[k].vendor == v && whole_cores[k].family == family &&
-            whole_cores[k].model_first <= model && model <= whole_cores[k].model_last)
-            core = whole_cores[k].core;
-    snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", cores[i].name);
-    snprintf(cpu->core, sizeof cpu->core, "%s", core);
+    return NULL;
+}
+
+static void set_names(at_cpu *cpu, vendor v, unsigned have) {
+    const char *name = find_core(names, sizeof names / sizeof *names, v, have),
+               *core = find_core(whole_cores, sizeof whole_cores / sizeof *whole_cores, v, have);
+    snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", name); /* its last row always matches */
+    snprintf(cpu->core, sizeof cpu->core, "%s", core ? core : name);
 }
 
 static vendor vendor_of(void) {
