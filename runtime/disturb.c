@@ -125,8 +125,7 @@ at_absence at_absence_begin(const at_clock *clock, int threads, bool closely) {
     return a;
 }
 
-static void look_closely(const at_absence *a, at_passed *p) {
-    at_queue now = a->clock->queue();
+static void look_closely(const at_absence *a, at_queue now, at_passed *p) {
     int64_t there_ns = p->ns - (now.waited_ns - a->queue.waited_ns);
     int64_t error_ns = SWITCH_NS * (now.times - a->queue.times);
     if (there_ns >= p->ns || there_ns <= 0 || error_ns <= 0) return;
@@ -135,11 +134,12 @@ static void look_closely(const at_absence *a, at_passed *p) {
 }
 
 /* All that is missing on the thread's clock is what it waited for its core, which is known well
- * enough. */
-static bool is_accounted_for(const at_passed *p, int64_t thread_ns) {
-    const double ns = (double)p->most_ns;
-    return p->most_ns < p->ns && (double)(p->most_ns - p->least_ns) < AWAY * ns &&
-           fabs((double)(p->most_ns - thread_ns)) < AWAY * ns;
+ * enough, and filling the caches again took no longer than that matters. */
+static bool is_accounted_for(const at_absence *a, at_queue now, int64_t thread_ns,
+                             const at_passed *p) {
+    const double little_ns = AWAY * (double)p->most_ns;
+    return p->most_ns < p->ns && REFILL_NS * (double)(now.times - a->queue.times) < little_ns &&
+           fabs((double)(p->most_ns - thread_ns)) < little_ns;
 }
 
 at_passed at_absence_end(const at_absence *a) {
@@ -153,10 +153,11 @@ at_passed at_absence_end(const at_absence *a) {
     int64_t thread_ns = a->clock->thread_ns() - a->thread_ns;
     int64_t away_ns = ns > thread_ns ? ns - thread_ns : thread_ns - ns;
     p.disturbed = ns <= 0 || (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns);
-    if (p.disturbed && a->closely) look_closely(a, &p);
-    if (p.disturbed && is_accounted_for(&p, thread_ns)) {
-        p.disturbed = false;
-        p.ns = p.most_ns;
+    if (p.disturbed && a->closely) {
+        const at_queue now = a->clock->queue();
+        look_closely(a, now, &p);
+        p.disturbed = !is_accounted_for(a, now, thread_ns, &p);
+        if (!p.disturbed) p.ns = p.most_ns;
     }
     if (thread_ns > p.most_ns) p.most_ns = thread_ns;
     return p;

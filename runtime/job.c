@@ -101,13 +101,15 @@ static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const
     const int64_t before_ns = r->total_ns;
     at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places, r) : NULL;
     int failed = 0;
-    /* Another anchor writes to the same memory: then one run more tells. */
-    const bool is_last = !anchor || at_run_is_same(r, &anchor->beside);
-    if (is_last) at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
-    failed = anchor ? at_time_pairs(r, anchor, job, first, out) : at_time_job(r, job, first, out);
-    if (!is_last && r->total_ns != before_ns) {
+    if (anchor) {
+        failed = at_time_pairs(r, anchor, job, first, out);
+        /* The anchor has written to the same memory. */
+        bool ran_again = r->total_ns != before_ns;
+        if (ran_again) at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
+        if (ran_again && !failed) failed = run_last(r);
+    } else {
         at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
-        if (!failed) failed = run_last(r);
+        failed = at_time_job(r, job, first, out);
     }
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d when run again", failed);

@@ -182,12 +182,15 @@ static bool two_agree(const at_job *job, const at_outcome *out) {
     return ratios[0] <= AGREE * ratios[1] && ratios[1] <= AGREE * ratios[0];
 }
 
-/* Long runs hardly deviate, and another pair of them takes as long as a trial. */
+/* Long runs hardly deviate, and another pair of them takes as long as a trial. In a state that does
+ * not count they may differ by as much. */
 static bool one_tells(const at_job *job, const at_outcome *out, bool is_itself) {
     if (job->to_the_end || out->num_pairs != 1 || out->disturbed_kept) return false;
     const at_pair *p = &out->pairs[0];
-    const bool is_long = p->time_s + p->anchor_s > 2e-9 * AT_LONG_NS;
-    return (is_long && is_itself) || ratio(p) > (is_long ? AGREE : HOPELESS) * at_best_ratio(job);
+    const bool is_long = fmin(p->time_s, p->anchor_s) >= 1e-9 * AT_LONG_NS;
+    if (is_long && counting(job, out) && (is_itself || ratio(p) > AGREE * at_best_ratio(job)))
+        return true;
+    return ratio(p) > HOPELESS * at_best_ratio(job);
 }
 
 /* Is nothing to be won with more of them? *most: so many are asked for; raised where what they say
@@ -258,7 +261,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         if (left_ns > 0) before = wait_for(r, job, before, last_ns, &left_ns);
         const bool is_cold = had_ns - left_ns > COLD_NS;
         out->waited_ns += had_ns - left_ns;
-        how.closely = out->disturbed > 0 || last_ns > 2 * AT_LONG_NS;
+        how.closely = out->disturbed > 0 || last_ns > AT_LONG_NS;
         int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
         at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, &how, &failed)
@@ -268,12 +271,13 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         p.state = at_state_between(before, after);
         before = after;
         bool was_absent = kernel.was_absent || anchor.was_absent;
+        const bool is_close = how.closely && r->par.threads == 1;
         int64_t now_ns = r->clock->now_ns();
         last_ns = now_ns - pair_ns;
         late = at_run_is_late(r, last_ns);
         if (is_cold && !late) continue;
         if (was_absent && !late && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
-            absent_ns + last_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
+            absent_ns + (is_close ? last_ns : 0) < ABSENT_NS + (now_ns - begin_ns) / 4) {
             absent_ns += now_ns - pair_ns;
             out->disturbed++;
             continue;

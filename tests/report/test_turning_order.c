@@ -300,6 +300,53 @@ static void search(int own) {
     at_arena_free(a);
 }
 
+/* Makes company of the states of every other trial in a log; returns how many were not alone. */
+static int make_company(const char *path) {
+    static const char key[] = "\"states\": \"";
+    static char line[1 << 20];
+    FILE *f = fopen(path, "r+");
+    int trials = 0, company = 0;
+    assert_non_null(f);
+    for (long at = 0; fgets(line, sizeof line, f); at = ftell(f)) {
+        char *states = strstr(line, key);
+        if (*line != '{' || !states || strstr(line, "\"same_as\"")) continue;
+        states += strlen(key);
+        const size_t pairs = strcspn(states, "\"");
+        if (trials++ % 2) {
+            company += !memchr(states, 'a', pairs);
+            continue;
+        }
+        memset(states, 'c', pairs);
+        assert_int_equal(fseek(f, at, SEEK_SET), 0);
+        assert_true(fputs(line, f) >= 0);
+        assert_int_equal(fseek(f, 0, SEEK_CUR), 0);
+        company++;
+    }
+    fclose(f);
+    return company;
+}
+
+/* Answers of a log are learned as the trials were: by the objective of the log. */
+static void answers_keep_the_objective(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *log = at_format(a, "%s/0.log", folder);
+    const at_engine_options o = {.tuner = "random", .trials = TRIALS, .seed = SEED};
+    at_request q = {.template_name = "conv2d_3x3_gemm", .args = "N=1,H=5,W=7,CI=3,CO=6"};
+    at_tuning t;
+    at_error err;
+    const int company = make_company(log);
+    assert_true(company < TRIALS);
+    at_status s = at_tuning_open(&o, &q, log, &t, &err);
+    if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){0}, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(t.tally.answered, TRIALS);
+    assert_int_equal(t.shift.others.len, company);
+    assert_true(t.shift.counting.len > TRIALS / 8);
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+    at_arena_free(a);
+}
+
 static void alone(void **state) {
     (void)state;
     search(0);
@@ -312,6 +359,7 @@ static void company(void **state) {
 
 int main(int argc, char **argv) {
     if (argc == 8 && !strcmp(argv[1], "--worker")) made_up_worker(atoi(argv[2]), atoi(argv[3]));
-    const struct CMUnitTest tests[] = {cmocka_unit_test(alone), cmocka_unit_test(company)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(alone), cmocka_unit_test(company),
+                                       cmocka_unit_test(answers_keep_the_objective)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -42,6 +42,7 @@ static const fake
     *slow_in; /* of so many more runs each takes twice as long, which no clock tells */
 static int slow_runs;
 static at_rng luck;
+static int64_t refill_ns; /* that a run takes longer once another thread had the core */
 /* What probes are compared with from the n-th look on: so little that it is reached, or too much.
  */
 static const at_reach reach_of[] = {
@@ -78,7 +79,7 @@ static void happen(int64_t run_ns) {
     int64_t ns = 10000 + (int64_t)at_rng_below(&luck, 5000000);
     int64_t error_ns = (int64_t)at_rng_below(&luck, 12000) - 6000;
     if (what == SWITCHED) {
-        now_ns += ns, away_ns += ns + error_ns;
+        now_ns += ns + refill_ns, away_ns += ns + error_ns;
         queue.waited_ns += ns + error_ns, queue.times++;
     }
     if (what == STOLEN) now_ns += ns, away_ns += ns;
@@ -317,6 +318,7 @@ static void nothing_seems_faster_than_it_is(void **state) {
             fake k = {.ns = lengths_ns[i % 4]}, a = {.ns = lengths_ns[i / 4]};
             at_job job = ten;
             happens = what;
+            refill_ns = (what + (unsigned)i) % 2 ? 100000 : 0;
             if (what & PREEMPTED) job.threads = 2, happens = PREEMPTED; /* they have no clock */
             else if (what & BACK) happens = BACK; /* by itself: then the thread's is right */
             time_pairs(&k, &a, job);
@@ -331,6 +333,7 @@ static void nothing_seems_faster_than_it_is(void **state) {
             kept += out.disturbed_kept;
         }
     }
+    refill_ns = 0;
     assert_true(kept > 1000 && clean > 1000);
 }
 
@@ -366,6 +369,27 @@ static void long_ones_have_few_pairs(void **state) {
         assert_int_equal(out.disturbed, 0);
     }
     happens = 0;
+    /* Shorter than that: one is measured again, as a long one of several threads. */
+    fake k = {.ns = 15000000}, same = {.ns = 15000000};
+    for (int i = 0; i < 2; i++) {
+        happens = i ? PREEMPTED : STOLEN;
+        time_pairs(i ? &a : &k, i ? &a : &same, (at_job){.pairs = 3, .threads = i ? 2 : 1});
+        assert_true(out.disturbed >= 1);
+    }
+    happens = 0;
+    /* What is seen in another state than the one that counts is no reason to end. */
+    fake slow = {.ns = 70000000};
+    static const at_state company[] = {AT_STATE_COMPANY}, alone[] = {AT_STATE_ALONE};
+    num_looks = 1;
+    for (int i = 0; i < 2; i++) {
+        looks = i ? alone : company;
+        at_job wanted = trial;
+        wanted.wanted = AT_STATE_ALONE;
+        time_pairs(&slow, &a, wanted);
+        if (i) assert_int_equal(out.num_pairs, 1);
+        else assert_true(out.num_pairs > 1);
+    }
+    looks = NULL;
     /* More where it seems much better, until a quarter of a second has gone. */
     fake far_ahead = {.ns = 20000000};
     time_pairs(&far_ahead, &a, trial);
