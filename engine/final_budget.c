@@ -19,8 +19,10 @@ enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
 static const double least_share = 0.1;
 
 /* Where a pair of a trial deviates by more than that, it takes more of them to say as much, and a
- * final has up to a third of the run's time so far. */
+ * final has up to a third of the run's time so far; of a short run up to three quarters, and 4 s.
+ */
 static const double usual_deviation = 0.02, most_times = 4, loud_share = 1.0 / 3;
+static const double short_loud_share = 0.75, short_loud_s = 4;
 
 double at_final_times(double deviation) {
     double times = deviation / usual_deviation;
@@ -31,7 +33,8 @@ double at_final_core_s(double so_far_s, double pair_s, double times) {
     double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);
     double pairs_s = fmin(most_pairs * pair_s, pairs_share * so_far_s);
     double quiet_s = fmax(budget_share * so_far_s, fmax(least_s, pairs_s));
-    return fmax(quiet_s, fmin(times * quiet_s, loud_share * so_far_s));
+    double loud_s = fmax(loud_share * so_far_s, fmin(short_loud_share * so_far_s, short_loud_s));
+    return fmax(quiet_s, fmin(times * quiet_s, loud_s));
 }
 
 at_final_limits at_final_budget(const at_session *s, const at_known *known) {
@@ -64,9 +67,8 @@ int at_final_samples(const at_record *r) {
     return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
 }
 
-int at_final_pairs(const at_session *s, const at_record *r) {
-    double n = 1 + 4 * turn_s / (2 * at_record_mean(r));
-    return (int)(fmin(n, MOST_PAIRS) * at_final_times(at_states_deviation(s)));
+int at_final_pairs(const at_record *r) {
+    return (int)fmin(1 + 4 * turn_s / (2 * at_record_mean(r)), MOST_PAIRS);
 }
 
 /* What a turn will take beside the kernel's own runs: as a trial did, whose output is compared in
@@ -80,7 +82,7 @@ static double overhead_s(const at_spent *spent) {
  * as many pairs as that wants. */
 static double least_s(const at_session *s, const at_record *r) {
     bool pairs = s->anchors.kernel != NULL;
-    int of_turn = pairs ? at_final_pairs(s, r) : at_final_samples(r);
+    int of_turn = pairs ? at_final_pairs(r) : at_final_samples(r);
     int turns = pairs ? (AT_FEW_SAMPLES + of_turn - 1) / of_turn : AT_FINAL_LEAST;
     int runs = pairs ? 2 + 2 * of_turn : 1 + of_turn;
     return turns * (overhead_s(&s->spent) + runs * at_record_mean(r));

@@ -20,12 +20,13 @@ typedef struct at_final_spent {
 /* As a share of what it may take. */
 double at_final_share(const at_final_limits *limits, const at_final_spent *spent);
 
-/* So many times as many pairs as usual, 1 to 4, where those of trials deviate that much
+/* So many times as long as usual, 1 to 4, where pairs of trials deviate that much
  * (at_states_deviation). */
 double at_final_times(double deviation);
 /* A tenth of the session's time so far, and at least as long as that was, between 1 and 3 s; in
  * pairs as long as 1,500 of the best take, if that is more, but no more than a fifth; so many times
- * that, but no more than a third. pair_s: 0 where there are none. */
+ * that, but no more than a third, or, of a short session, three quarters and 4 s. pair_s: 0 where
+ * there are none. */
 double at_final_core_s(double so_far_s, double pair_s, double times);
 /* That; twice as much by the clock, and as much again for other states; but no more than what is
  * left of its time limit. */
@@ -35,7 +36,7 @@ double at_final_reserve(double time_s);
 
 /* What a turn of this finalist has: samples where it is timed alone, or pairs with an anchor. */
 int at_final_samples(const at_record *r);
-int at_final_pairs(const at_session *s, const at_record *r);
+int at_final_pairs(const at_record *r);
 /* Seconds that pairs which count may take until each finalist has enough of them (AT_FEW_SAMPLES):
  * half of the final's time on the core, but no more than come in a third of its time by the clock,
  * where this share of all pairs counts. */

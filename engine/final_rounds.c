@@ -201,7 +201,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_record r = {.extra.error = ""};
     at_arena_reset(s->scratch);
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
-    f->candidate.job.pairs = g->is_paired ? at_final_pairs(s, f->result) : 0;
+    f->candidate.job.pairs = g->is_paired ? at_final_pairs(f->result) : 0;
     f->candidate.job.to_the_end = true;
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     at_states_ask(s, &f->candidate.job);
