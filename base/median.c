@@ -27,6 +27,15 @@ double at_sorted_median(const double *sorted, int n) {
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
+double at_sorted_middle(const double *sorted, int n) {
+    enum { FEW = 8 };
+    if (n < FEW) return at_sorted_median(sorted, n);
+    double sum = 0;
+    int left_out = n / 4;
+    for (int i = left_out; i < n - left_out; i++) sum += sorted[i];
+    return sum / (n - 2 * left_out);
+}
+
 double at_sorted_quantile(const double *sorted, int n, double share) {
     double at = share * (n - 1);
     int i = (int)at;

@@ -70,9 +70,11 @@ double at_turns_time(const at_turns *t) {
     AT_NEED(times);
     for (int i = 0; i < n && !has_states(t); i++) times[i] = t->rounds[i].time_s;
     at_sort_doubles(times, n);
-    double median = n ? at_sorted_median(times, n) : 0;
+    double time_s = !n              ? 0
+                    : has_states(t) ? at_sorted_middle(times, n)
+                                    : at_sorted_median(times, n);
     free(times);
-    return median;
+    return time_s;
 }
 
 int at_turns_counting(const at_turns *t) {

@@ -142,7 +142,8 @@ bool at_can_be_time(double seconds);
 /* Time and rounds as they are for an objective, of which samples in a state count. Returns how many
  * of these there are; 0: it is as it was, of all. rounds: room for as many. */
 int at_turns_for(at_turns *t, at_objective o, at_round *rounds);
-/* The median of the rounds, or of the samples that count; 0: there are none. */
+/* The median of the rounds, or the mean of the middle half of the samples that count, in pairs; 0:
+ * there are none. */
 double at_turns_time(const at_turns *t);
 /* How many samples the interval is of. */
 int at_turns_counting(const at_turns *t);

@@ -316,9 +316,32 @@ static void sorted_doubles(void **state) {
     assert_true(at_sorted_quantile(v, 3, 0.25) == 1 && at_sorted_quantile(v, 3, 1) == 8);
 }
 
+/* The middle half: whatever lies outside of it, and nearer to the truth than the median is. */
+static void middle_of_sorted(void **state) {
+    (void)state;
+    enum { SAMPLES = 2000, N = 40 };
+    double v[] = {-1e9, 1, 2, 3, 5, 9, 10, INFINITY}, x[N], squares[2] = {0, 0};
+    assert_true(at_sorted_middle(v, 8) == 4.75);
+    assert_true(at_sorted_middle(v, 7) == 3 && at_sorted_middle(v, 2) == (1 - 1e9) / 2);
+    at_rng r;
+    at_rng_seed(&r, 5, 0);
+    for (int k = 0; k < SAMPLES; k++) {
+        for (int i = 0; i < N; i++) {
+            x[i] = -6;
+            for (int m = 0; m < 12; m++) x[i] += at_rng_unit(&r); /* nearly normal */
+        }
+        at_sort_doubles(x, N);
+        const double of[2] = {at_sorted_middle(x, N), at_sorted_median(x, N)};
+        for (int i = 0; i < 2; i++) squares[i] += of[i] * of[i];
+    }
+    const double ratio = sqrt(squares[0] / squares[1]);
+    assert_true(ratio > 0.83 && ratio < 0.92);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorted_doubles),
+        cmocka_unit_test(middle_of_sorted),
         cmocka_unit_test(median_interval),
         cmocka_unit_test(every_status_has_a_text_and_an_exit_code),
         cmocka_unit_test(errors_gain_places),
