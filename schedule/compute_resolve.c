@@ -342,7 +342,7 @@ static at_status check_recurrence(scope *s, const at_tensor *t, const read_list 
         return FAIL_AT(s, read,
                        "\"%s\" reads itself where it is not computed yet: the first index that is "
                        "not the axis itself must be less than the axis, as %s - 1",
-                       t->name, t->num_axes ? t->axes[0].name : "t");
+                       t->name, recurrence_axis(t, read));
     }
     return AT_OK;
 }

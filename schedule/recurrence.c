@@ -129,6 +129,12 @@ int recurrence_first(const at_tensor *t, const at_expr *read) {
     return -1;
 }
 
+const char *recurrence_axis(const at_tensor *t, const at_expr *read) {
+    for (int i = 0; i < read->nargs && i < t->num_axes; i++)
+        if (index_leads(t, read, i) != SAME) return t->axes[i].name;
+    return t->num_axes ? t->axes[0].name : "t";
+}
+
 /* Takes in where the reads of `tensor` in e lead. */
 static void look(const at_compute *c, const at_expr *e, int tensor, at_recurrence *out) {
     const at_tensor *t = &c->tensors[tensor];

@@ -54,6 +54,9 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
 /* The first axis that a stage's read of itself goes back along (recurrence.c); -1: it reads nothing
  * that comes before. */
 int recurrence_first(const at_tensor *t, const at_expr *read);
+/* The axis whose index in this read of its own stage, or of one of its cycle, is the first that is
+ * not the axis itself; the first axis where all are. For messages. */
+const char *recurrence_axis(const at_tensor *t, const at_expr *read);
 /* Whether index i of a read in a stage's body is its axis i itself, at least a step of it before,
  * one or the other, or none of these, as far as the text says: t - 1, k of sum(k:0..t), or where k
  * < t is asked (recurrence.c). */

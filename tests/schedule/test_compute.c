@@ -228,6 +228,11 @@ static const struct {
      "axis "
      "itself must be less than the axis, as i - 1\no[i:N, j:M] = o[j - 1, i]\n"
      "              ^"},
+    {"x[N] : input\no[i:N, j:M] = j > 0 ? o[i, max(j - 1, 0)] : x[i]",
+     "c:2:23: \"o\" reads itself where it is not computed yet: the first index that is not the "
+     "axis itself must be less than the axis, as j - 1\n"
+     "o[i:N, j:M] = j > 0 ? o[i, max(j - 1, 0)] : x[i]\n"
+     "                      ^"},
     {"x[N] : input\no[i:N] = sum(k:N) o[k]*x[k]",
      "c:2:19: \"o\" reads \"o\" where it is not computed yet: stages that read each other go from "
      "step to step along their first axes, and the first index that is not the axis itself must be "
