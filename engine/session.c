@@ -262,6 +262,19 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
     return p;
 }
 
+const at_file_factor *at_session_file_factors(at_session *s, int *n) {
+    const at_compute *c = at_task_compute(s->task);
+    at_file_factor *of = AT_NEW_ARRAY(s->arena, at_file_factor, c->num_tensors);
+    at_dataset d = {0};
+    at_error err;
+    *n = 0;
+    if (at_session_dataset(s, NULL, false, &d, &err) == AT_OK && !d.is_exact)
+        for (int t = 0; t < c->num_tensors; t++)
+            if (d.factor[t] != 1) of[(*n)++] = (at_file_factor){c->tensors[t].name, d.factor[t]};
+    if (d.store) at_dataset_free(&d);
+    return of;
+}
+
 void at_session_stop(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
     if (s->anchors.object) at_object_remove(s->anchors.object);

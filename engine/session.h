@@ -138,6 +138,9 @@ at_status at_session_measure_peak(at_session *s, at_error *err);
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);
 /* The pattern of the sparse weight, for files with a main; NULL: the task has none. */
 const at_file_pattern *at_session_file_pattern(const at_session *s);
+/* How large the data of a main that checks this task's kernels are to be, as those of a search are;
+ * *n 0: as they are without that, or the data do not fit here. */
+const at_file_factor *at_session_file_factors(at_session *s, int *n);
 void at_session_close(at_session *s);
 
 #endif

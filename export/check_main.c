@@ -125,6 +125,15 @@ static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_
     return AT_OK;
 }
 
+/* Of sums of many terms whose function is taken, data are small: tanh of a large sum is 1, and the
+ * exponential of a large one below 0 is subnormal, which takes a core far longer. */
+static double factor_of(const at_face *f, const at_face_tensor *t) {
+    const char *name = f->of->program->compute->tensors[t->tensor].name;
+    for (int i = 0; i < f->of->num_factors; i++)
+        if (!strcmp(f->of->factors[i].name, name)) return f->of->factors[i].factor;
+    return 1;
+}
+
 static void fill(at_text *out, const at_face *f, const filling *with) {
     const int range = with->range;
     const at_file_pattern *pattern = f->of->pattern;
@@ -146,8 +155,12 @@ static void fill(at_text *out, const at_face *f, const filling *with) {
                      i);
         if (range)
             at_text_addf(out, "(float)((int)at_next(&state) %% %d - %d);\n", 2 * range + 1, range);
-        else /* never 0; with a step of a power of two all sums would be rounded the same way */
+        else if (factor_of(f, t) == 1)
+            /* never 0; with a step of a power of two all sums would be rounded the same way */
             at_text_add(out, "(float)(at_next(&state) / 8191.3 - 2.6663);\n");
+        else
+            at_text_addf(out, "(float)((at_next(&state) / 8191.3 - 2.6663) * %.9g);\n",
+                         factor_of(f, t));
     }
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,

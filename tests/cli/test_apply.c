@@ -446,6 +446,18 @@ static void inexact(void **state) {
     }
 }
 
+/* Where a function of a long sum is taken, its data are as small as those of a search: of sums of
+ * ordinary data every tanh would be 1, and no wrong term would be seen. */
+static void moderate_data(void **state) {
+    (void)state;
+    cli_write("my.te", "args N=40, K=300\nx[N, K] : input\nw[K] : weight\nb[N] : input\n"
+                       "s[n:N] = sum(k:K) x[n, k]*w[k]\n"
+                       "y[n:N] = tanh(s[n] + 0.1*b[n])\n");
+    cli_expect(0, "./autotune apply ./my.te --config default --dialect gnu --main -o kernel.c");
+    cli_expect(0, "test $(grep -c '2.6663) \\* 0.00333333333)' kernel.c) = 1"); /* w, by K */
+    if (has("gcc")) check_program("gcc");
+}
+
 /* The main of what reads itself: errors that go from step to step, also with steps beyond what a
  * float holds, and where it is kept for one step. */
 static void steps(void **state) {
@@ -473,12 +485,12 @@ static void steps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compilers), cmocka_unit_test(inexact),
-        cmocka_unit_test(alone),     cmocka_unit_test(steps),
-        cmocka_unit_test(alignment), cmocka_unit_test(whole_log),
-        cmocka_unit_test(left_out),  cmocka_unit_test(instruction_sets),
-        cmocka_unit_test(names),     cmocka_unit_test(texts),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(compilers),     cmocka_unit_test(inexact),
+        cmocka_unit_test(alone),         cmocka_unit_test(steps),
+        cmocka_unit_test(alignment),     cmocka_unit_test(whole_log),
+        cmocka_unit_test(left_out),      cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(names),         cmocka_unit_test(texts),
+        cmocka_unit_test(moderate_data), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
 }
