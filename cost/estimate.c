@@ -90,11 +90,10 @@ static int inside_blocks(const est_leaf *x, int root) {
 
 /* The first loop that a tile of this leaf, alone or with other sums, may begin with. */
 static int alone(const at_estimator *e, const est_leaf *x) {
-    const int8_t *commons = e->common[x->place];
     const bool is_sum = x->stage->num_reduce > 0;
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
-        int common = i == x->place ? 0 : commons[i];
+        int common = i == x->place ? 0 : est_common(e, x, &e->leaf[i]);
         if (common && is_sum && are_joint(x, &e->leaf[i], common))
             while (common && x->loop[common - 1].sums) common--;
         if (common > root) root = common;

@@ -142,10 +142,14 @@ const at_record *at_known_at(const at_known *k, int i) { return k->results.data[
 
 int at_known_epochs(const at_known *k) { return k->epochs; }
 
-int at_known_top(const at_known *k, const at_record **out, int n) {
+at_objective at_known_counting(const at_known *k) {
     const at_objective_line *l = at_known_objective(k);
+    return l ? l->objective : AT_OBJECTIVE_TYPICAL;
+}
+
+int at_known_top(const at_known *k, const at_record **out, int n) {
     return at_top_results((const at_record *const *)k->results.data, k->results.len,
-                          l ? l->objective : AT_OBJECTIVE_TYPICAL, out, n);
+                          at_known_counting(k), out, n);
 }
 
 /* ---- finals --------------------------------------------------------------------------------- */

@@ -36,6 +36,8 @@ const at_speed_table *at_known_speeds(const at_known *k); /* NULL: there is none
 /* The same of a line about the objective, of which the first counts. NULL: there is none. */
 void at_known_add_objective(at_known *k, const at_session *s, const char *comment);
 const at_objective_line *at_known_objective(const at_known *k);
+/* What it says counts; typical where there is none. */
+at_objective at_known_counting(const at_known *k);
 /* The n best of the results (top_results.h), best first; returns how many. */
 int at_known_top(const at_known *k, const at_record **out, int n);
 

@@ -23,18 +23,20 @@ int at_top_results(const at_record *const *results, int n, at_objective objectiv
     entry *of = malloc(sizeof *of * (size_t)(n + 1));
     int count = 0;
     AT_NEED(of);
-    at_state_shift all = {.arena = at_arena_new()};
     for (int i = 0; i < n; i++) {
         const at_record *r = results[i];
         if (!at_record_is_candidate(r) || r->extra.same_as >= 0) continue;
-        at_state_shift_add(&all, r, objective);
         of[count++] = (entry){r, log(at_record_mean(r)), i};
     }
+    qsort(of, (size_t)count, sizeof *of, best_first);
+    at_state_shift all = {.arena = at_arena_new()};
+    for (int i = 0; i < count; i++)
+        at_state_shift_add(&all, of[i].record, objective); /* in order */
     const double shift = at_state_shift_of_others(&all);
     at_arena_free(all.arena);
     for (int i = 0; i < count && shift != 0; i++)
         if (!at_is_of_counting_state(of[i].record, objective)) of[i].worth += shift;
-    qsort(of, (size_t)count, sizeof *of, best_first);
+    if (shift != 0) qsort(of, (size_t)count, sizeof *of, best_first);
     if (count > most) count = most;
     for (int i = 0; i < count; i++) out[i] = of[i].record;
     free(of);

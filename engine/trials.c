@@ -285,10 +285,8 @@ static void count(at_tuning *t, const at_record *r) {
 bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
     at_session *s = &t->s;
     int64_t begin_ns = at_now_ns(), patience = s->options.early_stopping;
-    t->shift.arena = s->arena;
-    const at_objective_line *l = at_known_objective(t->known); /* also while answers are of a log */
-    const double gflops =
-        at_state_shift_learn(&t->shift, r, l ? l->objective : AT_OBJECTIVE_TYPICAL);
+    /* By what is known, since the session has no objective while answers are of a log. */
+    const double gflops = at_state_shift_learn(&t->shift, r, at_known_counting(t->known));
     at_tuner_update(t->tuner,
                     &(at_trial){r->config.index, !r->error_no, gflops,
                                 !r->error_no && at_record_is_at_least(r)},

@@ -99,6 +99,7 @@ static void begin_tally(at_tuning *t) {
     t->tally.total = trials < len ? trials : len;
     t->tally.in_bytes = s->in_bytes;
     t->known = at_known_new(s->arena);
+    t->shift.arena = s->arena;
 }
 
 static at_status begin_other(const at_tuning *parent, const at_request *q, at_tuning *t,

@@ -155,12 +155,12 @@ static void fill(at_text *out, const at_face *f, const filling *with) {
                      i);
         if (range)
             at_text_addf(out, "(float)((int)at_next(&state) %% %d - %d);\n", 2 * range + 1, range);
-        else if (factor_of(f, t) == 1)
-            /* never 0; with a step of a power of two all sums would be rounded the same way */
-            at_text_add(out, "(float)(at_next(&state) / 8191.3 - 2.6663);\n");
-        else
-            at_text_addf(out, "(float)((at_next(&state) / 8191.3 - 2.6663) * %.9g);\n",
-                         factor_of(f, t));
+        else { /* never 0; with a step of a power of two all sums would be rounded the same way */
+            static const char real[] = "at_next(&state) / 8191.3 - 2.6663";
+            const double factor = factor_of(f, t);
+            if (factor == 1) at_text_addf(out, "(float)(%s);\n", real);
+            else at_text_addf(out, "(float)((%s) * %.9g);\n", real, factor);
+        }
     }
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,

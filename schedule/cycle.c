@@ -153,7 +153,7 @@ static at_status too_early(finder *f, int stage, const at_expr *read) {
         "\"%s\" reads \"%s\" where it is not computed yet: stages that read each other "
         "go from step to step along their first axes, and the first index that is not "
         "the axis itself must be less than the axis, as %s - 1%s",
-        t->name, read->name, t->num_axes ? t->axes[0].name : "t", stands);
+        t->name, read->name, recurrence_axis(t, read), stands);
 }
 
 /* A read of a stage that is not above: its step is of so many axes. */
