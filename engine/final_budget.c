@@ -19,10 +19,10 @@ enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
 static const double least_share = 0.1;
 
 /* Where a pair of a trial deviates by more than that, it takes more of them to say as much, and a
- * final has up to a third of the run's time so far; of a short run up to three quarters, and 4 s.
+ * final has up to a third of the run's time so far; of a short run up to three quarters, and 3.5 s.
  */
 static const double usual_deviation = 0.02, most_times = 4, loud_share = 1.0 / 3;
-static const double short_loud_share = 0.75, short_loud_s = 4;
+static const double short_loud_share = 0.75, short_loud_s = 3.5;
 
 double at_final_times(double deviation) {
     double times = deviation / usual_deviation;

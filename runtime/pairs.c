@@ -17,7 +17,11 @@
 #define PATIENT_NS 250000000 /* unless they take so long already */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5, GLANCES = 4 };
 enum { MANY = 11 };
-enum { PATIENCE = 3 };   /* so many times the pairs, where few are in the state that is wanted */
+enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state that is wanted */
+/* Blocks between two interrupts of the timer, for which it is waited. A pair of blocks that are
+ * half as long as the time between takes at most one and a half times as long then; where every
+ * pair is to say as much as it can, up to twice as long. */
+enum { FIT_TRIAL = 2, FIT_ALL = 1 };
 #define GLIMPSE_NS 20000 /* from one look at the state that is waited for to the next */
 #define COLD_NS 200000   /* of waiting: caches are a neighbour's then, and a pair does not count */
 
@@ -33,6 +37,7 @@ typedef struct side {
 typedef struct manner { /* of timing a block */
     at_tick *tick;
     bool apart;   /* the two are of different vector sets */
+    int fits;     /* at_tick_avoid */
     bool closely; /* at_absence */
 } manner;
 
@@ -41,7 +46,7 @@ typedef struct manner { /* of timing a block */
 static double time_block(side *s, const manner *how, int *failed) {
     at_run *r = s->run;
     at_tick_avoid(r->clock, how->tick,
-                  (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0));
+                  (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0), how->fits);
     if (how->apart) at_stay(r->clock, APART_NS);
     if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, how->closely);
@@ -60,7 +65,7 @@ int at_run_glance(at_run *r, at_tick *tick, int64_t *ns) {
     double took_ns = (double)*ns;
     for (int i = 0; i < GLANCES && !failed && took_ns < GLANCE_NS / 2; i++) {
         side some = {.run = r, .runs = (int)(GLANCE_NS / *ns) + 1, .late_ns = (double)*ns};
-        double run_ns = time_block(&some, &(manner){.tick = tick}, &failed);
+        double run_ns = time_block(&some, &(manner){.tick = tick, .fits = FIT_TRIAL}, &failed);
         took_ns = run_ns * some.runs;
         r->total_ns += (int64_t)took_ns;
         if (run_ns < (double)*ns) *ns = (int64_t)run_ns;
@@ -244,7 +249,9 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     side kernel = {.run = r, .late_ns = (double)ns};
     side anchor = {.run = &a->beside, .late_ns = a->run_ns, .undisturbed = a->run_ns};
     choose_runs(&kernel, (double)ns, &anchor, a->run_ns);
-    manner how = {.tick = &a->tick, .apart = job->vector_set != a->job->vector_set};
+    manner how = {.tick = &a->tick,
+                  .apart = job->vector_set != a->job->vector_set,
+                  .fits = job->to_the_end ? FIT_ALL : FIT_TRIAL};
     out->is_bracketed = (double)ns > LONG * a->run_ns;
     out->number = kernel.runs;
     at_rng rng;

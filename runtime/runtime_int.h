@@ -321,9 +321,9 @@ typedef struct at_tick { /* what is known of it; all 0: nothing */
 } at_tick;
 /* Waits so long, and keeps the core. */
 void at_stay(const at_clock *c, int64_t ns);
-/* Waits where the next one would fall into so many nanoseconds from now, unless these are so many
- * that it makes no difference. */
-void at_tick_avoid(const at_clock *c, at_tick *t, double ns);
+/* Waits where the next one would fall into a block of so many nanoseconds that begins now, if at
+ * least so many of such blocks fit between two of them. */
+void at_tick_avoid(const at_clock *c, at_tick *t, double ns, int fits);
 
 /* ---- the anchor (anchor.c), and pairs with it (pairs.c) -------------------------------------- */
 

@@ -1,15 +1,16 @@
-/* runtime/tick.c: the timer's interrupt. Some hundred times a second it takes a core for 3 to 15
- * microseconds, a third of a short block, and the system counts that as the thread's own time. When
- * it comes is known: the coarse clock goes on by steps with it. That clock is one core's, which may
- * sleep, and then misses steps; this core's interrupts come all the same. */
+/* runtime/tick.c: the timer's interrupt. Some hundred times a second it takes a core for 3 to 25
+ * microseconds, a third of a short block, and what it puts out of the caches costs as much again;
+ * the system counts that as the thread's own time. When it comes is known: the coarse clock goes on
+ * by steps with it. That clock is one core's, which may sleep, and then misses steps; this core's
+ * interrupts come all the same. */
 #include "runtime/runtime_int.h"
 
 #include <time.h>
 
-#define MARGIN_NS 10000 /* what lasts until then is too close to it */
-#define OVER_NS 20000   /* behind a step the interrupt is over */
-#define FORGET_NS 10    /* the clocks drift */
-enum { SHARE = 4 };     /* longer than that part of the time between two: it makes no difference */
+#define MARGIN_NS 10000  /* what lasts until then is too close to it */
+#define OVER_NS 20000    /* behind a step the interrupt is over */
+#define FORGET_NS 10     /* the clocks drift */
+enum { MOST_STEPS = 2 }; /* that it is waited for one */
 
 int64_t at_coarse_ns(void) {
     struct timespec t;
@@ -29,10 +30,22 @@ void at_stay(const at_clock *c, int64_t ns) {
     }
 }
 
-void at_tick_avoid(const at_clock *c, at_tick *t, double ns) {
+/* Waits for a step: who asks behind long blocks only may never do so right behind one. */
+static at_tick look_for(const at_clock *c) {
+    at_tick t = {.step_ns = c->coarse_step_ns()};
+    const int64_t begun_ns = c->now_ns(), before = c->coarse_ns();
+    t.least_age_ns = age_ns(c);
+    while (c->coarse_ns() == before && c->now_ns() - begun_ns < MOST_STEPS * t.step_ns) {
+    }
+    const int64_t age = age_ns(c);
+    if (age < t.least_age_ns) t.least_age_ns = age;
+    return t;
+}
+
+void at_tick_avoid(const at_clock *c, at_tick *t, double ns, int fits) {
     if (!c->coarse_ns) return;
-    if (!t->step_ns) *t = (at_tick){.step_ns = c->coarse_step_ns(), .least_age_ns = INT64_MAX / 2};
-    if (ns * SHARE >= (double)t->step_ns) return;
+    if (!t->step_ns) *t = look_for(c);
+    if (fits * ns + MARGIN_NS + OVER_NS > (double)t->step_ns) return;
     /* Right behind a step the coarse clock is late by what it is always late by. */
     int64_t age = age_ns(c), step = t->step_ns;
     t->least_age_ns += FORGET_NS;

@@ -261,17 +261,18 @@ static void order_is_drawn(void **state) {
 /* Code of another vector set: 40 microseconds lie before each of the two. */
 static void sets_are_kept_apart(void **state) {
     (void)state;
-    fake k = {.ns = 1000000}, a = {.ns = 1000000};
+    fake k = {.ns = 60000}, a = {.ns = 60000};
     at_job job = ten;
     for (int other = 0; other < 2; other++) {
         anchor_job.vector_set = 0;
         job.vector_set = other;
+        now_ns = 10 * STEP_NS; /* all are over before the next interrupt */
         time_pairs(&k, &a, job);
         assert_int_equal(num_ran, 20);
         for (int i = 1; i < num_ran; i++)
             assert_true((begun_ns[i] - ended_ns[i - 1] >= 40000) == (other == 1));
-        assert_float_equal(out.pairs[3].time_s, 1e-3, 1e-7); /* the pause is in no time */
-        assert_float_equal(out.pairs[3].anchor_s, 1e-3, 1e-7);
+        assert_float_equal(out.pairs[3].time_s, 60e-6, 1e-7); /* the pause is in no time */
+        assert_float_equal(out.pairs[3].anchor_s, 60e-6, 1e-7);
     }
 }
 
@@ -406,33 +407,57 @@ static void long_ones_have_few_pairs(void **state) {
     assert_int_equal(out.num_pairs, 1);
 }
 
+/* Of pairs of this kernel with itself, how many blocks had an interrupt that nobody told of. */
+static int interrupted(int64_t ns, at_job job) {
+    fake k = {.ns = ns}, a = {.ns = ns};
+    const double least_s = (double)(ns + INTERRUPT_NS / 2) * 1e-9;
+    int hit = 0;
+    time_pairs(&k, &a, job);
+    for (int i = 0; i < out.num_pairs; i++)
+        hit += (out.pairs[i].time_s > least_s) + (out.pairs[i].anchor_s > least_s);
+    return hit;
+}
+
 /* The timer's interrupt is let pass between blocks, once it is known when it comes, also where the
- * coarse clock misses most of its steps; in blocks as long as a quarter of the time between two of
- * them it does not matter. */
+ * coarse clock misses most of its steps. */
 static void interrupts_are_let_pass(void **state) {
     (void)state;
-    fake k = {.ns = 45000}, a = {.ns = 45000}, slow = {.ns = 2000000};
     at_job job = ten;
-    int hit;
     job.pairs = 400;
     interrupts = true;
     now_ns = 10 * STEP_NS;
     for (coarse_every = 1; coarse_every < 8; coarse_every += 3) {
         int64_t begin_ns = now_ns;
-        time_pairs(&k, &a, job);
-        hit = 0;
-        for (int i = 0; i < 400; i++)
-            hit += out.pairs[i].time_s > 46e-6 || out.pairs[i].anchor_s > 46e-6;
-        assert_true(hit <= 2 * coarse_every);
-        /* It costs half a block of each step at most, and some microseconds. */
-        assert_true((double)(now_ns - begin_ns) < 400 * 6 * 45500 * 1.04);
+        assert_true(interrupted(45000, job) <= 2 * coarse_every);
+        /* It costs two steps until one is seen, then half a block of each at most, and some
+         * microseconds. */
+        assert_true((double)(now_ns - begin_ns) < 2 * STEP_NS + 400 * 6 * 45500 * 1.04);
     }
     coarse_every = 1;
-    time_pairs(&slow, &slow, ten);
     interrupts = false;
-    hit = 0;
-    for (int i = 0; i < 10; i++) hit += out.pairs[i].time_s > 2.01e-3;
-    assert_true(hit > 0);
+}
+
+/* Long blocks, too, as far as they fit between two interrupts: all where each pair is to say as
+ * much as it can; in a trial those of which two fit, so that it costs half as much time again at
+ * most. */
+static void long_blocks_wait_as_well(void **state) {
+    (void)state;
+    at_job job = ten, trial = {.pairs = 10, .pair_seed = 3};
+    interrupts = true;
+    job.pairs = 40;
+    now_ns = 10 * STEP_NS;
+    assert_true(interrupted(1400000, job) <= 1);
+    assert_true(interrupted(3900000, job) <= 1);
+    assert_true(interrupted(3990000, job) > 40); /* too close to it */
+    assert_true(interrupted(5000000, job) == 80);
+    int64_t begin_ns = now_ns;
+    assert_int_equal(interrupted(1400000, trial), 0);
+    assert_int_equal(out.num_pairs, 2);
+    assert_true(now_ns - begin_ns < 4 * STEP_NS); /* one of them until a step is seen */
+    begin_ns = now_ns;
+    interrupted(2500000, trial);
+    assert_true(now_ns - begin_ns < STEP_NS + 2 * out.num_pairs * 2600000);
+    interrupts = false;
 }
 
 /* What seems much faster than the anchor, which somebody has slowed down unseen, has more pairs. */
@@ -614,6 +639,7 @@ int main(void) {
         cmocka_unit_test(slow_anchors),
         cmocka_unit_test(nothing_seems_faster_than_it_is),
         cmocka_unit_test(interrupts_are_let_pass),
+        cmocka_unit_test(long_blocks_wait_as_well),
         cmocka_unit_test(long_runs_on_a_shared_core),
         cmocka_unit_test(long_ones_have_few_pairs),
         cmocka_unit_test(much_is_believed_late),
