@@ -10,7 +10,7 @@
 #include "engine/states.h"
 
 /* Pairs of a trial, at most: it ends earlier where nothing is to be won (at_job.pairs). */
-enum { PAIRS_OF_TRIAL = 3 };
+enum { PAIRS_OF_TRIAL = 3, PAIRS_WITH_ITSELF = 2 };
 /* A kernel becomes the anchor where its trial took less than the first share of the anchor's time,
  * and the pairs of the link confirm the second one. */
 static const double much_better = 0.75, still_better = 0.8;
@@ -306,8 +306,8 @@ static double anchor_s(const at_anchors *a) { return a->first_s * a->of_first; }
 void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job) {
     const at_record *best = at_known_best(known);
     const bool is_anchor = s->anchors.kernel && s->anchors.kernel->config.index == index;
-    job->pairs = s->anchors.kernel ? PAIRS_OF_TRIAL : 0;
-    job->to_the_end = !best && !is_anchor;
+    job->pairs = !s->anchors.kernel ? 0 : !best && is_anchor ? PAIRS_WITH_ITSELF : PAIRS_OF_TRIAL;
+    job->to_the_end = !best;
     if (best && s->anchors.kernel)
         job->best_ratio = fmin(1, at_record_mean(best) / anchor_s(&s->anchors));
     job->pair_seed = s->options.seed ^ (uint64_t)index << 20;

@@ -300,6 +300,34 @@ static void links_pay_off(void **state) {
     assert_int_equal(at_anchor_pairs_of_link(0.1, 0.7, 2.5, 4), 0);
 }
 
+/* As long as nothing has a time nothing is too slow, the anchor's own kernel neither. */
+static void the_first_trial_is_timed(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_candidate anchor = {.config.index = 11};
+    at_session s = {.anchors = {.kernel = &anchor, .first_s = 2e-3, .of_first = 0.5}};
+    at_known *known = at_known_new(a);
+    for (int64_t index = 10; index < 12; index++) {
+        at_job job = {0};
+        at_anchor_ask(&s, known, index, &job);
+        assert_true(job.to_the_end);
+        assert_int_equal(job.pairs, index == 11 ? 2 : 3);
+    }
+    const at_record first = {.config.index = 10,
+                             .costs_s = (double[]){8e-4},
+                             .num_costs = 1,
+                             .extra = {.error = "", .code_hash = "x"}};
+    at_known_add(known, &first, NULL);
+    for (int64_t index = 11; index < 13; index++) {
+        at_job job = {0};
+        at_anchor_ask(&s, known, index, &job);
+        assert_false(job.to_the_end);
+        assert_int_equal(job.pairs, 3);
+        assert_float_equal(job.best_ratio, 0.8, 1e-12); /* 0.8 ms by an anchor of 1 ms */
+    }
+    at_arena_free(a);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
@@ -309,6 +337,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_slow_one_gives_way),
         cmocka_unit_test(long_kernels_are_linked),
         cmocka_unit_test(links_pay_off),
+        cmocka_unit_test(the_first_trial_is_timed),
         cmocka_unit_test(none_where_asked_otherwise),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
