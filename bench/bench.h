@@ -61,7 +61,7 @@ typedef struct at_bench_contender {
 } at_bench_contender;
 
 #define AT_BENCH_CONTENDERS 6
-#define AT_BENCH_ROUNDS 41
+#define AT_BENCH_ROUNDS 241
 typedef struct at_bench_times {
     double of[AT_BENCH_CONTENDERS + 1]; /* a run's time over the first contender's */
 } at_bench_times;

@@ -13,6 +13,8 @@
 #define PEAK_NS 200000   /* of a run of multiply-adds */
 #define LEAST_ROUNDS 7
 #define BUDGET_NS 4000000000LL             /* of a contest, once it has its least rounds */
+#define MOST_NS 24000000000LL              /* where its times are not sure by then */
+#define SURE 0.004                         /* the standard error of a time, as a share of it */
 enum { LEAST_PAIRS = 3, MOST_PAIRS = 64 }; /* asked for */
 
 static int run_one(void *const buf[], void *contender, at_par *par) {
@@ -92,6 +94,20 @@ static void turn(turns *t, int i, at_bench_contest *c) {
     }
 }
 
+/* Are the medians known well? Codes that live in the third-level cache deviate by a tenth from one
+ * moment to the next, and others by a hundredth. */
+static bool is_sure(const at_bench_contest *c) {
+    /* Of a normal distribution: of the median, in quartile distances. */
+    static const double of_quartiles = 0.93;
+    for (int i = 1; i <= c->peak; i++) {
+        double x[AT_BENCH_ROUNDS];
+        for (int r = 0; r < c->rounds; r++) x[r] = c->times[AT_BENCH_ANY][r].of[i];
+        at_bench_spread s = at_bench_spread_of(x, c->rounds);
+        if (of_quartiles * (s.high - s.low) > SURE * s.median * sqrt(c->rounds)) return false;
+    }
+    return true;
+}
+
 void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
                           const at_target *target) {
     static turns t;
@@ -108,7 +124,9 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
     }
     t.anchor = (at_anchor){.job = &t.job, .beside = run_of(&t.of[0]), .run_ns = t.seconds[0] * 1e9};
     for (; c->rounds < AT_BENCH_ROUNDS; c->rounds++) {
-        if (c->rounds >= LEAST_ROUNDS && at_now_ns() - start > BUDGET_NS) break;
+        int64_t spent_ns = at_now_ns() - start;
+        if (c->rounds >= LEAST_ROUNDS && spent_ns > BUDGET_NS && (spent_ns > MOST_NS || is_sure(c)))
+            break;
         for (int kind = 0; kind < AT_BENCH_KINDS; kind++) c->times[kind][c->rounds].of[0] = 1;
         for (int i = 1; i <= n; i++) turn(&t, i, c);
     }

@@ -56,7 +56,25 @@ static void as_many_as_an_outcome_holds(void **state) {
     assert_int_equal(c.pairs[AT_BENCH_ANY], 2LL * c.rounds * AT_MAX_PAIRS);
 }
 
+/* A contest goes on until medians are known to 0.4 %: where quartiles are 2 % apart that takes some
+ * twenty rounds; where they are 9 % apart 241 are not enough. */
+static void until_it_is_sure(void **state) {
+    (void)state;
+    static at_bench_contest c = {.peak = 2};
+    for (int r = 0; r < AT_BENCH_ROUNDS; r++) {
+        c.times[AT_BENCH_ANY][r].of[1] = 1;
+        c.times[AT_BENCH_ANY][r].of[2] = 2 + 0.02 * (r % 5 - 2);
+    }
+    for (c.rounds = 7; !is_sure(&c) && c.rounds < AT_BENCH_ROUNDS; c.rounds++) {
+    }
+    assert_in_range(c.rounds, 15, 40);
+    for (int r = 0; r < AT_BENCH_ROUNDS; r++) c.times[AT_BENCH_ANY][r].of[1] = 1 + 0.05 * (r % 5);
+    c.rounds = AT_BENCH_ROUNDS;
+    assert_false(is_sure(&c));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_many_as_an_outcome_holds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_many_as_an_outcome_holds),
+                                       cmocka_unit_test(until_it_is_sure)};
     return cmocka_run_group_tests_name("run/contest", tests, NULL, NULL);
 }
