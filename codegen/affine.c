@@ -96,6 +96,19 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x) {
     return m;
 }
 
+int at_aff_entry(const at_low *l, int sym, at_mask inside) {
+    const at_sym *s = &l->syms.data[sym];
+    if (s->kind == AT_SYM_LOAD) return at_aff_opaque_deps(l, s->of) & inside ? -1 : sym;
+    if (s->kind != AT_SYM_MIN && s->kind != AT_SYM_MAX) return -1;
+    const at_aff *bounded = at_aff_bounded(s);
+    return bounded ? at_aff_entry(l, bounded->t[0].sym, inside) : -1;
+}
+
+const at_aff *at_aff_bounded(const at_sym *s) {
+    const at_aff *x = s->of->n ? s->of : s->of2, *y = x == s->of ? s->of2 : s->of;
+    return x->n == 1 && x->t[0].k == 1 && !y->n ? x : NULL;
+}
+
 bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry) {
     int found = -1;
     for (int i = 0; i < x->n; i++) {
@@ -107,9 +120,11 @@ bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry
             if (!at_aff_indexed(l, s->of, inside, &of) || of < 0) return false;
             for (int j = 0; j < s->of->n; j++) {
                 const at_sym *part = &l->syms.data[s->of->t[j].sym];
-                if (!(part->deps & inside) || part->kind == AT_SYM_DIV) return false;
+                if (!(part->deps & inside) ||
+                    (part->kind != AT_SYM_LOOP && part->kind != AT_SYM_LOAD))
+                    return false;
             }
-        } else if (s->kind != AT_SYM_LOAD || (at_aff_opaque_deps(l, s->of) & inside)) return false;
+        } else if (at_aff_entry(l, of, inside) < 0) return false;
         if (found >= 0 && found != of) return false;
         found = of;
     }

@@ -63,9 +63,14 @@ at_mask at_aff_deps(const at_low *l, const at_aff *x);
 /* Loops hidden in opaque symbols: x is affine in all others. */
 at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
-/* Is x affine in the loops of `inside`, but for quotients of them, and for at most one entry of an
- * index tensor at an address that is affine, and quotients of it? *entry: that symbol, or -1; may
- * be NULL. */
+/* Of a minimum or maximum of a number and of one symbol and a number: the latter; NULL: it is of
+ * something else. */
+const at_aff *at_aff_bounded(const at_sym *s);
+/* The entry of an index tensor, at an address that is affine in the loops of `inside`, which a
+ * symbol is, or which numbers bound in it; -1: it is none. */
+int at_aff_entry(const at_low *l, int sym, at_mask inside);
+/* Is x affine in the loops of `inside`, but for quotients of them, and for at most one such entry,
+ * and quotients of one that nothing bounds? *entry: that symbol, or -1; may be NULL. */
 bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
 /* The symbol floor((sym + c)/by) in x, through which alone x depends on sym; -1: it does otherwise.
  */

@@ -124,6 +124,7 @@ int at_build_load(at_builder *b, at_tile_vreg v);
 
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
+int64_t at_build_longest_axis(const at_low *l); /* of any tensor: entries count along one */
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
 at_tile_place at_build_locate_load(at_builder *b, const at_value *v);
 /* Of an address in counted loops, whose parts in and outside the tile are given: what is known

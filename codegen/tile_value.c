@@ -209,20 +209,67 @@ static int gathered_before(at_builder *b, const at_tile_op *load) {
     return -1;
 }
 
+/* Entries of a list in lanes, as integers. */
+static int listed(at_builder *b, const at_sym *s) {
+    const at_tile_place p = at_build_locate(b, s->tensor, s->of);
+    if (p.entry >= 0 || p.by || p.lane != 1) b->failed = true;
+    return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
+                                           .lanes = (uint8_t)lanes_now(b),
+                                           .slot = (int16_t)at_build_find_slot(b, &p, false),
+                                           .off = p.off});
+}
+
+static int constant(at_builder *b, double number) {
+    return at_build_load(
+        b, (at_tile_vreg){
+               .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
+}
+
+static int combined(at_builder *b, at_tile_kind kind, int x, int y) {
+    const int had = worked_out(b, kind, x, y);
+    if (had >= 0) return had;
+    at_tile_op *op = at_build_emit(b, kind);
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+}
+
+/* An entry, or what numbers bound it to, as floats. Where rounding takes part, far beyond any axis,
+ * the bound decides as it would have. */
+static int bounded(at_builder *b, int sym) {
+    const at_sym s = b->l->syms.data[sym];
+    if (s.kind == AT_SYM_LOAD) {
+        const int entry = listed(b, &s);
+        at_tile_op *op = at_build_emit(b, AT_T_TO_FLOAT);
+        op->a = (int16_t)entry;
+        return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+    }
+    const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
+    int v = bounded(b, x->t[0].sym);
+    if (x->c) v = combined(b, AT_T_ADD, v, constant(b, (double)x->c));
+    return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
+                    constant(b, (double)bound->c));
+}
+
+/* The integers of an entry, which lie along an axis: 2^23 and such a number is a float whose bits
+ * are those of 2^23 and the number. */
+static int places(at_builder *b, int sym) {
+    static const int64_t beyond = 1 << 23;
+    const at_sym *s = &b->l->syms.data[sym];
+    if (s->kind == AT_SYM_LOAD) return listed(b, s);
+    if (b->l->target->is_double || at_build_longest_axis(b->l) > beyond) b->failed = true;
+    const int base = constant(b, (double)beyond);
+    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), base), base);
+}
+
 static int gathered(at_builder *b, const at_tile_place *p) {
-    const at_sym *s = &b->l->syms.data[p->entry];
-    const at_tile_place entry = at_build_locate(b, s->tensor, s->of);
     const at_tile_digit *d = &p->digits[0];
-    if (entry.entry >= 0 || entry.by || entry.lane != 1 || p->lane || p->by || p->may_miss ||
-        p->num_digits != 1 || d->k < 1 || d->times != 1 || d->plus || d->by != 1)
+    if (p->lane || p->by || p->may_miss || p->num_digits != 1 || d->k < 1 || d->times != 1 ||
+        d->plus || d->by != 1)
         b->failed = true;
-    const int list = at_build_find_slot(b, &entry, false), from = at_build_find_slot(b, p, false),
-              lanes = lanes_now(b);
+    const int from = at_build_find_slot(b, p, false), lanes = lanes_now(b);
+    const int place = places(b, p->entry);
     if (b->failed) return 0;
-    const int place = at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
-                                                      .lanes = (uint8_t)lanes,
-                                                      .slot = (int16_t)list,
-                                                      .off = entry.off});
     const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
                              .slot = (int16_t)from,
                              .off = p->off,

@@ -28,9 +28,8 @@ static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
             t->sym < AT_MAX_LOOPS ? t->sym == sym : (l->syms.data[t->sym].deps & loop) != 0;
         if (moves && (t->sym != entry || t->k < 1 || t->k > INT32_MAX)) return false;
     }
-    const at_sym *s = &l->syms.data[entry];
-    return s->kind == AT_SYM_LOAD && at_aff_coef(s->of, sym) == 1 &&
-           !(at_aff_opaque_deps(l, s->of) & loop);
+    const at_sym *s = &l->syms.data[at_aff_entry(l, entry, b->inner)];
+    return at_aff_coef(s->of, sym) == 1 && !(at_aff_opaque_deps(l, s->of) & loop);
 }
 
 /* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */

@@ -443,11 +443,13 @@ static bool is_last_read(const at_facts *f, int reader, int stage) {
     return true;
 }
 
-/* The stages of a cycle stand in the loops of its steps, where no other stage is computed whole.
- * One that reads itself within a step stands in its own. */
+/* What goes on from step to step, in a cycle within a step, stands in loops of its own: those of a
+ * stage that it reads are cut, written out and turned as they like. The stages of a cycle stand in
+ * the loops of its steps, where no other stage is computed whole. */
 static bool may_meet(const at_facts *f, int stage, int reader) {
     const at_tensor *t = f->compute->tensors;
-    return (!t[reader].cycle || t[reader].cycle == t[stage].cycle) && !f->of[reader].inner_steps;
+    if (!t[reader].cycle) return !at_stage_steps(f->compute, reader);
+    return t[reader].cycle == t[stage].cycle && !f->of[reader].inner_steps;
 }
 
 static void find_readers(at_facts *f) {

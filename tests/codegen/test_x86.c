@@ -1,4 +1,5 @@
 /* Machine code of tiles, run between guard pages against the interpreter of tile programs. */
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -71,6 +72,24 @@ static void reach(extent *e, int64_t from, int64_t n) {
     if (from + n > e->hi) e->hi = from + n;
 }
 
+/* The integer in a lane of a register before op, which entries of a list make: the list's own, or
+ * one worked out of them in integers or in floats of whole numbers. */
+static double entry_in(const at_tile_op *op, int reg, int lane, const int64_t *at) {
+    const at_tile_op *made = op - 1;
+    while (made->dst != reg) made--;
+    if (made->kind == AT_T_CONST) return made->number;
+    if (made->kind == AT_T_LOAD) return list_entry(at[made->slot] + made->off + lane);
+    const double x = entry_in(made, made->a, lane, at);
+    if (made->kind == AT_T_TO_FLOAT) return x;
+    if (made->kind == AT_T_SHIFT_LEFT) return ldexp(x, made->by);
+    const double y = made->mem == AT_MEM_CONST ? made->number : entry_in(made, made->b, lane, at);
+    if (made->kind == AT_T_MIN) return fmin(x, y);
+    if (made->kind == AT_T_MAX) return fmax(x, y);
+    if (made->kind == AT_T_INT_SUB) return x - y;
+    assert_true(made->kind == AT_T_ADD || made->kind == AT_T_INT_ADD);
+    return x + y;
+}
+
 /* What each slot's pointer reaches, so that the guard pages can stand right beside it. */
 static void find_extents(const at_tile *t, const long *trips, extent *of) {
     struct {
@@ -108,13 +127,10 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
                 at[op->base] + digit_of(op, list_entry(at[op->slot] + op->off)) * op->bump;
             bool missed = op->may_miss && list_entry(at[op->slot] + op->off) < 0;
             operand[op->dst] = missed ? -1 : operand[op->base];
-        } else if (op->kind == AT_T_GATHER) { /* by entries that were loaded just before */
-            const at_tile_op *list = op - 1;
-            while (list->dst != op->a) list--;
-            assert_int_equal(list->kind, AT_T_LOAD);
+        } else if (op->kind == AT_T_GATHER) {
             for (int j = 0; j < op->lanes; j++)
-                reach(&of[op->slot],
-                      at[op->slot] + op->off + list_entry(at[list->slot] + list->off + j), 1);
+                reach(&of[op->slot], at[op->slot] + op->off + (int64_t)entry_in(op, op->a, j, at),
+                      1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
             if (operand[op->slot] >= 0)
@@ -270,6 +286,14 @@ static const program programs[] = {
      "    @s = v // e\n"
      "k:vec =>\n"
      "    @o = k\n"},
+    /* and where numbers bound what a list says */
+    {"bounded", "N=45 T=41",
+     "x[T] : input\n"
+     "z[T, 3] : input\n"
+     "i[N] : index\n"
+     "o[n:N] = x[min(i[n] + 1, T - 1)]*0.5 + z[max(min(i[n] - 2, T - 5), 0), 1]\n",
+     "n:vec =>\n"
+     "    @o = n\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"
@@ -305,6 +329,30 @@ static at_low *lower(at_arena *a, const program *p, const at_target *target) {
         .dialect = AT_DIALECT_TCC, .target = target, .name = p->name, .verify = true};
     CALL(at_lower_until(a, program_of(a, p), o, "tiles", &l, &err));
     return l;
+}
+
+static int count_ops(const at_low *l, at_tile_kind kind) {
+    int n = 0;
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++)
+            n += l->tiles.data[i]->ops[j].kind == kind;
+    return n;
+}
+
+/* Where the instructions have it, what lanes read at such places stays in vectors. */
+static void bounded_places_are_gathered(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_target *targets[] = {at_target_find("avx2"), at_target_find("avx512")};
+    int i = 0;
+    while (strcmp(programs[i].name, "bounded") != 0) i++;
+    for (int k = 0; k < 2; k++) {
+        at_low *l = lower(a, &programs[i], targets[k]);
+        assert_int_equal(count_ops(l, AT_T_GATHER),
+                         2 * ((45 + targets[k]->lanes - 1) / targets[k]->lanes));
+        assert_true(count_ops(l, AT_T_INT_SUB) > 0);
+    }
+    at_arena_free(a);
 }
 
 static void programs_run(const at_target *target) {
@@ -555,10 +603,15 @@ static void hand_made_avx512(void **state) { (void)state, hand_made_run(at_targe
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_scalar),  cmocka_unit_test(programs_sse2),
-        cmocka_unit_test(programs_avx2),    cmocka_unit_test(programs_avx512),
-        cmocka_unit_test(hand_made_scalar), cmocka_unit_test(hand_made_sse2),
-        cmocka_unit_test(hand_made_avx2),   cmocka_unit_test(hand_made_avx512),
+        cmocka_unit_test(bounded_places_are_gathered),
+        cmocka_unit_test(programs_scalar),
+        cmocka_unit_test(programs_sse2),
+        cmocka_unit_test(programs_avx2),
+        cmocka_unit_test(programs_avx512),
+        cmocka_unit_test(hand_made_scalar),
+        cmocka_unit_test(hand_made_sse2),
+        cmocka_unit_test(hand_made_avx2),
+        cmocka_unit_test(hand_made_avx512),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
