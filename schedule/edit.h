@@ -138,8 +138,8 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
  * wherever the stage has it (edit_operand.c).
  *     @s = .. x[i, k]*(q[j, k] - z[j])   ->
  *         @q_value = q[j, k] - z[j];  @s = .. x[i, k]*q_value[j, k]
- * axis, NULL or one of the stage's: the first read of `tensor` that moves along it, at axes that go
- * as far as the tensor does, whatever tensor that is.
+ * axis, NULL or one of the stage's: the first read of `tensor` that lies along it, else that moves
+ * along it, at axes that go as far as the tensor does, whatever tensor that is.
  *     @s = .. x[i, k]*x[j, k]   ->   @x_across = x[j, k];  @s = .. x[i, k]*x_across[j, k]
  */
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,

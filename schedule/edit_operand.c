@@ -62,13 +62,17 @@ static bool is_renaming(const at_compute *c, const at_tensor *stage, const at_ex
     return is;
 }
 
-/* The first read of the tensor that moves along the stage's axis; NULL: none does. */
+/* The first read of the tensor that moves along the stage's axis, or that lies along it; NULL: none
+ * does. */
 static const at_expr *read_along(const at_compute *c, const at_tensor *stage, const at_expr *e,
-                                 int tensor, int axis) {
+                                 int tensor, int axis, bool lies) {
     if (e->op == AT_X_INDEX)
-        return e->ref == tensor && at_expr_uses(e, axis) && is_renaming(c, stage, e) ? e : NULL;
+        return e->ref == tensor && at_expr_uses(lies ? e->arg[e->nargs - 1] : e, axis) &&
+                       is_renaming(c, stage, e)
+                   ? e
+                   : NULL;
     for (int i = 0; i < e->nargs; i++) {
-        const at_expr *found = read_along(c, stage, e->arg[i], tensor, axis);
+        const at_expr *found = read_along(c, stage, e->arg[i], tensor, axis, lies);
         if (found) return found;
     }
     return NULL;
@@ -84,8 +88,11 @@ static at_status find_operand(const at_compute *c, const at_tensor *stage, int t
                        stage->name, name);
     }
     *out = NULL;
-    for (int k = 0; k < axes_of(stage); k++)
-        if (!strcmp(stage->axes[k].name, axis)) *out = read_along(c, stage, stage->body, tensor, k);
+    for (int k = 0; k < axes_of(stage); k++) {
+        if (strcmp(stage->axes[k].name, axis) != 0) continue;
+        *out = read_along(c, stage, stage->body, tensor, k, true);
+        if (!*out) *out = read_along(c, stage, stage->body, tensor, k, false);
+    }
     if (*out) return AT_OK;
     return at_fail(err, AT_E_INPUT, "@%s reads no \"%s\" as it lies along \"%s\"", stage->name,
                    name, axis);

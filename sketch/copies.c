@@ -64,10 +64,37 @@ static at_status order(sketch_state *s, const char *name, const char *leaf, int 
     return AT_OK;
 }
 
+/* Does the stage read the same tensor in another order, too? */
+static bool is_read_otherwise(const at_facts *f, int stage, const at_access *x) {
+    const at_tensor *t = &f->compute->tensors[stage];
+    size_t size = sizeof *x->stride * (size_t)(t->num_axes + t->num_reduce);
+    for (int i = 0; i < f->of[stage].num_accesses; i++) {
+        const at_access *y = &f->of[stage].access[i];
+        if (y->from == x->from && memcmp(y->stride, x->stride, size) != 0) return true;
+    }
+    return false;
+}
+
+/* What one of several reads of a tensor is of from now on: the tensor by another name. */
+static at_status name_read(sketch_state *s, const char *leaf, int stage, const at_access *x,
+                           const char **from, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    at_edit e = {.kind = AT_EDIT_OPERAND, .stage = leaf, .other = *from};
+    if (!is_read_otherwise(s->facts, stage, x)) return AT_OK;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
+        if (x->stride[k] == 1) e.loop = t->axes[k].name;
+    if (!e.loop) return AT_OK;
+    *from = e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_along_%s", *from, e.loop));
+    AT_TRY(sketch_step(s, &e, err));
+    const at_edit dissolve = {.kind = AT_EDIT_DISSOLVE, .stage = *from};
+    return sketch_step(s, &dissolve, err);
+}
+
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
                              const char **name, const char **first, at_error *err) {
     const at_access *x = &s->facts->of[stage].access[access];
     const char *from = s->facts->compute->tensors[x->from].name;
+    AT_TRY(name_read(s, leaf, stage, x, &from, err));
     *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from));
     at_edit e = {.kind = AT_EDIT_COPY,
                  .stage = leaf,

@@ -193,6 +193,7 @@ static void operators(void **state) {
         {"tests/te/gathered", "V=21,K=37,E=701"},
         {"tests/te/bounded_entries", ""},
         {"tests/te/steps_of_sums", ""},
+        {"tests/te/symmetric_part", ""},
         {"tests/te/bounded_entries", "N=19,T=9,C=37"},
         {"tests/te/similarities", "N=21,K=7,D=5"},
         {"dft", "B=5,N=37"},

@@ -502,6 +502,24 @@ static void reads_apart(void **state) {
     end();
 }
 
+/* Of two reads that both move along an axis the one whose last index it is. */
+static void reads_along(void **state) {
+    (void)state;
+    static const example x = {"part", "N=4",
+                              "A[N, N] : input\n"
+                              "out[i:N, j:N] = A[i, j] + A[j, i]*3\n",
+                              "i, j =>\n    @out = i, j\n"};
+    begin(&x);
+    DO(along("out", "A", "i", "a"));
+    expect_stage("a[j:N, i:N] = A[j, i]\n");
+    expect_stage("out[i:N, j:N] = A[i, j] + a[j, i]*3\n");
+    expect_same_outputs();
+    DO(at_edit_dissolve(e.f.arena, e.tree, e.compute, "a", &e.tree, &e.err));
+    DO(COPY(AT_COPY_LAYOUT, "a", "out", "a_packed"));
+    expect_same_outputs();
+    end();
+}
+
 static at_status turn(const char *stage, const char *tensor, const char *axis, const char *name) {
     return at_edit_turn(e.f.arena, e.tree, stage, tensor, axis, name, &e.compute, &e.tree, &e.err);
 }
@@ -734,6 +752,7 @@ int main(void) {
                                        cmocka_unit_test(widened),
                                        cmocka_unit_test(operands),
                                        cmocka_unit_test(reads_apart),
+                                       cmocka_unit_test(reads_along),
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_across_in_steps),
