@@ -121,6 +121,10 @@ void at_build_start_body(at_builder *b); /* loads are shared within a straight-l
 int at_build_vreg(at_builder *b, at_tile_vreg v);
 /* A load or a constant, delayed by the allocator. */
 int at_build_load(at_builder *b, at_tile_vreg v);
+/* The register of what this statement worked out already, as where it reads a stage twice that is
+ * computed where it is read; -1: none. Accumulators change only behind its value. */
+int at_build_had(at_builder *b, at_tile_kind kind, int x, int y);
+static inline int at_build_lanes(const at_builder *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
 
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
@@ -139,6 +143,10 @@ int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 /* Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);
+
+/* tile_gather.c: does an entry of a list say where each lane is, and its register then. */
+bool at_build_is_gathered(const at_builder *b, const at_tile_place *p);
+int at_build_gathered(at_builder *b, const at_tile_place *p);
 
 /* functions.c: a function of what is in a virtual register, which stays; the float of an integer.
  */

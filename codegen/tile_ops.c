@@ -62,3 +62,13 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
         if (at_tile_same_load(&b->vregs.data[i], &v)) return i;
     return at_build_vreg(b, v);
 }
+
+int at_build_had(at_builder *b, at_tile_kind kind, int x, int y) {
+    for (int i = b->ops.len - 1; i >= b->first_op && !b->regs->sparing; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind != kind || op->a != x || op->b != y || b->vregs.data[op->dst].acc) continue;
+        b->spends = true;
+        return op->dst;
+    }
+    return -1;
+}

@@ -12,8 +12,6 @@ static bool in_register(const at_builder *b, int tensor) {
     return b->regs->local[tensor] || b->open[tensor].held;
 }
 
-static int lanes_now(const at_builder *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
-
 /* Have two element vectors, off + lane*(0 .. lanes-1), an element in common? */
 static bool meet(const at_tile_key *x, const at_tile_key *y) {
     int64_t apart = y->off - x->off, lane = x->lanes > 1 ? x->lane : y->lane;
@@ -29,7 +27,7 @@ static bool meet(const at_tile_key *x, const at_tile_key *y) {
  * been defined: of a tile that is cut, another part may do that. */
 static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) {
     if (b->regs->local[p->tensor] && p->num_strides) b->failed = true; /* another in each turn */
-    int lanes = p->lane ? lanes_now(b) : 1;
+    int lanes = p->lane ? at_build_lanes(b) : 1;
     const at_tile_key mine = {.off = p->off, .lanes = lanes, .lane = lanes > 1 ? p->lane : 0};
     for (int i = 0; i < b->keys.len; i++) {
         at_tile_key *k = &b->keys.data[i];
@@ -149,143 +147,6 @@ static double number_of(const at_builder *b, const at_value *v) {
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
-/* The register of what this statement worked out already, as where it reads a stage twice that is
- * computed where it is read; -1: none. Accumulators change only behind its value. */
-static int worked_out(at_builder *b, at_tile_kind kind, int x, int y) {
-    for (int i = b->ops.len - 1; i >= b->first_op && !b->regs->sparing; i--) {
-        const at_tile_op *op = &b->ops.data[i];
-        if (op->kind != kind || op->a != x || op->b != y || b->vregs.data[op->dst].acc) continue;
-        b->spends = true;
-        return op->dst;
-    }
-    return -1;
-}
-
-/* ---- places that entries say, lane by lane --------------------------------------------------- */
-
-static bool is_gathered(const at_builder *b, const at_tile_place *p) {
-    return p->entry >= 0 && lanes_now(b) > 1 &&
-           (b->l->syms.data[p->entry].deps & AT_BIT(b->vec_sym));
-}
-
-static int shifted(at_builder *b, int x, int by) {
-    if (!by) return x;
-    at_tile_op *op = at_build_emit(b, AT_T_SHIFT_LEFT);
-    op->a = (int16_t)x;
-    op->by = by;
-    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
-}
-
-/* Integers times a number above 0. */
-static int multiplied(at_builder *b, int x, int64_t by) {
-    int sum = -1;
-    for (int bit = 0; by >> bit; bit++) {
-        if (!(by >> bit & 1)) continue;
-        const int part = shifted(b, x, bit);
-        if (sum >= 0) {
-            at_tile_op *op = at_build_emit(b, AT_T_INT_ADD);
-            op->a = (int16_t)sum;
-            op->b = (int16_t)part;
-            sum = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
-        } else sum = part;
-    }
-    return sum;
-}
-
-/* The register of what was loaded from there in this straight-line body, and nothing has been
- * stored there since; -1: none. */
-static int gathered_before(at_builder *b, const at_tile_op *load) {
-    const int fresh = b->first_fresh[b->slots[load->slot].tensor],
-              first = fresh > b->first_load ? fresh : b->first_load;
-    for (int i = b->ops.len - 1; i >= 0 && !b->regs->sparing; i--) {
-        const at_tile_op *op = &b->ops.data[i];
-        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) break;
-        if (op->kind != AT_T_GATHER || op->a != load->a || op->slot != load->slot ||
-            op->off != load->off || op->lanes != load->lanes || op->dst < first)
-            continue;
-        b->spends = true;
-        return op->dst;
-    }
-    return -1;
-}
-
-/* Entries of a list in lanes, as integers. */
-static int listed(at_builder *b, const at_sym *s) {
-    const at_tile_place p = at_build_locate(b, s->tensor, s->of);
-    if (p.entry >= 0 || p.by || p.lane != 1) b->failed = true;
-    return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
-                                           .lanes = (uint8_t)lanes_now(b),
-                                           .slot = (int16_t)at_build_find_slot(b, &p, false),
-                                           .off = p.off});
-}
-
-static int constant(at_builder *b, double number) {
-    return at_build_load(
-        b, (at_tile_vreg){
-               .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
-}
-
-static int combined(at_builder *b, at_tile_kind kind, int x, int y) {
-    const int had = worked_out(b, kind, x, y);
-    if (had >= 0) return had;
-    at_tile_op *op = at_build_emit(b, kind);
-    op->a = (int16_t)x;
-    op->b = (int16_t)y;
-    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
-}
-
-/* An entry, or what numbers bound it to, as floats. Where rounding takes part, far beyond any axis,
- * the bound decides as it would have. */
-static int bounded(at_builder *b, int sym) {
-    const at_sym s = b->l->syms.data[sym];
-    if (s.kind == AT_SYM_LOAD) {
-        const int entry = listed(b, &s);
-        at_tile_op *op = at_build_emit(b, AT_T_TO_FLOAT);
-        op->a = (int16_t)entry;
-        return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
-    }
-    const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
-    int v = bounded(b, x->t[0].sym);
-    if (x->c) v = combined(b, AT_T_ADD, v, constant(b, (double)x->c));
-    return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
-                    constant(b, (double)bound->c));
-}
-
-/* The integers of an entry, which lie along an axis: 2^23 and such a number is a float whose bits
- * are those of 2^23 and the number. */
-static int places(at_builder *b, int sym) {
-    static const int64_t beyond = 1 << 23;
-    const at_sym *s = &b->l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) return listed(b, s);
-    if (b->l->target->is_double || at_build_longest_axis(b->l) > beyond) b->failed = true;
-    const int base = constant(b, (double)beyond);
-    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), base), base);
-}
-
-static int gathered(at_builder *b, const at_tile_place *p) {
-    const at_tile_digit *d = &p->digits[0];
-    if (p->lane || p->by || p->may_miss || p->num_digits != 1 || d->k < 1 || d->times != 1 ||
-        d->plus || d->by != 1)
-        b->failed = true;
-    const int from = at_build_find_slot(b, p, false), lanes = lanes_now(b);
-    const int place = places(b, p->entry);
-    if (b->failed) return 0;
-    const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
-                             .slot = (int16_t)from,
-                             .off = p->off,
-                             .lanes = (uint8_t)lanes};
-    int v = gathered_before(b, &load);
-    if (v >= 0) return v;
-    v = at_build_vreg(b, (at_tile_vreg){0});
-    at_tile_op *op = at_build_emit(b, AT_T_GATHER);
-    op->dst = (int16_t)v;
-    op->a = load.a;
-    op->slot = load.slot;
-    op->off = load.off;
-    op->lanes = load.lanes;
-    return v;
-}
-
 /* Where lanes are spread: how many floats that takes, and where they begin. */
 static void spread(at_tile_place *p, int *lanes) {
     if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
@@ -303,7 +164,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                                                .same = true});
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate_load(b, v);
-        int lanes = lanes_now(b);
+        int lanes = at_build_lanes(b);
         if (in_register(b, v->tensor)) {
             if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
             int of = key_of(b, &p, false)->vreg;
@@ -311,7 +172,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                 b->failed = true; /* one lane of the register has it */
             return of;
         }
-        if (is_gathered(b, &p)) return gathered(b, &p);
+        if (at_build_is_gathered(b, &p)) return at_build_gathered(b, &p);
         spread(&p, &lanes);
         int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
         bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
@@ -341,7 +202,7 @@ int at_build_value(at_builder *b, const at_value *v) {
         return of;
     }
     if (v->op == AT_V_CHOOSE) return chosen(b, x, v->b);
-    int y = at_build_value(b, v->b), d = worked_out(b, kinds[v->op], x, y);
+    int y = at_build_value(b, v->b), d = at_build_had(b, kinds[v->op], x, y);
     if (d >= 0) return d;
     bool same = b->vregs.data[x].same && b->vregs.data[y].same;
     d = at_build_vreg(b, (at_tile_vreg){.same = same});
@@ -462,7 +323,7 @@ static void in_registers(at_builder *b, const at_ir *n, const at_tile_place *p) 
         define(b, k->vreg, n->stmt.val);
         return;
     }
-    int acc = at_build_partial(b, k), lanes = lanes_now(b);
+    int acc = at_build_partial(b, k), lanes = at_build_lanes(b);
     accumulate(b, acc, n, k->spread && lanes < b->l->target->lanes ? lanes : 0);
 }
 
@@ -534,7 +395,7 @@ void at_build_statement(at_builder *b, const at_ir *written) {
         in_registers(b, n, &p);
         return;
     }
-    int lanes = lanes_now(b);
+    int lanes = at_build_lanes(b);
     int64_t step = lanes > 1 && p.lane > 1 ? p.lane : 0;
     /* All lanes into one element, or too far apart: not a vector. */
     if (lanes > 1 && (p.lane < 1 || (step && n->stmt.add))) b->failed = true;

@@ -1,0 +1,118 @@
+/* codegen/tile_gather.c: what lanes read at places that entries of a list say, each by itself: the
+ * entries as a vector of integers, within the numbers that bound them, and a load from there. */
+#include "codegen/tile_build.h"
+
+bool at_build_is_gathered(const at_builder *b, const at_tile_place *p) {
+    return p->entry >= 0 && at_build_lanes(b) > 1 &&
+           (b->l->syms.data[p->entry].deps & AT_BIT(b->vec_sym));
+}
+
+static int combined(at_builder *b, at_tile_kind kind, int x, int y) {
+    const int had = at_build_had(b, kind, x, y);
+    if (had >= 0) return had;
+    at_tile_op *op = at_build_emit(b, kind);
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+}
+
+static int shifted(at_builder *b, int x, int by) {
+    if (!by) return x;
+    at_tile_op *op = at_build_emit(b, AT_T_SHIFT_LEFT);
+    op->a = (int16_t)x;
+    op->by = by;
+    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+}
+
+/* Integers times a number above 0. */
+static int multiplied(at_builder *b, int x, int64_t by) {
+    int sum = -1;
+    for (int bit = 0; by >> bit; bit++) {
+        if (!(by >> bit & 1)) continue;
+        const int part = shifted(b, x, bit);
+        sum = sum < 0 ? part : combined(b, AT_T_INT_ADD, sum, part);
+    }
+    return sum;
+}
+
+/* The register of what was loaded from there in this straight-line body, and nothing has been
+ * stored there since; -1: none. */
+static int gathered_before(at_builder *b, const at_tile_op *load) {
+    const int fresh = b->first_fresh[b->slots[load->slot].tensor],
+              first = fresh > b->first_load ? fresh : b->first_load;
+    for (int i = b->ops.len - 1; i >= 0 && !b->regs->sparing; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) break;
+        if (op->kind != AT_T_GATHER || op->a != load->a || op->slot != load->slot ||
+            op->off != load->off || op->lanes != load->lanes || op->dst < first)
+            continue;
+        b->spends = true;
+        return op->dst;
+    }
+    return -1;
+}
+
+/* Entries of a list in lanes, as integers. */
+static int listed(at_builder *b, const at_sym *s) {
+    const at_tile_place p = at_build_locate(b, s->tensor, s->of);
+    if (p.entry >= 0 || p.by || p.lane != 1) b->failed = true;
+    return at_build_load(b, (at_tile_vreg){.load = AT_T_LOAD,
+                                           .lanes = (uint8_t)at_build_lanes(b),
+                                           .slot = (int16_t)at_build_find_slot(b, &p, false),
+                                           .off = p.off});
+}
+
+static int constant(at_builder *b, double number) {
+    return at_build_load(
+        b, (at_tile_vreg){
+               .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
+}
+
+static const int64_t beyond = 1 << 23; /* no axis goes */
+
+/* An entry, or what numbers bound it to, as floats. Where rounding takes part, far beyond any axis,
+ * the bound decides as it would have. */
+static int bounded(at_builder *b, int sym) {
+    const at_sym s = b->l->syms.data[sym];
+    if (s.kind == AT_SYM_LOAD) return at_build_number(b, listed(b, &s));
+    const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
+    int v = bounded(b, x->t[0].sym);
+    if (x->c > beyond || x->c < -beyond) b->failed = true;
+    if (x->c) v = combined(b, AT_T_ADD, v, constant(b, (double)x->c));
+    return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
+                    constant(b, (double)bound->c));
+}
+
+/* The integers of an entry, which lie along an axis: 2^23 and such a number is a float whose bits
+ * are those of 2^23 and the number. */
+static int places(at_builder *b, int sym) {
+    const at_sym *s = &b->l->syms.data[sym];
+    if (s->kind == AT_SYM_LOAD) return listed(b, s);
+    if (b->l->target->is_double || at_build_longest_axis(b->l) > beyond) b->failed = true;
+    const int base = constant(b, (double)beyond);
+    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), base), base);
+}
+
+int at_build_gathered(at_builder *b, const at_tile_place *p) {
+    const at_tile_digit *d = &p->digits[0];
+    if (p->lane || p->by || p->may_miss || p->num_digits != 1 || d->k < 1 || d->times != 1 ||
+        d->plus || d->by != 1)
+        b->failed = true;
+    const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
+    const int place = places(b, p->entry);
+    if (b->failed) return 0;
+    const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
+                             .slot = (int16_t)from,
+                             .off = p->off,
+                             .lanes = (uint8_t)lanes};
+    int v = gathered_before(b, &load);
+    if (v >= 0) return v;
+    v = at_build_vreg(b, (at_tile_vreg){0});
+    at_tile_op *op = at_build_emit(b, AT_T_GATHER);
+    op->dst = (int16_t)v;
+    op->a = load.a;
+    op->slot = load.slot;
+    op->off = load.off;
+    op->lanes = load.lanes;
+    return v;
+}
