@@ -20,38 +20,18 @@ static const at_tensor *tensor_of(const at_compute *c, const char *stage) {
     return &c->tensors[at_compute_find(c, stage)];
 }
 
-enum { NO_READ = -2, SEVERAL = -1 };
-
-/* Which axis of `reader` every read of tensor t has in dimension d; found: the same of what it
- * reads on the way. */
-static int axis_in(const moving *m, int reader, int t, int d, const int *found) {
-    const tensor_info *info = &info_of(m->c)->info[reader];
-    int axis = NO_READ;
-    for (int i = 0; i < info->num_reads; i++) {
-        const at_expr *read = info->reads[i];
-        if (read->ref == reader) continue;
-        int dim = read->ref == t ? d : found[read->ref]; /* of what is between */
-        if (dim == NO_READ) continue;
-        const at_expr *e = dim >= 0 && dim < read->nargs ? read->arg[dim] : NULL;
-        int here = e && e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : SEVERAL;
-        axis = axis == NO_READ || axis == here ? here : SEVERAL;
-    }
-    return axis;
-}
-
-/* Stages between without a leaf included. */
+/* Through stages between that have no leaf. */
 static int axis_of_reads(const moving *m, int reader, int t, int d) {
-    int *found = AT_NEW_ARRAY(m->arena, int, m->c->num_tensors);
+    bool *passes = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (int r = 0; r < reader; r++) {
         const at_tensor *x = &m->c->tensors[r];
-        bool passes = x->role == AT_ROLE_STAGE && !outline_leaf(&m->o, x->name);
-        found[r] = passes ? axis_in(m, r, t, d, found) : NO_READ;
+        passes[r] = x->role == AT_ROLE_STAGE && !outline_leaf(&m->o, x->name);
     }
-    return axis_in(m, reader, t, d, found);
+    return at_compute_read_axis(m->arena, m->c, passes, reader, t, d);
 }
 
 static bool reads(const moving *m, int reader, int t) {
-    return reader > t && axis_of_reads(m, reader, t, 0) != NO_READ;
+    return reader > t && axis_of_reads(m, reader, t, 0) != AT_READ_NONE;
 }
 
 /* For each axis of the moving stage, the axis of the other that has its values; -1: none. Where

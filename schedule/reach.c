@@ -21,3 +21,27 @@ int64_t at_compute_count_reads(const at_compute *c, int tensor, const bool *pass
         n += passes[info->reads[i]->ref] ? counts[info->reads[i]->ref] : 1;
     return n < AT_MOST_READS ? n : AT_MOST_READS;
 }
+
+/* found: the same of what the reader reads on the way. */
+static int axis_in(const at_compute *c, int reader, int tensor, int d, const int *found) {
+    const tensor_info *info = &info_of(c)->info[reader];
+    int axis = AT_READ_NONE;
+    for (int i = 0; i < info->num_reads; i++) {
+        const at_expr *read = info->reads[i];
+        if (read->ref == reader) continue;
+        int dim = read->ref == tensor ? d : found[read->ref]; /* of what is between */
+        if (dim == AT_READ_NONE) continue;
+        const at_expr *e = dim >= 0 && dim < read->nargs ? read->arg[dim] : NULL;
+        int here = e && e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : AT_READ_SEVERAL;
+        axis = axis == AT_READ_NONE || axis == here ? here : AT_READ_SEVERAL;
+    }
+    return axis;
+}
+
+int at_compute_read_axis(at_arena *a, const at_compute *c, const bool *passes, int reader,
+                         int tensor, int d) {
+    int *found = AT_NEW_ARRAY(a, int, c->num_tensors);
+    for (int r = 0; r < reader; r++)
+        found[r] = passes[r] ? axis_in(c, r, tensor, d, found) : AT_READ_NONE;
+    return axis_in(c, reader, tensor, d, found);
+}

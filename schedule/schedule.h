@@ -539,6 +539,10 @@ const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num
 /* passes: [tensor], stages that are computed where they are read (reach.c). Which stages read a
  * tensor, directly or through those. */
 void at_compute_reach(const at_compute *c, const bool *passes, int tensor, bool *out);
+/* Which axis of `reader` every read of a tensor, directly or through those, has as its index d. */
+enum { AT_READ_NONE = -2 /* it reads none */, AT_READ_SEVERAL = -1 /* or another expression */ };
+int at_compute_read_axis(at_arena *a, const at_compute *c, const bool *passes, int reader,
+                         int tensor, int d);
 /* How many reads stand in one element of a stage with all that is computed there; counts: that of
  * each tensor before it. No leaf reaches AT_MOST_READS. */
 enum { AT_MOST_READS = 8192 };

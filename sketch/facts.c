@@ -411,8 +411,10 @@ bool at_facts_reads(const at_facts *f, int stage, int tensor) {
     return false;
 }
 
-/* Does each point of the reader take the element of the same place, and no other of that tensor? */
-static bool is_element_wise(const at_facts *f, int reader, int tensor) {
+/* Does each point of the reader take the element of the same place, by its own axes, and no other
+ * of that tensor? */
+static bool is_element_wise(at_arena *a, const at_facts *f, const bool *dissolved, int reader,
+                            int tensor) {
     const at_tensor *r = &f->compute->tensors[reader], *t = &f->compute->tensors[tensor];
     int64_t stride = 1, wanted[AT_FACTS_MAX_AXES];
     if (r->num_reduce || r->num_axes != t->num_axes) return false;
@@ -428,6 +430,9 @@ static bool is_element_wise(const at_facts *f, int reader, int tensor) {
              memcmp(x->stride, wanted, sizeof *wanted * (size_t)t->num_axes)))
             return false;
     }
+    for (int k = 0; k < t->num_axes; k++) /* not t - P, which is that where P happens to be 0 */
+        if (wanted[k] && at_compute_read_axis(a, f->compute, dissolved, reader, tensor, k) != k)
+            return false;
     return true;
 }
 
@@ -452,15 +457,19 @@ static bool may_meet(const at_facts *f, int stage, int reader) {
     return t[reader].cycle == t[stage].cycle && !f->of[reader].inner_steps;
 }
 
-static void find_readers(at_facts *f) {
+static void find_readers(at_arena *a, at_facts *f) {
     const at_compute *c = f->compute;
+    bool *dissolved = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        dissolved[t] = f->of[t].is_stage && f->of[t].is_dissolved;
     for (int t = 0; t < c->num_tensors; t++) {
         at_stage_facts *s = &f->of[t];
         for (int r = t + 1; r < c->num_tensors; r++)
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
         s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
-                              may_meet(f, t, s->reader) && is_element_wise(f, s->reader, t);
+                              may_meet(f, t, s->reader) &&
+                              is_element_wise(a, f, dissolved, s->reader, t);
         s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
     }
 }
@@ -551,7 +560,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
     find_dissolved(a, &f);
     for (int t = 0; t < c->num_tensors; t++)
         if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &f, t);
-    find_readers(&f);
+    find_readers(a, &f);
     *out = f;
     return AT_OK;
 }
