@@ -282,11 +282,15 @@ const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts)
     return atom;
 }
 
-/* Loops are cut by what is left of an atom where values are known, so that decides it, too. */
+/* Loops are cut by what is left of an atom where values are known, so that decides it, too. Nothing
+ * that is worked out for it stays: of many conditions it would be gigabytes. */
 static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
-    const at_cond_op found = decide_as_written(l, atom, facts);
+    const at_mark before = at_arena_mark(l->arena);
+    at_cond_op found = decide_as_written(l, atom, facts);
     const at_aff *known = found == AT_C_ATOM ? at_atom_known(l, atom, facts) : atom;
-    return known == atom ? found : decide_as_written(l, known, facts);
+    if (known != atom) found = decide_as_written(l, known, facts);
+    at_arena_rewind(l->arena, before);
+    return found;
 }
 
 at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {

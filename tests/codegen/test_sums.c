@@ -286,10 +286,36 @@ static void default_sketch(void **state) {
     }
 }
 
+/* What is worked out to decide conditions is given back: gigabytes, where all borders of a padded
+ * convolution are written out. */
+static void little_memory(void **state) {
+    (void)state;
+    enum { MOST_BYTES = 200 << 20 };
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/listed_borders.te", "");
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_TCC, .name = "k", .verify = true, .target = at_target_find("avx2")};
+    size_t most = 0;
+    for (int64_t index = 12; index < 48; index += 24) {
+        at_arena *one = at_arena_new();
+        at_config c;
+        at_program *p;
+        const at_lowered *l;
+        CALL(at_config_at(one, at_task_space(t), index, &c, &err));
+        CALL(at_task_program(one, t, &c, &p, &err));
+        CALL(at_lower_tiles(one, p, &o, &l, &err));
+        if (at_arena_used(one) > most) most = at_arena_used(one);
+        at_arena_free(one);
+    }
+    assert_in_range(most, 1, MOST_BYTES);
+    at_arena_free(a);
+}
+
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_registers), cmocka_unit_test(waiting), cmocka_unit_test(overlapping),
+        cmocka_unit_test(in_registers),     cmocka_unit_test(little_memory),
+        cmocka_unit_test(waiting),          cmocka_unit_test(overlapping),
         cmocka_unit_test(vectors_of_lists), cmocka_unit_test(default_sketch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
