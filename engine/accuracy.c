@@ -99,7 +99,7 @@ static at_accuracy compare(const at_dataset *d) {
             if (!(error <= most)) most = error; /* what is not a number stays */
         }
         if (!(squares > 0) || isinf(squares)) return (at_accuracy){0};
-        double scale = 1 / sqrt(squares / (double)n), rms = sqrt(errors / (double)n);
+        double scale = 1 / sqrt(squares / (double)n), rms = fmin(sqrt(errors / (double)n), most);
         bool is_number = isfinite(errors);
         x.max_error = fmax(x.max_error, is_number ? fmin(most * scale, most_error) : most_error);
         x.rms_error = fmax(x.rms_error, is_number ? fmin(rms * scale, most_error) : most_error);

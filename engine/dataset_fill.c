@@ -65,15 +65,23 @@ static void fill_pattern(at_dataset *d) {
            sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
+/* The given ones, or some that all reads allow. */
+static void fill_indices(at_dataset *d, int t, at_rng *rng) {
+    int32_t *to = at_store_at(d->store, d->offset[t]);
+    if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
+    else fill_entries(d, t, to, d->size_bytes[t] / 4, rng);
+}
+
 bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
     bool filled = true;
     d->version++;
     for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         at_rng rng;
-        if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
+        if (tensor->role == AT_ROLE_STAGE || (tensor->is_int && d->pattern)) continue;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
-        if (d->given[t]) at_dataset_lay_given(d, t);
+        if (tensor->is_int) fill_indices(d, t, &rng);
+        else if (d->given[t]) at_dataset_lay_given(d, t);
         else fill_normal(d, at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
@@ -94,8 +102,7 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t n = d->size_bytes[t] / 4;
-        if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
-        else if (tensor->is_int) fill_entries(d, t, at_store_at(d->store, d->offset[t]), n, &rng);
+        if (tensor->is_int) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else {

@@ -339,15 +339,18 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     return AT_OK;
 }
 
+/* The root of a mean of equal squares may be rounded up. */
+static bool is_at_most(double rms, double most) { return rms >= 0 && rms <= most * (1 + 1e-12); }
+
 static at_status read_accuracy(const at_json *v, at_accuracy *out, at_error *err) {
     const at_json *most = at_json_get(v, "max_error"), *rms = at_json_get(v, "rms_error");
     *out = (at_accuracy){0};
     if (!v) return AT_OK;
     if (!is(most, AT_JSON_NUMBER) || !is(rms, AT_JSON_NUMBER) ||
-        !(rms->number >= 0 && rms->number <= most->number))
+        !is_at_most(rms->number, most->number))
         return at_fail(err, AT_E_INPUT,
                        "autotune.accuracy is not a max_error and an rms_error from 0 up to it");
-    *out = (at_accuracy){true, most->number, rms->number};
+    *out = (at_accuracy){true, most->number, fmin(rms->number, most->number)};
     return AT_OK;
 }
 
