@@ -413,8 +413,7 @@ bool at_facts_reads(const at_facts *f, int stage, int tensor) {
 
 /* Does each point of the reader take the element of the same place, by its own axes, and no other
  * of that tensor? */
-static bool is_element_wise(at_arena *a, const at_facts *f, const bool *dissolved, int reader,
-                            int tensor) {
+static bool is_element_wise(at_arena *a, const at_facts *f, int reader, int tensor) {
     const at_tensor *r = &f->compute->tensors[reader], *t = &f->compute->tensors[tensor];
     int64_t stride = 1, wanted[AT_FACTS_MAX_AXES];
     if (r->num_reduce || r->num_axes != t->num_axes) return false;
@@ -431,7 +430,7 @@ static bool is_element_wise(at_arena *a, const at_facts *f, const bool *dissolve
             return false;
     }
     for (int k = 0; k < t->num_axes; k++) /* not t - P, which is that where P happens to be 0 */
-        if (wanted[k] && at_compute_read_axis(a, f->compute, dissolved, reader, tensor, k) != k)
+        if (wanted[k] && at_compute_read_axis(a, f->compute, f->dissolved, reader, tensor, k) != k)
             return false;
     return true;
 }
@@ -448,11 +447,12 @@ static bool is_last_read(const at_facts *f, int reader, int stage) {
     return true;
 }
 
-/* What goes on from step to step, in a cycle within a step, stands in loops of its own: those of a
- * stage that it reads are cut, written out and turned as they like. The stages of a cycle stand in
+/* What goes on from step to step, in a cycle within a step, stands in loops of its own: those of
+ * other stages are cut, written out and turned as they like. The stages of a cycle stand in
  * the loops of its steps, where no other stage is computed whole. */
 static bool may_meet(const at_facts *f, int stage, int reader) {
     const at_tensor *t = f->compute->tensors;
+    if (!t[stage].cycle && at_stage_steps(f->compute, stage)) return false;
     if (!t[reader].cycle) return !at_stage_steps(f->compute, reader);
     return t[reader].cycle == t[stage].cycle && !f->of[reader].inner_steps;
 }
@@ -462,14 +462,14 @@ static void find_readers(at_arena *a, at_facts *f) {
     bool *dissolved = AT_NEW_ARRAY(a, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
         dissolved[t] = f->of[t].is_stage && f->of[t].is_dissolved;
+    f->dissolved = dissolved;
     for (int t = 0; t < c->num_tensors; t++) {
         at_stage_facts *s = &f->of[t];
         for (int r = t + 1; r < c->num_tensors; r++)
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
         s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
-                              may_meet(f, t, s->reader) &&
-                              is_element_wise(a, f, dissolved, s->reader, t);
+                              may_meet(f, t, s->reader) && is_element_wise(a, f, s->reader, t);
         s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
     }
 }

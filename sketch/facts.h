@@ -62,7 +62,8 @@ typedef struct at_facts {
     const int64_t *values;
     const bool *varies;
     int64_t **extents;
-    at_stage_facts *of; /* [tensor] */
+    at_stage_facts *of;    /* [tensor] */
+    const bool *dissolved; /* [tensor] stages that are */
 } at_facts;
 
 /* What is known besides the text. */

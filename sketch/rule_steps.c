@@ -37,40 +37,44 @@ static int step_axis(const at_compute *c, int stage) {
     return NONE;
 }
 
-/* Are all reads of it in the reader at these axes, and each the whole of an axis of its own? */
-static bool find_axes(pair *p) {
+/* Are all reads of it in the reader at these axes, through what is dissolved, too, and each the
+ * whole of an axis of its own? */
+static bool find_axes(const sketch_state *s, pair *p) {
     const at_facts *f = p->f;
-    const at_tensor *t = tensor_of(p, p->kept);
-    int num;
     uint32_t seen = 0;
-    const at_expr *const *reads = at_compute_reads(f->compute, p->reader, &num), *first = NULL;
-    for (int i = 0; i < num; i++) {
-        if (reads[i]->ref != p->kept) continue;
-        if (first && !at_expr_equal(first, reads[i])) return false;
-        first = reads[i];
+    for (int k = 0; k < tensor_of(p, p->kept)->num_axes; k++) {
+        const int axis =
+            at_compute_read_axis(s->arena, f->compute, f->dissolved, p->reader, p->kept, k);
+        if (axis < 0 || seen >> axis & 1) return false;
+        if (f->extents[p->kept][k] != f->extents[p->reader][axis]) return false;
+        seen |= 1u << axis;
+        p->axis[k] = axis;
     }
-    for (int k = 0; first && k < t->num_axes; k++) {
-        const at_expr *e = first->arg[k];
-        if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE || seen >> e->ref & 1) return false;
-        if (f->extents[p->kept][k] != f->extents[p->reader][e->ref]) return false;
-        seen |= 1u << e->ref;
-        p->axis[k] = e->ref;
-    }
-    return first != NULL;
+    return true;
+}
+
+/* What a sum's tile takes with it stands there. */
+static bool stands_in_tile(const at_facts *f, int reader) {
+    for (int t = 0; t < reader; t++)
+        if (f->compute->tensors[t].num_reduce && f->of[t].has_matched_reader &&
+            f->of[t].reader == reader)
+            return true;
+    return false;
 }
 
 /* What the reader may stand beside; false: nothing. */
-static bool find(pair *p) {
+static bool find(const sketch_state *s, pair *p) {
     const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
-    if (at_stage_steps(f->compute, p->reader) || r->is_packing) return false;
+    if (at_stage_steps(f->compute, p->reader) || r->is_packing || stands_in_tile(f, p->reader))
+        return false;
     for (int t = 0; t < p->reader; t++) {
         p->kept = t;
         if (!f->of[t].is_stage || f->of[t].num_readers != 1 || f->of[t].reader != p->reader ||
             tensor_of(p, t)->is_output || f->of[t].is_written)
             continue;
         p->step = step_axis(f->compute, t);
-        if (p->step < 0 || p->step == tensor_of(p, t)->num_axes - 1 || !find_axes(p)) continue;
+        if (p->step < 0 || p->step == tensor_of(p, t)->num_axes - 1 || !find_axes(s, p)) continue;
         p->shared = NONE;
         for (int k = 0; k < tensor_of(p, t)->num_axes; k++)
             if (k != p->step && is_shared(p, k)) p->shared = k;
@@ -81,7 +85,7 @@ static bool find(pair *p) {
 
 static rule_verdict applies(const sketch_state *s, int stage) {
     pair p = {.f = s->facts, .reader = stage};
-    return find(&p) ? RULE_APPLY : RULE_SKIP;
+    return find(s, &p) ? RULE_APPLY : RULE_SKIP;
 }
 
 /* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or
@@ -206,7 +210,7 @@ static at_status make(pair *p) {
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     pair p = {.f = s->facts, .reader = stage, .err = err};
-    if (!find(&p)) return;
+    if (!find(s, &p)) return;
     p.s =
         sketch_branch(s, at_format(s->arena, "step_%s", tensor_of(&p, p.kept)->axes[p.step].name));
     if (make(&p) == AT_OK) *at_push(s->arena, out) = p.s;
