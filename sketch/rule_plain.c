@@ -134,6 +134,23 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
     return sketch_mark(s, t->name, is_lanes ? outer : first, AT_ANN_PARA, err);
 }
 
+static bool is_left(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    return f->is_stage && !f->is_dissolved && !f->is_written && !t->num_reduce && !t->is_packing &&
+           sketch_stands_beside(s, stage) && sketch_is_untouched(s, stage);
+}
+
+void sketch_place_left(sketch_states *states) {
+    at_error why;
+    for (int i = 0; i < states->len; i++)
+        for (int t = 0; t < states->data[i]->facts->compute->num_tensors; t++) {
+            if (!is_left(states->data[i], t)) continue;
+            sketch_state *b = sketch_branch(states->data[i], "");
+            if (make(b, t, &why) == AT_OK) states->data[i] = b;
+        }
+}
+
 /* ---- in groups ------------------------------------------------------------------------------- */
 
 static bool has_groups(const sketch_state *s, int stage) {

@@ -175,6 +175,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written)
             visit_all(t, &states, &why);
+    sketch_place_left(&states);
     if (!first->begun && !first->compute->num_cycles) {
         sketch_rows(first, out, &why);
         sketch_chain(first, out, &why);

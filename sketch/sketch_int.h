@@ -159,8 +159,12 @@ at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *e
 void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 /* Whether a stage stands in the loops of another one already (rule_with.c, rule_steps.c). */
 bool sketch_is_joined(const sketch_state *s, int stage);
+/* Has no edit changed its loops, or put anything into them? */
+bool sketch_is_untouched(const sketch_state *s, int stage);
 /* A reader that stands beside its sum already, or will (rule_plain.c). */
 bool sketch_stands_beside(const sketch_state *s, int stage);
+/* What was to stand there, and no tile has taken, goes in vectors by itself. */
+void sketch_place_left(sketch_states *states);
 /* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 /* Short sums, each over windows of the one before, row by row (rule_chain.c). */

@@ -53,6 +53,14 @@ bool sketch_is_joined(const sketch_state *s, int stage) {
     return false;
 }
 
+bool sketch_is_untouched(const sketch_state *s, int stage) {
+    const char *name = s->facts->compute->tensors[stage].name;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (!strcmp(e->edit.stage, name) || (e->edit.other && !strcmp(e->edit.other, name)))
+            return false;
+    return true;
+}
+
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
     at_arena *a = s->arena;
     const at_compute *c = s->before->compute;

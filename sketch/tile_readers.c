@@ -6,14 +6,24 @@
 
 enum { MOST_EDITS = 64 };
 
+/* What stands beside the sums of a stage; -1: nothing. A dot product's reader would work out one
+ * element after the other, and functions take long: it has vectors of its own then. */
+static int reader_of(const tiling *t, int stage) {
+    const at_facts *f = t->s->facts;
+    const at_stage_facts *x = &f->of[stage];
+    return x->has_matched_reader && !(tile_is_dot(t) && f->of[x->reader].is_expensive) ? x->reader
+                                                                                       : -1;
+}
+
 /* What reads the sums of a leaf, beside the tile; an output's sum becomes a stage of its own, so
  * that its last value goes from registers to memory. */
 static at_status put_reader(tiling *t, int stage, const char **leaf, const char *loop) {
     const at_facts *f = t->s->facts;
     const at_tensor *x = &f->compute->tensors[stage];
-    if (f->of[stage].has_matched_reader) {
+    const int reader = reader_of(t, stage);
+    if (reader >= 0) {
         at_edit e = {.kind = AT_EDIT_NEST,
-                     .stage = f->compute->tensors[f->of[stage].reader].name,
+                     .stage = f->compute->tensors[reader].name,
                      .other = *leaf,
                      .loop = loop};
         return sketch_step(t->s, &e, t->err);
@@ -121,7 +131,8 @@ at_status tile_join_parts(tiling *t) {
 at_status tile_ask_ahead(tiling *t) {
     const at_facts *f = t->s->facts;
     const at_stage_facts *x = &f->of[t->stage];
-    if (!x->has_matched_reader || t->axes.row < 0 || t->blocks.len || t->axes.late) return AT_OK;
+    if (reader_of(t, t->stage) < 0 || t->axes.row < 0 || t->blocks.len || t->axes.late)
+        return AT_OK;
     for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
         const at_access *a = &f->of[x->reader].access[i];
         if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->axes.row] <= 0 ||

@@ -148,6 +148,42 @@ static void loops_outside_blocks(void **state) {
     at_arena_free(a);
 }
 
+/* The line of loops around a leaf. */
+static const char *loops_of(at_arena *a, const char *tree, const char *stage) {
+    const char *leaf = strstr(tree, at_format(a, "@%s = ", stage)), *end, *line;
+    assert_non_null(leaf);
+    for (end = leaf; end > tree && strncmp(end, "=>", 2) != 0;) end--;
+    for (line = end; line > tree && line[-1] != '\n';) line--;
+    return at_strndup(a, line, (size_t)(end - line));
+}
+
+/* What no tile takes with it goes in vectors by itself: behind dot products whose reader calls a
+ * function, behind points, behind what goes on from step to step. */
+static void nothing_is_left(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args, *stages[4];
+    } cases[] = {
+        {"tests/te/activated_dots.te", "T=64,D=48,N=8", {"z"}},
+        {"tests/te/activated_dots.te", "T=128,D=128,N=16", {"z"}},
+        {"tests/te/gated_steps.te", "T=64,C=7", {"e"}},
+        {"tests/te/gated_steps.te", "T=64,C=37", {"o", "p", "e"}},
+        {"tests/te/spikes.te", "T=9,H=48", {"rc", "v", "s"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, cases[i].path, cases[i].args);
+        assert_true(at_task_num_sketches(t) > 0);
+        for (int k = 0; k < at_task_num_sketches(t); k++)
+            for (int j = 0; cases[i].stages[j]; j++) {
+                const char *tree = at_sketch_of_task(t, k)->s->tree_text,
+                           *loops = loops_of(a, tree, cases[i].stages[j]);
+                if (!strstr(loops, ":vec")) fail_msg("%s: %s\n%s", cases[i].path, loops, tree);
+            }
+        at_arena_free(a);
+    }
+}
+
 /* What reads two sums, or a sum and what comes after it, stands behind the last of them. */
 static void several_read(void **state) {
     (void)state;
@@ -232,9 +268,9 @@ static void many_layers(void **state) {
 
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(several_read),
-                                       cmocka_unit_test(loops_outside_blocks),
-                                       cmocka_unit_test(long_chains),
-                                       cmocka_unit_test(many_layers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets),         cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(several_read), cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),  cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
