@@ -4,6 +4,7 @@
 #include "schedule/schedule_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MOST_AS_VALUE = 8,      /* so that sums of them are exact, as of other inputs */
@@ -55,19 +56,39 @@ typedef struct {
     const int64_t *values;
     at_data *data;
     const volatile int *stop;
-    int tensor; /* whose range is looked for */
-    int64_t elements;
+    int tensor;                  /* whose range is looked for */
+    const int64_t *elements;     /* [tensor] */
+    const at_index_range *found; /* [tensor] */
+    const bool *is_found;        /* [tensor] */
 } finder;
 
-/* Do all reads stay inside with entries that are the same, the smallest or the largest, and with
- * random ones? The last are what is left in data. */
-static bool allows(finder *f, at_index_range r) {
+/* Entries that are the same, the smallest or the largest, and random ones. */
+enum { SMALLEST, LARGEST, RANDOM, FILLINGS };
+
+static void fill(const finder *f, int tensor, const at_index_range *r, int filling) {
+    const int64_t same = filling == SMALLEST ? r->lo : r->hi;
+    const at_index_range one = {.lo = same, .hi = same};
     at_rng rng;
-    at_rng_seed(&rng, 0, (uint64_t)f->tensor);
-    for (int i = 0; i < 3; i++) {
-        const at_index_range one = {.lo = i ? r.hi : r.lo, .hi = i ? r.hi : r.lo};
-        at_index_fill(i < 2 ? &one : &r, f->elements, &rng, f->data[f->tensor].i);
-        if (at_compute_check_reads(f->c, f->values, f->data, f->stop, NULL) != AT_OK) return false;
+    at_rng_seed(&rng, 0, (uint64_t)tensor);
+    at_index_fill(filling == RANDOM ? r : &one, f->elements[tensor], &rng, f->data[tensor].i);
+}
+
+/* Do all reads stay inside with all fillings, whatever those are that tensors before are filled
+ * with? Bounds of reductions stay random: where they are the same nothing is read. Random ones are
+ * what is left in data. */
+static bool allows(finder *f, at_index_range r) {
+    for (int others = 0; others < FILLINGS; others++) {
+        bool any = others == RANDOM;
+        for (int t = 0; t < f->c->num_tensors; t++) {
+            if (t == f->tensor || !f->is_found[t] || f->found[t].ascends) continue;
+            fill(f, t, &f->found[t], others);
+            any = true;
+        }
+        for (int own = 0; any && own < FILLINGS; own++) {
+            fill(f, f->tensor, &r, own);
+            if (at_compute_check_reads(f->c, f->values, f->data, f->stop, NULL) != AT_OK)
+                return false;
+        }
     }
     return true;
 }
@@ -81,10 +102,11 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
-/* The widest range up to `most` that is allowed; none: 0 alone, with which the reads will be
- * refused where all data are known. */
-static void find(finder *f, int64_t most, at_index_range *r) {
-    const int64_t begins[] = {r->lo, 0, 1};
+/* The widest range that is allowed, up to the largest extent or what may be a value; none: 0 alone,
+ * with which the reads will be refused where all data are known. */
+static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
+    const int64_t begins[] = {r->lo, 0, 1}, most = r->lo ? MOST_AS_VALUE : largest;
+    f->tensor = tensor;
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         r->lo = r->hi = begins[i];
         if (!allows(f, *r)) continue;
@@ -100,16 +122,33 @@ static void find(finder *f, int64_t most, at_index_range *r) {
     r->lo = r->hi = 0;
 }
 
+/* Of the index tensors that are left, one whose range is the least by itself; -1: none is. */
+static int least_far(const at_compute *c, const bool *is_found, const at_index_range *alone) {
+    int least = -1;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_int && !is_found[t] && (least < 0 || alone[t].hi < alone[least].hi))
+            least = t;
+    return least;
+}
+
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, const volatile int *stop, at_error *err) {
     int64_t **extents;
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
-    finder f = {.c = c, .values = values, .stop = stop};
-    f.data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
-    int64_t elements = 0;
+    const int64_t largest = largest_extent(c, extents);
+    int64_t elements = 0, *of_tensor = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    bool *is_found = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    finder f = {.c = c,
+                .values = values,
+                .stop = stop,
+                .elements = of_tensor,
+                .found = out,
+                .is_found = is_found,
+                .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
-        if (c->tensors[t].is_int) elements += element_count(c, t, extents[t]);
+        of_tensor[t] = element_count(c, t, extents[t]);
+        if (c->tensors[t].is_int) elements += of_tensor[t];
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }
     if (elements > MOST_ELEMENTS) {
@@ -117,17 +156,22 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
         return AT_OK;
     }
     for (int t = 0; t < c->num_tensors; t++) {
-        if (c->tensors[t].is_int)
-            f.data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));
+        if (c->tensors[t].is_int) f.data[t].i = AT_NEW_ARRAY(a, int32_t, of_tensor[t]);
     }
-    /* Bounds of reductions first: what is read below them hangs on how far they go. */
+    /* Bounds of reductions first: what is read below them hangs on how far they go. Then those that
+     * may go least far where the others are 0: of x[i[n]*W + j[n]] i, which j can go beside. */
+    at_index_range *alone = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) look_at_uses(c, t, &out[t]);
-    for (int i = 0; i < 2 * c->num_tensors; i++) {
-        int t = i % c->num_tensors;
-        if (!c->tensors[t].is_int || out[t].ascends != (i < c->num_tensors)) continue;
-        f.tensor = t;
-        f.elements = element_count(c, t, extents[t]);
-        find(&f, out[t].lo ? MOST_AS_VALUE : largest_extent(c, extents), &out[t]);
+    memcpy(alone, out, sizeof *out * (size_t)c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_int && out[t].ascends)
+            find(&f, t, largest, &out[t]), is_found[t] = true;
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!c->tensors[t].is_int || is_found[t]) continue;
+        find(&f, t, largest, &alone[t]);
+        memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }
+    for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
+        find(&f, t, largest, &out[t]);
     return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
 }

@@ -25,6 +25,19 @@ static const struct {
      "k",
      {0, 7, false, false}},
     {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false, false}},
+    /* Several that lead to one place: each may be its largest, the others too. */
+    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "r",
+     {0, 15, false, false}},
+    {"t[N*C] : weight\nr[M] : index\nq[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "q",
+     {0, 7, false, false}},
+    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "r",
+     {0, 15, false, false}},
+    {"t[N*C] : weight\nq[M] : index\nr[M] : index\nb[m:M] = t[r[m]*C + q[m]]\n",
+     "q",
+     {0, 7, false, false}},
 };
 
 static void ranges(void **state) {
