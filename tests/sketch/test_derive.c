@@ -124,6 +124,7 @@ static void sets(void **state) {
         {"tests/te/steps_of_sums.te", "T=64,K=48,C=37", false},
         {"tests/te/gated_steps.te", "T=64,C=37", false},
         {"tests/te/spikes.te", "T=9,H=48", false},
+        {"tests/te/turned_points.te", "N=101", false},
         {"tests/te/symmetric_part.te", "N=101,B=2,M=37", false},
         {"tests/te/batch_norm.te", "N=3,H=2,W=7,C=37", false},
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
