@@ -432,8 +432,7 @@ static bool is_element_wise(at_arena *a, const at_facts *f, int reader, int tens
             return false;
     }
     for (int k = 0; k < t->num_axes; k++) /* not t - P, which is that where P happens to be 0 */
-        if (wanted[k] && at_compute_read_axis(a, f->compute, f->dissolved, reader, tensor, k) != k)
-            return false;
+        if (at_compute_read_axis(a, f->compute, f->dissolved, reader, tensor, k) != k) return false;
     return true;
 }
 
