@@ -222,10 +222,9 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
         const at_expr *by = divides(f->compute->tensors[e->ref].body, d);
         point p = {f, NULL, true};
         int64_t steps = by ? value_at(&p, by) : 0;
+        if (steps >= f->extents[e->ref][d]) continue; /* it goes round all of the axis */
         for (int k = 0; k < num_axes && steps > 1 && p.known; k++) {
-            if (!at_expr_uses(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps ||
-                s->extent[k] == steps)
-                continue;
+            if (!at_expr_uses(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps) continue;
             s->inner[k] = s->extent[k] / steps;
             s->divisor[k] = by;
             s->is_phase[k] = true;
