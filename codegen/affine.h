@@ -66,8 +66,8 @@ bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tens
 /* Of a minimum or maximum of a number and of one symbol and a number: the latter; NULL: it is of
  * something else. */
 const at_aff *at_aff_bounded(const at_sym *s);
-/* The entry of an index tensor, at an address that is affine in the loops of `inside`, which a
- * symbol is, or which numbers bound in it; -1: it is none. */
+/* The entry of an index tensor that a symbol is, or that minima and maxima with numbers are taken
+ * of in it. Its address must be affine in the loops of `inside`. -1: there is none. */
 int at_aff_entry(const at_low *l, int sym, at_mask inside);
 /* Is x affine in the loops of `inside`, but for quotients of them, and for at most one such entry,
  * and quotients of one that nothing bounds? *entry: that symbol, or -1; may be NULL. */

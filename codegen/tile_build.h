@@ -128,7 +128,6 @@ static inline int at_build_lanes(const at_builder *b) { return b->vec_sym >= 0 ?
 
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
-int64_t at_build_longest_axis(const at_low *l); /* of any tensor: entries count along one */
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
 at_tile_place at_build_locate_load(at_builder *b, const at_value *v);
 /* Of an address in counted loops, whose parts in and outside the tile are given: what is known
@@ -144,9 +143,10 @@ int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);
 
-/* tile_gather.c: does an entry of a list say where each lane is, and its register then. */
+/* tile_gather.c: does an entry of a list say where each lane of a load is, and its register then.
+ */
 bool at_build_is_gathered(const at_builder *b, const at_tile_place *p);
-int at_build_gathered(at_builder *b, const at_tile_place *p);
+int at_build_gathered(at_builder *b, const at_value *load, const at_tile_place *p);
 
 /* functions.c: a function of what is in a virtual register, which stays; the float of an integer.
  */

@@ -68,51 +68,66 @@ static int constant(at_builder *b, double number) {
                .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
 }
 
-static const int64_t beyond = 1 << 23; /* no axis goes */
+/* Between -2^22 and 2^22 a whole number and 1.5 * 2^23 is a float whose bits are those of 1.5 *
+ * 2^23 and the number. */
+static const int64_t most = 1 << 22;
+static const double base = 0x1.8p23;
 
-/* An entry, or what numbers bound it to, as floats. Where rounding takes part, far beyond any axis,
- * the bound decides as it would have. */
+static bool is_exact(int64_t number) { return -most <= number && number <= most; }
+
+/* An entry, or what numbers bound it to, as floats. An entry so large that it is rounded is beyond
+ * all that is exact, and so beyond a bound or no place of the tensor. */
 static int bounded(at_builder *b, int sym) {
     const at_sym s = b->l->syms.data[sym];
     if (s.kind == AT_SYM_LOAD) return at_build_number(b, listed(b, &s));
     const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
     int v = bounded(b, x->t[0].sym);
-    if (x->c > beyond || x->c < -beyond) b->failed = true;
+    if (!is_exact(x->c) || !is_exact(bound->c)) b->failed = true;
     if (x->c) v = combined(b, AT_T_ADD, v, constant(b, (double)x->c));
     return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
                     constant(b, (double)bound->c));
 }
 
-/* The integers of an entry, which lie along an axis: 2^23 and such a number is a float whose bits
- * are those of 2^23 and the number. */
-static int places(at_builder *b, int sym) {
-    const at_sym *s = &b->l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) return listed(b, s);
-    if (b->l->target->is_double || at_build_longest_axis(b->l) > beyond) b->failed = true;
-    const int base = constant(b, (double)beyond);
-    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), base), base);
+/* Is what stands for a symbol certainly exact, since the address that it is a part of is a place of
+ * the tensor? */
+static bool leads_to_places(at_builder *b, const at_value *load, int sym) {
+    at_low *l = b->l;
+    const int64_t k = at_aff_coef(load->at, sym), elements = l->buffers[load->tensor].elements;
+    int64_t lo, hi;
+    at_aff_range(l, at_aff_add_times(l, load->at, at_aff_sym(l, sym), -k), &lo, &hi);
+    return k > 0 && lo > -AT_AFF_INF && hi < AT_AFF_INF && is_exact(at_floordiv(-hi, k)) &&
+           is_exact(at_floordiv(elements - lo, k));
 }
 
-int at_build_gathered(at_builder *b, const at_tile_place *p) {
+/* The integers of an entry. */
+static int places(at_builder *b, const at_value *load, int sym) {
+    const at_sym *s = &b->l->syms.data[sym];
+    if (s->kind == AT_SYM_LOAD) return listed(b, s);
+    if (b->l->target->is_double || !leads_to_places(b, load, sym)) b->failed = true;
+    const int from = constant(b, base);
+    return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), from), from);
+}
+
+int at_build_gathered(at_builder *b, const at_value *v, const at_tile_place *p) {
     const at_tile_digit *d = &p->digits[0];
     if (p->lane || p->by || p->may_miss || p->num_digits != 1 || d->k < 1 || d->times != 1 ||
         d->plus || d->by != 1)
         b->failed = true;
     const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
-    const int place = places(b, p->entry);
+    const int place = places(b, v, p->entry);
     if (b->failed) return 0;
     const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
                              .slot = (int16_t)from,
                              .off = p->off,
                              .lanes = (uint8_t)lanes};
-    int v = gathered_before(b, &load);
-    if (v >= 0) return v;
-    v = at_build_vreg(b, (at_tile_vreg){0});
+    const int had = gathered_before(b, &load);
+    if (had >= 0) return had;
+    const int dst = at_build_vreg(b, (at_tile_vreg){0});
     at_tile_op *op = at_build_emit(b, AT_T_GATHER);
-    op->dst = (int16_t)v;
+    op->dst = (int16_t)dst;
     op->a = load.a;
     op->slot = load.slot;
     op->off = load.off;
     op->lanes = load.lanes;
-    return v;
+    return dst;
 }

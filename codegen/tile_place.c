@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-int64_t at_build_longest_axis(const at_low *l) {
+/* The longest axis of any tensor: entries count along one. */
+static int64_t longest_axis(const at_low *l) {
     int64_t most = 0;
     for (int t = 0; t < l->num_tensors; t++)
         for (int d = 0; d < l->tensors[t].num_axes; d++)
@@ -31,7 +32,7 @@ static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
         }
     }
     bool small = d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 &&
-                 d.by < 1 << 30 && at_build_longest_axis(b->l) < 1 << 30;
+                 d.by < 1 << 30 && longest_axis(b->l) < 1 << 30;
     if (!small || p->num_digits == MAX_DIGITS) {
         b->failed = true;
         return;
@@ -232,7 +233,7 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
         op->times = (int32_t)p->digits[i].times;
         op->plus = (int32_t)p->digits[i].plus;
         op->by = (int32_t)p->digits[i].by;
-        op->most = (int32_t)at_build_longest_axis(b->l);
+        op->most = (int32_t)longest_axis(b->l);
         op->may_miss = p->may_miss;
         op->number = p->number;
     }

@@ -172,7 +172,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                 b->failed = true; /* one lane of the register has it */
             return of;
         }
-        if (at_build_is_gathered(b, &p)) return at_build_gathered(b, &p);
+        if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
         spread(&p, &lanes);
         int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
         bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;

@@ -72,22 +72,36 @@ static void reach(extent *e, int64_t from, int64_t n) {
     if (from + n > e->hi) e->hi = from + n;
 }
 
-/* The integer in a lane of a register before op, which entries of a list make: the list's own, or
- * one worked out of them in integers or in floats of whole numbers. */
-static double entry_in(const at_tile_op *op, int reg, int lane, const int64_t *at) {
+static uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The bits in a lane of a register before op, which entries of a list make: the list's own, or what
+ * is worked out of them in integers or in floats. */
+static uint32_t entry_in(const at_tile_op *op, int reg, int lane, const int64_t *at) {
     const at_tile_op *made = op - 1;
     while (made->dst != reg) made--;
-    if (made->kind == AT_T_CONST) return made->number;
-    if (made->kind == AT_T_LOAD) return list_entry(at[made->slot] + made->off + lane);
-    const double x = entry_in(made, made->a, lane, at);
-    if (made->kind == AT_T_TO_FLOAT) return x;
-    if (made->kind == AT_T_SHIFT_LEFT) return ldexp(x, made->by);
-    const double y = made->mem == AT_MEM_CONST ? made->number : entry_in(made, made->b, lane, at);
-    if (made->kind == AT_T_MIN) return fmin(x, y);
-    if (made->kind == AT_T_MAX) return fmax(x, y);
+    if (made->kind == AT_T_CONST) return bits_of((float)made->number);
+    if (made->kind == AT_T_LOAD) return (uint32_t)list_entry(at[made->slot] + made->off + lane);
+    const uint32_t x = entry_in(made, made->a, lane, at);
+    if (made->kind == AT_T_TO_FLOAT) return bits_of((float)(int32_t)x);
+    if (made->kind == AT_T_SHIFT_LEFT) return x << made->by;
+    const uint32_t y = made->mem == AT_MEM_CONST ? bits_of((float)made->number)
+                                                 : entry_in(made, made->b, lane, at);
+    if (made->kind == AT_T_INT_ADD) return x + y;
     if (made->kind == AT_T_INT_SUB) return x - y;
-    assert_true(made->kind == AT_T_ADD || made->kind == AT_T_INT_ADD);
-    return x + y;
+    if (made->kind == AT_T_MIN) return bits_of(fminf(of_bits(x), of_bits(y)));
+    if (made->kind == AT_T_MAX) return bits_of(fmaxf(of_bits(x), of_bits(y)));
+    assert_int_equal(made->kind, AT_T_ADD);
+    return bits_of(of_bits(x) + of_bits(y));
 }
 
 /* What each slot's pointer reaches, so that the guard pages can stand right beside it. */
@@ -129,7 +143,7 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
             operand[op->dst] = missed ? -1 : operand[op->base];
         } else if (op->kind == AT_T_GATHER) {
             for (int j = 0; j < op->lanes; j++)
-                reach(&of[op->slot], at[op->slot] + op->off + (int64_t)entry_in(op, op->a, j, at),
+                reach(&of[op->slot], at[op->slot] + op->off + (int32_t)entry_in(op, op->a, j, at),
                       1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
@@ -291,9 +305,12 @@ static const program programs[] = {
      "x[T] : input\n"
      "z[T, 3] : input\n"
      "i[N] : index\n"
-     "o[n:N] = x[min(i[n] + 1, T - 1)]*0.5 + z[max(min(i[n] - 2, T - 5), 0), 1]\n",
+     "o[n:N] = x[min(i[n] + 1, T - 1)]*0.5 + z[max(min(i[n] - 2, T - 5), 0), 1]\n"
+     "u[n:N] = x[min(i[n] - 9, T - 5) + 9] + z[max(i[n] - 9, 0 - 7) + 7, 2]\n",
      "n:vec =>\n"
-     "    @o = n\n"},
+     "    @o = n\n"
+     "n:vec =>\n"
+     "    @u = n\n"},
     /* rows to columns, and what no square of four covers; either loop inside */
     {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
      "x, y:vec =>\n"
@@ -349,7 +366,7 @@ static void bounded_places_are_gathered(void **state) {
     for (int k = 0; k < 2; k++) {
         at_low *l = lower(a, &programs[i], targets[k]);
         assert_int_equal(count_ops(l, AT_T_GATHER),
-                         2 * ((45 + targets[k]->lanes - 1) / targets[k]->lanes));
+                         4 * ((45 + targets[k]->lanes - 1) / targets[k]->lanes));
         assert_true(count_ops(l, AT_T_INT_SUB) > 0);
     }
     at_arena_free(a);
