@@ -460,6 +460,7 @@ at_expr *at_expr_int(at_arena *a, int64_t value);
 bool at_expr_equal(const at_expr *x, const at_expr *y);
 bool at_expr_mentions(const at_expr *e, const char *name);
 bool at_expr_uses(const at_expr *e, int ref); /* has it a name with that ref? */
+bool at_expr_reads(const at_expr *e);         /* does it read any tensor? */
 /* Value over integers. Names have been given refs into values[]; INDEX, FIELD and FLOAT nodes are
  * refused unless ref >= 0, in which case they too read values[ref]. AT_E_INPUT on division by zero
  * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */

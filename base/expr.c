@@ -58,6 +58,12 @@ bool at_expr_uses(const at_expr *e, int ref) {
     return false;
 }
 
+bool at_expr_reads(const at_expr *e) {
+    bool any = e->op == AT_X_INDEX;
+    for (int i = 0; i < e->nargs && !any; i++) any = at_expr_reads(e->arg[i]);
+    return any;
+}
+
 bool at_expr_equal(const at_expr *x, const at_expr *y) {
     if (x == y) return true;
     if (x->op != y->op || x->nargs != y->nargs) return false;

@@ -339,7 +339,7 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     return AT_OK;
 }
 
-/* The root of a mean of equal squares may be rounded up. */
+/* Logs of before November 2026 have roots of means of equal squares that were rounded up. */
 static bool is_at_most(double rms, double most) { return rms >= 0 && rms <= most * (1 + 1e-12); }
 
 static at_status read_accuracy(const at_json *v, at_accuracy *out, at_error *err) {

@@ -1,6 +1,6 @@
 /* runtime/tick.c: the timer's interrupt. Some hundred times a second it takes a core for 3 to 25
- * microseconds, a third of a short block, and what it puts out of the caches costs as much again;
- * the system counts that as the thread's own time. When it comes is known: the coarse clock goes on
+ * microseconds, a third of a short block, and what it puts out of the caches costs as much again.
+ * The system counts that as the thread's own time. When it comes is known: the coarse clock goes on
  * by steps with it. That clock is one core's, which may sleep, and then misses steps; this core's
  * interrupts come all the same. */
 #include "runtime/runtime_int.h"

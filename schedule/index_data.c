@@ -60,6 +60,7 @@ typedef struct {
     const int64_t *elements;     /* [tensor] */
     const at_index_range *found; /* [tensor] */
     const bool *is_found;        /* [tensor] */
+    bool *is_beside;             /* [tensor] found before, and of an index that reads this one */
 } finder;
 
 /* Entries that are the same, the smallest or the largest, and random ones. */
@@ -73,24 +74,60 @@ static void fill(const finder *f, int tensor, const at_index_range *r, int filli
     at_index_fill(filling == RANDOM ? r : &one, f->elements[tensor], &rng, f->data[tensor].i);
 }
 
-/* Do all reads stay inside with all fillings, whatever those are that tensors before are filled
- * with? Bounds of reductions stay random: where they are the same nothing is read. Random ones are
- * what is left in data. */
-static bool allows(finder *f, at_index_range r) {
-    for (int others = 0; others < FILLINGS; others++) {
-        bool any = others == RANDOM;
-        for (int t = 0; t < f->c->num_tensors; t++) {
-            if (t == f->tensor || !f->is_found[t] || f->found[t].ascends) continue;
-            fill(f, t, &f->found[t], others);
-            any = true;
-        }
-        for (int own = 0; any && own < FILLINGS; own++) {
-            fill(f, f->tensor, &r, own);
-            if (at_compute_check_reads(f->c, f->values, f->data, f->stop, NULL) != AT_OK)
-                return false;
-        }
+static bool stay_inside(finder *f, const at_index_range *r) {
+    for (int own = 0; own < FILLINGS; own++) {
+        fill(f, f->tensor, r, own);
+        if (at_compute_check_reads(f->c, f->values, f->data, f->stop, NULL) != AT_OK) return false;
     }
     return true;
+}
+
+/* Do all reads stay inside with all fillings, those that lead to a place together with others at
+ * either end of what these have? Bounds of reductions stay random: where they are the same nothing
+ * is read. Random ones are what is left in data. */
+static bool allows(finder *f, at_index_range r) {
+    enum { MOST_OTHERS = 3 }; /* each end of each; more of them share theirs */
+    int n = 0;
+    for (int t = 0; t < f->c->num_tensors; t++) n += f->is_beside[t];
+    const int ways = n ? 1 << (n < MOST_OTHERS ? n : MOST_OTHERS) : 0;
+    for (int way = 0; way < ways; way++) {
+        for (int t = 0, i = 0; t < f->c->num_tensors; t++)
+            if (f->is_beside[t])
+                fill(f, t, &f->found[t], way >> i++ % MOST_OTHERS & 1 ? LARGEST : SMALLEST);
+        if (!stay_inside(f, &r)) return false;
+    }
+    for (int t = 0; t < f->c->num_tensors; t++)
+        if (f->is_beside[t]) fill(f, t, &f->found[t], RANDOM);
+    return stay_inside(f, &r);
+}
+
+/* Does one index read both? */
+static bool reads_both(const at_expr *e, int t, int u, bool in_index) {
+    if (in_index && reads_tensor(e, t) && reads_tensor(e, u)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_both(e->arg[i], t, u, e->op == AT_X_INDEX)) return true;
+    return false;
+}
+
+static bool lead_together(const at_compute *c, int t, int u) {
+    bool any = false;
+    for (int s = 0; s < c->num_tensors && !any; s++)
+        any = c->tensors[s].role == AT_ROLE_STAGE && reads_both(c->tensors[s].body, t, u, false);
+    return any;
+}
+
+static void find_beside(const finder *f, int tensor) {
+    for (int t = 0; t < f->c->num_tensors; t++)
+        f->is_beside[t] =
+            t != tensor && f->is_found[t] && !f->found[t].ascends && lead_together(f->c, tensor, t);
+}
+
+static bool has_partner(const finder *f, int tensor) {
+    bool any = false;
+    for (int t = 0; t < f->c->num_tensors && !any; t++)
+        any = t != tensor && f->c->tensors[t].is_int && !f->found[t].ascends &&
+              lead_together(f->c, tensor, t);
+    return any;
 }
 
 /* What entries are likely to count. */
@@ -107,6 +144,7 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
     const int64_t begins[] = {r->lo, 0, 1}, most = r->lo ? MOST_AS_VALUE : largest;
     f->tensor = tensor;
+    find_beside(f, tensor);
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         r->lo = r->hi = begins[i];
         if (!allows(f, *r)) continue;
@@ -144,6 +182,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
                 .elements = of_tensor,
                 .found = out,
                 .is_found = is_found,
+                .is_beside = AT_NEW_ARRAY(a, bool, c->num_tensors),
                 .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
@@ -167,7 +206,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
         if (c->tensors[t].is_int && out[t].ascends)
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
-        if (!c->tensors[t].is_int || is_found[t]) continue;
+        if (!c->tensors[t].is_int || is_found[t] || !has_partner(&f, t)) continue;
         find(&f, t, largest, &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }

@@ -69,13 +69,6 @@ int64_t naive_times(naive *m, int64_t x, int64_t y) {
     return product;
 }
 
-static bool reads(const at_expr *e) {
-    if (e->op == AT_X_INDEX) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads(e->arg[i])) return true;
-    return false;
-}
-
 /* The last axis that e needs; -1: none. */
 static int depth_of(const at_expr *e) {
     int depth = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
@@ -139,7 +132,7 @@ static void collect_terms(naive *m, const at_expr *e, int64_t scale, int depth, 
         break;
     default: break;
     }
-    *at_push(m->arena, &out->terms) = (flat_term){e, scale, reads(e) ? depth : depth_of(e)};
+    *at_push(m->arena, &out->terms) = (flat_term){e, scale, at_expr_reads(e) ? depth : depth_of(e)};
 }
 
 static const char *emit_flat(naive *m, const flat *f, int depth) {
@@ -275,7 +268,7 @@ const char *naive_value(naive *m, const at_expr *e, int depth) {
     }
     if (e->op == AT_X_INDEX) return naive_element(m, e->ref, e->arg, depth);
     int known = depth_of(e);
-    if (known < depth && known >= 0 && !reads(e) && !is_float_expr(m->c, e))
+    if (known < depth && known >= 0 && !at_expr_reads(e) && !is_float_expr(m->c, e))
         return hoist(m, known, emit_operator(m, e, known));
     return emit_operator(m, e, depth);
 }

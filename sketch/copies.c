@@ -75,7 +75,19 @@ static bool is_read_otherwise(const at_facts *f, int stage, const at_access *x) 
     return false;
 }
 
-/* What one of several reads of a tensor is of from now on: the tensor by another name. */
+/* Does what was named move along the axes of this access? */
+static bool is_named(const sketch_state *s, const char *name, const at_tensor *stage,
+                     const at_access *x) {
+    const at_tensor *t = &s->compute->tensors[at_compute_find(s->compute, name)];
+    for (int k = 0; k < stage->num_axes + stage->num_reduce; k++) {
+        bool has = false;
+        for (int j = 0; j < t->num_axes; j++) has |= !strcmp(t->axes[j].name, stage->axes[k].name);
+        if (has != (x->stride[k] != 0)) return false;
+    }
+    return true;
+}
+
+/* Gives one of several reads of a tensor another name of it. */
 static at_status name_read(sketch_state *s, const char *leaf, int stage, const at_access *x,
                            const char **from, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -86,6 +98,9 @@ static at_status name_read(sketch_state *s, const char *leaf, int stage, const a
     if (!e.loop) return AT_OK;
     *from = e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_along_%s", *from, e.loop));
     AT_TRY(sketch_step(s, &e, err));
+    if (!is_named(s, *from, t, x))
+        return at_fail(err, AT_E_INPUT, "@%s reads \"%s\" along %s in several ways", leaf, e.other,
+                       e.loop);
     const at_edit dissolve = {.kind = AT_EDIT_DISSOLVE, .stage = *from};
     return sketch_step(s, &dissolve, err);
 }

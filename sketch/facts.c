@@ -430,7 +430,7 @@ static bool is_element_wise(at_arena *a, const at_facts *f, int reader, int tens
              memcmp(x->stride, wanted, sizeof *wanted * (size_t)t->num_axes)))
             return false;
     }
-    for (int k = 0; k < t->num_axes; k++) /* not t - P, which is that where P happens to be 0 */
+    for (int k = 0; k < t->num_axes; k++) /* t - P is no axis, even where P is 0 */
         if (at_compute_read_axis(a, f->compute, f->dissolved, reader, tensor, k) != k) return false;
     return true;
 }
@@ -447,9 +447,9 @@ static bool is_last_read(const at_facts *f, int reader, int stage) {
     return true;
 }
 
-/* What goes on from step to step, in a cycle within a step, stands in loops of its own: those of
- * other stages are cut, written out and turned as they like. The stages of a cycle stand in
- * the loops of its steps, where no other stage is computed whole. */
+/* A stage that goes from step to step has loops of its own, because loops of others are cut,
+ * written out and reordered. The stages of a cycle share the loop of its steps; one that goes on
+ * within a step has its own there. */
 static bool may_meet(const at_facts *f, int stage, int reader) {
     const at_tensor *t = f->compute->tensors;
     if (!t[stage].cycle && at_stage_steps(f->compute, stage)) return false;

@@ -10,15 +10,9 @@
 
 enum { LEAST_RUN = 8 }; /* products that an entry is read for */
 
-static bool reads_any(const at_expr *e) {
-    bool any = e->op == AT_X_INDEX;
-    for (int i = 0; i < e->nargs; i++) any |= reads_any(e->arg[i]);
-    return any;
-}
-
 /* c ? tensor[..] : number, where places alone decide c */
 static bool chooses(const at_expr *e, int tensor) {
-    if (e->op == AT_X_SELECT && !reads_any(e->arg[0]) && e->arg[1]->op == AT_X_INDEX &&
+    if (e->op == AT_X_SELECT && !at_expr_reads(e->arg[0]) && e->arg[1]->op == AT_X_INDEX &&
         e->arg[1]->ref == tensor)
         return e->arg[2]->op == AT_X_FLOAT || e->arg[2]->op == AT_X_INT;
     for (int i = 0; i < e->nargs; i++)

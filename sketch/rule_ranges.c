@@ -9,12 +9,6 @@
 #include "schedule/edit.h"
 #include "sketch/sketch_int.h"
 
-static bool reads_tensor(const at_expr *e) {
-    bool reads = e->op == AT_X_INDEX;
-    for (int i = 0; i < e->nargs; i++) reads |= reads_tensor(e->arg[i]);
-    return reads;
-}
-
 static bool has_axes(const at_expr *e) {
     bool has = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
     for (int i = 0; i < e->nargs; i++) has |= has_axes(e->arg[i]);
@@ -22,7 +16,7 @@ static bool has_axes(const at_expr *e) {
 }
 
 static bool is_triangle(const at_axis *x) {
-    return x->begin && !reads_tensor(x->begin) && !reads_tensor(x->end) &&
+    return x->begin && !at_expr_reads(x->begin) && !at_expr_reads(x->end) &&
            has_axes(x->begin) != has_axes(x->end);
 }
 

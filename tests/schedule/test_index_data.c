@@ -58,6 +58,40 @@ static void ranges(void **state) {
     }
 }
 
+/* Whatever those are that lead to a place together: all ends of their ranges, and random ones. */
+static void together(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "x[N] : input\ni[M] : index\nj[M] : index\nk[M] : index\n"
+        "b[m:M] = x[i[m] - j[m] + k[m] + 4]\n",
+        "x[N*C] : input\ni[M] : index\nj[M] : index\nk[M] : index\n"
+        "b[m:M] = x[i[m]*C/2 + j[m]*2 + k[m]]\n",
+    };
+    for (size_t n = 0; n < sizeof texts / sizeof *texts; n++)
+        for (int seed = 0; seed < 200; seed++) {
+            fixture f;
+            at_rng rng;
+            at_data data[5] = {{0}};
+            at_index_range r[5];
+            int64_t widest = 0;
+            fixture_sizes(&f, "N=16, C=8, M=40");
+            assert_ok(&f, at_compute_parse(f.arena, &f.symbols, texts[n], "c", &f.compute, &f.err));
+            assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, NULL, &f.err));
+            at_rng_seed(&rng, (uint64_t)seed, 7);
+            for (int t = 1; t < 4; t++) {
+                widest = r[t].hi > widest ? r[t].hi : widest;
+                data[t].i = AT_NEW_ARRAY(f.arena, int32_t, 40);
+                for (int m = 0; m < 40; m++)
+                    data[t].i[m] =
+                        (int32_t)(seed % 2 ? at_rng_below(&rng, 2) ? r[t].hi : r[t].lo
+                                           : (int64_t)at_rng_below(&rng, (uint64_t)r[t].hi + 1));
+            }
+            assert_true(widest > 1);
+            assert_ok(&f, at_compute_check_reads(f.compute, f.values, data, NULL, &f.err));
+            fixture_close(&f);
+        }
+}
+
 /* A search among too many would take too long. */
 static void many(void **state) {
     (void)state;
@@ -93,7 +127,7 @@ static void entries(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(many),
-                                       cmocka_unit_test(entries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(together),
+                                       cmocka_unit_test(many), cmocka_unit_test(entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,27 @@ static void nothing_is_left(void **state) {
     }
 }
 
+/* Of several reads of a tensor the one that lanes go across is copied, or none. */
+static void the_right_read(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args N=40\na[N, N] : input\no[m:N, i:N, l:N] = a[m, i]*2 + a[l, i]\n",
+        "args N=40\na[N, N] : input\no[m:N, i:N, l:N] = a[l, i] + a[m, i]*2\n",
+        "args N=40\na[N, N] : input\no[i:N, l:N] = a[i, l] + a[l, i]\n",
+    };
+    for (int i = 0; i < 3; i++) {
+        at_arena *a = at_arena_new();
+        at_task *t = task_of_text(a, "own.te", texts[i], "");
+        check_task(a, t);
+        for (int k = 0; k < at_task_num_sketches(t); k++) {
+            const char *copy = strstr(at_sketch_of_task(t, k)->s->tree_text, "_packed = ");
+            assert_true(i == 0 || copy);
+            assert_true(!copy || strncmp(copy, "_packed = l0, i0, i1, l1", 24) == 0);
+        }
+        at_arena_free(a);
+    }
+}
+
 /* What reads two sums, or a sum and what comes after it, stands behind the last of them. */
 static void several_read(void **state) {
     (void)state;
@@ -269,9 +290,12 @@ static void many_layers(void **state) {
 
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets),         cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(several_read), cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),  cmocka_unit_test(many_layers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets),
+                                       cmocka_unit_test(nothing_is_left),
+                                       cmocka_unit_test(the_right_read),
+                                       cmocka_unit_test(several_read),
+                                       cmocka_unit_test(loops_outside_blocks),
+                                       cmocka_unit_test(long_chains),
+                                       cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
