@@ -15,6 +15,7 @@ enum { NONE = -1 };
 
 /* The two stages; axes of what is kept. */
 typedef struct pair {
+    at_arena *arena;
     const at_facts *f;
     sketch_state *s; /* that gets their loops */
     int kept, reader;
@@ -37,15 +38,27 @@ static int step_axis(const at_compute *c, int stage) {
     return NONE;
 }
 
-/* Are all reads of it in the reader at these axes, through what is dissolved, too, and each the
- * whole of an axis of its own? */
-static bool find_axes(const sketch_state *s, pair *p) {
+/* Does what will be dissolved read it? It still has a leaf in the tree. */
+static bool is_read_on_the_way(const pair *p) {
     const at_facts *f = p->f;
+    for (int t = p->kept + 1; t < p->reader; t++)
+        if (f->dissolved[t] &&
+            at_compute_read_axis(p->arena, f->compute, f->dissolved, t, p->kept, 0) != AT_READ_NONE)
+            return true;
+    return false;
+}
+
+/* Are all reads of it in the reader at these axes, through what is dissolved, too, and each the
+ * whole of an axis of its own? On the way the order of the axes has to stay: the reader's loops are
+ * found by their places then. */
+static bool find_axes(pair *p) {
+    const at_facts *f = p->f;
+    const bool in_order = is_read_on_the_way(p);
     uint32_t seen = 0;
     for (int k = 0; k < tensor_of(p, p->kept)->num_axes; k++) {
         const int axis =
-            at_compute_read_axis(s->arena, f->compute, f->dissolved, p->reader, p->kept, k);
-        if (axis < 0 || seen >> axis & 1) return false;
+            at_compute_read_axis(p->arena, f->compute, f->dissolved, p->reader, p->kept, k);
+        if (axis < 0 || seen >> axis & 1 || (in_order && axis != k)) return false;
         if (f->extents[p->kept][k] != f->extents[p->reader][axis]) return false;
         seen |= 1u << axis;
         p->axis[k] = axis;
@@ -63,7 +76,7 @@ static bool stands_in_tile(const at_facts *f, int reader) {
 }
 
 /* What the reader may stand beside; false: nothing. */
-static bool find(const sketch_state *s, pair *p) {
+static bool find(pair *p) {
     const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
     if (at_stage_steps(f->compute, p->reader) || r->is_packing || stands_in_tile(f, p->reader))
@@ -74,7 +87,7 @@ static bool find(const sketch_state *s, pair *p) {
             tensor_of(p, t)->is_output || f->of[t].is_written)
             continue;
         p->step = step_axis(f->compute, t);
-        if (p->step < 0 || p->step == tensor_of(p, t)->num_axes - 1 || !find_axes(s, p)) continue;
+        if (p->step < 0 || p->step == tensor_of(p, t)->num_axes - 1 || !find_axes(p)) continue;
         p->shared = NONE;
         for (int k = 0; k < tensor_of(p, t)->num_axes; k++)
             if (k != p->step && is_shared(p, k)) p->shared = k;
@@ -84,8 +97,8 @@ static bool find(const sketch_state *s, pair *p) {
 }
 
 static rule_verdict applies(const sketch_state *s, int stage) {
-    pair p = {.f = s->facts, .reader = stage};
-    return find(s, &p) ? RULE_APPLY : RULE_SKIP;
+    pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
+    return find(&p) ? RULE_APPLY : RULE_SKIP;
 }
 
 /* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or
@@ -197,6 +210,7 @@ static at_status make(pair *p) {
     order.names[n++] = step;
     for (int k = 0; k < r->num_axes; k++)
         if (axis_kept(p, k) < 0) order.names[n++] = r->axes[k].name;
+    if (!sums_lanes(p)) order.names[n] = lanes[1]; /* its axis may come before that of the steps */
     AT_TRY(sketch_step(p->s, &order, p->err));
     AT_TRY(make_reader(p, lanes, rows[1]));
     AT_TRY(sketch_step(p->s, &nest, p->err));
@@ -209,8 +223,8 @@ static at_status make(pair *p) {
 }
 
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    pair p = {.f = s->facts, .reader = stage, .err = err};
-    if (!find(s, &p)) return;
+    pair p = {.arena = s->arena, .f = s->facts, .reader = stage, .err = err};
+    if (!find(&p)) return;
     p.s =
         sketch_branch(s, at_format(s->arena, "step_%s", tensor_of(&p, p.kept)->axes[p.step].name));
     if (make(&p) == AT_OK) *at_push(s->arena, out) = p.s;

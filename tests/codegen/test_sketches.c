@@ -198,6 +198,7 @@ static void operators(void **state) {
         {"tests/te/spikes", ""},
         {"tests/te/activated_dots", ""},
         {"tests/te/turned_points", ""},
+        {"tests/te/steps_across", ""},
         {"tests/te/middle_of_sums", ""},
         {"tests/te/middle_of_sums", "Y=3,G=4,J=3,X=19,K=2"},
         {"tests/te/pad_of_sums", ""},
