@@ -6,7 +6,6 @@
 #include "codegen/tile_build.h"
 
 #include <math.h>
-#include <string.h>
 
 #define AT_POLYNOMIAL(name, ...) static const float name##_POLYNOMIAL[] = {__VA_ARGS__};
 #include "codegen/polynomials.def"
@@ -22,37 +21,17 @@
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static float of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static int number(at_builder *b, float x) {
-    return at_build_load(
-        b,
-        (at_tile_vreg){.load = AT_T_CONST, .number = x, .slot = -1, .pooled = true, .same = true});
-}
-
-/* dst is what the operation updates; -1: a new register. */
-static int operation(at_builder *b, at_tile_kind kind, int dst, int x, int y) {
-    int d = dst < 0 ? at_build_vreg(b, (at_tile_vreg){0}) : dst;
-    at_tile_op *op = at_build_emit(b, kind);
-    op->dst = (int16_t)d;
-    op->a = (int16_t)x;
-    op->b = (int16_t)y;
-    return d;
-}
-
 static int binary(at_builder *b, at_tile_kind kind, int x, int y) {
-    return operation(b, kind, -1, x, y);
+    return at_build_operation(b, kind, -1, x, y);
 }
 
 static int with(at_builder *b, at_tile_kind kind, int x, float y) {
-    return binary(b, kind, x, number(b, y));
+    return binary(b, kind, x, at_build_const(b, y));
 }
 
-static int unary(at_builder *b, at_tile_kind kind, int x) { return operation(b, kind, -1, x, -1); }
+static int unary(at_builder *b, at_tile_kind kind, int x) {
+    return at_build_operation(b, kind, -1, x, -1);
+}
 
 static int shift(at_builder *b, at_tile_kind kind, int x, int by) {
     int d = unary(b, kind, x);
@@ -64,7 +43,7 @@ static int copy(at_builder *b, int x) { return unary(b, AT_T_MOV, x); }
 
 /* A register of its own, to be updated. */
 static int start(at_builder *b, float x) {
-    int d = operation(b, AT_T_CONST, -1, -1, -1);
+    int d = at_build_operation(b, AT_T_CONST, -1, -1, -1);
     at_tile_op *op = &b->ops.data[b->ops.len - 1];
     op->number = x;
     op->mem = AT_MEM_CONST;
@@ -73,25 +52,26 @@ static int start(at_builder *b, float x) {
 
 /* sum += x * y */
 static void add_product(at_builder *b, int sum, int x, float y) {
-    operation(b, AT_T_FMA, sum, x, number(b, y));
+    at_build_operation(b, AT_T_FMA, sum, x, at_build_const(b, y));
 }
 
 static void blend(at_builder *b, int into, int mask, int from) {
-    operation(b, AT_T_BLEND, into, mask, from);
+    at_build_operation(b, AT_T_BLEND, into, mask, from);
 }
 
 static int polynomial(at_builder *b, const float *of, size_t n, int x) {
     int sum = start(b, of[0]);
-    for (size_t i = 1; i < n; i++) operation(b, AT_T_MUL_ADD, sum, x, number(b, of[i]));
+    for (size_t i = 1; i < n; i++)
+        at_build_operation(b, AT_T_MUL_ADD, sum, x, at_build_const(b, of[i]));
     return sum;
 }
 #define POLYNOMIAL(b, name, x)                                                                     \
     polynomial(b, name##_POLYNOMIAL, sizeof name##_POLYNOMIAL / sizeof(float), x)
 
-static int magnitude(at_builder *b, int x) { return with(b, AT_T_AND, x, of_bits(~SIGN)); }
+static int magnitude(at_builder *b, int x) { return with(b, AT_T_AND, x, at_of_bits(~SIGN)); }
 
 static int with_sign_of(at_builder *b, int x, int sign) {
-    return binary(b, AT_T_OR, x, with(b, AT_T_AND, sign, of_bits(SIGN)));
+    return binary(b, AT_T_OR, x, with(b, AT_T_AND, sign, at_of_bits(SIGN)));
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -117,9 +97,9 @@ static int scaled(at_builder *b, int x, int k, int rounded, bound of) {
         x = binary(b, AT_T_MUL, x, first);
         return with(b, AT_T_MUL, x, of == AT_LOW ? SECOND_LOW : SECOND_HIGH);
     }
-    int less = with(b, AT_T_AND, shift(b, AT_T_SHIFT_RIGHT, k, 31), of_bits(SECONDS));
+    int less = with(b, AT_T_AND, shift(b, AT_T_SHIFT_RIGHT, k, 31), at_of_bits(SECONDS));
     first = binary(b, AT_T_INT_ADD, first, less);
-    int second = binary(b, AT_T_INT_SUB, number(b, SECOND_HIGH), less);
+    int second = binary(b, AT_T_INT_SUB, at_build_const(b, SECOND_HIGH), less);
     return binary(b, AT_T_MUL, binary(b, AT_T_MUL, x, first), second);
 }
 
@@ -130,16 +110,16 @@ static int scaled(at_builder *b, int x, int k, int rounded, bound of) {
 static int exponential(at_builder *b, int x, bound of) {
     bool any_k = b->l->target->scales;
     float rounder = any_k ? ROUNDER : rounder_of(of);
-    if (!any_k && of != AT_LOW) x = binary(b, AT_T_MIN, number(b, 89), x);
-    if (!any_k && of != AT_HIGH) x = binary(b, AT_T_MAX, number(b, -104.5f), x);
+    if (!any_k && of != AT_LOW) x = binary(b, AT_T_MIN, at_build_const(b, 89), x);
+    if (!any_k && of != AT_HIGH) x = binary(b, AT_T_MAX, at_build_const(b, -104.5f), x);
     int rounded = start(b, rounder);
     add_product(b, rounded, x, 0x1.715476p+0f); /* 1/log(2) */
     int k = with(b, AT_T_SUB, rounded, rounder), r = copy(b, x);
     add_product(b, r, k, -LOG2_HIGH);
     add_product(b, r, k, -LOG2_LOW);
     int sum = POLYNOMIAL(b, EXP, r);
-    operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
-    operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
+    at_build_operation(b, AT_T_MUL_ADD, sum, r, at_build_const(b, 1));
+    at_build_operation(b, AT_T_MUL_ADD, sum, r, at_build_const(b, 1));
     if (!any_k) return scaled(b, sum, k, rounded, of);
     int result = binary(b, AT_T_SCALE, sum, k);
     b->ops.data[b->ops.len - 1].number = -150;
@@ -163,22 +143,23 @@ static int logarithm(at_builder *b, int x) {
     int sum = binary(b, AT_T_ADD, rest, f), result = copy(b, x), none = start(b, -INFINITY);
     add_product(b, sum, k, LOG2_HIGH);
     blend(b, result, with(b, AT_T_LESS, x, INFINITY), sum);
-    blend(b, none, with(b, AT_T_LESS, x, 0), number(b, of_bits(0x7fc00000)));
+    blend(b, none, with(b, AT_T_LESS, x, 0), at_build_const(b, at_of_bits(0x7fc00000)));
     blend(b, result, with(b, AT_T_LESS, x, LEAST), none);
     return result;
 }
 
 static int reciprocal_root(at_builder *b, int x) {
-    return binary(b, AT_T_DIV, number(b, 1), unary(b, AT_T_SQRT, x));
+    return binary(b, AT_T_DIV, at_build_const(b, 1), unary(b, AT_T_SQRT, x));
 }
 
 /* Near 0 an odd polynomial, beyond 1 - 2/(exp(2|x|) + 1). */
 static int hyperbolic_tangent(at_builder *b, int x) {
     int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
     int factor = binary(b, AT_T_MUL, POLYNOMIAL(b, TANH, square), square);
-    operation(b, AT_T_FMA, near, of, factor);
+    at_build_operation(b, AT_T_FMA, near, of, factor);
     int e = with(b, AT_T_ADD, exponential(b, binary(b, AT_T_ADD, of, of), AT_HIGH), 1);
-    int far = binary(b, AT_T_SUB, number(b, 1), binary(b, AT_T_DIV, number(b, 2), e));
+    int far =
+        binary(b, AT_T_SUB, at_build_const(b, 1), binary(b, AT_T_DIV, at_build_const(b, 2), e));
     blend(b, far, with(b, AT_T_LESS, of, 0.625f), near);
     return with_sign_of(b, far, x);
 }
@@ -186,17 +167,17 @@ static int hyperbolic_tangent(at_builder *b, int x) {
 /* Near 0 an odd polynomial, beyond 1 - exp(P(|x|)), from 4 on 1. */
 static int error_function(at_builder *b, int x) {
     int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
-    operation(b, AT_T_FMA, near, of, POLYNOMIAL(b, ERF, square));
-    int within = binary(b, AT_T_MIN, number(b, 4), of);
-    int far =
-        binary(b, AT_T_SUB, number(b, 1), exponential(b, POLYNOMIAL(b, ERFC, within), AT_LOW));
+    at_build_operation(b, AT_T_FMA, near, of, POLYNOMIAL(b, ERF, square));
+    int within = binary(b, AT_T_MIN, at_build_const(b, 4), of);
+    int far = binary(b, AT_T_SUB, at_build_const(b, 1),
+                     exponential(b, POLYNOMIAL(b, ERFC, within), AT_LOW));
     blend(b, far, with(b, AT_T_LESS, of, 1), near);
     return with_sign_of(b, far, x);
 }
 
 /* e/(1 + e) below 0, 1/(1 + e) above, e = exp(-|x|), which cannot overflow. */
 static int logistic(at_builder *b, int x) {
-    int e = exponential(b, with(b, AT_T_OR, x, of_bits(SIGN)), AT_LOW), above = start(b, 1);
+    int e = exponential(b, with(b, AT_T_OR, x, at_of_bits(SIGN)), AT_LOW), above = start(b, 1);
     blend(b, above, with(b, AT_T_LESS, x, 0), e);
     return binary(b, AT_T_DIV, above, with(b, AT_T_ADD, e, 1));
 }

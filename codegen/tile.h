@@ -136,11 +136,20 @@ static inline int64_t at_tile_turns(const at_tile_op *op, int64_t passed) {
     return op->most ? n % op->most : n;
 }
 
-static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
-    float number = (float)op->number;
+static inline uint32_t at_bits_of(float x) {
     uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
+    memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+static inline float at_of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
+    return at_bits_of((float)op->number);
 }
 
 /* Of a load that is spread: the one of its floats that lane i is. */
@@ -218,7 +227,9 @@ static inline bool at_tile_is_unary(const at_tile_op *op) {
 
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */
 const char *at_tile_verify(const at_tile *t, at_arena *a);
-/* tile_interp.c: executes a tile program. slots: base addresses. */
+/* tile_interp.c: one lane of an operation on registers, d being what dst holds; of integers the
+ * bits. Executes a tile program. slots: base addresses. */
+float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, float b);
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips);
 /* The first operation that makes pointers to the same number as this one may. */
 const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op);

@@ -121,6 +121,9 @@ void at_build_start_body(at_builder *b); /* loads are shared within a straight-l
 int at_build_vreg(at_builder *b, at_tile_vreg v);
 /* A load or a constant, delayed by the allocator. */
 int at_build_load(at_builder *b, at_tile_vreg v);
+int at_build_const(at_builder *b, double number);
+/* dst is what the operation updates; -1: a new register. x, y: -1: it has no such operand. */
+int at_build_operation(at_builder *b, at_tile_kind kind, int dst, int x, int y);
 /* The register of what this statement worked out already, as where it reads a stage twice that is
  * computed where it is read; -1: none. Accumulators change only behind its value. */
 int at_build_had(at_builder *b, at_tile_kind kind, int x, int y);

@@ -9,19 +9,14 @@ bool at_build_is_gathered(const at_builder *b, const at_tile_place *p) {
 
 static int combined(at_builder *b, at_tile_kind kind, int x, int y) {
     const int had = at_build_had(b, kind, x, y);
-    if (had >= 0) return had;
-    at_tile_op *op = at_build_emit(b, kind);
-    op->a = (int16_t)x;
-    op->b = (int16_t)y;
-    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+    return had >= 0 ? had : at_build_operation(b, kind, -1, x, y);
 }
 
 static int shifted(at_builder *b, int x, int by) {
     if (!by) return x;
-    at_tile_op *op = at_build_emit(b, AT_T_SHIFT_LEFT);
-    op->a = (int16_t)x;
-    op->by = by;
-    return op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+    const int d = at_build_operation(b, AT_T_SHIFT_LEFT, -1, x, -1);
+    b->ops.data[b->ops.len - 1].by = by;
+    return d;
 }
 
 /* Integers times a number above 0. */
@@ -62,12 +57,6 @@ static int listed(at_builder *b, const at_sym *s) {
                                            .off = p.off});
 }
 
-static int constant(at_builder *b, double number) {
-    return at_build_load(
-        b, (at_tile_vreg){
-               .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
-}
-
 /* Between -2^22 and 2^22 a whole number and 1.5 * 2^23 is a float whose bits are those of 1.5 *
  * 2^23 and the number. */
 static const int64_t most = 1 << 22;
@@ -83,9 +72,9 @@ static int bounded(at_builder *b, int sym) {
     const at_aff *x = at_aff_bounded(&s), *bound = x == s.of ? s.of2 : s.of;
     int v = bounded(b, x->t[0].sym);
     if (!is_exact(x->c) || !is_exact(bound->c)) b->failed = true;
-    if (x->c) v = combined(b, AT_T_ADD, v, constant(b, (double)x->c));
+    if (x->c) v = combined(b, AT_T_ADD, v, at_build_const(b, (double)x->c));
     return combined(b, s.kind == AT_SYM_MIN ? AT_T_MIN : AT_T_MAX, v,
-                    constant(b, (double)bound->c));
+                    at_build_const(b, (double)bound->c));
 }
 
 /* Is what stands for a symbol certainly exact, since the address that it is a part of is a place of
@@ -104,7 +93,7 @@ static int places(at_builder *b, const at_value *load, int sym) {
     const at_sym *s = &b->l->syms.data[sym];
     if (s->kind == AT_SYM_LOAD) return listed(b, s);
     if (b->l->target->is_double || !leads_to_places(b, load, sym)) b->failed = true;
-    const int from = constant(b, base);
+    const int from = at_build_const(b, base);
     return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), from), from);
 }
 

@@ -9,23 +9,11 @@
 #define MAX_REGS 64
 #define MAX_NEST 32
 
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static float multiply_add(const at_tile *t, float a, float b, float c) {
     return t->target->fused ? fmaf(a, b, c) : a * b + c;
 }
 
-static float apply(const at_tile *t, const at_tile_op *op, float d, float a, float b) {
+float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, float b) {
     switch (op->kind) {
     case AT_T_FMA: return multiply_add(t, a, b, d);
     case AT_T_FNMA: return multiply_add(t, -a, b, d);
@@ -34,18 +22,18 @@ static float apply(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_SCALE:
         if (isnan(b) || b == INFINITY) return b; /* infinite also of what is not a number */
         return b < op->number ? 0 : ldexpf(a, b > 1000 ? 1000 : (int)b);
-    case AT_T_AND: return of_bits(bits_of(a) & bits_of(b));
-    case AT_T_OR: return of_bits(bits_of(a) | bits_of(b));
-    case AT_T_INT_ADD: return of_bits(bits_of(a) + bits_of(b));
-    case AT_T_INT_SUB: return of_bits(bits_of(a) - bits_of(b));
-    case AT_T_LESS: return of_bits(a < b ? UINT32_MAX : 0);
-    case AT_T_AT_MOST: return of_bits(a <= b ? UINT32_MAX : 0);
-    case AT_T_EQUAL: return of_bits(a == b ? UINT32_MAX : 0);
-    case AT_T_BLEND: return bits_of(a) ? b : d;
+    case AT_T_AND: return at_of_bits(at_bits_of(a) & at_bits_of(b));
+    case AT_T_OR: return at_of_bits(at_bits_of(a) | at_bits_of(b));
+    case AT_T_INT_ADD: return at_of_bits(at_bits_of(a) + at_bits_of(b));
+    case AT_T_INT_SUB: return at_of_bits(at_bits_of(a) - at_bits_of(b));
+    case AT_T_LESS: return at_of_bits(a < b ? UINT32_MAX : 0);
+    case AT_T_AT_MOST: return at_of_bits(a <= b ? UINT32_MAX : 0);
+    case AT_T_EQUAL: return at_of_bits(a == b ? UINT32_MAX : 0);
+    case AT_T_BLEND: return at_bits_of(a) ? b : d;
     case AT_T_SQRT: return sqrtf(a);
-    case AT_T_SHIFT_LEFT: return of_bits(bits_of(a) << op->by);
-    case AT_T_SHIFT_RIGHT: return of_bits((uint32_t)((int32_t)bits_of(a) >> op->by));
-    case AT_T_TO_FLOAT: return (float)(int32_t)bits_of(a);
+    case AT_T_SHIFT_LEFT: return at_of_bits(at_bits_of(a) << op->by);
+    case AT_T_SHIFT_RIGHT: return at_of_bits((uint32_t)((int32_t)at_bits_of(a) >> op->by));
+    case AT_T_TO_FLOAT: return (float)(int32_t)at_bits_of(a);
     case AT_T_ADD: return a + b;
     case AT_T_SUB: return a - b;
     case AT_T_MUL: return a * b;
@@ -183,7 +171,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(reg[op->dst], one, sizeof one);
             break;
         case AT_T_GATHER:
-            for (int j = 0; j < op->lanes; j++) one[j] = m[(int32_t)bits_of(reg[op->a][j])];
+            for (int j = 0; j < op->lanes; j++) one[j] = m[(int32_t)at_bits_of(reg[op->a][j])];
             memcpy(reg[op->dst], one, sizeof one);
             break;
         case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
@@ -205,7 +193,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
                 for (int j = 0; j < t->lanes; j++) one[j] = (float)op->number;
             if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
             for (int j = 0; j < t->lanes; j++)
-                reg[op->dst][j] = apply(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
+                reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
         }
     }
 }

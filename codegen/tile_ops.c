@@ -63,6 +63,21 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
     return at_build_vreg(b, v);
 }
 
+int at_build_const(at_builder *b, double number) {
+    return at_build_load(
+        b, (at_tile_vreg){
+               .load = AT_T_CONST, .number = number, .slot = -1, .pooled = true, .same = true});
+}
+
+int at_build_operation(at_builder *b, at_tile_kind kind, int dst, int x, int y) {
+    int d = dst < 0 ? at_build_vreg(b, (at_tile_vreg){0}) : dst;
+    at_tile_op *op = at_build_emit(b, kind);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return d;
+}
+
 int at_build_had(at_builder *b, at_tile_kind kind, int x, int y) {
     for (int i = b->ops.len - 1; i >= b->first_op && !b->regs->sparing; i--) {
         const at_tile_op *op = &b->ops.data[i];

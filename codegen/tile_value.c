@@ -156,12 +156,7 @@ static void spread(at_tile_place *p, int *lanes) {
 }
 
 int at_build_value(at_builder *b, const at_value *v) {
-    if (v->op == AT_V_CONST)
-        return at_build_load(b, (at_tile_vreg){.load = AT_T_CONST,
-                                               .number = number_of(b, v),
-                                               .slot = -1,
-                                               .pooled = true,
-                                               .same = true});
+    if (v->op == AT_V_CONST) return at_build_const(b, number_of(b, v));
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate_load(b, v);
         int lanes = at_build_lanes(b);

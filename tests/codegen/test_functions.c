@@ -11,24 +11,13 @@
 #include <sys/mman.h>
 
 #include "codegen/lowered.h"
+#include "codegen/tile.h"
 #include "tests/codegen/support.h"
 
 enum { CHUNK = 1 << 16 };
 #define CHUNK_SIZES "X=65536 xo=4096 xi=16"
 
 static float in[CHUNK], out[CHUNK];
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
@@ -119,7 +108,7 @@ typedef struct worst {
 
 /* Floats in order as integers; both zeros are 0. */
 static int64_t ordered(float x) {
-    int32_t bits = (int32_t)bits_of(x);
+    int32_t bits = (int32_t)at_bits_of(x);
     return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
 }
 
@@ -201,7 +190,7 @@ enum { AROUND = 1 << 11, NUM_TURNS = sizeof turns / sizeof *turns };
 static bool fill(int64_t number, bool all) {
     if (all) {
         if (number == (int64_t)1 << 16) return false;
-        for (int i = 0; i < CHUNK; i++) in[i] = of_bits((uint32_t)(number << 16) + (uint32_t)i);
+        for (int i = 0; i < CHUNK; i++) in[i] = at_of_bits((uint32_t)(number << 16) + (uint32_t)i);
         return true;
     }
     enum { TURNS = NUM_TURNS * 2 * 2 * AROUND / CHUNK + 1, SPREAD = 8 };
@@ -210,10 +199,10 @@ static bool fill(int64_t number, bool all) {
         int64_t n = number * CHUNK + i;
         if (number < TURNS) {
             float turn = turns[n / (4 * AROUND) % NUM_TURNS];
-            uint32_t bits = bits_of(turn) + (uint32_t)(n % (2 * AROUND)) - AROUND;
-            in[i] = of_bits(bits ^ (n / (2 * AROUND) % 2 ? 1u << 31 : 0));
+            uint32_t bits = at_bits_of(turn) + (uint32_t)(n % (2 * AROUND)) - AROUND;
+            in[i] = at_of_bits(bits ^ (n / (2 * AROUND) % 2 ? 1u << 31 : 0));
         } else { /* every exponent and sign, digits by a constant that is no multiple of 2 */
-            in[i] = of_bits((uint32_t)(n << 23) ^ ((uint32_t)(n * 2654435761u) >> 9));
+            in[i] = at_of_bits((uint32_t)(n << 23) ^ ((uint32_t)(n * 2654435761u) >> 9));
         }
     }
     return true;
@@ -236,9 +225,10 @@ static void check_underflow(at_function f, const candidate *of) {
         f != AT_FUNCTION_ERF)
         return;
     for (int sign = -1; sign <= 1; sign += 2) {
-        const uint32_t least = bits_of(104.5f), most = bits_of(INFINITY);
+        const uint32_t least = at_bits_of(104.5f), most = at_bits_of(INFINITY);
         for (int i = 0; i < CHUNK; i++)
-            in[i] = (float)sign * of_bits(least + (uint32_t)((most - least) / (CHUNK - 1.0) * i));
+            in[i] =
+                (float)sign * at_of_bits(least + (uint32_t)((most - least) / (CHUNK - 1.0) * i));
         feclearexcept(FE_ALL_EXCEPT);
         run(&of->k);
         if (fetestexcept(FE_UNDERFLOW))

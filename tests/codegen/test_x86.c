@@ -1,5 +1,4 @@
 /* Machine code of tiles, run between guard pages against the interpreter of tile programs. */
-#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,36 +71,21 @@ static void reach(extent *e, int64_t from, int64_t n) {
     if (from + n > e->hi) e->hi = from + n;
 }
 
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* The bits in a lane of a register before op, which entries of a list make: the list's own, or what
  * is worked out of them in integers or in floats. */
-static uint32_t entry_in(const at_tile_op *op, int reg, int lane, const int64_t *at) {
+static float entry_in(const at_tile *t, const at_tile_op *op, int reg, int lane,
+                      const int64_t *at) {
     const at_tile_op *made = op - 1;
     while (made->dst != reg) made--;
-    if (made->kind == AT_T_CONST) return bits_of((float)made->number);
-    if (made->kind == AT_T_LOAD) return (uint32_t)list_entry(at[made->slot] + made->off + lane);
-    const uint32_t x = entry_in(made, made->a, lane, at);
-    if (made->kind == AT_T_TO_FLOAT) return bits_of((float)(int32_t)x);
-    if (made->kind == AT_T_SHIFT_LEFT) return x << made->by;
-    const uint32_t y = made->mem == AT_MEM_CONST ? bits_of((float)made->number)
-                                                 : entry_in(made, made->b, lane, at);
-    if (made->kind == AT_T_INT_ADD) return x + y;
-    if (made->kind == AT_T_INT_SUB) return x - y;
-    if (made->kind == AT_T_MIN) return bits_of(fminf(of_bits(x), of_bits(y)));
-    if (made->kind == AT_T_MAX) return bits_of(fmaxf(of_bits(x), of_bits(y)));
-    assert_int_equal(made->kind, AT_T_ADD);
-    return bits_of(of_bits(x) + of_bits(y));
+    if (made->kind == AT_T_CONST) return (float)made->number;
+    if (made->kind == AT_T_LOAD)
+        return at_of_bits((uint32_t)list_entry(at[made->slot] + made->off + lane));
+    assert_true(made->mem == AT_MEM_NONE || made->mem == AT_MEM_CONST);
+    const float x = entry_in(t, made, made->a, lane, at),
+                y = made->mem == AT_MEM_CONST ? (float)made->number
+                    : made->b >= 0            ? entry_in(t, made, made->b, lane, at)
+                                              : 0;
+    return at_tile_lane(t, made, 0, x, y);
 }
 
 /* What each slot's pointer reaches, so that the guard pages can stand right beside it. */
@@ -143,7 +127,8 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
             operand[op->dst] = missed ? -1 : operand[op->base];
         } else if (op->kind == AT_T_GATHER) {
             for (int j = 0; j < op->lanes; j++)
-                reach(&of[op->slot], at[op->slot] + op->off + (int32_t)entry_in(op, op->a, j, at),
+                reach(&of[op->slot],
+                      at[op->slot] + op->off + (int32_t)at_bits_of(entry_in(t, op, op->a, j, at)),
                       1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
