@@ -41,11 +41,10 @@ static int step_axis(const at_compute *c, int stage) {
 /* Does what will be dissolved read it? It still has a leaf in the tree. */
 static bool is_read_on_the_way(const pair *p) {
     const at_facts *f = p->f;
-    for (int t = p->kept + 1; t < p->reader; t++)
-        if (f->dissolved[t] &&
-            at_compute_read_axis(p->arena, f->compute, f->dissolved, t, p->kept, 0) != AT_READ_NONE)
-            return true;
-    return false;
+    bool *reads = AT_NEW_ARRAY(p->arena, bool, f->compute->num_tensors), any = false;
+    at_compute_reach(f->compute, f->dissolved, p->kept, reads);
+    for (int t = p->kept + 1; t < p->reader && !any; t++) any = f->dissolved[t] && reads[t];
+    return any;
 }
 
 /* Are all reads of it in the reader at these axes, through what is dissolved, too, and each the
@@ -66,21 +65,11 @@ static bool find_axes(pair *p) {
     return true;
 }
 
-/* What a sum's tile takes with it stands there. */
-static bool stands_in_tile(const at_facts *f, int reader) {
-    for (int t = 0; t < reader; t++)
-        if (f->compute->tensors[t].num_reduce && f->of[t].has_matched_reader &&
-            f->of[t].reader == reader)
-            return true;
-    return false;
-}
-
 /* What the reader may stand beside; false: nothing. */
 static bool find(pair *p) {
     const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
-    if (at_stage_steps(f->compute, p->reader) || r->is_packing || stands_in_tile(f, p->reader))
-        return false;
+    if (at_stage_steps(f->compute, p->reader) || r->is_packing) return false;
     for (int t = 0; t < p->reader; t++) {
         p->kept = t;
         if (!f->of[t].is_stage || f->of[t].num_readers != 1 || f->of[t].reader != p->reader ||
@@ -98,7 +87,7 @@ static bool find(pair *p) {
 
 static rule_verdict applies(const sketch_state *s, int stage) {
     pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
-    return find(&p) ? RULE_APPLY : RULE_SKIP;
+    return !sketch_stands_beside(s, stage) && find(&p) ? RULE_APPLY : RULE_SKIP;
 }
 
 /* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or

@@ -146,10 +146,10 @@ at_status tile_ask_ahead(tiling *t) {
 
 at_status tile_order_reader(tiling *t) {
     const at_facts *f = t->s->facts;
-    const at_stage_facts *x = &f->of[t->stage];
-    int reader = x->has_matched_reader ? x->reader : t->stage, n = 0;
+    int reader = reader_of(t, t->stage), n = 0;
     const char *column = t->blocks.len ? t->column : NULL;
-    at_edit e = {.kind = AT_EDIT_ORDER, .stage = f->compute->tensors[reader].name};
+    at_edit e = {.kind = AT_EDIT_ORDER,
+                 .stage = f->compute->tensors[reader < 0 ? t->stage : reader].name};
     for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
     for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
     for (int i = 0; i < t->middle.len; i++)
