@@ -63,8 +63,8 @@ at_mask at_aff_deps(const at_low *l, const at_aff *x);
 /* Loops hidden in opaque symbols: x is affine in all others. */
 at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
-/* Of a minimum or maximum of a number and of one symbol and a number: the latter; NULL: it is of
- * something else. */
+/* A minimum or maximum has two operands. If one is a number and the other a symbol plus a number,
+ * this is the other; NULL: they are something else. */
 const at_aff *at_aff_bounded(const at_sym *s);
 /* The entry of an index tensor that a symbol is, or that minima and maxima with numbers are taken
  * of in it. Its address must be affine in the loops of `inside`. -1: there is none. */

@@ -18,9 +18,9 @@
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5, GLANCES = 4 };
 enum { MANY = 11 };
 enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state that is wanted */
-/* Blocks between two interrupts of the timer, for which it is waited. A pair of blocks that are
- * half as long as the time between takes at most one and a half times as long then; where every
- * pair is to say as much as it can, up to twice as long. */
+/* A block waits for the timer's interrupt if at least so many like it fit between two. With two a
+ * pair takes at most one and a half times as long. With one it takes up to twice as long: there
+ * every pair is to say as much as it can. */
 enum { FIT_TRIAL = 2, FIT_ALL = 1 };
 #define GLIMPSE_NS 20000 /* from one look at the state that is waited for to the next */
 #define COLD_NS 200000   /* of waiting: caches are a neighbour's then, and a pair does not count */

@@ -227,8 +227,9 @@ typedef struct at_job {
      * from the seed. The rules above do not count then, but: a check run of 3 times the best's
      * ends it (at_least), and so does a ratio above 1.5 of the best's after one pair, and two that
      * agree within 7 %; where the median is below 0.75 of the best's there are 11. to_the_end: none
-     * of these, and blocks wait for the timer's interrupt as long as one of them fits between two,
-     * not only two. The best so far takes best_ratio times as long as the anchor; 0: as long. */
+     * of these, and a block waits for the timer's interrupt if one like it fits between two of
+     * them; else two must fit. The best so far takes best_ratio times as long as the anchor; 0: as
+     * long. */
     int pairs;
     bool to_the_end;
     double best_ratio;

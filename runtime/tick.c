@@ -8,9 +8,9 @@
 #include <time.h>
 
 #define MARGIN_NS 10000  /* what lasts until then is too close to it */
-#define OVER_NS 20000    /* behind a step the interrupt is over */
+#define OVER_NS 20000    /* behind a step; what takes longer delays the waiting itself */
 #define FORGET_NS 10     /* the clocks drift */
-enum { MOST_STEPS = 2 }; /* that it is waited for one */
+enum { MOST_STEPS = 2 }; /* the longest wait for a step: a sleeping core misses some */
 
 int64_t at_coarse_ns(void) {
     struct timespec t;

@@ -48,8 +48,8 @@ static bool is_read_on_the_way(const pair *p) {
 }
 
 /* Are all reads of it in the reader at these axes, through what is dissolved, too, and each the
- * whole of an axis of its own? On the way the order of the axes has to stay: the reader's loops are
- * found by their places then. */
+ * whole of an axis of its own? Where something dissolved is on the way the axes must keep their
+ * order, because loops are then matched by place. */
 static bool find_axes(pair *p) {
     const at_facts *f = p->f;
     const bool in_order = is_read_on_the_way(p);
