@@ -80,6 +80,7 @@ static at_status choose_anchor(running *g, at_error *err) {
     at_object_remove(s->anchors.object);
     AT_TRY(at_anchor_lend(s, k, &g->is_paired, err));
     s->anchors.object = NULL; /* the finalist's, who drops it */
+    s->anchors.of_first = 0;  /* how long it takes, each turn tells */
     for (int i = 0; i < g->final->count && g->is_paired; i++) {
         g->final->of[i].turns.among = g->final->count;
         g->final->of[i].turns.anchor = first->result->config.index;

@@ -245,6 +245,16 @@ static double median_anchor_s(const at_outcome *o, const char *states, at_state 
     return n ? at_sorted_median(times_s, n) : 0;
 }
 
+/* What ratios are made times with: the first anchor's time and the links to it. An anchor that is
+ * not on that scale has the time that it took in these pairs. */
+static double scale_s(const at_anchors *anchor, const at_outcome *o) {
+    double times_s[AT_MAX_PAIRS];
+    if (anchor->of_first > 0) return anchor->of_first * anchor->first_s;
+    for (int i = 0; i < o->num_pairs; i++) times_s[i] = o->pairs[i].anchor_s;
+    at_sort_doubles(times_s, o->num_pairs);
+    return at_sorted_median(times_s, o->num_pairs);
+}
+
 /* Ratios to the anchor, and the times that come of them with the time of the first one: these are
  * comparable throughout the log, whatever the machine did meanwhile. */
 static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
@@ -253,13 +263,13 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
     int n = o->num_pairs;
     double *ratios = AT_NEW_ARRAY(a, double, n), *times_s = AT_NEW_ARRAY(a, double, n);
     char *states = AT_NEW_ARRAY(a, char, n + 1);
-    double first_s = anchor->of_first * anchor->first_s, cost_s;
+    double anchor_s = scale_s(anchor, o), cost_s;
     at_states_waited(s, o);
     for (int i = 0; i < n; i++) {
         /* More digits than a clock gives would only make lines long. */
         ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) / 1e6;
         if (!(ratios[i] > 0)) ratios[i] = 1e-6;
-        times_s[i] = at_with_digits(ratios[i] * first_s, AT_TIME_DIGITS);
+        times_s[i] = at_with_digits(ratios[i] * anchor_s, AT_TIME_DIGITS);
         states[i] = at_state_letter(at_states_take(s, &o->pairs[i]));
     }
     at_states_differ(s, ratios, states, n);
@@ -272,7 +282,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
                      .is_bracketed = o->is_bracketed};
     p->of_first = p->ratio * anchor->of_first;
     p->of_first_error = anchor->of_first_error;
-    cost_s = at_with_digits(p->of_first * anchor->first_s, AT_TIME_DIGITS);
+    cost_s = at_with_digits(p->ratio * anchor_s, AT_TIME_DIGITS);
     r->extra.samples_s = times_s;
     r->extra.num_samples = n;
     r->costs_s = at_copy(a, &cost_s, sizeof cost_s);

@@ -24,11 +24,11 @@ typedef struct at_spent {
 
 /* What trials are timed against (anchors.h). */
 typedef struct at_anchors {
-    bool is_ready;               /* it was looked for */
-    struct at_candidate *kernel; /* the worker's; NULL: trials are timed alone */
-    const char *object;          /* of it, where there is one */
-    int number, links;           /* as in its line of the log */
-    double of_first, of_first_error, first_s;
+    bool is_ready;                            /* it was looked for */
+    struct at_candidate *kernel;              /* the worker's; NULL: trials are timed alone */
+    const char *object;                       /* of it, where there is one */
+    int number, links;                        /* as in its line of the log */
+    double of_first, of_first_error, first_s; /* of_first 0: ratios to it say nothing of these */
     const char *first;
     double wasted_s; /* by the pairs of trials since the last link: with a faster anchor they would
                         have taken that much less */

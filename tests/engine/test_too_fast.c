@@ -1,5 +1,6 @@
 /* Times that no core reaches: what is measured as such is measured again, beside a new peak; and
- * algorithms that do fewer multiply-adds than the definition are not taken for it. */
+ * algorithms that do fewer multiply-adds than the definition are not taken for it. Nor is what was
+ * timed against another anchor than the trials'. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +138,33 @@ static void never_a_result(void **state) {
     at_session_close(&s);
 }
 
+/* Of an anchor that nothing in the final has to do with. */
+static void make_anchor_fast(void *ctx, at_tuning *t) {
+    (void)ctx;
+    t->s.anchors.of_first = 1e-6;
+    assert_true(t->s.anchors.kernel && t->tally.best > 0);
+}
+
+/* A final has an anchor of its own: its ratios are not those to the trials' anchor, and are no
+ * times on that one's scale. */
+static void final_has_its_own_scale(void **state) {
+    (void)state;
+    static const at_engine_options o = {.tuner = "random", .trials = 4, .isa = "scalar"};
+    const at_request q = {.template_name = "dense", .args = "M=32,N=32,K=32"};
+    at_error err;
+    at_best best;
+    at_tuning t;
+    at_status status = at_tuning_open(&o, &q, "/dev/null", &t, &err);
+    if (status == AT_OK)
+        status = at_tuning_run(&t, &(at_tune_events){.end = make_anchor_fast}, &err);
+    if (status != AT_OK) fail_msg("%s", err.text);
+    assert_true(t.final.count > 0);
+    for (int i = 0; i < t.final.count; i++)
+        if (t.final.of[i].turns.error_no) fail_msg("%s", t.final.of[i].turns.error);
+    assert_true(at_tuning_best(&t, &best) && best.final);
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
@@ -144,6 +172,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(again_beside_a_new_peak),
         cmocka_unit_test(unlikely_is_measured_again),
         cmocka_unit_test(never_a_result),
+        cmocka_unit_test(final_has_its_own_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
