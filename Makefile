@@ -25,7 +25,7 @@ STD      = -std=c11
 # The same objects are in the program and in the library, which shows autotune.h's names alone.
 PIC      = -fPIC -fvisibility=hidden
 
-FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine view remote
+FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine library view remote
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -58,6 +58,7 @@ NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
 NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_library   = library engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
 NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
@@ -113,15 +114,14 @@ $(B)/xgboost-%:
 
 SO      = libautotune.so.1
 LIBEXEC = libexec/autotune
-ENGINE_LIBS = $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
-LIBRARY_MAP = engine/library/libautotune.map
+LIBRARY_MAP = library/libautotune.map
 
 library: $(B)/$(SO) $(B)/libautotune.so $(B)/libautotune.a $(B)/autotune-worker
 
 # Where the worker is installed is part of the library.
 PREFIX_MARK := $(B)/prefix$(subst /,-,$(subst $() ,_,$(PREFIX)))
-$(B)/engine/library/lib_handle.o: CPPFLAGS += -DAT_LIB_WORKER='"$(PREFIX)/$(LIBEXEC)/autotune-worker"'
-$(B)/engine/library/lib_handle.o: $(PREFIX_MARK)
+$(B)/library/lib_handle.o: CPPFLAGS += -DAT_LIB_WORKER='"$(PREFIX)/$(LIBEXEC)/autotune-worker"'
+$(B)/library/lib_handle.o: $(PREFIX_MARK)
 $(PREFIX_MARK):
 	@mkdir -p $(@D) && rm -f $(B)/prefix-* && touch "$@"
 
@@ -135,17 +135,17 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
-LIBRARY_OBJECTS = $(foreach d,engine export sketch templates tuners runtime records \
+LIBRARY_OBJECTS = $(foreach d,library engine export sketch templates tuners runtime records \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
-$(B)/library/tcc_names.o: engine/library/tcc_names.inc $(FLAGS_MARK)
+$(B)/library/tcc_streams.o: library/tcc_streams.inc $(FLAGS_MARK)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
 
 # One object whose only global names are those of autotune.h.
-$(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o $(OWN_LIBTCC)
-	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o --whole-archive $(OWN_LIBTCC)
+$(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_streams.o $(OWN_LIBTCC)
+	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_streams.o --whole-archive $(OWN_LIBTCC)
 	$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='at_lib_*' $@
 
 $(B)/libautotune.a: $(B)/library/autotune.o
@@ -260,7 +260,7 @@ check-tsan:
 check-functions: $(B)/tests/codegen/test_functions
 	AT_FUNCTIONS=all $<
 
-check-engine: $(filter $(B)/tests/engine/%,$(TESTS))
+check-engine: $(filter $(B)/tests/engine/% $(B)/tests/library/%,$(TESTS))
 	@tools/run-tests $^
 
 # make fuzz-keep FUZZ="tree json": the fewest of these inputs that reach everything they all reach
@@ -362,7 +362,7 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(MADE)/autotune.pc:$(LIBDIR)/pkgconfig/autotune.pc \
     $(B)/autotune-worker:$(LIBEXEC)/autotune-worker \
     $(B)/$(SO):$(LIBDIR)/$(SO) $(B)/libautotune.a:$(LIBDIR)/libautotune.a \
-    $(B)/libautotune.so:$(LIBDIR)/libautotune.so engine/library/autotune.h:include/autotune.h \
+    $(B)/libautotune.so:$(LIBDIR)/libautotune.so library/autotune.h:include/autotune.h \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
     $(foreach f,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "engine/quieter_core.h"
+#include "engine/measure/quieter_core.h"
 #include "runtime/runtime_int.h"
 
 #define TURN_NS 25000000 /* of one code's pairs in a round */

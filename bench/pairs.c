@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
-#include "engine/kernel_job.h"
+#include "engine/measure/kernel_job.h"
 
 enum { MOST = 1000, BATCH = 250, COMPARISONS = 100, KEPT = 4096, SEEDS = MOST };
 static const double level = 0.01, longest_s = 10, batch_s = 0.05;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "engine/config_cost.h"
+#include "engine/search/config_cost.h"
 
 enum { POINTS = 200, TIMES = 9, MOST_ROWS = 64 };
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/user_template.h"
+#include "engine/task/user_template.h"
 #include "records/records.h"
 
 #define CONV3X3(hw, c)                                                                             \

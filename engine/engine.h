@@ -30,32 +30,32 @@
 #ifndef AT_ENGINE_H
 #define AT_ENGINE_H
 
-#include "engine/options.h"         /* what is asked for */
-#include "engine/task_config.h"     /* a task, and a configuration of it */
-#include "engine/user_template.h"   /* templates compiled when they are named */
-#include "engine/config_cost.h"     /* estimated times of configurations */
-#include "engine/task_weight.h"     /* whether a weight fits a task */
-#include "engine/session.h"         /* a task with its data, reference and worker */
-#include "engine/target_here.h"     /* targets that this machine runs */
-#include "engine/machine.h"         /* bounds of kernels */
-#include "engine/machine_speeds.h"  /* tables of this machine */
-#include "engine/kernel_job.h"      /* a kernel bound to its data */
-#include "engine/accuracy.h"        /* errors of kernels, and their limit */
-#include "engine/measure.h"         /* one candidate: made, compiled, run */
-#include "engine/timed_rounds.h"    /* the same, timed well */
-#include "engine/tune.h"            /* a search, and the final at its end */
-#include "engine/states.h"          /* of the machine, while it went on */
-#include "engine/final_states.h"    /* winners of other states */
-#include "engine/quieter_core.h"    /* where kernels run */
-#include "engine/trials.h"          /* its trials, one by one */
-#include "engine/tune_set.h"        /* searches of several tasks, one budget */
-#include "engine/anchors.h"         /* what trials are timed against */
-#include "engine/far.h"             /* workers elsewhere */
-#include "engine/far_search.h"      /* a search over them */
-#include "engine/record_verify.h"   /* does a record still hold? */
-#include "engine/record_use.h"      /* records that fit their task */
-#include "engine/template_change.h" /* records of an edited template */
-#include "engine/recorded_space.h"  /* searches of a recorded space */
+#include "engine/options.h"               /* what is asked for */
+#include "engine/task/task_config.h"      /* a task, and a configuration of it */
+#include "engine/task/user_template.h"    /* templates compiled when they are named */
+#include "engine/search/config_cost.h"    /* estimated times of configurations */
+#include "engine/task/task_weight.h"      /* whether a weight fits a task */
+#include "engine/measure/session.h"       /* a task with its data, reference and worker */
+#include "engine/measure/target_here.h"   /* targets that this machine runs */
+#include "engine/measure/machine.h"       /* bounds of kernels */
+#include "engine/search/machine_speeds.h" /* tables of this machine */
+#include "engine/measure/kernel_job.h"    /* a kernel bound to its data */
+#include "engine/data/accuracy.h"         /* errors of kernels, and their limit */
+#include "engine/measure/measure.h"       /* one candidate: made, compiled, run */
+#include "engine/measure/timed_rounds.h"  /* the same, timed well */
+#include "engine/search/tune.h"           /* a search, and the final at its end */
+#include "engine/measure/states.h"        /* of the machine, while it went on */
+#include "engine/final/final_states.h"    /* winners of other states */
+#include "engine/measure/quieter_core.h"  /* where kernels run */
+#include "engine/search/trials.h"         /* its trials, one by one */
+#include "engine/search/tune_set.h"       /* searches of several tasks, one budget */
+#include "engine/measure/anchors.h"       /* what trials are timed against */
+#include "engine/far/far.h"               /* workers elsewhere */
+#include "engine/far/far_search.h"        /* a search over them */
+#include "engine/measure/record_verify.h" /* does a record still hold? */
+#include "engine/task/record_use.h"       /* records that fit their task */
+#include "engine/task/template_change.h"  /* records of an edited template */
+#include "engine/search/recorded_space.h" /* searches of a recorded space */
 #include "engine/version.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* engine/options.c: what the options say, and whom they name. */
 #include "engine/options.h"
 
-#include "engine/target_here.h"
+#include "engine/measure/target_here.h"
 
 static at_status check_number(const char *name, int64_t x, int64_t max, at_error *err) {
     if (x >= 0 && x <= max) return AT_OK;

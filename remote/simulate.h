@@ -1,6 +1,6 @@
 /* remote/simulate.h: a search with any number of workers that are made up, over a recorded space.
- * The search is the real one (engine/far_search.h) with its log, its messages are made and read,
- * and the processor time of all that is charged; only workers and network are numbers. */
+ * The search is the real one (engine/far/far_search.h) with its log, its messages are made and
+ * read, and the processor time of all that is charged; only workers and network are numbers. */
 #ifndef AT_REMOTE_SIMULATE_H
 #define AT_REMOTE_SIMULATE_H
 

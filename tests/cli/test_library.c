@@ -1,5 +1,5 @@
 /* The library from outside: what it shows, who may include its header, the examples, and programs
- * that have names of their own. What it does is tests/engine/test_library.c's. */
+ * that have names of their own. What it does is tests/library/test_library.c's. */
 #include "tests/cli/cli_test.h"
 
 #include <limits.h>
@@ -38,19 +38,18 @@ static const char *environment(void) {
 }
 
 static void compile(const char *source, const char *program) {
-    cli_expect(0, "cc -O2 -Wall -Wextra -Werror -I%s/engine/library %s -L'%s' -lautotune -o %s",
-               sources, source, build, program);
+    cli_expect(0, "cc -O2 -Wall -Wextra -Werror -I%s/library %s -L'%s' -lautotune -o %s", sources,
+               source, build, program);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* "at_lib_x" of each "AT_LIB_PUBLIC ... at_lib_x(", a line each, sorted. */
 static const char *declared_names(void) {
-    return cli_expect(
-               0,
-               "tr '\\n' ' ' <%s/engine/library/autotune.h | grep -o 'AT_LIB_PUBLIC [^;]*(' | "
-               "sed 's/^AT_LIB_PUBLIC //; s/(.*//; s/.*[ *]//' | grep -v __ | sort -u",
-               sources)
+    return cli_expect(0,
+                      "tr '\\n' ' ' <%s/library/autotune.h | grep -o 'AT_LIB_PUBLIC [^;]*(' | "
+                      "sed 's/^AT_LIB_PUBLIC //; s/(.*//; s/.*[ *]//' | grep -v __ | sort -u",
+                      sources)
         ->out;
 }
 
@@ -89,8 +88,7 @@ static void header(void **state) {
             print_message("%s is missing\n", program);
             continue;
         }
-        cli_expect(0,
-                   "%s -pedantic -Wall -Wextra -Werror -I%s/engine/library -fsyntax-only header.c",
+        cli_expect(0, "%s -pedantic -Wall -Wextra -Werror -I%s/library -fsyntax-only header.c",
                    compilers[i], sources);
     }
 }
@@ -113,7 +111,7 @@ static void names_of_others(void **state) {
     compile("own.c", "own");
     assert_string_equal(cli_expect(0, "env %s ./own", environment())->out, "1 34\n");
     cli_expect(0,
-               "cc -O2 -I%s/engine/library own.c '%s/libautotune.a' $(cd %s && make -s B='%s' "
+               "cc -O2 -I%s/library own.c '%s/libautotune.a' $(cd %s && make -s B='%s' "
                "print-library-libs) -o own-static",
                sources, build, sources, build);
     assert_string_equal(cli_expect(0, "./own-static")->out, "1 34\n");

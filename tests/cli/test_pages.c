@@ -20,7 +20,7 @@ static void as_if_installed(void) {
     if (!realpath(at_format(pages, "%s/%s", *program == '/' ? "" : sources, program), build))
         return;
     *strrchr(build, '/') = 0;
-    setenv("C_INCLUDE_PATH", at_format(pages, "%s/engine/library", sources), 1);
+    setenv("C_INCLUDE_PATH", at_format(pages, "%s/library", sources), 1);
     setenv("LIBRARY_PATH", build, 1);
     setenv("LD_LIBRARY_PATH", build, 1);
     setenv("AUTOTUNE_WORKER", at_format(pages, "%s/autotune-worker", build), 1);

@@ -3,7 +3,7 @@
 #define AT_TESTS_ENGINE_GUESSED_COST_H
 
 #include "cost/cost.h"
-#include "engine/config_cost.h"
+#include "engine/search/config_cost.h"
 
 /* With the core's own caches and 32 MB behind them, on one thread. */
 static inline at_cost_model *guessed_cost(const at_task *t, const at_target *target,

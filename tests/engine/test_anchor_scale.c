@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/anchor_scale.h"
+#include "engine/measure/anchor_scale.h"
 
 #include <math.h>
 

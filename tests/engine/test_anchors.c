@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/anchors.h"
+#include "engine/measure/anchors.h"
 #include "engine/engine.h"
 #include "tests/folder.h"
 #include "tests/whole_file.h"

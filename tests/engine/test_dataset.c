@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/dataset.h"
+#include "engine/data/dataset.h"
 #include "tests/any_task.h"
 
 enum { K = 512 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/far_search.h"
+#include "engine/far/far_search.h"
 #include "tests/whole_file.h"
 
 /* Stops the run when so many trials are done; no final. */

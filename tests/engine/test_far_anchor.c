@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/far_search.h"
+#include "engine/far/far_search.h"
 #include "tests/whole_file.h"
 
 /* A search of workers that time in pairs, over a log that may be there; what is in it afterwards.

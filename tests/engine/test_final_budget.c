@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/final_budget.h"
+#include "engine/final/final_budget.h"
 
 static const at_final_limits limits = {.core_s = 3, .clock_s = 6, .other_s = 6};
 

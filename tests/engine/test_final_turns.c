@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/final_turns.h"
+#include "engine/final/final_turns.h"
 
 enum { MOST_SAMPLES = 8 };
 static double samples_s[AT_FINALISTS][AT_FINAL_ROUNDS][MOST_SAMPLES];

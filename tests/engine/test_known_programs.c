@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-#include "engine/known_results.h"
+#include "engine/measure/known_results.h"
 
 #include <stdlib.h>
 #include <unistd.h>

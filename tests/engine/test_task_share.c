@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
-#include "engine/task_share.h"
+#include "engine/search/task_share.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
 
 #include "engine/engine.h"
 
-#include "engine/machine.h"
-#include "engine/measure.h"
+#include "engine/measure/machine.h"
+#include "engine/measure/measure.h"
 
 #include <string.h>
 

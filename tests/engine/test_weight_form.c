@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/weight_form.h"
+#include "engine/task/weight_form.h"
 
 enum { KH = 2, KW = 3, CI = 5, CO = 4, K = KH * KW * CI, ALL = K * CO };
 

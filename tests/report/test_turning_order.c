@@ -15,8 +15,8 @@
 #include "cli/commands.h"
 #include "cli/tune_report.h"
 #include "engine/engine.h"
-#include "engine/final_states.h"
-#include "engine/record_verify.h"
+#include "engine/final/final_states.h"
+#include "engine/measure/record_verify.h"
 #include "runtime/runtime_int.h"
 #include "tests/folder.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/agree.h"
 #include "codegen/lowered.h"
-#include "engine/dataset.h"
+#include "engine/data/dataset.h"
 #include "codegen/tile.h"
 
 AT_AGREES

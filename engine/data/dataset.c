@@ -1,0 +1,270 @@
+/* engine/data/dataset.c: room for input data and for what they are checked against, and the shapes
+ * that the tensors have there. */
+#include "engine/data/dataset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_DIMS = 32,     /* of a tensor; schedule/ takes no more */
+    range_of_reals = 8 /* where sums are exact on no integers */
+};
+
+bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
+
+at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
+                         const int *const *layouts, at_store *shared, at_dataset *out,
+                         at_error *err) {
+    at_dataset d = {.compute = c, .values = values, .layouts = layouts, .store = shared};
+    d.shares_store = shared != NULL;
+    d.scale = 1;
+    d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.plain_limits = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
+    d.indices = AT_NEW_ARRAY(a, const int32_t *, c->num_tensors);
+    d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
+    d.factor = AT_NEW_ARRAY(a, double, c->num_tensors);
+    d.entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
+    AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
+    d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    d.offset = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    d.expected = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    if (!shared) AT_TRY(at_store_new(&d.store, err));
+    at_status s = AT_OK;
+    for (int t = 0; t < c->num_tensors && s == AT_OK; t++) {
+        const at_tensor *tensor = &c->tensors[t];
+        d.offset[t] = d.expected[t] = -1;
+        d.bound[t] = -1;
+        if (!at_dataset_keeps(tensor)) continue;
+        int64_t size = 4;
+        for (int i = 0; i < tensor->num_axes && s == AT_OK; i++)
+            if (!at_mul64(size, d.extents[t][i], &size))
+                s = at_fail(err, AT_E_USAGE, "tensor %s exceeds 2^63 bytes", tensor->name);
+        d.size_bytes[t] = size;
+        if (s == AT_OK) s = at_store_reserve(d.store, tensor->name, size, &d.offset[t], err);
+    }
+    if (s == AT_OK) *out = d;
+    else if (!shared) at_store_free(d.store);
+    return s;
+}
+
+void at_dataset_free(at_dataset *d) {
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        free(d->plain[t]), free(d->plain_expected[t]), free(d->plain_limits[t]);
+    if (!d->shares_store) at_store_free(d->store);
+    d->store = NULL;
+}
+
+/* Of an output's expected values, with their limits. */
+static int64_t expected_bytes(const at_dataset *d, int tensor) {
+    return d->size_bytes[tensor] * (d->is_exact ? 1 : 2);
+}
+
+int64_t at_dataset_bytes(const at_dataset *d) {
+    int64_t bytes = 0;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        bytes += d->size_bytes[t];
+        if (d->compute->tensors[t].is_output) bytes += expected_bytes(d, t);
+    }
+    return bytes;
+}
+
+static double share_of(const at_dataset *d, bool with_not_finite) {
+    double most = 0;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        int64_t n = d->size_bytes[t] / 4, count = 0;
+        if (!d->compute->tensors[t].is_output || n == 0) continue;
+        const float *p = at_store_at(d->store, d->expected[t]);
+        for (int64_t i = 0; i < n; i++) count += p[i] == 0 || (with_not_finite && !isfinite(p[i]));
+        most = fmax(most, (double)count / (double)n);
+    }
+    return most;
+}
+
+double at_dataset_zeros(const at_dataset *d) { return share_of(d, false); }
+
+double at_dataset_idle(const at_dataset *d) { return share_of(d, true); }
+
+bool at_dataset_shrink(at_dataset *d, double times) {
+    bool any = false;
+    for (int t = 0; t < d->compute->num_tensors && !d->is_exact; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        any |= x->role != AT_ROLE_STAGE && !x->is_int && !d->given[t];
+    }
+    if (any) d->scale /= times;
+    return any;
+}
+
+/* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
+ * through the plain one. */
+static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *extents,
+                    const int *order, bool unpack) {
+    int64_t step[MAX_DIMS] = {0}, index[MAX_DIMS] = {0}, stride = 1, at = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        step[order[i]] = stride;
+        stride *= extents[order[i]];
+    }
+    const int64_t row = extents[n - 1], row_step = step[n - 1];
+    for (int64_t done = 0; done < stride; done += row, packed += row) {
+        if (unpack)
+            for (int64_t i = 0; i < row; i++) plain[at + i * row_step] = packed[i];
+        else
+            for (int64_t i = 0; i < row; i++) packed[i] = plain[at + i * row_step];
+        for (int axis = n - 2; axis >= 0; axis--) {
+            at += step[axis];
+            if (++index[axis] < extents[axis]) break;
+            at -= step[axis] * extents[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+void at_dataset_give(at_dataset *d, int tensor, const float *values) {
+    d->given[tensor] = values;
+    d->bound[tensor] = 0;
+    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++) {
+        d->bound[tensor] = fmax(d->bound[tensor], fabs((double)values[i]));
+        d->real |= values[i] != floorf(values[i]);
+    }
+}
+
+void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries) {
+    d->indices[tensor] = entries;
+}
+
+static at_index_range range_of_given(const at_dataset *d, int tensor) {
+    at_index_range r = {0};
+    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++)
+        if (d->indices[tensor][i] > r.hi) r.hi = d->indices[tensor][i];
+    return r;
+}
+
+/* What index tensors hold that no pattern fills. */
+static at_status find_entries(at_dataset *d, at_error *err) {
+    at_arena *a = at_arena_new();
+    at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, d->stop, err);
+    for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
+        if (d->compute->tensors[t].is_int) {
+            if (d->indices[t]) d->entries[t] = range_of_given(d, t);
+            d->bound[t] = (double)d->entries[t].hi;
+        }
+    at_arena_free(a);
+    return s;
+}
+
+/* Terms of a reduction whose bounds are data, at most. */
+static int64_t longest_reduction(const at_dataset *d) {
+    int64_t longest = 0;
+    if (d->pattern) return d->pattern->longest;
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        for (int i = 0; i < d->compute->tensors[t].num_axes; i++)
+            if (d->extents[t][i] > longest) longest = d->extents[t][i];
+    return longest;
+}
+
+at_status at_dataset_expect(at_dataset *d, at_error *err) {
+    if (!d->pattern) AT_TRY(find_entries(d, err));
+    d->range =
+        d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
+    d->is_exact = d->range > 0;
+    if (!d->is_exact) d->range = range_of_reals;
+    at_dataset_find_factors(d, longest_reduction(d));
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (tensor->is_output)
+            AT_TRY(at_store_reserve(d->store, tensor->name, expected_bytes(d, t), &d->expected[t],
+                                    err));
+    }
+    return AT_OK;
+}
+
+void at_dataset_lay_given(at_dataset *d, int t) {
+    uint32_t *to = at_store_at(d->store, d->offset[t]), *from = (uint32_t *)(uintptr_t)d->given[t];
+    if (d->layouts[t] && d->size_bytes[t])
+        permute(to, from, d->compute->tensors[t].num_axes, d->extents[t], d->layouts[t], false);
+    else memcpy(to, from, (size_t)d->size_bytes[t]);
+}
+
+/* ---- shapes that depend on the configuration ------------------------------------------------- */
+
+static int64_t elements(const at_tensor *t, const int64_t *extents) {
+    int64_t n = 1;
+    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
+    return n;
+}
+
+static bool same_shape(const at_tensor *t, const int64_t *x, const int64_t *y) {
+    return !memcmp(x, y, sizeof *x * (size_t)t->num_axes);
+}
+
+const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        if (!d->layouts[t] || elements(tensor, extents[t]) * 4 != d->size_bytes[t])
+            return tensor->name;
+    }
+    return NULL;
+}
+
+/* Lays one tensor of the store out anew. */
+static bool reshape(at_dataset *d, int t, int64_t offset, void **plain, const int64_t *extents) {
+    int n = d->compute->tensors[t].num_axes;
+    uint32_t *packed = at_store_at(d->store, offset);
+    if (!d->size_bytes[t]) return true;
+    if (!*plain) {
+        if (!(*plain = malloc((size_t)d->size_bytes[t]))) return false;
+        permute(packed, *plain, n, d->extents[t], d->layouts[t], true);
+    }
+    permute(packed, *plain, n, extents, d->layouts[t], false);
+    return true;
+}
+
+at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err) {
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        int64_t expected = d->expected[t];
+        if (!reshape(d, t, d->offset[t], &d->plain[t], extents[t]) ||
+            (tensor->is_output && !reshape(d, t, expected, &d->plain_expected[t], extents[t])) ||
+            (tensor->is_output && !d->is_exact &&
+             !reshape(d, t, expected + d->size_bytes[t], &d->plain_limits[t], extents[t])))
+            return at_fail(err, AT_E_USAGE, "%s: no memory for another layout", tensor->name);
+        memcpy(d->extents[t], extents[t], sizeof *extents[t] * (size_t)tensor->num_axes);
+        d->version++;
+    }
+    return AT_OK;
+}
+
+static at_status copy_in_store(at_store *store, const char *name, int64_t from, int64_t bytes,
+                               int64_t *to, at_error *err) {
+    if (from < 0) return *to = -1, AT_OK;
+    AT_TRY(at_store_reserve(store, name, bytes, to, err));
+    memcpy(at_store_at(store, *to), at_store_at(store, from), (size_t)bytes);
+    return AT_OK;
+}
+
+at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err) {
+    int n = d->compute->num_tensors;
+    at_dataset twin = *d;
+    twin.shares_store = true;
+    twin.plain = AT_NEW_ARRAY(a, void *, n);
+    twin.plain_expected = AT_NEW_ARRAY(a, void *, n);
+    twin.plain_limits = AT_NEW_ARRAY(a, void *, n);
+    twin.offset = AT_NEW_ARRAY(a, int64_t, n);
+    twin.expected = AT_NEW_ARRAY(a, int64_t, n);
+    twin.extents = AT_NEW_ARRAY(a, int64_t *, n);
+    for (int t = 0; t < n; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        twin.extents[t] =
+            at_copy(a, d->extents[t], sizeof *d->extents[t] * (size_t)tensor->num_axes);
+        AT_TRY(copy_in_store(d->store, tensor->name, d->offset[t], d->size_bytes[t],
+                             &twin.offset[t], err));
+        AT_TRY(copy_in_store(d->store, tensor->name, d->expected[t], expected_bytes(d, t),
+                             &twin.expected[t], err));
+    }
+    *out = twin;
+    return AT_OK;
+}

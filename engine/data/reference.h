@@ -1,0 +1,30 @@
+/* engine/data/reference.h: the outputs as they should be.
+ *
+ * The naive text of the computation, which knows nothing of schedules, is run once. Where that
+ * would take long, the output of the default configuration stands in for it, once a random
+ * projection of it (schedule.h) equals the projected computation, which knows nothing of schedules
+ * either and is a small part of the work. */
+#ifndef AT_ENGINE_REFERENCE_H
+#define AT_ENGINE_REFERENCE_H
+
+#include "engine/measure/session.h"
+
+/* Fills the expected outputs of s->data, whose inputs are there. AT_E_USAGE where they exceed this
+ * machine; AT_E_NO_VALID where they are not there by s->deadline_ns; AT_E_INPUT where an index lies
+ * outside of its tensor; AT_E_INTERRUPTED, AT_E_BUG. */
+at_status at_reference_run(at_session *s, at_error *err);
+/* Data drawn from a seed. AT_E_NO_VALID where they are not there by s->deadline_ns;
+ * AT_E_INTERRUPTED. */
+at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err);
+/* The same with standard-normal numbers. */
+at_status at_reference_fill_normal(at_session *s, at_dataset *d, uint64_t seed, at_error *err);
+/* The outputs for inputs drawn from a seed. Where most outputs are zeros or not finite since the
+ * inputs are large (an exponential of a sum of products), they are drawn smaller. */
+at_status at_reference_make(at_session *s, uint64_t seed, at_error *err);
+
+/* The outputs of these data in double, from the same text, as two floats each: what they are
+ * rounded to, and, where limits would be, the rest. The data lie in the store of s->data. Errors as
+ * above. */
+at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err);
+
+#endif

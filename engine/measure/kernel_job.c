@@ -1,0 +1,49 @@
+/* engine/measure/kernel_job.c: see kernel_job.h. */
+#include "engine/measure/kernel_job.h"
+
+static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
+    static const at_buf_role roles[] = {
+        [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
+    at_buf b = {.name = p->name,
+                .role = roles[p->role],
+                .is_int = p->is_int,
+                .offset = -1,
+                .size_bytes = p->elements * 4};
+    if (b.role == AT_BUF_PACKED) return b;
+    b.offset = where->at[tensor];
+    if (where->other_at)
+        b.other_offset =
+            b.role == AT_BUF_OUT ? where->other_expected[tensor] : where->other_at[tensor];
+    return b;
+}
+
+at_job at_kernel_code(at_arena *a, const at_kernel *k) {
+    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+    for (int i = 0; i < k->num_tiles; i++)
+        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
+    return (at_job){.source = k->source,
+                    .blobs = blobs,
+                    .num_blobs = k->num_tiles,
+                    .entry = k->entry,
+                    .pack = k->pack,
+                    .turns = k->turns};
+}
+
+at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_places *where) {
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, k->num_params);
+    int64_t *expected = AT_NEW_ARRAY(a, int64_t, k->num_params);
+    at_job job = at_kernel_code(a, k);
+    int outputs = 0;
+    for (int i = 0; i < k->num_params; i++) {
+        int tensor = k->params[i].tensor;
+        if (where->tensor_of && tensor >= 0) tensor = where->tensor_of[tensor];
+        bufs[i] = buffer(&k->params[i], tensor, where);
+        if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[tensor];
+    }
+    job.bufs = bufs;
+    job.num_bufs = k->num_params;
+    job.expected_offset = expected;
+    job.workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * threads;
+    job.threads = threads;
+    return job;
+}

@@ -1,0 +1,23 @@
+/* engine/measure/kernel_job.h: a lowered kernel and where its tensors lie, as a job: the one place
+ * where parameters of kernels become buffers. */
+#ifndef AT_ENGINE_KERNEL_JOB_H
+#define AT_ENGINE_KERNEL_JOB_H
+
+#include "codegen/codegen.h"
+#include "runtime/runtime.h"
+
+/* By tensor of the computation: offsets in a store, or whatever else the caller finds them by. */
+typedef struct at_places {
+    const int64_t *at;                        /* inputs and outputs */
+    const int64_t *expected;                  /* outputs as they should be (and limits) */
+    const int64_t *other_at, *other_expected; /* the same of other data: paranoid; NULL: none */
+    const int *tensor_of; /* which of those the kernel's tensors are; NULL: they are the same */
+} at_places;
+
+/* Its code alone, without buffers. In a; borrows k. */
+at_job at_kernel_code(at_arena *a, const at_kernel *k);
+/* Code, buffers in the order of the kernel's parameters, and workspace; packed ones have offset -1.
+ * How it is compiled, checked and timed is left at zero. In a; borrows k. */
+at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_places *where);
+
+#endif

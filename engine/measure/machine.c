@@ -1,0 +1,71 @@
+/* engine/measure/machine.c: facts of this core, and cycles as seconds. */
+#include "engine/measure/machine.h"
+
+#include "engine/measure/target_here.h"
+
+static at_status unknown_core(const char *name, at_error *err) {
+    at_text known = {0};
+    for (int i = 0; at_core_at(i); i++)
+        at_text_addf(&known, "%s%s", i ? ", " : "", at_core_at(i)->names);
+    for (char *s = known.data; *s; s++)
+        if (*s == ' ' && s[-1] != ',') *s = '/';
+    at_fail(err, AT_E_USAGE, "no facts of this CPU (%s); there are those of %s", name,
+            at_text_str(&known));
+    at_text_free(&known);
+    return AT_E_USAGE;
+}
+
+static at_machine with_core(const at_core *core, int threads) {
+    const at_cpu *cpu = at_cpu_facts();
+    return (at_machine){.core = core,
+                        .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
+                        .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
+                        .l3_bytes = cpu->l3_bytes,
+                        .threads = threads};
+}
+
+at_status at_machine_here(int threads, at_machine *out, at_error *err) {
+    const char *name = at_cpu_facts()->core;
+    const at_core *core = at_core_find(name);
+    if (!core) return unknown_core(name, err);
+    *out = with_core(core, threads);
+    return AT_OK;
+}
+
+/* The entries of a sparse weight, which loops depend on. */
+static void give_index(const at_session *s, at_arena *a, at_machine *m) {
+    at_bsr bsr;
+    if (!s->chosen.pattern || !at_task_bsr(s->task, &bsr)) return;
+    const int32_t **index = AT_NEW_ARRAY(a, const int32_t *, at_task_compute(s->task)->num_tensors);
+    index[bsr.indices] = s->chosen.pattern->indices;
+    index[bsr.indptr] = s->chosen.pattern->indptr;
+    m->index = index;
+}
+
+at_status at_session_machine(at_session *s, at_error *err) {
+    at_machine *m = AT_NEW(s->arena, at_machine);
+    AT_TRY(at_machine_here(s->threads, m, err));
+    give_index(s, s->arena, m);
+    s->machine = m;
+    return AT_OK;
+}
+
+bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                       double times) {
+    double most = times * s->peak_gflops * 1e9 * run_s;
+    if (s->flops <= most || !(s->peak_gflops > 0)) return false;
+    at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
+    give_index(s, a, &m);
+    return at_bound_of(a, p, &m)->flops > most;
+}
+
+double at_session_clock_ghz(const at_session *s) {
+    const at_core *c = s->machine->core;
+    double gflops = s->peak_gflops / s->threads; /* of the widest target, as the peak is */
+    return gflops / at_core_flops(c, at_target_here());
+}
+
+double at_bound_seconds(const at_session *s, const at_bound *b) {
+    double ghz = at_session_clock_ghz(s);
+    return ghz > 0 ? b->bound_cycles / ghz * 1e-9 : 0;
+}

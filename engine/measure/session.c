@@ -1,0 +1,296 @@
+/* engine/measure/session.c: opening and closing what tune, run, show and apply share. */
+#include "engine/task/task_arrays.h"
+#include "engine/measure/session.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/measure/quieter_core.h"
+#include "engine/data/reference.h"
+#include "engine/measure/target_here.h"
+
+#define LEAST_ANSWER_S 10.0 /* for a compiler to tell its version, however busy the machine is */
+
+static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
+
+static void begin(const at_engine_options *o, at_session *s) {
+    memset(s, 0, sizeof *s);
+    s->spent.start_ns = at_now_ns();
+    if (o->time_s > 0) s->deadline_ns = s->spent.start_ns + (int64_t)(o->time_s * 1e9);
+    s->options = *o;
+    s->tuner = "";
+    s->arena = at_arena_new();
+    s->scratch = at_arena_new();
+    s->tiles = at_tile_memo_new();
+}
+
+static void take_chosen(at_session *s) {
+    s->row = s->chosen.row;
+    s->task = s->chosen.task;
+    s->space = at_task_space(s->task);
+    s->flops = at_task_flops(s->task);
+    at_session_count_work(s);
+}
+
+void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s) {
+    begin(o, s);
+    s->chosen = *chosen;
+    take_chosen(s);
+}
+
+/* A sketch is a range of the space. */
+static void search_sketch(at_session *s) {
+    at_tuner_options *to = &s->options.tuner_options;
+    to->begin = at_space_part_begin(s->space, s->chosen.sketch);
+    to->end = at_space_part_begin(s->space, s->chosen.sketch + 1);
+}
+
+at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
+                          at_session *s, at_error *err) {
+    begin(o, s);
+    AT_TRY(at_engine_check(o, err));
+    if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
+    else AT_TRY(at_select_config(s->arena, o, q, &s->chosen, err));
+    take_chosen(s);
+    if (q->sketch && task_only) search_sketch(s);
+    return AT_OK;
+}
+
+/* The instruction set: the option, else the record's, else the best that the compiler serves. */
+static at_status choose_target(at_session *s, const at_context *recorded, bool measuring,
+                               at_error *err) {
+    const at_engine_options *o = &s->options;
+    s->target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
+    if (!s->target) s->target = at_engine_target(o);
+    if (!measuring || at_target_check(s->target, err) == AT_OK) return AT_OK;
+    if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
+    const char *lacks = s->target->name;
+    s->target = at_target_here();
+    at_engine_warn(o, at_format(s->arena,
+                                "line %lld of the log is for %s, which this CPU (%s) lacks; its "
+                                "configuration is taken for %s",
+                                (long long)s->chosen.record->line, lacks, at_cpu_facts()->name,
+                                s->target->name));
+    return AT_OK;
+}
+
+/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
+static at_status choose_flush(at_session *s, at_error *err) {
+    const at_cpu *cpu = at_cpu_facts();
+    if (s->options.cache != AT_CACHE_COLD) return AT_OK;
+    int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
+    if (last <= 0) last = unknown_cache_bytes;
+    s->flush_bytes = 2 * last;
+    if (s->flush_bytes > cpu->memory_bytes / 2)
+        return at_fail(err, AT_E_USAGE,
+                       "--cache cold: flushing takes %lld MiB, twice the last cache; this machine "
+                       "has %lld MiB",
+                       (long long)s->flush_bytes >> 20, (long long)cpu->memory_bytes >> 20);
+    return AT_OK;
+}
+
+/* Each thread has a core of its own, and so has whoever makes kernels while one is measured. */
+static at_status check_threads(const at_session *s, at_error *err) {
+    int cores = at_cpu_cores(NULL, 0), jobs = (int)s->options.jobs;
+    if (jobs > 1 && s->threads + 1 > cores)
+        return at_fail(err, AT_E_USAGE,
+                       "--jobs %d: takes a core beside the %d that kernels are measured on; this "
+                       "process may use %d",
+                       jobs, s->threads, cores);
+    if (s->threads <= 1) return AT_OK;
+    if (!at_has_threads())
+        return at_fail(err, AT_E_USAGE, "--threads %d: built without OpenMP; only 1 is accepted",
+                       s->threads);
+    if (s->threads <= cores) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--threads %d: this process may use %d core%s", s->threads,
+                   cores, at_plural(cores));
+}
+
+/* What the default configuration reads outside of a tensor is the template's mistake; another
+ * configuration's failure is its own. */
+static at_status check_reads(const at_session *s, at_error *err) {
+    at_config config;
+    int64_t *values;
+    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) !=
+            AT_OK ||
+        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK)
+        return AT_OK;
+    return at_compute_check_reads(at_task_compute(s->task), values, NULL, NULL, err);
+}
+
+at_status at_session_context(at_session *s, bool measuring, at_error *err) {
+    const at_engine_options *o = &s->options;
+    const at_cpu *cpu = at_cpu_facts();
+    const at_context *recorded = s->chosen.record && s->chosen.record->extra.present
+                                     ? &s->chosen.record->extra.context
+                                     : NULL;
+
+    s->compiler = o->compiler;
+    s->packing = o->packing;
+    bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
+    s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
+    if (s->threads > 1 && !from_record && !at_task_has_para(s->task)) {
+        /* Two threads of which one does nothing are no result for two. */
+        at_engine_warn(o, at_format(s->arena,
+                                    "--threads %d: %s has no para loop, so that its kernels run on "
+                                    "one thread, and are recorded so",
+                                    s->threads, s->row->name));
+        s->threads = 1;
+    }
+    if (measuring) AT_TRY(check_threads(s, err));
+    if (recorded && !(o->set & AT_SET_COMPILER))
+        at_compiler_from_name(recorded->compiler, &s->compiler);
+    if (recorded && !(o->set & AT_SET_PACKING))
+        at_packing_from_name(recorded->packing, &s->packing);
+    if (measuring && !at_compiler_available(s->compiler))
+        return at_fail(err, AT_E_USAGE,
+                       "--compiler %s: not found on this machine; install it (apt-get install %s), "
+                       "or take tcc, which is part of this program",
+                       at_compiler_name(s->compiler), at_compiler_name(s->compiler));
+    s->compiler_version = "";
+    if (measuring)
+        AT_TRY(at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S),
+                                   o->stop, &s->compiler_version, err));
+    AT_TRY(choose_target(s, recorded, measuring, err));
+    AT_TRY(check_reads(s, err));
+    if (measuring) AT_TRY(choose_flush(s, err));
+    /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
+    s->dialect = o->for_dialect          ? o->dialect
+                 : s->compiler == AT_TCC ? AT_DIALECT_TCC
+                                         : AT_DIALECT_GNU;
+
+    s->context = (at_context){.cpu = cpu->name,
+                              .machine = cpu->machine,
+                              .threads = s->threads,
+                              .isa = s->target->name,
+                              .compiler = at_compiler_name(s->compiler),
+                              .packing = at_packing_name(s->packing),
+                              .cache = at_cache_name(o->cache),
+                              .pattern = s->chosen.pattern  ? s->chosen.pattern->hash
+                                         : s->chosen.arrays ? s->chosen.arrays->hash
+                                                            : "",
+                              .template_hash = at_task_hash(s->task)};
+    at_context_hash(&s->context, s->context_hash);
+    s->cpu_flags = cpu->flags;
+    s->record_target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
+    return AT_OK;
+}
+
+at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
+                             at_error *err) {
+    at_config config;
+    int64_t *values;
+    const at_compute *c = at_task_compute(s->task);
+    const int **layouts = AT_NEW_ARRAY(s->arena, const int *, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
+    AT_TRY(at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, err));
+    AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
+    AT_TRY(at_dataset_new(s->arena, at_task_compute(s->task), values, layouts, shared, out, err));
+    out->pattern = s->chosen.pattern;
+    if (out->pattern) at_task_bsr(s->task, &out->bsr);
+    if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
+    for (int t = 0; s->chosen.arrays && t < c->num_tensors; t++) {
+        const at_arrays *given = s->chosen.arrays;
+        if (given->values[t]) at_dataset_give(out, t, given->values[t]);
+        if (given->indices[t]) at_dataset_give_indices(out, t, given->indices[t]);
+    }
+    out->real |= real;
+    out->stop = s->options.stop;
+    out->deadline_ns = s->deadline_ns;
+    return at_dataset_expect(out, err);
+}
+
+at_status at_session_reserve(at_session *s, at_error *err) {
+    AT_TRY(at_session_dataset(s, NULL, false, &s->data, err));
+    if (!s->options.paranoid) return AT_OK;
+    return at_session_dataset(s, s->data.store, false, &s->other, err);
+}
+
+/* Other data, and the outputs as they should be for it. */
+static at_status prepare_other(at_session *s, at_error *err) {
+    at_dataset data = s->data;
+    s->other.scale = data.scale;
+    AT_TRY(at_reference_fill(s, &s->other, ~s->options.seed, err));
+    at_dataset_add_specials(&s->other, s->options.seed);
+    at_dataset_keep_one_channel(&s->other, s->options.seed);
+    s->data = s->other;
+    at_status status = at_reference_run(s, err);
+    s->other = s->data;
+    s->data = data;
+    return status;
+}
+
+/* Sums over one element are less exact than others, and its address costs nothing. */
+static void tell_of_zeros(const at_session *s) {
+    const at_dataset *d = &s->data;
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->entries[t].is_unknown)
+            at_engine_warn(&s->options,
+                           at_format(s->arena,
+                                     "%s: all entries are 0, since index tensors of more than 2^22 "
+                                     "elements are not filled at random; --array %s=FILE gives "
+                                     "others",
+                                     d->compute->tensors[t].name, d->compute->tensors[t].name));
+}
+
+at_status at_session_start(at_session *s, at_error *err) {
+    tell_of_zeros(s);
+    at_engine_note(&s->options, "making the input and the output it is checked against ...");
+    s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
+    AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, &s->worker, err));
+    int64_t begin_ns = at_now_ns();
+    AT_TRY(at_reference_make(s, s->options.seed, err));
+    if (s->other.store) AT_TRY(prepare_other(s, err));
+    at_arena_reset(s->scratch);
+    double zeros = at_dataset_zeros(&s->data);
+    if (zeros > 0.5) {
+        char text[128];
+        snprintf(text, sizeof text,
+                 "%.0f %% of the expected output are zeros: being equal to it proves little",
+                 100 * zeros);
+        at_engine_warn(&s->options, text);
+    }
+    s->spent.reference_ns += at_now_ns() - begin_ns;
+    return at_session_measure_peak(s, err);
+}
+
+const at_file_pattern *at_session_file_pattern(const at_session *s) {
+    at_bsr b;
+    if (!s->chosen.pattern || !at_task_bsr(s->task, &b)) return NULL;
+    at_file_pattern *p = AT_NEW(s->arena, at_file_pattern);
+    *p = (at_file_pattern){b.indices, b.indptr, b.rows, b.columns, b.nnz};
+    return p;
+}
+
+const at_file_factor *at_session_file_factors(at_session *s, int *n) {
+    const at_compute *c = at_task_compute(s->task);
+    at_file_factor *of = AT_NEW_ARRAY(s->arena, at_file_factor, c->num_tensors);
+    at_dataset d = {0};
+    at_error err;
+    *n = 0;
+    if (at_session_dataset(s, NULL, false, &d, &err) == AT_OK && !d.is_exact)
+        for (int t = 0; t < c->num_tensors; t++)
+            if (d.factor[t] != 1) of[(*n)++] = (at_file_factor){c->tensors[t].name, d.factor[t]};
+    if (d.store) at_dataset_free(&d);
+    return of;
+}
+
+void at_session_stop(at_session *s) {
+    if (s->worker) at_worker_free(s->worker);
+    if (s->anchors.object) at_object_remove(s->anchors.object);
+    if (s->anchors.twin.store) at_dataset_free(&s->anchors.twin);
+    s->anchors = (at_anchors){0};
+    if (s->accuracy.normal.store) at_dataset_free(&s->accuracy.normal);
+    s->accuracy.normal = (at_dataset){0};
+    if (s->other.store) at_dataset_free(&s->other);
+    if (s->data.store) at_dataset_free(&s->data);
+    s->worker = NULL;
+}
+
+void at_session_close(at_session *s) {
+    at_session_stop(s);
+    at_arena_free(s->scratch);
+    at_arena_free(s->arena);
+    at_tile_memo_free(s->tiles);
+    memset(s, 0, sizeof *s);
+}

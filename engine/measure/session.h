@@ -1,0 +1,146 @@
+/* engine/measure/session.h: what a command that handles configurations of one task holds: the task,
+ * how kernels are made and compared (the context), the data, and the worker. */
+#ifndef AT_ENGINE_SESSION_H
+#define AT_ENGINE_SESSION_H
+
+#include "cost/cost.h"
+#include "engine/data/dataset.h"
+#include "engine/options.h"
+#include "engine/task/task_config.h"
+#include "export/export.h"
+
+/* Where the time went, in nanoseconds. */
+typedef struct at_spent {
+    int64_t start_ns; /* on the clock of at_now_ns */
+    int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, final_ns;
+    int64_t reference_ns;      /* with what is worked out meanwhile */
+    int64_t ahead_ns;          /* of lower and compile: while another was measured */
+    int64_t kernel_ns;         /* of check and run: inside the kernels themselves */
+    int64_t core_ns;           /* that the worker had its core for */
+    int64_t lowered, measured; /* candidates that came so far */
+    /* Of the trials alone, without the final: all their time, that inside kernels, and pauses. */
+    int64_t trials_ns, trials_kernel_ns, cooldown_ns;
+} at_spent;
+
+/* What trials are timed against (anchors.h). */
+typedef struct at_anchors {
+    bool is_ready;                            /* it was looked for */
+    struct at_candidate *kernel;              /* the worker's; NULL: trials are timed alone */
+    const char *object;                       /* of it, where there is one */
+    int number, links;                        /* as in its line of the log */
+    double of_first, of_first_error, first_s; /* of_first 0: ratios to it say nothing of these */
+    const char *first;
+    double wasted_s; /* by the pairs of trials since the last link: with a faster anchor they would
+                        have taken that much less */
+    at_state state;  /* in which these times were measured */
+    at_scale by[AT_STATE_COUNT];
+    at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is
+                        not needed */
+} at_anchors;
+
+/* Of the machine (states.h). */
+enum { AT_DIFFERENCES = 256 };
+typedef struct at_states {
+    bool is_begun, seen_alone;
+    at_reach reach;
+    at_objective objective;
+    double time_s[AT_STATE_COUNT]; /* of pairs, each so many seconds of a run of both */
+    double waited_s;               /* for the state that counts; in the other one's time */
+    int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
+    double differences[AT_DIFFERENCES]; /* of the first two pairs that count, in each of the last
+                                           trials: logarithms */
+    int num_differences;                /* so far */
+} at_states;
+
+typedef struct at_known_accuracy {
+    at_key sums; /* at_program_sums_key */
+    at_accuracy of;
+} at_known_accuracy;
+/* How accurate kernels are (accuracy.h). */
+typedef struct at_accuracies {
+    bool is_decided, matters; /* is_decided: the latter is known */
+    at_dataset normal;        /* its store is NULL as long as it is not needed */
+    AT_VEC(at_known_accuracy) known;
+} at_accuracies;
+
+typedef struct at_session {
+    at_arena *arena;     /* lives as long as the session */
+    at_arena *scratch;   /* one candidate's; reset by whoever begins the next */
+    at_tile_memo *tiles; /* of the kernels that trials generate */
+    at_engine_options options;
+    at_selection chosen;
+    const at_template_row *row;
+    at_task *task;
+    at_space *space;
+    double flops;
+    double read_bytes, written_bytes; /* inputs and outputs of a run */
+    bool in_bytes;                    /* there are no multiply-adds: bytes count */
+    double work; /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
+
+    at_compiler compiler;
+    const at_target *target; /* of the code */
+    at_dialect dialect;
+    at_packing packing;
+    int threads;               /* of a kernel */
+    const at_machine *machine; /* bounds are worked out for it (why.h); NULL: not */
+    at_context context;
+    char context_hash[33];
+    const char *record_target; /* as AutoTVM spells it */
+    const char *compiler_version;
+    const char *cpu_flags;
+    const char *tuner; /* of the records; "": they are of no search */
+
+    at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
+    bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
+    at_worker *worker;
+    at_anchors anchors;
+    at_states states;
+    at_accuracies accuracy;
+    int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
+    double peak_gflops;  /* FMA peak of the core, as last measured */
+    double peak;         /* that speeds are shares of: this one, or the bandwidth */
+    int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
+    at_spent spent;
+    /* Called once, while the reference is made: what does not need it. NULL: nothing. */
+    at_status (*meanwhile)(void *ctx, at_error *err);
+    void *meanwhile_ctx;
+    /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
+     * made before the trials does not go on beyond it. */
+    int64_t deadline_ns;
+    int64_t disturbed; /* samples thrown away, or kept where there were no others */
+} at_session;
+
+/* Opens a session of the task that q asks for, and, unless task_only, of its configuration. Ended
+ * by at_session_close, on failure too. AT_E_USAGE AT_E_INPUT AT_E_NO_VALID */
+at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
+                          at_session *s, at_error *err);
+/* The same with what was chosen before, borrowed. */
+void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s);
+/* Sets work, from flops where there are any (session_work.c). */
+void at_session_count_work(at_session *s);
+/* How kernels are made. AT_E_USAGE where the options do not fit each other or this machine;
+ * measuring: the kernels will run here. */
+at_status at_session_context(at_session *s, bool measuring, at_error *err);
+/* Room for the tensors; they are refused before that where they exceed this machine. */
+at_status at_session_reserve(at_session *s, at_error *err);
+/* Room for the data of another run, as at_dataset_new and at_dataset_expect say. real: sums of it
+ * are not exact. */
+at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
+                             at_error *err);
+/* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
+ * deadline_ns; AT_E_INTERRUPTED */
+at_status at_session_start(at_session *s, at_error *err);
+/* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
+ */
+void at_session_stop(at_session *s);
+at_status at_session_measure_peak(at_session *s, at_error *err);
+/* The same where the last time was more than age_s ago. */
+at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);
+/* The pattern of the sparse weight, for files with a main; NULL: the task has none. */
+const at_file_pattern *at_session_file_pattern(const at_session *s);
+/* How large the data of a main that checks this task's kernels are to be, as those of a search are;
+ * *n 0: as they are without that, or the data do not fit here. */
+const at_file_factor *at_session_file_factors(at_session *s, int *n);
+void at_session_close(at_session *s);
+
+#endif

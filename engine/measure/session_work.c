@@ -1,0 +1,91 @@
+/* engine/measure/session_work.c: how much a run does, so that times become speeds: operations, or,
+ * where there are no multiply-adds, the bytes of inputs and outputs. */
+#include "engine/measure/session.h"
+
+#include <math.h>
+
+static bool reads_list(const at_compute *c, const at_expr *e) {
+    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
+    for (int i = 0; i < e->nargs && !any; i++) any = reads_list(c, e->arg[i]);
+    return any;
+}
+
+/* An axis, and nothing else. */
+static bool is_axis(const at_expr *e, int axis) { return e->op == AT_X_NAME && e->ref == axis; }
+
+/* The axis of which each point goes on where the one before it ends, as `start[b] .. start[b + 1]`
+ * does; -1: none. */
+static int list_axis(const at_axis *x) {
+    const at_expr *begin = x->begin, *end = x->end;
+    if (begin->op != AT_X_INDEX || end->op != AT_X_INDEX || begin->ref != end->ref ||
+        begin->nargs != 1 || begin->arg[0]->op != AT_X_NAME || begin->arg[0]->ref >= AT_REF_SIZE)
+        return -1;
+    const at_expr *next = end->arg[0];
+    bool follows = next->op == AT_X_ADD && is_axis(next->arg[0], begin->arg[0]->ref) &&
+                   next->arg[1]->op == AT_X_INT && next->arg[1]->integer == 1;
+    return follows ? begin->arg[0]->ref : -1;
+}
+
+/* The longest that a reduction whose bounds are data may be: what it indexes ends there. */
+static double longest(const at_compute *c, int64_t *const *extents, int stage, int axis) {
+    int num;
+    const at_expr *const *reads = at_compute_reads(c, stage, &num);
+    double most = INFINITY;
+    for (int i = 0; i < num; i++)
+        for (int d = 0; d < reads[i]->nargs; d++)
+            if (is_axis(reads[i]->arg[d], axis))
+                most = fmin(most, (double)extents[reads[i]->ref][d]);
+    return most;
+}
+
+/* Points of a stage, those of its reductions among them: at most, where data are their bounds. */
+static double points_of(const at_compute *c, int64_t *const *extents, int stage) {
+    const at_tensor *t = &c->tensors[stage];
+    double points = 1;
+    for (int i = 0; i < t->num_axes + t->num_reduce; i++) {
+        if (extents[stage][i] >= 0) {
+            points *= (double)extents[stage][i];
+            continue;
+        }
+        int along = list_axis(&t->axes[i]);
+        points *= longest(c, extents, stage, i);
+        if (along >= 0) points /= (double)extents[stage][along];
+    }
+    return points;
+}
+
+/* Elements of an input that are read at most: of one that an index tensor's entries choose from,
+ * one at each point. */
+static double elements_read(const at_compute *c, int64_t *const *extents, int input) {
+    double whole = 1, chosen = 0;
+    for (int i = 0; i < c->tensors[input].num_axes; i++) whole *= (double)extents[input][i];
+    for (int t = input + 1; t < c->num_tensors; t++) {
+        int num;
+        const at_expr *const *reads = at_compute_reads(c, t, &num);
+        for (int i = 0; i < num; i++)
+            if (reads[i]->ref == input)
+                chosen += reads_list(c, reads[i]) ? points_of(c, extents, t) : INFINITY;
+    }
+    return fmin(whole, chosen);
+}
+
+/* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
+void at_session_count_work(at_session *s) {
+    const at_compute *c = at_task_compute(s->task);
+    at_config config;
+    int64_t *values, **extents;
+    s->work = s->flops;
+    if (s->flops > 0 ||
+        at_task_default_config(s->arena, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
+        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||
+        at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
+        return;
+    for (int t = 0; t < c->num_tensors; t++) {
+        double bytes = 4;
+        for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
+        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += 4 * elements_read(c, extents, t);
+        else if (c->tensors[t].is_output) s->written_bytes += bytes;
+    }
+    s->in_bytes = true;
+    s->work = s->read_bytes + s->written_bytes;
+}

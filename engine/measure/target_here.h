@@ -1,0 +1,11 @@
+/* engine/measure/target_here.h: targets on the machine that this program runs on. */
+#ifndef AT_ENGINE_TARGET_HERE_H
+#define AT_ENGINE_TARGET_HERE_H
+
+#include "codegen/target.h"
+
+const at_target *at_target_here(void); /* the best that this CPU has */
+/* AT_E_USAGE: the target is of another architecture, or this CPU lacks it. */
+at_status at_target_check(const at_target *t, at_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+/* engine/search/machine_speeds.c: the table that is kept in the user's cache folder. Others may
+ * have written what is there, in another version or by mistake: what is no table of this machine is
+ * as none. */
+#include "engine/search/machine_speeds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/runtime.h"
+
+enum { MOST_BYTES = 1 << 20 };
+
+static bool same_machine(const at_speed_table *x, const at_speed_table *y) {
+    return !strcmp(x->cpu, y->cpu) && !strcmp(x->flags, y->flags) &&
+           !strcmp(x->version, y->version);
+}
+
+/* As the XDG base directory specification has it: paths that are not absolute do not count. */
+static const char *folder(at_arena *a) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/') return at_format(a, "%s/autotune", cache);
+    return home && *home == '/' ? at_format(a, "%s/.cache/autotune", home) : NULL;
+}
+
+const char *at_speeds_path(at_arena *a) {
+    at_speed_table here;
+    at_hash h;
+    char hex[33];
+    const char *in = folder(a);
+    if (!in) return NULL;
+    at_speed_table_of_here(&here);
+    at_hash_init(&h);
+    at_hash_add(&h, here.cpu, sizeof here.cpu);
+    at_hash_add(&h, here.flags, sizeof here.flags);
+    at_hash_add(&h, here.version, sizeof here.version);
+    at_hash_hex(&h, hex);
+    return at_format(a, "%s/machine-%.16s.json", in, hex);
+}
+
+bool at_speeds_kept(at_speed_table *out) {
+    at_arena *a = at_arena_new();
+    const char *path = at_speeds_path(a);
+    at_speed_table here;
+    const at_json *json;
+    char *text;
+    size_t len;
+    at_speed_table_of_here(&here);
+    bool ok = path && at_read_file(a, path, MOST_BYTES, &text, &len, NULL) == AT_OK &&
+              at_json_parse(a, text, len, &json, NULL) == AT_OK &&
+              at_speed_table_read(json, out, NULL) == AT_OK && same_machine(out, &here);
+    at_arena_free(a);
+    return ok;
+}
+
+/* Makes the folder and what it lies in. */
+static at_status make_folder(char *path, at_error *err) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+        if (failed) return at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    return AT_OK;
+}
+
+at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
+    at_arena *a = at_arena_new();
+    const char *path = at_speeds_path(a);
+    at_text text = {0};
+    at_status s = AT_OK;
+    at_speed_table_print(&text, t);
+    at_text_add(&text, "\n");
+    if (!path)
+        s = at_fail(err, AT_E_OUTPUT,
+                    "no folder to keep the table in: neither XDG_CACHE_HOME nor HOME is an "
+                    "absolute path");
+    else s = make_folder(at_strdup(a, path), err);
+    if (s == AT_OK)
+        s = at_write_output(path, &(at_output_rules){.is_derived = true}, at_text_str(&text),
+                            text.len, err);
+    at_text_free(&text);
+    at_arena_free(a);
+    return s == AT_E_LOCKED ? AT_OK : s; /* another process keeps its own at this moment */
+}
+
+void at_speeds_known(at_speed_table *out) {
+    if (at_speeds_kept(out)) return;
+    at_speed_table_of_here(out);
+    const at_core *core = at_core_find(at_cpu_facts()->core);
+    for (int set = 0; out->num_sets < AT_SPEED_SETS && at_vector_set_name(set); set++) {
+        const at_speeds *s = at_speeds_built_in(at_vector_set_name(set), core);
+        if (s && at_cpu_has_set(set)) out->sets[out->num_sets++] = *s;
+    }
+}
+
+void at_speeds_of(const at_speed_table *t, const at_target *target, at_speeds *out) {
+    const at_speeds *s = at_speed_table_find(t, target->name);
+    if (!s) s = at_speeds_built_in(target->name, NULL);
+    if (s) {
+        *out = *s;
+        at_speeds_complete(out, target);
+    } else at_speeds_guess(NULL, target, out);
+}

@@ -1,0 +1,200 @@
+/* engine/search/tune.c: a run is prepared, searched (trials.c), ends in a final (final_rounds.c).
+ */
+#include "engine/search/tune.h"
+
+#include <string.h>
+
+#include "engine/far/far_search.h"
+#include "engine/measure/machine.h"
+#include "engine/measure/log_objective.h"
+#include "engine/search/trials.h"
+
+static const int64_t default_trials = 500;
+
+int64_t at_tally_failed(const at_tally *t) {
+    int64_t n = 0;
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++) n += t->failed[e];
+    return n;
+}
+
+/* What a search knows of the same task on another machine, as another task. */
+static void share_known(at_arena *a, const at_tuning *parent, const at_features *features,
+                        at_history *out) {
+    enum { MOST_FEATURES = 4096 };
+    int n = at_known_count(parent->known);
+    float row[MOST_FEATURES];
+    const float **rows = AT_NEW_ARRAY(a, const float *, n);
+    int *lengths = AT_NEW_ARRAY(a, int, n), *tasks = AT_NEW_ARRAY(a, int, n);
+    double *scores = AT_NEW_ARRAY(a, double, n);
+    *out = (at_history){.rows = rows, .lengths = lengths, .scores = scores, .tasks = tasks};
+    for (int i = 0; i < n; i++) {
+        const at_record *r = at_known_at(parent->known, i);
+        int length = features->of(features->ctx, r->config.index, row, MOST_FEATURES);
+        if (length <= 0 || length > MOST_FEATURES) continue;
+        rows[out->count] = at_copy(a, row, sizeof *row * (size_t)length);
+        lengths[out->count] = length;
+        scores[out->count++] = r->error_no ? 0 : r->extra.gflops;
+    }
+}
+
+/* What a search begins with. false: the task has none. */
+static bool default_config(at_session *s, at_config *out) {
+    const int lanes = at_engine_target(&s->options)->default_lanes;
+    if (at_task_num_sketches(s->task))
+        return at_task_sketch_default(s->arena, s->task, s->chosen.sketch, lanes, out, NULL) ==
+               AT_OK;
+    return at_task_default_config(s->arena, s->task, lanes, out, NULL) == AT_OK;
+}
+
+/* parent: whose results are learned from; NULL: none. */
+static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err) {
+    at_session *s = &t->s;
+    const at_engine_options *o = &s->options;
+    at_history history;
+    at_config start;
+    const at_tuner_class *row;
+    int64_t begin_ns = at_now_ns();
+    at_tuner_options to = o->tuner_options;
+    to.seed = o->seed;
+    to.asynchronous = o->far != NULL;
+    AT_TRY(at_tuner_parse(o->tuner ? o->tuner : at_tuner_default(), &to, &row, err));
+    s->tuner = row->name;
+    AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
+    if (o->num_transfer) {
+        if (!row->learns_features)
+            return at_fail(err, AT_E_USAGE,
+                           "--transfer: the tuner %s learns nothing from other "
+                           "tasks; xgb does",
+                           row->name);
+        AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
+        if (history.costs_ns && row->goes_by_costs && !row->goes_by_costs(&to))
+            at_engine_warn(o, "--transfer: trials of other computations correct the costs that a "
+                              "draft goes by; without a draft they are not used");
+        to.history = &history;
+    } else if (parent && row->learns_features && to.features.of) {
+        share_known(s->arena, parent, &to.features, &history);
+        to.history = &history;
+    }
+    if (row->learns_features) {
+        t->costs = at_cost_model_late(s->task, o);
+        to.costs = at_costs_of(t->costs);
+        if (default_config(s, &start) && start.index >= 0) to.start = &start.index;
+        /* Of derived trees it is seldom bad, and a second has two or three trials of long kernels;
+         * of templates the cheapest ones are better, but not always. */
+        to.start_leads = at_task_num_sketches(s->task) > 0;
+        t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
+        to.common = at_common_features(&t->common);
+    }
+    AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
+    s->spent.search_ns += at_now_ns() - begin_ns;
+    return AT_OK;
+}
+
+/* How many trials, and nothing known. */
+static void begin_tally(at_tuning *t) {
+    at_session *s = &t->s;
+    const at_tuner_options *to = &s->options.tuner_options;
+    int64_t len =
+        to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
+    int64_t trials = s->options.trials ? s->options.trials : default_trials;
+    t->tally.total = trials < len ? trials : len;
+    t->tally.in_bytes = s->in_bytes;
+    t->known = at_known_new(s->arena);
+    t->shift.arena = s->arena;
+}
+
+static at_status begin_other(const at_tuning *parent, const at_request *q, at_tuning *t,
+                             at_error *err) {
+    memset(t, 0, sizeof *t);
+    AT_TRY(at_session_open(&parent->s.options, q, true, &t->s, err));
+    AT_TRY(make_tuner(t, parent, err));
+    begin_tally(t);
+    t->events = parent->events;
+    t->log_path = parent->log_path;
+    t->log = parent->log;
+    t->shares_log = true;
+    return AT_OK;
+}
+
+static at_status begin_search(void *ctx, at_error *err) { return at_trials_begin(ctx, err); }
+
+at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
+                            at_error *err) {
+    at_session *s = &t->s;
+    memset(t, 0, sizeof *t);
+    t->begin_other = begin_other;
+    AT_TRY(at_session_open(o, q, true, s, err));
+    AT_TRY(make_tuner(t, NULL, err));
+    if (o->far) AT_TRY(at_far_open(t, q, err));
+    else {
+        AT_TRY(at_session_context(s, true, err));
+        if (o->prune > 0) AT_TRY(at_session_machine(s, err));
+        AT_TRY(at_session_reserve(s, err));
+        s->meanwhile = begin_search;
+        s->meanwhile_ctx = t;
+    }
+    begin_tally(t);
+    return AT_OK;
+}
+
+at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err) {
+    t->log_path = path;
+    t->log = log;
+    t->shares_log = true;
+    AT_TRY(at_known_read_log(t->known, &t->s, path, err));
+    return at_objective_check(&t->s, t->known, err);
+}
+
+at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
+                         at_tuning *t, at_error *err) {
+    at_session *s = &t->s;
+    AT_TRY(at_tuning_prepare(o, q, t, err));
+    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
+    AT_TRY(at_log_open(t->log_path, &t->log, err));
+    AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
+    AT_TRY(at_objective_check(s, t->known, err));
+    return t->far ? at_far_begin(t, err) : at_session_start(s, err);
+}
+
+at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
+    const at_session *s = &t->s;
+    double time_s = s->options.time_s;
+    t->events = *events;
+    if (time_s > 0)
+        t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9);
+    if (t->events.begin) t->events.begin(t->events.ctx, t);
+    at_status status =
+        t->far ? at_far_run(t, t->tally.total, err) : at_trials_run(t, t->tally.total, err);
+    if (t->events.end) t->events.end(t->events.ctx, t);
+    if (status != AT_OK || at_engine_stopped(&s->options)) return status;
+    if (t->far) return at_far_final(t, err);
+    return at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err);
+}
+
+bool at_tuning_best(const at_tuning *t, at_best *out) {
+    const at_turns *f = NULL;
+    const at_record *r = t->known ? at_known_winner(t->known, &f) : NULL;
+    if (!r) return false;
+    double peak = r->extra.peak_gflops, share = peak > 0 ? r->extra.gflops / peak : 0;
+    *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
+    if (!f) return true;
+    out->time_s = f->time_s;
+    out->gflops = t->s.work / f->time_s * 1e-9;
+    out->of_peak = at_turns_of_peak(f, t->s.work);
+    return true;
+}
+
+at_status at_tuning_close(at_tuning *t, at_error *err) {
+    at_error late;
+    if (t->other) at_tuning_close(t->other, &late);
+    at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
+    if (t->far) at_far_close(t);
+    if (t->tuner) at_tuner_free(t->tuner);
+    at_features_end(&t->features);
+    at_cost_model_free(t->costs);
+    at_session_close(&t->s);
+    t->log = NULL;
+    t->costs = NULL;
+    t->tuner = NULL;
+    return closed;
+}

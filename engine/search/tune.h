@@ -1,0 +1,85 @@
+/* engine/search/tune.h: a tuning run, from its options to what came out. */
+#ifndef AT_ENGINE_TUNE_H
+#define AT_ENGINE_TUNE_H
+
+#include "engine/search/config_cost.h"
+#include "engine/search/config_features.h"
+#include "engine/final/final_rounds.h"
+#include "engine/search/state_shift.h"
+
+typedef struct at_tally {
+    int64_t total;                      /* trials asked for, at most the space */
+    int64_t done, answered;             /* answered: of those done, from the log */
+    int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
+    int64_t inaccurate;                 /* of the failed: beyond the limit of errors */
+    double least_error;                 /* the smallest of theirs */
+    bool in_bytes;                      /* the next two are GB/s */
+    double current, best;               /* GFLOP/s: of the last valid trial, and the best */
+    int workers;                        /* elsewhere, ready now; 0: it is measured here */
+} at_tally;
+int64_t at_tally_failed(const at_tally *t); /* all kinds together */
+
+typedef struct at_tuning at_tuning;
+/* What is told while the trials go on; each may be NULL. */
+typedef struct at_tune_events {
+    void (*begin)(void *ctx, at_tuning *t);
+    /* r is known now, and counted in t->tally; answered: by the log. The session's scratch is free
+     * to be used. */
+    void (*trial)(void *ctx, at_tuning *t, const at_record *r, bool answered);
+    void (*end)(void *ctx, at_tuning *t);
+    void *ctx;
+} at_tune_events;
+
+struct at_tuning {
+    at_session s;
+    at_tune_events events;
+    const char *log_path;
+    at_log *log;
+    bool shares_log;     /* it is closed by somebody else */
+    int64_t deadline_ns; /* of the trials, on the clock of at_now_ns; 0: none */
+    at_tuner *tuner;
+    at_feature_maker features;
+    at_common_maker common;
+    at_cost_model *costs; /* NULL: of a tuner that asks for none */
+    bool costs_begun;     /* with the speeds of the log, and the tuner with them */
+    at_known *known;
+    at_state_shift shift; /* of the trials that the tuner has learned of */
+    at_tally tally;
+    at_final final;
+    double best_gflops;            /* of the trials done */
+    int64_t best_trial;            /* how many trials were done when the best was found */
+    bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
+    const at_record *first_failed; /* trial; NULL: none */
+    struct at_far_search *far;     /* far_search.h; NULL: it is measured here */
+    at_tuning *other; /* of workers whose context is another one; NULL: there are none */
+    /* Begins such a search: with this one's log, learning from what this one knows. */
+    at_status (*begin_other)(const at_tuning *t, const at_request *q, at_tuning *other,
+                             at_error *err);
+};
+
+/* What is known to be best: time, speed and share are of one measurement. Lives as long as the
+ * tuning. */
+typedef struct at_best {
+    const at_record *record; /* of its trial */
+    const at_turns *final;   /* the last it was in; NULL: the figures are those of its trial */
+    double time_s, gflops;
+    at_interval of_peak; /* low and high equal to it where there was no final */
+} at_best;
+
+/* Task, tuner, log and data. log: path; NULL: TEMPLATE.log. Ended by at_tuning_close, on failure
+ * too. */
+at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
+                         at_tuning *t, at_error *err);
+/* Only task and tuner, and room for the data is asked for. The same must follow with the log that
+ * is there at path. Both are borrowed until at_tuning_close. */
+at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
+                            at_error *err);
+at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
+/* The trials, then the final. What came out is in t, also after an error. A stop is no error.
+ * AT_E_OUTPUT AT_E_BUG */
+at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);
+/* The best so far, of the log's results, too. false: nothing is valid yet. */
+bool at_tuning_best(const at_tuning *t, at_best *out);
+at_status at_tuning_close(at_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
+
+#endif

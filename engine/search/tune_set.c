@@ -1,0 +1,299 @@
+/* engine/search/tune_set.c: rounds of trials, each of the task that task_share.c names. Every task
+ * keeps its tuner and what it knows; there is one worker at a time, and data of tasks that wait are
+ * kept as long as they are small beside the machine's memory. */
+#include "engine/search/tune_set.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+#include "engine/search/trials.h"
+
+static const int64_t default_trials = 500; /* of each task */
+/* A round is short beside a search, and long beside a change of tasks: with data in memory changes
+ * took 4 % of the time (the layers of ResNet-50, 90 s). */
+enum { LONGEST_ROUND = 16, LEAST_ROUNDS = 4 };
+/* The first round of each task is so many times shorter: all have a result early, also where the
+ * time is short. */
+enum { FIRST_ROUND_SHORTER = 4 };
+/* Where data have to be made anew, that takes as long as many trials do. */
+enum { LONG_ROUNDS = 4 };
+/* Data of tasks that wait: their share of the machine's memory, and their number, for each takes an
+ * open file. */
+static const double kept_share = 0.125;
+enum { MOST_KEPT = 64 };
+/* A final of a task: of a time limit, of which all may take a quarter, and without one. */
+static const double final_of_task_s = 1, least_final_of_task_s = 0.5;
+static const double least_final_s = 2, final_share = 0.1;
+
+/* ---- whose turn it is ------------------------------------------------------------------------ */
+
+static void drop_data(at_set_tuning *t, at_set_member *m) {
+    at_session_stop(&m->tuning.s);
+    m->has_data = false;
+    t->kept_bytes -= m->data_bytes;
+}
+
+/* Of the files that may be open a quarter. */
+static int most_kept(void) {
+    struct rlimit r;
+    rlim_t files = getrlimit(RLIMIT_NOFILE, &r) ? RLIM_INFINITY : r.rlim_cur / 4;
+    return files < MOST_KEPT ? (int)files : MOST_KEPT;
+}
+
+/* Until there is room for so much more, those whose turn is longest ago give up their data. */
+static void make_room(at_set_tuning *t, int64_t bytes) {
+    int64_t most = (int64_t)(kept_share * (double)at_cpu_facts()->memory_bytes);
+    const int most_open = most_kept();
+    for (;;) {
+        at_set_member *oldest = NULL;
+        int kept = 0;
+        for (int i = 0; i < t->num_members; i++) {
+            at_set_member *m = &t->members[i];
+            if (!m->has_data) continue;
+            kept++;
+            if (!oldest || m->turn < oldest->turn) oldest = m;
+        }
+        if (!oldest || (kept < most_open && t->kept_bytes + bytes <= most)) return;
+        drop_data(t, oldest);
+    }
+}
+
+static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
+    int64_t begin_ns = at_now_ns();
+    make_room(t, m->data_bytes);
+    AT_TRY(at_session_reserve(&m->tuning.s, err));
+    m->has_data = true;
+    t->kept_bytes += m->data_bytes;
+    if (t->kept_bytes > t->most_kept_bytes) t->most_kept_bytes = t->kept_bytes;
+    at_status status = at_session_start(&m->tuning.s, err);
+    if (status != AT_OK) drop_data(t, m);
+    AT_TRY(status);
+    t->made++;
+    t->made_ns += at_now_ns() - begin_ns;
+    return AT_OK;
+}
+
+/* Data, reference and worker of this task, and no other worker. */
+static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
+    at_set_member *m = &t->members[number];
+    m->turn = ++t->turns;
+    if (t->current == number) return AT_OK;
+    int64_t begin_ns = at_now_ns();
+    if (t->current >= 0) at_worker_rest(t->members[t->current].tuning.s.worker);
+    t->current = -1;
+    if (!m->started) AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
+    m->started = true;
+    if (m->has_data) {
+        AT_TRY(at_worker_wake(m->tuning.s.worker, err));
+        t->switches++;
+        t->switch_ns += at_now_ns() - begin_ns;
+    } else AT_TRY(make_data(t, m, err));
+    t->current = number;
+    return AT_OK;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static int member_of(const at_set_tuning *t, const at_tuning *tuning) {
+    int i = 0;
+    while (&t->members[i].tuning != tuning) i++;
+    return i;
+}
+
+static void trial(void *ctx, at_tuning *tuning, const at_record *r, bool answered) {
+    at_set_tuning *t = ctx;
+    at_tally *all = &t->tally;
+    int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
+    all->done++;
+    all->answered += answered;
+    if (kind) all->failed[kind]++;
+    all->current = tuning->tally.current;
+    all->best = tuning->tally.best;
+    all->in_bytes = tuning->tally.in_bytes;
+    if (t->events.trial) t->events.trial(t->events.ctx, t, member_of(t, tuning), r, answered);
+}
+
+/* Of the trials done: the log may know of better ones that this search has not come to. */
+static double best_s(const at_tuning *t) {
+    return t->best_gflops > 0 ? t->s.work / t->best_gflops * 1e-9 : 0;
+}
+
+/* What decides about it is the same whenever the command is given again: the options, the tasks and
+ * the machine's memory. */
+static int64_t round_length(const at_set_tuning *t) {
+    int64_t n = t->tally.total / ((int64_t)t->num_members * LEAST_ROUNDS), bytes = 0;
+    for (int i = 0; i < t->num_members; i++) bytes += t->members[i].data_bytes;
+    bool fits = (double)bytes <= kept_share * (double)at_cpu_facts()->memory_bytes &&
+                t->num_members <= MOST_KEPT;
+    int64_t longest = fits ? LONGEST_ROUND : LONGEST_ROUND * LONG_ROUNDS;
+    return n < 1 ? 1 : n < longest ? n : longest;
+}
+
+static at_status run_round(at_set_tuning *t, int number, int64_t length, at_error *err) {
+    at_set_member *m = &t->members[number];
+    at_tuning *u = &m->tuning;
+    int64_t left = t->tally.total - t->tally.done, until = u->tally.done + length;
+    if (length > left) until = u->tally.done + left;
+    if (until > u->tally.total) until = u->tally.total;
+    AT_TRY(switch_to(t, number, err));
+    t->rounds++;
+    t->tally.current = u->tally.current;
+    t->tally.best = u->tally.best;
+    t->tally.in_bytes = u->tally.in_bytes;
+    if (t->events.round) t->events.round(t->events.ctx, t, number);
+    AT_TRY(at_trials_run(u, until, err));
+    at_shares_add(t->shares, number, best_s(u));
+    if (u->stopped_early || u->exhausted || u->tally.done >= u->tally.total)
+        at_shares_end(t->shares, number);
+    return AT_OK;
+}
+
+/* Of ways of doing one thing each gets half of an equal share before they compete: what a few
+ * trials find tells little of it. */
+static int64_t first_round(const at_set_tuning *t, int64_t length) {
+    if (t->goal == AT_SHARE_LEAST) return t->tally.total / (2 * t->num_members);
+    return length / FIRST_ROUND_SHORTER;
+}
+
+/* The time went to make a task's data; what the others have found stays. */
+static bool is_time_up(const at_set_tuning *t, at_status status, int64_t deadline_ns,
+                       const at_error *err) {
+    if (status != AT_E_NO_VALID || !deadline_ns || at_now_ns() < deadline_ns) return false;
+    at_engine_warn(&t->options, err->text);
+    return true;
+}
+
+static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err) {
+    int64_t length = round_length(t);
+    for (int i = 0; i < t->num_members; i++) {
+        at_tuning *u = &t->members[i].tuning;
+        u->deadline_ns = u->s.deadline_ns = deadline_ns;
+        u->events = (at_tune_events){.trial = trial, .ctx = t};
+    }
+    while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
+        int next = at_shares_next(t->shares);
+        if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
+        bool first = !t->members[next].tuning.tally.done;
+        int64_t n = first ? first_round(t, length) : length;
+        at_status status = run_round(t, next, n ? n : 1, err);
+        if (is_time_up(t, status, deadline_ns, err)) break;
+        AT_TRY(status);
+    }
+    return AT_OK;
+}
+
+/* ---- finals ---------------------------------------------------------------------------------- */
+
+static double so_far_s(const at_set_tuning *t) {
+    return (double)(at_now_ns() - t->start_ns) * 1e-9;
+}
+
+/* What of a time limit is kept for the finals. */
+static double finals_reserve(double time_s, int num_tasks) {
+    return fmax(at_final_reserve(time_s), fmin(time_s / 4, final_of_task_s * num_tasks));
+}
+
+static at_status run_finals(at_set_tuning *t, at_error *err) {
+    double time_s = t->options.time_s, end_s = so_far_s(t) * (1 + final_share);
+    double least_s = fmax(least_final_s, least_final_of_task_s * t->num_members);
+    int left = 0;
+    end_s = time_s > 0 ? time_s : fmax(end_s, so_far_s(t) + least_s);
+    for (int i = 0; i < t->num_members; i++) {
+        at_session *s = &t->members[i].tuning.s;
+        if (time_s > 0) s->deadline_ns = t->start_ns + (int64_t)(time_s * 1e9);
+        left += best_s(&t->members[i].tuning) > 0;
+    }
+    for (int i = 0; i < t->num_members && !at_engine_stopped(&t->options); i++) {
+        at_tuning *u = &t->members[i].tuning;
+        if (best_s(u) <= 0) continue;
+        double budget_s = (end_s - so_far_s(t)) / left--;
+        if (budget_s <= 0) break;
+        int64_t begin_ns = at_now_ns();
+        at_status status = switch_to(t, i, err);
+        if (is_time_up(t, status, u->s.deadline_ns, err)) break;
+        AT_TRY(status);
+        budget_s -= (double)(at_now_ns() - begin_ns) * 1e-9;
+        if (budget_s <= 0) continue;
+        AT_TRY(at_final_run(&u->s, u->known, t->log, (at_final_limits){budget_s, budget_s, 0},
+                            &u->final, err));
+    }
+    return AT_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Nothing is measured yet; what is wrong with a task is told before the log is there. */
+static at_status prepare(at_set_tuning *t, const at_set_task *of, int number, at_error *err) {
+    at_set_member *m = &t->members[number];
+    at_tuning *u = &m->tuning;
+    at_engine_options o = t->options;
+    o.trials = INT64_MAX;
+    o.time_s = 0;
+    m->count = of->count;
+    m->prepared = true; /* to be closed */
+    AT_TRY(at_tuning_prepare(&o, &of->request, u, err));
+    m->data_bytes = at_dataset_bytes(&u->s.data);
+    if (u->s.other.store) m->data_bytes += at_dataset_bytes(&u->s.other);
+    at_session_stop(&u->s);
+    return AT_OK;
+}
+
+static at_status plan(at_set_tuning *t, at_error *err) {
+    int n = t->num_members;
+    int64_t trials = t->options.trials ? t->options.trials : default_trials * n, most = 0;
+    at_share_task *tasks = AT_NEW_ARRAY(t->arena, at_share_task, n);
+    for (int i = 0; i < n; i++) {
+        const at_session *s = &t->members[i].tuning.s;
+        tasks[i] = (at_share_task){(double)t->members[i].count, s->work, s->row->name};
+        most += t->members[i].tuning.tally.total;
+    }
+    if (trials < n)
+        return at_fail(err, AT_E_USAGE,
+                       "%lld trials are too few for %d tasks: each takes one at least",
+                       (long long)trials, n);
+    t->shares = at_shares_new(t->arena, tasks, n, t->goal, t->options.seed);
+    t->tally.total = trials < most ? trials : most;
+    return AT_OK;
+}
+
+at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
+                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err) {
+    *t = (at_set_tuning){.options = *o, .num_members = n, .goal = goal, .current = -1};
+    t->start_ns = at_now_ns();
+    t->arena = at_arena_new();
+    t->members = AT_NEW_ARRAY(t->arena, at_set_member, n);
+    for (int i = 0; i < n; i++)
+        if (prepare(t, &tasks[i], i, err) != AT_OK)
+            return at_fail_at(err, "task %d of %d: ", i + 1, n);
+    AT_TRY(plan(t, err));
+    t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.row->name);
+    return at_log_open(t->log_path, &t->log, err);
+}
+
+at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err) {
+    double time_s = t->options.time_s;
+    int64_t deadline_ns = 0;
+    if (time_s > 0)
+        deadline_ns =
+            t->start_ns + (int64_t)((time_s - finals_reserve(time_s, t->num_members)) * 1e9);
+    t->events = *events;
+    if (t->events.begin) t->events.begin(t->events.ctx, t);
+    at_status status = run_rounds(t, deadline_ns, err);
+    if (t->events.end) t->events.end(t->events.ctx, t);
+    if (status == AT_OK && !at_engine_stopped(&t->options)) status = run_finals(t, err);
+    if (status == AT_E_INTERRUPTED) status = AT_OK;
+    /* What the log knows of those whose turn never came counts, too. */
+    for (int i = 0; i < t->num_members && status == AT_OK; i++)
+        if (!t->members[i].started)
+            status = at_tuning_read_log(&t->members[i].tuning, t->log_path, t->log, err);
+    return status;
+}
+
+at_status at_set_close(at_set_tuning *t, at_error *err) {
+    for (int i = 0; i < t->num_members; i++)
+        if (t->members[i].prepared) (void)at_tuning_close(&t->members[i].tuning, NULL);
+    at_status closed = at_log_close(t->log, err);
+    at_arena_free(t->arena);
+    t->log = NULL;
+    return closed;
+}

@@ -1,0 +1,62 @@
+/* engine/search/tune_set.h: several tasks tuned together: one log, one budget of trials and time,
+ * which goes in rounds to where the weighted sum of times is expected to fall most (task_share.h).
+ */
+#ifndef AT_ENGINE_TUNE_SET_H
+#define AT_ENGINE_TUNE_SET_H
+
+#include "engine/search/task_share.h"
+#include "engine/search/tune.h"
+
+typedef struct at_set_task {
+    at_request request;
+    int64_t count; /* how often it runs in the whole; at least 1 */
+} at_set_task;
+
+/* One of the tasks under way. */
+typedef struct at_set_member {
+    int64_t count;
+    at_tuning tuning;   /* without a worker while it is not its turn */
+    int64_t data_bytes; /* of its data, in memory or not */
+    bool prepared, has_data, started;
+    int64_t turn; /* when it was its turn last; 0: never */
+} at_set_member;
+
+typedef struct at_set_tuning at_set_tuning;
+typedef struct at_set_events {
+    void (*begin)(void *ctx, at_set_tuning *t);
+    void (*round)(void *ctx, at_set_tuning *t, int member); /* it is its turn now */
+    /* As in at_tune_events; t->tally counts it, too. */
+    void (*trial)(void *ctx, at_set_tuning *t, int member, const at_record *r, bool answered);
+    void (*end)(void *ctx, at_set_tuning *t);
+    void *ctx;
+} at_set_events;
+
+struct at_set_tuning {
+    at_arena *arena;
+    at_engine_options options;
+    at_set_member *members;
+    int num_members, current; /* current: whose data the worker has; -1: nobody's */
+    at_shares *shares;
+    at_share_goal goal;
+    at_log *log;
+    const char *log_path;
+    at_set_events events;
+    /* Of all tasks together; current and best: of the one whose turn it is. */
+    at_tally tally;
+    int64_t start_ns, rounds, turns;
+    int64_t switches, switch_ns;         /* to a task whose data is in memory */
+    int64_t made, made_ns;               /* times that data and reference of a task were made */
+    int64_t kept_bytes, most_kept_bytes; /* data of tasks in memory */
+};
+
+/* options: trials (0: 500 for each task) and time_s are for all together, early_stopping is each
+ * task's. log: path; NULL: TEMPLATE.log of the first task. Ended by at_set_close, on failure too.
+ * AT_E_USAGE: fewer trials than tasks; as at_tuning_open. The texts of tasks are borrowed. */
+at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
+                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err);
+/* The trials, then the finals, each of whose tasks gets an equal part of what is left of the time.
+ * What came out is in t, also after an error. To be stopped is none. AT_E_OUTPUT AT_E_BUG */
+at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err);
+at_status at_set_close(at_set_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
+
+#endif

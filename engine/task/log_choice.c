@@ -1,0 +1,261 @@
+/* engine/task/log_choice.c: see log_choice.h. */
+#include "engine/task/log_choice.h"
+
+#include <string.h>
+
+#include "engine/task/record_use.h"
+#include "engine/task/template_change.h"
+
+/* What is kept of tasks without a valid record. That of others is limited as they are chosen. */
+enum { MOST_TASK_BYTES = 4 << 20, MOST_UNKNOWN = 20 };
+
+/* Records of a task, failures included, that were measured with one version of its template. */
+typedef struct version {
+    int task;
+    const char *template_hash; /* "": it does not say */
+    int64_t count;
+} version;
+
+struct at_logged_versions {
+    AT_VEC(version) of;
+};
+
+typedef struct reading {
+    at_arena *arena; /* of out */
+    const at_template_row *row;
+    const at_json *args; /* NULL: any */
+    const char *sketch;  /* NULL: any */
+    at_log_choice *out;
+    at_arena *keys_arena;
+    at_key_map tasks, versions; /* by their numbers */
+    at_key_map unknown;         /* names of the first tasks of no template */
+    at_record_uses *uses;
+    size_t before; /* bytes of arena */
+    at_text key;
+} reading;
+
+static bool is_of_template(const at_record *r, const at_template_row *row) {
+    const char *name = row->record_name ? row->record_name : row->name;
+    return !strcmp(r->task, name) || !strcmp(r->task, row->name);
+}
+
+static const at_template_row *template_of(reading *w, const at_record *r) {
+    const at_template_row *row = w->row;
+    if (row) return is_of_template(r, row) ? row : NULL;
+    if (at_template_find(r->task, &row, NULL) == AT_OK) return row;
+    if (w->unknown.keys.len < MOST_UNKNOWN) at_key_map_add(&w->unknown, r->task);
+    return NULL;
+}
+
+static const char *version_of(const at_record *r) {
+    return r->extra.present ? r->extra.context.template_hash : "";
+}
+
+/* Returns which of the tasks it is. */
+static int count(reading *w, const at_template_row *row, const at_record *r) {
+    at_text_clear(&w->key);
+    at_workload_identity(&w->key, &(at_record){.task = row->name, .args = r->args});
+    int task = at_key_map_add(&w->tasks, at_text_str(&w->key));
+    if (task == w->out->tasks.len)
+        *at_push(w->arena, &w->out->tasks) =
+            (at_logged_task){.row = row, .args = at_json_copy(w->arena, r->args), .line = r->line};
+    at_text_addf(&w->key, "\n%s", version_of(r));
+    int i = at_key_map_add(&w->versions, at_text_str(&w->key));
+    if (i == w->out->versions->of.len)
+        *at_push(w->arena, &w->out->versions->of) =
+            (version){task, at_strdup(w->arena, version_of(r)), 0};
+    w->out->versions->of.data[i].count++;
+    return task;
+}
+
+/* Failures are none of a configuration's fault. */
+static bool fits(reading *w, at_logged_task *t, const at_record *r) {
+    at_error why;
+    if (!at_record_is_candidate(r) || at_record_use(w->uses, t->row, r, &why) != AT_UNFIT)
+        return true;
+    if (!t->unfit++) {
+        t->unfit_line = r->line;
+        t->unfit_why = at_strdup(w->arena, why.text);
+    }
+    return false;
+}
+
+/* An entity names its sketch first. */
+static bool is_of_sketch(const at_record *r, const char *sketch) {
+    const at_config *c = &r->config;
+    const at_json *name =
+        c->num_knobs && !strcmp(c->names[0], AT_SKETCH_KNOB) ? c->entities[0].option : NULL;
+    return name && name->kind == AT_JSON_STRING && !strcmp(name->string, sketch);
+}
+
+/* Told each record; what is not of use takes no memory. Which record of one template is wanted is
+ * open where it has several tasks: then these are listed, and none of their records is kept. */
+static bool is_wanted(void *ctx, const char *path, const at_record *r) {
+    reading *w = ctx;
+    (void)path;
+    w->out->total++;
+    const at_template_row *row = template_of(w, r);
+    if (!row || w->out->is_full || (w->args && !at_args_equal(r->args, w->args)) ||
+        (w->sketch && !is_of_sketch(r, w->sketch)))
+        return false;
+    int task = count(w, row, r);
+    size_t bytes = at_arena_used(w->arena) - w->before + at_arena_used(w->keys_arena);
+    w->out->is_full = bytes > MOST_TASK_BYTES;
+    return (!w->row || w->out->tasks.len == 1) && fits(w, &w->out->tasks.data[task], r);
+}
+
+static at_status read_all(reading *w, const at_engine_options *o, at_error *err) {
+    const char *path = w->out->path;
+    at_error why = {0};
+    at_status s =
+        at_pick_best(w->arena, &path, 1, is_wanted, w, o->objective, NULL, false, AT_PER_CONTEXT,
+                     o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
+    for (int i = 0; i < w->unknown.keys.len; i++)
+        at_engine_warn(o, at_format(w->arena,
+                                    "%s: %s is no template of this program; left out. With its "
+                                    "file: autotune apply FILE --log %s",
+                                    path, w->unknown.keys.data[i], path));
+    /* Which task has no valid record is said when it is asked for. */
+    if (s != AT_OK && s != AT_E_NO_VALID) return *err = why, s;
+    if (w->out->is_full && !w->row)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: too many different tasks: more than %d MiB; autotune log --split makes "
+                       "a log of each",
+                       path, MOST_TASK_BYTES >> 20);
+    if (w->out->total) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
+}
+
+at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
+                        const at_template_row *row, const at_json *args, const char *sketch,
+                        at_log_choice *out, at_error *err) {
+    *out = (at_log_choice){.path = path, .versions = AT_NEW(a, struct at_logged_versions)};
+    at_arena *keys = at_arena_new();
+    reading w = {.arena = a,
+                 .row = row,
+                 .args = args,
+                 .sketch = sketch,
+                 .out = out,
+                 .keys_arena = keys,
+                 .tasks.arena = keys,
+                 .versions.arena = keys,
+                 .unknown.arena = keys,
+                 .uses = at_record_uses_new(o->accept_changed),
+                 .before = at_arena_used(a)};
+    at_status s = read_all(&w, o, err);
+    at_record_uses_free(w.uses);
+    at_text_free(&w.key);
+    at_arena_free(keys);
+    return s;
+}
+
+/* ---- which task ----------------------------------------------------------------------------- */
+
+at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
+                           const at_logged_task **out, at_error *err) {
+    enum { MOST_LISTED = 8 };
+    if (!c->tasks.len)
+        return at_fail(
+            err, AT_E_INPUT,
+            "%s: holds no record of %s among its %lld records; autotune log %s lists its tasks",
+            c->path, row->name, (long long)c->total, c->path);
+    *out = &c->tasks.data[0];
+    if (c->tasks.len == 1) return AT_OK;
+    at_text list = {0};
+    for (int t = 0; t < c->tasks.len && t < MOST_LISTED; t++) {
+        at_text_add(&list, t ? "; " : "");
+        at_json_print(&list, c->tasks.data[t].args);
+    }
+    if (c->tasks.len > MOST_LISTED) at_text_add(&list, "; ...");
+    at_status s =
+        at_fail(err, AT_E_USAGE, "%s: holds %s%d tasks of %s; choose one with --args: %s", c->path,
+                c->is_full ? "more than " : "", c->tasks.len, row->name, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+/* ---- which record --------------------------------------------------------------------------- */
+
+bool at_is_of_other_pattern(const at_record *r, const at_pattern *p) {
+    return p && r->extra.present && strcmp(r->extra.context.pattern, p->hash) != 0;
+}
+
+/* How far it is what was asked for: a larger number counts before a smaller. */
+static int rank(const at_record *r, const at_pattern *pattern, const char *isa) {
+    if (at_is_of_other_pattern(r, pattern)) return 0;
+    return isa && r->extra.present && !strcmp(r->extra.context.isa, isa) ? 2 : 1;
+}
+
+static void count_versions(const at_engine_options *o, const at_log_choice *c,
+                           const at_logged_task *logged, const at_task *task, int64_t *used,
+                           int64_t *changed) {
+    for (int i = 0; logged && i < c->versions->of.len; i++) {
+        const version *v = &c->versions->of.data[i];
+        if (v->task != logged - c->tasks.data) continue;
+        bool is_changed = *v->template_hash && strcmp(v->template_hash, at_task_hash(task)) != 0;
+        *(is_changed && !o->accept_changed ? changed : used) += v->count;
+    }
+}
+
+at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
+                      const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
+                      const char *isa, const at_record **out, at_error *err) {
+    const char *name = at_task_row(task)->name;
+    int64_t used = 0, changed = 0;
+    int highest = -1;
+    const at_pick *best = NULL;
+    *out = NULL;
+    count_versions(o, c, logged, task, &used, &changed);
+    for (int i = 0; logged && i < c->num_picks; i++) {
+        const at_record *r = &c->picks[i].record;
+        if (!is_of_template(r, logged->row) || !at_args_equal(r->args, logged->args) ||
+            (!o->accept_changed && at_is_of_changed_template(r, task)))
+            continue;
+        int n = rank(r, pattern, isa);
+        if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
+            highest = n, best = &c->picks[i], *out = r;
+    }
+    const char *changed_text = changed ? at_changed_text(a, c->path, changed, name) : NULL;
+    if (changed && used) at_engine_warn(o, changed_text);
+    if (best && !best->is_in_state)
+        at_engine_warn(o, at_format(a,
+                                    "%s: no pair of %s was timed for --objective %s; the best for "
+                                    "what its log is for is taken",
+                                    c->path, name, at_objective_name(o->objective)));
+    if (logged && logged->unfit) {
+        const char *unfit =
+            at_unfit_text(a, c->path, logged->unfit_line, logged->unfit, logged->unfit_why);
+        if (!*out) return at_fail(err, AT_E_INPUT, "%s", unfit);
+        at_engine_warn(o, unfit);
+    }
+    if (*out) return AT_OK;
+    if (changed && !used) return at_fail(err, AT_E_NO_VALID, "%s", changed_text);
+    if (used)
+        return at_fail(
+            err, AT_E_NO_VALID,
+            "%s: all %lld records of %s %s are failures; autotune log %s shows the first "
+            "of each kind",
+            c->path, (long long)used, name, at_task_args_text(task), c->path);
+    return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s; autotune log %s lists its tasks",
+                   c->path, name, at_task_args_text(task), c->path);
+}
+
+static bool is_on_line(void *line, const at_record *r) { return r->line == *(int64_t *)line; }
+
+at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const char *path,
+                                int64_t line, const at_template_row *row, const at_record **out,
+                                at_error *err) {
+    at_record *found;
+    int n;
+    AT_TRY(at_log_read_wanted(a, path, is_on_line, &line, o->warn, o->ctx, &found, &n, err));
+    if (!n)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--line %lld: that line of %s holds no record; autotune log %s --csv lists them",
+            (long long)line, path, path);
+    if (!is_of_template(found, row))
+        return at_fail(err, AT_E_USAGE, "--line %lld: that record of %s is of %s, not of %s",
+                       (long long)line, path, found->task, row->name);
+    *out = found;
+    return AT_OK;
+}

@@ -1,0 +1,142 @@
+/* engine/task/task_arrays.c: see task_arrays.h. */
+#include "engine/task/task_arrays.h"
+
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+typedef struct reader {
+    at_arena *arena;
+    const at_task *task;
+    const at_compute *c;
+    int64_t **extents;
+    const float **values;
+    const int32_t **indices;
+    at_hash hash;
+    at_error *err;
+} reader;
+
+/* "column=c.npy" */
+static at_status find_tensor(const reader *r, const char *text, const char **path, int *tensor) {
+    const char *equals = strchr(text, '=');
+    if (!equals) return at_fail(r->err, AT_E_USAGE, "--array %s: expected NAME=FILE", text);
+    const char *name = at_strndup(r->arena, text, (size_t)(equals - text));
+    int t = at_compute_find(r->c, name);
+    if (t < 0 || r->c->tensors[t].role == AT_ROLE_STAGE)
+        return at_fail(r->err, AT_E_USAGE, "--array %s: %s has no input \"%s\"", text,
+                       at_task_row(r->task)->name, name);
+    if (r->values[t] || r->indices[t])
+        return at_fail(r->err, AT_E_USAGE, "--array %s: a second file for %s", text, name);
+    if (at_task_layout(r->task, t))
+        return at_fail(r->err, AT_E_USAGE, "--array %s: %s is stored in blocks", text, name);
+    *path = equals + 1;
+    *tensor = t;
+    return AT_OK;
+}
+
+static at_status take_indices(reader *r, const char *text, int t, const int64_t *entries,
+                              int64_t n) {
+    int32_t *to = AT_NEW_ARRAY(r->arena, int32_t, n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        if (entries[i] < 0 || entries[i] > INT32_MAX)
+            return at_fail(r->err, AT_E_INPUT,
+                           "--array %s: element %lld is %lld; entries are from 0 to 2^31 - 1", text,
+                           (long long)i, (long long)entries[i]);
+        to[i] = (int32_t)entries[i];
+        at_hash_add_number(&r->hash, (uint64_t)to[i]);
+    }
+    r->indices[t] = to;
+    return AT_OK;
+}
+
+static void take_values(reader *r, int t, const float *values, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        at_hash_add_number(&r->hash, bits);
+    }
+    r->values[t] = values;
+}
+
+static at_status check_shape(const reader *r, const char *text, int t, const at_input *in,
+                             int64_t *n) {
+    const at_tensor *x = &r->c->tensors[t];
+    bool fits = !in->sparse && in->num_dims == x->num_axes;
+    *n = 1;
+    for (int i = 0; fits && i < x->num_axes; i++) {
+        fits = in->dims[i] == r->extents[t][i];
+        *n *= in->dims[i];
+    }
+    if (fits) return AT_OK;
+    at_text shape = {0};
+    for (int i = 0; i < x->num_axes; i++)
+        at_text_addf(&shape, "%s%lld", i ? " x " : "", (long long)r->extents[t][i]);
+    at_fail(r->err, AT_E_USAGE, "--array %s: %s with %s is an array of %s", text, x->name,
+            at_task_args_text(r->task), at_text_str(&shape));
+    at_text_free(&shape);
+    return AT_E_USAGE;
+}
+
+static at_status read_one(reader *r, const char *text) {
+    const char *path = NULL;
+    const int64_t *entries = NULL;
+    at_input in;
+    int t = 0;
+    int64_t n;
+    AT_TRY(find_tensor(r, text, &path, &t));
+    const at_tensor *x = &r->c->tensors[t];
+    at_status s = x->is_int ? at_input_integers(r->arena, path, &in, &entries, r->err)
+                            : at_input_read(r->arena, path, &in, r->err);
+    if (s != AT_OK) return at_fail_at(r->err, "--array ");
+    AT_TRY(check_shape(r, text, t, &in, &n));
+    at_hash_add_str(&r->hash, x->name);
+    if (x->is_int) return take_indices(r, text, t, entries, n);
+    take_values(r, t, in.values, n);
+    return AT_OK;
+}
+
+/* All entries are known, and lead to elements that there are. */
+static at_status check_indices(const reader *r, const int64_t *values) {
+    const char *given = NULL, *open = NULL;
+    at_data *data = AT_NEW_ARRAY(r->arena, at_data, r->c->num_tensors);
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        if (!r->c->tensors[t].is_int) continue;
+        if (r->indices[t]) given = r->c->tensors[t].name;
+        else open = r->c->tensors[t].name;
+        data[t].i = (int32_t *)(uintptr_t)r->indices[t];
+    }
+    if (!given) return AT_OK;
+    if (open)
+        return at_fail(r->err, AT_E_USAGE,
+                       "--array %s: index tensor %s needs a file, too: they go together", given,
+                       open);
+    if (at_compute_check_reads(r->c, values, data, NULL, r->err) != AT_OK)
+        return at_fail_at(r->err, "--array: ");
+    return AT_OK;
+}
+
+at_status at_arrays_read(at_arena *a, const at_request *q, const at_task *t, const at_arrays **out,
+                         at_error *err) {
+    reader r = {.arena = a, .task = t, .c = at_task_compute(t), .err = err};
+    at_config config;
+    int64_t *values;
+    at_bsr sparse;
+    *out = NULL;
+    if (!q->num_arrays) return AT_OK;
+    if (at_task_bsr(t, &sparse))
+        return at_fail(err, AT_E_USAGE, "--array: the sparse weight of %s comes by --weight",
+                       at_task_row(t)->name);
+    AT_TRY(at_task_default_config(a, t, AT_ANY_LANES, &config, err));
+    AT_TRY(at_task_values(a, t, &config, &values, err));
+    AT_TRY(at_compute_extents(a, r.c, values, &r.extents, err));
+    r.values = AT_NEW_ARRAY(a, const float *, r.c->num_tensors);
+    r.indices = AT_NEW_ARRAY(a, const int32_t *, r.c->num_tensors);
+    at_hash_init(&r.hash);
+    for (int i = 0; i < q->num_arrays; i++) AT_TRY(read_one(&r, q->arrays[i]));
+    AT_TRY(check_indices(&r, values));
+    at_arrays *arrays = AT_NEW(a, at_arrays);
+    *arrays = (at_arrays){.values = r.values, .indices = r.indices};
+    at_hash_hex(&r.hash, arrays->hash);
+    *out = arrays;
+    return AT_OK;
+}

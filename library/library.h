@@ -1,0 +1,55 @@
+/* library/library.h: what the files behind autotune.h share. Every public function begins
+ * with at_lib_enter and ends with at_lib_leave; in between, numbers are read, written and rounded
+ * as everywhere in this program, whatever the caller's locale and floating-point state are. */
+#ifndef AT_ENGINE_LIBRARY_H
+#define AT_ENGINE_LIBRARY_H
+
+#include "engine/engine.h"
+#include "library/autotune.h"
+
+#include <fenv.h>
+#include <locale.h>
+
+struct at_lib {
+    at_error error;
+    void (*message)(void *ctx, const char *text);
+    void *ctx;
+    char *worker;                      /* owned; NULL: chosen by at_lib_worker */
+    const struct at_lib_state *caller; /* of the call under way */
+};
+
+struct at_lib_task {
+    at_lib *lib;
+    at_arena *arena;     /* of the task and its options */
+    at_arena *scratch;   /* of the last answer */
+    at_request request;  /* row, args, weight */
+    at_selection chosen; /* the task alone */
+    at_engine_options options;
+    volatile int stop;
+};
+
+/* What the caller had. */
+typedef struct at_lib_state {
+    locale_t locale;
+    fenv_t floating;
+} at_lib_state;
+void at_lib_enter(at_lib *lib, at_lib_state *s);
+void at_lib_leave(at_lib *lib, const at_lib_state *s);
+/* Around what is the caller's. */
+void at_lib_out(const at_lib *lib);
+void at_lib_in(const at_lib *lib);
+
+/* The exit code; s is not AT_OK: lib->error tells it from now on. */
+int at_lib_code_of(at_lib *lib, at_status s, const at_error *err);
+/* The caller's mistake. */
+int at_lib_misuse(at_lib *lib, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* at_warn_fn of a handle: in the caller's own state. */
+void at_lib_tell(void *lib, const char *text);
+/* Absolute path; AT_E_USAGE: what the environment names is none. */
+at_status at_lib_worker(const at_lib *lib, const char **out, at_error *err);
+/* The engine's options of a task, for this call. AT_E_USAGE */
+at_engine_options at_lib_options(at_lib_task *t);
+/* Record of a log, as the public struct; texts live in a. */
+void at_lib_fill_record(at_arena *a, const at_record *r, at_lib_record *out);
+
+#endif
