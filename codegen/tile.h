@@ -94,7 +94,7 @@ typedef struct at_tile_op {
     const char *name;        /* loop: of the loop in the tree */
 } at_tile_op;
 
-#define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
+#define AT_TILE_MAX_SLOTS 12 /* that registers hold, with the pointers made inside */
 #define AT_TILE_MAX_PICKS 4  /* registers that a load of every so many floats is from */
 #define AT_TILE_WHOLE_STEP 4 /* beyond it such floats are moved one by one */
 #define AT_TILE_NUMBERS 64
@@ -109,10 +109,11 @@ typedef struct at_tile {
     int lanes;    /* of a register */
     int num_regs; /* registers used */
     int num_slots, num_trips;
-    int num_pointers; /* made by AT_T_INDEX: they count as slots from num_slots on */
-    const char *slot_name[AT_TILE_MAX_SLOTS];
-    bool slot_is_list[AT_TILE_MAX_SLOTS]; /* of 32-bit integers */
-    bool slot_written[AT_TILE_MAX_SLOTS];
+    int num_pointers;       /* made by AT_T_INDEX: they count as slots from num_slots on */
+    int num_spilled;        /* registers that memory of its own holds: the slot at_tile_frame() */
+    const char **slot_name; /* [slots], as the following */
+    bool *slot_is_list;     /* of 32-bit integers */
+    bool *slot_written;
     at_tile_op *ops;
     int num_ops;
     at_hash hash;              /* once the tile is one of a kernel's (tile_key.c) */
@@ -123,12 +124,18 @@ typedef struct at_tile {
 
 typedef struct at_tile_call {
     at_tile *tile;
-    int slot_tensor[AT_TILE_MAX_SLOTS];
-    const at_aff *slot_at[AT_TILE_MAX_SLOTS]; /* element address at entry */
-    const at_aff *trip[AT_TILE_MAX_TRIPS];    /* never negative */
-    const char *const *notes;                 /* as at_kernel's, of this call */
+    int *slot_tensor;                      /* [slots passed and made inside] */
+    const at_aff **slot_at;                /* element address at entry */
+    const at_aff *trip[AT_TILE_MAX_TRIPS]; /* never negative */
+    const char *const *notes;              /* as at_kernel's, of this call */
     int num_notes;
 } at_tile_call;
+
+/* The slot of registers that are spilled: it is neither passed nor made. */
+static inline int at_tile_frame(const at_tile *t) { return t->num_slots + t->num_pointers; }
+static inline int at_tile_all_slots(const at_tile *t) {
+    return at_tile_frame(t) + (t->num_spilled > 0);
+}
 
 /* How often a loop with a passed trip count runs. */
 static inline int64_t at_tile_turns(const at_tile_op *op, int64_t passed) {

@@ -3,14 +3,17 @@
  * Accumulators get theirs for as long as they live. In straight-line code a load is delayed until
  * its value is used; used once, it becomes the memory operand of that operation; used often, it
  * gets a register; where none is free it becomes a memory operand all the same (the last of four
- * vectors), or the loaded value whose next use is furthest gives way and is loaded again. Nothing
- * is ever spilled: computed values are short-lived. */
+ * vectors), or the loaded value whose next use is furthest gives way and is loaded again. Computed
+ * values are short-lived: they are stored in the tile's own memory only where nothing else helps,
+ * and the caller asks for it. */
 #include "codegen/tile_make.h"
 
 typedef struct {
     int first, last; /* positions in the virtual program */
     int reg;         /* -1: none yet, or given way */
     int uses;        /* still to come */
+    int home;        /* register of the tile's own memory that holds it; -1: none yet */
+    bool is_stored;  /* as it is now */
 } life;
 
 typedef struct {
@@ -27,6 +30,9 @@ typedef struct {
     int block_end;
     AT_VEC(at_tile_op) out;
     int max_reg;
+    int frame;         /* slot of the tile's own memory; -1: nothing is stored there */
+    AT_VEC(int) homes; /* of it that are free again */
+    int num_homes;
     bool failed;
 } alloc;
 
@@ -45,7 +51,8 @@ static void see(alloc *x, int v, int at) {
 }
 
 static void find_lives(alloc *x) {
-    for (int v = 0; v < x->num_vregs; v++) x->life[v] = (life){-1, -1, -1, 0};
+    for (int v = 0; v < x->num_vregs; v++)
+        x->life[v] = (life){.first = -1, .last = -1, .reg = -1, .home = -1};
     for (int i = 0; i < x->n; i++) {
         const at_tile_op *op = &x->in[i];
         int src[3], n = num_sources(op, src);
@@ -109,20 +116,47 @@ static int free_register(const alloc *x) {
     return -1;
 }
 
+/* A move of a whole register to or from the tile's own memory. */
+static at_tile_op spilled(const alloc *x, at_tile_kind kind, int v) {
+    const at_tile_vreg whole = {.load = AT_T_LOAD,
+                                .lanes = (uint8_t)x->target->lanes,
+                                .slot = (int16_t)x->frame,
+                                .off = (int64_t)x->life[v].home * x->target->lanes};
+    at_tile_op op = at_tile_load_of(&whole, x->life[v].reg);
+    if (kind == AT_T_STORE) op.kind = AT_T_STORE, op.a = op.dst, op.dst = -1;
+    return op;
+}
+
+/* The computed value of a register gives way. */
+static void spill(alloc *x, int v) {
+    life *of = &x->life[v];
+    if (of->home < 0) of->home = x->homes.len ? x->homes.data[--x->homes.len] : x->num_homes++;
+    if (!of->is_stored) *at_push(x->l->arena, &x->out) = spilled(x, AT_T_STORE, v);
+    of->is_stored = true;
+}
+
+/* The register, not one of `keep`, of the value that is used again last; -1: there is none. */
+static int furthest(const alloc *x, int i, const int keep[3], int num_keep, bool loaded) {
+    int far = -1, r = -1;
+    for (int s = 0; s < x->regs; s++) {
+        int o = x->owner[s];
+        if (x->blocked[s] || o < 0 || (x->vreg[o].load != 0) != loaded) continue;
+        bool needed = false;
+        for (int j = 0; j < num_keep; j++) needed |= keep[j] == o;
+        if (needed) continue;
+        int use = next_use(x, o, i + 1);
+        if (use > far) far = use, r = s;
+    }
+    return r;
+}
+
 /* A register for v at position i; never one of `keep`. */
 static void take_register(alloc *x, int v, int i, const int keep[3], int num_keep) {
     int r = free_register(x);
     if (r < 0) {
-        int far = -1;
-        for (int s = 0; s < x->regs; s++) {
-            int o = x->owner[s];
-            if (x->blocked[s] || o < 0 || !x->vreg[o].load) continue;
-            bool needed = false;
-            for (int j = 0; j < num_keep; j++) needed |= keep[j] == o;
-            if (needed) continue;
-            int use = next_use(x, o, i + 1);
-            if (use > far) far = use, r = s;
-        }
+        r = furthest(x, i, keep, num_keep, true);
+        if (r < 0 && x->frame >= 0 && (r = furthest(x, i, keep, num_keep, false)) >= 0)
+            spill(x, x->owner[r]);
         if (r < 0) {
             x->failed = true;
             return;
@@ -148,6 +182,8 @@ static bool is_wanted(const alloc *x, int r, int i) {
 static void drop_if_dead(alloc *x, int v, int i) {
     int r = x->life[v].reg;
     if (x->life[v].uses > 0 || r < 0) return;
+    if (x->life[v].home >= 0) *at_push(x->l->arena, &x->homes) = x->life[v].home;
+    x->life[v].home = -1;
     if (!x->vreg[v].acc) x->owner[r] = -1, x->life[v].reg = -1;
     else if (x->life[v].last <= i && !is_wanted(x, r, i)) x->blocked[r] = false;
 }
@@ -165,9 +201,11 @@ static bool foldable(const alloc *x, const at_tile_op *op, int v) {
 static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep) {
     if (x->life[v].reg >= 0) return;
     const at_tile_vreg *r = &x->vreg[v];
-    if (!r->load) AT_BUG("a computed value of a tile lost its register");
+    if (!r->load && x->life[v].home < 0) AT_BUG("a computed value of a tile lost its register");
     take_register(x, v, i, keep, num_keep);
-    *at_push(x->l->arena, &x->out) = at_tile_load_of(r, x->life[v].reg);
+    if (x->failed) return;
+    *at_push(x->l->arena, &x->out) =
+        r->load ? at_tile_load_of(r, x->life[v].reg) : spilled(x, AT_T_LOAD, v);
 }
 
 /* Its operand's register, where that is free now. */
@@ -181,6 +219,7 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
     const int keep[3] = {op->a, op->dst, op->dst};
     materialize(x, op->a, i, keep, 2);
+    if (at_tile_updates(op)) materialize(x, op->dst, i, keep, 2);
     if (x->failed) return;
     o.a = (int16_t)x->life[op->a].reg;
     x->life[op->a].uses--;
@@ -224,6 +263,7 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
         materialize(x, b, i, keep, 3);
         o.b = (int16_t)x->life[b].reg;
     }
+    if (at_tile_updates(op)) materialize(x, op->dst, i, keep, 3);
     if (x->failed) return;
     o.a = (int16_t)x->life[a].reg;
     x->life[a].uses--;
@@ -240,6 +280,7 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
 static void one(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
     int keep[3] = {op->a, op->dst, op->dst};
+    if (at_tile_defines(op)) x->life[op->dst].is_stored = false;
     switch (op->kind) {
     case AT_T_LOOP:
     case AT_T_END:
@@ -276,7 +317,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
 }
 
 /* Neighbouring bumps of one slot are added up; one that nothing uses any more goes. */
-static int merge_bumps(at_tile_op *ops, int n) {
+static int merge_bumps(at_arena *a, at_tile_op *ops, int n, int num_slots) {
     int kept = 0;
     for (int i = 0; i < n; i++) {
         int j = kept;
@@ -292,7 +333,7 @@ static int merge_bumps(at_tile_op *ops, int n) {
         ops[kept++] = ops[i];
     }
     n = kept;
-    bool used[AT_TILE_MAX_SLOTS] = {false};
+    bool *used = AT_NEW_ARRAY(a, bool, num_slots);
     int depth = 0;
     for (int i = n - 1; i >= 0; i--) {
         depth += (ops[i].kind == AT_T_END) - (ops[i].kind == AT_T_LOOP);
@@ -308,7 +349,7 @@ static int merge_bumps(at_tile_op *ops, int n) {
 }
 
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                   int num_vregs, at_tile *out) {
+                   int num_vregs, bool spills, at_tile *out) {
     alloc x = {.l = l, .target = l->target, .in = ops, .n = num_ops, .vreg = vregs};
     x.num_vregs = num_vregs;
     x.regs = l->target->regs;
@@ -319,12 +360,14 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
             x.regs = l->target->regs - l->target->spreading_regs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;
+    x.frame = spills ? at_tile_frame(out) : -1;
     find_lives(&x);
     if (!place_accumulators(&x)) return false;
     start_block(&x, 0);
     for (int i = 0; i < num_ops && !x.failed; i++) one(&x, &ops[i], i);
     out->ops = x.out.data;
-    out->num_ops = merge_bumps(x.out.data, x.out.len);
+    out->num_spilled = x.num_homes;
+    out->num_ops = merge_bumps(l->arena, x.out.data, x.out.len, at_tile_all_slots(out));
     out->num_regs = x.max_reg + 1;
     return !x.failed;
 }

@@ -21,9 +21,10 @@ static bool is_aside(const at_tile_op *op) {
 /* Slots that nothing is read from or written to any more go, with what prefetches them. Those made
  * inside come last. */
 static void drop_slots(at_builder *b) {
-    bool used[AT_TILE_MAX_SLOTS] = {false};
-    int number[AT_TILE_MAX_SLOTS], n = 0;
-    at_tile_slot old[AT_TILE_MAX_SLOTS];
+    at_arena *a = b->l->arena;
+    bool *used = AT_NEW_ARRAY(a, bool, b->most_slots);
+    int *number = AT_NEW_ARRAY(a, int, b->most_slots), n = 0;
+    const at_tile_slot *old = at_copy(a, b->slots, sizeof *old * (size_t)b->num_slots);
     for (int i = 0; i < b->ops.len; i++) {
         const at_tile_op *op = &b->ops.data[i];
         const int regs[] = {op->a, op->b};
@@ -36,7 +37,6 @@ static void drop_slots(at_builder *b) {
         const at_tile_op *op = &b->ops.data[i];
         if (op->kind == AT_T_INDEX && used[op->dst]) used[op->slot] = used[op->base] = true;
     }
-    memcpy(old, b->slots, sizeof old);
     b->num_pointers = 0;
     for (int inside = 0; inside < 2; inside++)
         for (int i = 0; i < b->num_slots; i++) {
@@ -134,7 +134,7 @@ static void share_loads(at_low *l, const listing *in, at_tile *t) {
     for (int in_groups = 0; in_groups < 2 && loads_of(t) > different; in_groups++) {
         const at_tile_op *shared =
             at_tile_share(l, in->ops, in->num_ops, in->vregs, in->num_vregs, in_groups);
-        if (at_tile_alloc(l, shared, in->num_ops, in->vregs, in->num_vregs, &other) &&
+        if (at_tile_alloc(l, shared, in->num_ops, in->vregs, in->num_vregs, false, &other) &&
             loads_of(&other) < loads_of(t))
             *t = other;
     }
@@ -142,7 +142,7 @@ static void share_loads(at_low *l, const listing *in, at_tile *t) {
 
 /* Vectors that take turns need more registers; where there are not as many, fewer do, or they go
  * one by one. How many do; 0: it does not fit. */
-static int allocate(at_low *l, const listing *of, const int *slot_tensor, at_tile *t) {
+static int allocate(at_low *l, const listing *of, const int *slot_tensor, bool spills, at_tile *t) {
     listing contracted = *of, *in = &contracted;
     contracted.ops = at_tile_contract(l, of->ops, of->vregs, of->num_vregs, &contracted.num_ops);
     for (int together = l->target->regs / REGISTERS_PER_TURN; together > 1;
@@ -150,10 +150,13 @@ static int allocate(at_low *l, const listing *of, const int *slot_tensor, at_til
         const at_tile_op *woven =
             at_tile_weave(l, in->ops, in->num_ops, in->vregs, in->num_vregs, slot_tensor, together);
         if (!woven) break;
-        if (at_tile_alloc(l, woven, in->num_ops, in->vregs, in->num_vregs, t)) return together;
+        if (at_tile_alloc(l, woven, in->num_ops, in->vregs, in->num_vregs, false, t))
+            return together;
     }
-    if (!at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, t)) return 0;
-    share_loads(l, in, t);
+    if (at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, false, t))
+        share_loads(l, in, t);
+    else if (!spills || !at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, true, t))
+        return 0;
     return 1;
 }
 
@@ -171,18 +174,19 @@ static double work_of(const at_tile *t) {
 
 /* With what is worked out once where that is less work, and none takes turns with fewer. */
 static bool allocate_best(at_builder *b, at_tile *t) {
-    int tensor[AT_TILE_MAX_SLOTS];
+    int *tensor = AT_NEW_ARRAY(b->l->arena, int, b->most_slots);
+    const bool spills = b->regs->spills && !b->l->target->is_double;
     listing plain = {b->ops.data, b->vregs.data, b->ops.len, b->vregs.len};
     at_tile other = *t;
     at_tile_reused reused;
     for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
-    int turns = allocate(b->l, &plain, tensor, t);
+    int turns = allocate(b->l, &plain, tensor, spills, t);
     for (int lifts = AT_LIFT_LOADS; lifts >= AT_LIFT_NOTHING; lifts--) {
         if (!at_tile_reuse(b->l, plain.ops, plain.num_ops, plain.vregs, plain.num_vregs, tensor,
                            (at_tile_lifts)lifts, &reused))
             continue;
         const listing in = {reused.ops, reused.vregs, reused.num_ops, reused.num_vregs};
-        int others = allocate(b->l, &in, tensor, &other);
+        int others = allocate(b->l, &in, tensor, false, &other);
         if (!others || others < turns || (turns && work_of(&other) >= work_of(t))) continue;
         *t = other;
         return true;
@@ -190,10 +194,35 @@ static bool allocate_best(at_builder *b, at_tile *t) {
     return turns > 0;
 }
 
+static void name_slots(const at_builder *b, at_tile_call *c) {
+    at_low *l = b->l;
+    at_tile *t = c->tile;
+    const int n = at_tile_all_slots(t);
+    c->slot_tensor = AT_NEW_ARRAY(l->arena, int, n);
+    c->slot_at = AT_NEW_ARRAY(l->arena, const at_aff *, n);
+    t->slot_name = AT_NEW_ARRAY(l->arena, const char *, n);
+    t->slot_written = AT_NEW_ARRAY(l->arena, bool, n);
+    t->slot_is_list = AT_NEW_ARRAY(l->arena, bool, n);
+    for (int i = 0; i < at_tile_frame(t); i++) {
+        const at_low_tensor *tensor = &l->tensors[b->slots[i].tensor];
+        c->slot_tensor[i] = b->slots[i].tensor;
+        c->slot_at[i] = b->slots[i].rest;
+        t->slot_name[i] = tensor->name;
+        t->slot_written[i] = b->slots[i].written;
+        t->slot_is_list[i] = tensor->is_int;
+    }
+    if (!t->num_spilled) return;
+    c->slot_tensor[n - 1] = -1;
+    t->slot_name[n - 1] = "spilled";
+    t->slot_written[n - 1] = true;
+}
+
 /* spends: with registers that a sparing one may do without. */
 static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *regs, bool *spends) {
     at_builder b = {
         .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .trying = -1, .body = 1};
+    b.most_slots = regs->spills ? regs->spills : AT_TILE_MAX_SLOTS;
+    b.slots = AT_NEW_ARRAY(l->arena, at_tile_slot, b.most_slots);
     b.open = AT_NEW_ARRAY(l->arena, at_tile_open, l->num_tensors);
     b.wanted = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
     b.first_fresh = AT_NEW_ARRAY(l->arena, int, l->num_tensors);
@@ -207,22 +236,15 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     t->target = l->target;
     t->lanes = l->target->lanes;
     t->prefix = at_format(l->arena, "%s_", l->options->name);
+    t->num_slots = b.num_slots;
+    t->num_pointers = b.num_pointers;
     if (!allocate_best(&b, t)) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     c->notes = b.notes.data;
     c->num_notes = b.notes.len;
-    t->num_slots = b.num_slots;
-    t->num_pointers = b.num_pointers;
     t->num_trips = b.num_trips;
-    for (int i = 0; i < b.num_slots + b.num_pointers; i++) {
-        const at_low_tensor *tensor = &l->tensors[b.slots[i].tensor];
-        c->slot_tensor[i] = b.slots[i].tensor;
-        c->slot_at[i] = b.slots[i].rest;
-        t->slot_name[i] = tensor->name;
-        t->slot_written[i] = b.slots[i].written;
-        t->slot_is_list[i] = tensor->is_int;
-    }
+    name_slots(&b, c);
     for (int i = 0; i < b.num_trips; i++) c->trip[i] = b.trips[i];
     return c;
 }

@@ -105,8 +105,8 @@ typedef struct {
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
     int *first_fresh;     /* [tensor] those that no store to it came behind: from here on */
     AT_VEC(int) consts;   /* and constants of it, which no store changes */
-    at_tile_slot slots[AT_TILE_MAX_SLOTS];
-    int num_slots;
+    at_tile_slot *slots;  /* [most_slots] */
+    int num_slots, most_slots;
     int num_pointers; /* drop_slots: slots made inside, behind the others */
     int body;         /* number of the current straight-line body */
     const at_aff *trips[AT_TILE_MAX_TRIPS];

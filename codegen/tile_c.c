@@ -214,6 +214,8 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
     if (n) at_text_add(out, ";\n");
     for (int p = t->num_slots; p < t->num_slots + t->num_pointers; p++)
         at_text_addf(out, "    const %s *p%d;\n", t->slot_is_list[p] ? "int" : "float", p);
+    if (t->num_spilled)
+        at_text_addf(out, "    float p%d[%d];\n", at_tile_frame(t), t->num_spilled * t->lanes);
 }
 
 /* What pointers lead to that an entry below 0 makes. */

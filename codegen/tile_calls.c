@@ -121,15 +121,15 @@ static int count_listed(const at_low *l, at_ir *list, at_mask keep, at_mask *lis
     return n;
 }
 
-at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote) {
+at_ir *at_tile_calls(at_low *l, const at_ir *list, const at_tile_regs *regs) {
     const int made = l->tiles.len;
-    maker m = {l, {.local = local, .promote = promote}, 0};
+    maker m = {l, *regs, 0};
     at_ir *copy = at_ir_copy_list(l, list), *out = NULL;
     for (int counts = 0; counts < 2 && !out; counts++) {
         at_mask listed = 0;
         if (counts) copy = at_ir_copy_list(l, list);
         /* what no tensor in registers is indexed by needs no cutting */
-        m.keep = index_loops(l, copy, local, promote) & ~at_counted_loops(copy);
+        m.keep = index_loops(l, copy, regs->local, regs->promote) & ~at_counted_loops(copy);
         if (counts && !count_listed(l, copy, m.keep, &listed)) break;
         out = at_cut_to_registers(l, copy, m.keep, make_call, &m);
         if (!out) l->tiles.len = made; /* some parts may have fitted */

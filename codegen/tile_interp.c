@@ -107,13 +107,15 @@ int at_tile_loop_end(const at_tile *t, int i) {
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
     float reg[MAX_REGS][MAX_LANES] = {{0}};
     double doubles[MAX_REGS][MAX_LANES] = {{0}};
-    float *p[AT_TILE_MAX_SLOTS], numbers[AT_TILE_MAX_SLOTS][AT_TILE_NUMBERS];
+    float *p[at_tile_all_slots(t) + 1], numbers[at_tile_all_slots(t) + 1][AT_TILE_NUMBERS],
+        spilled[t->num_spilled * t->lanes + 1];
     struct {
         int body;
         int64_t left;
     } nest[MAX_NEST];
     int depth = 0;
     for (int i = 0; i < t->num_slots; i++) p[i] = slots[i];
+    p[at_tile_frame(t)] = spilled;
     for (int i = 0; i < t->num_ops;) {
         const at_tile_op *op = &t->ops[i++];
         float *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + op->off : NULL;

@@ -23,6 +23,7 @@ at_hash at_tile_hash(const at_tile *t) {
     at_hash_init(&h);
     at_hash_add_number(&h, (uint64_t)(uintptr_t)t->target);
     at_hash_add_number(&h, joined(t->num_slots, t->num_pointers, t->num_trips, t->lanes));
+    at_hash_add_number(&h, (uint64_t)t->num_spilled);
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         at_hash_add_number(&h, joined(op->kind, op->mem, op->lanes, op->may_miss + 2 * op->cyclic));
@@ -161,7 +162,7 @@ bool at_list_key_of(at_low *l, const at_ir *list, const at_tile_regs *regs, at_l
     out->num_rests = out->num_trips = 0;
     at_hash_init(&out->hash);
     add(&w, (uint64_t)(uintptr_t)l->target);
-    add(&w, regs->promote);
+    add(&w, (uint64_t)regs->promote | (uint64_t)regs->spills << 1);
     at_hash_add_str(&out->hash, l->options->name);
     return add_list(&w, list);
 }

@@ -81,7 +81,7 @@ static void end_loop(at_builder *b, const at_ir *n, int start, int first_vreg, i
 
 static void counted_loop(at_builder *b, const at_ir *n) {
     int trip_arg = !at_loop_is_fixed(n) ? trip_argument(b, n) : -1;
-    bool used[AT_TILE_MAX_SLOTS] = {false};
+    bool *used = AT_NEW_ARRAY(b->l->arena, bool, b->most_slots);
     if (b->num_counted == 16) b->failed = true;
     if (b->failed) return;
     int start = b->ops.len, first_vreg = b->vregs.len;
@@ -98,7 +98,7 @@ static void counted_loop(at_builder *b, const at_ir *n) {
 static void loop_in_parts(at_builder *b, const at_ir *n) {
     enum { TOGETHER = 4, LEAST_PART = 4 };
     const int lanes = b->l->target->lanes, trip_arg = trip_argument(b, n);
-    bool used[AT_TILE_MAX_SLOTS] = {false};
+    bool *used = AT_NEW_ARRAY(b->l->arena, bool, b->most_slots);
     if (b->num_counted == 16) b->failed = true;
     for (int size = b->regs->sparing ? lanes : TOGETHER * lanes, before = 0; size && !b->failed;) {
         const int start = b->ops.len, first_vreg = b->vregs.len, part = size < lanes ? size : lanes;

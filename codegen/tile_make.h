@@ -11,6 +11,8 @@ typedef struct at_tile_regs {
     bool promote; /* sums of other tensors: loaded before, stored behind the loops that do not move
                      them */
     bool sparing; /* no registers but those that are needed: no chains, stored values are loaded */
+    int spills;   /* so many pointers, of which some lie in memory, as values may; 0: as many as
+                     registers hold, and no value is stored to be loaded again */
 } at_tile_regs;
 
 /* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)
@@ -19,8 +21,8 @@ typedef struct at_tile_regs {
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
 /* tile_calls.c: calls for a list that is a unit; NULL where it does not fit. The list itself stays
- * as it is. local: [tensor] in registers; promote: as at_tile_regs. */
-at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote);
+ * as it is. */
+at_ir *at_tile_calls(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
 /* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in
  * `keep`; what it returns (NULL: does not fit) comes back in order, in loops where there are many
@@ -60,7 +62,7 @@ typedef struct at_tile_vreg {
 bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w); /* tile_ops.c */
 at_tile_op at_tile_load_of(const at_tile_vreg *v, int into); /* the operation; into: a register */
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                   int num_vregs, at_tile *out);
+                   int num_vregs, bool spills, at_tile *out);
 
 /* tile_share.c: the same operations, terms that read the same one behind the other. */
 at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,

@@ -45,7 +45,11 @@ static at_tile_call *recall(at_low *l, const at_tile_kept *k, const at_list_key 
     if (!k->fits) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = at_copy(l->arena, &k->tile, sizeof k->tile);
-    for (int i = 0; i < k->tile.num_slots; i++) {
+    const int slots = k->tile.num_slots;
+    c->slot_tensor = AT_NEW_ARRAY(l->arena, int, slots);
+    c->slot_at = AT_NEW_ARRAY(l->arena, const at_aff *, slots);
+    c->tile->slot_name = AT_NEW_ARRAY(l->arena, const char *, slots);
+    for (int i = 0; i < slots; i++) {
         c->slot_tensor[i] = k->slot_tensor[i];
         c->slot_at[i] = key->rest[k->slot_rest[i]];
         c->tile->slot_name[i] = l->tensors[k->slot_tensor[i]].name;
@@ -63,14 +67,16 @@ static int number_of(const at_aff *const *list, int num, const at_aff *x) {
 
 /* By the numbers of the key; false: the call has something that they do not tell. */
 static bool describe(const at_tile_call *c, const at_list_key *key, at_tile_kept *k) {
-    if (c->num_notes || c->tile->num_pointers) return false;
-    for (int i = 0; i < c->tile->num_slots; i++) {
+    const at_tile *t = c->tile;
+    if (c->num_notes || t->num_pointers || t->num_spilled || t->num_slots > AT_TILE_MAX_SLOTS)
+        return false;
+    for (int i = 0; i < t->num_slots; i++) {
         int rest = number_of(key->rest, key->num_rests, c->slot_at[i]);
         if (rest < 0) return false;
         k->slot_rest[i] = (uint8_t)rest;
         k->slot_tensor[i] = c->slot_tensor[i];
     }
-    for (int i = 0; i < c->tile->num_trips; i++) {
+    for (int i = 0; i < t->num_trips; i++) {
         int trip = number_of(key->trip, key->num_trips, c->trip[i]);
         if (trip < 0) return false;
         k->trip[i] = (uint8_t)trip;
@@ -88,6 +94,11 @@ static void copy_tile(at_arena *a, at_tile_kept *k, at_tile *t) {
         if (ops[i].name) ops[i].name = at_strdup(a, ops[i].name);
     k->tile.ops = ops;
     k->tile.prefix = at_strdup(a, t->prefix);
+    k->tile.slot_name = NULL;
+    k->tile.slot_is_list =
+        at_copy(a, t->slot_is_list, sizeof *t->slot_is_list * (size_t)t->num_slots);
+    k->tile.slot_written =
+        at_copy(a, t->slot_written, sizeof *t->slot_written * (size_t)t->num_slots);
 }
 
 static void keep(at_tile_memo *m, at_tile_kept **place, const at_list_key *key,

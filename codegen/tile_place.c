@@ -165,7 +165,7 @@ int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
         s->written |= written;
         return i;
     }
-    if (b->num_slots == AT_TILE_MAX_SLOTS) {
+    if (b->num_slots == b->most_slots) {
         b->failed = true;
         return 0;
     }
@@ -210,7 +210,7 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
                  !memcmp(o->digits, p->digits, sizeof(at_tile_digit) * (size_t)p->num_digits))
             return i;
     }
-    if (found < 0 && b->num_slots == AT_TILE_MAX_SLOTS) b->failed = true;
+    if (found < 0 && b->num_slots == b->most_slots) b->failed = true;
     if (b->failed) return 0;
     if (found < 0) found = b->num_slots++;
     b->slots[found] = (at_tile_slot){.tensor = p->tensor,

@@ -55,9 +55,14 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
                                                  n->stmt.label, name, (long long)k);
 }
 
+static const char *value_is_scalar(at_builder *b, const at_ir *n, const at_value *v, int sym) {
+    const char *why = v->op == AT_V_LOAD ? load_is_scalar(b, n, v, sym) : NULL;
+    if (!why && v->a) why = value_is_scalar(b, n, v->a, sym);
+    return why || !v->b ? why : value_is_scalar(b, n, v->b, sym);
+}
+
 static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
     at_arena *a = b->l->arena;
-    const at_value *stack[64] = {n->stmt.val};
     int64_t k = at_aff_coef(n->stmt.at, sym);
     int t = n->stmt.tensor;
     bool terms = n->stmt.add && (t == b->trying || (b->open[t].until && b->open[t].across));
@@ -68,15 +73,7 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
     bool spread = k > 1 && k <= b->l->target->most_stored_step && !n->stmt.add;
     if (k && k != 1 && !spread && !b->regs->local[t])
         return at_format(a, "@%s writes elements %lld apart", n->stmt.label, (long long)k);
-    for (int count = 1; count > 0;) {
-        const at_value *v = stack[--count];
-        const char *why = v->op == AT_V_LOAD ? load_is_scalar(b, n, v, sym) : NULL;
-        if (why) return why;
-        if (count > 60) return at_format(a, "@%s has too many operands", n->stmt.label);
-        if (v->a) stack[count++] = v->a;
-        if (v->b) stack[count++] = v->b;
-    }
-    return NULL;
+    return value_is_scalar(b, n, n->stmt.val, sym);
 }
 
 static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {

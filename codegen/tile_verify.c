@@ -22,18 +22,24 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
                             const bool *made) {
     if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
+    const int frame = t->num_spilled ? at_tile_frame(t) : -1;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                   op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->kind == AT_T_GATHER ||
                   op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
-    if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
+    if (memory && (op->slot < 0 || op->slot >= at_tile_all_slots(t)))
         return "a memory operand has no slot";
+    if (memory && op->slot == frame &&
+        ((op->kind != AT_T_LOAD && op->kind != AT_T_STORE) || op->lanes != t->lanes ||
+         op->off < 0 || op->off % t->lanes || op->off / t->lanes >= t->num_spilled ||
+         t->target->is_double))
+        return "a spilled register is not moved as a whole";
     bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                    op->kind == AT_T_GATHER; /* for AT_T_TO_FLOAT, and as places */
     if (memory && !as_bits && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
         return "an index list is read as numbers, or the other way round";
-    if (memory && op->slot >= t->num_slots && !made[op->slot])
+    if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
         return "what is bumped is no pointer that was passed";
@@ -87,9 +93,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
 }
 
 const char *at_tile_verify(const at_tile *t, at_arena *a) {
-    bool defined[64] = {false}, made[AT_TILE_MAX_SLOTS] = {false};
+    bool defined[64] = {false}, *made = AT_NEW_ARRAY(a, bool, at_tile_all_slots(t));
     int depth = 0;
-    if (t->num_slots + t->num_pointers > AT_TILE_MAX_SLOTS) return "too many slots";
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
@@ -101,7 +106,8 @@ const char *at_tile_verify(const at_tile *t, at_arena *a) {
              op->most & (op->most - 1)))
             return "a loop over parts of something else than a passed count, or of odd sizes";
         if (op->trip_arg >= t->num_trips) return "a trip count that is not passed";
-        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) memset(made, 0, sizeof made);
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END)
+            memset(made, 0, sizeof *made * (size_t)at_tile_all_slots(t));
         const char *fault = check_op(t, op, defined, made);
         if (fault) return at_format(a, "%s, operation %d: %s", t->name, i, fault);
         if (op->kind == AT_T_INDEX) made[op->dst] = true;

@@ -313,11 +313,41 @@ static at_ir *tile_inside(tiler *x, at_ir *n) {
     return n;
 }
 
+static int loads_in(const at_value *v) {
+    return (v->op == AT_V_LOAD) + (v->a ? loads_in(v->a) : 0) + (v->b ? loads_in(v->b) : 0);
+}
+
 /* One nest by itself: sums in registers if they fit, else in memory; NULL: neither. */
+static at_ir *calls_with(at_low *l, const at_ir *n, int spills) {
+    at_tile_regs regs = {
+        .local = AT_NEW_ARRAY(l->arena, bool, l->num_tensors), .promote = true, .spills = spills};
+    at_ir *out = at_tile_calls(l, n, &regs);
+    regs.promote = false;
+    return out ? out : at_tile_calls(l, n, &regs);
+}
+
+/* Of the statements in [n, end) that are too much for the registers, whatever loops they stand in:
+ * as many pointers as each may have, an entry of a list and what it is added to counted; 0: there
+ * are none. */
+static int spills_of(at_low *l, const at_ir *n, const at_ir *end) {
+    int most = 0;
+    for (; n != end; n = n->next) {
+        int here = 0;
+        at_ir one = *n;
+        one.next = NULL;
+        if (n->kind == AT_IR_LOOP) here = spills_of(l, n->child, NULL);
+        else if (!calls_with(l, &one, 0)) here = AT_TILE_MAX_SLOTS + 3 * loads_in(n->stmt.val);
+        if (here > most) most = here;
+    }
+    return most;
+}
+
 static at_ir *calls_of_nest(at_low *l, const at_ir *n) {
-    bool *none = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
-    at_ir *out = at_tile_calls(l, n, none, true);
-    return out ? out : at_tile_calls(l, n, none, false);
+    at_ir *out = calls_with(l, n, 0);
+    if (out) return out;
+    const int made = l->tiles.len, spills = spills_of(l, n, n->next);
+    l->tiles.len = made;
+    return spills ? calls_with(l, n, spills) : NULL;
 }
 
 bool at_becomes_tile(at_low *l, const at_ir *n) {
@@ -334,8 +364,7 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     at_ir *out = calls_of_nest(l, n);
     if (out) return out;
     if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
-    at_lower_fail(l, "a statement of @%s has more than %d operands", n->stmt.label,
-                  AT_TILE_MAX_SLOTS - 1);
+    at_lower_fail(l, "a statement of @%s takes more registers than there are", n->stmt.label);
     return n;
 }
 
@@ -344,7 +373,14 @@ static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
     at_ir *last = from;
     while (last->next != end) last = last->next;
     last->next = NULL;
-    at_ir *tiles = at_tile_calls(x->l, from, local, true);
+    const int made = x->l->tiles.len;
+    at_tile_regs regs = {.local = local, .promote = true};
+    at_ir *tiles = at_tile_calls(x->l, from, &regs);
+    if (!tiles) {
+        regs.spills = spills_of(x->l, from, NULL);
+        x->l->tiles.len = made;
+        if (regs.spills) tiles = at_tile_calls(x->l, from, &regs);
+    }
     last->next = end;
     if (!tiles) note_apart(x->l, from, end);
     return tiles;

@@ -208,7 +208,7 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
         body[i] = depth ? path[depth - 1] : -1;
         if (op->kind == AT_T_LOOP && depth < MAX_NEST) path[depth++] = i;
         if (op->kind == AT_T_END) depth--;
-        if (!length_of(op)) continue;
+        if (!length_of(op) || op->slot >= at_tile_frame(t)) continue;
         bool known = false;
         for (int g = 0; g < groups.len; g++)
             known |= groups.data[g].slot == op->slot && groups.data[g].loop == body[i];

@@ -158,7 +158,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         EMIT(x, VXORPS, dst, dst, dst);
         if (op->lanes < 8) load_mask(x, op->lanes);
         else EMIT(x, VPCMPEQD, scratch, scratch, scratch);
-        EMIT(x, VGATHERDPS, dst, at_mem_gather(x->slot_reg[op->slot], op->a, op->off * 4, 32),
+        EMIT(x, VGATHERDPS, dst, at_mem_gather(at_x86_pointer(x, op->slot), op->a, op->off * 4, 32),
              scratch);
         x->scratch_now = 0;
         return;

@@ -182,7 +182,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         if (op->lanes < 16) EMIT(x, KMOVW, at_mask_reg(COMPARED), at_x86_mask(x, op->lanes));
         else EMIT(x, KXNORW, at_mask_reg(COMPARED), at_mask_reg(COMPARED), at_mask_reg(COMPARED));
         EMIT(x, VGATHERDPS, dst, at_mask_reg(COMPARED),
-             at_mem_gather(x->slot_reg[op->slot], op->a, op->off * 4, 64));
+             at_mem_gather(at_x86_pointer(x, op->slot), op->a, op->off * 4, 64));
         return;
     case AT_T_SWAP:
         if (op->by >= 4)

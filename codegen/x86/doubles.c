@@ -82,7 +82,7 @@ bool at_encode_avx512_doubles(at_arena *arena, at_tile *t) {
 /* ---- AVX2 ------------------------------------------------------------------------------------ */
 
 /* A memory operand that lies so many floats further. */
-static at_x86_arg further(const at_x86 *x, const at_tile_op *op, int floats, int bytes) {
+static at_x86_arg further(at_x86 *x, const at_tile_op *op, int floats, int bytes) {
     at_x86_arg m = at_x86_memory(x, op, bytes);
     m.value += 4 * floats;
     return m;

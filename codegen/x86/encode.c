@@ -3,12 +3,15 @@
  *
  * Slots and the pointers made of them stay in integer registers, loop counters too as far as there
  * are any (inner loops first); passed trip counts lie on the stack and are read when a loop is
- * entered or left. No stack access and no jump but the loop's own in an inner loop. */
+ * entered or left. No stack access and no jump but the loop's own in an inner loop, unless there
+ * are more pointers than registers: then three registers hold the ones used last. */
 #include "codegen/x86/encode.h"
 
 #include <string.h>
 
 /* ---- integer side ---------------------------------------------------------------------------- */
+
+enum { MOST_BESIDE = 8 }; /* pointers in registers, where others lie in memory */
 
 static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
 
@@ -42,16 +45,30 @@ static bool has_digits(const at_tile *t) {
     return false;
 }
 
+/* Pointers' registers; of those beyond, the home of one that is made inside. The bytes of these. */
+static int assign_slots(at_x86 *x, bool *used) {
+    const at_tile *t = x->t;
+    const int all = at_tile_frame(t), in_registers = all > AT_TILE_MAX_SLOTS ? MOST_BESIDE : all;
+    int frame = 0;
+    for (int i = 0; i < t->num_slots && i < 6; i++) used[x->slot_reg[i] = argument_reg[i]] = true;
+    for (int i = t->num_slots < 6 ? t->num_slots : 6; i < all; i++) {
+        x->slot_reg[i] = i < in_registers ? take_register(x, used) : -1;
+        if (i >= in_registers && i >= t->num_slots) x->slot_home[i] = frame, frame += 8;
+    }
+    for (int i = 0; i < AT_X86_RELOADS; i++) {
+        x->reload[i].reg = in_registers < all ? take_register(x, used) : -1;
+        x->reload[i].slot = -1;
+    }
+    return frame;
+}
+
 /* Decides where everything lives. Returns the bytes of the frame: trip counts that come in
- * registers, counters that found none. */
+ * registers, counters that found none, and registers that are spilled. */
 static int assign_homes(at_x86 *x) {
     const at_tile *t = x->t;
     bool used[16] = {false};
-    int frame = 0;
     used[AT_X86_SCRATCH] = used[AT_RSP] = true;
-    for (int i = 0; i < t->num_slots && i < 6; i++) used[x->slot_reg[i] = argument_reg[i]] = true;
-    for (int i = t->num_slots < 6 ? t->num_slots : 6; i < t->num_slots + t->num_pointers; i++)
-        x->slot_reg[i] = take_register(x, used);
+    int frame = assign_slots(x, used);
     for (int j = 0; j < t->num_trips; j++)
         if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
     for (int d = nest_depth(t) - 1; d >= 0; d--) {
@@ -59,7 +76,10 @@ static int assign_homes(at_x86 *x) {
         if (x->counter_reg[d] < 0) x->counter_home[d] = frame, frame += 8;
     }
     x->product_reg = has_digits(t) ? take_register(x, used) : -1;
-    return frame;
+    if (!t->num_spilled) return frame;
+    x->slot_reg[at_tile_frame(t)] = AT_RSP;
+    x->slot_home[at_tile_frame(t)] = frame;
+    return frame + t->num_spilled * x->set->width;
 }
 
 static void prologue(at_x86 *x, int frame) {
@@ -73,8 +93,39 @@ static void prologue(at_x86 *x, int frame) {
             EMIT(x, MOV, at_mem(AT_RSP, x->trip_home[trip], 8), at_gpr(argument_reg[i]));
         if (i >= 6 && trip >= 0) x->trip_home[trip] = arguments + 8 * (i - 6);
     }
-    for (int i = 6; i < t->num_slots; i++) /* after the trip counts left their registers */
-        EMIT(x, MOV, at_gpr(x->slot_reg[i]), at_mem(AT_RSP, arguments + 8 * (i - 6), 8));
+    for (int i = 6; i < t->num_slots; i++) { /* after the trip counts left their registers */
+        x->slot_home[i] = arguments + 8 * (i - 6);
+        if (x->slot_reg[i] >= 0)
+            EMIT(x, MOV, at_gpr(x->slot_reg[i]), at_mem(AT_RSP, x->slot_home[i], 8));
+    }
+}
+
+/* The registers for pointers in memory hold none of these any more. */
+static void forget_reloads(at_x86 *x) {
+    for (int i = 0; i < AT_X86_RELOADS; i++) x->reload[i].slot = -1;
+}
+
+/* A register for a slot's pointer; loaded: with what it is. */
+static int pointer_register(at_x86 *x, int slot, bool loaded) {
+    if (x->slot_reg[slot] >= 0) return x->slot_reg[slot];
+    int at = 0;
+    for (int i = 1; i < AT_X86_RELOADS; i++)
+        if (x->reload[i].asked < x->reload[at].asked) at = i;
+    for (int i = 0; i < AT_X86_RELOADS; i++)
+        if (x->reload[i].slot == slot) at = i;
+    if (loaded && x->reload[at].slot != slot)
+        EMIT(x, MOV, at_gpr(x->reload[at].reg), at_mem(AT_RSP, x->slot_home[slot], 8));
+    x->reload[at].slot = slot;
+    x->reload[at].asked = ++x->asked;
+    return x->reload[at].reg;
+}
+
+int at_x86_pointer(at_x86 *x, int slot) { return pointer_register(x, slot, true); }
+
+at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes) {
+    const bool own = x->t->num_spilled && op->slot == at_tile_frame(x->t);
+    return at_mem(at_x86_pointer(x, op->slot), op->off * 4 + (own ? x->slot_home[op->slot] : 0),
+                  bytes);
 }
 
 static void epilogue(at_x86 *x, int frame) {
@@ -115,6 +166,7 @@ static void loop(at_x86 *x, int i, int depth, nest *n) {
         EMIT(x, MOV, counter(x, depth), at_gpr(AT_X86_SCRATCH));
     }
     x->scratch_now = 0;
+    forget_reloads(x);
     if (is_innermost(x->t, i)) at_asm_align(&x->code, 32);
     n->head = x->code.len;
 }
@@ -124,19 +176,23 @@ static void end(at_x86 *x, int depth, const nest *n) {
     at_asm_jump(&x->code, AT_X86_JNZ, n->head);
     if (n->skip_at >= 0) at_asm_patch(&x->code, n->skip_at);
     x->scratch_now = 0;
+    forget_reloads(x);
 }
 
 static void bump(at_x86 *x, const at_tile_op *op) {
-    int r = x->slot_reg[op->slot];
+    const bool in_memory = x->slot_reg[op->slot] < 0;
+    const at_x86_arg to =
+        in_memory ? at_mem(AT_RSP, x->slot_home[op->slot], 8) : at_gpr(x->slot_reg[op->slot]);
     int64_t bytes = op->bump * 4;
+    if (in_memory) forget_reloads(x);
     if (op->trip_arg >= 0) {
         EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));
         EMIT(x, IMUL, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH), at_imm(bytes));
-        EMIT(x, ADD, at_gpr(r), at_gpr(AT_X86_SCRATCH));
-    } else if (bytes >= INT32_MIN && bytes <= INT32_MAX) EMIT(x, ADD, at_gpr(r), at_imm(bytes));
+        EMIT(x, ADD, to, at_gpr(AT_X86_SCRATCH));
+    } else if (bytes >= INT32_MIN && bytes <= INT32_MAX) EMIT(x, ADD, to, at_imm(bytes));
     else {
         EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_imm(bytes));
-        EMIT(x, ADD, at_gpr(r), at_gpr(AT_X86_SCRATCH));
+        EMIT(x, ADD, to, at_gpr(AT_X86_SCRATCH));
     }
 }
 
@@ -166,21 +222,31 @@ static bool goes_on(const at_x86 *x, const at_tile_op *op) {
            (last->bump == 1 || x->product_reg >= 0);
 }
 
+/* A new pointer goes where it lives. */
+static void keep_pointer(at_x86 *x, int slot) {
+    if (x->slot_reg[slot] < 0)
+        EMIT(x, MOV, at_mem(AT_RSP, x->slot_home[slot], 8),
+             at_gpr(pointer_register(x, slot, false)));
+}
+
 /* Multiplied in the new pointer's own register, so that the entry stays to be looked at. */
 static void index_that_may_miss(at_x86 *x, const at_tile_op *op) {
-    at_x86_arg entry = at_gpr(AT_X86_SCRATCH), to = at_gpr(x->slot_reg[op->dst]);
+    at_x86_arg entry = at_gpr(AT_X86_SCRATCH);
     int counted = AT_X86_SCRATCH;
-    EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+    EMIT(x, MOVSXD, entry, at_x86_memory(x, op, 4));
+    const int base = at_x86_pointer(x, op->base), made = pointer_register(x, op->dst, false);
+    const at_x86_arg to = at_gpr(made);
     if (op->bump != 1) {
         EMIT(x, IMUL, to, entry, at_imm(op->bump));
-        counted = x->slot_reg[op->dst];
+        counted = made;
     }
-    EMIT(x, LEA, to, at_mem_floats(x->slot_reg[op->base], counted));
+    EMIT(x, LEA, to, at_mem_floats(base, counted));
     EMIT(x, TEST, entry, entry);
     EMIT(x, LEA, entry, at_x86_constant(8));
     const int first = (int)(at_tile_first_miss(x->t, op) - x->t->ops);
     *at_push(x->code.arena, &x->miss_patches) = (at_x86_patch){x->code.len - 4, x->code.len, first};
     EMIT(x, CMOVS, to, entry);
+    keep_pointer(x, op->dst);
 }
 
 static void index_entry(at_x86 *x, const at_tile_op *op) {
@@ -193,13 +259,15 @@ static void index_entry(at_x86 *x, const at_tile_op *op) {
     if (goes_on(x, op)) {
         divide(x, op->by / op[-1].by, op->most / op[-1].by);
     } else {
-        EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+        EMIT(x, MOVSXD, entry, at_x86_memory(x, op, 4));
         if (op->times != 1) EMIT(x, IMUL, entry, entry, at_imm(op->times));
         if (op->plus) EMIT(x, ADD, entry, at_imm(op->plus));
         divide(x, op->by, op->most);
     }
     if (op->bump != 1) EMIT(x, IMUL, at_gpr(digit), entry, at_imm(op->bump));
-    EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], digit));
+    const int base = at_x86_pointer(x, op->base);
+    EMIT(x, LEA, at_gpr(pointer_register(x, op->dst, false)), at_mem_floats(base, digit));
+    keep_pointer(x, op->dst);
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */
@@ -253,6 +321,8 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     nest nests[AT_X86_MAX_NEST];
     int depth = 0;
     if (nest_depth(t) > AT_X86_MAX_NEST) return false;
+    x.slot_reg = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
+    x.slot_home = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
     int frame = assign_homes(&x);
     prologue(&x, frame);
     if (set->begin) set->begin(&x);

@@ -8,6 +8,7 @@
 #include "codegen/x86/x86.h"
 
 #define AT_X86_MAX_NEST 16
+#define AT_X86_RELOADS 3 /* registers for pointers that lie in memory, where some do */
 #define AT_X86_SCRATCH AT_RAX
 #define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in targets.c */
 
@@ -41,7 +42,12 @@ struct at_x86 {
     at_asm code;
     const at_tile *t;
     const at_x86_set *set;
-    int slot_reg[AT_TILE_MAX_SLOTS];
+    int *slot_reg;  /* [slots]; -1: it lies in memory, */
+    int *slot_home; /* there from rsp; of the tile's own memory: where that begins */
+    struct {
+        int reg, slot, asked; /* which of them it holds (-1: none), and since when */
+    } reload[AT_X86_RELOADS];
+    int asked;
     int trip_home[AT_TILE_MAX_TRIPS]; /* offset from rsp */
     int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
     int counter_home[AT_X86_MAX_NEST];
@@ -69,9 +75,10 @@ struct at_x86 {
 
 static inline at_x86_arg at_x86_reg(const at_x86 *x, int r) { return at_vec(r, x->set->width); }
 
-static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, int bytes) {
-    return at_mem(x->slot_reg[op->slot], op->off * 4, bytes);
-}
+/* encode.c: the register of a slot's pointer, which is loaded where it lies in memory; good until
+ * two other pointers are asked for. Of an operation, what it reads or writes. */
+int at_x86_pointer(at_x86 *x, int slot);
+at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes);
 
 /* encode.c: an operation's constant as a memory operand, and, right behind the instruction that has
  * it and ends in so many bytes of immediate operands, where that is. */

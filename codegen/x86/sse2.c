@@ -78,7 +78,7 @@ static void store_apart(at_x86 *x, const at_tile_op *op) {
 }
 
 /* The second operand, of so many bytes in memory. */
-static at_x86_arg second(const at_x86 *x, const at_tile_op *op, int bytes) {
+static at_x86_arg second(at_x86 *x, const at_tile_op *op, int bytes) {
     if (op->mem == AT_MEM_CONST) return at_x86_constant(bytes);
     return op->mem ? at_x86_memory(x, op, bytes) : at_x86_reg(x, op->b);
 }

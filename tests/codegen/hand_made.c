@@ -9,7 +9,10 @@ maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_tr
                     .num_regs = target->regs,
                     .num_slots = num_slots,
                     .num_trips = num_trips};
-    for (int s = 0; s < num_slots; s++) m.t.slot_name[s] = "x", m.t.slot_written[s] = true;
+    m.t.slot_name = AT_NEW_ARRAY(a, const char *, num_slots + 1);
+    m.t.slot_is_list = AT_NEW_ARRAY(a, bool, num_slots + 1);
+    m.t.slot_written = AT_NEW_ARRAY(a, bool, num_slots + 1);
+    for (int s = 0; s <= num_slots; s++) m.t.slot_name[s] = "x", m.t.slot_written[s] = true;
     return m;
 }
 

@@ -18,6 +18,7 @@ typedef struct maker {
     int plus_now;
 } maker;
 
+/* One slot more than that has a name: for registers that are spilled. */
 maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_trips);
 at_tile_op *add_op(maker *m, int kind);
 /* The last slot but one is then an index list, the last a pointer made of it. */

@@ -128,7 +128,7 @@ static void run_statement(runner *r, const at_ir *n) {
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {
-    float *slots[AT_TILE_MAX_SLOTS];
+    float *slots[c->tile->num_slots + 1];
     long trips[AT_TILE_MAX_TRIPS];
     for (int i = 0; i < c->tile->num_slots; i++)
         slots[i] = (float *)base(r, c->slot_tensor[i]) + value_of(r, c->slot_at[i]);

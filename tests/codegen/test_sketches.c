@@ -138,6 +138,8 @@ static void operators(void **state) {
         {"tests/te/moments", "N=3,H=5,W=7,C=19"},
         {"tests/te/moments_first", "N=3,C=7,H=3,W=29"},
         {"tests/te/numbered_rows", "N=11,U=13,G=5"},
+        {"tests/te/many_inputs", "N=3,M=37"},
+        {"tests/te/values_used_again", "N=2,M=19"},
         {"tests/te/counted_rows", "V=7,E=19,D=13"},
         {"rotary", "B=2,T=3,H=2,D=44"},
         {"tests/te/pictures_beside", "H=5,W=19,C=3"},

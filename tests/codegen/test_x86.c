@@ -7,11 +7,11 @@
 #include "tests/codegen/support.h"
 #include "tests/kept_registers.h"
 
-enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = AT_TILE_MAX_SLOTS + AT_TILE_MAX_TRIPS };
+enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = 64, MAX_SLOTS = MAX_ARGS - AT_TILE_MAX_TRIPS };
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-/* Calls code with 18 arguments and known values in the registers a function must keep; what it left
+/* Calls code with 64 arguments and known values in the registers a function must keep; what it left
  * there goes to kept[]. In assembly since only there are those registers ours to fill. */
 void test_x86_call(const void *code, const long args[MAX_ARGS], long kept[6]);
 __asm__(".pushsection .text\n"
@@ -19,7 +19,7 @@ __asm__(".pushsection .text\n"
         "test_x86_call:\n" PUSH_KEPT "    push %rdx\n"
         "    mov %rdi, %rax\n"
         "    mov %rsi, %r10\n"
-        "    mov $17, %ecx\n"
+        "    mov $63, %ecx\n"
         "1:  push (%r10,%rcx,8)\n"
         "    dec %ecx\n"
         "    cmp $5, %ecx\n"
@@ -37,11 +37,11 @@ __asm__(".pushsection .text\n"
         "    mov $105, %r14\n"
         "    mov $106, %r15\n"
         "    call *%rax\n"
-        "    add $96, %rsp\n"
+        "    add $464, %rsp\n"
         "    pop %rdx\n" STORE_KEPT POP_KEPT "    ret\n"
         ".size test_x86_call, . - test_x86_call\n"
         ".popsection\n");
-_Static_assert(MAX_ARGS == 18, "test_x86_call passes 18");
+_Static_assert(MAX_ARGS == 64, "test_x86_call passes 64");
 
 static void skip_without(const at_target *target) {
     if (cpu_has(target)) return;
@@ -94,9 +94,9 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
         int body;
         int64_t left;
     } nest[32];
-    int64_t at[AT_TILE_MAX_SLOTS] = {0};
-    int depth = 0, operand[AT_TILE_MAX_SLOTS]; /* a pointer made inside is into that of its base */
-    for (int s = 0; s < AT_TILE_MAX_SLOTS; s++) operand[s] = s;
+    int64_t at[MAX_SLOTS] = {0};
+    int depth = 0, operand[MAX_SLOTS]; /* a pointer made inside is into that of its base */
+    for (int s = 0; s < MAX_SLOTS; s++) operand[s] = s;
     for (int s = 0; s < t->num_slots; s++) of[s] = (extent){INT64_MAX, INT64_MIN};
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
@@ -132,7 +132,7 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
                       1);
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
-            if (operand[op->slot] >= 0)
+            if (operand[op->slot] >= 0 && op->slot < at_tile_frame(t))
                 reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
         }
     }
@@ -176,9 +176,9 @@ static const void *executable(const at_tile *t, size_t *map_bytes) {
  */
 static void compare_call(const at_tile *t, const void *code, const long *trips, where w,
                          const char *what) {
-    extent of[AT_TILE_MAX_SLOTS];
-    operand mine[AT_TILE_MAX_SLOTS], theirs[AT_TILE_MAX_SLOTS];
-    float *slots[AT_TILE_MAX_SLOTS];
+    extent of[MAX_SLOTS];
+    operand mine[MAX_SLOTS], theirs[MAX_SLOTS];
+    float *slots[MAX_SLOTS];
     long args[MAX_ARGS] = {0}, kept[6];
     find_extents(t, trips, of);
     for (int s = 0; s < t->num_slots; s++) {
@@ -412,6 +412,50 @@ static void most_arguments(at_arena *a, const at_target *target) {
     compare_tile(a, finish(&m), "most_arguments");
 }
 
+/* More pointers than registers hold, and registers that lie in memory: passed ones in loops of both
+ * kinds, bumped by much and by little, and ones that lists make. */
+static void more_pointers_than_registers(at_arena *a, const at_target *target) {
+    static const int64_t strides[] = {1, 3, -2};
+    for (int i = 0, num_slots = 13; num_slots < MAX_SLOTS; num_slots += 15, i++) {
+        entries_miss = i % 2;
+        maker m = start_tile(a, target, num_slots, AT_TILE_MAX_TRIPS);
+        const int lanes = m.t.lanes, list = num_slots - 5, own = num_slots;
+        m.t.num_slots -= 4;
+        m.t.num_pointers = 4;
+        m.t.num_spilled = 3;
+        m.t.slot_is_list[list] = true;
+        add_op(&m, AT_T_CONST)->dst = 3;
+        add_loop(&m, 2, 3);
+        add_loop(&m, 2, -1);
+        for (int s = 0; s < list; s++) {
+            add_move(&m, AT_T_LOAD, 0, s, s - 2, lanes);
+            add_move(&m, AT_T_STORE, 0, own, s % 3 * lanes, lanes);
+            add_move(&m, AT_T_BCAST, 1, (s + 1) % list, 3, 1);
+            add_move(&m, AT_T_LOAD, 2, (s + 5) % list, 0, lanes);
+            add_move(&m, AT_T_LOAD, 3, own, s % 3 * lanes, lanes);
+            add_arithmetic(&m, AT_T_ADD, 2, 3, 2);
+            add_move(&m, AT_T_STORE, 2, s, 0, lanes);
+            add_bump(&m, s, s % 2 ? lanes : -lanes, -1);
+        }
+        for (int k = 0; k < 8; k++) {
+            at_tile_op *op = add_index(&m, (k * 5) % list, k, strides[k % 3]);
+            op->dst = (int16_t)(num_slots - 4 + k % 4);
+            op->slot = (int16_t)list;
+            op->may_miss = k % 2;
+            const int made = op->dst;
+            if (k == 2 && !entries_miss) add_digit(&m, 2, 1, 0, 6);
+            add_move(&m, AT_T_BCAST, 1, made, 2, 1);
+            add_move(&m, AT_T_STORE, 1, k % list, 9 + k, 1);
+        }
+        add_op(&m, AT_T_END);
+        for (int s = 0; s < list; s++) add_bump(&m, s, s % 3 - 1, 4);
+        add_op(&m, AT_T_END);
+        for (int s = 0; s < list; s++) add_move(&m, AT_T_STORE, 3, s, 7, 1);
+        compare_tile(a, finish(&m), at_format(a, "%d pointers", num_slots));
+    }
+    entries_miss = false;
+}
+
 /* Columns that a list names, of a number known at run time, at strides of one and more. */
 static void listed_columns(at_arena *a, const at_target *target) {
     static const int64_t strides[] = {1, 3, -2, 37};
@@ -590,6 +634,7 @@ static void hand_made_run(const at_target *target) {
     every_spread(a, target);
     every_pick(a, target);
     every_store_apart(a, target);
+    more_pointers_than_registers(a, target);
     listed_columns(a, target);
     entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);
