@@ -20,10 +20,14 @@ static void add_hoists(naive *m, at_text *out, int axis) {
     }
 }
 
-static void open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end) {
+static void open_axis(naive *m, at_text *out, int axis, const char *begin, const char *end) {
     const char *name = naive_axis_name(m, axis);
     indent(out, axis + 1);
     at_text_addf(out, "for (long i_%s = %s; i_%s < %s; i_%s++) {\n", name, begin, name, end, name);
+}
+
+static void open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end) {
+    open_axis(m, out, axis, begin, end);
     add_hoists(m, out, axis);
 }
 
@@ -119,7 +123,6 @@ static void emit_loops(naive *m, at_text *out, nest kind, int from, int to, cons
 /* Index arithmetic that bounds need is put into the heads of the loops around. */
 static void hoist_bounds(naive *m) {
     const at_tensor *t = naive_stage(m);
-    m->hoists.len = 0;
     for (int i = 0; i < axes_of(t); i++) {
         if (!t->axes[i].begin) continue;
         naive_value(m, t->axes[i].begin, i - 1);
@@ -127,12 +130,79 @@ static void hoist_bounds(naive *m) {
     }
 }
 
+/* The axis along which the stage in hand is a running sum, whose terms are each added once; -1. */
+static int runs_along(const naive *m, nest kind) {
+    const at_tensor *t = naive_stage(m);
+    const int axis = naive_runs(m) ? at_running_axis(t) : -1;
+    return kind == NEST_LINEAR && axis >= 0 && naive_is_summed(m, m->stage, axis) ? -1 : axis;
+}
+
+static void open_braces(at_text *out, int depth, const char *condition) {
+    indent(out, depth);
+    at_text_addf(out, "if (%s) {\n", condition);
+}
+
+static void close_braces(at_text *out, int depth) {
+    indent(out, depth);
+    at_text_add(out, "}\n");
+}
+
+/* The terms of a running sum up to the one in hand once more: where some of them have become so
+ * small beside the largest that they are lost; else the one in hand alone may be. */
+static void emit_judgement(naive *m, at_text *out, const nest_text *text) {
+    const at_tensor *t = naive_stage(m);
+    const int spatial = t->num_axes;
+    open_braces(out, spatial + 2, text->again_if);
+    open_braces(out, spatial + 3, "most > 2 * judged");
+    indent(out, spatial + 4);
+    at_text_add(out, "lost = 0, judged = most;\n");
+    emit_loops(m, out, NEST_LIMITED, spatial, spatial + 1, text->again);
+    indent(out, spatial + 3);
+    at_text_add(out, "} else {\n");
+    at_text_add(out, text->again);
+    close_braces(out, spatial + 3);
+    close_braces(out, spatial + 2);
+}
+
+/* All of the stage in hand, a running sum: a loop along that axis stands inside all others, and
+ * takes in a term in each of its turns. */
+static void emit_running(naive *m, at_text *out, nest kind, const nest_text *text, int along) {
+    const at_tensor *t = naive_stage(m);
+    const int spatial = t->num_axes, lag = at_running_lag(t);
+    const char *name = naive_axis_name(m, along);
+    int depth = 0;
+    for (int axis = 0; axis < spatial; axis++) {
+        if (axis == along || (kind == NEST_LINEAR && naive_is_summed(m, m->stage, axis))) continue;
+        open_axis(m, out, axis, "0", naive_number(m, m->extents[m->stage][axis]));
+        if (axis < along) add_hoists(m, out, axis);
+        depth++;
+    }
+    at_text_add(out, text->start);
+    open_axis(m, out, along, "0", naive_number(m, m->extents[m->stage][along]));
+    for (int axis = along; axis < spatial; axis++) add_hoists(m, out, axis);
+    indent(out, spatial + 1);
+    at_text_addf(out, "const long i_%s = i_%s - %d;\n", naive_axis_name(m, spatial), name, lag);
+    open_braces(out, spatial + 1, at_format(m->arena, "i_%s >= %d", name, lag));
+    add_hoists(m, out, spatial);
+    at_text_add(out, text->term);
+    if (text->again) emit_judgement(m, out, text);
+    close_braces(out, spatial + 1);
+    at_text_add(out, text->result);
+    for (; depth >= 0; depth--) close_braces(out, depth + 1);
+}
+
 /* All of the stage in hand, in its axes from `from` on: its steps are loops around. */
 static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int from) {
     const at_tensor *t = naive_stage(m);
     int total = axes_of(t), spatial = t->num_axes;
-    hoist_bounds(m);
+    const int along = runs_along(m, kind);
+    m->hoists.len = 0;
+    if (along < 0 || (kind == NEST_LIMITED && t->reduction == AT_REDUCE_SUM)) hoist_bounds(m);
     nest_text text = texts_of(m, kind, body);
+    if (along >= 0) {
+        emit_running(m, out, kind, &text, along);
+        return;
+    }
     for (int axis = 0; axis < from; axis++) add_hoists(m, out, axis);
     if (!t->num_reduce) {
         emit_loops(m, out, kind, from, spatial, text.term);

@@ -52,6 +52,12 @@ typedef struct nest_text {
     const char *start, *term, *again_if, *again, *result;
 } nest_text;
 
+/* Is the stage in hand a running sum, whose terms are each added once? */
+static inline bool naive_runs(const naive *m) {
+    const at_tensor *t = naive_stage(m);
+    return !at_tensor_goes_in_steps(t) && at_running_axis(t) >= 0;
+}
+
 /* Samples of the error that a stage which reads itself, or is of a cycle, keeps beside each
  * element, in D_NAME; where it is exact, none. */
 enum { NAIVE_SAMPLES = 8 };

@@ -491,6 +491,19 @@ static void store_reduced(block *b, at_expr *const *own) {
     store(b, own, "s", "e");
 }
 
+/* What the result of a running sum changes is as the terms left it where the next one comes. */
+static void begin_result(block *b, bool chooses) {
+    if (!naive_runs(b->m)) return;
+    line(b, "const double e_of_terms = e;");
+    if (chooses) line(b, "const double sure_of_terms = sure;");
+}
+
+static void end_result(block *b, bool chooses) {
+    if (!naive_runs(b->m)) return;
+    line(b, "e = e_of_terms;");
+    if (chooses) line(b, "sure = sure_of_terms;");
+}
+
 /* A sum: the terms, once more those that are lost, and the result. */
 static void add_up(naive *m, const at_expr *body, pair x, block *head, block *term, block *result,
                    nest_text *out) {
@@ -498,6 +511,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *head, block *te
     block again = {.m = m, .depth = term->depth};
     line(head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");
     line(head, "double least = 1e300, most = 0, lost = 0;");
+    if (naive_runs(m)) line(head, "double judged = 0; /* as `most` was when all were */");
     line(term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
     line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
     line(term, "if (square > most) most = square;");
@@ -538,6 +552,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
         out.result = taken(&result);
         return out;
     }
+    begin_result(&result, side);
     if (side) {
         const char *nothing = at_reduction_start_c(t->reduction);
         line(&head, at_format(m->arena, "double s = %s, e = 0, best = s, sure = s, unsure = -s;",
@@ -554,6 +569,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
         add_up(m, body, x, &head, &term, &result, &out);
     }
     store_reduced(&result, own);
+    end_result(&result, side);
     out.start = taken(&head);
     out.term = taken(&term);
     out.result = taken(&result);

@@ -106,6 +106,30 @@ static void test_recurrences(void **state) {
                "recurrences");
 }
 
+/* Running sums and the like, along either axis, with the term at hand and without it; by terms of
+ * which indices are worked out outside of the loop. Each term is taken in once. */
+static void test_running_sums(void **state) {
+    (void)state;
+    static const char text[] = "x[N, K] : input\n"
+                               "w[N + K] : input\n"
+                               "a[i:N, j:K] = sum(k:0..i + 1) x[k, j]\n"
+                               "b[i:N, j:K] = prod(k:0..j) x[i, k]\n"
+                               "c[i:N, j:K] = max(k:0..1 + i) x[k, K - 1 - j]*2 - w[k/2 + j%3]\n"
+                               "d[i:N] = min(k:0..i) x[k, 1]\n"
+                               "e[i:N, j:K, h:3] = sum(k:0..j + 1) x[i, k]*w[i*2/3 + h]\n";
+    check_text(text, "running sums");
+    fixture f;
+    at_text source = {0};
+    int64_t bytes;
+    fixture_sizes(&f, "N=6, K=7");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    assert_ok(&f, at_compute_reference_c(f.arena, f.compute, f.values, "reference", &source, &bytes,
+                                         &f.err));
+    assert_null(strstr(source.data, "i_k++"));
+    at_text_free(&source);
+    fixture_close(&f);
+}
+
 /* Stages that read each other: within a step and across steps, along two axes, a batch before the
  * steps, by a sum that reads itself or what is above the diagonal, with others between. */
 static void test_cycles(void **state) {
@@ -244,6 +268,38 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = max(s[i], 0)", 0, 0,
                 sqrt(5 + 8.5));
     check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = max(s[i], 100)", 0, 100, 0);
+}
+
+/* Of a running sum they are those of a sum whose terms are added again for each element: with
+ * numbers that make others too small to count, before and behind them. */
+static void limits_of_running_sums(void **state) {
+    (void)state;
+    static const char *const forms[] = {
+        "sum(k:0..%si + 1) x[k, j]*0.3", "sum(k:0..%si) x[k, j]", "prod(k:0..%si + 1) x[k, j]*0.3",
+        "max(k:0..%si + 1) x[k, j]*0.3", "min(k:0..%si + 1) x[k, j]*0.3 < 1 ? x[k, 0] : inf"};
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        float *value[2], *limit[2];
+        fixture f[2];
+        int64_t n = 0;
+        for (int again = 0; again < 2; again++) {
+            fixture *g = &f[again];
+            fixture_sizes(g, "N=40, K=3");
+            char text[200], sum[100];
+            snprintf(sum, sizeof sum, forms[form], again ? "0 + " : "");
+            snprintf(text, sizeof text, "x[N, K] : input\no[i:N, j:K] = %s", sum);
+            assert_ok(g, at_compute_parse(g->arena, &g->symbols, text, "c", &g->compute, &g->err));
+            fixture_fill(g, 3);
+            for (int i = 7; i < 40; i += 9) g->data[0].f[3 * i] = (float)(1 << 20) * (float)(i * i);
+            for (int i = 2; i < 40; i += 5) g->data[0].f[3 * i + 1] = 0x1p-12f;
+            run_limits(g, &value[again], &limit[again], &n);
+        }
+        for (int64_t i = 0; i < n; i++)
+            if (value[0][i] != value[1][i] || limit[0][i] != limit[1][i])
+                fail_msg("%s, element %d: %.9g +- %.9g, not %.9g +- %.9g", forms[form], (int)i,
+                         (double)value[0][i], (double)limit[0][i], (double)value[1][i],
+                         (double)limit[1][i]);
+        for (int again = 0; again < 2; again++) fixture_close(&f[again]);
+    }
 }
 
 /* What is kept of a stage that reads itself are samples of the error: four times their root of the
@@ -507,6 +563,7 @@ int main(void) {
         cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
         cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
         cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_running_sums),   cmocka_unit_test(limits_of_running_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
