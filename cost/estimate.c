@@ -132,7 +132,7 @@ static void keep_in_registers(at_estimator *e, int tensor, const est_leaf *end) 
 /* Where rows of registers go from one border to the other, terms that count in some of them only
  * are each lowered by itself. */
 static void find_peeled(const est_terms *s, est_leaf *x) {
-    for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+    for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         bool is_whole = false;
         for (int i = x->root; i < x->num_loops && b->fewer[0].number > 0; i++)
             is_whole |= x->loop[i].axis == b->axis && x->loop[i].ann == AT_ANN_UNROLL &&

@@ -65,15 +65,28 @@ typedef struct est_access {
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
 
+/* Places along an axis that conditions are asked at: all of a short one; of a long one those near
+ * its ends, and some between that stand for their neighbours. */
+typedef struct est_places {
+    int num;
+    int64_t *at;    /* [num], upwards */
+    double *number; /* [num] of places that it stands for, itself included */
+} est_places;
+
 /* Where a stage's terms count along one of its axes. */
-enum { MAX_BORDERS = 4, EST_FEWER = 2 };
+enum { MAX_BORDERS = 4, EST_FEWER = 2, EST_WIDTHS = 16 };
 typedef struct est_border {
     int axis;
-    uint32_t asked;     /* bits: axes that the conditions along it are of */
-    int64_t num, terms; /* places along it; combinations of what is summed over */
-    bool *holds;        /* [num][terms] does it count there, wherever on the other axes? */
-    float *share;       /* [num + 1] by the width of blocks: those of (block, term) with any; 0: not
-                           known yet */
+    uint32_t asked;    /* bits: axes that the conditions along it are of */
+    int64_t num;       /* places along it */
+    est_places places; /* of these, those asked */
+    int terms;         /* combinations of what is summed over that were asked */
+    double *number;    /* [terms] of combinations that each stands for */
+    bool *holds;       /* [places][terms] does it count there, wherever on the other axes? */
+    struct {
+        int64_t width; /* of blocks; 0: none is kept here */
+        double share;  /* of (block, term), those with any */
+    } kept[EST_WIDTHS];
     struct {
         double number,
             size;       /* of the places; of the terms that count elsewhere, that count there */
@@ -88,7 +101,7 @@ typedef struct est_terms {
     const int64_t *extent;        /* of the stage's axes and of what it sums over */
     int64_t *sizes;               /* of those that may be asked: values */
     double share;                 /* of the terms that count */
-    est_border borders[MAX_BORDERS];
+    est_border *borders;          /* [MAX_BORDERS] */
     int num_borders;
 } est_terms;
 
@@ -290,7 +303,7 @@ void est_find_sizes(const at_expr *e, int most, int *sizes, int *num);
 bool est_is_conditional(const est_stage *stages, const at_program *p, int tensor);
 const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x);
 /* Share of blocks that wide, with each term, in which any counts. */
-double est_share_along(const est_border *b, double width);
+double est_share_along(est_border *b, double width);
 
 /* estimate_leaf.c: sets e->leaf: all leaves of the kernel that are no initialisation, in order;
  * false: too many of something. */

@@ -92,103 +92,190 @@ static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, co
     return true;
 }
 
+/* The places of an axis, `most` at most: 3 or more. */
+static est_places places_of(at_arena *a, int64_t extent, int most) {
+    const bool all = extent <= most;
+    const int ends = all ? 0 : most < 4 ? 1 : most / 4, between = most - 2 * ends;
+    est_places p = {.num = all ? (int)extent : most};
+    p.at = AT_NEW_ARRAY(a, int64_t, p.num);
+    p.number = AT_NEW_ARRAY(a, double, p.num);
+    for (int i = 0; i < p.num; i++) {
+        const bool is_between = !all && i >= ends && i < most - ends;
+        const int64_t middle = extent - 2 * ends, from = ends + middle * (i - ends) / between,
+                      to = ends + middle * (i - ends + 1) / between;
+        p.at[i] = all || i < ends ? i : is_between ? from + (to - from) / 2 : extent - most + i;
+        p.number[i] = is_between ? (double)(to - from) : 1;
+    }
+    return p;
+}
+
+/* How many places of each axis in `axes` are asked, so that these are few points together; 0: there
+ * are too many axes. */
+static int most_places(const int64_t *extent, int n, uint32_t axes) {
+    enum { POINTS = 1024, LEAST = 3 };
+    for (int most = POINTS; most >= LEAST; most = most > 8 ? most * 7 / 8 : most - 1) {
+        int64_t points = 1;
+        for (int i = 0; i < n && points <= POINTS; i++)
+            if (axes >> i & 1) points *= extent[i] < most ? extent[i] : most;
+        if (points <= POINTS) return most;
+    }
+    return 0;
+}
+
 /* Room for what is asked along each axis of the stage's own, beside so many terms. */
 static void begin_borders(at_arena *a, est_terms *s, uint32_t axes, int num_axes,
-                          const int64_t *extent, int64_t terms) {
+                          const int64_t *extent, const est_places *places, int terms,
+                          double *number) {
     for (int i = 0; i < num_axes && s->num_borders < MAX_BORDERS; i++) {
         if (!(axes >> i & 1)) continue;
         est_border *b = &s->borders[s->num_borders++];
-        *b = (est_border){.axis = i, .asked = axes, .num = extent[i], .terms = terms};
-        b->holds = AT_NEW_ARRAY(a, bool, b->num *terms);
-        b->share = AT_NEW_ARRAY(a, float, b->num + 1);
+        *b = (est_border){.axis = i,
+                          .asked = axes,
+                          .num = extent[i],
+                          .places = places[i],
+                          .terms = terms,
+                          .number = number};
+        b->holds = AT_NEW_ARRAY(a, bool, places[i].num *terms);
     }
 }
 
-static int64_t terms_at(const est_border *b, int64_t place) {
-    int64_t n = 0;
-    for (int64_t term = 0; term < b->terms; term++) n += b->holds[place * b->terms + term];
+static double terms_at(const est_border *b, int place) {
+    double n = 0;
+    for (int term = 0; term < b->terms; term++)
+        if (b->holds[place * b->terms + term]) n += b->number[term];
     return n;
 }
 
+typedef struct counted { /* terms that count at a place */
+    double terms, places;
+} counted;
+
 static int upwards(const void *x, const void *y) {
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    double a = ((const counted *)x)->terms, b = ((const counted *)y)->terms;
     return (a > b) - (a < b);
 }
 
 /* Places where fewer terms count: the two numbers of them that most places have. */
 static void find_fewer(at_arena *a, est_border *b) {
-    int64_t *terms = AT_NEW_ARRAY(a, int64_t, b->num), most, places[EST_FEWER] = {0};
-    for (int64_t i = 0; i < b->num; i++) terms[i] = terms_at(b, i);
-    qsort(terms, (size_t)b->num, sizeof *terms, upwards);
-    most = terms[b->num - 1];
-    for (int64_t i = 0, end; i < b->num; i = end) {
+    const int n = b->places.num;
+    counted *at = AT_NEW_ARRAY(a, counted, n);
+    double places[EST_FEWER] = {0};
+    for (int i = 0; i < n; i++) at[i] = (counted){terms_at(b, i), b->places.number[i]};
+    qsort(at, (size_t)n, sizeof *at, upwards);
+    const double most = at[n - 1].terms;
+    for (int i = 0, end; i < n; i = end) {
+        double here = 0;
         int k = EST_FEWER;
-        for (end = i; end < b->num && terms[end] == terms[i];) end++;
-        if (terms[i] == 0 || terms[i] == most) continue;
-        while (k > 0 && places[k - 1] < end - i) k--;
+        for (end = i; end < n && at[end].terms == at[i].terms; end++) here += at[end].places;
+        if (at[i].terms == 0 || at[i].terms == most) continue;
+        while (k > 0 && places[k - 1] < here) k--;
         for (int m = EST_FEWER - 1; m > k; m--)
             places[m] = places[m - 1], b->fewer[m] = b->fewer[m - 1];
         if (k == EST_FEWER) continue;
-        places[k] = end - i;
-        b->fewer[k].number = (double)places[k] / (double)b->num;
-        b->fewer[k].size = (double)terms[i] / (double)most;
+        places[k] = here;
+        b->fewer[k].number = here / (double)b->num;
+        b->fewer[k].size = at[i].terms / most;
     }
 }
 
-double est_share_along(const est_border *b, double width) {
-    int64_t w = width < (double)b->num ? (int64_t)width : b->num, some = 0;
+/* In how many blocks of width w, one behind the other from place i on and alike, how many terms
+ * count; *i: the first place of another one. */
+static double blocks_from(const est_border *b, int64_t w, int *i, double *terms) {
+    const int64_t block = b->places.at[*i] / w;
+    const int first = *i;
+    double places = 0;
+    for (; *i < b->places.num && b->places.at[*i] / w == block; ++*i)
+        places += b->places.number[*i];
+    *terms = 0;
+    for (int term = 0; term < b->terms; term++) {
+        bool any = false;
+        for (int k = first; k < *i && !any; k++) any = b->holds[k * b->terms + term];
+        if (any) *terms += b->number[term];
+    }
+    return est_max(1, places / (double)w);
+}
+
+double est_share_along(est_border *b, double width) {
+    int64_t w = width < (double)b->num ? (int64_t)width : b->num;
     if (w < 1) w = 1;
-    if (b->share[w] > 0) return (double)b->share[w];
-    int64_t blocks = (b->num + w - 1) / w;
-    for (int64_t k = 0; k < blocks; k++)
-        for (int64_t term = 0; term < b->terms; term++) {
-            bool any = false;
-            for (int64_t i = k * w; i < (k + 1) * w && i < b->num && !any; i++)
-                any = b->holds[i * b->terms + term];
-            some += any;
-        }
-    b->share[w] = (float)est_max((double)some, 1) / (float)(blocks * b->terms);
-    return (double)b->share[w];
+    const int place = (int)(w % EST_WIDTHS);
+    if (b->kept[place].width == w) return b->kept[place].share;
+    double some = 0, blocks = 0, all = 0;
+    for (int i = 0; i < b->places.num;) {
+        double terms, n = blocks_from(b, w, &i, &terms);
+        blocks += n;
+        some += n * terms;
+    }
+    for (int term = 0; term < b->terms; term++) all += b->number[term];
+    b->kept[place].width = w;
+    return b->kept[place].share = (double)((float)est_max(some, 1) / (float)(blocks * all));
+}
+
+/* Points that are gone through, the first axis first. */
+typedef struct points {
+    int n; /* axes */
+    uint32_t axes;
+    const est_places *places;
+    int at[32];
+    int64_t axis[32];
+} points;
+
+static double number_at(const points *x, int from, int to) {
+    double n = 1;
+    for (int i = from; i < to; i++)
+        if (x->axes >> i & 1) n *= x->places[i].number[x->at[i]];
+    return n;
+}
+
+/* false: that was the last. */
+static bool next_point(points *x) {
+    for (int i = 0; i < x->n; i++) {
+        if (!(x->axes >> i & 1)) continue;
+        x->at[i] = x->at[i] + 1 < x->places[i].num ? x->at[i] + 1 : 0;
+        x->axis[i] = x->places[i].at[x->at[i]];
+        if (x->at[i]) return true;
+    }
+    return false;
 }
 
 /* The share of one group's terms that count, and where. false: that takes too long. */
 static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, uint32_t axes,
                        bool is_only, const uint32_t *of, int *left, est_terms *s) {
-    enum { MOST = 1 << 20 };
-    int64_t axis[32] = {0}, all = 0, good = 0, terms = 1;
     const int own = x->stage->num_axes, n = own + x->stage->num_reduce, first = s->num_borders;
     const int64_t *extent = p->extents[x->node->tensor];
-    double points = 1;
+    const int most = most_places(extent, n, axes);
+    est_places places[32] = {{0}};
+    int terms = 1;
+    double all = 0, good = 0;
+    if (!most) return true;
     for (int i = 0; i < n; i++) {
-        if (axes >> i & 1) points *= (double)extent[i];
-        if ((axes >> i & 1) && extent[i] < 1) return true;
-        if ((axes >> i & 1) && i >= own && points <= MOST) terms *= extent[i];
+        if (!(axes >> i & 1)) continue;
+        if (extent[i] < 1) return true;
+        places[i] = places_of(arena, extent[i], most);
+        if (i >= own) terms *= places[i].num;
     }
-    if (points > MOST) return true;
-    begin_borders(arena, s, axes, own, extent, terms);
-    while (*left >= 0) {
-        bool good_one = holds(p, x->stage->body, axis, of, is_only ? ALL_GROUPS : axes, left);
-        int64_t term = 0;
-        int i = 0;
-        all++;
-        good += good_one;
-        for (int k = own; k < n && good_one; k++)
-            if (axes >> k & 1) term = term * extent[k] + axis[k];
-        for (est_border *b = s->borders + first; b < s->borders + s->num_borders && good_one; b++)
-            b->holds[axis[b->axis] * b->terms + term] = true;
-        for (; i < n; i++) {
-            if (!(axes >> i & 1)) continue;
-            if (++axis[i] < extent[i]) break;
-            axis[i] = 0;
-        }
-        if (i == n) {
-            s->share *= (double)good / (double)all;
-            for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
-                find_fewer(arena, b);
-            return true;
-        }
-    }
-    return false;
+    double *number = AT_NEW_ARRAY(arena, double, terms);
+    begin_borders(arena, s, axes, own, extent, places, terms, number);
+    points at = {.n = n, .axes = axes, .places = places};
+    do {
+        if (*left < 0) return false;
+        const bool holds_here =
+            holds(p, x->stage->body, at.axis, of, is_only ? ALL_GROUPS : axes, left);
+        const double of_term = number_at(&at, own, n), here = of_term * number_at(&at, 0, own);
+        int term = 0;
+        for (int k = own; k < n; k++)
+            if (axes >> k & 1) term = term * places[k].num + at.at[k];
+        number[term] = of_term;
+        all += here;
+        if (!holds_here) continue;
+        good += here;
+        for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
+            b->holds[at.at[b->axis] * b->terms + term] = true;
+    } while (next_point(&at));
+    s->share *= good / all;
+    for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
+        find_fewer(arena, b);
+    return true;
 }
 
 static void count_terms(at_arena *arena, const at_program *p, const est_leaf *x, est_terms *s) {
@@ -201,6 +288,7 @@ static void count_terms(at_arena *arena, const at_program *p, const est_leaf *x,
     if (!g.are_apart && g.num) g = (groups){.axes = {all}, .num = 1};
     s->share = 1;
     s->num_borders = 0;
+    s->borders = AT_NEW_ARRAY(arena, est_border, MAX_BORDERS);
     for (int i = 0; i < g.num; i++)
         if (!find_share(arena, p, x, g.axes[i], g.num == 1, of, &left, s)) {
             s->share = 1;

@@ -56,7 +56,7 @@ static void add_tail(const est_leaf *x, int axis, touched *t) {
 
 /* Places along an axis where fewer terms count, in a loop that goes from one to the next. */
 static void add_borders(const est_terms *s, const est_leaf *x, touched *t) {
-    for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+    for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         int loops = 0, loop = 0;
         for (int i = 0; i < x->num_loops; i++)
             if (x->loop[i].axis == b->axis) loop = i, loops++;
@@ -183,7 +183,7 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
 static double share_of_turns(const est_leaf *x, const est_access *a, int once) {
     const est_terms *s = x->terms;
     double share = 1;
-    for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+    for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         double width = 1;
         for (int i = once; i < x->num_loops; i++)
             if (x->loop[i].axis == b->axis && !(a->moves >> i & 1)) width *= x->loop[i].turns;

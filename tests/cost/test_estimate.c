@@ -85,8 +85,52 @@ static void blocks_of_a_sum(void **state) {
     at_arena_free(a);
 }
 
+/* Which terms count is asked at few places however long the axes are: an estimate takes as much
+ * room for a thousand times as many, and so as many steps, and the time that comes out is a
+ * thousand times as long. */
+static void long_axes(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *sizes[2], *compute, *tree;
+    } cases[] = {
+        {"a sum in parts",
+         {"K=1999 k0=8 k1=250 J=16", "K=1999999 k0=8 k1=250000 J=16"},
+         "x[K] : input\ny[K, J] : input\n"
+         "p[j:J, r:k0] = sum(t:k1) (r*k1 + t < K ? x[r*k1 + t]*y[r*k1 + t, j] : 0)\n"
+         "o[j:J] = sum(r:k0) p[j, r]\n",
+         "r, t, j:vec =>\n    @p = j, r // t\nr, j:vec =>\n    @o = j // r\n"},
+        {"padding",
+         {"H=2000 W=16", "H=2000000 W=16"},
+         "x[H, W] : input\nw[7] : input\n"
+         "o[h:H, v:W] = sum(k:7) (h + k >= 3 && h + k < H + 3 ? x[h + k - 3, v] : 0)*w[k]\n",
+         "h, k:unroll, v:vec =>\n    @o = h, v // k\n"},
+        {"a diagonal",
+         {"N=1500", "N=1500000"},
+         "x[N] : input\ny[N] : input\n"
+         "o[i:N] = sum(k:N) (k <= i ? x[k] : 0)*y[k]\n",
+         "i, k =>\n    @o = i // k\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t bytes[2];
+        double ns[2];
+        for (int k = 0; k < 2; k++) {
+            at_arena *a = at_arena_new();
+            const program of = {cases[i].name, cases[i].sizes[k], cases[i].compute, cases[i].tree};
+            ns[k] = estimate_of(a, &of).sums_ns;
+            bytes[k] = at_arena_used(a);
+            at_arena_free(a);
+        }
+        const double times = i == 2 ? 1e6 : 1e3;
+        if (bytes[1] > 1.1 * (double)bytes[0] || ns[1] < 0.9 * times * ns[0] ||
+            ns[1] > 1.1 * times * ns[0])
+            fail_msg("%s: %zu and %zu bytes, %g and %g ns", cases[i].name, bytes[0], bytes[1],
+                     ns[0], ns[1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(read_through),
-                                       cmocka_unit_test(blocks_of_a_sum)};
+                                       cmocka_unit_test(blocks_of_a_sum),
+                                       cmocka_unit_test(long_axes)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
