@@ -1,7 +1,6 @@
 /* cli/cmd_list.c: templates and tuners, from their registries. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "cli/operator.h"
 #include "templates/task.h"
 #include "tuners/tuners.h"
 

@@ -1,10 +1,8 @@
 /* cli/cmd_tune.c: the main job: what the engine finds, shown while it goes on and at the end. */
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/operator.h"
 #include "cli/set_report.h"
 #include "remote/remote.h"
-#include "cli/workload.h"
 
 #include <string.h>
 
@@ -63,55 +61,80 @@ static at_status tune(at_tuning *t, const at_options *o, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
-static at_status tune_task(const at_options *o, at_set_result *result, at_error *err) {
+/* result NULL: it is the only task. problem: whose way it is, from 0. */
+static at_status tune_task(const at_options *o, int problem, at_set_result *result, at_error *err) {
     at_tuning t;
     at_error late;
     at_status status = tune(&t, o, err);
-    if (result && t.known) at_set_result_add(result, &t, o->count);
+    if (result && t.known) at_set_result_add(result, problem, &t);
     at_status closed = at_tuning_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;
 }
 
 /* ---- several tasks --------------------------------------------------------------------------- */
 
+/* The ways of all problems, one after the other. */
+typedef struct set {
+    const at_options *of;
+    at_set_result result; /* its problems are what is tuned */
+    at_options *tasks;    /* [n] as if each were all that is asked for */
+    int *problem;         /* [n] */
+    int n;
+} set;
+
+static void make_tasks(set *s) {
+    const at_set_result *r = &s->result;
+    for (int p = 0; p < r->num_problems; p++) s->n += r->problems[p].num_ways;
+    s->tasks = AT_NEW_ARRAY(r->arena, at_options, s->n);
+    s->problem = AT_NEW_ARRAY(r->arena, int, s->n);
+    for (int p = 0, i = 0; p < r->num_problems; p++)
+        for (int w = 0; w < r->problems[p].num_ways; w++, i++) {
+            s->tasks[i] = *s->of;
+            s->tasks[i].request = r->problems[p].ways[w];
+            s->tasks[i].task = i + 1;
+            s->tasks[i].num_tasks = s->n;
+            s->problem[i] = p;
+        }
+}
+
 /* A task without a valid configuration does not keep the others from being tuned. */
-static at_status tune_each(const at_options *o, const at_options *tasks, int n,
-                           at_set_result *result, at_error *err) {
+static at_status tune_each(set *all, at_error *err) {
     at_error late;
     at_status status = AT_OK;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < all->n; i++) {
         at_error why;
-        at_status s = tune_task(&tasks[i], result, &why);
+        at_status s = tune_task(&all->tasks[i], all->problem[i], &all->result, &why);
         if (s == AT_OK) continue;
         if (status == AT_OK)
-            status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, n,
-                                   tasks[i].request.args, why.text);
+            status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, all->n,
+                                   all->tasks[i].request.args, why.text);
         if (s != AT_E_NO_VALID) break;
     }
-    if (!result->layers.len) return status;
-    at_status reported = at_set_report(result, o, status == AT_OK ? err : &late);
+    if (!all->result.ways.len) return status;
+    at_status reported = at_set_report(&all->result, all->of, status == AT_OK ? err : &late);
     return status == AT_OK ? reported : status;
 }
 
 /* Workers elsewhere hold the data of one task: each gets an equal part of what is for all, in one
  * log. */
-static at_status tune_in_turn(const at_options *o, at_options *tasks, int n, at_set_result *result,
-                              at_error *err) {
-    const char *log = log_of(result->arena, o);
-    int64_t trials = o->engine.trials;
+static at_status tune_in_turn(set *s, at_error *err) {
+    const at_options *o = s->of;
+    const char *log = log_of(s->result.arena, o);
+    int64_t trials = o->engine.trials, n = s->n;
     bool is_given = at_given(o, "--trials");
     if (is_given && trials < n)
         return at_fail(err, AT_E_USAGE,
-                       "%lld trials are too few for %d tasks: each takes one at least",
-                       (long long)trials, n);
+                       "%lld trials are too few for %lld tasks: each takes one at least",
+                       (long long)trials, (long long)n);
     for (int i = 0; i < n; i++) {
-        at_engine_options *e = &tasks[i].engine;
+        at_engine_options *e = &s->tasks[i].engine;
+        int ways = s->result.problems[s->problem[i]].num_ways;
         if (is_given) e->trials = trials / n + (i < trials % n);
-        else if (!o->workload) e->trials = (trials ? trials : 500) / n + 1;
-        e->time_s = o->engine.time_s / n;
-        if (!tasks[i].log) tasks[i].log = log;
+        else if (ways > 1) e->trials = (trials ? trials : 500) / ways + 1;
+        e->time_s = o->engine.time_s / (double)n;
+        if (!s->tasks[i].log) s->tasks[i].log = log;
     }
-    return tune_each(o, tasks, n, result, err);
+    return tune_each(s, err);
 }
 
 static void begin_set(void *ctx, at_set_tuning *t) {
@@ -147,65 +170,66 @@ static at_status report_set(const at_set_tuning *t, const at_options *o, at_set_
     result->log_path = t->log_path;
     result->trials = t->tally.total;
     for (int i = 0; i < t->num_members; i++)
-        at_set_result_add(result, &t->members[i].tuning, t->members[i].count);
+        at_set_result_add(result, t->members[i].problem, &t->members[i].tuning);
     return at_set_report(result, o, err);
 }
 
 /* All with one budget. */
-static at_status tune_together(const at_options *o, const at_options *tasks, int n,
-                               at_set_result *result, at_error *err) {
-    at_arena *a = result->arena;
+static at_status tune_together(set *s, at_error *err) {
+    const at_options *o = s->of;
+    at_set_result *r = &s->result;
     at_set_tuning t;
     at_error late;
-    at_set_task *of = AT_NEW_ARRAY(a, at_set_task, n);
-    const char **names = AT_NEW_ARRAY(a, const char *, n);
-    shown v = {.options = o, .notes.options = o, .tasks = tasks, .names = names};
+    const char **names = AT_NEW_ARRAY(r->arena, const char *, s->n);
+    shown v = {.options = o, .notes.options = o, .tasks = s->tasks, .names = names};
     const at_set_events events = {begin_set, round_of_set, trial_of_set, end_set, &v};
     at_engine_options options = o->engine;
-    if (!at_given(o, "--trials") && o->workload) options.trials = 0;
-    for (int i = 0; i < n; i++) {
-        of[i] = (at_set_task){tasks[i].request, tasks[i].count};
-        names[i] = at_format(a, "[Task %d/%d] %s", i + 1, n, tasks[i].request.template_name);
-    }
-    at_share_goal goal = o->workload ? AT_SHARE_SUM : AT_SHARE_LEAST;
-    at_status status = at_set_open(&options, of, n, goal, log_of(a, o), &t, err);
+    if (!at_given(o, "--trials")) options.trials = 0;
+    for (int i = 0; i < s->n; i++)
+        names[i] =
+            at_format(r->arena, "[Task %d/%d] %s", i + 1, s->n, s->tasks[i].request.template_name);
+    at_status status =
+        at_set_open(&options, r->problems, r->num_problems, log_of(r->arena, o), &t, err);
     bool begun = status == AT_OK;
     if (begun) status = at_set_run(&t, &events, err);
     /* Where the log or a worker failed, what was found until then is shown all the same. */
-    at_status reported = begun ? report_set(&t, o, result, status == AT_OK ? err : &late) : AT_OK;
+    at_status reported = begun ? report_set(&t, o, r, status == AT_OK ? err : &late) : AT_OK;
     if (status == AT_OK) status = reported;
     at_status closed = at_set_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;
 }
 
-static at_status tune_set(const at_options *o, at_arena *a, at_error *err) {
-    const at_template_row *row = NULL;
-    at_options *tasks;
-    int n;
-    at_set_result result = {.arena = a, .start_ns = at_now_ns()};
-    if (o->num_operands) AT_TRY(at_template_find(o->operands[0], &row, err));
-    AT_TRY(at_workload_tasks(a, o, row, &tasks, &n, err));
-    if (o->per_task) return tune_each(o, tasks, n, &result, err);
-    return o->engine.far ? tune_in_turn(o, tasks, n, &result, err)
-                         : tune_together(o, tasks, n, &result, err);
+/* Where layers are measured here, their data must fit this machine. */
+static at_status read_workload(set *s, at_error *err) {
+    const at_options *o = s->of;
+    at_set_result *r = &s->result;
+    AT_TRY(at_workload_read(r->arena, &o->engine, &o->request, o->workload, &r->problems,
+                            &r->num_problems, err));
+    for (int i = 0; i < r->num_problems && !o->num_on; i++)
+        AT_TRY(at_problem_room(&o->engine, &r->problems[i], err));
+    return AT_OK;
 }
 
-/* All ways of computing one thing, with one budget. */
-static at_status tune_operator(const at_options *o, const at_operator *p, at_arena *a,
-                               at_error *err) {
-    at_options *tasks;
-    int n;
-    at_set_result result = {.arena = a, .start_ns = at_now_ns(), .operator_name = o->operands[0]};
-    AT_TRY(at_operator_tasks(a, o, p, &tasks, &n, err));
-    return o->engine.far ? tune_in_turn(o, tasks, n, &result, err)
-                         : tune_together(o, tasks, n, &result, err);
+/* All layers of a workload, or all ways of computing one thing. */
+static at_status tune_set(set *s, at_error *err) {
+    const at_options *o = s->of;
+    at_set_result *r = &s->result;
+    if (o->workload) AT_TRY(read_workload(s, err));
+    else {
+        r->problems = AT_NEW(r->arena, at_problem);
+        r->num_problems = 1;
+        AT_TRY(at_problem_make(r->arena, &o->engine, &o->request, r->problems, err));
+    }
+    make_tasks(s);
+    if (o->per_task) return tune_each(s, err);
+    return o->engine.far ? tune_in_turn(s, err) : tune_together(s, err);
 }
 
 static at_status tune_here(const at_options *o, at_error *err) {
-    const at_operator *p = o->num_operands ? at_operator_find(o) : NULL;
-    if (!o->workload && !p) return tune_task(o, NULL, err);
+    if (!o->workload && !at_operator_find(&o->request)) return tune_task(o, 0, NULL, err);
     at_arena *a = at_arena_new();
-    at_status status = o->workload ? tune_set(o, a, err) : tune_operator(o, p, a, err);
+    set s = {.of = o, .result = {.arena = a, .start_ns = at_now_ns()}};
+    at_status status = tune_set(&s, err);
     at_arena_free(a);
     return status;
 }
@@ -226,10 +250,10 @@ static at_status tune_far(const at_options *o, at_error *err) {
 
 at_status at_cmd_tune(const at_options *o, at_error *err) {
     at_catch_interrupts();
-    if (o->all_ways && (o->workload || !o->num_operands || !at_operator_find(o)))
+    if (o->request.all_ways && o->num_operands && !at_operator_find(&o->request))
         return at_fail(err, AT_E_USAGE,
                        "--all-ways: there is no operator %s; autotune list names them",
-                       o->num_operands ? o->operands[0] : "of a workload");
+                       o->operands[0]);
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
     if (o->request.sketch && at_given(o, "--range"))
         return at_fail(err, AT_E_USAGE, "give one of --sketch and --range: a sketch is a range");

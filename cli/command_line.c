@@ -1,5 +1,4 @@
 /* cli/command_line.c: reading argv by the table of options. */
-#include "cli/operator.h"
 #include "cli/options_int.h"
 
 #include <string.h>
@@ -50,6 +49,13 @@ static at_status missing_value(const at_options *o, const at_option_row *row, at
     return s;
 }
 
+/* Whether the first operand names one. */
+static bool is_operator(const at_options *o) {
+    at_request q = o->request;
+    q.template_name = o->operands[0];
+    return at_operator_find(&q) != NULL;
+}
+
 /* The first word is a verb, or a template, which means tune. */
 static at_status take_verb(at_options *o, at_error *err) {
     if (!o->num_operands) {
@@ -67,7 +73,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     }
     const at_template_row *row;
     o->verb = AT_VERB_TUNE;
-    if (at_operator_find(o)) return AT_OK;
+    if (is_operator(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
     if (strchr(word, '+') || strchr(word, '/')) return at_template_find(word, &row, err);
 
@@ -163,15 +169,15 @@ static at_status load_templates(at_options *o, at_error *err) {
 /* The template with stages is a template of its own name. */
 static at_status fuse_template(at_options *o, at_error *err) {
     const at_template_row *row;
-    if (!o->fuse || o->help) return AT_OK;
+    if (!o->request.fuse || o->help) return AT_OK;
     if (!o->num_operands)
         return at_fail(err, AT_E_USAGE,
                        "--fuse %s needs a template; among layers and records its name says so: "
                        "TEMPLATE+bias+relu",
-                       o->fuse);
-    if (o->verb == AT_VERB_TUNE && at_operator_find(o)) return AT_OK; /* see there */
+                       o->request.fuse);
+    if (is_operator(o)) return AT_OK; /* of each of its ways */
     AT_TRY(at_template_find(o->operands[0], &row, err));
-    AT_TRY(at_template_fuse(row, o->fuse, ",", &row, err));
+    AT_TRY(at_template_fuse(row, o->request.fuse, ",", &row, err));
     o->operands[0] = row->name;
     return AT_OK;
 }
@@ -196,7 +202,7 @@ static void tell_engine(at_options *o) {
     e->warn = at_warn;
     e->note = note;
     e->stop = &at_interrupted;
-    o->request.template_name = o->operands[0];
+    o->request.template_name = o->num_operands ? o->operands[0] : NULL;
     if (at_option_is_of(at_option_find("--line"), o->verb)) o->request.log = o->log;
 }
 

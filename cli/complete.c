@@ -1,7 +1,6 @@
 /* cli/complete.c: completions for bash, zsh and fish, from the tables of options and verbs and from
  * the registries. */
 #include "cli/commands.h"
-#include "cli/operator.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/operator.h"
 #include "engine/engine.h"
 #include "templates/task.h"
 

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include "cli/commands.h"
-#include "cli/operator.h"
 #include "cli/outputs.h"
 #include "records/records.h"
 #include "templates/task.h"

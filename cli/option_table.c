@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/workload.h"
 #include "schedule/edit.h"
 
 enum { MOST_WORDS = 6 };
@@ -37,7 +36,7 @@ static const at_option_row rows[] = {
     {"--fuse", "STAGES", KERNEL | TASK, NULL,
      "element-wise stages as a part of the kernel, in this order: %s; TEMPLATE+bias+relu is the "
      "same as TEMPLATE --fuse bias,relu",
-     TEXT, TO(fuse), 0, 0},
+     TEXT, TO(request.fuse), 0, 0},
     {"--sparsity", "S", KERNEL | TASK, NULL,
      "of a sparse weight: the share of blocks that are pruned, the same ones for every --seed; "
      "default: 0.8, or what the nnz of --args leaves",
@@ -52,7 +51,7 @@ static const at_option_row rows[] = {
      "of an operator: also such ways as are rarely the fastest (every m and set of points of "
      "Winograd's); of a name that a template has, too (dense), the operator, which --sparsity and "
      "--block mean as well",
-     SWITCH, TO(all_ways), 0, 0},
+     SWITCH, TO(request.all_ways), 0, 0},
     {"--array", "NAME=FILE", MEASURING, NULL,
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
      "several times",
@@ -383,7 +382,8 @@ static void make_table(void) {
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
         else if (rows[i].kind == FORMAT) add_formats(rows[i]);
-        else if (rows[i].offset == TO(fuse) && rows[i].kind == TEXT) add_fuse_option(rows[i]);
+        else if (rows[i].offset == TO(request.fuse) && rows[i].kind == TEXT)
+            add_fuse_option(rows[i]);
         else if (rows[i].kind == ISA || rows[i].kind == ISAS) add_isa_option(rows[i]);
         else add_row(rows[i], NULL);
 }

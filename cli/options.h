@@ -69,10 +69,8 @@ typedef struct at_options {
     at_request request;
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
-    const char *fuse;    /* stages behind the template's output */
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */
-    bool all_ways;       /* of an operator, also where a template has its name */
     bool per_task;       /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */

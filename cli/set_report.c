@@ -7,14 +7,14 @@
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 
-void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count) {
-    at_layer_result *l = at_push(r->arena, &r->layers);
+void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
+    at_layer_result *l = at_push(r->arena, &r->ways);
     at_best best;
     at_out out = {0};
-    *l = (at_layer_result){.task = at_strdup(r->arena, t->s.row->name),
+    *l = (at_layer_result){.problem = problem,
+                           .task = at_strdup(r->arena, t->s.row->name),
                            .args = at_strdup(r->arena, at_task_args_text(t->s.task)),
                            .args_json = at_json_text(r->arena, at_task_args(t->s.task)),
-                           .count = count,
                            .tally = t->tally,
                            .found = at_tuning_best(t, &best)};
     at_out_best(&out, NULL, t, l->found ? &best : NULL);
@@ -27,24 +27,68 @@ void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count) {
     l->accuracy = best.record->extra.accuracy;
 }
 
-static double sum_s(const at_set_result *r) {
-    double sum = 0;
-    for (int i = 0; i < r->layers.len; i++)
-        if (r->layers.data[i].found)
-            sum += (double)r->layers.data[i].count * r->layers.data[i].time_s;
-    return sum;
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+/* What is shown of a layer: its best way, or the first one where none is valid, and the trials of
+ * all its ways. */
+typedef struct layer {
+    const at_problem *of;
+    const at_layer_result *best, *first; /* first of its ways, which stand in a row */
+    int num_ways;
+    at_tally tally;
+    double sum_s; /* as often as it runs; 0: none is valid */
+} layer;
+
+typedef struct layers {
+    const at_set_result *result;
+    AT_VEC(layer) of;
+    double sum_s;
+    int missing;
+} layers;
+
+static void add_tally(at_tally *sum, const at_tally *t) {
+    sum->done += t->done;
+    sum->answered += t->answered;
+    for (int e = 0; e <= AT_ERR_UNKNOWN; e++) sum->failed[e] += t->failed[e];
+    if (t->inaccurate && (!sum->inaccurate || t->least_error < sum->least_error))
+        sum->least_error = t->least_error;
+    sum->inaccurate += t->inaccurate;
 }
 
-static int missing(const at_set_result *r) {
-    int n = 0;
-    for (int i = 0; i < r->layers.len; i++) n += !r->layers.data[i].found;
-    return n;
+static layers layers_of(const at_set_result *r) {
+    layers all = {.result = r};
+    layer *l = NULL;
+    for (int i = 0; i < r->ways.len; i++) {
+        const at_layer_result *way = &r->ways.data[i];
+        if (!l || l->of != &r->problems[way->problem]) {
+            l = at_push(r->arena, &all.of);
+            *l = (layer){.of = &r->problems[way->problem], .best = way, .first = way};
+        }
+        l->num_ways++;
+        add_tally(&l->tally, &way->tally);
+        bool better = !l->best->found || way->time_s < l->best->time_s;
+        if (way->found && better) l->best = way;
+        l->tally.in_bytes = l->best->tally.in_bytes;
+    }
+    for (int i = 0; i < all.of.len; i++) {
+        l = &all.of.data[i];
+        if (l->best->found) l->sum_s = (double)l->of->count * l->best->time_s;
+        else all.missing++;
+        all.sum_s += l->sum_s;
+    }
+    return all;
 }
 
 static int64_t done(const at_set_result *r) {
     int64_t n = 0;
-    for (int i = 0; i < r->layers.len; i++) n += r->layers.data[i].tally.done;
+    for (int i = 0; i < r->ways.len; i++) n += r->ways.data[i].tally.done;
     return n;
+}
+
+/* "conv2d: conv2d_3x3_gemm" */
+static void add_name(at_text *out, const layer *l) {
+    if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
+    at_text_addf(out, "%s %s", l->best->task, l->best->args);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -78,18 +122,17 @@ static void add_speed(at_table *t, const at_layer_result *l) {
     at_text_free(&cell);
 }
 
-static void add_row(at_table *t, const at_layer_result *l, double all_s) {
+static void add_row(at_table *t, const layer *l, double all_s) {
     at_text cell = {0};
-    double layer_s = (double)l->count * l->time_s;
-    at_text_addf(&cell, "%s %s", l->task, l->args);
+    add_name(&cell, l);
     add_cell(t, &cell);
-    at_text_addf(&cell, "%lld", (long long)l->count);
+    at_text_addf(&cell, "%lld", (long long)l->of->count);
     add_cell(t, &cell);
-    add_speed(t, l);
-    if (l->found) at_text_add_time(&cell, layer_s);
+    add_speed(t, l->best);
+    if (l->sum_s > 0) at_text_add_time(&cell, l->sum_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
-    if (l->found) at_text_add_share(&cell, layer_s / all_s);
+    if (l->sum_s > 0) at_text_add_share(&cell, l->sum_s / all_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
     add_trials(&cell, &l->tally);
@@ -97,64 +140,66 @@ static void add_row(at_table *t, const at_layer_result *l, double all_s) {
     at_text_free(&cell);
 }
 
-static void add_sum(at_table *t, const at_set_result *r, double all_s) {
+static void add_sum(at_table *t, const layers *all) {
     at_text cell = {0};
     int64_t count = 0;
-    for (int i = 0; i < r->layers.len; i++) count += r->layers.data[i].count;
+    for (int i = 0; i < all->of.len; i++) count += all->of.data[i].of->count;
     at_table_add(t, "sum");
     at_text_addf(&cell, "%lld", (long long)count);
     add_cell(t, &cell);
     for (int i = 0; i < 3; i++) at_table_add(t, "");
-    if (all_s > 0) at_text_add_time(&cell, all_s);
+    if (all->sum_s > 0) at_text_add_time(&cell, all->sum_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
     at_table_add(t, "");
-    at_text_addf(&cell, "%lld", (long long)done(r));
+    at_text_addf(&cell, "%lld", (long long)done(all->result));
     add_cell(t, &cell);
     at_text_free(&cell);
 }
 
-/* Why there is no time of a layer. */
-static void add_why(at_text *out, const at_layer_result *l, const at_options *o) {
+/* Why there is no time of a layer, or of a way. */
+static void add_why(at_text *out, const at_layer_result *l, const at_tally *tally,
+                    const at_options *o) {
     at_text_add_visible(out, l->task);
     at_text_add(out, " ");
     at_text_add_visible(out, l->args);
-    if (!l->tally.done) {
+    if (!tally->done) {
         at_text_addf(out, ": no trial was made: the %s first",
                      at_interrupted ? "run was interrupted" : "time ended");
         return;
     }
-    at_text_addf(out, ": no valid trial yet: %lld made, ", (long long)l->tally.done);
-    at_text_add_failed(out, &l->tally);
-    if (!l->tally.inaccurate) return;
+    at_text_addf(out, ": no valid trial yet: %lld made, ", (long long)tally->done);
+    at_text_add_failed(out, tally);
+    if (!tally->inaccurate) return;
     at_text_add(out, "; ");
-    at_text_add_inaccurate(out, &l->tally, &o->engine);
+    at_text_add_inaccurate(out, tally, &o->engine);
 }
 
-static void add_missing(at_text *out, const at_set_result *r, const at_options *o) {
-    if (missing(r))
+static void add_missing(at_text *out, const layers *all, const at_options *o) {
+    if (all->missing)
         at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d layers\n",
-                     missing(r), r->layers.len);
-    for (int i = 0; i < r->layers.len; i++) {
-        if (r->layers.data[i].found) continue;
+                     all->missing, all->of.len);
+    for (int i = 0; i < all->of.len; i++) {
+        const layer *l = &all->of.data[i];
+        if (l->best->found) continue;
         at_text_add(out, "    ");
-        add_why(out, &r->layers.data[i], o);
+        add_why(out, l->best, &l->tally, o);
         at_text_add(out, "\n");
     }
 }
 
-static at_status print_text(const at_set_result *r, const at_options *o, at_error *err) {
+static at_status print_text(const layers *all, const at_options *o, at_error *err) {
     static const char *const heads[] = {"layer",   "count",      "time",  "speed",
                                         "of peak", "count*time", "share", "trials"};
+    const at_set_result *r = all->result;
     const at_set_tuning *t = r->tuning;
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
-    double all_s = sum_s(r);
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
-    for (int i = 0; i < r->layers.len; i++) add_row(&table, &r->layers.data[i], all_s);
-    add_sum(&table, r, all_s);
+    for (int i = 0; i < all->of.len; i++) add_row(&table, &all->of.data[i], all->sum_s);
+    add_sum(&table, all);
     at_table_print(&out, &table);
-    add_missing(&out, r, o);
+    add_missing(&out, all, o);
     at_text_add(&out, "log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, "\n");
@@ -173,16 +218,6 @@ static at_status print_text(const at_set_result *r, const at_options *o, at_erro
 
 /* ---- ways of computing one thing ------------------------------------------------------------- */
 
-/* -1: none is valid. */
-static int fastest(const at_set_result *r) {
-    int best = -1;
-    for (int i = 0; i < r->layers.len; i++) {
-        const at_layer_result *l = &r->layers.data[i];
-        if (l->found && (best < 0 || l->time_s < r->layers.data[best].time_s)) best = i;
-    }
-    return best;
-}
-
 static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text cell = {0};
     at_text_addf(&cell, "%s %s", l->task, l->args);
@@ -200,21 +235,21 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text_free(&cell);
 }
 
-static at_status print_ways(const at_set_result *r, at_error *err) {
+static at_status print_ways(const layers *all, at_error *err) {
     static const char *const heads[] = {"way",         "time",  "speed", "of peak",
                                         "of the best", "error", "trials"};
+    const at_set_result *r = all->result;
+    const layer *l = all->of.data;
+    const at_layer_result *best = l->best->found ? l->best : NULL;
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
-    int best = fastest(r);
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
-    for (int i = 0; i < r->layers.len; i++)
-        add_way(&table, &r->layers.data[i], best < 0 ? 0 : r->layers.data[best].time_s);
+    for (int i = 0; i < l->num_ways; i++) add_way(&table, &l->first[i], best ? best->time_s : 0);
     at_table_print(&out, &table);
-    if (best >= 0) {
-        const at_layer_result *l = &r->layers.data[best];
-        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args", r->operator_name,
-                     l->task, l->task);
-        at_text_add_word(&out, l->args);
+    if (best) {
+        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args", l->of->name,
+                     best->task, best->task);
+        at_text_add_word(&out, best->args);
         at_text_add(&out, " --log");
         at_text_add_word(&out, r->log_path);
         at_text_add(&out, " writes it\n");
@@ -227,27 +262,37 @@ static at_status print_ways(const at_set_result *r, at_error *err) {
     return status;
 }
 
-static at_status ways_json(const at_set_result *r, at_error *err) {
-    at_out out = {0};
-    int best = fastest(r);
-    at_out_begin(&out, NULL, '{');
-    at_out_string(&out, "operator", r->operator_name);
-    at_out_begin(&out, "ways", '[');
-    for (int i = 0; i < r->layers.len; i++) {
-        const at_layer_result *l = &r->layers.data[i];
-        at_out_begin(&out, NULL, '{');
-        at_out_string(&out, "task", l->task);
-        at_out_raw(&out, "args", l->args_json);
-        at_out_int(&out, "trials", l->tally.done);
-        at_out_int(&out, "from_log", l->tally.answered);
-        at_out_failed(&out, &l->tally);
-        at_out_raw(&out, "best", l->best_json);
-        at_out_double(&out, "of_best", l->found ? l->time_s / r->layers.data[best].time_s : NAN);
-        at_out_end(&out, '}');
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_trials_json(at_out *out, const at_tally *t) {
+    at_out_int(out, "trials", t->done);
+    at_out_int(out, "from_log", t->answered);
+    at_out_failed(out, t);
+}
+
+static void add_ways_json(at_out *out, const layer *l) {
+    at_out_string(out, "operator", l->of->name);
+    at_out_begin(out, "ways", '[');
+    for (int i = 0; i < l->num_ways; i++) {
+        const at_layer_result *way = &l->first[i];
+        at_out_begin(out, NULL, '{');
+        at_out_string(out, "task", way->task);
+        at_out_raw(out, "args", way->args_json);
+        add_trials_json(out, &way->tally);
+        at_out_raw(out, "best", way->best_json);
+        at_out_double(out, "of_best", way->found ? way->time_s / l->best->time_s : NAN);
+        at_out_end(out, '}');
     }
-    at_out_end(&out, ']');
-    if (best < 0) at_out_string(&out, "fastest", NULL);
-    else at_out_int(&out, "fastest", best);
+    at_out_end(out, ']');
+    if (l->best->found) at_out_int(out, "fastest", l->best - l->first);
+    else at_out_string(out, "fastest", NULL);
+}
+
+static at_status ways_json(const layers *all, at_error *err) {
+    const at_set_result *r = all->result;
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    add_ways_json(&out, all->of.data);
     at_out_int(&out, "trials", done(r));
     at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
     at_out_string(&out, "log", r->log_path);
@@ -255,39 +300,36 @@ static at_status ways_json(const at_set_result *r, at_error *err) {
     return at_out_print(&out, err);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void add_layer(at_out *out, const at_layer_result *l, double all_s) {
-    double layer_s = l->found ? (double)l->count * l->time_s : NAN;
+static void add_layer(at_out *out, const layer *l, double all_s) {
+    double layer_s = l->sum_s > 0 ? l->sum_s : NAN;
     at_out_begin(out, NULL, '{');
-    at_out_string(out, "task", l->task);
-    at_out_raw(out, "args", l->args_json);
-    at_out_int(out, "count", l->count);
-    at_out_int(out, "trials", l->tally.done);
-    at_out_int(out, "from_log", l->tally.answered);
-    at_out_failed(out, &l->tally);
-    at_out_raw(out, "best", l->best_json);
+    at_out_string(out, "task", l->best->task);
+    at_out_raw(out, "args", l->best->args_json);
+    at_out_int(out, "count", l->of->count);
+    add_trials_json(out, &l->tally);
+    at_out_raw(out, "best", l->best->best_json);
     at_out_double(out, "sum_ns", layer_s * 1e9);
     at_out_double(out, "share", layer_s / all_s);
+    if (l->of->is_operator) add_ways_json(out, l);
     at_out_end(out, '}');
 }
 
-static at_status print_json(const at_set_result *r, const at_options *o, at_error *err) {
+static at_status print_json(const layers *all, const at_options *o, at_error *err) {
     at_out out = {0};
+    const at_set_result *r = all->result;
     const at_set_tuning *t = r->tuning;
-    double all_s = sum_s(r);
     int64_t answered = 0;
     at_out_begin(&out, NULL, '{');
     at_out_string(&out, "workload", o->workload);
     at_out_string(&out, "budget", t ? "shared" : "per-task");
     at_out_begin(&out, "layers", '[');
-    for (int i = 0; i < r->layers.len; i++) {
-        add_layer(&out, &r->layers.data[i], all_s);
-        answered += r->layers.data[i].tally.answered;
+    for (int i = 0; i < all->of.len; i++) {
+        add_layer(&out, &all->of.data[i], all->sum_s);
+        answered += all->of.data[i].tally.answered;
     }
     at_out_end(&out, ']');
-    at_out_double(&out, "sum_ns", all_s * 1e9);
-    at_out_int(&out, "missing", missing(r));
+    at_out_double(&out, "sum_ns", all->sum_s * 1e9);
+    at_out_int(&out, "missing", all->missing);
     at_out_int(&out, "trials", done(r));
     at_out_int(&out, "from_log", answered);
     at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
@@ -304,46 +346,45 @@ static at_status print_json(const at_set_result *r, const at_options *o, at_erro
     return at_out_print(&out, err);
 }
 
-/* Of those without a valid trial: the most accurate one if all are too inaccurate, else the first.
- */
-static const at_layer_result *most_telling(const at_set_result *r, bool *by_accuracy) {
-    const at_layer_result *first = NULL, *best = NULL;
-    *by_accuracy = r->operator_name != NULL;
-    for (int i = 0; i < r->layers.len; i++) {
-        const at_layer_result *l = &r->layers.data[i];
-        if (l->found) continue;
-        if (!first) first = l;
-        *by_accuracy &= l->tally.inaccurate > 0;
-        if (l->tally.inaccurate && (!best || l->tally.least_error < best->tally.least_error))
-            best = l;
+/* The way that came nearest to the limit of errors; NULL: not all ways failed by that. */
+static const at_layer_result *most_accurate(const layer *l) {
+    const at_layer_result *best = l->first;
+    for (int i = 0; i < l->num_ways; i++) {
+        if (!l->first[i].tally.inaccurate) return NULL;
+        if (l->first[i].tally.least_error < best->tally.least_error) best = &l->first[i];
     }
-    return *by_accuracy ? best : first;
+    return best;
 }
 
-at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
-    int none = missing(r);
-    if (r->operator_name) {
-        AT_TRY(o->json ? ways_json(r, err) : print_ways(r, err));
-        if (fastest(r) >= 0) none = 0;
-    } else AT_TRY(o->json ? print_json(r, o, err) : print_text(r, o, err));
-    if (at_interrupted && r->tuning)
-        return at_fail(err, AT_E_INTERRUPTED,
-                       "interrupted%s after %lld of %lld trials; the same command goes on",
-                       at_interrupted_by(), (long long)done(r), (long long)r->trials);
-    if (!none) return AT_OK;
+/* Of layers, or of the ways of an operator alone. */
+static at_status fail_missing(const layers *all, const at_options *o, at_error *err) {
+    const layer *l = all->of.data;
+    while (l->best->found) l++;
+    const at_layer_result *nearest = o->workload ? NULL : most_accurate(l),
+                          *way = nearest ? nearest : l->first;
+    const at_tally *tally = o->workload ? &l->tally : &way->tally;
     at_text why = {0};
-    bool by_accuracy;
-    const at_layer_result *l = most_telling(r, &by_accuracy);
-    add_why(&why, l, o);
+    add_why(&why, way, tally, o);
     const char *advice =
-        l->tally.inaccurate ? "a larger --max-error admits them" : at_failure_advice(&l->tally);
-    bool failed = at_tally_failed(&l->tally) > 0;
-    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the %s: %s; %s", none,
-            r->layers.len, r->operator_name ? "ways" : "layers",
-            by_accuracy ? "most accurate" : "first", at_text_str(&why),
+        tally->inaccurate ? "a larger --max-error admits them" : at_failure_advice(tally);
+    bool failed = at_tally_failed(tally) > 0;
+    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the %s: %s; %s",
+            o->workload ? all->missing : l->num_ways, o->workload ? all->of.len : l->num_ways,
+            o->workload ? "layers" : "ways", nearest ? "most accurate" : "first", at_text_str(&why),
             !failed  ? "give a longer --time"
             : advice ? advice
                      : "-v tells each failure");
     at_text_free(&why);
     return AT_E_NO_VALID;
+}
+
+at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
+    layers all = layers_of(r);
+    if (o->workload) AT_TRY(o->json ? print_json(&all, o, err) : print_text(&all, o, err));
+    else AT_TRY(o->json ? ways_json(&all, err) : print_ways(&all, err));
+    if (at_interrupted && r->tuning)
+        return at_fail(err, AT_E_INTERRUPTED,
+                       "interrupted%s after %lld of %lld trials; the same command goes on",
+                       at_interrupted_by(), (long long)done(r), (long long)r->trials);
+    return all.missing ? fail_missing(&all, o, err) : AT_OK;
 }

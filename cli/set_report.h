@@ -4,10 +4,10 @@
 
 #include "cli/tune_report.h"
 
-/* What is known of a layer when its search is over. */
+/* What is known of a way of computing a layer when its search is over. */
 typedef struct at_layer_result {
+    int problem; /* whose way it is */
     const char *task, *args;
-    int64_t count;
     at_tally tally;
     bool found;            /* the rest is there */
     double time_s, gflops; /* of one run */
@@ -20,17 +20,19 @@ typedef struct at_layer_result {
 /* Lives in arena. */
 typedef struct at_set_result {
     at_arena *arena;
-    AT_VEC(at_layer_result) layers;
+    at_problem *problems; /* layers of a workload, or an operator alone */
+    int num_problems;
+    AT_VEC(at_layer_result) ways;
     const at_set_tuning *tuning; /* NULL: each had a budget of its own */
-    const char *operator_name;   /* the layers are ways of computing it; NULL: a workload */
     const char *log_path;
     int64_t start_ns, trials; /* trials: asked for */
 } at_set_result;
 
-/* t may be closed afterwards. */
-void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count);
-/* Prints the table, or the object of --json. AT_E_NO_VALID where a layer has no valid
- * configuration, or no way of an operator has; AT_E_INTERRUPTED. */
+/* t, of a way of the problem, may be closed afterwards. */
+void at_set_result_add(at_set_result *r, int problem, const at_tuning *t);
+/* Prints the table, or the object of --json: of layers the best way of each, of an operator alone
+ * all ways. AT_E_NO_VALID where a layer, or the operator, has no valid configuration;
+ * AT_E_INTERRUPTED. */
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/operator.h"
 #include "cli/outputs.h"
 #include "view/sparsity.h"
 

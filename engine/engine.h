@@ -48,7 +48,10 @@
 #include "engine/final/final_states.h"    /* winners of other states */
 #include "engine/measure/quieter_core.h"  /* where kernels run */
 #include "engine/search/trials.h"         /* its trials, one by one */
-#include "engine/search/tune_set.h"       /* searches of several tasks, one budget */
+#include "engine/task/operator.h"         /* templates that compute the same */
+#include "engine/measure/problem_room.h"  /* whether a layer fits this machine */
+#include "engine/task/workload.h"         /* sets of layers */
+#include "engine/search/tune_set.h"       /* searches of several problems, one budget */
 #include "engine/measure/anchors.h"       /* what trials are timed against */
 #include "engine/far/far.h"               /* workers elsewhere */
 #include "engine/far/far_search.h"        /* a search over them */

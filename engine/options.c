@@ -60,6 +60,11 @@ const at_target *at_engine_target(const at_engine_options *o) {
     return o->isa ? at_target_find(o->isa) : at_target_here();
 }
 
+double at_accuracy_limit(const at_engine_options *o) {
+    static const double default_limit = 1e-5;
+    return o->max_error > 0 ? o->max_error : default_limit;
+}
+
 void at_engine_warn(const at_engine_options *o, const char *text) {
     if (o->warn) o->warn(o->ctx, text);
 }

@@ -70,6 +70,9 @@ typedef struct at_engine_options {
 at_status at_engine_check(const at_engine_options *o, at_error *err);
 /* The one that is named, or this CPU's best. */
 const at_target *at_engine_target(const at_engine_options *o);
+/* Errors above it are a failure (data/accuracy.h): what the options say, or 1e-5, which holds for
+ * algorithms with tables of numbers alone. */
+double at_accuracy_limit(const at_engine_options *o);
 void at_engine_warn(const at_engine_options *o, const char *text);
 void at_engine_note(const at_engine_options *o, const char *text);
 bool at_engine_stopped(const at_engine_options *o);

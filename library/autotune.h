@@ -94,9 +94,10 @@ AT_LIB_PUBLIC int at_lib_template_at(int i, at_lib_template *out);
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
-/* name: of a template, or the path of its file, which ends in ".c" and is compiled and run in this
- * process, after a try in another, or in ".te", a computation alone. args: "M=8,N=16" (the others
- * keep their defaults), or a record's JSON array; NULL: the defaults. */
+/* name: of a template; of an operator, which stands for all its ways; or the path of a file, which
+ * ends in ".c" and is compiled and run in this process, after a try in another, or in ".te", a
+ * computation alone. args: "M=8,N=16" (the others keep their defaults), or a record's JSON array;
+ * NULL: the defaults. */
 AT_LIB_PUBLIC at_lib_task *at_lib_task_new(at_lib *lib, const char *name, const char *args);
 /* The same of a template with a sparse weight: weight is a file that holds it (NumPy, SciPy, Matrix
  * Market); else a pattern is made at random of sparsity ("0.8") and block ("16x1"). What is not

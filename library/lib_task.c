@@ -14,9 +14,10 @@ static at_status open_task(at_lib_task *t, const char *name, at_error *err) {
     at_request *q = &t->request;
     at_template_limits(10, &t->stop);
     if (at_is_template_file(name)) AT_TRY(at_user_template_load(name, &q->row, err));
-    else AT_TRY(at_template_find(name, &q->row, err));
-    q->template_name = q->row->name;
-    return at_select_task(t->arena, q, &t->chosen, err);
+    if (!q->row) (void)at_template_find(name, &q->row, NULL); /* a template's name means that */
+    q->template_name = q->row ? q->row->name : at_strdup(t->arena, name);
+    AT_TRY(at_problem_make(t->arena, &t->options, q, &t->problem, err));
+    return at_select_task(t->arena, &t->problem.ways[0], &t->chosen, err);
 }
 
 at_lib_task *at_lib_task_new_sparse(at_lib *lib, const char *name, const char *args,
@@ -52,7 +53,7 @@ void at_lib_task_free(at_lib_task *t) {
     free(t);
 }
 
-const char *at_lib_task_name(const at_lib_task *t) { return t ? t->request.row->name : ""; }
+const char *at_lib_task_name(const at_lib_task *t) { return t ? t->problem.name : ""; }
 
 const char *at_lib_task_args(const at_lib_task *t) {
     return t ? at_task_args_text(t->chosen.task) : "";
@@ -246,16 +247,29 @@ at_engine_options at_lib_options(at_lib_task *t) {
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
-static at_space *space_of(const at_lib_task *t) { return at_task_space(t->chosen.task); }
+/* NULL: an operator has one of each of its ways. */
+static at_space *space_of(const at_lib_task *t) {
+    if (!t->problem.is_operator) return at_task_space(t->chosen.task);
+    at_lib_misuse(t->lib, "%s is computed in several ways, whose spaces are those of templates",
+                  t->problem.name);
+    return NULL;
+}
 
-int64_t at_lib_space_length(at_lib_task *t) { return t ? at_space_len(space_of(t)) : -1; }
+int64_t at_lib_space_length(at_lib_task *t) {
+    at_space *s = t ? space_of(t) : NULL;
+    return s ? at_space_len(s) : -1;
+}
 
-int at_lib_knob_count(const at_lib_task *t) { return t ? at_space_num_knobs(space_of(t)) : -1; }
+int at_lib_knob_count(const at_lib_task *t) {
+    const at_space *s = t ? space_of(t) : NULL;
+    return s ? at_space_num_knobs(s) : -1;
+}
 
 int at_lib_knob_at(at_lib_task *t, int i, at_lib_knob *out) {
     at_lib_state state;
     if (!t) return AT_LIB_USAGE;
     const at_space *s = space_of(t);
+    if (!s) return AT_LIB_USAGE;
     int n = at_space_num_knobs(s);
     if (!out || i < 0 || i >= n)
         return at_lib_misuse(t->lib, "knob %d: %d are there, from 0 on", i, n);
@@ -274,10 +288,11 @@ const char *at_lib_entity(at_lib_task *t, int64_t index) {
     at_error err = {0};
     at_config c;
     const char *found = NULL;
-    if (!t) return NULL;
+    at_space *space = t ? space_of(t) : NULL;
+    if (!space) return NULL;
     at_lib_enter(t->lib, &state);
     at_arena_reset(t->scratch);
-    at_status s = at_config_at(t->scratch, space_of(t), index, &c, &err);
+    at_status s = at_config_at(t->scratch, space, index, &c, &err);
     if (!at_lib_code_of(t->lib, s, &err)) {
         at_text text = {0};
         at_config_print_json(&text, &c);
@@ -293,6 +308,7 @@ int64_t at_lib_index(at_lib_task *t, const char *entity) {
     int64_t index = -1;
     if (!t) return -1;
     if (!entity) return at_lib_misuse(t->lib, "no entity"), -1;
+    if (!space_of(t)) return -1;
     at_lib_enter(t->lib, &state);
     at_arena *a = at_arena_new(); /* entity may be the text of the last answer */
     at_selection chosen = t->chosen;

@@ -22,8 +22,9 @@ struct at_lib_task {
     at_lib *lib;
     at_arena *arena;     /* of the task and its options */
     at_arena *scratch;   /* of the last answer */
-    at_request request;  /* row, args, weight */
-    at_selection chosen; /* the task alone */
+    at_request request;  /* name or row, args, weight */
+    at_problem problem;  /* its ways of being computed */
+    at_selection chosen; /* the task of the first way alone */
     at_engine_options options;
     volatile int stop;
 };

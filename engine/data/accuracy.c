@@ -7,14 +7,9 @@
 #include "engine/measure/kernel_job.h"
 #include "engine/data/reference.h"
 
-static const double default_limit = 1e-5;
 static const uint64_t seed_of_normals = 20;
 /* Errors that are no number, or larger, count as this one. */
 static const double most_error = 1e6;
-
-double at_accuracy_limit(const at_engine_options *o) {
-    return o->max_error > 0 ? o->max_error : default_limit;
-}
 
 static bool matters(const at_session *s) {
     const at_compute *c = at_task_compute(s->task);

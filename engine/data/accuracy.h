@@ -8,9 +8,6 @@
 
 #include "engine/measure/measure.h"
 
-/* Errors above it are a failure: what the options say, or 1e-5, which holds for algorithms with
- * tables of numbers alone. */
-double at_accuracy_limit(const at_engine_options *o);
 /* What a record of this session's task tells stands under the options' limit as it did under the
  * limit that it was made with. */
 bool at_accuracy_stands(at_session *s, const at_record *r);

@@ -1,4 +1,5 @@
 /* engine/measure/session.c: opening and closing what tune, run, show and apply share. */
+#include "engine/task/problem.h"
 #include "engine/task/task_arrays.h"
 #include "engine/measure/session.h"
 
@@ -50,7 +51,7 @@ at_status at_session_open(const at_engine_options *o, const at_request *q, bool 
     begin(o, s);
     AT_TRY(at_engine_check(o, err));
     if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
-    else AT_TRY(at_select_config(s->arena, o, q, &s->chosen, err));
+    else AT_TRY(at_problem_select(s->arena, o, q, &s->chosen, err));
     take_chosen(s);
     if (q->sketch && task_only) search_sketch(s);
     return AT_OK;

@@ -9,8 +9,10 @@ enum { WINDOW = 3, MOST_AHEAD = 5, NO_GROUP = -1 };
 
 typedef struct task {
     at_share_task of;
-    AT_VEC(double) best_s; /* after each of its rounds; 0: none valid */
-    int group;             /* number of its similarity group */
+    AT_VEC(double) best_s;  /* after each of its rounds; 0: none valid */
+    int group;              /* number of its similarity group */
+    int first, way;         /* first: of the ways of its problem; way: how many are before it */
+    double least_s, most_s; /* of the first way: best times of all ways; 0: none is valid */
     bool ended;
 } task;
 
@@ -18,7 +20,6 @@ struct at_shares {
     at_arena *arena;
     task *tasks;
     int n;
-    at_share_goal goal;
     at_rng rng;
 };
 
@@ -30,11 +31,13 @@ static bool alike(const at_share_task *x, const at_share_task *y) {
            size_class(x->work) == size_class(y->work);
 }
 
-at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, at_share_goal goal,
-                         uint64_t seed) {
+static bool is_same_problem(const task *x, const task *y) {
+    return x == y || (x->of.problem && x->of.problem == y->of.problem);
+}
+
+at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, uint64_t seed) {
     at_shares *s = AT_NEW(a, at_shares);
     s->arena = a;
-    s->goal = goal;
     s->tasks = AT_NEW_ARRAY(a, task, n);
     s->n = n;
     at_rng_seed(&s->rng, seed, (uint64_t)n);
@@ -43,6 +46,10 @@ at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, at_shar
         int first = 0;
         while (first < i && !alike(&tasks[first], &tasks[i])) first++;
         s->tasks[i].group = tasks[i].group ? first : NO_GROUP;
+        for (first = 0; !is_same_problem(&s->tasks[first], &s->tasks[i]);) first++;
+        s->tasks[i].first = first;
+        for (int k = first; k < i; k++)
+            s->tasks[i].way += is_same_problem(&s->tasks[k], &s->tasks[i]);
     }
     return s;
 }
@@ -65,11 +72,12 @@ static double speed_of_group(const at_shares *s, const task *t) {
     return members > 1 ? best : 0;
 }
 
-/* What the task that takes most of the sum takes of it; where nothing is valid yet, a second. */
+/* What the problem that takes most of the sum takes of it; where nothing is valid yet, a second. */
 static double largest_part(const at_shares *s) {
-    double most = 0;
-    for (int i = 0; i < s->n; i++) most = fmax(most, s->tasks[i].of.weight * best_of(&s->tasks[i]));
-    return most > 0 ? most : 1;
+    double part = 0;
+    for (int i = 0; i < s->n; i++)
+        part = fmax(part, s->tasks[i].of.weight * s->tasks[i].least_s); /* 0 but of first ways */
+    return part > 0 ? part : 1;
 }
 
 /* Seconds gained per round of late. */
@@ -86,28 +94,30 @@ static double gain_ahead(const at_shares *s, const task *t) {
     return best_s - next_s;
 }
 
-static double least_of_all(const at_shares *s) {
-    double least = INFINITY;
-    for (int i = 0; i < s->n; i++)
-        if (best_of(&s->tasks[i]) > 0) least = fmin(least, best_of(&s->tasks[i]));
-    return least;
-}
-
 double at_shares_gain(const at_shares *s, int number) {
-    const task *t = &s->tasks[number];
+    const task *t = &s->tasks[number], *ways = &s->tasks[t->first];
     if (best_of(t) > 0) {
         double gain = alpha * gain_before(t) + (1 - alpha) * gain_ahead(s, t);
-        if (s->goal == AT_SHARE_SUM) return t->of.weight * gain;
-        return fmax(0, least_of_all(s) - (best_of(t) - gain));
+        return t->of.weight * fmax(0, gain - (best_of(t) - ways->least_s));
     }
-    return (1 - alpha) * largest_part(s) / rounds(t);
+    double part = ways->most_s > 0 ? t->of.weight * ways->most_s : largest_part(s);
+    return (1 - alpha) * part / rounds(t);
+}
+
+/* The first way in order of those without a round; -1: there is none. */
+static int next_without_round(const at_shares *s) {
+    int next = -1;
+    for (int i = 0; i < s->n; i++)
+        if (!s->tasks[i].ended && !rounds(&s->tasks[i]) &&
+            (next < 0 || s->tasks[i].way < s->tasks[next].way))
+            next = i;
+    return next;
 }
 
 int at_shares_next(at_shares *s) {
-    int best = -1, alive = 0;
+    int best = next_without_round(s), alive = 0;
     double most = 0, least = 0;
-    for (int i = 0; i < s->n; i++)
-        if (!s->tasks[i].ended && !rounds(&s->tasks[i])) return i;
+    if (best >= 0) return best;
     for (int i = 0; i < s->n; i++) {
         if (s->tasks[i].ended) continue;
         double gain = at_shares_gain(s, i);
@@ -132,9 +142,20 @@ static void leave_group(at_shares *s, task *t) {
     if (best > 0 && speed_of(t) < best / beta && rounds(t) > MOST_AHEAD + most) t->group = NO_GROUP;
 }
 
+static void compare_ways(at_shares *s, task *first) {
+    first->least_s = first->most_s = 0;
+    for (int i = first->first; i < s->n; i++) {
+        double time_s = best_of(&s->tasks[i]);
+        if (s->tasks[i].first != first->first || time_s <= 0) continue;
+        first->least_s = first->least_s > 0 ? fmin(first->least_s, time_s) : time_s;
+        first->most_s = fmax(first->most_s, time_s);
+    }
+}
+
 void at_shares_add(at_shares *s, int number, double best_s) {
     task *t = &s->tasks[number];
     *at_push(s->arena, &t->best_s) = best_s;
+    compare_ways(s, &s->tasks[t->first]);
     leave_group(s, t);
 }
 

@@ -12,17 +12,15 @@ typedef struct at_share_task {
     double work;       /* of a run: flops, or bytes; above 0 */
     const char *group; /* tasks of one group whose work is of like size should come to like speeds;
                           NULL: it is like no other. Borrowed */
+    int problem;       /* tasks of one number, from 1, are ways of doing one thing, whose least time
+                          counts; 0: it is alone */
 } at_share_task;
 
-/* What is to fall: the weighted sum of all times, or the least of them, where the tasks are ways of
- * doing one thing. */
-typedef enum at_share_goal { AT_SHARE_SUM, AT_SHARE_LEAST } at_share_goal;
 typedef struct at_shares at_shares;
 /* Lives in a. The seed decides between tasks that promise the same. */
-at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, at_share_goal goal,
-                         uint64_t seed);
-/* The task whose round is next: one round for each, then the one of the largest gain. -1: all have
- * ended. */
+at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, uint64_t seed);
+/* The task whose round is next: one round for each, where the first ways of all come before any
+ * second one, then the one of the largest gain. -1: all have ended. */
 int at_shares_next(at_shares *s);
 /* A round of the task is over. best_s: of all its rounds so far; 0: none was valid. */
 void at_shares_add(at_shares *s, int task, double best_s);

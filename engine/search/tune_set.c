@@ -8,7 +8,7 @@
 
 #include "engine/search/trials.h"
 
-static const int64_t default_trials = 500; /* of each task */
+static const int64_t default_trials = 500; /* of each problem */
 /* A round is short beside a search, and long beside a change of tasks: with data in memory changes
  * took 4 % of the time (the layers of ResNet-50, 90 s). */
 enum { LONGEST_ROUND = 16, LEAST_ROUNDS = 4 };
@@ -24,6 +24,10 @@ enum { MOST_KEPT = 64 };
 /* A final of a task: of a time limit, of which all may take a quarter, and without one. */
 static const double final_of_task_s = 1, least_final_of_task_s = 0.5;
 static const double least_final_s = 2, final_share = 0.1;
+/* Beside other problems, a way whose best trial takes so many times its problem's best has no
+ * final.
+ */
+static const double far_behind = 1.5;
 
 /* ---- whose turn it is ------------------------------------------------------------------------ */
 
@@ -149,10 +153,11 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
 }
 
 /* Of ways of doing one thing each gets half of an equal share before they compete: what a few
- * trials find tells little of it. */
-static int64_t first_round(const at_set_tuning *t, int64_t length) {
-    if (t->goal == AT_SHARE_LEAST) return t->tally.total / (2 * t->num_members);
-    return length / FIRST_ROUND_SHORTER;
+ * trials find tells little of it; beside other problems a round. */
+static int64_t first_round(const at_set_tuning *t, const at_set_member *m, int64_t length) {
+    int64_t share = t->tally.total / (2 * t->num_members);
+    if (t->problems[m->problem].num_ways == 1) return length / FIRST_ROUND_SHORTER;
+    return t->num_problems == 1 || share < length ? share : length;
 }
 
 /* The time went to make a task's data; what the others have found stays. */
@@ -173,8 +178,8 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
     while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
         int next = at_shares_next(t->shares);
         if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
-        bool first = !t->members[next].tuning.tally.done;
-        int64_t n = first ? first_round(t, length) : length;
+        const at_set_member *m = &t->members[next];
+        int64_t n = m->tuning.tally.done ? length : first_round(t, m, length);
         at_status status = run_round(t, next, n ? n : 1, err);
         if (is_time_up(t, status, deadline_ns, err)) break;
         AT_TRY(status);
@@ -193,6 +198,15 @@ static double finals_reserve(double time_s, int num_tasks) {
     return fmax(at_final_reserve(time_s), fmin(time_s / 4, final_of_task_s * num_tasks));
 }
 
+static bool has_final(const at_set_tuning *t, const at_set_member *m) {
+    double own_s = best_s(&m->tuning), least_s = own_s;
+    for (int i = 0; i < t->num_members; i++) {
+        double time_s = best_s(&t->members[i].tuning);
+        if (t->members[i].problem == m->problem && time_s > 0) least_s = fmin(least_s, time_s);
+    }
+    return own_s > 0 && (t->num_problems == 1 || own_s <= far_behind * least_s);
+}
+
 static at_status run_finals(at_set_tuning *t, at_error *err) {
     double time_s = t->options.time_s, end_s = so_far_s(t) * (1 + final_share);
     double least_s = fmax(least_final_s, least_final_of_task_s * t->num_members);
@@ -201,11 +215,11 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
     for (int i = 0; i < t->num_members; i++) {
         at_session *s = &t->members[i].tuning.s;
         if (time_s > 0) s->deadline_ns = t->start_ns + (int64_t)(time_s * 1e9);
-        left += best_s(&t->members[i].tuning) > 0;
+        left += has_final(t, &t->members[i]);
     }
     for (int i = 0; i < t->num_members && !at_engine_stopped(&t->options); i++) {
         at_tuning *u = &t->members[i].tuning;
-        if (best_s(u) <= 0) continue;
+        if (!has_final(t, &t->members[i])) continue;
         double budget_s = (end_s - so_far_s(t)) / left--;
         if (budget_s <= 0) break;
         int64_t begin_ns = at_now_ns();
@@ -223,15 +237,15 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Nothing is measured yet; what is wrong with a task is told before the log is there. */
-static at_status prepare(at_set_tuning *t, const at_set_task *of, int number, at_error *err) {
+static at_status prepare(at_set_tuning *t, int number, at_error *err) {
     at_set_member *m = &t->members[number];
+    const at_request *q = &t->problems[m->problem].ways[m->way];
     at_tuning *u = &m->tuning;
     at_engine_options o = t->options;
     o.trials = INT64_MAX;
     o.time_s = 0;
-    m->count = of->count;
     m->prepared = true; /* to be closed */
-    AT_TRY(at_tuning_prepare(&o, &of->request, u, err));
+    AT_TRY(at_tuning_prepare(&o, q, u, err));
     m->data_bytes = at_dataset_bytes(&u->s.data);
     if (u->s.other.store) m->data_bytes += at_dataset_bytes(&u->s.other);
     at_session_stop(&u->s);
@@ -240,31 +254,38 @@ static at_status prepare(at_set_tuning *t, const at_set_task *of, int number, at
 
 static at_status plan(at_set_tuning *t, at_error *err) {
     int n = t->num_members;
-    int64_t trials = t->options.trials ? t->options.trials : default_trials * n, most = 0;
+    int64_t trials = t->options.trials, most = 0;
+    if (!trials) trials = default_trials * t->num_problems;
     at_share_task *tasks = AT_NEW_ARRAY(t->arena, at_share_task, n);
     for (int i = 0; i < n; i++) {
-        const at_session *s = &t->members[i].tuning.s;
-        tasks[i] = (at_share_task){(double)t->members[i].count, s->work, s->row->name};
+        const at_set_member *m = &t->members[i];
+        const at_session *s = &m->tuning.s;
+        double count = (double)t->problems[m->problem].count;
+        tasks[i] = (at_share_task){count, s->work, s->row->name, m->problem + 1};
         most += t->members[i].tuning.tally.total;
     }
     if (trials < n)
         return at_fail(err, AT_E_USAGE,
                        "%lld trials are too few for %d tasks: each takes one at least",
                        (long long)trials, n);
-    t->shares = at_shares_new(t->arena, tasks, n, t->goal, t->options.seed);
+    t->shares = at_shares_new(t->arena, tasks, n, t->options.seed);
     t->tally.total = trials < most ? trials : most;
     return AT_OK;
 }
 
-at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
-                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err) {
-    *t = (at_set_tuning){.options = *o, .num_members = n, .goal = goal, .current = -1};
+at_status at_set_open(const at_engine_options *o, const at_problem *problems, int n,
+                      const char *log, at_set_tuning *t, at_error *err) {
+    *t = (at_set_tuning){.options = *o, .problems = problems, .num_problems = n, .current = -1};
     t->start_ns = at_now_ns();
     t->arena = at_arena_new();
-    t->members = AT_NEW_ARRAY(t->arena, at_set_member, n);
-    for (int i = 0; i < n; i++)
-        if (prepare(t, &tasks[i], i, err) != AT_OK)
-            return at_fail_at(err, "task %d of %d: ", i + 1, n);
+    for (int p = 0; p < n; p++) t->num_members += problems[p].num_ways;
+    t->members = AT_NEW_ARRAY(t->arena, at_set_member, t->num_members);
+    at_set_member *m = t->members;
+    for (int p = 0; p < n; p++)
+        for (int w = 0; w < problems[p].num_ways; w++, m++) m->problem = p, m->way = w;
+    for (int i = 0; i < t->num_members; i++)
+        if (prepare(t, i, err) != AT_OK)
+            return at_fail_at(err, "task %d of %d: ", i + 1, t->num_members);
     AT_TRY(plan(t, err));
     t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.row->name);
     return at_log_open(t->log_path, &t->log, err);
@@ -287,6 +308,17 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
         if (!t->members[i].started)
             status = at_tuning_read_log(&t->members[i].tuning, t->log_path, t->log, err);
     return status;
+}
+
+int at_set_best(const at_set_tuning *t, int problem, at_best *out) {
+    int way = -1;
+    for (int i = 0; i < t->num_members; i++) {
+        const at_set_member *m = &t->members[i];
+        at_best best;
+        if (m->problem != problem || !at_tuning_best(&m->tuning, &best)) continue;
+        if (way < 0 || best.time_s < out->time_s) *out = best, way = m->way;
+    }
+    return way;
 }
 
 at_status at_set_close(at_set_tuning *t, at_error *err) {

@@ -6,15 +6,11 @@
 
 #include "engine/search/task_share.h"
 #include "engine/search/tune.h"
+#include "engine/task/problem.h"
 
-typedef struct at_set_task {
-    at_request request;
-    int64_t count; /* how often it runs in the whole; at least 1 */
-} at_set_task;
-
-/* One of the tasks under way. */
+/* One of the ways under way. */
 typedef struct at_set_member {
-    int64_t count;
+    int problem, way;   /* from 0: of which problem which one */
     at_tuning tuning;   /* without a worker while it is not its turn */
     int64_t data_bytes; /* of its data, in memory or not */
     bool prepared, has_data, started;
@@ -34,10 +30,10 @@ typedef struct at_set_events {
 struct at_set_tuning {
     at_arena *arena;
     at_engine_options options;
-    at_set_member *members;
-    int num_members, current; /* current: whose data the worker has; -1: nobody's */
+    const at_problem *problems;
+    at_set_member *members;                 /* way by way, problem by problem */
+    int num_problems, num_members, current; /* current: whose data the worker has; -1: nobody's */
     at_shares *shares;
-    at_share_goal goal;
     at_log *log;
     const char *log_path;
     at_set_events events;
@@ -49,14 +45,17 @@ struct at_set_tuning {
     int64_t kept_bytes, most_kept_bytes; /* data of tasks in memory */
 };
 
-/* options: trials (0: 500 for each task) and time_s are for all together, early_stopping is each
- * task's. log: path; NULL: TEMPLATE.log of the first task. Ended by at_set_close, on failure too.
- * AT_E_USAGE: fewer trials than tasks; as at_tuning_open. The texts of tasks are borrowed. */
-at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
-                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err);
-/* The trials, then the finals, each of whose tasks gets an equal part of what is left of the time.
+/* options: trials (0: 500 for each problem) and time_s are for all together, early_stopping is each
+ * way's. log: path; NULL: TEMPLATE.log of the first way. Ended by at_set_close, on failure too.
+ * AT_E_USAGE: fewer trials than ways; as at_tuning_open. Problems are borrowed. */
+at_status at_set_open(const at_engine_options *o, const at_problem *problems, int n,
+                      const char *log, at_set_tuning *t, at_error *err);
+/* The trials, then the finals of the ways, where there are several problems of those that come near
+ * the best of theirs, each of which gets an equal part of what is left of the time.
  * What came out is in t, also after an error. To be stopped is none. AT_E_OUTPUT AT_E_BUG */
 at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err);
+/* The best of a problem so far, and the number of its way; -1: nothing is valid yet. */
+int at_set_best(const at_set_tuning *t, int problem, at_best *out);
 at_status at_set_close(at_set_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
 
 #endif

@@ -21,10 +21,10 @@ struct at_logged_versions {
 };
 
 typedef struct reading {
-    at_arena *arena; /* of out */
-    const at_template_row *row;
-    const at_json *args; /* NULL: any */
-    const char *sketch;  /* NULL: any */
+    at_arena *arena;                    /* of out */
+    const at_template_row *const *rows; /* NULL: every one */
+    const at_json *args;                /* NULL: any */
+    const char *sketch;                 /* NULL: any */
     at_log_choice *out;
     at_arena *keys_arena;
     at_key_map tasks, versions; /* by their numbers */
@@ -40,8 +40,10 @@ static bool is_of_template(const at_record *r, const at_template_row *row) {
 }
 
 static const at_template_row *template_of(reading *w, const at_record *r) {
-    const at_template_row *row = w->row;
-    if (row) return is_of_template(r, row) ? row : NULL;
+    const at_template_row *row;
+    for (int i = 0; w->rows && w->rows[i]; i++)
+        if (is_of_template(r, w->rows[i])) return w->rows[i];
+    if (w->rows) return NULL;
     if (at_template_find(r->task, &row, NULL) == AT_OK) return row;
     if (w->unknown.keys.len < MOST_UNKNOWN) at_key_map_add(&w->unknown, r->task);
     return NULL;
@@ -101,7 +103,8 @@ static bool is_wanted(void *ctx, const char *path, const at_record *r) {
     int task = count(w, row, r);
     size_t bytes = at_arena_used(w->arena) - w->before + at_arena_used(w->keys_arena);
     w->out->is_full = bytes > MOST_TASK_BYTES;
-    return (!w->row || w->out->tasks.len == 1) && fits(w, &w->out->tasks.data[task], r);
+    bool is_one = w->rows && !w->rows[1];
+    return (!is_one || w->out->tasks.len == 1) && fits(w, &w->out->tasks.data[task], r);
 }
 
 static at_status read_all(reading *w, const at_engine_options *o, at_error *err) {
@@ -117,7 +120,7 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
                                     path, w->unknown.keys.data[i], path));
     /* Which task has no valid record is said when it is asked for. */
     if (s != AT_OK && s != AT_E_NO_VALID) return *err = why, s;
-    if (w->out->is_full && !w->row)
+    if (w->out->is_full && !(w->rows && !w->rows[1]))
         return at_fail(err, AT_E_INPUT,
                        "%s: too many different tasks: more than %d MiB; autotune log --split makes "
                        "a log of each",
@@ -127,12 +130,12 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
 }
 
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
-                        const at_template_row *row, const at_json *args, const char *sketch,
+                        const at_template_row *const *rows, const at_json *args, const char *sketch,
                         at_log_choice *out, at_error *err) {
     *out = (at_log_choice){.path = path, .versions = AT_NEW(a, struct at_logged_versions)};
     at_arena *keys = at_arena_new();
     reading w = {.arena = a,
-                 .row = row,
+                 .rows = rows,
                  .args = args,
                  .sketch = sketch,
                  .out = out,
@@ -199,7 +202,7 @@ static void count_versions(const at_engine_options *o, const at_log_choice *c,
 
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const char *isa, const at_record **out, at_error *err) {
+                      const char *isa, const at_pick **out, at_error *err) {
     const char *name = at_task_row(task)->name;
     int64_t used = 0, changed = 0;
     int highest = -1;
@@ -213,8 +216,9 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
             continue;
         int n = rank(r, pattern, isa);
         if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
-            highest = n, best = &c->picks[i], *out = r;
+            highest = n, best = &c->picks[i];
     }
+    *out = best;
     const char *changed_text = changed ? at_changed_text(a, c->path, changed, name) : NULL;
     if (changed && used) at_engine_warn(o, changed_text);
     if (best && !best->is_in_state)

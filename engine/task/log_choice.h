@@ -28,11 +28,12 @@ typedef struct at_log_choice {
     int num_picks;
 } at_log_choice;
 
-/* Reads a log for one template's records (NULL: for those of every template that there is; the
- * names of others are warned about), of one task's arguments and one sketch (NULL: of any).
- * AT_E_INPUT: unreadable, without a record, too many different tasks. */
+/* Reads a log for the records of some templates (rows, NULL behind the last; NULL: of every one
+ * that there is; the names of others are warned about), of one task's arguments and one sketch
+ * (NULL: of any). Where one template has several tasks, these are listed alone. AT_E_INPUT:
+ * unreadable, without a record, too many different tasks. */
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
-                        const at_template_row *row, const at_json *args, const char *sketch,
+                        const at_template_row *const *rows, const at_json *args, const char *sketch,
                         at_log_choice *out, at_error *err);
 /* The log's only task of that template. AT_E_INPUT: none; AT_E_USAGE: several, which are listed. */
 at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
@@ -44,7 +45,7 @@ at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
  * AT_E_NO_VALID: all are failures, or of another version; AT_E_INPUT: none, or none that fits. */
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
-                      const char *isa, const at_record **out, at_error *err);
+                      const char *isa, const at_pick **out, at_error *err);
 /* The record on a line, of that template. AT_E_USAGE: there is none. */
 at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const char *path,
                                 int64_t line, const at_template_row *row, const at_record **out,

@@ -64,9 +64,20 @@ static at_status from_line(at_arena *a, const at_engine_options *o, const at_req
                    (long long)q->line, q->log, out->row->name);
 }
 
+static at_status take_best(at_arena *a, const at_engine_options *o, const at_request *q,
+                           const at_log_choice *choice, const at_logged_task *logged,
+                           at_selection *out, at_error *err) {
+    const at_pick *best;
+    AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, q->isa, &best, err));
+    out->record = &best->record;
+    out->time_s = best->time_s;
+    return AT_OK;
+}
+
 static at_status from_best(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err) {
     at_log_choice choice;
+    const at_template_row *rows[] = {out->row, NULL};
     const at_logged_task *task = NULL;
     const at_json *args = NULL;
     if (q->args) {
@@ -74,10 +85,10 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
         AT_TRY(find_sketch(q, out, err));
         args = at_task_args(out->task);
     }
-    AT_TRY(at_log_choose(a, o, q->log, out->row, args, q->sketch, &choice, err));
+    AT_TRY(at_log_choose(a, o, q->log, rows, args, q->sketch, &choice, err));
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
     if (!args) AT_TRY(task_of_log(a, q, task->args, out, err));
-    return at_log_best(a, o, &choice, task, out->task, out->pattern, q->isa, &out->record, err);
+    return take_best(a, o, q, &choice, task, out, err);
 }
 
 static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *q,
@@ -109,9 +120,22 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
         at_fail_at(err, "%s:%lld: ", q->log, (long long)t->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(at_log_best(a, o, choice, t, out->task, out->pattern, q->isa, &out->record, err));
+    AT_TRY(take_best(a, o, q, choice, t, out, err));
     out->has_config = true;
     return take_record(a, q->log, out, err);
+}
+
+at_status at_select_logged(at_arena *a, const at_engine_options *o, const at_request *q,
+                           const at_log_choice *choice, at_selection *out, at_error *err) {
+    AT_TRY(at_select_task(a, q, out, err));
+    for (int i = 0; i < choice->tasks.len; i++) {
+        const at_logged_task *t = &choice->tasks.data[i];
+        if (t->row != out->row || !at_args_equal(t->args, at_task_args(out->task))) continue;
+        AT_TRY(take_best(a, o, q, choice, t, out, err));
+        out->has_config = true;
+        return take_record(a, choice->path, out, err);
+    }
+    return AT_OK;
 }
 
 at_status at_select_all(at_arena *a, const at_engine_options *o, const at_request *q,

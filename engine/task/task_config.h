@@ -9,10 +9,15 @@
 
 enum { AT_MAX_ARRAYS = 32 };
 
+struct at_log_choice; /* log_choice.h */
+
 typedef struct at_request {
     const at_template_row *row; /* NULL: the one of this name, */
     const char *template_name;  /* or record name */
-    const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
+    const char
+        *fuse; /* stages behind an operator's name, "bias,relu"; a template's name has its own */
+    bool all_ways;    /* of an operator, also where a template has its name */
+    const char *args; /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
     at_weight_form form;         /* in which an operator's way takes what the file --weight holds */
     const at_input *weight_file; /* that, where it has been read; NULL: it is read. Borrowed */
@@ -35,6 +40,7 @@ typedef struct at_selection {
     const at_template_row *row;
     at_task *task;
     const at_record *record;   /* the one taken from a log, or NULL */
+    double time_s;             /* of the best of a log, as at_pick tells it; else 0 */
     const at_pattern *pattern; /* of the task's sparse weight, or NULL */
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
@@ -50,6 +56,10 @@ at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at
 /* Task and configuration. A record whose index means another entity is warned about. */
 at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err);
+/* The task that q names, and, where a log that was read holds valid records of it, the best of
+ * them; out->has_config tells. AT_E_NO_VALID: all are failures. */
+at_status at_select_logged(at_arena *a, const at_engine_options *o, const at_request *q,
+                           const struct at_log_choice *choice, at_selection *out, at_error *err);
 /* Of out, whose task is known, config and from: text is as at_request.config. AT_E_USAGE AT_E_INPUT
  */
 at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char *text,

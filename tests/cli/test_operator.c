@@ -318,7 +318,7 @@ static void mistakes(void **state) {
         {"conv2d --args OC=3", "--args: unknown argument \"OC\"; conv2d_nhwc has "},
         {"conv2d " SMALL " --trials 3", "3 trials are too few for 4 tasks"},
         {"conv2d --fuse loud", "loud"},
-        {"show conv2d", "unknown template \"conv2d\"; templates that begin with it: conv2d_"},
+        {"show conv2d --config '{\"entity\": []}'", "give one of --config"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cli_result *r = cli_expect(2, "./autotune %s --log e.log", cases[i][0]);

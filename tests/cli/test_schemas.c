@@ -27,8 +27,8 @@ static const struct {
     {"operator", "conv2d --args N=1,H=4,W=4,CI=4,CO=8 --trials 8 --tuner random --log op.log", 0},
     {"operator", "conv2d --trials 4 --timeout 0.000001ms --log op2.log", 3},
     {"workload", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
-    {"workload", "tune --workload ./net.workload --trials 6 --time 10m --log net.log", 0},
-    {"workload", "tune --workload ./net.workload --trials 4 --timeout 0.000001ms --log bad2.log",
+    {"workload", "tune --workload ./net.workload --trials 10 --time 10m --log net.log", 0},
+    {"workload", "tune --workload ./net.workload --trials 5 --timeout 0.000001ms --log bad2.log",
      3},
     {"tune", "dense " ARGS " --trials 2 --tuner random --timeout 0.000001ms --log bad.log", 3},
     {"run", "run dense " ARGS, 0},
@@ -84,7 +84,7 @@ static void schemas(void **state) {
     bool is_known = cli_knows_cpu();
     for (int i = 0; i < NUM_CASES; i++) {
         if (!is_known && strstr(cases[i].command, "--why")) continue;
-        cli_write("net.workload", "2 dense M=3,N=16,K=5\n1 matmul_add N=4,L=4,M=16\n");
+        cli_write("net.workload", "2 dense M=3,N=16,K=5\n1 conv2d+relu N=1,H=4,W=4,CI=4,CO=8\n");
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
             cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
         const cli_result *r = cli_run("./autotune %s --json >out.json", cases[i].command);

@@ -192,7 +192,7 @@ static void set_end(void *ctx, at_set_tuning *t) {
 }
 
 /* Found: bit i is set where task i has a best. */
-static void tune_set(at_arena *a, const at_set_task *tasks, int n, const char *log, int64_t trials,
+static void tune_set(at_arena *a, const at_problem *tasks, int n, const char *log, int64_t trials,
                      set_listener *l, uint64_t *found) {
     at_set_tuning t;
     at_error err = {0};
@@ -201,7 +201,7 @@ static void tune_set(at_arena *a, const at_set_task *tasks, int n, const char *l
     const at_set_events events = {NULL, set_round, set_trial, set_end, l};
     o.stop = &l->stop;
     o.tuner = "random";
-    if (at_set_open(&o, tasks, n, AT_SHARE_SUM, log_path(a, log), &t, &err) != AT_OK ||
+    if (at_set_open(&o, tasks, n, log_path(a, log), &t, &err) != AT_OK ||
         at_set_run(&t, &events, &err) != AT_OK)
         fail_msg("%s", err.text);
     assert_int_equal(l->ended, 1);
@@ -216,14 +216,24 @@ static void tune_set(at_arena *a, const at_set_task *tasks, int n, const char *l
     assert_int_equal(at_set_close(&t, &err), AT_OK);
 }
 
+static at_problem problem_of(at_arena *a, const char *name, const char *args, int64_t count) {
+    at_problem p;
+    at_error err;
+    const at_request q = {.template_name = name, .args = args};
+    if (at_problem_make(a, &(at_engine_options){0}, &q, &p, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    p.count = count;
+    return p;
+}
+
 /* One budget for three tasks of two templates, in one log. Again, from the log alone, and after an
  * end in between, the same tasks have their turns in the same order. */
 static void one_budget(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const at_set_task tasks[] = {{{.template_name = "matmul_add", .args = "N=8,L=8,M=16"}, 1},
-                                 {{.template_name = "dense", .args = "M=16,N=32,K=16"}, 9},
-                                 {{.template_name = "dense", .args = "M=8,N=16,K=8"}, 2}};
+    const at_problem tasks[] = {problem_of(a, "matmul_add", "N=8,L=8,M=16", 1),
+                                problem_of(a, "dense", "M=16,N=32,K=16", 9),
+                                problem_of(a, "dense", "M=8,N=16,K=8", 2)};
     static set_listener first = {.stop_after = 60}, again = {.stop_after = 60},
                         begun = {.stop_after = 23}, resumed = {.stop_after = 60};
     uint64_t found;
@@ -248,27 +258,58 @@ static void one_budget(void **state) {
     at_arena_free(a);
 }
 
+/* A problem with two ways of a product beside one with a single way: what wins is of the one or the
+ * other way, and each way has had trials. */
+static void ways_of_a_problem(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_request product[] = {
+        {.template_name = "dense", .args = "M=16,N=32,K=16"},
+        {.template_name = "conv2d_nhwc", .args = "N=1,H=1,W=16,CI=16,CO=32,KH=1,KW=1,padding=0"}};
+    const at_problem problems[] = {{.name = "product", .ways = product, .num_ways = 2, .count = 2},
+                                   problem_of(a, "matmul_add", "N=8,L=8,M=16", 1)};
+    at_set_tuning t;
+    at_error err = {0};
+    at_best best, of_way;
+    listener unused = {0};
+    at_engine_options o = options_of(&unused, 90);
+    o.tuner = "random";
+    if (at_set_open(&o, problems, 2, log_path(a, "ways"), &t, &err) != AT_OK ||
+        at_set_run(&t, &(at_set_events){0}, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(t.num_members, 3);
+    assert_int_equal(t.tally.done, 90);
+    int way = at_set_best(&t, 0, &best);
+    assert_in_range(way, 0, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_true(t.members[i].tuning.tally.done >= 7);
+        assert_true(at_tuning_best(&t.members[i].tuning, &of_way));
+        assert_true(i == way ? of_way.record == best.record : of_way.time_s >= best.time_s);
+    }
+    assert_int_equal(at_set_best(&t, 1, &best), 0);
+    assert_int_equal(at_set_close(&t, &err), AT_OK);
+    at_arena_free(a);
+}
+
 /* More tasks than are kept ready: those that wait longest are made again when it is their turn. */
 static void many_tasks(void **state) {
     (void)state;
     enum { N = 67, TRIALS = N + 40 };
     at_arena *a = at_arena_new();
-    static at_set_task tasks[N];
+    static at_problem tasks[N];
     static set_listener l = {.stop_after = TRIALS};
     uint64_t found;
     for (int i = 0; i < N; i++)
-        tasks[i] = (at_set_task){
-            {.template_name = "dense", .args = at_format(a, "M=2,N=16,K=%d", i + 1)}, 1};
+        tasks[i] = problem_of(a, "dense", at_format(a, "M=2,N=16,K=%d", i + 1), 1);
     tune_set(a, tasks, N, "many", TRIALS, &l, &found);
     assert_int_equal(found, UINT64_MAX);
     assert_int_equal(count_records(a, log_path(a, "many")), TRIALS);
 
     at_set_tuning t;
     at_error err;
-    listener unused;
+    listener unused = {0};
     at_engine_options o = options_of(&unused, N - 1);
-    assert_int_equal(at_set_open(&o, tasks, N, AT_SHARE_SUM, log_path(a, "few"), &t, &err),
-                     AT_E_USAGE);
+    assert_int_equal(at_set_open(&o, tasks, N, log_path(a, "few"), &t, &err), AT_E_USAGE);
     assert_string_equal(err.text, "66 trials are too few for 67 tasks: each takes one at least");
     assert_int_not_equal(access(log_path(a, "few"), F_OK), 0);
     at_set_close(&t, NULL);
@@ -280,13 +321,12 @@ static void few_files(void **state) {
     (void)state;
     enum { N = 40, FILES = 36 };
     at_arena *a = at_arena_new();
-    static at_set_task tasks[N];
+    static at_problem tasks[N];
     static set_listener l = {.stop_after = N};
     uint64_t found;
     struct rlimit was;
     for (int i = 0; i < N; i++)
-        tasks[i] = (at_set_task){
-            {.template_name = "dense", .args = at_format(a, "M=2,N=16,K=%d", i + 1)}, 1};
+        tasks[i] = problem_of(a, "dense", at_format(a, "M=2,N=16,K=%d", i + 1), 1);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, was.rlim_max}), 0);
     tune_set(a, tasks, N, "files", N, &l, &found);
@@ -414,10 +454,10 @@ static void ends_of_jobs(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_of_jobs),  cmocka_unit_test(stop_and_go_on),
-        cmocka_unit_test(two_at_a_time), cmocka_unit_test(one_budget),
-        cmocka_unit_test(many_tasks),    cmocka_unit_test(few_files),
-        cmocka_unit_test(measured),      cmocka_unit_test(mistakes),
-        cmocka_unit_test(reserve)};
+        cmocka_unit_test(ends_of_jobs),      cmocka_unit_test(stop_and_go_on),
+        cmocka_unit_test(two_at_a_time),     cmocka_unit_test(one_budget),
+        cmocka_unit_test(ways_of_a_problem), cmocka_unit_test(many_tasks),
+        cmocka_unit_test(few_files),         cmocka_unit_test(measured),
+        cmocka_unit_test(mistakes),          cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }

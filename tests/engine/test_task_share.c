@@ -29,8 +29,8 @@ static void round_of(at_shares *s, int task, double best_s) {
 static void by_hand(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const at_share_task tasks[] = {{1, 1000, NULL}, {3, 1000, NULL}};
-    at_shares *s = at_shares_new(a, tasks, 2, AT_SHARE_SUM, 0);
+    const at_share_task tasks[] = {{1, 1000, NULL, 0}, {3, 1000, NULL, 0}};
+    at_shares *s = at_shares_new(a, tasks, 2, 0);
     round_of(s, 0, 8);
     round_of(s, 1, 2); /* each has one round first */
     expect_gain(s, 0, 0.8 * 8);
@@ -59,8 +59,8 @@ static void by_hand(void **state) {
 static void least_of_all(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const at_share_task tasks[] = {{1, 1000, NULL}, {3, 1000, NULL}};
-    at_shares *s = at_shares_new(a, tasks, 2, AT_SHARE_LEAST, 0);
+    const at_share_task tasks[] = {{1, 1000, NULL, 1}, {1, 1000, NULL, 1}};
+    at_shares *s = at_shares_new(a, tasks, 2, 0);
     round_of(s, 0, 8);
     round_of(s, 1, 2);
     expect_gain(s, 0, 2 - (8 - 0.8 * 8));
@@ -82,8 +82,8 @@ static void like_others(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     const at_share_task tasks[] = {
-        {1, 1000, "dense"}, {1, 1200, "dense"}, {1, 1500, "dense"}, {1, 1000, "conv"}};
-    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, 0);
+        {1, 1000, "dense", 0}, {1, 1200, "dense", 0}, {1, 1500, "dense", 0}, {1, 1000, "conv", 0}};
+    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
     for (int i = 0; i < COUNT(tasks); i++) round_of(s, i, 4);
     for (int i = 0; i < COUNT(tasks); i++)
         for (int n = 0; n < 3; n++) at_shares_add(s, i, 4);
@@ -107,8 +107,8 @@ static void like_others(void **state) {
 static void none_valid(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const at_share_task tasks[] = {{1, 1000, NULL}, {1, 1000, NULL}, {2, 500, NULL}};
-    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, 0);
+    const at_share_task tasks[] = {{1, 1000, NULL, 0}, {1, 1000, NULL, 0}, {2, 500, NULL, 0}};
+    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
     int rounds[COUNT(tasks)] = {0};
     round_of(s, 0, 0);
     round_of(s, 1, 0);
@@ -132,12 +132,12 @@ static void none_valid(void **state) {
 static void ties(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
-    const at_share_task tasks[] = {{1, 10, NULL}, {1, 10, NULL}, {1, 10, NULL}};
+    const at_share_task tasks[] = {{1, 10, NULL, 0}, {1, 10, NULL, 0}, {1, 10, NULL, 0}};
     int first[3] = {0};
     for (uint64_t seed = 0; seed < 60; seed++) {
         int chosen[2];
         for (int i = 0; i < 2; i++) {
-            at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, seed);
+            at_shares *s = at_shares_new(a, tasks, COUNT(tasks), seed);
             for (int k = 0; k < 3; k++) round_of(s, k, 5);
             chosen[i] = at_shares_next(s);
         }
@@ -189,11 +189,11 @@ static int trials_to_sum(at_arena *a, const at_recorded *spaces, bool equal, uin
         at_tuner_options o = {.seed = seed};
         at_error err;
         tasks[i] = (at_share_task){recorded[i].count, at_task_flops(spaces[i].task),
-                                   at_task_row(spaces[i].task)->name};
+                                   at_task_row(spaces[i].task)->name, 0};
         least_s += recorded[i].count * spaces[i].best_s;
         assert_int_equal(at_tuner_new("ga", spaces[i].space, &o, &of[i].tuner, &err), AT_OK);
     }
-    at_shares *s = at_shares_new(a, tasks, NUM_RECORDED, AT_SHARE_SUM, seed);
+    at_shares *s = at_shares_new(a, tasks, NUM_RECORDED, seed);
     for (bool reached = false; !reached;) {
         int next = equal ? turn++ % NUM_RECORDED : at_shares_next(s);
         assert_true(next >= 0 && trials < 1000000);

@@ -6,21 +6,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/workload.h"
+#include "engine/engine.h"
 #include "tests/fuzz/verb.h"
 
 /* Of one template: the others' tasks may be as large as they like. */
-static at_status layers_of(at_arena *a, const char *data, size_t size, at_layer_list *out) {
+static at_status layers_of(at_arena *a, const char *data, size_t size, at_layers *out) {
     char path[40];
     at_error err;
-    const at_template_row *row;
-    at_options o = {.workload = path};
+    const at_request q = {.template_name = "matmul_add"};
+    const at_engine_options o = {0};
     int fd = memfd_create("layers", MFD_CLOEXEC);
     AT_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    AT_ASSERT(at_template_find("matmul_add", &row, &err) == AT_OK);
     at_is_layer_file(path);
-    at_status s = at_layer_file_read(a, &o, row, out, &err);
+    at_status s = at_layer_file_read(a, &o, &q, path, out, &err);
     close(fd);
     AT_ASSERT(s == AT_OK || s == AT_E_INPUT);
     if (s != AT_OK) {
@@ -32,14 +31,14 @@ static at_status layers_of(at_arena *a, const char *data, size_t size, at_layer_
 
 static void run(const uint8_t *data, size_t size) {
     at_arena *a = at_arena_new();
-    at_layer_list first = {0}, again = {0};
+    at_layers first = {0}, again = {0};
     at_text text = {0};
     if (layers_of(a, (const char *)data, size, &first) == AT_OK) {
         for (int i = 0; i < first.len; i++) {
-            const at_options *o = &first.data[i];
-            AT_ASSERT(o->count >= 1);
-            at_text_addf(&text, "%lld matmul_add %s\n", (long long)(o->count % 1000000 + 1),
-                         o->request.args ? o->request.args : "");
+            const at_problem *p = &first.data[i];
+            AT_ASSERT(p->count >= 1);
+            at_text_addf(&text, "%lld matmul_add %s\n", (long long)(p->count % 1000000 + 1),
+                         p->ways[0].args ? p->ways[0].args : "");
         }
         AT_ASSERT(layers_of(a, text.data, text.len, &again) == AT_OK);
         AT_ASSERT(first.len == again.len);

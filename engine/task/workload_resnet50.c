@@ -1,6 +1,6 @@
-/* cli/workload_resnet50.c: the different layers of ResNet-50 (stride in the first 1x1 of a stage)
- * on 224x224 images, batch 1: 53 convolutions and a product. */
-#include "cli/workload.h"
+/* engine/task/workload_resnet50.c: the different layers of ResNet-50 (stride in the first 1x1 of a
+ * stage) on 224x224 images, batch 1: 53 convolutions and a product. */
+#include "engine/task/workload.h"
 
 /* clang-format off */
 static const at_layer layers[] = {

@@ -1,7 +1,8 @@
-/* cli/workload_file.c: layers of the user's own, a line each (docs/workloads.md):
+/* engine/task/workload_file.c: layers of the user's own, a line each (docs/workloads.md):
  *     3 conv2d_nhwc N=1,CI=256,H=14,W=14,CO=256
- *     1 sparse_dense M=1,N=1000,K=2048 sparsity=0.8 block=16x1 */
-#include "cli/workload.h"
+ *     1 sparse_dense M=1,N=1000,K=2048 sparsity=0.8 block=16x1
+ *     2 conv2d+bias+relu N=1,CI=64,H=56,W=56,CO=64 */
+#include "engine/task/workload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
+#include "engine/task/operator.h"
+#include "engine/task/user_template.h"
 
 enum { MOST_LAYERS = 1000, MOST_BYTES = 1 << 20 };
 static const int64_t most_count = 1000000;
@@ -19,13 +21,15 @@ static const char blanks[] = " \t\r";
 /* A line under way. */
 typedef struct reading {
     at_arena *arena;
-    const at_options *options;
+    const at_engine_options *options;
+    const at_request *request;
     const char *path;
     int line;
-    at_layer_list *out;
-    at_key_map seen; /* tasks, by the place of their first line in out */
-    at_text key, templates;
-    const at_template_row *row; /* wanted; NULL: any */
+    at_layers *out;
+    at_key_map seen; /* layers, by the place of their first line in out */
+    at_text key, names;
+    const at_template_row *row; /* wanted, of a template or of an operator; NULL: any */
+    bool wants_operator;
     at_error *err;
 } reading;
 
@@ -91,9 +95,8 @@ static at_status take_count(reading *r, const char *word, int64_t *count) {
                      word, "3 dense M=1,N=64,K=64");
 }
 
-static at_status take_template(reading *r, const char *word, at_options *o,
-                               const at_template_row **row) {
-    at_error why;
+/* A template's name means the template, unless all ways are asked for. */
+static at_status take_name(reading *r, const char *word, at_request *q) {
     if (!*word)
         return fail_line(r, "a template is missing; write for example 3 dense M=1,N=64,K=64%s%s",
                          "", "");
@@ -103,15 +106,17 @@ static at_status take_template(reading *r, const char *word, at_options *o,
                          "%s: a file of layers names templates, not their files; give that one on "
                          "the command line: autotune tune %s --workload FILE",
                          word, word);
-    if (at_template_find(word, row, &why) != AT_OK) return fail_line(r, "%s%s", why.text, "");
-    o->request.template_name = (*row)->name;
+    q->row = NULL;
+    q->fuse = NULL;
+    q->template_name = word;
+    if (!q->all_ways) (void)at_template_find(word, &q->row, NULL);
     return AT_OK;
 }
 
-static at_status take_rest(reading *r, const char *p, at_options *o) {
+static at_status take_rest(reading *r, const char *p, at_request *q) {
     for (const char *word; *(word = take_word(r, &p));) {
-        if (!strncmp(word, "sparsity=", 9) && word[9]) o->request.sparsity = word + 9;
-        else if (!strncmp(word, "block=", 6) && word[6]) o->request.block = word + 6;
+        if (!strncmp(word, "sparsity=", 9) && word[9]) q->sparsity = word + 9;
+        else if (!strncmp(word, "block=", 6) && word[6]) q->block = word + 6;
         else
             return fail_line(r,
                              "\"%s\": after the arguments (N=1,H=56, parted by commas) only "
@@ -121,57 +126,60 @@ static at_status take_rest(reading *r, const char *p, at_options *o) {
     return AT_OK;
 }
 
-/* Where layers are measured here, their data must fit this machine. What is wrong with the options
- * is no layer's fault, and told later. */
-static at_status check_room(reading *r, const at_selection *chosen) {
-    at_session s;
-    at_error why;
-    at_status status = AT_OK;
-    if (r->options->num_on) return AT_OK;
-    at_session_open_chosen(&r->options->engine, chosen, &s);
-    if (at_session_context(&s, false, &why) == AT_OK) status = at_session_reserve(&s, &why);
-    at_session_close(&s);
-    return status == AT_OK ? AT_OK : fail_line(r, "%s%s", why.text, "");
-}
-
 /* A layer that stands there again is counted, not tuned again. */
-static at_status add(reading *r, const at_options *o, const at_selection *s) {
+static at_status add(reading *r, at_problem *p, const at_selection *s) {
     at_text_clear(&r->key);
-    at_workload_identity(&r->key,
-                         &(at_record){.task = s->row->name, .args = at_task_args(s->task)});
+    at_workload_identity(&r->key, &(at_record){.task = p->name, .args = at_task_args(s->task)});
     at_text_addf(&r->key, " %s", s->pattern ? s->pattern->hash : "");
     int known = r->seen.keys.len, at = at_key_map_add(&r->seen, at_text_str(&r->key));
     if (at < known) {
-        r->out->data[at].count += o->count;
+        r->out->data[at].count += p->count;
         return AT_OK;
     }
     if (r->out->len == MOST_LAYERS)
         return at_fail(r->err, AT_E_INPUT, "%s:%d: more than %d layers", r->path, r->line,
                        MOST_LAYERS);
-    *at_push(r->arena, r->out) = *o;
-    return check_room(r, s);
+    p->from = at_format(r->arena, "%s:%d", r->path, r->line);
+    *at_push(r->arena, r->out) = *p;
+    return AT_OK;
 }
 
-static at_status read_line(reading *r, const char *p) {
-    at_options o = *r->options;
+/* Whether the line is of what is wanted; the names of others are kept. */
+static bool is_wanted(reading *r, const at_request *q, const at_template_row *row) {
+    bool is_operator = at_operator_find(q) != NULL;
+    const char *name = is_operator ? q->template_name : row->name;
+    if (!r->row || (r->row == row && r->wants_operator == is_operator)) return true;
+    if (!strstr(at_text_str(&r->names), name))
+        at_text_addf(&r->names, "%s%s", r->names.len ? ", " : "", name);
+    return false;
+}
+
+static at_status read_layer(reading *r, const at_request *q, at_problem *p, at_selection *first,
+                            at_error *err) {
+    AT_TRY(at_problem_make(r->arena, r->options, q, p, err));
+    return at_select_task(r->arena, &p->ways[0], first, err);
+}
+
+static at_status read_line(reading *r, const char *text) {
+    at_request q = *r->request;
     at_error why;
-    at_selection chosen = {0};
+    at_selection first = {0};
+    at_problem p;
     const at_template_row *row;
-    const char *word = take_word(r, &p);
+    int64_t count = 0;
+    const char *word = take_word(r, &text);
     if (!*word || *word == '#') return AT_OK;
-    AT_TRY(take_count(r, word, &o.count));
-    AT_TRY(take_template(r, take_word(r, &p), &o, &row));
-    o.request.row = row;
-    o.request.args = take_args(r, &p);
-    AT_TRY(take_rest(r, p, &o));
-    if (r->row && r->row != row) {
-        if (!strstr(at_text_str(&r->templates), row->name))
-            at_text_addf(&r->templates, "%s%s", r->templates.len ? ", " : "", row->name);
-        return AT_OK;
-    }
-    if (at_select_task(r->arena, &o.request, &chosen, &why) != AT_OK)
+    AT_TRY(take_count(r, word, &count));
+    AT_TRY(take_name(r, take_word(r, &text), &q));
+    q.args = take_args(r, &text);
+    AT_TRY(take_rest(r, text, &q));
+    if (at_problem_row(r->arena, &q, &row, &why) != AT_OK)
+        return fail_line(r, "%s%s", why.text, "");
+    if (!is_wanted(r, &q, row)) return AT_OK;
+    if (read_layer(r, &q, &p, &first, &why) != AT_OK)
         return fail_line(r, "%s%s", why.text + (strncmp(why.text, "--args: ", 8) ? 0 : 8), "");
-    return add(r, &o, &chosen);
+    p.count = count;
+    return add(r, &p, &first);
 }
 
 static at_status read_lines(reading *r, char *text, size_t len) {
@@ -191,25 +199,27 @@ static at_status read_lines(reading *r, char *text, size_t len) {
     return AT_OK;
 }
 
-at_status at_layer_file_read(at_arena *a, const at_options *o, const at_template_row *row,
-                             at_layer_list *out, at_error *err) {
+at_status at_layer_file_read(at_arena *a, const at_engine_options *o, const at_request *q,
+                             const char *path, at_layers *out, at_error *err) {
     reading r = {.arena = a,
                  .options = o,
-                 .path = o->workload,
+                 .request = q,
+                 .path = path,
                  .out = out,
                  .seen.arena = a,
-                 .row = row,
+                 .wants_operator = at_operator_find(q) != NULL,
                  .err = err};
     char *text;
     size_t len;
-    AT_TRY(at_read_file(a, o->workload, MOST_BYTES, &text, &len, err));
+    if (q->row || q->template_name) AT_TRY(at_problem_row(a, q, &r.row, err));
+    AT_TRY(at_read_file(a, path, MOST_BYTES, &text, &len, err));
     at_status s = read_lines(&r, text, len);
-    if (s == AT_OK && !out->len && r.templates.len)
+    if (s == AT_OK && !out->len && r.names.len)
         s = at_fail(err, AT_E_INPUT, "%s: holds no layer of %s; there are layers of %s", r.path,
-                    row->name, at_text_str(&r.templates));
+                    r.wants_operator ? q->template_name : r.row->name, at_text_str(&r.names));
     else if (s == AT_OK && !out->len)
         s = at_fail(err, AT_E_INPUT, "%s: holds no layer; a line is 3 dense M=1,N=64,K=64", r.path);
     at_text_free(&r.key);
-    at_text_free(&r.templates);
+    at_text_free(&r.names);
     return s;
 }

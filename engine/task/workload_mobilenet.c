@@ -1,6 +1,6 @@
-/* cli/workload_mobilenet.c: the different layers of MobileNet (the first, of width 1) on 224x224
- * images, batch 1: 27 convolutions, 13 of them depthwise, and a product. */
-#include "cli/workload.h"
+/* engine/task/workload_mobilenet.c: the different layers of MobileNet (the first, of width 1) on
+ * 224x224 images, batch 1: 27 convolutions, 13 of them depthwise, and a product. */
+#include "engine/task/workload.h"
 
 /* clang-format off */
 static const at_layer layers[] = {

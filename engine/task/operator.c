@@ -1,10 +1,9 @@
-/* cli/operator.c: see operator.h. */
-#include "cli/operator.h"
+/* engine/task/operator.c: see operator.h. */
+#include "engine/task/operator.h"
 
 #include <string.h>
 
-#include "engine/engine.h"
-#include "templates/task.h"
+#include "engine/task/task_weight.h"
 
 /* From the arguments of a task to those of another: of the operator's first template to those of a
  * way, or back. NULL: it is no way there. */
@@ -219,6 +218,8 @@ const at_operator *at_operator_at(int i) { return &operators[i]; }
 const char *at_operator_name(const at_operator *p) { return p->name; }
 const char *at_operator_help(const at_operator *p) { return p->help; }
 
+bool at_operator_is_sparse(const at_operator *p) { return p->is_sparse; }
+
 const char *at_operator_way(const at_operator *p, int i) {
     return i < MOST_WAYS ? p->ways[i].template_name : NULL;
 }
@@ -250,34 +251,36 @@ const char *at_operator_open_args(const char *template_name) {
     return p && p->is_template ? "m and points" : NULL;
 }
 
-const at_operator *at_operator_find(const at_options *o) {
+const at_operator *at_operator_find(const at_request *q) {
     const at_template_row *row; /* of that name, built in or in a file of the user's */
-    const char *name = o->operands[0], *args = o->request.args;
-    const at_operator *p = find(name);
+    const char *name = q->template_name, *args = q->args;
+    const at_operator *p = q->row || !name ? NULL : find(name);
     if (!p || at_template_find(name, &row, NULL) != AT_OK) return p;
     bool asked = p->is_template ? !gives(args, "m") || !gives(args, "points")
-                                : o->all_ways || o->request.sparsity || o->request.block;
+                                : q->all_ways || q->sparsity || q->block;
     return asked && !at_template_file(at_template_base(row)) ? p : NULL;
 }
 
-/* ---- its tasks ------------------------------------------------------------------------------- */
+/* ---- its ways -------------------------------------------------------------------------------- */
 
 static const char *stages_of(const char *name) { return name + strcspn(name, "+"); }
 
-/* With the stages of the operator's name, and those of --fuse. */
-static at_status find_row(at_arena *a, const at_options *o, const char *name,
-                          const at_template_row **row, at_error *err) {
-    const char *stages = stages_of(o->operands[0]);
-    AT_TRY(at_template_find(at_format(a, "%s%s", name, stages), row, err));
-    return o->fuse ? at_template_fuse(*row, o->fuse, ",", row, err) : AT_OK;
+at_status at_operator_way_row(at_arena *a, const at_request *q, const char *template_name,
+                              const at_template_row **out, at_error *err) {
+    const char *stages = stages_of(q->template_name);
+    AT_TRY(at_template_find(at_format(a, "%s%s", template_name, stages), out, err));
+    return q->fuse ? at_template_fuse(*out, q->fuse, ",", out, err) : AT_OK;
 }
 
 /* What a way is asked for. A weight that the tool makes is sparse for the sparse ways only: no time
  * of a dense one hangs on what it holds. */
-static at_request request_of(const at_options *o, const way *w, const at_template_row *row,
+static at_request request_of(const at_request *of, const way *w, const at_template_row *row,
                              const char *args, const at_input *weight, const at_weight_form *form) {
-    at_request q = o->request;
+    at_request q = *of;
+    q.row = row;
     q.template_name = row->name;
+    q.fuse = NULL;
+    q.all_ways = false;
     q.args = args;
     q.weight_file = weight;
     q.form = *form;
@@ -289,14 +292,14 @@ static at_request request_of(const at_options *o, const way *w, const at_templat
 
 /* The weight of the user's, read once for all ways; NULL: there is none. *zeros: something in it
  * is 0. */
-static at_status read_weight(at_arena *a, const at_options *o, const at_weight_form *form,
+static at_status read_weight(at_arena *a, const at_request *q, const at_weight_form *form,
                              const at_input **out, bool *zeros, at_error *err) {
     at_input *file = AT_NEW(a, at_input), in;
     *out = NULL;
     *zeros = false;
-    if (!o->request.weight) return AT_OK;
-    AT_TRY(at_weight_read(a, o->request.weight, file, err));
-    AT_TRY(at_weight_in_form(a, o->request.weight, file, form, &in, err));
+    if (!q->weight) return AT_OK;
+    AT_TRY(at_weight_read(a, q->weight, file, err));
+    AT_TRY(at_weight_in_form(a, q->weight, file, form, &in, err));
     *zeros = at_weight_form_zeros(form, &in) > 0;
     *out = file;
     return AT_OK;
@@ -310,23 +313,22 @@ static const char *winograd(at_arena *a, const at_operator *p, const at_task *t,
 }
 
 /* Errors of large tiles exceed smaller limits; kernels of 6x6 and 7x7 have no others. */
-static bool is_tried(const at_options *o, const at_operator *p, const at_task *t, const way *w) {
-    bool small = w->side < 8 || arg(t, "KH") > 5,
-         given = p->is_template && gives(o->request.args, "m");
+static bool is_tried(const at_engine_options *o, const at_request *q, const at_operator *p,
+                     const at_task *t, const way *w) {
+    bool small = w->side < 8 || arg(t, "KH") > 5, given = p->is_template && gives(q->args, "m");
     if (given && w->side != arg(t, "m") + arg(t, "KH") - 1) return false;
-    if (p->is_template && gives(o->request.args, "points") && w->points != arg(t, "points"))
-        return false;
-    if (o->all_ways) return true;
+    if (p->is_template && gives(q->args, "points") && w->points != arg(t, "points")) return false;
+    if (q->all_ways) return true;
     double from = small ? 0 : arg(t, "KH") == 3 ? 2e-5 : 4e-5;
-    return given || (!w->rarely && from <= at_accuracy_limit(&o->engine));
+    return given || (!w->rarely && from <= at_accuracy_limit(o));
 }
 
 /* The task that --args is of. Of a template with open arguments, with one of those that go with
  * the others. */
-static at_status base_task(at_arena *a, const at_options *o, const at_operator *p,
+static at_status base_task(at_arena *a, const at_request *q, const at_operator *p,
                            const at_template_row *row, at_task **out, at_error *err) {
     static const char *const rest[] = {"m=2", "m=3"};
-    const char *args = o->request.args;
+    const char *args = q->args;
     at_status status = at_task_new(a, row, args, out, err);
     for (int i = 0; status != AT_OK && p->is_template && !gives(args, "m") && i < 2; i++)
         if (at_task_new(a, row, args ? at_format(a, "%s,%s", args, rest[i]) : rest[i], out, NULL) ==
@@ -335,42 +337,40 @@ static at_status base_task(at_arena *a, const at_options *o, const at_operator *
     return status;
 }
 
-at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
-                            at_options **tasks, int *num_tasks, at_error *err) {
+at_status at_operator_ways(at_arena *a, const at_engine_options *o, const at_request *asked_for,
+                           const at_operator *p, const at_request **ways, int *num_ways,
+                           at_error *err) {
     const at_template_row *row;
     at_task *task;
     at_error why;
-    AT_VEC(at_options) all = {0};
+    AT_VEC(at_request) all = {0};
     const at_input *weight;
-    const bool asked = p->is_sparse || o->request.sparsity || o->request.block;
+    const bool asked = p->is_sparse || asked_for->sparsity || asked_for->block;
     bool zeros, one_block = false, any_sparse = false;
-    AT_TRY(find_row(a, o, p->ways[0].template_name, &row, err));
-    AT_TRY(base_task(a, o, p, row, &task, err));
+    AT_TRY(at_operator_way_row(a, asked_for, p->ways[0].template_name, &row, err));
+    AT_TRY(base_task(a, asked_for, p, row, &task, err));
     const at_weight_form form = p->form(task);
-    AT_TRY(read_weight(a, o, &form, &weight, &zeros, err));
+    AT_TRY(read_weight(a, asked_for, &form, &weight, &zeros, err));
     const bool is_sparse = asked || zeros; /* ways with a sparse weight compete */
     for (int i = 0; i < MOST_WAYS && p->ways[i].template_name; i++) {
         const way *w = &p->ways[i];
         const char *args = w->side ? winograd(a, p, task, w) : w->args(a, task);
-        if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, p, task, w)) continue;
-        AT_TRY(find_row(a, o, w->template_name, &row, err));
-        at_request q = request_of(o, w, row, args, weight, &form);
-        one_block |= w->block && o->request.block;
-        if (w->block && !o->request.block && !at_weight_fits(a, &q, row, args, &why)) continue;
+        if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, asked_for, p, task, w))
+            continue;
+        AT_TRY(at_operator_way_row(a, asked_for, w->template_name, &row, err));
+        at_request q = request_of(asked_for, w, row, args, weight, &form);
+        one_block |= w->block && asked_for->block;
+        if (w->block && !asked_for->block && !at_weight_fits(a, &q, row, args, &why)) continue;
         any_sparse |= w->block != NULL;
-        at_options *of = at_push(a, &all);
-        *of = *o;
-        of->request = q;
-        of->count = 1;
+        *at_push(a, &all) = q;
     }
     if (asked && !any_sparse)
         return at_fail(err, AT_E_USAGE,
                        "%s: no template with a sparse weight has these arguments; "
                        "spconv2d_nhwc, spconv2d_3x3_gemm and sparse_dense are the ones there are",
-                       o->operands[0]);
-    for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
-    *tasks = all.data;
-    *num_tasks = all.len;
+                       asked_for->template_name);
+    *ways = all.data;
+    *num_ways = all.len;
     return AT_OK;
 }
 

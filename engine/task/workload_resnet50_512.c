@@ -1,6 +1,6 @@
-/* cli/workload_resnet50_512.c: the 3x3 layers of ResNet-50 at four times the usual size, batch 10,
- * dense and pruned. */
-#include "cli/workload.h"
+/* engine/task/workload_resnet50_512.c: the 3x3 layers of ResNet-50 at four times the usual size,
+ * batch 10, dense and pruned. */
+#include "engine/task/workload.h"
 
 static const at_layer layers[] = {
     {10, 64, 256, 256, 64, 3, 1, 1, 3, false},

@@ -1,0 +1,145 @@
+/* engine/task/problem.c: see problem.h. */
+#include "engine/task/problem.h"
+
+#include <string.h>
+
+#include "engine/task/log_choice.h"
+#include "engine/task/operator.h"
+
+at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row **out,
+                         at_error *err) {
+    const at_operator *p = at_operator_find(q);
+    if (p) return at_operator_way_row(a, q, at_operator_way(p, 0), out, err);
+    *out = q->row;
+    return q->row ? AT_OK : at_template_find(q->template_name, out, err);
+}
+
+static at_status one_way(at_arena *a, const at_request *q, at_problem *out, at_error *err) {
+    at_request *way = at_copy(a, q, sizeof *q);
+    AT_TRY(at_problem_row(a, q, &way->row, err));
+    way->template_name = way->row->name;
+    out->name = way->row->name;
+    out->ways = way;
+    out->num_ways = 1;
+    return AT_OK;
+}
+
+at_status at_problem_make(at_arena *a, const at_engine_options *o, const at_request *q,
+                          at_problem *out, at_error *err) {
+    const at_operator *p = at_operator_find(q);
+    *out = (at_problem){.count = 1, .is_operator = p != NULL};
+    if (!p) return one_way(a, q, out, err);
+    out->name = q->template_name;
+    return at_operator_ways(a, o, q, p, &out->ways, &out->num_ways, err);
+}
+
+/* ---- from a log ------------------------------------------------------------------------------ */
+
+enum { MOST_ROWS = 32 };
+
+/* Those of all ways, with the stages asked for, each once. */
+static at_status rows_of(at_arena *a, const at_request *q, const at_operator *p,
+                         const at_template_row **rows, at_error *err) {
+    int n = 0;
+    for (int i = 0; at_operator_way(p, i) && n < MOST_ROWS - 1; i++) {
+        AT_TRY(at_operator_way_row(a, q, at_operator_way(p, i), &rows[n], err));
+        int k = 0;
+        while (rows[k] != rows[n]) k++;
+        n += k == n;
+    }
+    rows[n] = NULL;
+    return AT_OK;
+}
+
+/* The arguments of the only layer of the operator that the log holds. */
+static at_status only_layer(at_arena *a, const at_request *q, const at_log_choice *choice,
+                            const char **args, at_error *err) {
+    const at_template_row *row, *of;
+    at_key_map seen = {.arena = a};
+    AT_TRY(at_problem_row(a, q, &row, err));
+    for (int i = 0; i < choice->tasks.len; i++) {
+        const at_logged_task *t = &choice->tasks.data[i];
+        const at_record r = {.task = t->row->name, .args = t->args};
+        const at_json *found;
+        const char *name;
+        if (at_operator_of_record(a, &r, &name, &found) &&
+            at_problem_row(a, &(at_request){.template_name = name, .all_ways = true}, &of, NULL) ==
+                AT_OK &&
+            of == row)
+            at_key_map_add(&seen, at_json_text(a, found));
+    }
+    if (!seen.keys.len)
+        return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %lld records",
+                       choice->path, q->template_name, (long long)choice->total);
+    *args = seen.keys.data[0];
+    if (seen.keys.len == 1) return AT_OK;
+    at_text list = {0};
+    for (int i = 0; i < seen.keys.len; i++)
+        at_text_addf(&list, "%s%s", i ? "; " : "", seen.keys.data[i]);
+    at_status s = at_fail(err, AT_E_USAGE, "%s: holds %d layers of %s; choose one with --args: %s",
+                          choice->path, seen.keys.len, q->template_name, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_problem *p,
+                              const at_log_choice *choice, at_selection *out, at_error *err) {
+    at_error why = {0};
+    for (int i = 0; i < p->num_ways; i++) {
+        at_selection s = {0};
+        at_status status = at_select_logged(a, o, &p->ways[i], choice, &s, &why);
+        if (status != AT_OK && status != AT_E_NO_VALID) return *err = why, status;
+        if (s.has_config && (!out->has_config || s.time_s < out->time_s)) *out = s;
+    }
+    if (out->has_config) return AT_OK;
+    return at_fail(err, why.status ? AT_E_NO_VALID : AT_E_INPUT,
+                   "%s: holds no valid record of %s%s%s", choice->path, p->name,
+                   why.status ? "; " : "", why.text);
+}
+
+/* The record of a line is of one way. */
+static at_status from_line(at_arena *a, const at_engine_options *o, const at_request *q,
+                           const at_template_row *const *rows, at_selection *out, at_error *err) {
+    at_status status = AT_E_USAGE;
+    for (int i = 0; rows[i] && status == AT_E_USAGE; i++) {
+        at_request way = *q;
+        way.row = rows[i];
+        way.fuse = NULL;
+        status = at_select_config(a, o, &way, out, err);
+    }
+    return status;
+}
+
+static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *of,
+                          const at_operator *p, at_selection *out, at_error *err) {
+    const at_template_row *rows[MOST_ROWS];
+    at_log_choice choice;
+    at_problem problem;
+    at_request q = *of;
+    AT_TRY(rows_of(a, of, p, rows, err));
+    if (of->line) return from_line(a, o, of, rows, out, err);
+    AT_TRY(at_log_choose(a, o, of->log, rows, NULL, of->sketch, &choice, err));
+    if (!q.args) AT_TRY(only_layer(a, of, &choice, &q.args, err));
+    q.log = NULL;
+    q.all_ways = true; /* whichever the log holds */
+    AT_TRY(at_problem_make(a, o, &q, &problem, err));
+    return best_of_ways(a, o, &problem, &choice, out, err);
+}
+
+at_status at_problem_select(at_arena *a, const at_engine_options *o, const at_request *q,
+                            at_selection *out, at_error *err) {
+    const at_operator *p = at_operator_find(q);
+    const at_template_row *row;
+    at_problem problem;
+    if (!p || at_template_find(q->template_name, &row, NULL) == AT_OK)
+        return at_select_config(a, o, q, out, err);
+    if (q->log) return from_log(a, o, q, p, out, err);
+    if (q->has_index || q->steps || (q->config && strcmp(q->config, "default") != 0))
+        return at_fail(
+            err, AT_E_USAGE,
+            "%s is computed in several ways, and a configuration is of one of them: name "
+            "its template, or give --log FILE, whose best is taken",
+            q->template_name);
+    AT_TRY(at_problem_make(a, o, q, &problem, err));
+    return at_select_config(a, o, &problem.ways[0], out, err);
+}
