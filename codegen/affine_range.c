@@ -4,8 +4,22 @@
 
 #include <stdlib.h>
 
+/* A sum of bounds: one that is unknown leaves it unknown, whatever the others are. */
+typedef struct {
+    __int128 lo, hi;
+    bool lo_unknown, hi_unknown;
+} sum_range;
+
 static int64_t clamp(__int128 v) {
     return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;
+}
+
+static void add_range(sum_range *r, int64_t k, int64_t lo, int64_t hi) {
+    const int64_t least = k > 0 ? lo : hi, most = k > 0 ? hi : lo;
+    r->lo += (__int128)k * least;
+    r->hi += (__int128)k * most;
+    r->lo_unknown |= least <= -AT_AFF_INF || least >= AT_AFF_INF;
+    r->hi_unknown |= most <= -AT_AFF_INF || most >= AT_AFF_INF;
 }
 
 static void product_range(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *lo, int64_t *hi) {
@@ -62,8 +76,7 @@ static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int
         if (s.kind != AT_SYM_DIV || !s.of->n) continue;
         const int64_t k = x->t[i].k, m = at_aff_coef(x, s.of->t[0].sym) / s.of->t[0].k;
         int64_t left;
-        if (!m || !at_mul64(m, s.by, &left)) continue;
-        left += k;
+        if (!m || !at_mul64(m, s.by, &left) || __builtin_add_overflow(left, k, &left)) continue;
         bool whole = llabs(left) < llabs(k);
         for (int j = 0; j < s.of->n && whole; j++)
             whole = at_aff_coef(x, s.of->t[j].sym) == m * s.of->t[j].k;
@@ -85,23 +98,21 @@ static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int
 }
 
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
-    __int128 a = 0, b = 0;
+    sum_range r = {0};
     bool has_opaque = false;
     for (int i = 0; i < x->n; i++) has_opaque |= l->syms.data[x->t[i].sym].kind == AT_SYM_DIV;
     while (has_opaque) {
         int64_t rlo, rhi;
         const at_aff *rest = take_remainder(l, x, &rlo, &rhi);
         if (!rest) break;
-        a += rlo;
-        b += rhi;
+        add_range(&r, 1, rlo, rhi);
         x = rest;
     }
     for (int i = 0; i < x->n; i++) {
-        int64_t slo, shi, k = x->t[i].k;
+        int64_t slo, shi;
         sym_range(l, x->t[i].sym, &slo, &shi);
-        a += (__int128)k * (k > 0 ? slo : shi);
-        b += (__int128)k * (k > 0 ? shi : slo);
+        add_range(&r, x->t[i].k, slo, shi);
     }
-    *lo = clamp(a + x->c);
-    *hi = clamp(b + x->c);
+    *lo = r.lo_unknown ? -AT_AFF_INF : clamp(r.lo + x->c);
+    *hi = r.hi_unknown ? AT_AFF_INF : clamp(r.hi + x->c);
 }

@@ -74,13 +74,13 @@ const at_aff *at_aff_mul(at_low *l, const at_aff *x, const at_aff *y) {
     const at_aff *z = at_aff_scale(l, y, x->c);
     for (int i = 0; i < x->n; i++) {
         const at_aff *of = at_aff_sym(l, x->t[i].sym);
-        z = at_aff_add_times(l, z, of, x->t[i].k * y->c);
+        z = at_aff_add_times(l, z, at_aff_scale(l, of, y->c), x->t[i].k);
         for (int j = 0; j < y->n; j++) {
             const at_aff *by = at_aff_sym(l, y->t[j].sym);
             const bool in_order = x->t[i].sym <= y->t[j].sym;
             const at_aff *both =
                 opaque(l, AT_SYM_MUL, in_order ? of : by, in_order ? by : of, 0, 0);
-            z = at_aff_add_times(l, z, both, x->t[i].k * y->t[j].k);
+            z = at_aff_add_times(l, z, at_aff_scale(l, both, y->t[j].k), x->t[i].k);
         }
     }
     return z;

@@ -70,16 +70,25 @@ static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix
 static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_tensor *t = tensor_of(l, e->ref);
     const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
-    for (int i = 0; i < t->num_axes; i++) ix[i] = at_index_expr(l, e->arg[i], axes);
+    const at_entry_bound *around = l->entries;
+    const at_value *v = NULL;
+    for (int i = 0; i < t->num_axes; i++) {
+        ix[i] = at_index_expr(l, e->arg[i], axes);
+        at_index_bounds_entries(l, ix[i], l->program->extents[e->ref][i]);
+    }
     if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) {
-        const at_value *v = table_expr(l, e->ref, ix);
+        v = table_expr(l, e->ref, ix);
         int reader = l->reads_for;
         l->reads_for = e->ref;
         if (!v) v = at_value_expr(l, t->body, ix);
         l->reads_for = reader;
-        return v;
-    }
-    return at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
+    } else
+        v = at_value_new(l, (at_value){.op = AT_V_LOAD,
+                                       .tensor = e->ref,
+                                       .ix = ix,
+                                       .entries = at_index_entries(l, ix, t->num_axes)});
+    l->entries = around;
+    return v;
 }
 
 /* ---- conditions that compare values: all bits of a register, or none ------------------------- */

@@ -74,6 +74,7 @@ struct at_low {
     int num_listed;      /* reads that go by them */
     const at_node *leaf; /* dissolve: what is translated, and whose expression it is of */
     int reads_for;
+    const at_entry_bound *entries; /* dissolve: what the reads around it say */
     const double **tables; /* [num_tensors] numbers of stages that are tables, once asked for */
     at_buffer *buffers;    /* [num_tensors], from `buffers` on */
     at_param *params;

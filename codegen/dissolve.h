@@ -20,6 +20,11 @@ const at_cond *at_cond_new(at_low *l, at_cond_op op, const at_aff *atom, const a
                            const at_cond *b);
 const at_cond *at_cond_not_negative(at_low *l, const at_aff *x); /* x >= 0 */
 
+/* indices.c: l->entries with what it says of entries that index x lies within 0 .. extent - 1. */
+void at_index_bounds_entries(at_low *l, const at_aff *x, int64_t extent);
+/* Those that n indices are made of, each the only one of its list there. */
+const at_entry_bound *at_index_entries(at_low *l, const at_aff *const *ix, int n);
+
 /* bodies.c: what stands in the body of a stage; axes: as above. */
 const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
 

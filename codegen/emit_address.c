@@ -104,24 +104,31 @@ static int place_of(const at_emitter *e, const at_aff *x) {
 
 static const char *symbol(at_emitter *e, int sym);
 
+/* " + 3", or "-3" at the beginning. C has no literal of -2^63. */
+static void add_sign(at_text *out, int64_t x, bool is_first) {
+    const bool minus = x < 0 && x != INT64_MIN;
+    at_text_add(out, is_first ? (minus ? "-" : "") : minus ? " - " : " + ");
+}
+
+static void add_magnitude(at_text *out, int64_t x) {
+    if (x == INT64_MIN) at_text_add(out, "(-9223372036854775807 - 1)");
+    else at_text_add_int(out, x < 0 ? -x : x);
+}
+
 void at_emit_affine(at_emitter *e, at_text *out, const at_aff *x) {
-    bool first = true;
     for (int i = 0; i < x->n; i++) {
         int64_t k = x->t[i].k;
         const char *s = symbol(e, x->t[i].sym);
-        at_text_add(out, first ? (k < 0 ? "-" : "") : k < 0 ? " - " : " + ");
+        add_sign(out, k, !i);
         if (k != 1 && k != -1) {
-            at_text_add_int(out, k < 0 ? -k : k);
+            add_magnitude(out, k);
             at_text_add(out, " * ");
         }
         at_text_add(out, s);
-        first = false;
     }
-    if (first) at_text_add_int(out, x->c);
-    else if (x->c) {
-        at_text_add(out, x->c < 0 ? " - " : " + ");
-        at_text_add_int(out, x->c < 0 ? -x->c : x->c);
-    }
+    if (x->n && !x->c) return;
+    add_sign(out, x->c, !x->n);
+    add_magnitude(out, x->c);
 }
 
 static const char *find(const at_emit_block *b, int tensor, const at_aff *at) {
@@ -137,24 +144,32 @@ static const char *declare(at_emitter *e, int at_block, int tensor, const at_aff
     return name;
 }
 
+/* C rounds towards zero. What may be below it is moved up by a multiple of the divisor where no sum
+ * of the two can leave 64 bits, or turned around: for x < 0, floor(x / by) = ~(~x / by). */
+static void write_quotient(at_emitter *e, at_text *t, const at_aff *of, int64_t by) {
+    int64_t lo, hi, up = 0;
+    at_text dividend = {0};
+    at_aff_range(e->l, of, &lo, &hi);
+    const bool moves = lo > -AT_AFF_INF && hi < AT_AFF_INF && by < AT_AFF_INF;
+    if (lo < 0 && moves) up = at_floordiv(-lo + by - 1, by);
+    if (lo < 0 && !moves) {
+        at_emit_affine(e, &dividend, of);
+        const char *x = at_text_str(&dividend);
+        at_text_addf(t, "%s < 0 ? ~(~(%s) / %lld) : (%s) / %lld", x, x, (long long)by, x,
+                     (long long)by);
+    } else {
+        at_emit_affine(e, &dividend, up ? at_aff_shift(e->l, of, up * by) : of);
+        at_text_addf(t, "(%s) / %lld", at_text_str(&dividend), (long long)by);
+        if (up) at_text_addf(t, " - %lld", (long long)up);
+    }
+    at_text_free(&dividend);
+}
+
 static void write_opaque(at_emitter *e, at_text *t, const at_sym *s) {
     at_low *l = e->l;
     const at_aff *of = at_aff_concrete(l, s->of, 0);
-    int64_t lo, hi;
     switch (s->kind) {
-    case AT_SYM_DIV:
-        at_aff_range(l, of, &lo, &hi);
-        at_text_add(t, "(");
-        if (lo < 0) { /* C rounds towards zero: shift the operand up by a multiple of the divisor */
-            int64_t up = at_floordiv(-lo + s->by - 1, s->by);
-            if (lo <= -AT_AFF_INF || up > ((int64_t)1 << 40)) up = (int64_t)1 << 32;
-            at_emit_affine(e, t, at_aff_shift(l, of, up * s->by));
-            at_text_addf(t, ") / %lld - %lld", (long long)s->by, (long long)up);
-            return;
-        }
-        at_emit_affine(e, t, of);
-        at_text_addf(t, ") / %lld", (long long)s->by);
-        return;
+    case AT_SYM_DIV: write_quotient(e, t, of, s->by); return;
     case AT_SYM_LOAD:
         at_text_addf(t, "%s[", tensor_variable(e, s->tensor));
         at_emit_affine(e, t, of);
@@ -257,16 +272,19 @@ const char *at_emit_pointer(at_emitter *e, int tensor, const at_aff *at) {
             at_emit_affine(e, &value, add);
             known = numbered(e, at_format(l->arena, "%s_", tensor_variable(e, tensor)));
             const char *text = at_text_str(&value);
-            bool is_less = *text == '-' && add->n + (add->c != 0) == 1;
+            const int terms = add->n + (add->c != 0);
+            const bool is_less = *text == '-' && terms == 1;
+            /* what entries make may leave the tensor before the last of it is added */
+            const bool is_whole = terms > 1 && at_aff_reads(l, add);
             at_text *decl = &e->blocks[where].decl;
             at_text_add_blanks(decl, 4 * (where + 1 - e->base));
             at_text_add(decl, element_type(e, tensor));
             at_text_add(decl, known);
             at_text_add(decl, " = ");
             at_text_add(decl, name);
-            at_text_add(decl, is_less ? " - " : " + ");
+            at_text_add(decl, is_less ? " - " : is_whole ? " + (" : " + ");
             at_text_add(decl, is_less ? text + 1 : text);
-            at_text_add(decl, ";\n");
+            at_text_add(decl, is_whole ? ");\n" : ";\n");
             at_text_free(&value);
             declare(e, where, tensor, done, known);
         }

@@ -1,4 +1,5 @@
-/* codegen/indices.c: an index becomes an affine form, a condition over indices one of such. */
+/* codegen/indices.c: an index becomes an affine form, a condition over indices one of such; what
+ * an index says of the entries that it is made of. */
 #include "codegen/dissolve.h"
 
 static const at_tensor *tensor_of(const at_low *l, int t) {
@@ -140,4 +141,61 @@ const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *ax
     const at_cond *eq =
         at_cond_new(l, AT_C_AND, NULL, at_cond_not_negative(l, xy), at_cond_not_negative(l, yx));
     return e->op == AT_X_EQ ? eq : at_cond_new(l, AT_C_NOT, NULL, eq, NULL);
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* lo <= x <= hi: x must be one symbol of data, times a number, and what loops bound. */
+static void bound_entries(at_low *l, const at_aff *x, int64_t lo, int64_t hi) {
+    const at_term *data = NULL;
+    int64_t rest_lo, rest_hi;
+    for (int i = 0; i < x->n; i++) {
+        if (!at_aff_reads(l, at_aff_sym(l, x->t[i].sym))) continue;
+        if (data) return;
+        data = &x->t[i];
+    }
+    if (!data || data->k < 1) return;
+    const at_aff *of = at_aff_sym(l, data->sym);
+    at_aff_range(l, at_aff_add_times(l, x, of, -data->k), &rest_lo, &rest_hi);
+    if (rest_lo <= -AT_AFF_INF || rest_hi >= AT_AFF_INF) return;
+    lo = -at_floordiv(rest_hi - lo, data->k);
+    hi = at_floordiv(hi - rest_lo, data->k);
+    const at_sym s = l->syms.data[data->sym];
+    if (s.kind == AT_SYM_DIV && hi < AT_AFF_INF / s.by && lo > -AT_AFF_INF / s.by)
+        bound_entries(l, s.of, lo * s.by, hi * s.by + s.by - 1);
+    if (s.kind != AT_SYM_LOAD) return;
+    at_entry_bound *b = AT_NEW(l->arena, at_entry_bound);
+    *b = (at_entry_bound){s.tensor, data->sym, lo, hi, l->entries};
+    l->entries = b;
+}
+
+void at_index_bounds_entries(at_low *l, const at_aff *x, int64_t extent) {
+    if (at_aff_reads(l, x)) bound_entries(l, x, 0, extent - 1);
+}
+
+/* How many symbols of that list x has, but for that one. */
+static int other_entries(const at_low *l, const at_aff *x, const at_entry_bound *b, bool *has) {
+    int n = 0;
+    for (int i = 0; x && i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (s->kind == AT_SYM_LOOP) continue;
+        *has |= x->t[i].sym == b->sym;
+        n += s->kind == AT_SYM_LOAD && s->tensor == b->list && x->t[i].sym != b->sym;
+        n += other_entries(l, s->of, b, has) + other_entries(l, s->of2, b, has);
+    }
+    return n;
+}
+
+const at_entry_bound *at_index_entries(at_low *l, const at_aff *const *ix, int n) {
+    const at_entry_bound *found = NULL;
+    for (const at_entry_bound *b = l->entries; b; b = b->next) {
+        bool has = false;
+        int others = 0;
+        for (int i = 0; i < n; i++) others += other_entries(l, ix[i], b, &has);
+        if (!has || others) continue;
+        at_entry_bound *kept = at_copy(l->arena, b, sizeof *b);
+        kept->next = found;
+        found = kept;
+    }
+    return found;
 }

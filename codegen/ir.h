@@ -43,6 +43,14 @@ typedef enum at_val_op {
     AT_V_CHOOSE, /* b's a where a has all bits, b's b where it has none */
     AT_V_EITHER
 } at_val_op;
+/* Of a read: what entries of an index list are whose places it depends on, since each index of it,
+ * and of the stages it is read by, lies within its axis. */
+typedef struct at_entry_bound {
+    int list, sym; /* the entry as a symbol, until `buffers` */
+    int64_t lo, hi;
+    const struct at_entry_bound *next;
+} at_entry_bound;
+
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
@@ -55,6 +63,7 @@ struct at_value {
     const at_aff **ix;     /* load: index per dimension, until `buffers` */
     const at_aff *at;      /* load: element address, from `buffers` on; table: place in it; index */
     const int64_t *bounds; /* index: [2] least and largest; NULL: as loops and entries tell */
+    const at_entry_bound *entries; /* load */
     const at_cond *cond;
     const at_value *a, *b;
 };

@@ -47,16 +47,6 @@ int at_entry_of(const at_low *l, int sym, bool any) {
     return entry;
 }
 
-/* An entry whose digits x takes; -1: none. */
-static int divided_entry(const at_low *l, const at_aff *x, bool any) {
-    for (int i = 0; i < x->n; i++) {
-        int sym = x->t[i].sym;
-        int entry = l->syms.data[sym].kind == AT_SYM_DIV ? at_entry_of(l, sym, any) : -1;
-        if (entry >= 0) return entry;
-    }
-    return -1;
-}
-
 static int add_table(at_low *l, const char *name, int64_t elements, bool is_int) {
     while (at_low_find_tensor(l, name) >= 0) name = at_format(l->arena, "%s_", name);
     int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .is_int = is_int});
@@ -99,29 +89,58 @@ static int table_of(maker *m, int list, const at_aff *of) {
     return t->tensor;
 }
 
-/* Digits of entries become entries of tables. */
-static const at_aff *without_digits(maker *m, const at_aff *at, bool any) {
+/* Is what an address makes of an entry, such as read here, a number of 32 bits? */
+static bool fits_table(maker *m, const at_aff *part, int entry, const at_entry_bound *entries) {
     at_low *l = m->l;
-    int entry;
-    while ((entry = divided_entry(l, at, any)) >= 0) {
-        const at_sym s = l->syms.data[entry];
-        make_symbol(m);
-        if (l->err->status != AT_OK) return at;
-        const at_aff *part = at_aff_const(l, 0);
-        for (int i = 0; i < at->n; i++)
-            if (at_entry_of(l, at->t[i].sym, any) == entry)
-                part =
-                    at_aff_add(l, part, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
-        const at_aff *of =
-            at_aff_subst(l, part, entry, at_aff_load(l, s.tensor, at_aff_sym(l, m->sym)));
-        at =
-            at_aff_add(l, at_aff_sub(l, at, part), at_aff_load(l, table_of(m, s.tensor, of), s.of));
+    const int list = l->syms.data[entry].tensor;
+    const at_sym was = l->syms.data[m->sym];
+    int64_t lo = INT32_MIN, hi = INT32_MAX;
+    for (; entries; entries = entries->next)
+        if (entries->list == list) {
+            if (entries->lo > lo) lo = entries->lo;
+            if (entries->hi < hi) hi = entries->hi;
+        }
+    l->syms.data[m->sym].lo = lo;
+    l->syms.data[m->sym].hi = hi > lo ? hi : lo;
+    at_aff_range(l, at_aff_subst(l, part, entry, at_aff_sym(l, m->sym)), &lo, &hi);
+    l->syms.data[m->sym].lo = was.lo;
+    l->syms.data[m->sym].hi = was.hi;
+    return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* What an address makes of an entry becomes an entry of a table; NULL: that has no room for it. */
+static const at_aff *with_table(maker *m, const at_aff *at, int entry,
+                                const at_entry_bound *entries, bool any) {
+    at_low *l = m->l;
+    const at_sym s = l->syms.data[entry];
+    make_symbol(m);
+    if (l->err->status != AT_OK) return NULL;
+    const at_aff *part = at_aff_const(l, 0);
+    for (int i = 0; i < at->n; i++)
+        if (at_entry_of(l, at->t[i].sym, any) == entry)
+            part = at_aff_add_times(l, part, at_aff_sym(l, at->t[i].sym), at->t[i].k);
+    if (!fits_table(m, part, entry, entries)) return NULL;
+    const at_aff *of =
+        at_aff_subst(l, part, entry, at_aff_load(l, s.tensor, at_aff_sym(l, m->sym)));
+    return at_aff_add(l, at_aff_sub(l, at, part), at_aff_load(l, table_of(m, s.tensor, of), s.of));
+}
+
+/* Digits of entries become entries of tables. */
+static const at_aff *without_digits(maker *m, const at_aff *at, const at_entry_bound *entries,
+                                    bool any) {
+    const at_low *l = m->l;
+    for (int i = 0; i < at->n; i++) {
+        const int sym = at->t[i].sym;
+        const int entry = l->syms.data[sym].kind == AT_SYM_DIV ? at_entry_of(l, sym, any) : -1;
+        const at_aff *found = entry >= 0 ? with_table(m, at, entry, entries, any) : NULL;
+        if (found) at = found, i = -1;
     }
     return at;
 }
 
-static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
-    return m->l->buffers[tensor].elements < MOST_ELEMENTS ? without_digits(m, at, false) : at;
+static const at_aff *look_up(maker *m, const at_value *v) {
+    const bool is_small = m->l->buffers[v->tensor].elements < MOST_ELEMENTS;
+    return is_small ? without_digits(m, v->at, v->entries, false) : v->at;
 }
 
 static bool are_few(int64_t lo, int64_t hi) {
@@ -170,7 +189,7 @@ static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bound
     at_low *l = m->l;
     const at_value *sum = NULL;
     int64_t lo, hi;
-    x = without_digits(m, x, true);
+    x = without_digits(m, x, NULL, true);
     for (int i = 0; i < x->n && l->err->status == AT_OK; i++) {
         const at_term t = x->t[i];
         const at_sym s = l->syms.data[t.sym];
@@ -229,7 +248,7 @@ static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
     if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
-    if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v->tensor, v->at);
+    if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v);
     if (v->a) n->a = value_look_up(m, v->a);
     if (v->b) n->b = value_look_up(m, v->b);
     return n;

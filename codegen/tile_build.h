@@ -8,6 +8,7 @@
 
 typedef struct { /* k * floor((times * entry + plus) / by) */
     int64_t k, times, plus, by;
+    int64_t most; /* the dividend is from 0 to this; without division: not asked for */
 } at_tile_digit;
 #define MAX_DIGITS 4
 

@@ -84,14 +84,24 @@ static bool leads_to_places(at_builder *b, const at_value *load, int sym) {
     const int64_t k = at_aff_coef(load->at, sym), elements = l->buffers[load->tensor].elements;
     int64_t lo, hi;
     at_aff_range(l, at_aff_add_times(l, load->at, at_aff_sym(l, sym), -k), &lo, &hi);
-    return k > 0 && lo > -AT_AFF_INF && hi < AT_AFF_INF && is_exact(at_floordiv(-hi, k)) &&
-           is_exact(at_floordiv(elements - lo, k));
+    return k > 0 && lo >= INT32_MIN && hi <= INT32_MAX && elements - lo <= INT32_MAX &&
+           is_exact(at_floordiv(-hi, k)) && is_exact(at_floordiv(elements - lo, k));
+}
+
+/* Is an entry times k a number of 32 bits, as indices in lanes are? */
+static bool fits_lanes(const at_value *load, int list, int64_t k) {
+    for (const at_entry_bound *e = load->entries; e; e = e->next)
+        if (e->list == list && e->lo >= INT32_MIN / k && e->hi <= INT32_MAX / k) return true;
+    return k == 1;
 }
 
 /* The integers of an entry. */
-static int places(at_builder *b, const at_value *load, int sym) {
+static int places(at_builder *b, const at_value *load, int sym, int64_t k) {
     const at_sym *s = &b->l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) return listed(b, s);
+    if (s->kind == AT_SYM_LOAD) {
+        if (!fits_lanes(load, s->tensor, k)) b->failed = true;
+        return listed(b, s);
+    }
     if (b->l->target->is_double || !leads_to_places(b, load, sym)) b->failed = true;
     const int from = at_build_const(b, base);
     return combined(b, AT_T_INT_SUB, combined(b, AT_T_ADD, bounded(b, sym), from), from);
@@ -103,7 +113,7 @@ int at_build_gathered(at_builder *b, const at_value *v, const at_tile_place *p) 
         d->plus || d->by != 1)
         b->failed = true;
     const int from = at_build_find_slot(b, p, false), lanes = at_build_lanes(b);
-    const int place = places(b, v, p->entry);
+    const int place = places(b, v, p->entry, d->k);
     if (b->failed) return 0;
     const at_tile_op load = {.a = (int16_t)multiplied(b, place, d->k),
                              .slot = (int16_t)from,

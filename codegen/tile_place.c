@@ -7,18 +7,22 @@
 
 #include <string.h>
 
-/* The longest axis of any tensor: entries count along one. */
-static int64_t longest_axis(const at_low *l) {
-    int64_t most = 0;
-    for (int t = 0; t < l->num_tensors; t++)
-        for (int d = 0; d < l->tensors[t].num_axes; d++)
-            if (l->tensors[t].extents[d] > most) most = l->tensors[t].extents[d];
-    return most;
+/* What the dividend of a digit can be, at most, is known where reads bound the entry. */
+static bool find_most(const at_builder *b, const at_tile_place *p, const at_entry_bound *entries,
+                      at_tile_digit *d) {
+    const int list = b->l->syms.data[p->entry].tensor;
+    for (; entries; entries = entries->next) {
+        if (entries->list != list || entries->lo < INT32_MIN || entries->hi > INT32_MAX) continue;
+        d->most = d->times * entries->hi + d->plus;
+        if (d->times * entries->lo + d->plus >= 0 && d->most < 1 << 30) return true;
+    }
+    return false;
 }
 
-static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
+static void add_digit(at_builder *b, at_tile_place *p, const at_entry_bound *entries, int sym,
+                      int64_t k) {
     const at_sym *s = &b->l->syms.data[sym];
-    at_tile_digit d = {k, 1, 0, 1};
+    at_tile_digit d = {.k = k, .times = 1, .by = 1};
     if (s->kind == AT_SYM_DIV) {
         d.by = s->by;
         d.plus = s->of->c;
@@ -30,10 +34,11 @@ static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
                 if (b->counted[j]->loop.sym == t->sym)
                     b->failed = true; /* it changes with the loop */
         }
+        const bool is_small =
+            d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 && d.by < 1 << 30;
+        if (!is_small || !find_most(b, p, entries, &d)) b->failed = true;
     }
-    bool small = d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 &&
-                 d.by < 1 << 30 && longest_axis(b->l) < 1 << 30;
-    if (!small || p->num_digits == MAX_DIGITS) {
+    if (b->failed || p->num_digits == MAX_DIGITS) {
         b->failed = true;
         return;
     }
@@ -116,7 +121,8 @@ static const at_tile_form *form_of(at_builder *b, int tensor, const at_aff *at) 
     return f;
 }
 
-at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
+static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
+                            const at_entry_bound *entries) {
     const at_tile_form *f = form_of(b, tensor, at);
     at_tile_place p = f->place;
     for (int i = 0; f->quotients && i < f->quotients->n; i++) {
@@ -126,7 +132,7 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
     for (int i = 0; i < f->in->n; i++) {
         const at_term *t = &f->in->t[i];
         if (t->sym >= AT_MAX_LOOPS) {
-            add_digit(b, &p, t->sym, t->k);
+            add_digit(b, &p, entries, t->sym, t->k);
             continue;
         }
         p.off += t->k * b->bound[t->sym];
@@ -136,10 +142,14 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
     return p;
 }
 
+at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
+    return locate(b, tensor, at, NULL);
+}
+
 /* Where a list of places says that there may be nothing, its entry is looked at in the tile, also
  * where it is known outside. */
 at_tile_place at_build_locate_load(at_builder *b, const at_value *v) {
-    at_tile_place p = at_build_locate(b, v->tensor, v->at);
+    at_tile_place p = locate(b, v->tensor, v->at, v->entries);
     at_low *l = b->l;
     p.may_miss = v->may_miss;
     if (!p.may_miss) return p;
@@ -149,7 +159,7 @@ at_tile_place at_build_locate_load(at_builder *b, const at_value *v) {
         if (l->syms.data[t.sym].kind != AT_SYM_LOAD) continue;
         p.rest = at_aff_add_times(l, p.rest, at_aff_sym(l, t.sym), -t.k);
         p.entry = t.sym;
-        add_digit(b, &p, t.sym, t.k);
+        add_digit(b, &p, v->entries, t.sym, t.k);
     }
     if (p.entry < 0 || !l->buffers[l->syms.data[p.entry].tensor].has_all) b->failed = true;
     return p;
@@ -233,7 +243,7 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
         op->times = (int32_t)p->digits[i].times;
         op->plus = (int32_t)p->digits[i].plus;
         op->by = (int32_t)p->digits[i].by;
-        op->most = (int32_t)longest_axis(b->l);
+        op->most = (int32_t)p->digits[i].most;
         op->may_miss = p->may_miss;
         op->number = p->number;
     }

@@ -83,7 +83,7 @@ static int depth_of(const at_expr *e) {
 
 const char *naive_number(naive *m, int64_t x) {
     if (x == INT64_MIN) return "(-9223372036854775807L - 1)";
-    return at_format(m->arena, x < 0 ? "(%lldL)" : x > INT32_MAX ? "%lldL" : "%lld", (long long)x);
+    return at_format(m->arena, x < 0 ? "(%lldL)" : "%lldL", (long long)x);
 }
 
 static const char *hoist(naive *m, int depth, const char *text) {
@@ -167,9 +167,9 @@ const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) 
 
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
     const at_tensor *t = &m->c->tensors[tensor];
-    bool widened = m->in_double && t->role != AT_ROLE_STAGE && !t->is_int;
-    return at_format(m->arena, "%sT_%s[%s]", widened ? "(double)" : "", t->name,
-                     naive_index(m, tensor, index, depth));
+    const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE;
+    const char *as = t->is_int ? "(long)" : is_wide ? "(double)" : "";
+    return at_format(m->arena, "%sT_%s[%s]", as, t->name, naive_index(m, tensor, index, depth));
 }
 
 /* Of a projected tensor: the flat index in the axes that are left. */

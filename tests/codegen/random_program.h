@@ -21,10 +21,11 @@ typedef struct rp_size {
     char expr[RP_EXPR]; /* of sizes above; "": value */
 } rp_size;
 
-/* How an index tensor is filled: positions 0 .. limit, ascending; or any values below limit. */
+/* How an index tensor is filled: positions 0 .. limit, ascending; or any values below limit; or, in
+ * turn, those and the smallest, the largest and other numbers of 32 bits. */
 typedef struct rp_index {
     char tensor[RP_NAME];
-    bool pointers;
+    bool pointers, edges;
     char limit[RP_EXPR];
 } rp_index;
 

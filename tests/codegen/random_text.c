@@ -78,9 +78,17 @@ int64_t build_elements(const built *b, int tensor) {
     return n;
 }
 
+static int32_t edge(at_rng *rng) {
+    static const int32_t edges[] = {INT32_MIN, INT32_MIN + 1, INT32_MAX, INT32_MAX - 1, -1,
+                                    0,         65536,         -46341};
+    const int at = (int)at_rng_below(rng, 12);
+    return at < 8 ? edges[at] : (int32_t)at_rng_u32(rng);
+}
+
 static void fill_index(at_rng *rng, const rp_index *x, int64_t limit, int32_t *out, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        out[i] = (int32_t)at_rng_below(rng, (uint64_t)limit + x->pointers);
+        out[i] = x->edges && i % 3 ? edge(rng)
+                                   : (int32_t)at_rng_below(rng, (uint64_t)limit + x->pointers);
     for (int64_t i = 1; x->pointers && i < n; i++) /* ascending: insertion */
         for (int64_t k = i; k > 0 && out[k - 1] > out[k]; k--) {
             int32_t o = out[k];

@@ -95,6 +95,28 @@ static void test_operators(void **state) {
                "operators");
 }
 
+/* Indices are of 64 bits, whatever the entries they are made of. */
+static void test_large_integers(void **state) {
+    (void)state;
+    static const int32_t edges[] = {INT32_MIN, INT32_MAX, -1, 400000, 1 << 30, 127999};
+    fixture f;
+    fixture_sizes(&f, "N=6, M=37");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "r[N] : index\n"
+                                   "x[M] : input\n"
+                                   "a[n:N] = x[(5 - r[n]*r[n])%M]\n"
+                                   "b[n:N] = x[(0 - r[n]*r[n]/7)%M] + x[r[n]*40503%M]\n"
+                                   "c[n:N] = x[((0 - r[n]*r[n])*2)/9223372036854775807 + 2]\n"
+                                   "d[n:N] = x[((0 - r[n]*r[n])*2)%M]\n"
+                                   "e[n:N] = x[(n < 3 ? 2000000000 : 1)*5%M]\n"
+                                   "g[n:N] = r[n]*r[n] - 4 > r[n]*40503/3 ? x[n] : x[M - 1]\n",
+                                   "c", &f.compute, &f.err));
+    fixture_fill(&f, 4);
+    memcpy(f.data[0].i, edges, sizeof edges);
+    check_reference(&f, "large integers");
+    fixture_close(&f);
+}
+
 /* What reads itself, as a stage and as an output, several steps back and across another axis. */
 static void test_recurrences(void **state) {
     (void)state;
@@ -556,14 +578,23 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_recurrences),    cmocka_unit_test(test_cycles),
-        cmocka_unit_test(limits_of_examples),  cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),    cmocka_unit_test(limits_of_steps),
-        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_running_sums),   cmocka_unit_test(limits_of_running_sums),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_large_integers),
+        cmocka_unit_test(test_recurrences),
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(limits_of_examples),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),
+        cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_no_float),
+        cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_of_remainders),
+        cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_running_sums),
+        cmocka_unit_test(limits_of_running_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
