@@ -92,8 +92,6 @@ static at_status take_default(at_template *t, at_lex *l, arg *a, at_error *err) 
     if (value.integer < a->least || value.integer > AT_LARGEST_ARG)
         return at_lex_fail(&value, err, "expected a whole number from %lld to 2^53",
                            (long long)a->least);
-    if (a->kind == ARG_TUPLE)
-        AT_TRY(at_json_parse(t->arena, value.start, (size_t)value.length, &a->form, err));
     for (int i = 0; i < a->num_slots; i++) t->values.data[a->slot + i].value = value.integer;
     return AT_OK;
 }
@@ -165,15 +163,69 @@ at_status at_args_check_texts(at_template *t, at_error *err) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+static int64_t value_of(const at_template *t, const arg *a, int i) {
+    return t->values.data[a->slot + i].value;
+}
+
+/* How many of its numbers say all of them: one, one for both sides of each axis, or all. */
+static int shortest(const at_template *t, const arg *a) {
+    const int axes = a->num_slots / 2;
+    bool is_one = true, is_even = is_padding(a);
+    for (int i = 0; i < a->num_slots; i++) {
+        is_one &= value_of(t, a, i) == value_of(t, a, 0);
+        is_even &= is_padding(a) && value_of(t, a, i) == value_of(t, a, i % axes);
+    }
+    return is_one ? 1 : is_even ? axes : a->num_slots;
+}
+
+void at_arg_print(const at_template *t, const arg *a, bool is_whole, at_text *out) {
+    const int n = is_whole ? a->num_slots : a->kind == ARG_TUPLE ? shortest(t, a) : 1;
+    const bool is_array = a->kind == ARG_TUPLE && (is_whole || n > 1);
+    if (a->kind == ARG_TEXT) at_json_print(out, a->form);
+    else if (value_of(t, a, 0) < 0) at_text_add(out, "\"SAME\"");
+    else {
+        if (is_array) at_text_add(out, "[");
+        for (int i = 0; i < n; i++)
+            at_text_addf(out, "%s%lld", i ? ", " : "", (long long)value_of(t, a, i));
+        if (is_array) at_text_add(out, "]");
+    }
+}
+
 const char *at_args_text(const at_template *t) {
     at_text text = {0};
     for (int i = 0; i < t->args.len; i++) {
-        const arg *a = &t->args.data[i];
-        at_text_addf(&text, "%s%s=", i ? "," : "", a->name);
-        if (a->form) at_json_print(&text, a->form);
-        else at_text_addf(&text, "%lld", (long long)t->values.data[a->slot].value);
+        at_text_addf(&text, "%s%s=", i ? "," : "", t->args.data[i].name);
+        at_arg_print(t, &t->args.data[i], false, &text);
     }
     return at_text_take(t->arena, &text);
+}
+
+/* What a size makes of the number in this slot where that is below 0, as "pt = top < 0 ? eh/2 :
+ * top"; else NULL. */
+static const int64_t *worked_out(const at_template *t, int slot) {
+    for (int i = 0; i < t->general.len; i++) {
+        const at_general_step *s = &t->general.data[i];
+        const at_expr *e = s->expr, *less = e && e->op == AT_X_SELECT ? e->arg[0] : NULL;
+        if (!less || s->slot < 0 || less->op != AT_X_LT) continue;
+        if (less->arg[0]->op == AT_X_NAME && less->arg[0]->ref == slot &&
+            less->arg[1]->op == AT_X_INT && !less->arg[1]->integer &&
+            at_expr_equal(e->arg[2], less->arg[0]))
+            return &t->values.data[s->slot].value;
+    }
+    return NULL;
+}
+
+bool at_args_work_out(at_template *t) {
+    bool any = false;
+    for (int i = 0; i < t->args.len; i++) {
+        const arg *a = &t->args.data[i];
+        bool all = is_padding(a) && value_of(t, a, 0) < 0;
+        for (int j = 0; j < a->num_slots && all; j++) all = worked_out(t, a->slot + j);
+        for (int j = 0; j < a->num_slots && all; j++)
+            t->values.data[a->slot + j].value = *worked_out(t, a->slot + j);
+        any |= all;
+    }
+    return any;
 }
 
 static at_status is_no(at_template *t, const arg *a, const char *what, at_error *err) {
@@ -230,6 +282,6 @@ at_status at_arg_take(at_template *t, arg *a, const at_json *v, const char *what
         for (int i = 0; i < a->num_slots; i++)
             t->values.data[a->slot + i].value = member(a, v, i)->integer;
     }
-    if (a->kind != ARG_NUMBER) a->form = v;
+    if (a->kind == ARG_TEXT) a->form = v;
     return AT_OK;
 }

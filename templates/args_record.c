@@ -136,7 +136,7 @@ static at_status parse_forms(at_template *t, forms *out, at_error *err) {
 
 static void add_value(at_template *t, at_text *out, const at_json *pattern) {
     arg *divisor, *a = named(t, pattern, &divisor);
-    if (a && a->form) at_json_print(out, a->form);
+    if (a && a->kind != ARG_NUMBER) at_arg_print(t, a, true, out);
     else if (a) {
         int64_t value = t->values.data[a->slot].value;
         int64_t by = divisor ? t->values.data[divisor->slot].value : 1;
@@ -234,6 +234,14 @@ static at_status set_whole(matcher *m, arg *a, int64_t value) {
     return set(m, a, v);
 }
 
+/* A number of a pattern stands for an array of such, too: strides of 1 for [1, 1]. */
+static bool same_numbers(const at_json *pattern, const at_json *v) {
+    bool all = pattern->kind == AT_JSON_NUMBER && v->kind == AT_JSON_ARRAY && v->count;
+    for (const at_json *x = all ? v->child : NULL; x && all; x = x->next)
+        all = same_scalar(pattern, x);
+    return all;
+}
+
 static at_status match(matcher *m, const char *place, const at_json *pattern, const at_json *v) {
     arg *divisor, *a = named(m->t, pattern, &divisor);
     if (a && divisor) {
@@ -242,7 +250,7 @@ static at_status match(matcher *m, const char *place, const at_json *pattern, co
         *at_push(m->t->arena, &m->quotients) = (quotient){a, divisor, v->integer};
     } else if (a) AT_TRY(set(m, a, v));
     else if (pattern->kind != AT_JSON_ARRAY) {
-        if (!same_scalar(pattern, v)) return is_instead(m, place, v);
+        if (!same_scalar(pattern, v) && !same_numbers(pattern, v)) return is_instead(m, place, v);
     } else {
         if (v->kind != AT_JSON_ARRAY) return is_instead(m, place, v);
         if (v->count != pattern->count)

@@ -31,8 +31,14 @@ static at_status check_numbers(at_task *t, at_error *err) {
     return AT_OK;
 }
 
+static at_status print_args(at_task *t, at_error *err) {
+    t->args_text = at_args_text(&t->def);
+    return at_args_json(&t->def, &t->args, err);
+}
+
 static at_status define(at_task *t, at_error *err) {
     at_status s = at_template_define(&t->def, err);
+    if (s == AT_OK && at_args_work_out(&t->def)) s = print_args(t, err);
     if (s == AT_OK) s = check_numbers(t, err);
     if (s == AT_E_USAGE && err)
         at_fail_at(err, "--args: %s with %s: ", t->def.row->name, t->args_text);
@@ -94,8 +100,7 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     AT_TRY(at_args_read(&t->def, args, err));
     AT_TRY(at_args_read(&t->def, over, err));
     AT_TRY(at_args_check_texts(&t->def, err));
-    AT_TRY(at_args_json(&t->def, &t->args, err));
-    t->args_text = at_args_text(&t->def);
+    AT_TRY(print_args(t, err));
     AT_TRY(define(t, err));
     AT_TRY(make_sketches(t, err));
     at_hash_hex(&t->def.hash, t->hash);
@@ -183,9 +188,10 @@ static void all_steps(at_arena *a, const at_task *t, at_general *out) {
     const at_template *d = &t->def;
     int64_t *least = AT_NEW_ARRAY(a, int64_t, d->num_arg_slots);
     for (int i = 0; i < d->args.len; i++)
-        for (int j = 0; j < d->args.data[i].num_slots; j++) /* of four: padding, "SAME" is -1 */
-            least[d->args.data[i].slot + j] =
-                d->args.data[i].num_slots == 4 ? -1 : d->args.data[i].least;
+        for (int j = 0; j < d->args.data[i].num_slots; j++) {
+            const int slot = d->args.data[i].slot + j; /* -1: padding that nobody works out */
+            least[slot] = t->values[slot] < 0 ? t->values[slot] : d->args.data[i].least;
+        }
     *out = (at_general){.compute = d->compute,
                         .num_args = d->num_arg_slots,
                         .least = least,

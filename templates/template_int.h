@@ -43,10 +43,10 @@ typedef enum arg_kind { ARG_NUMBER, ARG_TUPLE, ARG_TEXT } arg_kind;
 typedef struct arg {
     const char *name;
     arg_kind kind;
-    int64_t least;       /* of a number, and of each of a tuple */
-    int slot, num_slots; /* of a tuple: one per member; of a text: none */
-    bool given;          /* by the user */
-    const at_json *form; /* tuple and text: the value as it was given, and as records repeat it */
+    int64_t least;                 /* of a number, and of each of a tuple */
+    int slot, num_slots;           /* of a tuple: one per member; of a text: none */
+    bool given;                    /* by the user */
+    const at_json *form;           /* text: the value */
     AT_VEC(const at_json *) words; /* of a text: what it may be */
 } arg;
 
@@ -146,7 +146,11 @@ at_status at_template_define(at_template *t, at_error *err);
 /* Arguments. Declares the row's with their defaults (args.c). */
 at_status at_args_declare(at_template *t, at_error *err);
 arg *at_args_find(at_template *t, const char *name, size_t length); /* NULL if absent */
-const char *at_args_text(const at_template *t);                     /* as names */
+/* is_whole: a tuple with all of its numbers, as in records; else with as few as say them. */
+void at_arg_print(const at_template *t, const arg *a, bool is_whole, at_text *out);
+/* "SAME" becomes numbers, where sizes that have been defined say which. False: nothing has. */
+bool at_args_work_out(at_template *t);
+const char *at_args_text(const at_template *t); /* as names */
 /* Reads the user's over the defaults, as names or as a record's array (args_read.c). */
 at_status at_args_read(at_template *t, const char *text, at_error *err);
 /* When all are read: whether texts are among those that the row lists. AT_E_USAGE */

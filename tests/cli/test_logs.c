@@ -43,6 +43,50 @@ static void write_logs(void) {
     at_text_free(&b);
 }
 
+/* Strides of 1 and [1, 1] are one task, whoever wrote the log, and whoever asks. */
+static void spellings(void **state) {
+    (void)state;
+#define SPELLED(numbers, s, rest)                                                                  \
+    "{\"input\": [\"" ZEN "\", \"conv2d_nhwc\", [[\"TENSOR\", [1, 8, 8, 8], \"float32\"], "        \
+    "[\"TENSOR\", [3, 3, 8, 8], \"float32\"], " numbers ", \"float32\"], {}], \"config\": "        \
+    "{\"index\": 0, \"code_hash\": null, \"entity\": [[\"tile_ow\", \"sp\", [8, 1]], "             \
+    "[\"tile_co\", \"sp\", [1, 8]], [\"tile_ci\", \"sp\", [8, 1]], [\"order\", \"ot\", 0], "       \
+    "[\"unroll_kw\", \"ot\", true]]}, \"result\": [[" s "], 0, 0.5, 1700000000.0], \"version\": "  \
+    "0.2, \"tvm_version\": \"0.12.0\"" rest "}\n"
+    static const char *const asked[] = {"", ",strides=[1,1]", ",padding=[1,1,1,1],dilation=[1,1]",
+                                        ",padding=SAME"};
+    cli_write("spelled.log",
+              SPELLED("1, 1, 1", "0.002", "") SPELLED("[1, 1], [1, 1, 1, 1], [1, 1]", "0.001", "")
+                  SPELLED("1, \"SAME\", [1, 1]", "0.003", ""));
+    cli_write("old.log", SPELLED("1, 1, 1", "0.002", ""));
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        for (int old = 0; old < 2; old++) {
+            const char *out =
+                cli_expect(0,
+                           "./autotune apply conv2d_nhwc --args 'N=1,H=8,W=8,CI=8,CO=8%s' --log %s",
+                           asked[i], old ? "old.log" : "spelled.log")
+                    ->out;
+            assert_non_null(strstr(out, old ? "measured: 2.000 ms" : "measured: 1.000 ms"));
+            assert_non_null(strstr(out, "_strides1_padding1_dilation1("));
+        }
+    }
+    assert_string_equal(cli_expect(0, "./autotune pick_best spelled.log")->out,
+                        SPELLED("[1, 1], [1, 1, 1, 1], [1, 1]", "0.001", ""));
+    cli_expect(0, "./autotune log spelled.log --json");
+    assert_int_equal(cli_member(cli_json(), "tasks")->count, 1);
+    assert_string_equal(cli_expect(0,
+                                   "./autotune apply --log spelled.log --fallback -o spelled.c && "
+                                   "grep -c 'shape->top == 1 ' spelled.c")
+                            ->out,
+                        "1\n");
+    /* what the same task was searched for is known, and the log goes on */
+    cli_expect(0, "./autotune tune conv2d_nhwc --args N=1,H=8,W=8,CI=8,CO=8 --trials 2 --tuner "
+                  "grid --log own.log --quiet >/dev/null && ./autotune tune conv2d_nhwc --args "
+                  "'N=1,H=8,W=8,CI=8,CO=8,strides=[1,1],padding=SAME' --trials 2 --tuner grid "
+                  "--log own.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 2);
+}
+
 static void summary(void **state) {
     (void)state;
     write_logs();
@@ -322,11 +366,12 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary),       cmocka_unit_test(csv),
-        cmocka_unit_test(csv_formulas),  cmocka_unit_test(diff),
-        cmocka_unit_test(diff_in_pairs), cmocka_unit_test(split),
-        cmocka_unit_test(convert),       cmocka_unit_test(per),
-        cmocka_unit_test(stranger),      cmocka_unit_test(bad_input),
+        cmocka_unit_test(spellings), cmocka_unit_test(summary),
+        cmocka_unit_test(csv),       cmocka_unit_test(csv_formulas),
+        cmocka_unit_test(diff),      cmocka_unit_test(diff_in_pairs),
+        cmocka_unit_test(split),     cmocka_unit_test(convert),
+        cmocka_unit_test(per),       cmocka_unit_test(stranger),
+        cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

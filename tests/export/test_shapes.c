@@ -122,6 +122,40 @@ static void other_shapes(void **state) {
     }
 }
 
+/* What is no argument of the template is refused, "SAME" too: in C it is no number. */
+static void no_shapes(void **state) {
+    (void)state;
+    static const char *const same[] = {"H=9,W=9,CI=4,CO=8,KH=3,KW=3,padding=SAME",
+                                       "H=9,W=9,CI=4,CO=8,KH=3,KW=3,padding=1"};
+    for (int f = -2; f < NUM_FORMS; f++) {
+        const char *name = f < 0 ? "conv2d_nhwc" : forms[f].name;
+        at_arena *a = at_arena_new();
+        at_task *task = task_of(a, name, f < 0 ? same[f + 2] : forms[f].args);
+        at_general g = general_of(a, task);
+        at_text text = {0};
+        at_text_add(&text, "#include <limits.h>\n");
+        at_general_c(a, &g, "loops", &text);
+        at_text_add(&text, "int main(void) {\n    const long given[] = ");
+        args_of(&text, task);
+        at_text_addf(&text,
+                     ";\n    const long wrong[] = {-1, -2, LONG_MIN, LONG_MAX};\n"
+                     "    long args[%1$d], elements[16], bytes;\n"
+                     "    if (!loops_sizes(given, elements, &bytes)) return 1;\n"
+                     "    for (int i = 0; i < %1$d; i++)\n"
+                     "        for (int w = 0; w < 4; w++) {\n"
+                     "            for (int k = 0; k < %1$d; k++) args[k] = given[k];\n"
+                     "            args[i] = wrong[w];\n"
+                     "            if (loops_sizes(args, elements, &bytes)) return 2 + i;\n"
+                     "        }\n    void *buf[16] = {0};\n    loops(args, buf, 0);\n"
+                     "    return 0;\n}\n",
+                     g.num_args);
+        write_text("no.c", at_text_str(&text));
+        run("cc -O1 -fsanitize=undefined -fno-sanitize-recover no.c -o no && ./no");
+        at_text_free(&text);
+        at_arena_free(a);
+    }
+}
+
 static void other_forms(void **state) {
     (void)state;
     for (int f = 0; f < NUM_FORMS; f++) {
@@ -149,7 +183,7 @@ static void other_forms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(other_shapes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(other_shapes), cmocka_unit_test(no_shapes),
                                        cmocka_unit_test(other_forms)};
     return cmocka_run_group_tests_name("export/shapes", tests, make_folder, remove_folder);
 }

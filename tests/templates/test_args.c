@@ -31,6 +31,48 @@ static void accepted(void **state) {
     }
 }
 
+static const char *own_form(at_arena *a, const char *task, const char *args) {
+    const at_json *v;
+    at_error err;
+    if (at_json_parse(a, args, strlen(args), &v, &err) != AT_OK) fail_msg("%s", err.text);
+    return at_json_text(a, at_template_record_args(a, task, v));
+}
+
+/* Equal numbers are one task, whichever way a record, --args or an older log writes them. */
+static void spellings(void **state) {
+#define RECORD(rest)                                                                               \
+    "[[\"TENSOR\", [1, 8, 9, 6], \"float32\"], [\"TENSOR\", [3, 3, 6, 10], \"float32\"], " rest    \
+    ", \"float32\"]"
+    static const char own[] = RECORD("[1, 1], [1, 1, 1, 1], [1, 1]");
+    static const char *const records[] = {
+        RECORD("1, 1, 1"),           RECORD("[1, 1], [1, 1, 1, 1], [1, 1]"),
+        RECORD("1, [1, 1], [1, 1]"), RECORD("1, \"SAME\", 1"),
+        RECORD("[1, 1], 1, 1"),      RECORD("1, 1, 1")};
+    static const char *const names[] = {"", "strides=[1,1]", "padding=[1,1,1,1],dilation=[1, 1]",
+                                        "padding=SAME", "padding=[1, 1]"};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        assert_string_equal(own_form(*state, "conv2d_nhwc", records[i]), own);
+    const char *hash = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        at_task *t =
+            task_of(*state, row_named("conv2d_nhwc"),
+                    at_format(*state, "H=8,W=9,CI=6,CO=10%s%s", *names[i] ? "," : "", names[i]));
+        assert_string_equal(at_json_text(*state, at_task_args(t)), own);
+        assert_string_equal(at_task_args_text(t), "N=1,H=8,W=9,CI=6,CO=10,KH=3,KW=3,strides=1,"
+                                                  "padding=1,dilation=1");
+        if (hash) assert_string_equal(at_task_hash(t), hash);
+        hash = at_task_hash(t);
+    }
+    /* what is no task of ours stays as it is */
+    assert_string_equal(own_form(*state, "conv2d_nhwc", "[1, \"SAME\"]"), "[1, \"SAME\"]");
+    assert_string_equal(own_form(*state, "nobodys", "[[1, 1], 2]"), "[[1, 1], 2]");
+    assert_string_equal(own_form(*state, "conv1d_nwc",
+                                 "[[\"TENSOR\", [1, 8, 6], \"float32\"], [\"TENSOR\", [3, 6, 10], "
+                                 "\"float32\"], 1, [2, 0], 1, \"float32\"]"),
+                        "[[\"TENSOR\", [1, 8, 6], \"float32\"], [\"TENSOR\", [3, 6, 10], "
+                        "\"float32\"], [1], [2, 0], [1], \"float32\"]");
+}
+
 static void by_name(void **state) {
     at_task *t = task_of(*state, row_named("conv2d_3x3_gemm"), "H=7,W=5");
     assert_int_equal(at_task_arg(t, "H"), 7);
@@ -161,8 +203,8 @@ static void finding(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(accepted),  TEST(by_name),        TEST(refused), TEST(broken_json),
-        TEST(too_large), TEST(nested_pattern), TEST(finding),
+        TEST(accepted),    TEST(spellings), TEST(by_name),        TEST(refused),
+        TEST(broken_json), TEST(too_large), TEST(nested_pattern), TEST(finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

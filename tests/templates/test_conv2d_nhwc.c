@@ -51,9 +51,9 @@ static void prefetch(void **state) {
 
 static void arguments(void **state) {
     static const char json[] = "[[\"TENSOR\", [2, 9, 11, 6], \"float32\"], [\"TENSOR\", [3, 5, 6, "
-                               "10], \"float32\"], [1, 2], \"SAME\", 1, \"float32\"]";
+                               "10], \"float32\"], [1, 2], [1, 2, 1, 2], [1, 1], \"float32\"]";
     static const char names[] = "N=2,H=9,W=11,CI=6,CO=10,KH=3,KW=5,strides=[1, 2],"
-                                "padding=\"SAME\",dilation=1";
+                                "padding=[1, 2],dilation=1";
     at_task *t = task(*state, json);
     assert_string_equal(at_task_args_text(t), names);
     at_text text = {0};

@@ -147,10 +147,10 @@ static void random_entities(void **state) {
 
 static void arguments(void **state) {
     static const char json[] = "[[\"TENSOR\", [2, 9, 11, 6], \"float32\"], [\"TENSOR\", [3, 3, 6, "
-                               "10], \"float32\"], 1, \"SAME\", 1, \"float32\", 4, 1]";
+                               "10], \"float32\"], [1, 1], \"SAME\", 1, \"float32\", 4, 1]";
     at_task *t = task(*state, json);
     assert_string_equal(at_task_args_text(t),
-                        "N=2,H=9,W=11,CI=6,CO=10,KH=3,KW=3,padding=\"SAME\",m=4,points=1");
+                        "N=2,H=9,W=11,CI=6,CO=10,KH=3,KW=3,padding=1,m=4,points=1");
     /* operations of the definition are counted, so that speeds can be compared */
     assert_float_equal(at_task_flops(t), 2.0 * 9 * 2 * 9 * 11 * 6 * 10, 0);
 #define WITH(args) "--args: conv2d_winograd_nhwc with N=1,H=56,W=56,CI=64,CO=64," args
