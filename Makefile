@@ -26,7 +26,7 @@ STD      = -std=c11
 PIC      = -fPIC -fvisibility=hidden
 
 FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine library view remote
-LIBS_base    = -lcjson -lm
+LIBS_base    = -lcjson -lseccomp -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
 

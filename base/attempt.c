@@ -35,8 +35,27 @@ static void limit_memory(void) {
 #endif
 }
 
+/* The number of a call that was refused goes to the parent. */
+static int report_fd;
+static void on_refused(int signal, siginfo_t *info, void *context) {
+    int number = info->si_syscall;
+    (void)signal, (void)context;
+    _exit(write(report_fd, &number, sizeof number) == sizeof number ? DONE : 2);
+}
+
+/* A system without filters runs it as it is. */
+static void confine(int fd) {
+    char why[128];
+    struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
+    report_fd = fd;
+    sigaction(SIGSYS, &action, NULL);
+    at_confine(&(at_confinement){.talk_fd = -1,
+                                 .writes = 1ull << STDERR_FILENO | (fd < 64 ? 1ull << fd : 0)},
+               why, sizeof why);
+}
+
 /* Quietly: no core file, nothing on stderr, no handlers of a sanitizer or of the program. */
-static _Noreturn void run_in_child(pid_t parent, void (*f)(void *), void *ctx) {
+static _Noreturn void run_in_child(pid_t parent, int fd, void (*f)(void *), void *ctx) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(DONE); /* it ended before it could be asked for */
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -46,11 +65,12 @@ static _Noreturn void run_in_child(pid_t parent, void (*f)(void *), void *ctx) {
     for (int i = 0; i < NUM_CRASHES; i++) signal(crashes[i], SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    confine(fd);
     f(ctx);
     _exit(DONE);
 }
 
-/* Until the child closes its end. */
+/* Until the child closes its end, or writes to it. */
 static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *stop) {
     const int64_t end_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
     for (;;) {
@@ -71,9 +91,15 @@ at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
     *signal_number = 0;
     if (pipe2(pipe_fd, O_CLOEXEC) != 0) return AT_ATTEMPT_NO_PROCESS;
     pid_t child = fork();
-    if (child == 0) run_in_child(parent, f, ctx);
+    if (child == 0) run_in_child(parent, pipe_fd[1], f, ctx);
     close(pipe_fd[1]);
     at_attempt_end end = child < 0 ? AT_ATTEMPT_NO_PROCESS : wait_for(pipe_fd[0], timeout_s, stop);
+    int refused;
+    if (end == AT_ATTEMPT_DONE &&
+        read(pipe_fd[0], &refused, sizeof refused) == (ssize_t)sizeof refused) {
+        end = AT_ATTEMPT_REFUSED;
+        *signal_number = refused;
+    }
     close(pipe_fd[0]);
     if (child < 0) return end;
     if (end != AT_ATTEMPT_DONE) kill(child, SIGKILL);
@@ -91,6 +117,7 @@ at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
 }
 
 at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err) {
+    char name[64];
     switch (end) {
     case AT_ATTEMPT_DONE: return AT_OK;
     case AT_ATTEMPT_STOPPED: return at_fail(err, AT_E_INTERRUPTED, "interrupted");
@@ -98,6 +125,9 @@ at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_
         return at_fail(err, AT_E_BUG, "cannot start a process: %s", strerror(errno));
     case AT_ATTEMPT_CRASHED:
         return at_fail(err, AT_E_INPUT, "crashed: %s", at_signal_name(signal_number));
+    case AT_ATTEMPT_REFUSED:
+        return at_fail(err, AT_E_INPUT, "called %s, and may do nothing but compute",
+                       at_call_name(signal_number, name, sizeof name));
     case AT_ATTEMPT_TIMEOUT:
         return at_fail(err, AT_E_INPUT, "did not end within %g s; --timeout gives more", timeout_s);
     case AT_ATTEMPT_MEMORY:

@@ -313,15 +313,33 @@ typedef enum at_attempt_end {
     AT_ATTEMPT_TIMEOUT,
     AT_ATTEMPT_MEMORY,  /* it took more than 1 GiB */
     AT_ATTEMPT_STOPPED, /* *stop was set, or Ctrl-C reached the child */
+    AT_ATTEMPT_REFUSED, /* it called what computing does not need; its number is the signal's */
     AT_ATTEMPT_NO_PROCESS
 } at_attempt_end;
-/* Runs f in a child process that dies with this one; what it does there leaves no trace but how it
- * ended. An abort (AT_BUG) counts as done: it comes again where it is seen. stop may be NULL. */
+/* Runs f in a child process that dies with this one, confined where the system can; what it does
+ * there leaves no trace but how it ended. An abort (AT_BUG) counts as done: it comes again where it
+ * is seen. stop may be NULL. */
 at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
                           const volatile int *stop, int *signal_number);
 /* AT_E_INPUT "crashed: SIGSEGV", "did not end within 10 s; ...", ...; AT_E_INTERRUPTED; AT_OK where
  * it is done. */
 at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err);
+
+/* What code that is confined may do beside computing (confine.c). */
+typedef struct at_confinement {
+    int talk_fd;     /* a socket that it sends and receives messages through; -1: none */
+    uint64_t writes; /* descriptors that it may write to, as bits */
+} at_confinement;
+/* From now on the kernel refuses every system call of this process that computing does not need: a
+ * refused one is a SIGSYS whose siginfo has its number. Files, sockets and processes are out of
+ * reach; memory, time and threads of its own are not. There is no way back. All descriptors should
+ * be read-only by then but for those named. false: this system has no such filter; why tells. */
+bool at_confine(const at_confinement *c, char *why, size_t why_bytes);
+/* From now on this process, and what it starts, writes, makes and removes files only below these
+ * folders (limit_writes.c); what is open stays open. false: this system cannot. */
+bool at_limit_writes(const char *const *folders, int n);
+/* The name of a system call, "openat". Returns text. */
+const char *at_call_name(int number, char *text, size_t text_bytes);
 
 #define AT_MAX_THREADS 1024 /* that a kernel may run on */
 

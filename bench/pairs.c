@@ -37,7 +37,7 @@ static at_status reserve(at_arena *a, rig *r, at_error *err) {
         r->expected[t] = r->at[t];
         memcpy(at_store_at(r->store, r->at[t]), r->data.tensor[t], (size_t)size);
     }
-    return at_worker_new(NULL, r->store, -1, 0, &r->worker, err);
+    return at_worker_new(NULL, r->store, -1, 0, AT_SANDBOX_AUTO, &r->worker, err);
 }
 
 static at_status make_job(at_arena *a, const rig *r, const at_program *p, const char *name,

@@ -71,6 +71,7 @@ __attribute__((noinline)) static int run(int argc, char **argv) {
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK) at_terminal_setup(options.color, verbosity(&options));
     if (s == AT_OK && !options.help) s = at_check_outputs(&options, &err);
+    if (s == AT_OK) at_limit_outputs(&options);
     if (s == AT_OK) s = at_command(&options, &err);
     if (s != AT_OK) at_say_error(err.text);
     return at_exit_code(s);

@@ -14,6 +14,7 @@ static const char *const words_of[LAST_KIND][MOST_WORDS] = {
     [PER] = {"context", "mcpu", "key", "operator"},
     [AGAINST] = {"trials", "seconds", "both", "sparsity"},
     [OBJECTIVE] = {"alone", "company", "typical"},
+    [SANDBOX] = {"auto", "require", "off"},
     [COLOR] = {"auto", "always", "never"},
     [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
 };
@@ -183,6 +184,11 @@ static const at_option_row rows[] = {
     {"--paranoid", NULL, AGAIN, NULL,
      "run every kernel between guard pages, too, and on other data", SWITCH, TO(engine.paranoid), 0,
      0},
+    {"--sandbox", "WHAT", AGAIN, "auto",
+     "kernels can do nothing but compute (no files, network, processes): %s; auto: where the "
+     "system "
+     "can confine them, require: else nothing is run",
+     SANDBOX, TO(engine.sandbox), 0, 0},
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
     {"--history", "WHAT", V(SHOW), NULL,
      "print how it comes about: steps, the edits that lead to it from the plain tree, one a line; "

@@ -200,6 +200,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case PER: *(at_per *)to = per[word]; return AT_OK;
     case AGAINST: *(at_against *)to = (at_against)word; return AT_OK;
     case OBJECTIVE: *(at_objective *)to = (at_objective)(word + AT_OBJECTIVE_ALONE); return AT_OK;
+    case SANDBOX: *(at_sandbox *)to = (at_sandbox)word; return AT_OK;
     case COLOR: *(at_color *)to = (at_color)word; return AT_OK;
     case HISTORY: *(at_history_of_show *)to = (at_history_of_show)(word + 1); return AT_OK;
     case MANUAL: *(at_help_as *)to = (at_help_as)word; return AT_OK;

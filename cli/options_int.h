@@ -36,6 +36,7 @@ enum {
     FORMAT,
     AGAINST,
     OBJECTIVE,
+    SANDBOX,
     COLOR,
     MANUAL,
     PERCENT,

@@ -1,8 +1,11 @@
 /* cli/outputs.c: what may be written to. The table of options tells which files a verb reads. */
 #include "cli/outputs.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "sketch/schedulable.h"
 
@@ -136,4 +139,45 @@ at_output_rules at_rules_of_output(const at_options *o) {
             .kind = kinds[i].kind, .is_kind = kinds[i].is_kind, .force = at_force_of(o)};
     }
     AT_BUG("%s writes no file", at_verb_at(o->verb)->name);
+}
+
+/* ---- nowhere else ---------------------------------------------------------------------------- */
+
+enum { MOST_FOLDERS = 8 };
+
+/* Where the file lies that the name leads to. */
+static const char *folder_of(at_arena *a, const char *path) {
+    char real[PATH_MAX];
+    const char *file = realpath(path, real) ? real : path, *slash = strrchr(file, '/');
+    if (!slash) return ".";
+    return slash == file ? "/" : at_strndup(a, file, (size_t)(slash - file));
+}
+
+/* It must be there to be allowed. */
+static const char *folder_of_cache(at_arena *a, bool is_written) {
+    const char *own = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *folder = own && *own ? own : home ? at_format(a, "%s/.cache", home) : NULL;
+    if (folder && is_written) mkdir(folder, 0700);
+    return folder;
+}
+
+static bool measures(at_verb v) {
+    return v == AT_VERB_TUNE || v == AT_VERB_RUN || v == AT_VERB_VERIFY || v == AT_VERB_MACHINE;
+}
+
+void at_limit_outputs(const at_options *o) {
+    const char *folders[MOST_FOLDERS] = {".", "/dev", "/proc"};
+    int n = 3;
+    if (o->num_on || o->verb == AT_VERB_AGENT || o->verb == AT_VERB_WORK ||
+        o->verb == AT_VERB_WORKERS)
+        return;
+    at_arena *a = at_arena_new();
+    const char *tmp = getenv("TMPDIR"), *cache = folder_of_cache(a, measures(o->verb));
+    folders[n++] = tmp && *tmp ? tmp : "/tmp";
+    if (cache) folders[n++] = cache;
+    if (o->output) folders[n++] = folder_of(a, o->output);
+    if (o->log) folders[n++] = folder_of(a, o->log);
+    if (o->verb == AT_VERB_LOG && o->num_operands) folders[n++] = folder_of(a, o->operands[0]);
+    at_limit_writes(folders, n);
+    at_arena_free(a);
 }

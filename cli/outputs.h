@@ -15,4 +15,9 @@ at_output_rules at_rules_of_output(const at_options *o);
  * itself. Owned by arena. */
 const char *at_header_path(at_arena *a, const char *output);
 
+/* From here on the program writes where its options say, to temporary files and to its cache, and
+ * nowhere else, where the system can hold it to that. Not where it starts workers elsewhere, whose
+ * ways are the user's. */
+void at_limit_outputs(const at_options *o);
+
 #endif

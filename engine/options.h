@@ -40,6 +40,7 @@ typedef struct at_engine_options {
     double timeout_s;  /* of compiling, and of running; 0: 10 */
     double cooldown_s; /* between two that were measured */
     bool paranoid;
+    at_sandbox sandbox; /* of what runs them */
     /* Which state of the machine counts; NONE: the log's, or what the probes say when it begins.
      */
     at_objective objective;

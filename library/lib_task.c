@@ -74,6 +74,7 @@ typedef enum option_kind {
     COMPILER,
     PACK,
     CACHE,
+    SANDBOX,
     FEATURE
 } option_kind;
 typedef struct option {
@@ -98,6 +99,7 @@ static const option options[] = {
     {"pack", PACK, AT(packing), AT_SET_PACKING},
     {"threads", INTEGER, AT(threads), AT_SET_THREADS},
     {"cache", CACHE, AT(cache), 0},
+    {"sandbox", SANDBOX, AT(sandbox), 0},
     {"number", INTEGER, AT(number), 0},
     {"repeat", INTEGER, AT(repeat), 0},
     {"min-repeat-ms", REAL, AT(min_repeat_ms), 0},
@@ -153,6 +155,7 @@ static bool read_word(option_kind kind, const char *value, at_engine_options *e)
     case COMPILER: return at_compiler_from_name(value, &e->compiler);
     case PACK: return at_packing_from_name(value, &e->packing);
     case CACHE: return at_cache_from_name(value, &e->cache);
+    case SANDBOX: return at_sandbox_from_name(value, &e->sandbox);
     default: break;
     }
     for (int i = 0; i <= AT_FEATURES_BOUND; i++)
@@ -165,6 +168,7 @@ static const char *words_of(option_kind kind) {
     case COMPILER: return "tcc, gcc and clang are accepted";
     case PACK: return "ahead and inline are accepted";
     case CACHE: return "hot and cold are accepted";
+    case SANDBOX: return "auto, require and off are accepted";
     default: return "itervar, knob, curve and bound are accepted";
     }
 }

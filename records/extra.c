@@ -34,6 +34,7 @@ static const text_field extra_texts[] = {
     TEXT(at_extra, "version", version),
     TEXT(at_extra, "compiler_version", compiler_version),
     TEXT(at_extra, "cpu_flags", cpu_flags),
+    TEXT(at_extra, "sandbox", sandbox),
     TEXT(at_extra, "tuner", tuner),
     TEXT(at_extra, "part", part),
     {"sample_kind", offsetof(at_extra, sample_word), at_samples_words,

@@ -60,6 +60,7 @@ typedef struct at_extra {
     const char *version; /* of this program */
     const char *compiler_version;
     const char *cpu_flags; /* instruction sets, as Linux names them */
+    const char *sandbox;   /* why the kernel was not confined: "off", "none"; "": it was */
     const char *tuner;     /* "" where none */
     const char *part;      /* of the tuner, that proposed it; "" where it has none */
     uint64_t seed;

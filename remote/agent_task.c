@@ -74,6 +74,7 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
                              .cache = (at_cache)f->cache,
                              .threads = f->threads,
                              .paranoid = f->paranoid != 0,
+                             .sandbox = (at_sandbox)f->sandbox,
                              .seed = f->seed,
                              .number = bounded(f->runs),
                              .repeat = bounded(f->repeat),
@@ -128,6 +129,7 @@ static at_status open_task(agent *g, const at_frame *f, at_error *err) {
     AT_TRY(load_template(g, a, f, &q.row, err));
     if (f->objective_asked >= AT_OBJECTIVE_COUNT)
         return at_fail(err, AT_E_INPUT, "objective %u", f->objective_asked);
+    if (f->sandbox > AT_SANDBOX_OFF) return at_fail(err, AT_E_INPUT, "sandbox %u", f->sandbox);
     if (!is_form(&q.form)) return at_fail(err, AT_E_INPUT, "a weight of no form");
     read_options(g, f, &o);
     o.isa = given(a, f->isa);

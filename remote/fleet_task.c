@@ -41,6 +41,7 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                          .cache = (uint32_t)o->cache,
                          .threads = (uint32_t)o->threads,
                          .paranoid = o->paranoid,
+                         .sandbox = (uint32_t)o->sandbox,
                          .seed = o->seed,
                          .runs = (uint64_t)o->number,
                          .repeat = (uint64_t)o->repeat,

@@ -38,6 +38,7 @@ static const struct {
                         FIELD(U32, cache),
                         FIELD(U32, threads),
                         FIELD(U32, paranoid),
+                        FIELD(U32, sandbox),
                         FIELD(U64, seed),
                         FIELD(U64, runs),
                         FIELD(U64, repeat),

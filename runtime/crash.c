@@ -37,6 +37,27 @@ static void locate(at_crash *c) {
     }
 }
 
+static _Noreturn void tell(const at_crash *c) {
+    at_channel channel = {.fd = watch.fd, .deadline_ns = at_awake_ns() + NS_PER_S};
+    at_msg_send(&channel, AT_MSG_CRASH, c, sizeof *c);
+    _exit(128 + c->signal);
+}
+
+/* A system call that the filter has refused. */
+static void on_refused(int signal, siginfo_t *info, void *context) {
+    const char *path = (const char *)(uintptr_t)at_arch_call_argument(context);
+    int fd = at_so_answer_open(info->si_syscall, path);
+    if (fd >= 0) {
+        at_arch_call_return(context, fd);
+        return;
+    }
+    at_fault fault = at_arch_fault(signal, context);
+    at_crash c = {.signal = signal, .phase = watch.phase, .call = info->si_syscall};
+    c.place = AT_CRASH_NOWHERE;
+    c.blob = at_tcc_blob_at(fault.instruction, &c.blob_offset);
+    tell(&c);
+}
+
 static void on_crash(int signal, siginfo_t *info, void *context) {
     at_fault fault = at_arch_fault(signal, context);
     at_crash c = {.signal = signal, .code = info->si_code, .phase = watch.phase};
@@ -48,9 +69,7 @@ static void on_crash(int signal, siginfo_t *info, void *context) {
     if (c.is_page_fault) locate(&c);
     else c.place = AT_CRASH_NOWHERE;
     c.blob = at_tcc_blob_at(fault.instruction, &c.blob_offset);
-    at_channel channel = {.fd = watch.fd, .deadline_ns = at_awake_ns() + NS_PER_S};
-    at_msg_send(&channel, AT_MSG_CRASH, &c, sizeof c);
-    _exit(128 + signal);
+    tell(&c);
 }
 
 void at_crash_watch(int fd) {
@@ -70,6 +89,9 @@ void at_crash_watch(int fd) {
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], &action, NULL);
+    action.sa_sigaction = on_refused;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSYS, &action, NULL);
 }
 
 void at_crash_phase(at_phase phase) { watch.phase = phase; }
@@ -98,8 +120,15 @@ static void add_where(at_text *t, const at_crash *c, const at_job *job) {
 
 void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text_size) {
     at_text t = {0};
-    if (c->phase == AT_PHASE_COMPILE) at_text_add(&t, "the compiler crashed: ");
-    at_text_add(&t, at_signal_name(c->signal));
+    char name[64];
+    if (c->signal == SIGSYS) {
+        at_text_addf(&t, "%s called %s, and may do nothing but compute",
+                     c->phase == AT_PHASE_COMPILE ? "loading the kernel" : "the kernel",
+                     at_call_name(c->call, name, sizeof name));
+    } else {
+        if (c->phase == AT_PHASE_COMPILE) at_text_add(&t, "the compiler crashed: ");
+        at_text_add(&t, at_signal_name(c->signal));
+    }
     if (c->is_page_fault) add_where(&t, c, job);
     else if (c->signal == SIGFPE && c->code == FPE_INTDIV) at_text_add(&t, ", integer division");
     else if (c->signal == SIGILL) at_text_add(&t, ", illegal instruction");

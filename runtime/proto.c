@@ -31,12 +31,39 @@ static at_io wait_for(const at_channel *c, short events) {
     }
 }
 
+/* Room for one descriptor beside a message's first bytes. */
+typedef union passing {
+    char room[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr aligned;
+} passing;
+
+static void pass_fd(struct msghdr *m, passing *p, int fd) {
+    m->msg_control = p->room;
+    m->msg_controllen = sizeof p->room;
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+}
+
+static int passed_fd(struct msghdr *m) {
+    int fd = 0;
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
 at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_t size_bytes) {
     head h = {MAGIC, (uint32_t)type, size_bytes};
     size_t sent = 0, total = sizeof h + size_bytes;
     while (sent < total) {
         struct iovec part[2];
         struct msghdr m = {.msg_iov = part};
+        passing with;
+        if (!sent && c->pass_fd) pass_fd(&m, &with, c->pass_fd);
         if (sent < sizeof h) {
             part[m.msg_iovlen++] = (struct iovec){(char *)&h + sent, sizeof h - sent};
         }
@@ -57,11 +84,17 @@ at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_
     return AT_IO_OK;
 }
 
-static at_io receive_bytes(const at_channel *c, void *data, size_t size_bytes) {
+/* fd: that comes along, 0: none; NULL: nobody takes one. */
+static at_io receive_bytes(const at_channel *c, void *data, size_t size_bytes, int *fd) {
     size_t got = 0;
     while (got < size_bytes) {
-        ssize_t n = recv(c->fd, (char *)data + got, size_bytes - got, MSG_DONTWAIT);
+        struct iovec part = {(char *)data + got, size_bytes - got};
+        passing with;
+        struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+        if (fd && !*fd) m.msg_control = with.room, m.msg_controllen = sizeof with.room;
+        ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         if (n > 0) {
+            if (m.msg_controllen) *fd = passed_fd(&m);
             got += (size_t)n;
         } else if (n == 0) {
             return AT_IO_CLOSED;
@@ -79,13 +112,19 @@ static bool is_job(at_msg_type type) {
     return type == AT_MSG_JOB || type == AT_MSG_ANCHOR || type == AT_MSG_AHEAD;
 }
 
+static size_t most_bytes(at_msg_type type) {
+    if (is_job(type)) return MAX_JOB_BYTES;
+    return type == AT_MSG_OUTPUT ? sizeof(at_output_head) + AT_OUTPUT_BYTES : MAX_REPLY_BYTES;
+}
+
 at_io at_msg_receive(const at_channel *c, at_msg *m) {
     head h;
-    at_io io = receive_bytes(c, &h, sizeof h);
+    if (m->fd) close(m->fd);
+    m->fd = 0;
+    at_io io = receive_bytes(c, &h, sizeof h, &m->fd);
     if (io != AT_IO_OK) return io;
     if (h.magic != MAGIC || h.type == 0 || h.type >= AT_MSG_END) return AT_IO_GARBLED;
-    if (h.size_bytes > (is_job((at_msg_type)h.type) ? MAX_JOB_BYTES : MAX_REPLY_BYTES))
-        return AT_IO_GARBLED;
+    if (h.size_bytes > most_bytes((at_msg_type)h.type)) return AT_IO_GARBLED;
     m->type = (at_msg_type)h.type;
     m->size_bytes = (size_t)h.size_bytes;
     if (m->size_bytes > m->cap_bytes) {
@@ -94,7 +133,7 @@ at_io at_msg_receive(const at_channel *c, at_msg *m) {
         if (!m->data) at_out_of_memory(m->size_bytes);
         m->cap_bytes = m->size_bytes;
     }
-    return receive_bytes(c, m->data, m->size_bytes);
+    return receive_bytes(c, m->data, m->size_bytes, NULL);
 }
 
 /* ---- a job as bytes --------------------------------------------------------------------------
@@ -182,6 +221,8 @@ bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
     if (!is_job(m->type) || m->size_bytes < sizeof fixed) return false;
     memcpy(&fixed, m->data, sizeof fixed);
     *job = fixed.job;
+    job->object_fd = m->fd;
+    m->fd = 0;
     *store_bytes = fixed.store_bytes;
     if (job->num_bufs < 0 || job->num_bufs > AT_MAX_BUFS || job->num_blobs < 0 ||
         !at_vector_set_name(job->vector_set))

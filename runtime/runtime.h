@@ -190,6 +190,7 @@ typedef struct at_job {
     at_compiler compiler;
     const char *source;   /* C text (tcc), else NULL */
     const char *object;   /* the path of what at_build_object has built (gcc, clang), else NULL */
+    int object_fd;        /* inside the worker: that file, open */
     const at_blob *blobs; /* tiles bound to the C text (tcc only) */
     int num_blobs;
     const char *entry;  /* symbol of at_kernel_fn */
@@ -309,15 +310,26 @@ void at_outcome_clear(at_outcome *o); /* nothing happened */
 
 /* ---- the worker, seen from the parent (worker.c, worker_process.c; its inside: worker_main.c) */
 
+/* A worker confines itself before it runs the first kernel: nothing is left to it but computing
+ * (at_confine). */
+typedef enum at_sandbox {
+    AT_SANDBOX_AUTO,    /* where the system can */
+    AT_SANDBOX_REQUIRE, /* else there is no worker */
+    AT_SANDBOX_OFF
+} at_sandbox;
+bool at_sandbox_from_name(const char *name, at_sandbox *out);
+
 typedef struct at_worker at_worker;
 /* program: the path of another program as worker, one of this version whose main() begins with
  * at_worker_main_if_asked; NULL: this same executable. AT_E_BUG: it cannot be started, or is none.
  * Borrows program and store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of
  * at_cpu_cores; AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts
- * all of the worker's, the store too. The calling thread must live as long as the worker, which the
- * system kills with it. */
+ * all of the worker's, the store too. AT_E_USAGE: a sandbox is required, and there is none. The
+ * calling thread must live as long as the worker, which the system kills with it. */
 at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t memory_bytes,
-                        at_worker **out, at_error *err);
+                        at_sandbox sandbox, at_worker **out, at_error *err);
+/* Why its kernels are not confined ("--sandbox off"); NULL: they are. */
+const char *at_worker_unconfined(const at_worker *w);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
 /* Ends its process, so that it takes neither memory nor its core: the next job starts another. */
 void at_worker_rest(at_worker *w);

@@ -14,7 +14,8 @@
 
 /* ---- store (tensors.c) ---------------------------------------------------------------------- */
 
-int at_store_fd(const at_store *s);
+/* Open for reading only: workers have it. */
+int at_store_read_fd(const at_store *s);
 /* The same file under a number that the worker can inherit, should this program have been started
  * with stdin, stdout or stderr closed. Takes fd; -1 stays -1. */
 int at_fd_above_stdio(int fd);
@@ -72,22 +73,34 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 5, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 6, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 /* So much of an outcome is sent: up to its last pair. */
 size_t at_outcome_bytes(const at_outcome *o);
 
 typedef enum at_msg_type {
-    AT_MSG_READY = 1, /* worker: started; text: why not, or empty */
+    AT_MSG_READY = 1, /* worker: at_ready */
     AT_MSG_JOB,       /* parent: at_encode_job */
     AT_MSG_ANCHOR,    /* parent: the same, to be kept */
     AT_MSG_AHEAD,     /* parent: the same, its code only; worker: done, well or not */
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
-    AT_MSG_OUTCOME,   /* worker: at_outcome */
-    AT_MSG_CRASH,     /* worker: at_crash, its last word */
-    AT_MSG_PEAK,      /* parent: at_peak_job; worker: double, GFLOP/s or GB/s */
+    AT_MSG_OUTPUT,  /* worker: at_output_head, then elements that nobody has expected values for */
+    AT_MSG_OUTCOME, /* worker: at_outcome */
+    AT_MSG_CRASH,   /* worker: at_crash, its last word */
+    AT_MSG_PEAK,    /* parent: at_peak_job; worker: double, GFLOP/s or GB/s */
     AT_MSG_END
 } at_msg_type;
+
+typedef struct at_ready {
+    char why_not[256];    /* the worker is none; empty: it is one */
+    char unconfined[128]; /* why kernels may do more than compute; empty: they may not */
+} at_ready;
+
+/* A share of an output, for its place in the store. */
+enum { AT_OUTPUT_BYTES = 1 << 20 }; /* behind the head, at most */
+typedef struct at_output_head {
+    int64_t buf, begin; /* which buffer of the job, and from which of its bytes on */
+} at_output_head;
 
 typedef struct at_peak_job {
     int vector_set;
@@ -101,12 +114,14 @@ typedef struct at_channel {
     int fd;
     int64_t deadline_ns;      /* at_awake_ns() beyond which waiting ends; 0: never */
     const volatile int *stop; /* may be NULL */
+    int pass_fd;              /* is sent along, and stays the sender's; 0: none */
 } at_channel;
 
 typedef struct at_msg {
     at_msg_type type;
     size_t size_bytes, cap_bytes;
     char *data; /* malloc'd, reused by the next receive */
+    int fd;     /* that came along, closed by the next receive; 0: none */
 } at_msg;
 
 at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_t size_bytes);
@@ -168,6 +183,7 @@ typedef struct at_crash {
     uint64_t address;
     int place;        /* nearest buffer; num_bufs: the workspace; or one of AT_CRASH_* */
     int64_t distance; /* bytes from its start if negative, else from its end; INT64_MIN: inside */
+    int call;         /* of SIGSYS: the system call that was refused */
     int blob;         /* the faulting instruction's tile, -1: other code */
     int64_t blob_offset;
 } at_crash;
@@ -185,6 +201,7 @@ void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text
 typedef struct at_code {
     at_kernel_fn *entry, *pack; /* pack NULL if the job has none */
     void *handle;               /* of a shared object, else NULL */
+    int object_fd;              /* its file, open as long as it is loaded */
 } at_code;
 
 /* Maps the executable arena and compiles a first text; false with a text, else an empty one, where
@@ -201,8 +218,12 @@ const void *at_tcc_text(size_t *size_bytes);
 bool at_tcc_put(const at_job *job, const void *text, size_t size_bytes);
 /* The tile of the current job that holds this address, or -1; for the crash handler. */
 int at_tcc_blob_at(uint64_t address, int64_t *offset);
+/* Of the file job->object_fd, which it takes. */
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
+/* A confined process opens no file, but the loader asks for one by name: its object is what it
+ * gets. For the handler of SIGSYS; -1: it was another call. */
+int at_so_answer_open(int call, const char *path);
 
 /* Compiles and keeps code for the job of that number (ahead.c); takes it out for that job, with the
  * time that it took. false: it is not there. */
@@ -399,6 +420,9 @@ typedef struct at_fault {
     bool is_page_fault, is_write; /* is_write: of a page fault */
 } at_fault;
 at_fault at_arch_fault(int signal, const void *context);
+/* Of a system call that the filter has refused: its second argument, and what it gives back. */
+uint64_t at_arch_call_argument(const void *context);
+void at_arch_call_return(void *context, int64_t value);
 
 /* ---- what disturbs a sample, and what the caches hold (disturb.c) ---------------------------- */
 

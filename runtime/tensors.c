@@ -14,7 +14,7 @@
 #define STEP (1 << 20) /* growth of the file */
 
 struct at_store {
-    int fd;
+    int fd, read_fd;
     char *map; /* NULL while empty */
     int64_t used, mapped;
 };
@@ -33,15 +33,23 @@ at_status at_store_new(at_store **out, at_error *err) {
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
     at_store *s = calloc(1, sizeof *s);
     if (!s) at_out_of_memory(sizeof *s);
+    /* The same file for those who must not write to it, whatever they run. */
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     s->fd = fd;
-    *out = s;
-    return AT_OK;
+    s->read_fd = at_fd_above_stdio(open(path, O_RDONLY | O_CLOEXEC));
+    if (s->read_fd >= 0) return *out = s, AT_OK;
+    at_status status = at_fail(err, AT_E_BUG, "no memory file: %s: %s", path, strerror(errno));
+    close(fd);
+    free(s);
+    return status;
 }
 
 void at_store_free(at_store *s) {
     if (!s) return;
     if (s->map) munmap(s->map, (size_t)s->mapped);
     close(s->fd);
+    close(s->read_fd);
     free(s);
 }
 
@@ -84,5 +92,5 @@ void *at_store_at(at_store *s, int64_t offset) {
     return s->map + offset;
 }
 
-int at_store_fd(const at_store *s) { return s->fd; }
+int at_store_read_fd(const at_store *s) { return s->read_fd; }
 int64_t at_store_bytes(const at_store *s) { return s->mapped; }

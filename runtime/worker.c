@@ -2,10 +2,13 @@
  * with another process (worker_process.c). Every way a job can end becomes an outcome. */
 #include "runtime/worker_process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define SEND_TIMEOUT_S 30
 #define PEAK_TIMEOUT_S 10
@@ -94,6 +97,21 @@ static bool was_stopped(const at_worker *w) {
     return at_napped(&w->nap);
 }
 
+/* A share of an output goes to its place in the store. */
+static bool store_output(at_worker *w, const at_job *job, const at_msg *m) {
+    at_output_head head;
+    if (m->size_bytes <= sizeof head || job->expected_offset) return false;
+    memcpy(&head, m->data, sizeof head);
+    int64_t n = (int64_t)(m->size_bytes - sizeof head);
+    if (head.buf < 0 || head.buf >= job->num_bufs) return false;
+    const at_buf *b = &job->bufs[head.buf];
+    if (b->role != AT_BUF_OUT || head.begin < 0 || n > b->size_bytes ||
+        head.begin > b->size_bytes - n)
+        return false;
+    memcpy(at_store_at(w->store, b->offset + head.begin), m->data + sizeof head, (size_t)n);
+    return true;
+}
+
 /* Waits for the outcome. All but ANSWERED: the worker is not to be used again. */
 static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out) {
     at_job_end end = AT_JOB_NOT_COMPILED; /* of a death in this phase */
@@ -106,6 +124,9 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             end = AT_JOB_CRASHED;
             out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
             c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
+        } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTPUT && running &&
+                   store_output(w, job, &w->reply)) {
+            continue;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
             memcpy(out, w->reply.data, w->reply.size_bytes);
             /* Times were measured while something stood still; an answer alone is one. */
@@ -135,7 +156,8 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             int status = at_worker_bury(w);
             fail_dead(out, end, status);
             /* A kernel's own crash would have been reported. */
-            return status != -1 && WIFSIGNALED(status) ? LOST : FAILED;
+            return status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGSYS ? LOST
+                                                                                     : FAILED;
         } else {
             fail(out, end, "the kernel overwrote the worker's memory");
             return FAILED;
@@ -149,18 +171,27 @@ static at_status begin(at_worker *w, const at_job *job, at_msg_type type, const 
     refuse_malformed(w, job);
     at_encode_job(job, at_store_bytes(w->store), &w->text);
     at_io io = AT_IO_CLOSED;
+    int object = 0;
+    if (job->object) {
+        object = at_fd_above_stdio(open(job->object, O_RDONLY | O_CLOEXEC));
+        if (object < 0)
+            return at_fail(err, AT_E_BUG, "cannot read %s: %s", job->object, strerror(errno));
+    }
     /* It may die, or be stopped, in this very moment. */
     for (int tries = 0; tries < AT_WORKER_TRIES && (io == AT_IO_CLOSED || io == AT_IO_TIMEOUT);
          tries++) {
         AT_TRY(at_worker_wake(w, err));
-        at_channel c = {
-            .fd = w->fd, .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
+        at_channel c = {.fd = w->fd,
+                        .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S,
+                        .stop = stop,
+                        .pass_fd = object};
         waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
         w->nap = at_nap_begin();
         if (at_is_set(stop)) io = AT_IO_STOPPED;
         else io = at_msg_send(&c, type, w->text.data, w->text.len);
         if (io != AT_IO_OK) at_worker_bury(w);
     }
+    if (object) close(object);
     w->jobs++;
     w->sent = io;
     if (io == AT_IO_OK || io == AT_IO_STOPPED) return AT_OK;

@@ -1,5 +1,5 @@
 /* runtime/worker_main.c: the worker process: this executable, started again with
- *     --worker FD STOREFD CPU MEMORY PARENT PROTOCOL
+ *     --worker FD STOREFD CPU MEMORY PARENT SANDBOX PROTOCOL
  * It shuts itself in, then serves jobs until its socket closes. It ends by _exit everywhere:
  * nothing a kernel may have spoiled is to be flushed or freed. */
 #include "runtime/runtime_int.h"
@@ -153,7 +153,7 @@ static _Noreturn void serve(at_inside *in) {
 
 void at_worker_main_if_asked(int argc, char **argv) {
     if (argc < 3 || strcmp(argv[1], "--worker")) return;
-    if (argc != 8) _exit(1); /* asked by another version; main() is not meant */
+    if (argc != 9) _exit(1); /* asked by another version; main() is not meant */
     at_inside in = {.fd = atoi(argv[2]), .store_fd = atoi(argv[3]), .cpu = atoi(argv[4])};
     in.memory_bytes = atoll(argv[5]);
     bind_to_parent(atol(argv[6]));
@@ -167,12 +167,17 @@ void at_worker_main_if_asked(int argc, char **argv) {
     pin(in.cpu);
     at_watch_init(in.cpu);
     at_crash_watch(in.fd);
-    char why_not[256] = "", protocol[AT_PROTOCOL_BYTES];
+    static at_ready ready;
+    char protocol[AT_PROTOCOL_BYTES];
     at_protocol_text(protocol);
-    if (strcmp(argv[7], protocol) != 0)
-        snprintf(why_not, sizeof why_not, "%s is of another version than what started it", argv[0]);
-    else at_tcc_init(why_not, sizeof why_not);
-    at_msg_send(&(at_channel){.fd = in.fd}, AT_MSG_READY, why_not, sizeof why_not);
-    if (why_not[0]) _exit(1);
+    if (strcmp(argv[8], protocol) != 0)
+        snprintf(ready.why_not, sizeof ready.why_not,
+                 "%s is of another version than what started it", argv[0]);
+    else at_tcc_init(ready.why_not, sizeof ready.why_not);
+    if (atoi(argv[7]) == AT_SANDBOX_OFF)
+        snprintf(ready.unconfined, sizeof ready.unconfined, "--sandbox off");
+    else at_confine(&(at_confinement){.talk_fd = in.fd}, ready.unconfined, sizeof ready.unconfined);
+    at_msg_send(&(at_channel){.fd = in.fd}, AT_MSG_READY, &ready, sizeof ready);
+    if (ready.why_not[0]) _exit(1);
     serve(&in);
 }

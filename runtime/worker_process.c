@@ -49,12 +49,13 @@ static char **worker_environment(void) {
 
 static pid_t spawn(const at_worker *w, int fd) {
     const char *program = w->program ? w->program : "/proc/self/exe";
-    char args[5][24], protocol[AT_PROTOCOL_BYTES];
+    char args[6][24], protocol[AT_PROTOCOL_BYTES];
     snprintf(args[0], sizeof args[0], "%d", fd);
-    snprintf(args[1], sizeof args[1], "%d", at_store_fd(w->store));
+    snprintf(args[1], sizeof args[1], "%d", at_store_read_fd(w->store));
     snprintf(args[2], sizeof args[2], "%d", w->cpu);
     snprintf(args[3], sizeof args[3], "%lld", (long long)w->memory_bytes);
     snprintf(args[4], sizeof args[4], "%ld", (long)getpid());
+    snprintf(args[5], sizeof args[5], "%d", (int)w->sandbox);
     at_protocol_text(protocol);
     char *argv[] = {w->program ? (char *)program : program_invocation_name,
                     "--worker",
@@ -63,6 +64,7 @@ static pid_t spawn(const at_worker *w, int fd) {
                     args[2],
                     args[3],
                     args[4],
+                    args[5],
                     protocol,
                     NULL};
     posix_spawn_file_actions_t files;
@@ -73,7 +75,8 @@ static pid_t spawn(const at_worker *w, int fd) {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, fd,
                                      fd); /* clears close-on-exec there, and only there */
-    posix_spawn_file_actions_adddup2(&files, at_store_fd(w->store), at_store_fd(w->store));
+    posix_spawn_file_actions_adddup2(&files, at_store_read_fd(w->store),
+                                     at_store_read_fd(w->store));
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
@@ -116,13 +119,32 @@ static at_status start_one(at_worker *w, bool *again, at_error *err) {
     w->fd = pair[0];
     at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + START_TIMEOUT_S * NS_PER_S};
     at_io io = at_msg_receive(&c, &w->reply);
-    bool ready = io == AT_IO_OK && w->reply.type == AT_MSG_READY && w->reply.size_bytes > 0;
-    if (ready && !w->reply.data[0]) return AT_OK;
+    bool ready =
+        io == AT_IO_OK && w->reply.type == AT_MSG_READY && w->reply.size_bytes == sizeof w->ready;
+    if (ready) memcpy(&w->ready, w->reply.data, sizeof w->ready);
+    bool refused = ready && w->ready.unconfined[0] && w->sandbox == AT_SANDBOX_REQUIRE;
+    if (ready && !w->ready.why_not[0] && !refused) return AT_OK;
     at_worker_bury(w);
     *again = !ready;
     const char *named = w->program ? w->program : "the process";
     if (!ready) return at_fail(err, AT_E_BUG, "no worker: %s ended while starting", named);
-    return at_fail(err, AT_E_BUG, "no worker: %.*s", (int)w->reply.size_bytes, w->reply.data);
+    if (w->ready.why_not[0]) return at_fail(err, AT_E_BUG, "no worker: %s", w->ready.why_not);
+    return at_fail(err, AT_E_USAGE, "--sandbox require: this system confines no process: %s",
+                   w->ready.unconfined);
+}
+
+const char *at_worker_unconfined(const at_worker *w) {
+    return w->ready.unconfined[0] ? w->ready.unconfined : NULL;
+}
+
+bool at_sandbox_from_name(const char *name, at_sandbox *out) {
+    static const char *const names[] = {"auto", "require", "off"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *out = (at_sandbox)i;
+        return true;
+    }
+    return false;
 }
 
 static at_status start(at_worker *w, at_error *err) {
@@ -155,7 +177,7 @@ at_status at_worker_wake(at_worker *w, at_error *err) {
 }
 
 at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t memory_bytes,
-                        at_worker **out, at_error *err) {
+                        at_sandbox sandbox, at_worker **out, at_error *err) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) {
         return at_fail(err, AT_E_BUG, "no worker: allowed CPUs unknown: %s", strerror(errno));
@@ -170,6 +192,7 @@ at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t m
     w->program = program;
     w->arena = at_arena_new();
     w->cpu = cpu;
+    w->sandbox = sandbox;
     w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
     w->fd = -1;
     at_status s = start(w, err);

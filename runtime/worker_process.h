@@ -14,6 +14,8 @@ struct at_worker {
     const char *program; /* borrowed; NULL: this one */
     int cpu;
     int64_t memory_bytes;
+    at_sandbox sandbox;
+    at_ready ready;       /* what the process said when it began */
     pid_t pid;            /* 0: not running */
     int jobs;             /* that it was given */
     const at_job *anchor; /* borrowed; NULL: none */

@@ -109,6 +109,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .version = AT_VERSION,
                             .compiler_version = s->compiler_version,
                             .cpu_flags = s->cpu_flags,
+                            .sandbox = s->sandbox,
                             .tuner = s->tuner,
                             .part = "",
                             .seed = s->options.seed,
@@ -397,6 +398,7 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     e->version = share(a, AT_VERSION, e->version);
     e->compiler_version = share(a, s->compiler_version, e->compiler_version);
     e->cpu_flags = share(a, s->cpu_flags, e->cpu_flags);
+    e->sandbox = share(a, s->sandbox, e->sandbox);
     e->tuner = share(a, s->tuner, e->tuner);
     e->part = share(a, "", e->part);
     e->error = share(a, "", e->error);

@@ -173,6 +173,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);
     s->cpu_flags = cpu->flags;
+    s->sandbox = "";
     s->record_target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
     return AT_OK;
 }
@@ -234,11 +235,26 @@ static void tell_of_zeros(const at_session *s) {
                                      d->compute->tensors[t].name, d->compute->tensors[t].name));
 }
 
+/* What was asked for is no news. */
+static void see_sandbox(at_session *s) {
+    const char *why = at_worker_unconfined(s->worker);
+    bool asked = s->options.sandbox == AT_SANDBOX_OFF;
+    s->sandbox = !why ? "" : asked ? "off" : "none";
+    if (why && !asked)
+        at_engine_warn(&s->options,
+                       at_format(s->arena,
+                                 "this system confines no process (%s): kernels may do what this "
+                                 "program may; --sandbox off says nothing of it",
+                                 why));
+}
+
 at_status at_session_start(at_session *s, at_error *err) {
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
-    AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, &s->worker, err));
+    AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, s->options.sandbox, &s->worker,
+                         err));
+    see_sandbox(s);
     int64_t begin_ns = at_now_ns();
     AT_TRY(at_reference_make(s, s->options.seed, err));
     if (s->other.store) AT_TRY(prepare_other(s, err));

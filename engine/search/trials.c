@@ -59,6 +59,7 @@ void at_trial_copy(const at_record *same, at_record *r) {
     e->version = own.version;
     e->compiler_version = own.compiler_version;
     e->cpu_flags = own.cpu_flags;
+    e->sandbox = own.sandbox;
     e->tuner = own.tuner;
     e->part = own.part;
     e->seed = own.seed;

@@ -95,7 +95,7 @@ static void refusals(void **state) {
     at_frame_put(&out, &(at_frame){.type = AT_FRAME_ALIVE}, NULL);
     out.data[4] = 1;
     assert_int_equal(at_frame_get(arena, out.data, out.len, &taken, &f, &err), AT_E_INPUT);
-    assert_string_equal(err.text, "messages of version 1; this program's are of version 5");
+    assert_string_equal(err.text, "messages of version 1; this program's are of version 6");
     assert_int_equal(at_frame_get(arena, "Hello", 5, &taken, &f, &err), AT_E_INPUT);
     at_text_free(&out);
     at_text_free(&text);

@@ -45,7 +45,7 @@ int rig_setup(void **state) {
         r->b[i] = (float)(i % 5 + 1);
         r->expected[i] = r->a[i] + r->b[i];
     }
-    if (at_worker_new(NULL, r->store, -1, 0, &r->worker, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_worker_new(NULL, r->store, -1, 0, AT_SANDBOX_AUTO, &r->worker, &err) != AT_OK) fail_msg("%s", err.text);
     return rig_reset(state);
 }
 

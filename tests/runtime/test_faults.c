@@ -54,9 +54,9 @@ static const fault faults[] = {
     {"return @;", AT_JOB_CRASHED},
     {"asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $19, %esi\\n mov $62, %eax\\n"
      " syscall\"); for (;;) {}",
-     AT_JOB_TIMEOUT},
+     AT_JOB_CRASHED},
     {"for (;;) {}", AT_JOB_TIMEOUT},
-    {"asm(\"mov $34, %eax\\n syscall\"); for (;;) {}", AT_JOB_TIMEOUT},
+    {"asm(\"mov $34, %eax\\n syscall\"); for (;;) {}", AT_JOB_CRASHED},
     /* no program */
     {"out[@] = nothing;", AT_JOB_NOT_COMPILED},
     {"out[@ = 1;", AT_JOB_NOT_COMPILED},

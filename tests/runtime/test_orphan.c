@@ -17,7 +17,7 @@ static pid_t parent_with_worker(rig *r, bool busy, pid_t *worker) {
     if (pid == 0) {
         at_error err;
         at_worker *w;
-        if (at_worker_new(NULL, r->store, -1, 0, &w, &err) != AT_OK) _exit(1);
+        if (at_worker_new(NULL, r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err) != AT_OK) _exit(1);
         if (write(ready[1], "r", 1) != 1) _exit(1);
         r->job.source = HANG;
         r->job.run_timeout_s = 3600;
@@ -58,7 +58,7 @@ static void freed(void **state) {
     for (int i = 0; i < 20; i++) {
         at_error err;
         at_worker *w;
-        assert_int_equal(at_worker_new(NULL, r->store, -1, 0, &w, &err), AT_OK);
+        assert_int_equal(at_worker_new(NULL, r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err), AT_OK);
         at_worker_free(w);
     }
     at_worker_free(r->worker);
@@ -90,11 +90,11 @@ static void other_programs(void **state) {
     at_worker *w = NULL;
     for (int i = 0; i < 3; i++) {
         at_error err;
-        assert_int_equal(at_worker_new(programs[i], r->store, -1, 0, &w, &err), AT_E_BUG);
+        assert_int_equal(at_worker_new(programs[i], r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err), AT_E_BUG);
         assert_non_null(strstr(err.text, programs[i]));
     }
     at_error err;
-    assert_int_equal(at_worker_new("/proc/self/exe", r->store, -1, 0, &w, &err), AT_OK);
+    assert_int_equal(at_worker_new("/proc/self/exe", r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err), AT_OK);
     at_worker_free(w);
 }
 

@@ -63,7 +63,7 @@ static void limited_memory(void **state) {
     rig *r = *state;
     at_worker *own = r->worker, *w;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, -1, 512 << 20, &w, &err), AT_OK);
+    assert_int_equal(at_worker_new(NULL, r->store, -1, 512 << 20, AT_SANDBOX_AUTO, &w, &err), AT_OK);
     r->worker = w;
     r->job.workspace_bytes = 490 << 20;
     rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory: buffers and workspace take 0.5 GiB");
@@ -272,7 +272,7 @@ static void bad_cpu(void **state) {
     rig *r = *state;
     at_worker *w = NULL;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, 100000, 0, &w, &err), AT_E_USAGE);
+    assert_int_equal(at_worker_new(NULL, r->store, 100000, 0, AT_SANDBOX_AUTO, &w, &err), AT_E_USAGE);
     assert_string_equal(err.text, "CPU 100000 is not one this process may use");
     assert_null(w);
 }
@@ -284,7 +284,7 @@ static void no_memory_at_all(void **state) {
     rig *r = *state;
     at_worker *w = NULL;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, -1, 1 << 20, &w, &err), AT_E_BUG);
+    assert_int_equal(at_worker_new(NULL, r->store, -1, 1 << 20, AT_SANDBOX_AUTO, &w, &err), AT_E_BUG);
     assert_non_null(strstr(err.text, "no worker: "));
 }
 
