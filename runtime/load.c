@@ -25,6 +25,10 @@ static const char *why(void) {
 
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size) {
     *code = (at_code){.object_fd = job->object_fd};
+    if (!job->object_fd) {
+        snprintf(error, error_size, "cannot load the object: there is no file");
+        return AT_JOB_NOT_COMPILED;
+    }
     wanted.fd = job->object_fd;
     snprintf(wanted.name, sizeof wanted.name, "/proc/self/fd/%d", wanted.fd);
     /* All names at once: an undefined one is a failed compile and not a crash in the middle of a

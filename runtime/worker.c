@@ -2,7 +2,6 @@
  * with another process (worker_process.c). Every way a job can end becomes an outcome. */
 #include "runtime/worker_process.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,12 +170,8 @@ static at_status begin(at_worker *w, const at_job *job, at_msg_type type, const 
     refuse_malformed(w, job);
     at_encode_job(job, at_store_bytes(w->store), &w->text);
     at_io io = AT_IO_CLOSED;
-    int object = 0;
-    if (job->object) {
-        object = at_fd_above_stdio(open(job->object, O_RDONLY | O_CLOEXEC));
-        if (object < 0)
-            return at_fail(err, AT_E_BUG, "cannot read %s: %s", job->object, strerror(errno));
-    }
+    int object = job->object ? at_fd_above_stdio(open(job->object, O_RDONLY | O_CLOEXEC)) : 0;
+    if (object < 0) object = 0; /* the worker says so */
     /* It may die, or be stopped, in this very moment. */
     for (int tries = 0; tries < AT_WORKER_TRIES && (io == AT_IO_CLOSED || io == AT_IO_TIMEOUT);
          tries++) {

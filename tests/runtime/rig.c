@@ -26,7 +26,7 @@ int rig_reset(void **state) {
     return 0;
 }
 
-int rig_setup(void **state) {
+static int set_up(void **state, at_sandbox sandbox) {
     rig *r = calloc(1, sizeof *r);
     at_error err = {0};
     *state = r;
@@ -45,9 +45,13 @@ int rig_setup(void **state) {
         r->b[i] = (float)(i % 5 + 1);
         r->expected[i] = r->a[i] + r->b[i];
     }
-    if (at_worker_new(NULL, r->store, -1, 0, AT_SANDBOX_AUTO, &r->worker, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_worker_new(NULL, r->store, -1, 0, sandbox, &r->worker, &err) != AT_OK)
+        fail_msg("%s", err.text);
     return rig_reset(state);
 }
+
+int rig_setup(void **state) { return set_up(state, AT_SANDBOX_AUTO); }
+int rig_setup_unconfined(void **state) { return set_up(state, AT_SANDBOX_OFF); }
 
 int rig_teardown(void **state) {
     rig *r = *state;

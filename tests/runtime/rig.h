@@ -34,7 +34,8 @@ typedef struct rig {
     "\n  return 0;\n}\n"
 #define ADD "for (i = 0; i < n; i++) out[i] = a[i] + b[i];"
 
-int rig_setup(void **state); /* of a test group */
+int rig_setup(void **state);            /* of a test group */
+int rig_setup_unconfined(void **state); /* its kernels may call the system */
 int rig_teardown(void **state);
 int rig_reset(void **state); /* of a test: the job as it should be */
 

@@ -90,11 +90,13 @@ static void other_programs(void **state) {
     at_worker *w = NULL;
     for (int i = 0; i < 3; i++) {
         at_error err;
-        assert_int_equal(at_worker_new(programs[i], r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err), AT_E_BUG);
+        assert_int_equal(at_worker_new(programs[i], r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err),
+                         AT_E_BUG);
         assert_non_null(strstr(err.text, programs[i]));
     }
     at_error err;
-    assert_int_equal(at_worker_new("/proc/self/exe", r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err), AT_OK);
+    assert_int_equal(at_worker_new("/proc/self/exe", r->store, -1, 0, AT_SANDBOX_AUTO, &w, &err),
+                     AT_OK);
     at_worker_free(w);
 }
 

@@ -133,13 +133,6 @@ static void exits(void **state) {
                AT_JOB_CRASHED, "the kernel ended its process with exit code 3");
 }
 
-static void killed(void **state) { /* as the system does when memory runs out */
-    rig_expect(*state,
-               KERNEL("asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n"
-                      " mov $62, %eax\\n syscall\");"),
-               AT_JOB_CRASHED, "the kernel ended its process: SIGKILL");
-}
-
 static void returns_an_error(void **state) {
     rig_expect(*state, KERNEL("return 7;"), AT_JOB_CRASHED, "the kernel returned 7");
 }
@@ -372,7 +365,6 @@ int main(int argc, char **argv) {
         TEST(stack_overflow),
         TEST(compiler_crash),
         TEST(exits),
-        TEST(killed),
         TEST(returns_an_error),
         TEST(writes_behind),
         TEST(writes_before),

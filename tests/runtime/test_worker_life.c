@@ -63,7 +63,8 @@ static void limited_memory(void **state) {
     rig *r = *state;
     at_worker *own = r->worker, *w;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, -1, 512 << 20, AT_SANDBOX_AUTO, &w, &err), AT_OK);
+    assert_int_equal(at_worker_new(NULL, r->store, -1, 512 << 20, AT_SANDBOX_AUTO, &w, &err),
+                     AT_OK);
     r->worker = w;
     r->job.workspace_bytes = 490 << 20;
     rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory: buffers and workspace take 0.5 GiB");
@@ -96,6 +97,13 @@ static void killed_between_jobs(void **state) {
  * them happens in the job, however late any process is. */
 
 static char folder[64];
+
+static void killed(void **state) { /* as the system does when memory runs out */
+    rig_expect(*state,
+               KERNEL("asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n"
+                      " mov $62, %eax\\n syscall\");"),
+               AT_JOB_CRASHED, "the kernel ended its process: SIGKILL");
+}
 
 static const char *path_of(const char *name) {
     static char path[96];
@@ -272,7 +280,8 @@ static void bad_cpu(void **state) {
     rig *r = *state;
     at_worker *w = NULL;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, 100000, 0, AT_SANDBOX_AUTO, &w, &err), AT_E_USAGE);
+    assert_int_equal(at_worker_new(NULL, r->store, 100000, 0, AT_SANDBOX_AUTO, &w, &err),
+                     AT_E_USAGE);
     assert_string_equal(err.text, "CPU 100000 is not one this process may use");
     assert_null(w);
 }
@@ -284,7 +293,8 @@ static void no_memory_at_all(void **state) {
     rig *r = *state;
     at_worker *w = NULL;
     at_error err;
-    assert_int_equal(at_worker_new(NULL, r->store, -1, 1 << 20, AT_SANDBOX_AUTO, &w, &err), AT_E_BUG);
+    assert_int_equal(at_worker_new(NULL, r->store, -1, 1 << 20, AT_SANDBOX_AUTO, &w, &err),
+                     AT_E_BUG);
     assert_non_null(strstr(err.text, "no worker: "));
 }
 
@@ -308,6 +318,7 @@ int main(int argc, char **argv) {
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
         TEST(many_jobs),
+        TEST(killed),
         TEST(limited_memory),
         TEST(killed_between_jobs),
         TEST(all_stopped),
@@ -320,5 +331,5 @@ int main(int argc, char **argv) {
         TEST(no_memory_at_all),
         TEST(peak),
     };
-    return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+    return cmocka_run_group_tests(tests, rig_setup_unconfined, rig_teardown);
 }
