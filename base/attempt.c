@@ -55,7 +55,7 @@ static void confine(int fd) {
 }
 
 /* Quietly: no core file, nothing on stderr, no handlers of a sanitizer or of the program. */
-static _Noreturn void run_in_child(pid_t parent, int fd, void (*f)(void *), void *ctx) {
+static _Noreturn void run_in_child(pid_t parent, int refused_fd, void (*f)(void *), void *ctx) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(DONE); /* it ended before it could be asked for */
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static _Noreturn void run_in_child(pid_t parent, int fd, void (*f)(void *), void
     for (int i = 0; i < NUM_CRASHES; i++) signal(crashes[i], SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    confine(fd);
+    if (refused_fd >= 0) confine(refused_fd);
     f(ctx);
     _exit(DONE);
 }
@@ -84,14 +84,14 @@ static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *sto
     }
 }
 
-at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
+at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, bool confined, double timeout_s,
                           const volatile int *stop, int *signal_number) {
     int pipe_fd[2], status = 0;
     const pid_t parent = getpid();
     *signal_number = 0;
     if (pipe2(pipe_fd, O_CLOEXEC) != 0) return AT_ATTEMPT_NO_PROCESS;
     pid_t child = fork();
-    if (child == 0) run_in_child(parent, pipe_fd[1], f, ctx);
+    if (child == 0) run_in_child(parent, confined ? pipe_fd[1] : -1, f, ctx);
     close(pipe_fd[1]);
     at_attempt_end end = child < 0 ? AT_ATTEMPT_NO_PROCESS : wait_for(pipe_fd[0], timeout_s, stop);
     int refused;

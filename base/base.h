@@ -316,10 +316,10 @@ typedef enum at_attempt_end {
     AT_ATTEMPT_REFUSED, /* it called what computing does not need; its number is the signal's */
     AT_ATTEMPT_NO_PROCESS
 } at_attempt_end;
-/* Runs f in a child process that dies with this one, confined where the system can; what it does
- * there leaves no trace but how it ended. An abort (AT_BUG) counts as done: it comes again where it
- * is seen. stop may be NULL. */
-at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
+/* Runs f in a child process that dies with this one; what it does there leaves no trace but how it
+ * ended. confined: it may do nothing but compute, where the system can hold it to that. An abort
+ * (AT_BUG) counts as done: it comes again where it is seen. stop may be NULL. */
+at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, bool confined, double timeout_s,
                           const volatile int *stop, int *signal_number);
 /* AT_E_INPUT "crashed: SIGSEGV", "did not end within 10 s; ...", ...; AT_E_INTERRUPTED; AT_OK where
  * it is done. */

@@ -17,8 +17,9 @@ void at_template_limits(double timeout_s, const volatile int *stop) {
     limits.stop = stop;
 }
 
-at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, int *signal_number) {
-    return at_attempt(f, ctx, limits.timeout_s, limits.stop, signal_number);
+at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,
+                                   int *signal_number) {
+    return at_attempt(f, ctx, confined, limits.timeout_s, limits.stop, signal_number);
 }
 
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err) {
@@ -53,7 +54,7 @@ static at_status try_call(at_call *f, const char *function, at_template *t, int 
     attempt a = {f, t, lanes};
     int signal_number;
     if (!file) return AT_OK;
-    at_attempt_end end = at_template_attempt(run_attempt, &a, &signal_number);
+    at_attempt_end end = at_template_attempt(run_attempt, &a, true, &signal_number);
     if (end == AT_ATTEMPT_CRASHED)
         return at_fail(err, AT_E_INPUT, "%s: its %s() crashed with %s: %s", file, function,
                        at_args_text(t), at_signal_name(signal_number));

@@ -18,7 +18,8 @@ const char *at_template_file(const at_template_row *row); /* NULL: it is built i
  * first. stop: once it is not 0, what runs ends as AT_E_INTERRUPTED. */
 void at_template_limits(double timeout_s, const volatile int *stop);
 /* at_attempt and at_attempt_fail with these limits. */
-at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, int *signal_number);
+at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,
+                                   int *signal_number);
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err);
 /* By name or record name, also with stages behind it, "dense+bias+relu"; AT_E_USAGE lists those
  * there are. */

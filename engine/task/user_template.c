@@ -132,7 +132,7 @@ static void compile_in_child(void *ctx) {
 
 static at_status load(unit *u, at_error *err) {
     int signal_number;
-    at_attempt_end end = at_template_attempt(compile_in_child, u, &signal_number);
+    at_attempt_end end = at_template_attempt(compile_in_child, u, false, &signal_number);
     if (at_template_attempt_fail(end, signal_number, err) != AT_OK) {
         if (err && err->status == AT_E_INPUT) at_fail_at(err, "%s: loading it ", u->path);
         return err ? err->status : AT_E_INPUT;

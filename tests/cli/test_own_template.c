@@ -294,6 +294,18 @@ static void hostile_sources(void **state) {
                         "autotune: ./row.c: loading it crashed: SIGSEGV\n");
 }
 
+/* define() and defaults() are there to compute. */
+static void asks_the_system(void **state) {
+    (void)state;
+    if (strstr(cli_expect(0, "./autotune run dense --args M=8,N=8,K=8 --config default")->err,
+               "confines no process"))
+        skip();
+    write_bad("", "asm(\"mov $57, %eax\\n syscall\");", "");
+    const char *err = cli_expect(4, "./autotune show ./bad.c")->err;
+    if (!strstr(err, "its define() with X=64 called fork, and may do nothing but compute\n"))
+        fail_msg("%s", err);
+}
+
 /* Ctrl-C ends a define() that does not end, also where only the program gets it; where the program
  * is killed, its child goes with it. */
 static void ends_with_the_program(void **state) {
@@ -315,9 +327,9 @@ static void ends_with_the_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_outside),        cmocka_unit_test(data_decide),
-        cmocka_unit_test(some_configurations),  cmocka_unit_test(edited),
-        cmocka_unit_test(hostile_code),         cmocka_unit_test(hostile_sources),
-        cmocka_unit_test(ends_with_the_program)};
+        cmocka_unit_test(reads_outside),         cmocka_unit_test(data_decide),
+        cmocka_unit_test(some_configurations),   cmocka_unit_test(edited),
+        cmocka_unit_test(hostile_code),          cmocka_unit_test(hostile_sources),
+        cmocka_unit_test(ends_with_the_program), cmocka_unit_test(asks_the_system)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
