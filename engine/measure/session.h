@@ -89,7 +89,7 @@ typedef struct at_session {
     const char *compiler_version;
     const char *cpu_flags;
     const char *sandbox; /* as in at_extra */
-    const char *tuner; /* of the records; "": they are of no search */
+    const char *tuner;   /* of the records; "": they are of no search */
 
     at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
     bool is_projected;      /* the expected outputs are a candidate's: see reference.h */

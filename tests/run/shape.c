@@ -170,7 +170,8 @@ void shape_open(shape *s, const char *template_name, const char *args) {
         s->offset[t] = reserve(s, tensor->name, n);
         if (tensor->is_output) s->expected[t] = reserve(s, tensor->name, 2 * n);
     }
-    if (at_worker_new(NULL, s->store, -1, 0, AT_SANDBOX_AUTO, &s->worker, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_worker_new(NULL, s->store, -1, 0, AT_SANDBOX_AUTO, &s->worker, &err) != AT_OK)
+        fail_msg("%s", err.text);
     shape_refill(s, p);
 }
 
