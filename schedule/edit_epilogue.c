@@ -1,4 +1,5 @@
-/* schedule/edit_epilogue.c: E9, epilogues: what becomes of an output's elements as they are stored.
+/* schedule/edit_epilogue.c: E9, epilogues: what becomes of an output's elements as they are stored,
+ * by a text in which x is the element.
  *     out[y:Y, x:X] = acc[y, x]     ->     out[y:Y, x:X] = max(acc[y, x] + bias[x], 0)
  * The output keeps its name, its axes and its leaf, so that trees stay as they are. */
 #include "schedule/edit.h"
@@ -8,25 +9,42 @@
 #include "schedule/rewrite.h"
 
 static const char *const names[] = {
-#define AT_EPILOGUE(id, name, help) name,
+#define AT_EPILOGUE(id, name, text, help) name,
+#include "schedule/epilogue.def"
+#undef AT_EPILOGUE
+};
+
+static const char *const texts[] = {
+#define AT_EPILOGUE(id, name, text, help) text,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
 
 static const char *const helps[] = {
-#define AT_EPILOGUE(id, name, help) help,
+#define AT_EPILOGUE(id, name, text, help) help,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
 
 const char *at_epilogue_name(at_epilogue e) { return names[e]; }
+const char *at_epilogue_text(at_epilogue e) { return texts[e]; }
 const char *at_epilogue_help(at_epilogue e) { return helps[e]; }
+
+/* What a name in the text stands for. */
+typedef struct operand {
+    const char *name;
+    bool per_channel;
+    at_expr *read;
+    const char *tensor;
+} operand;
 
 typedef struct epilogue {
     rewrite w;
     const at_compute *c;
     int output;
     const int *order; /* of the output's axes in the plain tensor; NULL: as they are */
+    at_expr *value;   /* x */
+    AT_VEC(operand) operands;
 } epilogue;
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -105,7 +123,7 @@ static at_tensor *stage_of(epilogue *x) {
     return rewrite_find(&x->w, x->c->tensors[x->output].name);
 }
 
-static at_tensor operand(epilogue *x, const char *like, at_role role, int num_axes) {
+static at_tensor new_tensor(epilogue *x, const char *like, at_role role, int num_axes) {
     return (at_tensor){.name = rewrite_fresh(&x->w, like),
                        .role = role,
                        .num_axes = num_axes,
@@ -118,7 +136,8 @@ static void declare(epilogue *x, at_tensor t) {
 }
 
 /* A weight with an element per channel, read at the channel of the output's element. */
-static at_status per_channel(epilogue *x, const char *like, at_expr **out) {
+static at_status per_channel(epilogue *x, operand *o) {
+    const char *like = o->name;
     at_arena *a = x->w.arena;
     uint32_t set = channels(x);
     const at_tensor *stage = stage_of(x);
@@ -144,55 +163,130 @@ static at_status per_channel(epilogue *x, const char *like, at_expr **out) {
         else extent = rewrite_copy_expr(a, own);
         index = index ? rewrite_binary(a, AT_X_ADD, index, axis) : axis;
     }
-    at_tensor t = operand(x, like, AT_ROLE_WEIGHT, 1);
+    at_tensor t = new_tensor(x, like, AT_ROLE_WEIGHT, 1);
     t.axes[0].extent = extent;
     declare(x, t);
-    *out = rewrite_read(a, t.name, 1, &index);
+    o->tensor = t.name;
+    o->read = rewrite_read(a, t.name, 1, &index);
     return AT_OK;
 }
 
 /* An input of the output's shape, read at the output's element. */
-static at_expr *per_element(epilogue *x, const char *like, const char **name) {
+static void per_element(epilogue *x, operand *o) {
+    const char *like = o->name;
     at_arena *a = x->w.arena;
     const at_tensor *stage = stage_of(x);
     at_expr **index = AT_NEW_ARRAY(a, at_expr *, stage->num_axes);
-    at_tensor t = operand(x, like, AT_ROLE_INPUT, stage->num_axes);
+    at_tensor t = new_tensor(x, like, AT_ROLE_INPUT, stage->num_axes);
     for (int k = 0; k < stage->num_axes; k++) {
         t.axes[k].extent = rewrite_copy_expr(a, stage->axes[k].extent);
         index[k] = rewrite_name(a, stage->axes[k].name);
     }
     declare(x, t);
-    *name = t.name;
-    return rewrite_read(a, t.name, t.num_axes, index);
+    o->tensor = t.name;
+    o->read = rewrite_read(a, t.name, t.num_axes, index);
 }
 
-static at_status apply(epilogue *x, at_epilogue e, const char **addend) {
-    at_arena *a = x->w.arena;
-    at_expr *value = stage_of(x)->written, *other = NULL, *shift = NULL;
-    switch (e) {
-    case AT_EPILOGUE_BIAS:
-        AT_TRY(per_channel(x, "bias", &other));
-        value = rewrite_binary(a, AT_X_ADD, value, other);
-        break;
-    case AT_EPILOGUE_ADD:
-        other = per_element(x, "addend", addend);
-        value = rewrite_binary(a, AT_X_ADD, value, other);
-        break;
-    case AT_EPILOGUE_SCALE:
-        AT_TRY(per_channel(x, "scale", &other));
-        AT_TRY(per_channel(x, "shift", &shift));
-        value = rewrite_binary(a, AT_X_MUL, value, other);
-        value = rewrite_binary(a, AT_X_ADD, value, shift);
-        break;
-    case AT_EPILOGUE_RELU:
-    case AT_EPILOGUE_CLIP:
-        value = rewrite_binary(a, AT_X_MAX, value, at_expr_int(a, 0));
-        if (e == AT_EPILOGUE_CLIP) value = rewrite_binary(a, AT_X_MIN, value, at_expr_int(a, 6));
-        break;
-    case AT_EPILOGUES: AT_BUG("no epilogue");
-    }
-    stage_of(x)->written = value;
+/* ---- the text -------------------------------------------------------------------------------- */
+
+/* A text that doubles x grows with each stage. */
+enum { MOST_NODES = 1000, MOST_OPERANDS = 16 };
+
+static int num_nodes(const at_expr *e) {
+    int n = 1;
+    for (int i = 0; i < e->nargs; i++) n += num_nodes(e->arg[i]);
+    return n;
+}
+
+static bool is_name(const at_expr *e, const char *name) {
+    return e->op == AT_X_NAME && !strcmp(e->name, name);
+}
+
+static at_status check(const at_expr *e, at_error *err) {
+    bool leaf = e->op == AT_X_NAME || e->op == AT_X_INT || e->op == AT_X_FLOAT;
+    if (is_name(e, "c"))
+        return at_fail(err, AT_E_INPUT, "c stands for the channel, in NAME[c] alone");
+    if (e->op == AT_X_INDEX && (e->nargs != 1 || !is_name(e->arg[0], "c")))
+        return at_fail(err, AT_E_INPUT, "%s is read as %s[c], a number per channel, or as %s alone",
+                       e->name, e->name, e->name);
+    if (e->op == AT_X_INDEX || leaf) return AT_OK;
+    if (e->op == AT_X_FIELD || e->op == AT_X_EXTENT)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is asked for more than its element", e->name);
+    for (int i = 0; i < e->nargs; i++) AT_TRY(check(e->arg[i], err));
     return AT_OK;
+}
+
+static at_status parse(at_arena *a, const char *text, at_expr **out, at_error *err) {
+    AT_TRY(at_expr_parse_text(a, text, "stage", out, err));
+    AT_TRY(check(*out, err));
+    if (!at_expr_mentions(*out, "x"))
+        return at_fail(err, AT_E_INPUT, "a stage is made of x, the element before: x*sigmoid(x)");
+    return AT_OK;
+}
+
+at_status at_epilogue_spell(at_arena *a, const char *text, const char **out, at_error *err) {
+    at_expr *e;
+    at_text spelled = {0};
+    AT_TRY(parse(a, text, &e, err));
+    at_expr_print(&spelled, e);
+    char *kept = at_text_take(a, &spelled), *to = kept;
+    for (const char *p = kept; *p; p++)
+        if (*p != ' ') *to++ = *p;
+    *to = 0;
+    *out = kept;
+    return AT_OK;
+}
+
+static at_status operand_named(epilogue *x, const char *name, bool is_per_channel, at_expr **out) {
+    operand *o = NULL;
+    for (int i = 0; i < x->operands.len && !o; i++) {
+        operand *known = &x->operands.data[i];
+        if (known->per_channel == is_per_channel && !strcmp(known->name, name)) o = known;
+    }
+    if (!o) {
+        if (x->operands.len == MOST_OPERANDS)
+            return at_fail(x->w.err, AT_E_INPUT, "more than %d tensors in one stage",
+                           MOST_OPERANDS);
+        o = at_push(x->w.arena, &x->operands);
+        *o = (operand){.name = name, .per_channel = is_per_channel};
+        if (is_per_channel) AT_TRY(per_channel(x, o));
+        else per_element(x, o);
+    }
+    *out = rewrite_copy_expr(x->w.arena, o->read);
+    return AT_OK;
+}
+
+/* The text with the value for x and reads for the other names. */
+static at_status fill_in(epilogue *x, const at_expr *e, at_expr **out) {
+    if (is_name(e, "x")) return *out = rewrite_copy_expr(x->w.arena, x->value), AT_OK;
+    if (e->op == AT_X_NAME || e->op == AT_X_INDEX)
+        return operand_named(x, e->name, e->op == AT_X_INDEX, out);
+    at_expr *made = at_copy(x->w.arena, e, sizeof *e);
+    made->line = made->col = 0;
+    made->arg = e->nargs ? AT_NEW_ARRAY(x->w.arena, at_expr *, e->nargs) : NULL;
+    for (int i = 0; i < e->nargs; i++) AT_TRY(fill_in(x, e->arg[i], &made->arg[i]));
+    *out = made;
+    return AT_OK;
+}
+
+static at_status apply(epilogue *x, const char *text) {
+    at_expr *e, *made;
+    AT_TRY(parse(x->w.arena, text, &e, x->w.err));
+    x->value = stage_of(x)->written;
+    AT_TRY(fill_in(x, e, &made));
+    if (num_nodes(made) > MOST_NODES)
+        return at_fail(x->w.err, AT_E_INPUT, "the output's expression has more than %d operations",
+                       MOST_NODES);
+    stage_of(x)->written = made;
+    return AT_OK;
+}
+
+static const char *const *inputs_of(epilogue *x) {
+    const char **inputs = AT_NEW_ARRAY(x->w.arena, const char *, x->operands.len + 1);
+    int n = 0;
+    for (int i = 0; i < x->operands.len; i++)
+        if (!x->operands.data[i].per_channel) inputs[n++] = x->operands.data[i].tensor;
+    return inputs;
 }
 
 static at_status only_output(const at_compute *c, int *out, at_error *err) {
@@ -215,19 +309,19 @@ at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *er
     return AT_OK;
 }
 
-at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, at_epilogue e,
-                           const at_compute **out, const char **addend, at_error *err) {
+at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, const char *text,
+                           const at_compute **out, const char *const **inputs, at_error *err) {
     epilogue x = {.c = c, .order = order};
     at_compute *made;
-    *addend = NULL;
     AT_TRY(only_output(c, &x.output, err));
     if (c->tensors[x.output].num_reduce)
         return at_fail(err, AT_E_INPUT, "\"%s\" is a sum: its writing needs a copy first",
                        c->tensors[x.output].name);
     rewrite_open(&x.w, a, c, err);
-    AT_TRY(apply(&x, e, addend));
+    AT_TRY(apply(&x, text));
     AT_TRY(at_compute_make(a, c->symbols, x.w.tensors.data, x.w.tensors.len, "edited computation",
                            &made, err));
+    *inputs = inputs_of(&x);
     *out = made;
     return AT_OK;
 }

@@ -10,13 +10,13 @@
 
 #include "schedule/edit.h"
 
-enum { MOST_STAGES = 8 };
-enum { MOST_FUSED = 1000 }; /* names that logs from anywhere may bring */
+enum { MOST_STAGES = 8, MOST_LETTERS = 200 }; /* letters: of one that is written out */
+enum { MOST_FUSED = 1000 };                   /* names that logs from anywhere may bring */
 
 typedef struct fused {
     at_template_row row; /* first, so that its define() finds the rest */
     const at_template_row *base;
-    at_epilogue stages[MOST_STAGES];
+    const char *stages[MOST_STAGES]; /* names, or texts in parentheses; live for ever */
     int num_stages;
     struct fused *next;
 } fused;
@@ -35,6 +35,23 @@ static const fused *fused_of(const at_template_row *row) {
 const at_template_row *at_template_base(const at_template_row *row) {
     const fused *f = fused_of(row);
     return f ? f->base : row;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* The stage that a word of n letters names; AT_EPILOGUES: none. */
+static at_epilogue stage_named(const char *word, size_t n) {
+    int i = 0;
+    while (i < AT_EPILOGUES && (strlen(at_epilogue_name((at_epilogue)i)) != n ||
+                                strncmp(at_epilogue_name((at_epilogue)i), word, n) != 0))
+        i++;
+    return (at_epilogue)i;
+}
+
+/* What becomes of an element. */
+static const char *text_of(const char *stage) {
+    at_epilogue e = stage_named(stage, strlen(stage));
+    return e == AT_EPILOGUES ? stage : at_epilogue_text(e);
 }
 
 /* ---- the task -------------------------------------------------------------------------------- */
@@ -119,17 +136,19 @@ static at_status check_shape(at_template *t, const at_tensor *output) {
     return AT_OK;
 }
 
-static at_status add_stage(at_template *t, at_epilogue e, const at_compute **c) {
+static at_status add_stage(at_template *t, const char *text, const at_compute **c) {
     const at_tensor *output = output_of(*c);
     layout *own = layout_of(t, output);
-    const char *addend;
+    const char *const *inputs;
     if (own) {
         t->compute = (at_compute *)*c;
         AT_TRY(at_layout_parse(t, own));
         t->compute = NULL;
-    } else if (e == AT_EPILOGUE_ADD) AT_TRY(check_shape(t, output));
-    AT_TRY(at_edit_epilogue(t->arena, *c, own ? own->order : NULL, e, c, &addend, &t->err));
-    if (addend && own) at_layout(t, at_textf(t, "%s%s", addend, strchr(own->text, '[')));
+    }
+    AT_TRY(at_edit_epilogue(t->arena, *c, own ? own->order : NULL, text, c, &inputs, &t->err));
+    if (*inputs && !own) AT_TRY(check_shape(t, output));
+    for (; own && *inputs; inputs++)
+        at_layout(t, at_textf(t, "%s%s", *inputs, strchr(own->text, '[')));
     return t->err.status;
 }
 
@@ -139,7 +158,7 @@ static at_status fuse(at_template *t, const fused *f) {
     const char *sum;
     AT_TRY(parse_compute(t, &parsed));
     if (at_edit_output_sum(parsed, &sum, &t->err) != AT_OK) {
-        refuse(t, at_epilogue_name(f->stages[0]));
+        refuse(t, f->stages[0]);
         return t->err.status;
     }
     if (sum) {
@@ -148,11 +167,11 @@ static at_status fuse(at_template *t, const fused *f) {
     }
     c = parsed;
     for (int i = 0; i < f->num_stages; i++) {
-        if (add_stage(t, f->stages[i], &c) != AT_OK) {
-            refuse(t, at_epilogue_name(f->stages[i]));
+        if (add_stage(t, text_of(f->stages[i]), &c) != AT_OK) {
+            refuse(t, f->stages[i]);
             return t->err.status;
         }
-        at_hash_add_str(&t->hash, at_epilogue_name(f->stages[i]));
+        at_hash_add_str(&t->hash, f->stages[i]);
     }
     t->compute_text = print_compute(t->arena, c);
     return AT_OK;
@@ -169,33 +188,63 @@ static void define(at_template *t) {
 
 /* ---- its row --------------------------------------------------------------------------------- */
 
-/* The stage that a word of n letters names; AT_EPILOGUES: none. */
-static at_epilogue stage_named(const char *word, size_t n) {
-    int i = 0;
-    while (i < AT_EPILOGUES && (strlen(at_epilogue_name((at_epilogue)i)) != n ||
-                                strncmp(at_epilogue_name((at_epilogue)i), word, n) != 0))
-        i++;
-    return (at_epilogue)i;
-}
-
 static at_status unknown_stage(const char *word, size_t n, at_error *err) {
     at_text list = {0};
     for (int i = 0; i < AT_EPILOGUES; i++)
         at_text_addf(&list, "%s%s", i ? ", " : "", at_epilogue_name((at_epilogue)i));
-    at_status s = at_fail(err, AT_E_USAGE, "--fuse: unknown stage \"%.*s\"; there are: %s", (int)n,
-                          word, at_text_str(&list));
+    at_status s = at_fail(err, AT_E_USAGE,
+                          "--fuse: unknown stage \"%.*s\"; there are: %s; or "
+                          "written out, in parentheses: (x*sigmoid(x))",
+                          (int)n, word, at_text_str(&list));
     at_text_free(&list);
     return s;
 }
 
+static char *keep_text(const char *text, size_t n) {
+    char *kept = strndup(text, n);
+    if (!kept) AT_BUG("no memory for a template");
+    return kept;
+}
+
+/* Up to one of the letters that stands in no parentheses. */
+static size_t stage_length(const char *text, const char *between) {
+    int depth = 0;
+    size_t n = 0;
+    for (; text[n] && (depth || !strchr(between, text[n])); n++)
+        depth += (text[n] == '(') - (text[n] == ')');
+    return n;
+}
+
+/* (x * 2) in one spelling. It is one of a thousand in a run at most, as the templates made of it.
+ */
+static at_status read_written(const char *word, size_t n, const char **out, at_error *err) {
+    const char *spelled;
+    at_arena *a = at_arena_new();
+    at_status s = at_epilogue_spell(a, at_strndup(a, word, n), &spelled, err);
+    if (s == AT_OK && strlen(spelled) > MOST_LETTERS)
+        s = at_fail(err, AT_E_USAGE, "more than %d letters", MOST_LETTERS);
+    if (s == AT_OK) {
+        spelled = at_format(a, "(%s)", spelled);
+        *out = keep_text(spelled, strlen(spelled));
+    } else if (err) {
+        at_fail_at(err, "--fuse %.*s: ", (int)(n < MOST_LETTERS ? n : MOST_LETTERS), word);
+        err->status = AT_E_USAGE;
+    }
+    at_arena_free(a);
+    return s == AT_OK ? AT_OK : AT_E_USAGE;
+}
+
 static at_status read_stages(const char *text, const char *between, fused *f, at_error *err) {
     for (const char *p = text;; p++) {
-        size_t n = strcspn(p, between);
+        size_t n = stage_length(p, between);
         at_epilogue e = stage_named(p, n);
-        if (e == AT_EPILOGUES) return unknown_stage(p, n, err);
+        if (e == AT_EPILOGUES && *p != '(') return unknown_stage(p, n, err);
         if (f->num_stages == MOST_STAGES)
             return at_fail(err, AT_E_USAGE, "--fuse %s: more than %d stages", text, MOST_STAGES);
-        f->stages[f->num_stages++] = e;
+        const char **stage = &f->stages[f->num_stages];
+        if (e == AT_EPILOGUES) AT_TRY(read_written(p, n, stage, err));
+        else *stage = at_epilogue_name(e);
+        f->num_stages++;
         p += n;
         if (!*p) return AT_OK;
     }
@@ -204,19 +253,22 @@ static at_status read_stages(const char *text, const char *between, fused *f, at
 static const char *with_stages(const char *name, const fused *f) {
     at_text text = {0};
     at_text_add(&text, name);
-    for (int i = 0; i < f->num_stages; i++)
-        at_text_addf(&text, "+%s", at_epilogue_name(f->stages[i]));
-    char *kept = strdup(at_text_str(&text));
-    if (!kept) AT_BUG("no memory for a template");
+    for (int i = 0; i < f->num_stages; i++) at_text_addf(&text, "+%s", f->stages[i]);
+    char *kept = keep_text(at_text_str(&text), text.len);
     at_text_free(&text);
     return kept;
 }
 
+static bool has_stages(const fused *x, const fused *like) {
+    if (x->num_stages != like->num_stages) return false;
+    for (int i = 0; i < x->num_stages; i++)
+        if (strcmp(x->stages[i], like->stages[i]) != 0) return false;
+    return true;
+}
+
 static const fused *known(const fused *like) {
     for (const fused *x = first_fused; x; x = x->next)
-        if (x->base == like->base && x->num_stages == like->num_stages &&
-            !memcmp(x->stages, like->stages, sizeof *x->stages * (size_t)x->num_stages))
-            return x;
+        if (x->base == like->base && has_stages(x, like)) return x;
     return NULL;
 }
 
@@ -233,18 +285,41 @@ static const fused *keep(const fused *like) {
     return first_fused = x;
 }
 
+/* The stages from that number on are of no row. */
+static void drop_stages(const fused *f, int from) {
+    for (int i = from; i < f->num_stages; i++)
+        if (*f->stages[i] == '(') free((char *)f->stages[i]);
+}
+
+/* The row of just these texts, as it was found before. */
+static const fused *found_before(const at_template_row *row, const char *stages) {
+    const fused *x = first_fused;
+    while (x && (x->base != row || strcmp(x->row.name + strlen(row->name) + 1, stages) != 0))
+        x = x->next;
+    return x;
+}
+
+static at_status find_fused(const at_template_row *row, const char *stages, const char *between,
+                            const fused **out, at_error *err) {
+    const fused *already = fused_of(row);
+    fused f = already ? *already : (fused){.base = row};
+    const int from = f.num_stages;
+    *out = found_before(row, stages);
+    if (*out) return AT_OK;
+    at_status s = read_stages(stages, between, &f, err);
+    if (s == AT_OK) *out = known(&f);
+    if (s == AT_OK && !*out && num_fused < MOST_FUSED) return *out = keep(&f), AT_OK;
+    drop_stages(&f, from);
+    if (s != AT_OK || *out) return s;
+    return at_fail(err, AT_E_USAGE, "--fuse %s: more than %d kinds in one run", stages, MOST_FUSED);
+}
+
 at_status at_template_fuse(const at_template_row *row, const char *stages, const char *between,
                            const at_template_row **out, at_error *err) {
-    const fused *already = fused_of(row), *found;
-    fused f = already ? *already : (fused){.base = row};
-    AT_TRY(read_stages(stages, between, &f, err));
+    const fused *found;
     pthread_mutex_lock(&lock);
-    found = known(&f);
-    if (!found && num_fused < MOST_FUSED) found = keep(&f);
+    at_status s = find_fused(row, stages, between, &found, err);
     pthread_mutex_unlock(&lock);
-    if (!found)
-        return at_fail(err, AT_E_USAGE, "--fuse %s: more than %d kinds in one run", stages,
-                       MOST_FUSED);
-    *out = &found->row;
-    return AT_OK;
+    if (s == AT_OK) *out = &found->row;
+    return s;
 }

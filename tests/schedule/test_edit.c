@@ -243,15 +243,16 @@ static void factor_before(void **state) {
 /* Stages behind the output: the tree stays. */
 static void epilogue(void **state) {
     (void)state;
-    const char *addend, *sum;
+    const char *const *inputs, *sum;
     begin(&matmul_add);
     at_tree *tree = e.tree;
 #define FUSE_STAGE(stage)                                                                          \
-    at_edit_epilogue(e.f.arena, e.compute, NULL, stage, &e.compute, &addend, &e.err)
+    at_edit_epilogue(e.f.arena, e.compute, NULL, at_epilogue_text(stage), &e.compute, &inputs,     \
+                     &e.err)
     DO(FUSE_STAGE(AT_EPILOGUE_BIAS));
-    assert_null(addend);
+    assert_null(*inputs);
     DO(FUSE_STAGE(AT_EPILOGUE_ADD));
-    assert_string_equal(addend, "addend");
+    assert_string_equal(inputs[0], "addend");
     DO(FUSE_STAGE(AT_EPILOGUE_SCALE));
     DO(FUSE_STAGE(AT_EPILOGUE_CLIP));
     expect_stage("bias[M] : weight\naddend[N, M] : input\nscale[M] : weight\nshift[M] : weight\n"

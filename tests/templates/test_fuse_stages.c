@@ -60,16 +60,19 @@ static void names(void **state) {
     assert_string_equal(at_template_file(find("dense+relu+bias")), "own.c");
 }
 
+#define STAGES                                                                                     \
+    "bias, add, relu, clip, scale, mul, leaky, sigmoid, tanh, silu, gelu, hardsigmoid, "           \
+    "hardswish; "                                                                                  \
+    "or written out, in parentheses: (x*sigmoid(x))"
+
 static void no_stage(void **state) {
     (void)state;
     const at_template_row *row;
     at_error err;
-    assert_int_equal(at_template_find("dense+gelu", &row, &err), AT_E_USAGE);
-    assert_string_equal(err.text,
-                        "--fuse: unknown stage \"gelu\"; there are: bias, add, relu, clip, scale");
+    assert_int_equal(at_template_find("dense+loud", &row, &err), AT_E_USAGE);
+    assert_string_equal(err.text, "--fuse: unknown stage \"loud\"; there are: " STAGES);
     assert_int_equal(at_template_find("dense+", &row, &err), AT_E_USAGE);
-    assert_string_equal(err.text,
-                        "--fuse: unknown stage \"\"; there are: bias, add, relu, clip, scale");
+    assert_string_equal(err.text, "--fuse: unknown stage \"\"; there are: " STAGES);
     assert_int_equal(at_template_find("dens+relu", &row, &err), AT_E_USAGE);
     assert_non_null(strstr(err.text, "unknown template \"dens+relu\""));
     assert_int_equal(
@@ -95,6 +98,47 @@ static void computations(void **state) {
     expect(task("spconv2d_3x3_gemm+bias", NULL),
            "out_sum[y:Y, x:X] = sum(c:C) cc[y, x/R, x%R, c]\nbias[X] : weight\n"
            "out[y:Y, x:X] = out_sum[y, x] + bias[x]\n");
+}
+
+/* Stages that are written out: one spelling, one row; names in them are tensors. */
+static void written(void **state) {
+    (void)state;
+    const at_template_row *r = fuse("dense", "bias,( x * 2 + max(g, 0) )");
+    assert_string_equal(r->name, "dense+bias+(x*2+max(g,0))");
+    assert_string_equal(r->record_name, "dense_pack.x86+bias+(x*2+max(g,0))");
+    assert_ptr_equal(r, find("dense+bias+(x*2+max(g,0))"));
+    assert_ptr_equal(r, find("dense_pack.x86+bias+(x*2 + max(g,0))"));
+    expect(task("dense+bias+(x*2+max(g,0))", "M=8,N=16,K=4"),
+           "g[Y, X] : input\nout[y:Y, x:X] = (acc[y, x] + bias_0[x])*2 + max(g[y, x], 0)\n");
+    /* what they say is what the named ones are */
+    expect(task("conv2d_nhwc+(x*scale[c]+shift[c])+(x+addend)+(min(max(x,0),6))", NULL),
+           "scale[CO] : weight\nshift[CO] : weight\naddend[N, OH, OW, CO] : input\n"
+           "out[n:N, h:OH, w:OW, f:CO] = min(max(acc[n, h, w, f]*scale[f] + shift[f] + "
+           "addend[n, h, w, f], 0), 6)\n");
+    expect(task("dense+silu", "M=8,N=16,K=4"), "out[y:Y, x:X] = acc[y, x]*sigmoid(acc[y, x])\n");
+    /* one name, one tensor */
+    expect(task("dense+(x*g+g)", "M=8,N=16,K=4"), "= acc[y, x]*g[y, x] + g[y, x]\n");
+    static const char *const slips[][2] = {
+        {"dense+(y+1)", "--fuse (y+1): a stage is made of x, the element before: x*sigmoid(x)"},
+        {"dense+(x*g[i])",
+         "--fuse (x*g[i]): g is read as g[c], a number per channel, or as g alone"},
+        {"dense+(x*c)", "--fuse (x*c): c stands for the channel, in NAME[c] alone"},
+        {"dense+(x", "--fuse (x: stage:1:3: expected ')', got the end"},
+    };
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        const at_template_row *row;
+        at_error err;
+        assert_int_equal(at_template_find(slips[i][0], &row, &err), AT_E_USAGE);
+        if (strncmp(err.text, slips[i][1], strlen(slips[i][1])) != 0) fail_msg("%s", err.text);
+    }
+    /* doubled again and again it is too much */
+    at_task *t;
+    at_error err;
+    assert_int_equal(
+        at_task_new(arena, find("dense+silu+silu+silu+silu+silu+silu+silu+silu"), NULL, &t, &err),
+        AT_E_USAGE);
+    assert_non_null(
+        strstr(err.text, "--fuse silu: the output's expression has more than 1000 operations"));
 }
 
 /* Of every template, a bias has an element per output channel. */
@@ -215,8 +259,8 @@ static void misfits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),        cmocka_unit_test(no_stage),
-                                       cmocka_unit_test(computations), cmocka_unit_test(channels),
-                                       cmocka_unit_test(layouts),      cmocka_unit_test(records),
-                                       cmocka_unit_test(misfits)};
+                                       cmocka_unit_test(computations), cmocka_unit_test(written),
+                                       cmocka_unit_test(channels),     cmocka_unit_test(layouts),
+                                       cmocka_unit_test(records),      cmocka_unit_test(misfits)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
