@@ -389,6 +389,26 @@ void at_json_spell(at_text *out, const at_json *v, const at_json_spelling *s);
 /* The value with all below it; it has no key. */
 const at_json *at_json_copy(at_arena *a, const at_json *v);
 
+/* ---- types of elements (type.def, type.c) ------------------------------------------------------
+ */
+
+typedef enum at_type {
+#define AT_TYPE(id, name, bytes, is_int, least, most, c) AT_##id,
+#include "base/type.def"
+#undef AT_TYPE
+    AT_TYPE_COUNT
+} at_type;
+typedef struct at_type_facts {
+    const char *name;
+    int bytes;
+    bool is_int;
+    double least, most;
+    const char *c; /* its type in C */
+} at_type_facts;
+const at_type_facts *at_type_of(at_type t);
+double at_type_value(at_type t, const void *elements, int64_t i);
+static inline int64_t at_type_bytes(at_type t) { return at_type_of(t)->bytes; }
+
 /* ---- expressions (lex.c, expr.c, expr_text.c, expr_eval.c)
  * --------------------------------------------------------------------- One grammar, C's
  * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations

@@ -12,7 +12,7 @@ static bool is_index(const at_low *l, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:
     case AT_X_CALL: return false;
-    case AT_X_INDEX: return tensor_of(l, e->ref)->is_int;
+    case AT_X_INDEX: return tensor_of(l, e->ref)->role == AT_ROLE_INDEX;
     case AT_X_SELECT: return is_index(l, e->arg[1]) && is_index(l, e->arg[2]);
     default:
         for (int i = 0; i < e->nargs; i++)

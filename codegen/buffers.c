@@ -235,11 +235,8 @@ static void param(at_low *l, int tensor, at_param_role role) {
     if (!set_strides(b, t->num_axes, layout, false, false,
                      role == AT_PARAM_PACKED ? WORKSPACE_LIMIT : INT64_MAX))
         too_large(l, tensor);
-    l->params[l->num_params++] = (at_param){.name = t->name,
-                                            .role = role,
-                                            .tensor = tensor,
-                                            .is_int = t->is_int,
-                                            .elements = b->elements};
+    l->params[l->num_params++] = (at_param){
+        .name = t->name, .role = role, .tensor = tensor, .type = t->type, .elements = b->elements};
 }
 
 /* What all accesses of a dimension share: the part made of loops outside the storage. NULL if they
@@ -293,7 +290,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     int64_t *total = b->place == AT_PLACE_THREAD ? &l->thread_bytes : &l->workspace_bytes;
     b->offset_bytes = *total;
     /* 64 bytes of slack, so that a whole vector may be read at the end of a row */
-    *total += (b->elements * 4 + 64 + 63) / 64 * 64;
+    *total += (b->elements * at_type_bytes(t->type) + 64 + 63) / 64 * 64;
     if (*total > WORKSPACE_LIMIT) at_lower_fail(l, "the workspace exceeds 2^40 bytes");
 }
 

@@ -52,7 +52,7 @@ typedef struct at_param { /* one entry of buf[] */
     const char *name;
     at_param_role role;
     int tensor; /* of the computation; -1: a table that lowering made of an index tensor */
-    bool is_int;
+    at_type type;
     int64_t elements;
     bool in_kernel, in_pack; /* which of the two functions touches it */
 } at_param;

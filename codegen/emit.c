@@ -166,7 +166,7 @@ static void emit_entry(at_emitter *e, const at_ir *n) {
     at_emit_affine(e, &value, at_aff_concrete(e->l, n->stmt.integer, 0));
     at_text_addf(at_emit_body(e), "%*s*%s = (%s)(%s);\n", at_emit_indent(e), "",
                  at_emit_pointer(e, n->stmt.tensor, n->stmt.at),
-                 e->l->tensors[n->stmt.tensor].is_int ? "int" : "float", at_text_str(&value));
+                 at_type_of(e->l->tensors[n->stmt.tensor].type)->c, at_text_str(&value));
     at_text_free(&value);
 }
 

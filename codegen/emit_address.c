@@ -225,9 +225,8 @@ static bool writable(const at_emitter *e, int tensor) {
 }
 
 static const char *element_type(const at_emitter *e, int tensor) {
-    bool is_int = e->l->tensors[tensor].is_int;
-    if (writable(e, tensor)) return is_int ? "int *" : "float *";
-    return is_int ? "const int *" : "const float *";
+    const char *type = at_type_of(e->l->tensors[tensor].type)->c;
+    return at_format(e->l->arena, "%s%s *", writable(e, tensor) ? "" : "const ", type);
 }
 
 static const char *base_pointer(at_emitter *e, int tensor) {

@@ -12,7 +12,7 @@ void at_low_list_tensors(at_low *l) {
         l->tensors[t] = (at_low_tensor){.name = c->tensors[t].name,
                                         .num_axes = c->tensors[t].num_axes,
                                         .extents = l->program->extents[t],
-                                        .is_int = c->tensors[t].is_int};
+                                        .type = c->tensors[t].type};
 }
 
 int at_low_find_tensor(const at_low *l, const char *name) {
@@ -40,7 +40,7 @@ void at_low_place_table(at_low *l, int tensor) {
     if (l->options->pack_inline) {
         b->place = AT_PLACE_WORKSPACE;
         b->offset_bytes = l->workspace_bytes;
-        l->workspace_bytes += (b->elements * 4 + 63) / 64 * 64;
+        l->workspace_bytes += (b->elements * at_type_bytes(l->tensors[tensor].type) + 63) / 64 * 64;
         return;
     }
     at_param *params = AT_NEW_ARRAY(l->arena, at_param, l->num_params + 1);
@@ -53,7 +53,7 @@ void at_low_place_table(at_low *l, int tensor) {
     params[at] = (at_param){.name = l->tensors[tensor].name,
                             .role = AT_PARAM_PACKED,
                             .tensor = -1,
-                            .is_int = l->tensors[tensor].is_int,
+                            .type = l->tensors[tensor].type,
                             .elements = b->elements};
     b->place = AT_PLACE_PARAM;
     b->param = at;

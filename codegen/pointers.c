@@ -81,7 +81,7 @@ static at_place_list *make_list(at_low *l, int stage, const at_expr *e, uint32_t
     }
     const at_cond *present = at_cond_expr(l, e->arg[0], value);
     if (l->err->status != AT_OK) return NULL;
-    at_low_tensor list = {.name = fresh_name(l, read->ref), .num_axes = 1, .is_int = true};
+    at_low_tensor list = {.name = fresh_name(l, read->ref), .num_axes = 1, .type = AT_S32};
     at_place_list *p = at_push(l->arena, &l->lists);
     *p = (at_place_list){.tensor = at_low_add_tensor(l, list),
                          .stage = stage,

@@ -47,9 +47,9 @@ int at_entry_of(const at_low *l, int sym, bool any) {
     return entry;
 }
 
-static int add_table(at_low *l, const char *name, int64_t elements, bool is_int) {
+static int add_table(at_low *l, const char *name, int64_t elements, at_type type) {
     while (at_low_find_tensor(l, name) >= 0) name = at_format(l->arena, "%s_", name);
-    int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .is_int = is_int});
+    int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .type = type});
     l->buffers[n].elements = elements;
     l->buffers[n].line_sym = -1;
     l->tensors[n].extents = at_copy(l->arena, &elements, sizeof elements);
@@ -83,7 +83,7 @@ static int table_of(maker *m, int list, const at_aff *of) {
     }
     table *t = at_push(l->arena, &m->tables);
     const char *name = at_format(l->arena, "%s_at", l->tensors[list].name);
-    *t = (table){list, add_table(l, name, l->buffers[list].elements, true), of};
+    *t = (table){list, add_table(l, name, l->buffers[list].elements, AT_S32), of};
     at_low_place_table(l, t->tensor);
     fill(m, t->tensor, of);
     return t->tensor;
@@ -162,7 +162,7 @@ static const at_value *number_between(maker *m, const at_aff *x, int64_t lo, int
         if (m->numbers.data[i].lo <= lo && m->numbers.data[i].hi >= hi) found = &m->numbers.data[i];
     if (!found && l->err->status == AT_OK) {
         numbers *n = at_push(l->arena, &m->numbers);
-        *n = (numbers){lo, hi, add_table(l, "numbers", hi - lo + 1, false)};
+        *n = (numbers){lo, hi, add_table(l, "numbers", hi - lo + 1, AT_F32)};
         at_low_place_table(l, n->tensor);
         fill(m, n->tensor, at_aff_shift(l, at_aff_sym(l, m->sym), lo));
         found = n;
@@ -234,7 +234,7 @@ static const at_value *element_of(maker *m, const at_value *v) {
         if (m->givens.data[i].of == v->table) found = &m->givens.data[i];
     if (!found) {
         given *g = at_push(l->arena, &m->givens);
-        *g = (given){v->table, add_table(l, l->tensors[v->tensor].name, v->table_len, false)};
+        *g = (given){v->table, add_table(l, l->tensors[v->tensor].name, v->table_len, AT_F32)};
         at_low_place_table(l, g->tensor);
         fill_given(m, g->tensor, v);
         found = g;

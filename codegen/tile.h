@@ -112,7 +112,7 @@ typedef struct at_tile {
     int num_pointers;       /* made by AT_T_INDEX: they count as slots from num_slots on */
     int num_spilled;        /* registers that memory of its own holds: the slot at_tile_frame() */
     const char **slot_name; /* [slots], as the following */
-    bool *slot_is_list;     /* of 32-bit integers */
+    at_type *slot_type;     /* of what it points to */
     bool *slot_written;
     at_tile_op *ops;
     int num_ops;

@@ -202,14 +202,14 @@ static void name_slots(const at_builder *b, at_tile_call *c) {
     c->slot_at = AT_NEW_ARRAY(l->arena, const at_aff *, n);
     t->slot_name = AT_NEW_ARRAY(l->arena, const char *, n);
     t->slot_written = AT_NEW_ARRAY(l->arena, bool, n);
-    t->slot_is_list = AT_NEW_ARRAY(l->arena, bool, n);
+    t->slot_type = AT_NEW_ARRAY(l->arena, at_type, n + 1);
     for (int i = 0; i < at_tile_frame(t); i++) {
         const at_low_tensor *tensor = &l->tensors[b->slots[i].tensor];
         c->slot_tensor[i] = b->slots[i].tensor;
         c->slot_at[i] = b->slots[i].rest;
         t->slot_name[i] = tensor->name;
         t->slot_written[i] = b->slots[i].written;
-        t->slot_is_list[i] = tensor->is_int;
+        t->slot_type[i] = tensor->type;
     }
     if (!t->num_spilled) return;
     c->slot_tensor[n - 1] = -1;

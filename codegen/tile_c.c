@@ -142,9 +142,9 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_LOAD:
     case AT_T_BCAST:
         at_text_addf(out, "r%d = ", op->dst);
-        if (t->slot_is_list[op->slot]) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
+        if (t->slot_type[op->slot] == AT_S32) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
         memory(out, t, op);
-        if (t->slot_is_list[op->slot]) at_text_add(out, ")");
+        if (t->slot_type[op->slot] == AT_S32) at_text_add(out, ")");
         break;
     case AT_T_STORE:
         memory(out, t, op);
@@ -179,7 +179,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
 static void parameters(at_text *out, const at_tile *t) {
     for (int i = 0; i < t->num_slots; i++)
         at_text_addf(out, "%s%s%s *p%d", i ? ", " : "", t->slot_written[i] ? "" : "const ",
-                     t->slot_is_list[i] ? "int" : "float", i);
+                     at_type_of(t->slot_type[i])->c, i);
     for (int i = 0; i < t->num_trips; i++)
         at_text_addf(out, "%slong n%d", i || t->num_slots ? ", " : "", i);
 }
@@ -213,7 +213,7 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
     }
     if (n) at_text_add(out, ";\n");
     for (int p = t->num_slots; p < t->num_slots + t->num_pointers; p++)
-        at_text_addf(out, "    const %s *p%d;\n", t->slot_is_list[p] ? "int" : "float", p);
+        at_text_addf(out, "    const %s *p%d;\n", at_type_of(t->slot_type[p])->c, p);
     if (t->num_spilled)
         at_text_addf(out, "    float p%d[%d];\n", at_tile_frame(t), t->num_spilled * t->lanes);
 }

@@ -78,7 +78,7 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
-    bool list = t->slot_is_list[op->slot];
+    bool list = t->slot_type[op->slot] == AT_S32;
     if (op->lanes == 1 || (op->lanes < t->lanes && (list || !t->target->masked_loads))) {
         at_text_addf(out, "(at_vector)%s{", list ? "(at_mask)" : "");
         for (int i = 0; i < op->lanes; i++)
@@ -94,7 +94,7 @@ static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* dst = memory */
 static void load_register(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (is_narrow(t, op) && !t->slot_is_list[op->slot]) {
+    if (is_narrow(t, op) && t->slot_type[op->slot] != AT_S32) {
         at_text_addf(out, "at_load%d(v%d, ", op->lanes, op->dst);
         address(out, op, 0);
         at_text_add(out, ");");
@@ -211,7 +211,7 @@ static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
     if (pick_fours(out, t, op)) return;
     at_text_addf(out, "v%d = (at_vector)%s{", op->dst,
-                 t->slot_is_list[op->slot] ? "(at_mask)" : "");
+                 t->slot_type[op->slot] == AT_S32 ? "(at_mask)" : "");
     for (int i = 0; i < op->lanes; i++)
         at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot,
                      (long long)(op->off + at_tile_lane_from(op, i)));
@@ -345,7 +345,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         if (op->by) spread(out, t, op);
         return;
     case AT_T_BCAST:
-        if (t->slot_is_list[op->slot]) {
+        if (t->slot_type[op->slot] == AT_S32) {
             at_text_addf(out, "v%d = (at_vector)((at_mask){0} + p%d[%lld]);\n", op->dst, op->slot,
                          (long long)op->off);
             return;

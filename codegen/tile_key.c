@@ -81,8 +81,7 @@ static bool add_address(walker *w, int tensor, const at_aff *at) {
     rest = at_build_rest(l, in, rest, w->counted, w->num_counted, &off);
     int number = place_of(k->rest, &k->num_rests, AT_TILE_MOST_RESTS, rest);
     add(w, ADDRESS | (uint64_t)(in->n) << 8 | (uint64_t)(uint32_t)number << 32);
-    add(w,
-        (uint64_t)tensor << 2 | (uint64_t)l->tensors[tensor].is_int << 1 | w->regs->local[tensor]);
+    add(w, (uint64_t)tensor << 4 | (uint64_t)l->tensors[tensor].type << 1 | w->regs->local[tensor]);
     add(w, (uint64_t)off);
     for (int i = 0; i < in->n; i++) {
         add(w, number_of(w, in->t[i].sym));

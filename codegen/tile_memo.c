@@ -95,8 +95,8 @@ static void copy_tile(at_arena *a, at_tile_kept *k, at_tile *t) {
     k->tile.ops = ops;
     k->tile.prefix = at_strdup(a, t->prefix);
     k->tile.slot_name = NULL;
-    k->tile.slot_is_list =
-        at_copy(a, t->slot_is_list, sizeof *t->slot_is_list * (size_t)t->num_slots);
+    k->tile.slot_type =
+        at_copy(a, t->slot_type, sizeof *t->slot_type * (size_t)at_tile_all_slots(t));
     k->tile.slot_written =
         at_copy(a, t->slot_written, sizeof *t->slot_written * (size_t)t->num_slots);
 }

@@ -7,8 +7,8 @@
 static const char *check_index(const at_tile *t, const at_tile_op *op, const bool *made) {
     if (op->dst < t->num_slots || op->dst >= t->num_slots + t->num_pointers)
         return "a pointer is made where none is kept";
-    bool passed = op->base >= 0 && op->base < t->num_slots &&
-                  t->slot_is_list[op->base] == t->slot_is_list[op->dst];
+    bool passed =
+        op->base >= 0 && op->base < t->num_slots && t->slot_type[op->base] == t->slot_type[op->dst];
     if (!passed && (op->base != op->dst || !made[op->dst]))
         return "an entry is added to what is no pointer";
     if (op->may_miss && (op->times != 1 || op->plus || op->by != 1 || op->base == op->dst))
@@ -37,7 +37,7 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "a spilled register is not moved as a whole";
     bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                    op->kind == AT_T_GATHER; /* for AT_T_TO_FLOAT, and as places */
-    if (memory && !as_bits && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
+    if (memory && !as_bits && (t->slot_type[op->slot] == AT_S32) != (op->kind == AT_T_INDEX))
         return "an index list is read as numbers, or the other way round";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";

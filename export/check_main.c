@@ -77,15 +77,16 @@ static bool has_blocks(const at_face *f, const at_face_tensor *t) {
 static void allocate(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
-        const char *type = t->is_int ? "int" : "float";
-        at_text_addf(out, "    %s *b%d = at_allocate(%lldUL * 4); /* %s */\n", type, i,
-                     (long long)t->elements, t->name);
+        const char *type = at_type_of(t->type)->c;
+        const int bytes = (int)at_type_bytes(t->type);
+        at_text_addf(out, "    %s *b%d = at_allocate(%lldUL * %d); /* %s */\n", type, i,
+                     (long long)t->elements, bytes, t->name);
         if (has_blocks(f, t))
-            at_text_addf(out, "    float *c%d = at_allocate(%lldUL * 4);\n", i,
-                         (long long)t->elements);
+            at_text_addf(out, "    %s *c%d = at_allocate(%lldUL * %d);\n", type, i,
+                         (long long)t->elements, bytes);
         for (int limits = 0; t->is_output && limits < (exact ? 1 : 2); limits++)
-            at_text_addf(out, "    float *%s%d = at_allocate(%lldUL * 4);\n",
-                         limits ? "limit" : "want", i, (long long)t->elements);
+            at_text_addf(out, "    %s *%s%d = at_allocate(%lldUL * %d);\n", limits ? "float" : type,
+                         limits ? "limit" : "want", i, (long long)t->elements, limits ? 4 : bytes);
     }
     if (f->packs)
         at_text_addf(out, "    void *packed = at_allocate(%s_packed_bytes());\n", f->of->name);
@@ -117,7 +118,7 @@ static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_
     int64_t longest = pattern ? pattern->columns : 0;
     if (!pattern) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, NULL, err));
     for (int t = 0; t < c->num_tensors; t++) {
-        bound[t] = !pattern && c->tensors[t].is_int ? (double)entries[t].hi : -1;
+        bound[t] = !pattern && c->tensors[t].role == AT_ROLE_INDEX ? (double)entries[t].hi : -1;
         if (entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;
     }
     *out =
@@ -134,19 +135,23 @@ static double factor_of(const at_face *f, const at_face_tensor *t) {
     return 1;
 }
 
+static bool is_list(const at_face *f, const at_face_tensor *t) {
+    return f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
+}
+
 static void fill(at_text *out, const at_face *f, const filling *with) {
     const int range = with->range;
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
     for (int i = 0; i < f->num_inputs; i++) {
         const at_face_tensor *t = &f->tensors[i];
-        if (t->is_int && with->entries) {
+        if (is_list(f, t) && with->entries) {
             const at_index_range *r = &with->entries[t->tensor];
             at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %d, &state);\n", i,
                          (long long)t->elements, (long long)r->lo, (long long)r->hi, r->ascends);
             continue;
         }
-        if (t->is_int) {
+        if (is_list(f, t)) {
             if (t->tensor == pattern->indices) indices = i;
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
@@ -249,10 +254,10 @@ static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     for (int i = f->num_inputs; i < f->num; i++)
         at_text_addf(out,
                      "    for (long i = 0; i < %lldL; i++) wrong += !at_agrees(b%d[i], want%d[i], "
-                     "%s);\n    memset(b%d, 255, %lldUL * 4);\n",
+                     "%s);\n    memset(b%d, 255, %lldUL * %d);\n",
                      (long long)f->tensors[i].elements, i, i,
                      exact ? "0" : at_format(a, "limit%d[i]", i), i,
-                     (long long)f->tensors[i].elements);
+                     (long long)f->tensors[i].elements, (int)at_type_bytes(f->tensors[i].type));
 }
 
 static void time_it(at_text *out, const at_face *f) {
@@ -316,7 +321,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
 
 static bool has_lists(const at_face *f) {
     bool any = false;
-    for (int i = 0; i < f->num_inputs; i++) any |= f->tensors[i].is_int;
+    for (int i = 0; i < f->num_inputs; i++) any |= is_list(f, &f->tensors[i]);
     return any;
 }
 

@@ -220,8 +220,8 @@ static void run_form(at_arena *a, at_text *out, const at_family *f, int form, bo
         if (place < 0) continue;
         if (fast && t->ahead)
             at_text_addf(
-                out, "        buf[%d] = at;\n        at += (elements[%d] * 4 + 63) / 64 * 64;\n",
-                place, place);
+                out, "        buf[%d] = at;\n        at += (elements[%d] * %d + 63) / 64 * 64;\n",
+                place, place, (int)at_type_bytes(t->type));
         else at_text_addf(out, "        buf[%d] = (void *)%s;\n", place, t->name);
     }
     at_text_addf(out,
@@ -237,12 +237,12 @@ static void pack_form(at_arena *a, at_text *out, const at_family *f, int form) {
     for (int i = 0; i < f->tensors.len; i++) {
         const at_face_tensor *t = &f->tensors.data[i];
         int place = form_place(a, f->generals.data[form], t->name);
-        const char *type = t->is_int ? "int" : "float";
+        const char *type = at_type_of(t->type)->c;
         if (place < 0 || !t->ahead) continue;
         at_text_addf(out,
                      "        for (long i = 0; i < elements[%d]; i++) ((%s *)at)[i] = %s[i];\n"
-                     "        at += (elements[%d] * 4 + 63) / 64 * 64;\n",
-                     place, type, t->name, place);
+                     "        at += (elements[%d] * %d + 63) / 64 * 64;\n",
+                     place, type, t->name, place, (int)at_type_bytes(t->type));
     }
     at_text_add(out, "        (void)at;\n        return 0;\n    }\n");
 }
@@ -361,7 +361,8 @@ static void packed_sizes(at_arena *a, at_text *out, const at_family *f) {
             const at_face_tensor *t = &f->tensors.data[j];
             int place = form_place(a, f->generals.data[i], t->name);
             if (t->ahead && place >= 0)
-                at_text_addf(out, "        bytes += (elements[%d] * 4 + 63) / 64 * 64;\n", place);
+                at_text_addf(out, "        bytes += (elements[%d] * %d + 63) / 64 * 64;\n", place,
+                             (int)at_type_bytes(t->type));
         }
         at_text_add(out, "        return bytes;\n    }\n");
     }

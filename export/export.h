@@ -78,7 +78,8 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
 
 typedef struct at_memory_tensor {
     const char *name;
-    bool is_int, is_output;
+    at_type type;
+    bool is_output;
     bool is_ahead; /* a weight or an index: what the pack function takes */
     int num_dims;  /* in the task's own layout */
     const int64_t *dims;

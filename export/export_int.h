@@ -9,7 +9,8 @@
 typedef struct at_face_tensor { /* an input as declared, or an output */
     int tensor, param;          /* of the computation; of the kernel */
     const char *name;           /* of the parameter */
-    bool is_int, is_output;
+    at_type type;
+    bool is_output;
     bool ahead;       /* weights and index tensors: known long before data */
     bool laid_out;    /* configurations have it in blocks of their choice */
     bool moves;       /* this one does, so that elements change places */

@@ -59,7 +59,7 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
     *t = (at_face_tensor){.tensor = tensor,
                           .param = param,
                           .name = at_file_name(a, from->name),
-                          .is_int = from->is_int,
+                          .type = from->type,
                           .is_output = from->role == AT_ROLE_STAGE,
                           .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
                           .elements = k->kernel->params[param].elements,
@@ -70,9 +70,9 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
     return AT_OK;
 }
 
-static int64_t reserve(at_face *f, int64_t elements) {
+static int64_t reserve(at_face *f, int64_t elements, at_type type) {
     int64_t at = f->packed_bytes;
-    f->packed_bytes += (elements * 4 + 63) / 64 * 64;
+    f->packed_bytes += (elements * at_type_bytes(type) + 63) / 64 * 64;
     return at;
 }
 
@@ -84,10 +84,11 @@ static void place_packed(at_arena *a, at_face *f) {
         at_face_tensor *t = &f->tensors[i];
         const at_param *p = &k->params[t->param];
         if (t->ahead && (p->in_kernel || (p->in_pack && t->laid_out)))
-            t->packed_at = reserve(f, t->elements);
+            t->packed_at = reserve(f, t->elements, t->type);
     }
     for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_PACKED) at[i] = reserve(f, k->params[i].elements);
+        if (k->params[i].role == AT_PARAM_PACKED)
+            at[i] = reserve(f, k->params[i].elements, k->params[i].type);
     f->packed_at = at;
 }
 

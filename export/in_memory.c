@@ -8,7 +8,7 @@ static void add_tensor(at_arena *a, const at_face *f, const at_face_tensor *t,
     int64_t shape[AT_FACE_DIMS];
     int n = at_face_shape(f, t, shape);
     *out = (at_memory_tensor){.name = t->name,
-                              .is_int = t->is_int,
+                              .type = t->type,
                               .is_output = t->is_output,
                               .is_ahead = t->ahead,
                               .num_dims = n,

@@ -17,7 +17,9 @@ static int64_t own_bytes(const at_face *f) {
     return rounded(k->workspace_bytes + k->workspace_per_thread_bytes * f->threads);
 }
 
-static int64_t tensor_bytes(const at_face_tensor *t) { return rounded(t->elements * 4); }
+static int64_t tensor_bytes(const at_face_tensor *t) {
+    return rounded(t->elements * at_type_bytes(t->type));
+}
 
 static int64_t ready_bytes(const at_face *f) {
     const at_kernel *k = f->of->kernel;
@@ -26,7 +28,8 @@ static int64_t ready_bytes(const at_face *f) {
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].moves) bytes += tensor_bytes(&f->tensors[i]);
     for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_PACKED) bytes += rounded(k->params[i].elements * 4);
+        if (k->params[i].role == AT_PARAM_PACKED)
+            bytes += rounded(k->params[i].elements * at_type_bytes(k->params[i].type));
     return bytes;
 }
 
@@ -71,7 +74,7 @@ static void block_shape(at_text *out, const at_face *f, const at_face_tensor *t)
 /* "data: const float[1][64][56][56]" */
 static void shape_line(at_text *out, const at_face *f, const at_face_tensor *t, bool blocks) {
     at_text_addf(out, " *   %s: %s%s", t->name, t->is_output ? "" : "const ",
-                 t->is_int ? "int" : "float");
+                 at_type_of(t->type)->c);
     if (blocks) block_shape(out, f, t);
     else plain_shape(out, f, t);
     at_text_add(out, "\n");
@@ -214,20 +217,20 @@ static void define_plain(at_text *out, const at_face *f) {
         at += tensor_bytes(t);
         if (!t->is_output)
             at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name,
-                         t->name, t->is_int ? "int" : "float", t->param);
+                         t->name, at_type_of(t->type)->c, t->param);
     }
     for (int i = 0; i < k->num_params; i++) {
         if (k->params[i].role != AT_PARAM_PACKED) continue;
         at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", i, (long long)at);
-        at += rounded(k->params[i].elements * 4);
+        at += rounded(k->params[i].elements * at_type_bytes(k->params[i].type));
     }
     if (k->pack) call_kernel(out, k->pack, "0");
     call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (t->is_output && (t->moves || is_packed(f, t)))
-            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name,
-                         t->name, t->param, t->name);
+            at_text_addf(out, "    %s_order_%s((const %s *)buf[%d], %s);\n", f->of->name, t->name,
+                         at_type_of(t->type)->c, t->param, t->name);
     }
     at_text_add(out, "}\n\n");
 }
@@ -246,7 +249,7 @@ static void define_pack(at_text *out, const at_face *f) {
         if (!t->ahead) continue;
         if (t->packed_at >= 0)
             at_text_addf(out, "    %s_order_%s(%s, (%s *)(at + %lldL));\n", f->of->name, t->name,
-                         t->name, t->is_int ? "int" : "float", (long long)t->packed_at);
+                         t->name, at_type_of(t->type)->c, (long long)t->packed_at);
         if (!k->pack || !k->params[t->param].in_pack) continue;
         if (t->laid_out)
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);

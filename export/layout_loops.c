@@ -27,7 +27,7 @@ static int axes_of(const at_face *f, const at_face_tensor *t, int64_t *extent, i
 
 /* static void NAME_order_TENSOR(const float *from, float *to) */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t) {
-    const char *type = t->is_int ? "int" : "float";
+    const char *type = at_type_of(t->type)->c;
     int64_t extent[64], stride[64];
     int n = axes_of(f, t, extent, stride);
     at_text_addf(out, "static void %s_order_%s(const %s *from, %s *to) {\n", f->of->name, t->name,

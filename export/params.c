@@ -32,6 +32,13 @@ static void add(at_text *out, const char **comma, const char *type, const char *
     *comma = ", ";
 }
 
+static void add_tensor(at_text *out, const char **comma, const at_face_tensor *t, bool types) {
+    at_text_add(out, *comma);
+    if (types) at_text_addf(out, "%s%s *", t->is_output ? "" : "const ", at_type_of(t->type)->c);
+    at_text_add(out, t->name);
+    *comma = ", ";
+}
+
 void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tensors, int n,
                   bool types, bool with_packed) {
     const char *comma = "";
@@ -43,12 +50,7 @@ void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tens
             packed = false;
         }
         if (!at_call_takes(call, t)) continue;
-        add(out, &comma,
-            !types         ? ""
-            : t->is_output ? "float *"
-            : t->is_int    ? "const int *"
-                           : "const float *",
-            t->name);
+        add_tensor(out, &comma, t, types);
     }
     if (call == AT_CALL_PACK) add(out, &comma, types ? "void *" : "", "packed");
     else add(out, &comma, types ? "void *" : "", "workspace");

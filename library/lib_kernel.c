@@ -81,12 +81,12 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
         const at_memory_tensor *t = &m->tensors[i];
         k->tensors[i] = (at_lib_tensor){.name = t->name,
                                         .is_output = t->is_output,
-                                        .is_int = t->is_int,
+                                        .is_int = at_type_of(t->type)->is_int,
                                         .is_packed = m->pack && t->is_ahead,
                                         .num_dims = t->num_dims,
                                         .dims = t->dims,
                                         .elements = t->elements,
-                                        .size_bytes = t->elements * 4,
+                                        .size_bytes = t->elements * at_type_bytes(t->type),
                                         .num_block_dims = t->num_block_dims,
                                         .block_dims = t->block_dims};
     }

@@ -23,7 +23,7 @@ static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; 
 /* Rows of the place table: the buffers, then the workspace. */
 static int64_t size_of(const at_job *job, int i) {
     /* Whole words, for the poison. */
-    return i == job->num_bufs ? round_up(job->workspace_bytes, 4) : job->bufs[i].size_bytes;
+    return round_up(i == job->num_bufs ? job->workspace_bytes : job->bufs[i].size_bytes, 4);
 }
 static bool is_input(const at_job *job, int i) {
     return i < job->num_bufs && job->bufs[i].role == AT_BUF_IN;

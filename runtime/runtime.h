@@ -175,7 +175,7 @@ typedef enum at_buf_role { AT_BUF_IN, AT_BUF_OUT, AT_BUF_PACKED } at_buf_role;
 typedef struct at_buf {
     const char *name;
     at_buf_role role;
-    bool is_int;    /* int32 elements, else float32 */
+    at_type type;   /* of its elements */
     int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
     /* Of the second of paranoid's runs: other data, of an output its expected values (and limits).
@@ -186,6 +186,11 @@ typedef struct at_buf {
 
 /* A computation has at most 256 tensors, and a reference two buffers for each output. */
 #define AT_MAX_BUFS 512
+static inline int64_t at_buf_elements(const at_buf *b) {
+    return b->size_bytes / at_type_bytes(b->type);
+}
+/* Where limits lie behind so many bytes of expected values. */
+static inline int64_t at_limits_at(int64_t size_bytes) { return (size_bytes + 3) / 4 * 4; }
 typedef struct at_job {
     at_compiler compiler;
     const char *source;   /* C text (tcc), else NULL */
@@ -196,7 +201,7 @@ typedef struct at_job {
     const char *entry;  /* symbol of at_kernel_fn */
     const char *pack;   /* symbol of the pack function (same face), run once untimed, or NULL */
     int64_t ahead;      /* what at_worker_ahead calls this code; 0: it was not asked */
-    const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS; sizes are multiples of 4 */
+    const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS */
     int num_bufs;
     /* Changes when what the inputs hold changes: until then a worker keeps its copies of them. 0:
      * not known, copied every time. */

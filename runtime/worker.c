@@ -28,14 +28,15 @@ static void refuse_malformed(const at_worker *w, const at_job *job) {
     AT_ASSERT(job->workspace_bytes >= 0 && job->workspace_bytes <= INT64_MAX - 64);
     for (int i = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
-        AT_ASSERT(b->name && b->size_bytes >= 0 && b->size_bytes % 4 == 0);
+        AT_ASSERT(b->name && b->size_bytes >= 0);
         if (b->role == AT_BUF_PACKED) continue;
         AT_ASSERT(b->offset >= 0 && b->size_bytes <= store - b->offset);
         AT_ASSERT(b->other_offset >= 0 && b->size_bytes <= store - b->other_offset);
         if (b->role != AT_BUF_OUT || !job->expected_offset) continue;
-        int64_t expected = job->expected_offset[outputs++], parts = job->has_limits ? 2 : 1;
-        AT_ASSERT(expected >= 0 && b->size_bytes <= (store - expected) / parts);
-        AT_ASSERT(b->size_bytes <= (store - b->other_offset) / parts);
+        int64_t expected = job->expected_offset[outputs++];
+        int64_t bytes =
+            job->has_limits ? at_limits_at(b->size_bytes) + 4 * at_buf_elements(b) : b->size_bytes;
+        AT_ASSERT(expected >= 0 && bytes <= store - expected && bytes <= store - b->other_offset);
     }
 }
 

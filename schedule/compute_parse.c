@@ -127,7 +127,7 @@ static at_status parse_decl(parser *p, at_tensor *t) {
     else if (at(p, "weight")) t->role = AT_ROLE_WEIGHT;
     else if (at(p, "index")) t->role = AT_ROLE_INDEX;
     else return FAIL(p, "expected input, weight or index");
-    t->is_int = t->role == AT_ROLE_INDEX;
+    if (t->role == AT_ROLE_INDEX) t->type = AT_S32;
     return next(p);
 }
 

@@ -184,7 +184,7 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
         if (index.is_float) return FAIL_AT(s, e->arg[i], "a value is used as an index");
         if (index.is_bool) return FAIL_AT(s, e->arg[i], "a condition is used as an index");
     }
-    *k = (kind){.is_float = !read->is_int};
+    *k = (kind){.is_float = read->role != AT_ROLE_INDEX};
     *out = copy;
     if (t == s->tensor && !read->num_reduce) s->c->pub.tensors[t].is_recurrence = true;
     return AT_OK;
@@ -374,7 +374,8 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
             continue;
         }
         read->is_output = false;
-        bool is_entry = read->is_int && !leads(s, t->body, reads.data[i]->ref, false);
+        bool is_entry =
+            read->role == AT_ROLE_INDEX && !leads(s, t->body, reads.data[i]->ref, false);
         info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
         if (read->role == AT_ROLE_WEIGHT || read->is_packing || is_entry) of_weights = true;
         else if (!is_number(s, read)) of_others = true;

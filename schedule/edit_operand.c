@@ -10,7 +10,8 @@
 static bool is_of_weights(const at_compute *c, const at_expr *e, bool in_read, int *reads) {
     if (e->op == AT_X_INDEX) {
         const at_tensor *t = &c->tensors[e->ref];
-        if (in_read || !(t->role == AT_ROLE_WEIGHT || t->is_int || t->is_packing || t->is_table))
+        if (in_read || !(t->role == AT_ROLE_WEIGHT || t->role == AT_ROLE_INDEX || t->is_packing ||
+                         t->is_table))
             return false;
         *reads += !t->is_table;
     }
@@ -22,7 +23,7 @@ static bool is_of_weights(const at_compute *c, const at_expr *e, bool in_read, i
 /* An integer: a part of it that became a float would be divided as floats are. */
 static bool is_integer(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
-    if (e->op == AT_X_INDEX) return c->tensors[e->ref].is_int;
+    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_INDEX;
     for (int i = 0; i < e->nargs; i++)
         if (!is_integer(c, e->arg[i])) return false;
     return true;
@@ -30,7 +31,7 @@ static bool is_integer(const at_compute *c, const at_expr *e) {
 
 /* An element at a place that loops lead to evenly: packing puts it where it is needed by itself. */
 static bool is_plain_read(const at_compute *c, const at_expr *e) {
-    if (e->op != AT_X_INDEX || c->tensors[e->ref].is_int) return false;
+    if (e->op != AT_X_INDEX || c->tensors[e->ref].role == AT_ROLE_INDEX) return false;
     for (int i = 0; i < e->nargs; i++)
         if (at_index_multiplies(e->arg[i])) return false;
     return true;
@@ -52,7 +53,7 @@ const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int ten
 /* Another name of the tensor, whose axes are some of the stage's. */
 static bool is_renaming(const at_compute *c, const at_tensor *stage, const at_expr *e) {
     const at_tensor *x = &c->tensors[e->ref];
-    bool is = !x->is_int;
+    bool is = x->role != AT_ROLE_INDEX;
     for (int i = 0; i < e->nargs && is; i++) {
         int axis = e->arg[i]->op == AT_X_NAME ? e->arg[i]->ref : AT_REF_SIZE;
         const at_expr *extent = axis < AT_REF_SIZE ? stage->axes[axis].extent : NULL;

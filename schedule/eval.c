@@ -35,7 +35,7 @@ static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
         if (index[i] < 0 || index[i] >= extent) return outside(ctx, e, index, i);
         offset = offset * extent + index[i];
     }
-    if (ctx->compute->tensors[e->ref].is_int) {
+    if (ctx->compute->tensors[e->ref].role == AT_ROLE_INDEX) {
         *out = (eval_value){.i = ctx->entry ? ctx->entry(ctx, e->ref, offset)
                                             : ctx->data[e->ref].i[offset]};
         return AT_OK;
@@ -147,7 +147,7 @@ bool is_float_expr(const at_compute *c, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:
     case AT_X_CALL: return true;
-    case AT_X_INDEX: return !c->tensors[e->ref].is_int;
+    case AT_X_INDEX: return c->tensors[e->ref].role != AT_ROLE_INDEX;
     case AT_X_NEG: return is_float_expr(c, e->arg[0]);
     case AT_X_ADD:
     case AT_X_SUB:

@@ -46,15 +46,15 @@ static const char *flat(general *m, int t, const char *const *index) {
 }
 
 static const char *memory(general *m, int t) {
-    const char *type = m->c->tensors[t].is_int ? "int" : "float";
+    const char *type = m->c->tensors[t].role == AT_ROLE_INDEX ? "int" : "float";
     const char *store = m->c->tensors[t].role == AT_ROLE_STAGE ? "" : "const ";
     if (m->buf[t] >= 0) return at_format(m->arena, "((%s%s *)buf[%d])", store, type, m->buf[t]);
     return at_format(m->arena, "((float *)(workspace + s[%d]))", m->place[t]);
 }
 
 static const char *element(general *m, int t, const char *const *index) {
-    return at_format(m->arena, "%s%s[%s]", m->c->tensors[t].is_int ? "(long)" : "", memory(m, t),
-                     flat(m, t, index));
+    return at_format(m->arena, "%s%s[%s]", m->c->tensors[t].role == AT_ROLE_INDEX ? "(long)" : "",
+                     memory(m, t), flat(m, t, index));
 }
 
 static const char *read_tensor(general *m, const at_expr *e) {

@@ -125,7 +125,7 @@ static void find_beside(const finder *f, int tensor) {
 static bool has_partner(const finder *f, int tensor) {
     bool any = false;
     for (int t = 0; t < f->c->num_tensors && !any; t++)
-        any = t != tensor && f->c->tensors[t].is_int && !f->found[t].ascends &&
+        any = t != tensor && f->c->tensors[t].role == AT_ROLE_INDEX && !f->found[t].ascends &&
               lead_together(f->c, tensor, t);
     return any;
 }
@@ -164,7 +164,8 @@ static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
 static int least_far(const at_compute *c, const bool *is_found, const at_index_range *alone) {
     int least = -1;
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_int && !is_found[t] && (least < 0 || alone[t].hi < alone[least].hi))
+        if (c->tensors[t].role == AT_ROLE_INDEX && !is_found[t] &&
+            (least < 0 || alone[t].hi < alone[least].hi))
             least = t;
     return least;
 }
@@ -187,15 +188,17 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
         of_tensor[t] = element_count(c, t, extents[t]);
-        if (c->tensors[t].is_int) elements += of_tensor[t];
+        if (c->tensors[t].role == AT_ROLE_INDEX) elements += of_tensor[t];
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }
     if (elements > MOST_ELEMENTS) {
-        for (int t = 0; t < c->num_tensors; t++) out[t].is_unknown = c->tensors[t].is_int;
+        for (int t = 0; t < c->num_tensors; t++)
+            out[t].is_unknown = c->tensors[t].role == AT_ROLE_INDEX;
         return AT_OK;
     }
     for (int t = 0; t < c->num_tensors; t++) {
-        if (c->tensors[t].is_int) f.data[t].i = AT_NEW_ARRAY(a, int32_t, of_tensor[t]);
+        if (c->tensors[t].role == AT_ROLE_INDEX)
+            f.data[t].i = AT_NEW_ARRAY(a, int32_t, of_tensor[t]);
     }
     /* Bounds of reductions first: what is read below them hangs on how far they go. Then those that
      * may go least far where the others are 0: of x[i[n]*W + j[n]] i, which j can go beside. */
@@ -203,10 +206,10 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     for (int t = 0; t < c->num_tensors; t++) look_at_uses(c, t, &out[t]);
     memcpy(alone, out, sizeof *out * (size_t)c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_int && out[t].ascends)
+        if (c->tensors[t].role == AT_ROLE_INDEX && out[t].ascends)
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
-        if (!c->tensors[t].is_int || is_found[t] || !has_partner(&f, t)) continue;
+        if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
         find(&f, t, largest, &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }

@@ -358,7 +358,7 @@ bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int6
     bounder b = {.compute = c, .values = values, .extents = extents, .data = data};
     b.of_index = AT_NEW_ARRAY(a, interval, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
-        if (!c->tensors[t].is_int) continue;
+        if (c->tensors[t].role != AT_ROLE_INDEX) continue;
         b.of_index[t] = (interval){INT32_MIN, INT32_MAX, false};
         int64_t n = element_count(c, t, extents[t]);
         const int32_t *x = data ? data[t].i : NULL;

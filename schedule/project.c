@@ -329,7 +329,8 @@ bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
         at_compute_extents(a, c, values, &extents, NULL) != AT_OK)
         return false;
     for (int start = 0; start < output; start++) {
-        if (c->tensors[start].is_int || at_tensor_goes_in_steps(&c->tensors[start])) continue;
+        if (c->tensors[start].role == AT_ROLE_INDEX || at_tensor_goes_in_steps(&c->tensors[start]))
+            continue;
         projector p = new_projector(a, c, values, extents, start);
         uint32_t before;
         bool passed;

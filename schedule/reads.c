@@ -104,7 +104,7 @@ static void add_axes(const checker *k, const at_expr *e, uint32_t *axes) {
 }
 
 static bool reads_index(const checker *k, const at_expr *e) {
-    if (e->op == AT_X_INDEX && k->c->tensors[e->ref].is_int) return true;
+    if (e->op == AT_X_INDEX && k->c->tensors[e->ref].role == AT_ROLE_INDEX) return true;
     for (int i = 0; i < e->nargs; i++)
         if (reads_index(k, e->arg[i])) return true;
     return false;

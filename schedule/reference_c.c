@@ -283,10 +283,10 @@ static void declare_buffers(naive *m, at_text *out) {
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
             bool projected = part == 1 && naive_is_projected(m, t);
-            const char *type = projected   ? "unsigned long"
-                               : x->is_int ? "const int"
-                               : part      ? "float"
-                                           : "const float";
+            const char *type = projected                  ? "unsigned long"
+                               : x->role == AT_ROLE_INDEX ? "const int"
+                               : part                     ? "float"
+                                                          : "const float";
             if (part ? !x->is_output : x->role == AT_ROLE_STAGE) continue;
             if (part || is_read(c, t))
                 at_text_addf(out, "    %s *%c_%s = (%s *)buf[%d];\n", type,

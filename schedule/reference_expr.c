@@ -168,7 +168,7 @@ const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) 
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
     const at_tensor *t = &m->c->tensors[tensor];
     const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE;
-    const char *as = t->is_int ? "(long)" : is_wide ? "(double)" : "";
+    const char *as = t->role == AT_ROLE_INDEX ? "(long)" : is_wide ? "(double)" : "";
     return at_format(m->arena, "%sT_%s[%s]", as, t->name, naive_index(m, tensor, index, depth));
 }
 

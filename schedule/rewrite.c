@@ -75,7 +75,7 @@ at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
                       .num_axes = t->num_axes,
                       .num_reduce = t->num_reduce,
                       .reduction = t->reduction,
-                      .is_int = t->is_int,
+                      .type = t->type,
                       .num_defs = t->num_defs};
     copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));
     for (int k = 0; k < axes_of(t); k++)

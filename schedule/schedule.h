@@ -112,7 +112,7 @@ typedef struct at_tensor {
     bool is_packing; /* a stage without reduction that reads weights, entries of index tensors that
                         are no places of other reads, packing stages, and stages that read nothing,
                         and one of the first three; with such entries it is no output */
-    bool is_int;     /* role index */
+    at_type type;    /* of its elements; role index: AT_S32 */
     bool is_table;   /* a stage of given numbers */
     bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */
     int cycle;          /* of which cycle it is a stage, from 1; 0: of none */

@@ -10,7 +10,7 @@ enum { FEW_SUMS = 3 }; /* which can be looked at together, each in its own way *
 static bool is_same_access(const at_facts *f, const at_access *x, const at_access *y, int axes) {
     const at_tensor *a = &f->compute->tensors[x->tensor], *b = &f->compute->tensors[y->tensor];
     if (f->of[x->tensor].is_operand != f->of[y->tensor].is_operand || a->role != b->role ||
-        a->is_int != b->is_int || a->num_axes != b->num_axes || x->known != y->known ||
+        a->type != b->type || a->num_axes != b->num_axes || x->known != y->known ||
         x->is_bare != y->is_bare || x->is_guarded != y->is_guarded)
         return false;
     for (int d = 0; d < a->num_axes; d++)
@@ -27,9 +27,8 @@ static bool is_same_stage(const at_facts *f, int s, int t) {
     const int axes = a->num_axes + a->num_reduce;
     if (!x->is_stage || x->is_dissolved || x->is_written || y->is_dissolved || y->is_written ||
         a->role != b->role || a->num_axes != b->num_axes || a->num_reduce != b->num_reduce ||
-        a->reduction != b->reduction || a->is_int != b->is_int ||
-        x->is_expensive != y->is_expensive || x->num_readers != y->num_readers ||
-        x->has_matched_reader != y->has_matched_reader ||
+        a->reduction != b->reduction || a->type != b->type || x->is_expensive != y->is_expensive ||
+        x->num_readers != y->num_readers || x->has_matched_reader != y->has_matched_reader ||
         x->is_read_in_place != y->is_read_in_place || x->operations != y->operations ||
         x->num_accesses != y->num_accesses)
         return false;

@@ -43,7 +43,7 @@ typedef struct reach {
 /* Of an entry, or of a sum or product of two. */
 static void reach_on(const at_facts *f, const at_expr *e, const reach *part, reach *out) {
     const reach *x = &part[0], *y = &part[1];
-    if (e->op == AT_X_INDEX && f->compute->tensors[e->ref].is_int) {
+    if (e->op == AT_X_INDEX && f->compute->tensors[e->ref].role == AT_ROLE_INDEX) {
         out->by_entry = part[e->nargs - 1].by_one;
         for (int i = 0; i < e->nargs - 1; i++) out->by_entry &= ~part[i].of;
         for (int i = 0; i < e->nargs; i++) out->by_entry &= ~part[i].by_data;
@@ -349,7 +349,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
 
 static bool is_value(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return true;
-    if (e->op == AT_X_INDEX) return !c->tensors[e->ref].is_int;
+    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role != AT_ROLE_INDEX;
     if (e->op == AT_X_SELECT) return is_value(c, e->arg[1]) || is_value(c, e->arg[2]);
     for (int i = 0; i < e->nargs; i++)
         if (is_value(c, e->arg[i])) return true;

@@ -78,7 +78,7 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     if (is_sum && (terms < LEAST_SUMMED || sums > MOST_SUMS)) return RULE_SKIP;
     if (asks_for(t->body, points) || asks_for(t->body, parts)) return RULE_SKIP;
     for (int i = 0; i < f->num_accesses; i++)
-        if (s->facts->compute->tensors[f->access[i].tensor].is_int) return RULE_SKIP;
+        if (s->facts->compute->tensors[f->access[i].tensor].role == AT_ROLE_INDEX) return RULE_SKIP;
     for (int i = 0; i < f->num_accesses; i++)
         if (!is_flat(&f->access[i], points, parts, f->extent[parts]) &&
             (is_sum || !is_packed(s, stage, &f->access[i], points)))

@@ -16,8 +16,7 @@ enum { LONG_PANEL = 2048 }; /* steps whose vectors exceed half of a second-level
 /* What is not packed ahead of the kernel, and is read as it lies. */
 static bool may_copy(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    return x->is_bare && from->role == AT_ROLE_INPUT && !from->is_int &&
-           tile_reads_once(s, stage, x->tensor);
+    return x->is_bare && from->role == AT_ROLE_INPUT && tile_reads_once(s, stage, x->tensor);
 }
 
 /* Vectors from beyond the caches near the core, which several rows need; -1: there are none. */

@@ -16,7 +16,7 @@
 enum { MOST_PARTS = 32, MOST_OF_FEW = 1 << 22 };
 
 static bool reads_entries(const at_compute *c, const at_expr *e) {
-    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
+    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX;
     for (int i = 0; i < e->nargs; i++) any |= reads_entries(c, e->arg[i]);
     return any;
 }

@@ -44,7 +44,7 @@ static packing packing_of(const sketch_state *s, const sketch_tile *tile, const 
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     bool is_weight = sketch_is_weight(s, x->tensor);
     if (!tile_may_pack(s, tile->stage, x) || !tile_reads_once(s, tile->stage, x->tensor) ||
-        from->is_int || is_shared(s, tile, x->tensor) ||
+        from->role == AT_ROLE_INDEX || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return PACK_NOT;
     if (x->stride[tile->vec] == 0) {

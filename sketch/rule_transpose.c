@@ -21,8 +21,8 @@ static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes - 1, found = -1;
-    if (!x->known || s->facts->compute->tensors[x->tensor].is_int || llabs(x->stride[last]) < 2 ||
-        f->divisor[last] || f->extent[last] < LEAST_SIDE)
+    if (!x->known || s->facts->compute->tensors[x->tensor].role == AT_ROLE_INDEX ||
+        llabs(x->stride[last]) < 2 || f->divisor[last] || f->extent[last] < LEAST_SIDE)
         return -1;
     for (int k = 0; k < last; k++)
         if (x->stride[k] == 1 && f->inner[k] >= LEAST_SIDE && !f->is_phase[k]) found = k;
@@ -45,7 +45,7 @@ static rule_verdict applies(const sketch_state *s, int stage) {
 
 /* Is nothing calculated, also in what is dissolved on the way? */
 static bool is_copy(const at_facts *f, const at_expr *e) {
-    if (e->op != AT_X_INDEX || f->compute->tensors[e->ref].is_int) return false;
+    if (e->op != AT_X_INDEX || f->compute->tensors[e->ref].role == AT_ROLE_INDEX) return false;
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
 }
 

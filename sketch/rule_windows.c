@@ -12,7 +12,7 @@ enum { LEAST_LANES = 8 };
 /* Does the access read windows along the axis, which a copy would lay side by side? */
 static bool is_window(const sketch_state *s, int stage, const at_access *x, int vec) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    return x->known && !x->is_bare && from->role == AT_ROLE_INPUT && !from->is_int &&
+    return x->known && !x->is_bare && from->role == AT_ROLE_INPUT &&
            tile_reads_once(s, stage, x->tensor) && (x->stride[vec] > 1 || x->is_cut[vec]);
 }
 

@@ -296,7 +296,7 @@ static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
     for (int i = 0; i < e->nargs - 1 && e->op == AT_X_INDEX; i++)
         alone &= !at_expr_uses(e->arg[i], axis);
     if (e->op == AT_X_INDEX)
-        return alone && s->facts->compute->tensors[e->ref].is_int &&
+        return alone && s->facts->compute->tensors[e->ref].role == AT_ROLE_INDEX &&
                at_index_step(e->arg[e->nargs - 1], axis) == 1;
     if (e->op != AT_X_ADD && e->op != AT_X_SUB && e->op != AT_X_MUL) return false;
     const bool second = at_expr_uses(e->arg[1], axis);
@@ -312,7 +312,8 @@ static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, bool g
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (!reads_rows(s, e->arg[i], axis, gathers, most)) return false;
     if (e->op != AT_X_INDEX || !at_expr_uses(e, axis)) return true;
-    if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].is_int) return false;
+    if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].role == AT_ROLE_INDEX)
+        return false;
     int uses = 0, gathered = 0;
     for (int i = 0; i < e->nargs; i++) {
         uses += at_expr_uses(e->arg[i], axis);

@@ -124,8 +124,8 @@ int at_x86_pointer(at_x86 *x, int slot) { return pointer_register(x, slot, true)
 
 at_x86_arg at_x86_memory(at_x86 *x, const at_tile_op *op, int bytes) {
     const bool own = x->t->num_spilled && op->slot == at_tile_frame(x->t);
-    return at_mem(at_x86_pointer(x, op->slot), op->off * 4 + (own ? x->slot_home[op->slot] : 0),
-                  bytes);
+    const int64_t at = op->off * at_type_bytes(x->t->slot_type[op->slot]);
+    return at_mem(at_x86_pointer(x, op->slot), at + (own ? x->slot_home[op->slot] : 0), bytes);
 }
 
 static void epilogue(at_x86 *x, int frame) {
@@ -183,7 +183,7 @@ static void bump(at_x86 *x, const at_tile_op *op) {
     const bool in_memory = x->slot_reg[op->slot] < 0;
     const at_x86_arg to =
         in_memory ? at_mem(AT_RSP, x->slot_home[op->slot], 8) : at_gpr(x->slot_reg[op->slot]);
-    int64_t bytes = op->bump * 4;
+    int64_t bytes = op->bump * at_type_bytes(x->t->slot_type[op->slot]);
     if (in_memory) forget_reloads(x);
     if (op->trip_arg >= 0) {
         EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));

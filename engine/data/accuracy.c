@@ -83,7 +83,7 @@ static at_accuracy compare(const at_dataset *d) {
     at_accuracy x = {true, 0, 0};
     for (int t = 0; t < d->compute->num_tensors; t++) {
         if (!d->compute->tensors[t].is_output) continue;
-        int64_t n = d->size_bytes[t] / 4;
+        int64_t n = at_dataset_elements(d, t);
         const float *got = at_store_at(d->store, d->offset[t]);
         const float *high = at_store_at(d->store, d->expected[t]), *low = high + n;
         double squares = 0, errors = 0, most = 0;

@@ -38,7 +38,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
         d.offset[t] = d.expected[t] = -1;
         d.bound[t] = -1;
         if (!at_dataset_keeps(tensor)) continue;
-        int64_t size = 4;
+        int64_t size = at_type_bytes(tensor->type);
         for (int i = 0; i < tensor->num_axes && s == AT_OK; i++)
             if (!at_mul64(size, d.extents[t][i], &size))
                 s = at_fail(err, AT_E_USAGE, "tensor %s exceeds 2^63 bytes", tensor->name);
@@ -59,7 +59,9 @@ void at_dataset_free(at_dataset *d) {
 
 /* Of an output's expected values, with their limits. */
 static int64_t expected_bytes(const at_dataset *d, int tensor) {
-    return d->size_bytes[tensor] * (d->is_exact ? 1 : 2);
+    if (d->is_exact) return d->size_bytes[tensor];
+    return at_limits_at(d->size_bytes[tensor]) +
+           at_dataset_elements(d, tensor) * (int64_t)sizeof(float);
 }
 
 int64_t at_dataset_bytes(const at_dataset *d) {
@@ -74,10 +76,15 @@ int64_t at_dataset_bytes(const at_dataset *d) {
 static double share_of(const at_dataset *d, bool with_not_finite) {
     double most = 0;
     for (int t = 0; t < d->compute->num_tensors; t++) {
-        int64_t n = d->size_bytes[t] / 4, count = 0;
-        if (!d->compute->tensors[t].is_output || n == 0) continue;
-        const float *p = at_store_at(d->store, d->expected[t]);
-        for (int64_t i = 0; i < n; i++) count += p[i] == 0 || (with_not_finite && !isfinite(p[i]));
+        const at_tensor *tensor = &d->compute->tensors[t];
+        const int64_t n = at_dataset_elements(d, t);
+        int64_t count = 0;
+        if (!tensor->is_output || n == 0) continue;
+        const void *p = at_store_at(d->store, d->expected[t]);
+        for (int64_t i = 0; i < n; i++) {
+            const double x = at_type_value(tensor->type, p, i);
+            count += x == 0 || (with_not_finite && !isfinite(x));
+        }
         most = fmax(most, (double)count / (double)n);
     }
     return most;
@@ -91,15 +98,15 @@ bool at_dataset_shrink(at_dataset *d, double times) {
     bool any = false;
     for (int t = 0; t < d->compute->num_tensors && !d->is_exact; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        any |= x->role != AT_ROLE_STAGE && !x->is_int && !d->given[t];
+        any |= x->role != AT_ROLE_STAGE && x->role != AT_ROLE_INDEX && !d->given[t];
     }
     if (any) d->scale /= times;
     return any;
 }
 
-/* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
- * through the plain one. */
-static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *extents,
+/* Elements are so many bytes, whatever they mean. Goes through the packed tensor row by row and
+ * steps through the plain one. */
+static void permute(char *packed, char *plain, size_t bytes, int n, const int64_t *extents,
                     const int *order, bool unpack) {
     int64_t step[MAX_DIMS] = {0}, index[MAX_DIMS] = {0}, stride = 1, at = 0;
     for (int i = n - 1; i >= 0; i--) {
@@ -107,11 +114,11 @@ static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *ext
         stride *= extents[order[i]];
     }
     const int64_t row = extents[n - 1], row_step = step[n - 1];
-    for (int64_t done = 0; done < stride; done += row, packed += row) {
-        if (unpack)
-            for (int64_t i = 0; i < row; i++) plain[at + i * row_step] = packed[i];
-        else
-            for (int64_t i = 0; i < row; i++) packed[i] = plain[at + i * row_step];
+    for (int64_t done = 0; done < stride; done += row) {
+        for (int64_t i = 0; i < row; i++, packed += bytes) {
+            char *one = plain + (int64_t)bytes * (at + i * row_step);
+            memcpy(unpack ? one : packed, unpack ? packed : one, bytes);
+        }
         for (int axis = n - 2; axis >= 0; axis--) {
             at += step[axis];
             if (++index[axis] < extents[axis]) break;
@@ -124,7 +131,7 @@ static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *ext
 void at_dataset_give(at_dataset *d, int tensor, const float *values) {
     d->given[tensor] = values;
     d->bound[tensor] = 0;
-    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++) {
+    for (int64_t i = 0; i < at_dataset_elements(d, tensor); i++) {
         d->bound[tensor] = fmax(d->bound[tensor], fabs((double)values[i]));
         d->real |= values[i] != floorf(values[i]);
     }
@@ -136,7 +143,7 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries) 
 
 static at_index_range range_of_given(const at_dataset *d, int tensor) {
     at_index_range r = {0};
-    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++)
+    for (int64_t i = 0; i < at_dataset_elements(d, tensor); i++)
         if (d->indices[tensor][i] > r.hi) r.hi = d->indices[tensor][i];
     return r;
 }
@@ -146,7 +153,7 @@ static at_status find_entries(at_dataset *d, at_error *err) {
     at_arena *a = at_arena_new();
     at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, d->stop, err);
     for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
-        if (d->compute->tensors[t].is_int) {
+        if (d->compute->tensors[t].role == AT_ROLE_INDEX) {
             if (d->indices[t]) d->entries[t] = range_of_given(d, t);
             d->bound[t] = (double)d->entries[t].hi;
         }
@@ -181,9 +188,11 @@ at_status at_dataset_expect(at_dataset *d, at_error *err) {
 }
 
 void at_dataset_lay_given(at_dataset *d, int t) {
-    uint32_t *to = at_store_at(d->store, d->offset[t]), *from = (uint32_t *)(uintptr_t)d->given[t];
+    const at_tensor *tensor = &d->compute->tensors[t];
+    char *to = at_store_at(d->store, d->offset[t]), *from = (char *)(uintptr_t)d->given[t];
     if (d->layouts[t] && d->size_bytes[t])
-        permute(to, from, d->compute->tensors[t].num_axes, d->extents[t], d->layouts[t], false);
+        permute(to, from, (size_t)at_type_bytes(tensor->type), tensor->num_axes, d->extents[t],
+                d->layouts[t], false);
     else memcpy(to, from, (size_t)d->size_bytes[t]);
 }
 
@@ -203,22 +212,24 @@ const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
-        if (!d->layouts[t] || elements(tensor, extents[t]) * 4 != d->size_bytes[t])
+        if (!d->layouts[t] || elements(tensor, extents[t]) != at_dataset_elements(d, t))
             return tensor->name;
     }
     return NULL;
 }
 
 /* Lays one tensor of the store out anew. */
-static bool reshape(at_dataset *d, int t, int64_t offset, void **plain, const int64_t *extents) {
-    int n = d->compute->tensors[t].num_axes;
-    uint32_t *packed = at_store_at(d->store, offset);
+static bool reshape(at_dataset *d, int t, int64_t offset, at_type type, void **plain,
+                    const int64_t *extents) {
+    const int n = d->compute->tensors[t].num_axes;
+    const size_t bytes = (size_t)at_type_bytes(type);
+    char *packed = at_store_at(d->store, offset);
     if (!d->size_bytes[t]) return true;
     if (!*plain) {
-        if (!(*plain = malloc((size_t)d->size_bytes[t]))) return false;
-        permute(packed, *plain, n, d->extents[t], d->layouts[t], true);
+        if (!(*plain = malloc((size_t)at_dataset_elements(d, t) * bytes))) return false;
+        permute(packed, *plain, bytes, n, d->extents[t], d->layouts[t], true);
     }
-    permute(packed, *plain, n, extents, d->layouts[t], false);
+    permute(packed, *plain, bytes, n, extents, d->layouts[t], false);
     return true;
 }
 
@@ -227,10 +238,12 @@ at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
         int64_t expected = d->expected[t];
-        if (!reshape(d, t, d->offset[t], &d->plain[t], extents[t]) ||
-            (tensor->is_output && !reshape(d, t, expected, &d->plain_expected[t], extents[t])) ||
+        const int64_t limits = expected + at_limits_at(d->size_bytes[t]);
+        if (!reshape(d, t, d->offset[t], tensor->type, &d->plain[t], extents[t]) ||
+            (tensor->is_output &&
+             !reshape(d, t, expected, tensor->type, &d->plain_expected[t], extents[t])) ||
             (tensor->is_output && !d->is_exact &&
-             !reshape(d, t, expected + d->size_bytes[t], &d->plain_limits[t], extents[t])))
+             !reshape(d, t, limits, AT_F32, &d->plain_limits[t], extents[t])))
             return at_fail(err, AT_E_USAGE, "%s: no memory for another layout", tensor->name);
         memcpy(d->extents[t], extents[t], sizeof *extents[t] * (size_t)tensor->num_axes);
         d->version++;

@@ -49,6 +49,9 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
 void at_dataset_free(at_dataset *d);
 /* Of inputs, outputs and expected outputs, in the store. */
 int64_t at_dataset_bytes(const at_dataset *d);
+static inline int64_t at_dataset_elements(const at_dataset *d, int tensor) { /* kept in the store */
+    return d->size_bytes[tensor] / at_type_bytes(d->compute->tensors[tensor].type);
+}
 /* Share of zeros in the expected values of the output that has most; and of zeros and what is not
  * finite together. Being equal to either proves little. */
 double at_dataset_zeros(const at_dataset *d);

@@ -69,7 +69,7 @@ static void fill_pattern(at_dataset *d) {
 static void fill_indices(at_dataset *d, int t, at_rng *rng) {
     int32_t *to = at_store_at(d->store, d->offset[t]);
     if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
-    else fill_entries(d, t, to, d->size_bytes[t] / 4, rng);
+    else fill_entries(d, t, to, at_dataset_elements(d, t), rng);
 }
 
 bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
@@ -78,11 +78,12 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
     for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         at_rng rng;
-        if (tensor->role == AT_ROLE_STAGE || (tensor->is_int && d->pattern)) continue;
+        if (tensor->role == AT_ROLE_STAGE || (tensor->role == AT_ROLE_INDEX && d->pattern))
+            continue;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
-        if (tensor->is_int) fill_indices(d, t, &rng);
+        if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
-        else fill_normal(d, at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
+        else fill_normal(d, at_store_at(d->store, d->offset[t]), at_dataset_elements(d, t), &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
     fill_pattern(d);
@@ -97,12 +98,12 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
     d->version++;
     for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
-        if (tensor->role == AT_ROLE_STAGE || (tensor->is_int && p)) continue;
+        if (tensor->role == AT_ROLE_STAGE || (tensor->role == AT_ROLE_INDEX && p)) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
-        int64_t n = d->size_bytes[t] / 4;
-        if (tensor->is_int) fill_indices(d, t, &rng);
+        int64_t n = at_dataset_elements(d, t);
+        if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else {
@@ -145,7 +146,7 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
     d->has_specials = true;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        int64_t n = d->size_bytes[t] / 4;
+        int64_t n = at_dataset_elements(d, t);
         if (x->role != AT_ROLE_INPUT || d->given[t] || n < LEAST) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
@@ -158,11 +159,11 @@ void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed) {
     if (d->is_exact || !at_compute_is_transform(d->compute)) return;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        if (x->role != AT_ROLE_INPUT || x->is_int || d->given[t] || x->num_axes < 2) continue;
+        if (x->role != AT_ROLE_INPUT || d->given[t] || x->num_axes < 2) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
-        int64_t row = d->extents[t][x->num_axes - 1], n = d->size_bytes[t] / 4;
+        int64_t row = d->extents[t][x->num_axes - 1], n = at_dataset_elements(d, t);
         for (int64_t i = 0, rows = 0; i < n && goes_on(d, rows); i += row, rows++) {
             int64_t kept = (int64_t)at_rng_below(&rng, (uint64_t)row);
             for (int64_t k = 0; k < row; k++)

@@ -143,7 +143,7 @@ static double element(const at_sample *s, int t, int64_t offset) {
 static int64_t entry(const at_sample *s, int t, int64_t offset) {
     const at_dataset *d = ((const look *)s)->d;
     const at_index_range *r = &d->entries[t];
-    const int64_t last = d->size_bytes[t] / 4 - 1;
+    const int64_t last = at_dataset_elements(d, t) - 1;
     if (d->pattern && t == d->bsr.indptr) return d->pattern->indptr[offset];
     if (d->pattern) return d->pattern->indices[offset];
     if (d->indices[t]) return d->indices[t][offset];
@@ -172,7 +172,7 @@ static double share_beyond(at_arena *a, const at_dataset *d, const at_expr *call
 static void mark_sources(const at_dataset *d, const at_expr *e, bool *marked) {
     if (e->op == AT_X_INDEX) {
         const at_tensor *t = &d->compute->tensors[e->ref];
-        if (marked[e->ref] || t->is_int || d->given[e->ref]) return;
+        if (marked[e->ref] || t->role == AT_ROLE_INDEX || d->given[e->ref]) return;
         marked[e->ref] = t->role != AT_ROLE_INPUT || !at_dataset_is_high(d);
         if (t->role == AT_ROLE_STAGE) mark_sources(d, t->body, marked);
         return;

@@ -44,10 +44,10 @@ static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, i
             if (!at_dataset_keeps(tensor) || tensor->is_output != (part != INPUTS)) continue;
             bufs[*n] = (at_buf){.name = tensor->name,
                                 .role = part == INPUTS ? AT_BUF_IN : AT_BUF_OUT,
-                                .is_int = tensor->is_int,
+                                .type = tensor->type,
                                 .offset = part == INPUTS ? d->offset[t] : d->expected[t],
                                 .size_bytes = d->size_bytes[t]};
-            if (part == LIMITS) bufs[*n].offset += d->size_bytes[t];
+            if (part == LIMITS) bufs[*n].offset += at_limits_at(d->size_bytes[t]);
             if (part == OUTPUTS && sums) bufs[*n] = *sums;
             (*n)++;
         }
@@ -160,8 +160,9 @@ static at_status check_finite(const at_session *s, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!tensor->is_output || d->is_exact || d->has_specials) continue;
-        const float *x = at_store_at(d->store, d->expected[t]), *limit = x + d->size_bytes[t] / 4;
-        int64_t n = d->size_bytes[t] / 4, count = 0, first = 0;
+        const float *x = at_store_at(d->store, d->expected[t]),
+                    *limit = x + at_dataset_elements(d, t);
+        int64_t n = at_dataset_elements(d, t), count = 0, first = 0;
         const bool grows = at_compute_has_recurrence(d->compute);
         if (grows) warn_of_limits(s, tensor, x, limit, n);
         for (int64_t i = n - 1; i >= 0; i--)
@@ -225,7 +226,7 @@ static at_status run_projected(at_session *s, const at_projection *p, at_buf *su
     at_dataset *d = &s->data;
     at_text source = {0};
     int64_t workspace_bytes;
-    *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .is_int = true};
+    *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .type = AT_S32};
     sums->size_bytes = 8 * at_projection_sums(p, d->compute, d->extents);
     AT_TRY(at_store_reserve(d->store, sums->name, sums->size_bytes, &sums->offset, err));
     at_status status = at_compute_projected_c(s->scratch, d->compute, d->values, p, s->options.seed,
@@ -300,7 +301,8 @@ static at_status check_reads(const at_session *s, at_error *err) {
     const at_dataset *d = &s->data;
     at_data *data = AT_NEW_ARRAY(s->scratch, at_data, d->compute->num_tensors);
     for (int t = 0; t < d->compute->num_tensors; t++)
-        if (d->compute->tensors[t].is_int) data[t].i = at_store_at(d->store, d->offset[t]);
+        if (d->compute->tensors[t].role == AT_ROLE_INDEX)
+            data[t].i = at_store_at(d->store, d->offset[t]);
     return at_compute_check_reads(d->compute, d->values, data, s->options.stop, err);
 }
 

@@ -6,9 +6,9 @@ static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
         [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
     at_buf b = {.name = p->name,
                 .role = roles[p->role],
-                .is_int = p->is_int,
+                .type = p->type,
                 .offset = -1,
-                .size_bytes = p->elements * 4};
+                .size_bytes = p->elements * at_type_bytes(p->type)};
     if (b.role == AT_BUF_PACKED) return b;
     b.offset = where->at[tensor];
     if (where->other_at)

@@ -5,7 +5,7 @@
 #include <math.h>
 
 static bool reads_list(const at_compute *c, const at_expr *e) {
-    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
+    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX;
     for (int i = 0; i < e->nargs && !any; i++) any = reads_list(c, e->arg[i]);
     return any;
 }
@@ -81,9 +81,11 @@ void at_session_count_work(at_session *s) {
         at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
         return;
     for (int t = 0; t < c->num_tensors; t++) {
-        double bytes = 4;
+        double bytes = (double)at_type_bytes(c->tensors[t].type);
         for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
-        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += 4 * elements_read(c, extents, t);
+        if (c->tensors[t].role != AT_ROLE_STAGE)
+            s->read_bytes +=
+                (double)at_type_bytes(c->tensors[t].type) * elements_read(c, extents, t);
         else if (c->tensors[t].is_output) s->written_bytes += bytes;
     }
     s->in_bytes = true;

@@ -103,7 +103,8 @@ static at_status time_kernel(prober *p, const char *compute, const char *tree, c
         void *buf[AT_MAX_BUFS] = {0}, *workspace = room(k->workspace_bytes);
         at_kernel_fn *entry;
         memcpy(&entry, &found[0], sizeof entry);
-        for (int i = 0; i < k->num_params; i++) buf[i] = room(k->params[i].elements * 4);
+        for (int i = 0; i < k->num_params; i++)
+            buf[i] = room(k->params[i].elements * at_type_bytes(k->params[i].type));
         *ns = least_so_far(p, least_ns(entry, buf, workspace));
         for (int i = 0; i < k->num_params; i++) free(buf[i]);
         free(workspace);

@@ -85,12 +85,13 @@ static at_status read_one(reader *r, const char *text) {
     int64_t n;
     AT_TRY(find_tensor(r, text, &path, &t));
     const at_tensor *x = &r->c->tensors[t];
-    at_status s = x->is_int ? at_input_integers(r->arena, path, &in, &entries, r->err)
-                            : at_input_read(r->arena, path, &in, r->err);
+    at_status s = x->role == AT_ROLE_INDEX
+                      ? at_input_integers(r->arena, path, &in, &entries, r->err)
+                      : at_input_read(r->arena, path, &in, r->err);
     if (s != AT_OK) return at_fail_at(r->err, "--array ");
     AT_TRY(check_shape(r, text, t, &in, &n));
     at_hash_add_str(&r->hash, x->name);
-    if (x->is_int) return take_indices(r, text, t, entries, n);
+    if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);
     take_values(r, t, in.values, n);
     return AT_OK;
 }
@@ -100,7 +101,7 @@ static at_status check_indices(const reader *r, const int64_t *values) {
     const char *given = NULL, *open = NULL;
     at_data *data = AT_NEW_ARRAY(r->arena, at_data, r->c->num_tensors);
     for (int t = 0; t < r->c->num_tensors; t++) {
-        if (!r->c->tensors[t].is_int) continue;
+        if (r->c->tensors[t].role != AT_ROLE_INDEX) continue;
         if (r->indices[t]) given = r->c->tensors[t].name;
         else open = r->c->tensors[t].name;
         data[t].i = (int32_t *)(uintptr_t)r->indices[t];

@@ -10,7 +10,7 @@ maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_tr
                     .num_slots = num_slots,
                     .num_trips = num_trips};
     m.t.slot_name = AT_NEW_ARRAY(a, const char *, num_slots + 1);
-    m.t.slot_is_list = AT_NEW_ARRAY(a, bool, num_slots + 1);
+    m.t.slot_type = AT_NEW_ARRAY(a, at_type, num_slots + 1);
     m.t.slot_written = AT_NEW_ARRAY(a, bool, num_slots + 1);
     for (int s = 0; s <= num_slots; s++) m.t.slot_name[s] = "x", m.t.slot_written[s] = true;
     return m;
@@ -27,7 +27,7 @@ void add_list(maker *m) {
     int list = m->t.num_slots - 2;
     m->t.num_slots--;
     m->t.num_pointers = 1;
-    m->t.slot_is_list[list] = true;
+    m->t.slot_type[list] = AT_S32;
     m->t.slot_written[list] = m->t.slot_written[list + 1] = false;
 }
 

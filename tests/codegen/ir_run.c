@@ -117,7 +117,7 @@ static void run_statement(runner *r, const at_ir *n) {
     if (!inside(r, n->stmt.tensor, at, 1)) return;
     if (n->stmt.integer) {
         int64_t x = value_of(r, n->stmt.integer);
-        if (r->l->tensors[n->stmt.tensor].is_int)
+        if (r->l->tensors[n->stmt.tensor].type == AT_S32)
             ((int32_t *)base(r, n->stmt.tensor))[at] = (int32_t)x;
         else ((float *)base(r, n->stmt.tensor))[at] = (float)x;
         return;

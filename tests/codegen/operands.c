@@ -42,7 +42,7 @@ void operands_open(operands *o, const built *b, const at_param *params, int num_
         o->buf[i] = o->mem[i].data;
         if (params[i].role != AT_PARAM_IN) continue;
         const at_data *d = &b->data[params[i].tensor];
-        memcpy(o->mem[i].data, params[i].is_int ? (void *)d->i : (void *)d->f, bytes);
+        memcpy(o->mem[i].data, params[i].type == AT_S32 ? (void *)d->i : (void *)d->f, bytes);
         protect(&o->mem[i]);
     }
     guarded_open(&o->workspace, (size_t)(shared_bytes + THREADS * thread_bytes),

@@ -106,7 +106,7 @@ static at_status fill(built *b, const random_program *p, const at_index_range *e
         const at_tensor *x = &b->compute->tensors[t];
         int64_t n = build_elements(b, t), limit = 1;
         if (x->role == AT_ROLE_STAGE) continue;
-        if (!x->is_int) {
+        if (x->role != AT_ROLE_INDEX) {
             b->data[t].f = AT_NEW_ARRAY(b->arena, float, n + 1);
             for (int64_t i = 0; i < n; i++) {
                 int64_t v = (int64_t)at_rng_below(&rng, (uint64_t)(2 * b->range + 1)) - b->range;
@@ -188,7 +188,9 @@ use build_open(built *b, const random_program *p) {
         at_compute_index_ranges(b->arena, b->compute, b->values, entries, NULL, &b->err) != AT_OK)
         return USE_REFUSED;
     for (int t = 0; t < num; t++)
-        given[t] = b->compute->tensors[t].is_int && !p->num_indices ? (double)entries[t].hi : -1;
+        given[t] = b->compute->tensors[t].role == AT_ROLE_INDEX && !p->num_indices
+                       ? (double)entries[t].hi
+                       : -1;
     /* Fractions are halves and quarters: a few more bits. */
     double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
     double ratio; /* functions at the end have no grain, and are the same in every way to run it */

@@ -189,7 +189,7 @@ static void compare_call(const at_tile *t, const void *code, const long *trips, 
         for (int64_t i = 0; any && i < of[s].hi - of[s].lo; i++) {
             float number = (float)((i * 7 + s * 3) % 11 - 5);
             int32_t entry = list_entry(of[s].lo + i);
-            if (t->slot_is_list[s]) memcpy(&number, &entry, sizeof number);
+            if (t->slot_type[s] == AT_S32) memcpy(&number, &entry, sizeof number);
             memcpy(&mine[s].data[i], &number, sizeof number);
             memcpy(&theirs[s].data[i], &number, sizeof number);
         }
@@ -423,7 +423,7 @@ static void more_pointers_than_registers(at_arena *a, const at_target *target) {
         m.t.num_slots -= 4;
         m.t.num_pointers = 4;
         m.t.num_spilled = 3;
-        m.t.slot_is_list[list] = true;
+        m.t.slot_type[list] = AT_S32;
         add_op(&m, AT_T_CONST)->dst = 3;
         add_loop(&m, 2, 3);
         add_loop(&m, 2, -1);

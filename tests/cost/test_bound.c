@@ -206,7 +206,7 @@ static bool check_program(const random_program *p, touch *touches) {
     }
     const int32_t **index = AT_NEW_ARRAY(b.arena, const int32_t *, b.compute->num_tensors);
     for (int t = 0; t < b.compute->num_tensors; t++)
-        if (b.compute->tensors[t].is_int) index[t] = b.data[t].i;
+        if (b.compute->tensors[t].role == AT_ROLE_INDEX) index[t] = b.data[t].i;
     at_machine m = {.core = at_core_find("znver4"), .threads = 1, .index = index};
     m.l1d_bytes = cache_bytes[0];
     m.l2_bytes = cache_bytes[1] - cache_bytes[0];

@@ -116,7 +116,7 @@ static double share_beyond(at_arena *a, const char *name, double limit) {
     int found = at_compute_find(c, name);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
-        if (c->tensors[t].is_int) data[t].i = at_store_at(d.store, d.offset[t]);
+        if (c->tensors[t].role == AT_ROLE_INDEX) data[t].i = at_store_at(d.store, d.offset[t]);
         else data[t].f = at_store_at(d.store, d.offset[t]);
     }
     if (at_compute_interpret(a, c, d.values, data, &err) != AT_OK) fail_msg("%s", err.text);

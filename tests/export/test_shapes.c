@@ -73,8 +73,9 @@ static void add_check(at_arena *a, at_text *out, int n, at_task *task) {
             at_text_addf(out,
                          "    static %s b%d[%lld], w%d[%lld];\n    (void)w%d;\n"
                          "    if (elements[%d] != %lld) return -2;\n",
-                         tensor->is_int ? "int" : "float", buf, (long long)size[buf] + 1, buf,
-                         (long long)size[buf] + 1, buf, buf, (long long)size[buf]);
+                         tensor->role == AT_ROLE_INDEX ? "int" : "float", buf,
+                         (long long)size[buf] + 1, buf, (long long)size[buf] + 1, buf, buf,
+                         (long long)size[buf]);
             const char *value = "(float)(i * 7 % 11 - 5)";
             if (t == bsr.indices) value = at_format(a, "i %% %lld", (long long)bsr.columns);
             if (t == bsr.indptr)

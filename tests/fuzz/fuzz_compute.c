@@ -43,8 +43,8 @@ static void interpret(at_arena *a, const at_compute *c, int64_t *const *extents)
         int64_t n = 1;
         for (int i = 0; i < c->tensors[t].num_axes; i++) n *= extents[t][i];
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
-        data[t].f = c->tensors[t].is_int ? NULL : AT_NEW_ARRAY(a, float, n);
-        data[t].i = c->tensors[t].is_int ? AT_NEW_ARRAY(a, int32_t, n) : NULL;
+        data[t].f = c->tensors[t].role == AT_ROLE_INDEX ? NULL : AT_NEW_ARRAY(a, float, n);
+        data[t].i = c->tensors[t].role == AT_ROLE_INDEX ? AT_NEW_ARRAY(a, int32_t, n) : NULL;
         for (int64_t i = 0; i < n && data[t].i; i++) data[t].i[i] = (int32_t)i;
     }
     /* What is accepted is not read outside; conditions over values are not looked at. */

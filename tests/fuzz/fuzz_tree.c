@@ -59,7 +59,7 @@ static void fill(at_arena *a, setting *s) {
     for (int t = 0; t < c->num_tensors; t++) {
         int64_t n = count_elements(&c->tensors[t], extents[t]);
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
-        if (c->tensors[t].is_int) {
+        if (c->tensors[t].role == AT_ROLE_INDEX) {
             const int32_t *from = strcmp(c->tensors[t].name, "indptr") ? indices : indptr;
             s->data[t].i = at_copy(a, from, sizeof *from * (size_t)n);
             continue;

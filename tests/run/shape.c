@@ -53,7 +53,7 @@ static void interpret(shape *s, at_arena *a, const at_program *p) {
     at_error err = {0};
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_int) data[t].i = at_store_at(s->store, s->offset[t]);
+        if (c->tensors[t].role == AT_ROLE_INDEX) data[t].i = at_store_at(s->store, s->offset[t]);
         else if (c->tensors[t].role != AT_ROLE_STAGE)
             data[t].f = at_store_at(s->store, s->offset[t]);
     if (at_compute_interpret(a, c, p->values, data, &err) != AT_OK) fail_msg("%s", err.text);
@@ -87,7 +87,7 @@ static void run_reference(shape *s, at_arena *a, const at_program *p) {
             int64_t size = count_elements(c, t, p->extents) * 4;
             bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
                                             .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
-                                            .is_int = tensor->is_int,
+                                            .type = tensor->type,
                                             .offset = outputs ? s->expected[t] : s->offset[t],
                                             .size_bytes = size};
             if (outputs == 2) bufs[job.num_bufs - 1].offset += size;
@@ -132,7 +132,7 @@ void shape_refill(shape *s, const at_program *p) {
         size_t bytes = sizeof **s->extents * (size_t)c->tensors[t].num_axes;
         if (!s->extents[t]) s->extents[t] = at_alloc(s->arena, bytes);
         memcpy(s->extents[t], p->extents[t], bytes);
-        if (c->tensors[t].role == AT_ROLE_STAGE || c->tensors[t].is_int) continue;
+        if (c->tensors[t].role == AT_ROLE_STAGE || c->tensors[t].role == AT_ROLE_INDEX) continue;
         at_rng rng;
         at_rng_seed(&rng, s->seed, (uint64_t)t);
         float *to = at_store_at(s->store, s->offset[t]);

@@ -69,12 +69,12 @@ static const uint64_t *run_projected(shape *s, at_arena *a, const at_program *p,
         for (int i = 0; i < x->num_axes; i++) size *= p->extents[t][i];
         bufs[job.num_bufs++] = (at_buf){.name = x->name,
                                         .role = AT_BUF_IN,
-                                        .is_int = x->is_int,
+                                        .type = x->type,
                                         .offset = s->offset[t],
                                         .size_bytes = size};
     }
     bufs[job.num_bufs++] =
-        (at_buf){"sums", AT_BUF_OUT, .is_int = true, .offset = sums, .size_bytes = 8 * num_sums};
+        (at_buf){"sums", AT_BUF_OUT, .type = AT_S32, .offset = sums, .size_bytes = 8 * num_sums};
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (out.end) fail_msg("projected: %s", out.error);
     at_text_free(&source);

@@ -147,7 +147,7 @@ static void parallel(void **state) {
 static void integers(void **state) {
     rig *r = *state;
     at_buf saved = r->bufs[2];
-    r->bufs[2].is_int = true;
+    r->bufs[2].type = AT_S32;
     int32_t *expected = (int32_t *)(void *)r->expected;
     float floats[RIG_N];
     memcpy(floats, r->expected, sizeof floats);

@@ -180,7 +180,7 @@ static void job_round_trip(void **state) {
     assert_null(got.object);
     assert_string_equal(got.bufs[1].name, "out");
     assert_int_equal(got.bufs[1].offset, 256);
-    assert_true(got.bufs[0].is_int);
+    assert_true(got.bufs[0].type == AT_S32);
     assert_int_equal(got.expected_offset[0], 320);
     assert_string_equal(got.blobs[0].symbol, "tile");
     assert_memory_equal(got.blobs[0].bytes, bytes, 3);

@@ -247,7 +247,7 @@ void fixture_fill(fixture *f, uint64_t seed) {
         const at_tensor *x = &c->tensors[t];
         int64_t n = elements(x, extents[t]);
         if (x->role == AT_ROLE_STAGE) continue;
-        if (x->is_int) {
+        if (x->role == AT_ROLE_INDEX) {
             f->data[t].i = AT_NEW_ARRAY(f->arena, int32_t, n);
             fill_index(f, x, f->data[t].i, n, &rng);
         } else {

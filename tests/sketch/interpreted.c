@@ -25,7 +25,7 @@ static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *exten
         if (x->role == AT_ROLE_STAGE) continue;
         at_rng rng;
         at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
-        if (x->is_int) {
+        if (x->role == AT_ROLE_INDEX) {
             d[t].i = AT_NEW_ARRAY(a, int32_t, n);
             at_index_fill(&ranges[at_compute_find(whole, x->name)], n, &rng, d[t].i);
             continue;

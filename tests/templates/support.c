@@ -90,7 +90,7 @@ static void fill_inputs(at_arena *a, const at_compute *c, int64_t *const *extent
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
         y[t] = x[t];
-        if (c->tensors[t].is_int) continue;
+        if (c->tensors[t].role == AT_ROLE_INDEX) continue;
         int64_t n = num_elements(c, t, extents);
         x[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++)

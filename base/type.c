@@ -1,0 +1,27 @@
+/* base/type.c: see type.def. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static const at_type_facts types[AT_TYPE_COUNT] = {
+#define AT_TYPE(id, name, bytes, is_int, least, most, c) {name, bytes, is_int, least, most, c},
+#include "base/type.def"
+#undef AT_TYPE
+};
+
+const at_type_facts *at_type_of(at_type t) { return &types[t]; }
+
+double at_type_value(at_type t, const void *elements, int64_t i) {
+    const char *at = (const char *)elements + types[t].bytes * i;
+    uint32_t bits = 0;
+    float x;
+    memcpy(&bits, at, (size_t)types[t].bytes);
+    switch (t) {
+    case AT_S32: return (int32_t)bits;
+    case AT_S16: return (int16_t)bits;
+    case AT_S8: return (int8_t)bits;
+    case AT_U8: return bits;
+    default: memcpy(&x, &bits, sizeof x); return (double)x;
+    }
+}
