@@ -129,6 +129,8 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     add_states(&out, t);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);
     at_text_addf(&out, "best of %lld trial%s", (long long)t->tally.done, at_plural(t->tally.done));
+    if (!strcmp(best->record->extra.part, at_part_anchor))
+        at_text_add(&out, " and the default configuration, which they are timed against");
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
     if (at_tally_failed(&t->tally)) {

@@ -14,6 +14,7 @@ const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {[AT_SAMPLES_NONE] = 
                                                             [AT_SAMPLES_AT_LEAST] = "at_least"};
 
 const char *const at_pruned_text = "pruned";
+const char *const at_part_anchor = "anchor";
 static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};
 static const char *const caches[AT_CACHE_COUNT] = {"hot", "cold"};
 

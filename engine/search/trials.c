@@ -173,6 +173,30 @@ static double best_s(const at_tuning *t) {
     return best ? at_record_mean(best) : 0;
 }
 
+static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err);
+
+/* The default configuration, which trials are timed against, was measured, and counts as a result.
+ * Unless a tuner has proposed it, it is a record that counts as no trial. */
+static at_status try_anchor(at_tuning *t, int64_t proposed, at_error *err) {
+    const at_anchors *a = &t->s.anchors;
+    if (!t->log || !a->kernel || a->links) return AT_OK;
+    const int64_t index = a->kernel->config.index;
+    if (index < 0 || index == proposed || at_known_by_index(t->known, index)) return AT_OK;
+    trial x = {.arena = at_arena_new(), .index = index};
+    at_status status = make(t, &x, &(before){0}, err);
+    x.result.extra.part = at_part_anchor;
+    if (status == AT_OK && !x.passed_over) status = try_one(t, &x, NULL, err);
+    t->of_anchor = x.answer;
+    at_arena_free(x.arena);
+    return status;
+}
+
+static at_status ready_anchor(at_tuning *t, const trial *x, at_error *err) {
+    if (t->s.anchors.is_ready) return AT_OK;
+    AT_TRY(at_anchor_ready(&t->s, t->known, t->log, err));
+    return try_anchor(t, x->index, err);
+}
+
 /* Measures a candidate, and makes the next one meanwhile if that is wanted: what the tuner
  * proposes, or, where there is none, what next says. */
 static at_status measure(at_tuning *t, trial *x, double best_s, trial *next, at_error *err) {
@@ -182,7 +206,7 @@ static at_status measure(at_tuning *t, trial *x, double best_s, trial *next, at_
     AT_TRY(at_accuracy_measure(s, x->arena, &x->candidate, &x->result, err));
     if (!at_accuracy_require(s, x->arena, &x->result)) return AT_OK;
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
-    AT_TRY(at_anchor_ready(s, t->known, t->log, err));
+    AT_TRY(ready_anchor(t, x, err));
     at_anchor_ask(s, t->known, x->index, &x->candidate.job);
     AT_TRY(at_candidate_begin(s, &x->candidate, best_s, err));
     at_status ahead = !next      ? AT_OK
@@ -359,7 +383,8 @@ static at_status search(at_tuning *t, int64_t until, line *l, at_error *err) {
         }
         if (!answered) AT_TRY(try_one(t, x, next, err));
         if (!answered && next && next->proposed) l->num++;
-        if (at_trial_learn(t, x->answer, answered)) break;
+        const bool by_log = answered && x->answer != t->of_anchor;
+        if (at_trial_learn(t, x->answer, by_log)) break;
         leave(l);
     }
     return AT_OK;

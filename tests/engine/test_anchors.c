@@ -96,6 +96,38 @@ static void check(const result *r) {
     assert_true(timed > 0);
 }
 
+static int count_trials(const result *r) {
+    int n = 0;
+    for (int i = 0; i < r->records.len; i++)
+        n += strcmp(r->records.data[i].extra.part, at_part_anchor) != 0;
+    return n;
+}
+
+/* The default configuration is a result, and no trial; where it is proposed it is one record. */
+static void the_first_is_a_result(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *log = path(a, "result");
+    at_engine_options o = {.tuner = "grid", .trials = 1};
+    result r = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    assert_int_equal(r.records.len, 2);
+    const at_record *x = &r.records.data[0];
+    assert_string_equal(x->extra.part, at_part_anchor);
+    assert_string_equal(x->extra.code_hash, r.lines.of.data[0].code_hash);
+    assert_true(x->config.recorded_index == r.lines.of.data[0].index && !x->error_no);
+    assert_true(x->extra.check == AT_CHECK_EXACT && x->extra.pairs.num_ratios >= 2);
+    check(&r);
+
+    o.tuner_options.begin = x->config.recorded_index;
+    o.tuner_options.end = o.tuner_options.begin + 1;
+    result again = tune(a, &o, "dense", "M=64,N=64,K=64", log); /* the log answers */
+    assert_int_equal(again.records.len, 2);
+    result proposed = tune(a, &o, "dense", "M=64,N=64,K=64", path(a, "proposed"));
+    assert_int_equal(proposed.records.len, 1);
+    assert_string_equal(proposed.records.data[0].extra.part, "");
+    at_arena_free(a);
+}
+
 static void default_is_the_first(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -167,7 +199,7 @@ static void resumed(void **state) {
     o.trials = 20;
     result more = tune(a, &o, "dense", "M=64,N=64,K=64", log);
     check(&more);
-    assert_true(more.records.len == 20);
+    assert_true(count_trials(&more) == 20 && count_trials(&r) == few.trials);
     /* no other chain: those that came are linked */
     for (int i = r.lines.of.len; i < more.lines.of.len; i++)
         assert_true(more.lines.of.data[i].links > 0);
@@ -200,7 +232,7 @@ static void a_slow_one_gives_way(void **state) {
     at_engine_options o = {.tuner = "grid", .trials = 1};
     const char *log = path(a, "slow");
     result slow = tune(a, &o, "dense", "M=64,N=64,K=64", path(a, "one"));
-    const at_record *first = &slow.records.data[0];
+    const at_record *first = &slow.records.data[1]; /* behind the default configuration's */
     at_text line = {0}, file = {0};
     at_anchor_line_print(&line, &(at_anchor_line){.task = first->task,
                                                   .args = first->args,
@@ -331,6 +363,7 @@ static void the_first_trial_is_timed(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_is_a_result),
         cmocka_unit_test(default_is_the_first),
         cmocka_unit_test(objective_is_kept),
         cmocka_unit_test(resumed),
