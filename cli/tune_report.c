@@ -137,8 +137,9 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
         at_text_add(&out, "; ");
         at_text_add_failed(&out, &t->tally);
     }
-    if (t->stopped_early)
+    if (t->stopped_early && t->best_trial)
         at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
+    else if (t->stopped_early) at_text_add(&out, "; stopped early, no trial has a time");
     at_text_add(&out, "; log ");
     at_text_add_visible(&out, t->log_path);
     at_text_add(&out, "\n");

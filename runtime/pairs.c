@@ -32,6 +32,7 @@ typedef struct side {
     double late_ns;     /* of its last run */
     double undisturbed; /* ns of a run, of late; 0: not known */
     bool was_absent;    /* the thread, while it ran */
+    double most_ns;     /* that a run of the last block can have taken */
 } side;
 
 typedef struct manner { /* of timing a block */
@@ -54,9 +55,10 @@ static double time_block(side *s, const manner *how, int *failed) {
     at_passed passed = at_absence_end(&watch);
     s->was_absent |= passed.disturbed;
     double run_ns = s->late_ns = (double)passed.ns / s->runs;
+    s->most_ns = fmax((double)(passed.disturbed ? passed.most_ns : passed.ns) / s->runs, 1);
     if (passed.disturbed && s->undisturbed > 0)
         run_ns = fmin((double)passed.least_ns / s->runs, s->undisturbed);
-    else if (passed.disturbed) run_ns = (double)passed.most_ns / s->runs;
+    else if (passed.disturbed) run_ns = s->most_ns;
     return fmax(run_ns, 1);
 }
 
@@ -94,18 +96,22 @@ static at_pair bracket(side *kernel, side *anchor, const manner *how, int *faile
     side block = *anchor;
     block.runs = LONG_BLOCK;
     block.warms = false;
-    double before = time_block(&block, how, failed);
+    double before = time_block(&block, how, failed), most_before = block.most_ns;
     double ns = *failed ? 0 : time_block(kernel, how, failed);
     double after = *failed ? 0 : time_block(&block, how, failed);
     anchor->was_absent = block.was_absent;
-    return (at_pair){.time_s = ns * 1e-9, .anchor_s = (before + after) / 2 * 1e-9};
+    return (at_pair){.time_s = ns * 1e-9,
+                     .anchor_s = (before + after) / 2 * 1e-9,
+                     .anchor_most_s = (most_before + block.most_ns) / 2 * 1e-9};
 }
 
 static at_pair pair(side *kernel, side *anchor, const manner *how, bool kernel_first, int *failed) {
     side *sides[2] = {kernel_first ? kernel : anchor, kernel_first ? anchor : kernel};
     double ns[2] = {0, 0};
     for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], how, failed);
-    return (at_pair){.time_s = ns[!kernel_first] * 1e-9, .anchor_s = ns[kernel_first] * 1e-9};
+    return (at_pair){.time_s = ns[!kernel_first] * 1e-9,
+                     .anchor_s = ns[kernel_first] * 1e-9,
+                     .anchor_most_s = anchor->most_ns * 1e-9};
 }
 
 static double ratio(const at_pair *p) { return p->time_s / p->anchor_s; }

@@ -276,9 +276,11 @@ typedef enum at_job_end {
 
 #define AT_MAX_SAMPLES 64
 #define AT_MAX_PAIRS 600
-/* Seconds per run, of the kernel and of the anchor beside it. */
+/* Seconds per run, of the kernel and of the anchor beside it. Of a pair that somebody disturbed
+ * anchor_s is the shortest that the anchor can have taken, which ratios are to, and anchor_most_s
+ * the longest, which times are made with: neither makes a kernel seem faster than it is. */
 typedef struct at_pair {
-    double time_s, anchor_s;
+    double time_s, anchor_s, anchor_most_s;
     at_state state; /* by what was seen before and after it */
 } at_pair;
 typedef struct at_outcome {

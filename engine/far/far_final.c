@@ -50,7 +50,7 @@ static void take_line(at_tuning *t, at_final *final, const char *line) {
     if (at_json_parse(s->arena, text, strlen(text), &json, NULL) != AT_OK ||
         at_config_from_json(s->arena, s->space, json, &config, NULL) != AT_OK || config.index < 0)
         return;
-    const at_record *r = at_known_by_index(t->known, config.index);
+    const at_record *r = at_known_of_index(t->known, config.index);
     if (!r || l.turns.num_rounds > AT_FINAL_ROUNDS) return;
     at_finalist *f = &final->of[final->count++];
     *f = (at_finalist){.result = r, .turns = l.turns, .candidate.config = config};

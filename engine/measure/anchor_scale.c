@@ -15,7 +15,7 @@ static at_scale scale_of(const at_outcome *o, const at_state *states, const bool
     for (int i = 0; i < o->num_pairs; i++) {
         if (!wanted[states[i]]) continue;
         logs[n] = log(o->pairs[i].time_s / o->pairs[i].anchor_s);
-        times_s[n++] = o->pairs[i].anchor_s;
+        times_s[n++] = o->pairs[i].anchor_most_s;
     }
     *anchor_s = 0;
     if (!n) return (at_scale){0};

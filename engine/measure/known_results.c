@@ -87,6 +87,8 @@ static int *find_slot(const at_known *k, property by, const wanted *w) {
     }
 }
 
+static bool is_no_trial(const at_record *r) { return !strcmp(r->extra.part, at_part_anchor); }
+
 static void insert(at_known *k, property by, int number) {
     table *t = &k->tables[by];
     if (2 * (t->used + 1) >= t->size) {
@@ -100,9 +102,10 @@ static void insert(at_known *k, property by, int number) {
     const at_record *r = k->results.data[number];
     int *slot =
         find_slot(k, by, &(wanted){r->config.index, k->keys.data[number], r->extra.code_hash});
-    if (*slot) return;
+    const bool is_better = by == BY_INDEX && *slot && is_no_trial(k->results.data[*slot - 1]);
+    if (*slot && !is_better) return;
+    t->used += !*slot;
     *slot = number + 1;
-    t->used++;
 }
 
 void at_known_add(at_known *k, const at_record *r, const at_key *key) {
@@ -122,8 +125,13 @@ static const at_record *find(const at_known *k, property by, const wanted *w) {
     return *slot ? k->results.data[*slot - 1] : NULL;
 }
 
-const at_record *at_known_by_index(const at_known *k, int64_t index) {
+const at_record *at_known_of_index(const at_known *k, int64_t index) {
     return find(k, BY_INDEX, &(wanted){.index = index});
+}
+
+const at_record *at_known_by_index(const at_known *k, int64_t index) {
+    const at_record *r = at_known_of_index(k, index);
+    return r && is_no_trial(r) ? NULL : r;
 }
 
 const at_record *at_known_by_key(const at_known *k, at_key key) {

@@ -14,7 +14,8 @@ at_known *at_known_new(at_arena *a); /* lives in a, as do the results */
  * lowered says so each time. */
 void at_known_add(at_known *k, const at_record *r, const at_key *key);
 /* NULL: not known. */
-const at_record *at_known_by_index(const at_known *k, int64_t index);
+const at_record *at_known_by_index(const at_known *k, int64_t index); /* of a trial */
+const at_record *at_known_of_index(const at_known *k, int64_t index); /* of the anchor, too */
 const at_record *at_known_by_key(const at_known *k, at_key key);
 const at_record *at_known_by_code(const at_known *k, const char *hash);
 const at_record *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */

@@ -241,7 +241,7 @@ static double median_anchor_s(const at_outcome *o, const char *states, at_state 
     double times_s[AT_MAX_PAIRS];
     int n = 0;
     for (int i = 0; i < o->num_pairs; i++)
-        if (states[i] == at_state_letter(state)) times_s[n++] = o->pairs[i].anchor_s;
+        if (states[i] == at_state_letter(state)) times_s[n++] = o->pairs[i].anchor_most_s;
     at_sort_doubles(times_s, n);
     return n ? at_sorted_median(times_s, n) : 0;
 }
@@ -251,7 +251,7 @@ static double median_anchor_s(const at_outcome *o, const char *states, at_state 
 static double scale_s(const at_anchors *anchor, const at_outcome *o) {
     double times_s[AT_MAX_PAIRS];
     if (anchor->of_first > 0) return anchor->of_first * anchor->first_s;
-    for (int i = 0; i < o->num_pairs; i++) times_s[i] = o->pairs[i].anchor_s;
+    for (int i = 0; i < o->num_pairs; i++) times_s[i] = o->pairs[i].anchor_most_s;
     at_sort_doubles(times_s, o->num_pairs);
     return at_sorted_median(times_s, o->num_pairs);
 }

@@ -175,18 +175,25 @@ static double best_s(const at_tuning *t) {
 
 static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err);
 
+static bool is_searched(const at_session *s, int64_t index) {
+    const at_tuner_options *o = &s->options.tuner_options;
+    return index >= o->begin && (!o->end || index < o->end) && at_space_is_valid(s->space, index);
+}
+
 /* The default configuration, which trials are timed against, was measured, and counts as a result.
- * Unless a tuner has proposed it, it is a record that counts as no trial. */
+ * Unless it was proposed first, it has a record that is no trial, and is the same kernel for the
+ * trial that proposes it. */
 static at_status try_anchor(at_tuning *t, int64_t proposed, at_error *err) {
     const at_anchors *a = &t->s.anchors;
     if (!t->log || !a->kernel || a->links) return AT_OK;
     const int64_t index = a->kernel->config.index;
-    if (index < 0 || index == proposed || at_known_by_index(t->known, index)) return AT_OK;
+    if (index == proposed || !is_searched(&t->s, index) ||
+        at_known_by_code(t->known, a->kernel->kernel->code_hash))
+        return AT_OK;
     trial x = {.arena = at_arena_new(), .index = index};
     at_status status = make(t, &x, &(before){0}, err);
     x.result.extra.part = at_part_anchor;
     if (status == AT_OK && !x.passed_over) status = try_one(t, &x, NULL, err);
-    t->of_anchor = x.answer;
     at_arena_free(x.arena);
     return status;
 }
@@ -383,8 +390,7 @@ static at_status search(at_tuning *t, int64_t until, line *l, at_error *err) {
         }
         if (!answered) AT_TRY(try_one(t, x, next, err));
         if (!answered && next && next->proposed) l->num++;
-        const bool by_log = answered && x->answer != t->of_anchor;
-        if (at_trial_learn(t, x->answer, by_log)) break;
+        if (at_trial_learn(t, x->answer, answered)) break;
         leave(l);
     }
     return AT_OK;

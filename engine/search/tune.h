@@ -43,7 +43,6 @@ struct at_tuning {
     at_cost_model *costs; /* NULL: of a tuner that asks for none */
     bool costs_begun;     /* with the speeds of the log, and the tuner with them */
     at_known *known;
-    const at_record *of_anchor; /* of the default configuration, which nobody had proposed; NULL */
     at_state_shift shift;       /* of the trials that the tuner has learned of */
     at_tally tally;
     at_final final;

@@ -177,6 +177,11 @@ int cli_count_lines(const char *text, const char *beginning) {
     return n;
 }
 
+char *cli_trials(const char *log) {
+    cli_run("grep '^{' %s | grep -v '\"part\": \"anchor\"' >.trials", log);
+    return cli_read(".trials");
+}
+
 void cli_wait_for_processes(void) {
     while (cli_processes()) usleep(10000);
 }

@@ -67,5 +67,7 @@ char *cli_read(const char *path);                /* valid until the next call of
 char *cli_source(at_arena *a, const char *path); /* of the project, in a */
 at_arena *cli_arena(void);                       /* reset by the next call of cli_run */
 int cli_count_lines(const char *text, const char *beginning);
+/* The records of a log without that of the anchor, which is no trial. */
+char *cli_trials(const char *log);
 
 #endif

@@ -284,7 +284,7 @@ static void index_range(void **state) {
                    "rm -f range.log; ./autotune " T " --args " ARGS " --tuner %s --range 7-12 "
                    "--log range.log",
                    names[i]);
-        const char *log = cli_read("range.log");
+        const char *log = cli_trials("range.log");
         int sum = 0, n = 0;
         for (const char *at = log; (at = strstr(at, "{\"index\": ")); n++)
             sum += atoi(at += strlen("{\"index\": "));
@@ -312,15 +312,16 @@ static void early_stopping(void **state) {
     (void)state;
     cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 --trials "
                   "1000 --log early.log --stats");
-    const cli_result *r = cli_run("grep -c '^{' early.log");
-    int n = atoi(r->out);
-    assert_in_range(n, 13, 999);
-    r = cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
+    int n = cli_count_lines(cli_trials("early.log"), "{");
+    assert_in_range(n, 12, 999); /* 12: none was better than the default configuration */
+    const cli_result *r = cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
                       "--trials 1000 --log early.log --stats");
     char expected[96];
     snprintf(expected, sizeof expected, "best of %d trials, %d of them from the log", n, n);
     assert_non_null(strstr(r->out, expected));
-    snprintf(expected, sizeof expected, "; stopped early, the best was trial %d; log", n - 12);
+    if (n > 12)
+        snprintf(expected, sizeof expected, "; stopped early, the best was trial %d; log", n - 12);
+    else snprintf(expected, sizeof expected, "; stopped early, no trial has a time; log");
     assert_non_null(strstr(r->out, expected));
     assert_non_null(strstr(r->out, " s: search "));
 }

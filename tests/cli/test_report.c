@@ -53,7 +53,7 @@ static void says(void **state) {
     const char *page = cli_read("r 1.html");
     check_contains(page, "<h1>autotune: a &amp; b.log</h1>");
     check_contains(page, NAME " <small>[1, 7, 7, 8, 16, &quot;float32&quot;]</small>");
-    check_contains(page, "<b>43 trials</b>40 valid, 3 failed");
+    check_contains(page, "<b>44 trials</b>41 valid, 3 failed");
     check_contains(page, "GFLOP/s</b>the winner");
     check_contains(page, "of the FMA peak beside it, ");
     check_contains(page, "tcc, ");

@@ -8,7 +8,7 @@
 /* Small enough that a trial costs a few milliseconds. */
 #define TUNE "./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 "
 
-static int count_records(const char *log) { return cli_count_lines(cli_read(log), "{\"input\""); }
+static int count_trials(const char *log) { return cli_count_lines(cli_trials(log), "{"); }
 
 static void result_members(void **state) {
     (void)state;
@@ -43,7 +43,7 @@ static void result_members(void **state) {
         assert_true(cli_number(r, path) >= 0 &&
                     cli_number(r, path) <= cli_number(r, "seconds.total"));
     }
-    assert_int_equal(count_records("members.log"), 12);
+    assert_int_equal(count_trials("members.log"), 12);
     assert_true(cli_count_lines(cli_read("members.log"), "#final {") >= 1);
     free(tuner);
 }
@@ -53,7 +53,7 @@ static void default_log(void **state) {
     const cli_result *r = cli_expect(0, TUNE "--trials 2");
     assert_non_null(strstr(r->out, "; log conv2d_3x3_gemm.log\n"));
     assert_non_null(strstr(r->out, "\nshare of the peak "));
-    assert_int_equal(count_records("conv2d_3x3_gemm.log"), 2);
+    assert_int_equal(count_trials("conv2d_3x3_gemm.log"), 2);
 }
 
 /* Indices of the records, in order, as text. */
@@ -111,7 +111,7 @@ static void exhausted_space(void **state) {
     cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=1,W=1,CI=1,CO=2 --tuner grid "
                   "--log grid.log --json");
     assert_int_equal(cli_number(cli_json(), "trials"), len);
-    assert_int_equal(count_records("grid.log"), len);
+    assert_int_equal(count_trials("grid.log"), len);
 }
 
 static void torn_log(void **state) {
@@ -119,11 +119,11 @@ static void torn_log(void **state) {
     cli_expect(0, TUNE "--trials 5 --log torn.log");
     assert_int_equal(cli_run("sed -i '/^#/d' torn.log && truncate -s -20 torn.log")->status, 0);
     const cli_result *r = cli_expect(0, TUNE "--trials 6 --log torn.log --json");
-    assert_ptr_equal(strstr(r->err, "autotune: warning: torn.log:5: torn last line; skipped\n"),
+    assert_ptr_equal(strstr(r->err, "autotune: warning: torn.log:6: torn last line; skipped\n"),
                      r->err);
     assert_int_equal(cli_number(cli_json(), "from_log"), 4);
     /* Four whole ones, the torn one with an end, two new ones. */
-    assert_int_equal(count_records("torn.log"), 7);
+    assert_int_equal(count_trials("torn.log"), 7);
 }
 
 /* No compiler that is a process of its own is done in a millisecond. */
@@ -137,7 +137,7 @@ static void nothing_valid(void **state) {
     const at_json *result = cli_json();
     assert_int_equal(cli_member(result, "best")->kind, AT_JSON_NULL);
     assert_int_equal(cli_number(result, "failed.compile-timeout"), 3);
-    assert_int_equal(count_records("failed.log"), 3);
+    assert_int_equal(count_trials("failed.log"), 3);
 }
 
 static void time_limit(void **state) {
@@ -159,10 +159,10 @@ static void interrupted_by(const char *signal_name, const char *log, const char 
     assert_non_null(strstr(r->err, told));
     assert_non_null(strstr(r->err, " trials; the same command goes on\n"));
     assert_int_equal(cli_processes(), 0);
-    int records = count_records(log);
+    int records = count_trials(log);
     cli_expect(0, LONG "--trials 3 --json", log);
     assert_int_equal(cli_number(cli_json(), "from_log"), 3);
-    assert_int_equal(count_records(log), records);
+    assert_int_equal(count_trials(log), records);
 }
 
 static void interrupted(void **state) {
@@ -206,7 +206,7 @@ static void full_disk(void **state) {
     assert_non_null(
         strstr(r->err, "autotune: cannot write disk/full.log: No space left on device\n"));
     assert_non_null(strstr(r->out, "of the FMA peak"));
-    int records = count_records("full.log");
+    int records = count_trials("full.log");
     assert_true(records >= 3);
     cli_expect(0, TUNE "--trials %d --log full.log --json", records);
     assert_int_equal(cli_number(cli_json(), "from_log"), records);
@@ -254,7 +254,7 @@ static void final_ends(void **state) {
                   "--trials 4 --tuner random --number 1 --repeat 1 --compiler gcc --timeout 300s "
                   "--log slow.log --json");
     assert_in_range(cli_number(cli_json(), "best.tied"), 0, 2);
-    assert_int_equal(count_records("slow.log"), 4);
+    assert_int_equal(count_trials("slow.log"), 4);
     assert_in_range(cli_count_lines(cli_read("slow.log"), "#final {"), 1, 3);
 }
 

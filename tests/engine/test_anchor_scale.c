@@ -18,8 +18,8 @@ typedef struct some {
 
 static void add(at_outcome *o, some s) {
     for (int i = 0; i < s.count; i++)
-        o->pairs[o->num_pairs++] =
-            (at_pair){.time_s = 1e-4 * s.ratio, .anchor_s = 1e-4, .state = s.state};
+        o->pairs[o->num_pairs++] = (at_pair){
+            .time_s = 1e-4 * s.ratio, .anchor_s = 1e-4, .anchor_most_s = 1e-4, .state = s.state};
 }
 
 static at_linked linked(at_objective objective, const some *of, int n) {
@@ -72,11 +72,29 @@ static void all_where_none_counts(void **state) {
     assert_int_equal(linked(AT_OBJECTIVE_ALONE, few, 1).by[AT_STATE_ALONE].pairs, 0);
 }
 
+/* Ratios to the shortest time that the anchor can have taken, times of the longest: what somebody
+ * disturbed is never faster than what nobody did. */
+static void disturbed_anchors_are_no_shorter(void **state) {
+    (void)state;
+    static at_session s;
+    static at_outcome o;
+    s = (at_session){.anchors = {.of_first = 1}};
+    add(&o, (some){AT_STATE_ALONE, 9, 1});
+    for (int i = 0; i < 9; i += 2) {
+        o.pairs[i].anchor_s = 0.8e-4;
+        o.pairs[i].anchor_most_s = 2e-4;
+    }
+    at_linked l = at_linked_of(&s, &o);
+    assert_float_equal(l.anchor_s, 2e-4, 1e-12);
+    assert_true(exp(l.link) * l.anchor_s >= 1e-4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixed_ones_say_nothing),
         cmocka_unit_test(each_state_has_its_own),
         cmocka_unit_test(all_where_none_counts),
+        cmocka_unit_test(disturbed_anchors_are_no_shorter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

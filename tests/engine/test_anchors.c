@@ -120,8 +120,12 @@ static void the_first_is_a_result(void **state) {
 
     o.tuner_options.begin = x->config.recorded_index;
     o.tuner_options.end = o.tuner_options.begin + 1;
-    result again = tune(a, &o, "dense", "M=64,N=64,K=64", log); /* the log answers */
-    assert_int_equal(again.records.len, 2);
+    result again = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    assert_int_equal(again.records.len, 3); /* a trial of its own, and the same kernel */
+    assert_true(again.records.data[2].extra.same_as == x->config.recorded_index);
+    assert_string_equal(again.records.data[2].extra.part, "");
+    again = tune(a, &o, "dense", "M=64,N=64,K=64", log); /* the log answers */
+    assert_int_equal(again.records.len, 3);
     result proposed = tune(a, &o, "dense", "M=64,N=64,K=64", path(a, "proposed"));
     assert_int_equal(proposed.records.len, 1);
     assert_string_equal(proposed.records.data[0].extra.part, "");

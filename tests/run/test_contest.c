@@ -28,7 +28,7 @@ int make_up_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     assert_true(job->pairs <= num_pairs && job->to_the_end);
     for (int i = 0; i < num_pairs; i++) {
         at_state s = states[i % STATES];
-        out->pairs[out->num_pairs++] = (at_pair){ratios[s] * 1e-3, 1e-3, s};
+        out->pairs[out->num_pairs++] = (at_pair){ratios[s] * 1e-3, 1e-3, 1e-3, s};
     }
     return 0;
 }

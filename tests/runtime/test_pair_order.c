@@ -299,13 +299,18 @@ static void absences_do_not_count(void **state) {
     time_pairs(&k, &a, ten);
     assert_int_equal(out.num_pairs, 10);
     assert_true(out.disturbed >= 1 && out.disturbed_kept == 10);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 13.0 / 3, 1e-3);
+        assert_float_equal(out.pairs[i].anchor_most_s, 3e-3, 1e-6);
+    }
     away_in = &a;
     time_pairs(&k, &a, ten);
     away_in = NULL;
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 1, 1e-3);
+        /* A time of the anchor is no shorter than what the clock says of it. */
+        assert_float_equal(out.pairs[i].anchor_most_s, 13e-3, 1e-6);
+    }
 }
 
 /* Whatever happens, and whenever the system says so: no pair is faster than the kernel is. */
