@@ -43,7 +43,7 @@ struct at_tuning {
     at_cost_model *costs; /* NULL: of a tuner that asks for none */
     bool costs_begun;     /* with the speeds of the log, and the tuner with them */
     at_known *known;
-    at_state_shift shift;       /* of the trials that the tuner has learned of */
+    at_state_shift shift; /* of the trials that the tuner has learned of */
     at_tally tally;
     at_final final;
     double best_gflops;            /* of the trials done */

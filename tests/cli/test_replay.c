@@ -314,7 +314,8 @@ static void early_stopping(void **state) {
                   "1000 --log early.log --stats");
     int n = cli_count_lines(cli_trials("early.log"), "{");
     assert_in_range(n, 12, 999); /* 12: none was better than the default configuration */
-    const cli_result *r = cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
+    const cli_result *r =
+        cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
                       "--trials 1000 --log early.log --stats");
     char expected[96];
     snprintf(expected, sizeof expected, "best of %d trials, %d of them from the log", n, n);
