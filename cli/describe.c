@@ -16,6 +16,15 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
     at_text_addf(out, " of the %s beside it\n", at_name_of_peak(in_bytes));
 }
 
+void at_text_add_bound(at_text *out, double of_bound) {
+    if (of_bound > 1)
+        at_text_addf(
+            out,
+            "the FMA peak beside it was too low: the kernel's own multiply-adds are %.1f %% "
+            "of it\n",
+            100 * of_bound);
+}
+
 void at_text_add_accuracy(at_text *out, const at_accuracy *x) {
     if (x->is_known)
         at_text_addf(out,

@@ -14,6 +14,8 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
 
 /* "errors over the root mean square of the output: at most 6.3e-06, root mean square 8.3e-07\n";
  * not known: nothing. */
+/* Where that is above 1: the peak beside it was too low. of_bound: as of at_best. */
+void at_text_add_bound(at_text *out, double of_bound);
 void at_text_add_accuracy(at_text *out, const at_accuracy *x);
 
 /* "none meets --max-error 1e-05; the best error reached is 3.6e-05 of ..." */

@@ -125,6 +125,7 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
+    at_text_add_bound(&out, best->of_bound);
     add_tie(&out, &t->final, best, s->in_bytes);
     add_states(&out, t);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);

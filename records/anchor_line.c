@@ -71,6 +71,7 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
         !number_in(v, "first_s", tiny, &out->first_s))
         return false;
     int_in(v, "index", 0, &index);
+    if (!number_in(v, "peak_gflops", tiny, &out->peak_gflops)) out->peak_gflops = 0;
     if (links && (!int_in(v, "linked_to", 0, &linked_to) || !int_in(v, "pairs", 1, &pairs) ||
                   !number_in(v, "link", -1e3, &out->link) ||
                   !number_in(v, "link_error", 0, &out->link_error)))
@@ -133,6 +134,7 @@ void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
     if (l->links) add_number(out, "of_first_error", l->of_first_error);
     add_text(out, "first", l->first);
     add_number(out, "first_s", l->first_s);
+    if (l->peak_gflops > 0) add_number(out, "peak_gflops", l->peak_gflops);
     add_text(out, "state", at_state_name(l->state));
     add_scales(out, l->by);
     if (l->second_code && *l->second_code) {

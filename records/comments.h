@@ -49,6 +49,7 @@ typedef struct at_anchor_line {
     double of_first_error;       /* and how unsure these are: link_error, of all of them together */
     const char *first;           /* code hash of that one */
     double first_s;              /* time of that one: what records' ratios are made times with */
+    double peak_gflops;          /* FMA peak of the core then; 0: not known */
     at_state state;              /* in which that and the link were measured; UNKNOWN: in any */
     at_scale by[AT_STATE_COUNT]; /* of each state by itself; of its pairs, link, ... as above */
     const char

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/measure/anchors.h"
+#include "engine/measure/machine.h"
 #include "engine/measure/states.h"
 
 static const double peak_age_s = 0.15; /* measuring it takes 8 ms, a twentieth of the time then */
@@ -372,6 +373,31 @@ static void put_former_winner(const at_known *known, at_final *final, const at_r
     top[0] = winner;
 }
 
+static double median_peak(const at_turns *t) {
+    double peaks[AT_FINAL_ROUNDS];
+    for (int i = 0; i < t->num_rounds; i++) peaks[i] = t->rounds[i].peak_gflops;
+    return t->num_rounds ? at_median(peaks, t->num_rounds).median : 0;
+}
+
+/* Each turn was possible by the clock. The time of all of them may not be beside the peak. */
+static void compare_with_bound(running *g) {
+    const at_session *s = g->s;
+    for (int i = 0; i < g->final->count; i++) {
+        at_finalist *f = &g->final->of[i];
+        if (!at_finalist_is_in(f)) continue;
+        at_arena_reset(s->scratch);
+        f->of_bound = at_share_of_bound(s, s->scratch, f->candidate.kernel->lowered,
+                                        f->turns.time_s, median_peak(&f->turns));
+        if (f->of_bound <= AT_IMPOSSIBLE) continue;
+        at_record r = {.error_no = AT_ERR_UNKNOWN,
+                       .extra.error = at_format(s->scratch,
+                                                "its multiply-adds in its time are %.3g "
+                                                "times those of the FMA peak beside it",
+                                                f->of_bound)};
+        drop_out(g, f, "timed", &r);
+    }
+}
+
 static at_status run(running *g, at_known *known, const at_final_limits *limits, at_error *err) {
     at_status status = sample_all(g, limits, err);
     /* Trials that may come go on with that of the log. */
@@ -379,6 +405,7 @@ static at_status run(running *g, at_known *known, const at_final_limits *limits,
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
     if (g->turns) rescale(g);
+    compare_with_bound(g);
     at_final_judge(known, g->final);
     return write_lines(g, true, err);
 }

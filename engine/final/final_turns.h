@@ -14,6 +14,8 @@ typedef struct at_finalist {
     at_round rounds[AT_FINAL_ROUNDS];
     at_turns turns; /* these rounds */
     bool is_behind; /* the leader, certainly */
+    /* Multiply-adds of its code in its time, over those at the peak beside it; 0: not known. */
+    double of_bound;
 } at_finalist;
 
 typedef struct at_final {

@@ -115,6 +115,7 @@ static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
                         .of_first_error = a->of_first_error,
                         .first = a->first,
                         .first_s = a->first_s,
+                        .peak_gflops = a->peak_gflops,
                         .state = a->state};
     memcpy(l.by, a->by, sizeof l.by);
     return l;
@@ -148,6 +149,7 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     s->anchors.of_first_error = l->of_first_error;
     s->anchors.first = at_strdup(s->arena, l->first);
     s->anchors.first_s = l->first_s;
+    s->anchors.peak_gflops = l->peak_gflops;
     s->anchors.state = l->state;
     memcpy(s->anchors.by, l->by, sizeof l->by);
     return AT_OK;
@@ -226,6 +228,7 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
         a->of_first_error = 0;
         a->first = (*k)->kernel->code_hash;
         a->state = AT_STATE_UNKNOWN;
+        a->peak_gflops = s->peak_gflops;
         memset(a->by, 0, sizeof a->by);
         if (!r.error_no) {
             a->first_s = fastest_s(&r);
@@ -278,6 +281,7 @@ static at_status join_chain(at_session *s, const at_candidate *k, at_known *know
         if (l->links || strcmp(l->code_hash, a->first) != 0) continue;
         a->number = l->number;
         a->first_s = l->first_s;
+        a->peak_gflops = l->peak_gflops;
         a->state = l->state;
         memcpy(a->by, l->by, sizeof a->by);
         return AT_OK;

@@ -50,13 +50,18 @@ at_status at_session_machine(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
-                       double times) {
-    double most = times * s->peak_gflops * 1e9 * run_s;
-    if (s->flops <= most || !(s->peak_gflops > 0)) return false;
+double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                         double peak_gflops) {
+    const double most = peak_gflops * 1e9 * run_s;
+    if (s->in_bytes || s->flops <= most || !(peak_gflops > 0)) return 0;
     at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
     give_index(s, a, &m);
-    return at_bound_of(a, p, &m)->flops > most;
+    return at_bound_of(a, p, &m)->flops / most;
+}
+
+bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                       double times) {
+    return at_share_of_bound(s, a, p, run_s, times * s->peak_gflops) > 1;
 }
 
 double at_session_clock_ghz(const at_session *s) {

@@ -14,6 +14,11 @@ at_status at_session_machine(at_session *s, at_error *err);
 /* The core's clock in GHz, by the FMA peak last measured. */
 double at_session_clock_ghz(const at_session *s);
 double at_bound_seconds(const at_session *s, const at_bound *b);
+#define AT_IMPOSSIBLE 1.1 /* times the peak: multiply-adds that no measurement is believed */
+/* Multiply-adds of the kernel's code in run_s over those that fit into it at that FMA peak; 0:
+ * those of the task fit, or there are none. In a. */
+double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                         double peak_gflops);
 /* Would a run in so many seconds do more than `times` the multiply-adds that fit into them at the
  * peak? Counted are those of the task, and where these are too many those of the kernel's code,
  * since there are algorithms that do fewer; in a. */

@@ -25,6 +25,7 @@ typedef struct at_candidate {
     at_job job;
     /* By state: the median of the anchor's times in this candidate's last pairs. */
     double anchor_s[AT_STATE_COUNT];
+    double clocked_s; /* what its last runs took by the clock: the median */
     /* Of its last check: the largest error, and the largest as a share of its element's limit. */
     double max_error, of_limit;
 } at_candidate;

@@ -30,8 +30,9 @@ typedef struct at_anchors {
     int number, links;                        /* as in its line of the log */
     double of_first, of_first_error, first_s; /* of_first 0: ratios to it say nothing of these */
     const char *first;
+    double peak_gflops; /* FMA peak when first_s was measured; 0: not known */
     double wasted_s; /* by the pairs of trials since the last link: with a faster anchor they would
-                        have taken that much less */
+                     have taken that much less */
     at_state state;  /* in which these times were measured */
     at_scale by[AT_STATE_COUNT];
     at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is

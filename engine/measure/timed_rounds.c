@@ -3,6 +3,7 @@
 #include "engine/measure/timed_rounds.h"
 
 #include "engine/data/accuracy.h"
+#include "engine/measure/machine.h"
 
 /* c is compiled; r is what at_candidate_make began. */
 static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_timing *t,
@@ -33,6 +34,8 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
     s->peak = at_median(peaks, n).median;
     if (!s->in_bytes) s->peak_gflops = s->peak;
     t->of_peak = at_median(shares, n).median;
+    t->of_bound = at_share_of_bound(s, s->arena, c->kernel->lowered, t->time_s, s->peak);
+    if (t->of_bound > 1) t->of_peak /= t->of_bound;
     return AT_OK;
 }
 

@@ -9,6 +9,8 @@ typedef struct at_timing {
     double time_s, gflops, of_peak;
     at_interval time; /* 95 %, of the rounds */
     int rounds;
+    double of_bound; /* multiply-adds of its code over those at the peak; where above 1 they are the
+                        peak that of_peak is of; 0: not known */
 } at_timing;
 
 /* The whole way, of a session that has begun: c is made, compiled, timed and dropped; what is left

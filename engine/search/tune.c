@@ -176,11 +176,17 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
     const at_record *r = t->known ? at_known_winner(t->known, &f) : NULL;
     if (!r) return false;
     double peak = r->extra.peak_gflops, share = peak > 0 ? r->extra.gflops / peak : 0;
-    *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
+    *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}, 0};
     if (!f) return true;
     out->time_s = f->time_s;
     out->gflops = t->s.work / f->time_s * 1e-9;
     out->of_peak = at_turns_of_peak(f, t->s.work);
+    const at_finalist *w = t->final.winner;
+    if (w && w->result->config.index == r->config.index) out->of_bound = w->of_bound;
+    if (out->of_bound <= 1) return true;
+    out->of_peak.median /= out->of_bound;
+    out->of_peak.low /= out->of_bound;
+    out->of_peak.high /= out->of_bound;
     return true;
 }
 

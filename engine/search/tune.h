@@ -63,7 +63,9 @@ typedef struct at_best {
     const at_record *record; /* of its trial */
     const at_turns *final;   /* the last it was in; NULL: the figures are those of its trial */
     double time_s, gflops;
-    at_interval of_peak; /* low and high equal to it where there was no final */
+    at_interval of_peak; /* low and high equal to it where there was no final; where the peak beside
+                            it was too low, of what its own operations show to be possible */
+    double of_bound;     /* at_finalist.of_bound; 0: not known */
 } at_best;
 
 /* Task, tuner, log and data. log: path; NULL: TEMPLATE.log. Ended by at_tuning_close, on failure
