@@ -73,7 +73,7 @@ static void wrong_parent(void **state) {
     for (int i = 0; i < 2; i++) {
         pid_t pid = fork();
         if (pid == 0) {
-            execl("/proc/self/exe", "test", "--worker", "3", "4", "0", "1000000", "1000000000",
+            execl("/proc/self/exe", "test", "--worker", "3", "4", "0", "1000000", "1000000000", "0",
                   i ? "protocol" : NULL, (char *)NULL);
             _exit(77);
         }
