@@ -5,6 +5,7 @@
 typedef struct interpreter {
     eval_ctx ctx;
     int64_t axis[MAX_AXES];
+    double **wide; /* [tensor] elements of all tensors; NULL: they are the context's */
 } interpreter;
 
 /* Reduces over the axes from `axis` on; the values of those before it are set. */
@@ -34,7 +35,8 @@ static at_status elements(interpreter *in, const at_tensor *t, int axis, int64_t
         double total = at_reduction_neutral(t->reduction);
         if (t->num_reduce) AT_TRY(reduce(in, t, axis, &total));
         else AT_TRY(eval_float(&in->ctx, t->body, &total));
-        in->ctx.data[in->ctx.stage].f[offset] = (float)total;
+        if (in->wide) in->wide[in->ctx.stage][offset] = total;
+        else in->ctx.data[in->ctx.stage].f[offset] = (float)total;
         return AT_OK;
     }
     const int64_t extent = in->ctx.extents[in->ctx.stage][axis];
@@ -63,6 +65,20 @@ static at_status steps(interpreter *in, const at_cycle *cycle, int axis, int64_t
     return AT_OK;
 }
 
+static at_status stages(interpreter *in) {
+    const at_compute *c = in->ctx.compute;
+    in->ctx.axis = in->axis;
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int t = c->order[i];
+        const at_cycle *cycle = at_cycle_of(c, t);
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        in->ctx.stage = t;
+        if (!cycle) AT_TRY(elements(in, &c->tensors[t], 0, 0));
+        else if (t == cycle->stages[0]) AT_TRY(steps(in, cycle, 0, 0));
+    }
+    return AT_OK;
+}
+
 at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values,
                                at_data *data, at_error *err) {
     int64_t **extents;
@@ -70,14 +86,35 @@ at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *
     allocate_stages(a, c, extents, data);
     interpreter in = {
         .ctx = {.compute = c, .values = values, .extents = extents, .data = data, .err = err}};
-    in.ctx.axis = in.axis;
-    for (int i = 0; i < c->num_tensors; i++) {
-        const int t = c->order[i];
-        const at_cycle *cycle = at_cycle_of(c, t);
-        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        in.ctx.stage = t;
-        if (!cycle) AT_TRY(elements(&in, &c->tensors[t], 0, 0));
-        else if (t == cycle->stages[0]) AT_TRY(steps(&in, cycle, 0, 0));
-    }
+    return stages(&in);
+}
+
+/* ---- in double ------------------------------------------------------------------------------- */
+
+static at_status read_wide(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset,
+                           double *out) {
+    (void)index;
+    *out = ((const interpreter *)ctx)->wide[tensor][offset];
     return AT_OK;
+}
+
+static int64_t wide_entry(eval_ctx *ctx, int tensor, int64_t offset) {
+    return (int64_t)((const interpreter *)ctx)->wide[tensor][offset];
+}
+
+at_status at_compute_interpret_double(at_arena *a, const at_compute *c, const int64_t *values,
+                                      double **data, at_error *err) {
+    int64_t **extents;
+    AT_TRY(at_compute_extents(a, c, values, &extents, err));
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && !data[t])
+            data[t] = AT_NEW_ARRAY(a, double, element_count(c, t, extents[t]));
+    interpreter in = {.ctx = {.compute = c,
+                              .values = values,
+                              .extents = extents,
+                              .read = read_wide,
+                              .entry = wide_entry,
+                              .err = err},
+                      .wide = data};
+    return stages(&in);
 }

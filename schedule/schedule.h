@@ -259,6 +259,9 @@ bool at_cycle_reads_step(const at_compute *c, int stage, const at_expr *read);
  * is the reference of tests. */
 at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values,
                                at_data *data, at_error *err);
+/* The same with all elements in double, those of index tensors too. */
+at_status at_compute_interpret_double(at_arena *a, const at_compute *c, const int64_t *values,
+                                      double **data, at_error *err);
 /* A look at some elements of each stage, in text order, of computations of any size: what they are
  * worked out from, the same for the same place whenever it is asked for, and who is told of each
  * function of an element on the way, a call in a stage's body. AT_E_INPUT as above. */

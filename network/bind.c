@@ -1,0 +1,125 @@
+/* network/bind.c: what the user gives: sizes by name, values of inputs. */
+#include "network/graph_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "name=number" behind each other with commas. */
+static at_status parse_pairs(net_builder *b, const char *option, const char *text, bool whole,
+                             net_pairs *out) {
+    for (const char *p = text; p && *p;) {
+        const size_t n = strcspn(p, ",");
+        const char *item = at_strndup(b->arena, p, n), *equals = strrchr(item, '=');
+        char *end = NULL;
+        const double number = equals ? strtod(equals + 1, &end) : 0;
+        const bool is_size = number >= 1 && number <= 1LL << 40 && number == (double)(int64_t)number;
+        if (!equals || equals == item || end == equals + 1 || *end || (whole && !is_size))
+            return at_fail(b->err, AT_E_USAGE, "%s %s: NAME=%s is accepted, several with commas",
+                           option, item, whole ? "SIZE, a number from 1" : "NUMBER");
+        *at_push(b->arena, out) = (net_pair){
+            .name = at_strndup(b->arena, item, (size_t)(equals - item)), .number = number};
+        p += n + (p[n] == ',');
+    }
+    return AT_OK;
+}
+
+at_status net_bind_begin(net_builder *b) {
+    const at_net_options *o = b->options;
+    AT_TRY(parse_pairs(b, "--dim", o->dims, true, &b->dims));
+    return parse_pairs(b, "--set", o->sets, false, &b->sets);
+}
+
+static net_pair *find(net_pairs *p, const char *name) {
+    for (int i = 0; i < p->len; i++)
+        if (!strcmp(p->data[i].name, name)) {
+            p->data[i].is_used = true;
+            return &p->data[i];
+        }
+    return NULL;
+}
+
+static void note_open(net_builder *b, const char *name) {
+    for (int i = 0; i < b->open.len; i++)
+        if (!strcmp(b->open.data[i], name)) return;
+    *at_push(b->arena, &b->open) = name;
+}
+
+/* A size of an input: what the user says of this one, or of all of its name, before what the array
+ * that is given has, before what the file says. */
+static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t given,
+                          int64_t *out) {
+    const net_dim *d = &p->dims[axis];
+    const char *place = at_format(b->arena, "%s[%d]", p->name, axis);
+    const net_pair *by_place = find(&b->dims, place),
+                   *by_name = d->name && d->value < 0 ? find(&b->dims, d->name) : NULL;
+    if (d->name) *at_push(b->arena, &b->known) = d->name;
+    *out = by_place          ? (int64_t)by_place->number
+           : d->value > 0    ? d->value
+           : by_name         ? (int64_t)by_name->number
+           : given >= 0      ? given
+           : d->value >= 0   ? d->value
+                             : -1;
+    if (given >= 0 && *out != given)
+        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %lld where %s is %lld", b->net->path,
+                       p->name, (long long)given, d->name && d->value < 0 ? d->name : place,
+                       (long long)*out);
+    if (*out < 0) note_open(b, d->name ? d->name : place);
+    return AT_OK;
+}
+
+at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *dims) {
+    const at_net_options *o = b->options;
+    const int64_t *given = NULL;
+    int given_rank = 0;
+    const bool is_given = o->shape_of && o->shape_of(o->ctx, p->name, &given_rank, &given);
+    if (!p->has_shape) {
+        if (!is_given)
+            return at_fail(b->err, AT_E_INPUT, "%s: the file has no sizes of the input \"%s\"",
+                           b->net->path, p->name);
+        *rank = given_rank;
+        memcpy(dims, given, sizeof *dims * (size_t)given_rank);
+        return AT_OK;
+    }
+    if (is_given && given_rank != p->rank)
+        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimensions, not %d", b->net->path,
+                       p->name, p->rank, given_rank);
+    *rank = p->rank;
+    for (int i = 0; i < p->rank; i++)
+        AT_TRY(bind_dim(b, p, i, is_given ? given[i] : -1, &dims[i]));
+    return AT_OK;
+}
+
+const net_pair *net_bind_value(net_builder *b, const char *input) { return find(&b->sets, input); }
+
+static at_status unused(net_builder *b, const char *option, const net_pairs *p,
+                        const char *const *names, int n, const char *what) {
+    for (int i = 0; i < p->len; i++) {
+        if (p->data[i].is_used) continue;
+        at_text list = {0};
+        at_text_add_names(&list, p->data[i].name, names, n);
+        at_fail(b->err, AT_E_USAGE, "%s: %s %s: %s %s", b->net->path, option, p->data[i].name, what,
+                n ? at_text_str(&list) : "none");
+        at_text_free(&list);
+        return AT_E_USAGE;
+    }
+    return AT_OK;
+}
+
+at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs) {
+    if (b->open.len) {
+        at_text list = {0}, example = {0};
+        for (int i = 0; i < b->open.len; i++) {
+            at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
+            at_text_addf(&example, "%s%s=1", i ? "," : "", b->open.data[i]);
+        }
+        at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim %s",
+                b->net->path, at_plural(b->open.len), b->open.len == 1 ? "is" : "are",
+                at_text_str(&list), at_text_str(&example));
+        at_text_free(&list);
+        at_text_free(&example);
+        return AT_E_USAGE;
+    }
+    AT_TRY(unused(b, "--dim", &b->dims, b->known.data, b->known.len,
+                  "INPUT[AXIS] and the names of sizes are accepted:"));
+    return unused(b, "--set", &b->sets, inputs, num_inputs, "inputs are accepted:");
+}

@@ -1,0 +1,80 @@
+/* network/net_order.c: the order of a graph's nodes. Files have one, mostly. */
+#include "network/graph_int.h"
+
+#include <string.h>
+
+typedef AT_VEC(int) int_list;
+
+typedef struct ordering {
+    net_builder *b;
+    const at_net_subgraph *g;
+    net_names producer; /* of a name, the node */
+    int_list *readers;  /* [node] */
+    int *waits;         /* [node] for so many nodes */
+} ordering;
+
+static at_status find_producers(ordering *o) {
+    for (int i = 0; i < o->g->nodes.len; i++) {
+        const net_raw_node *n = &o->g->nodes.data[i];
+        for (int k = 0; k < n->outputs.len; k++) {
+            const char *name = n->outputs.data[k];
+            if (*name && !net_names_add(&o->producer, name, i))
+                return at_fail(o->b->err, AT_E_INPUT, "%s: \"%s\" is computed twice, by node \"%s\"",
+                               o->b->net->path, name, n->name);
+        }
+    }
+    return AT_OK;
+}
+
+static void wait_for(ordering *o, int node, const char *name) {
+    const int from = *name ? net_names_find(&o->producer, name) : -1;
+    if (from < 0) return;
+    *at_push(o->b->arena, &o->readers[from]) = node;
+    o->waits[node]++;
+}
+
+/* What graphs in attributes read of the graph around them counts, too. */
+static void wait_for_reads(ordering *o, int node, const net_raw_node *n) {
+    for (int k = 0; k < n->inputs.len; k++) wait_for(o, node, n->inputs.data[k]);
+    for (int k = 0; k < n->attributes.len; k++) {
+        const at_net_subgraph *g = n->attributes.data[k].graph;
+        if (!g) continue;
+        for (int i = 0; i < g->nodes.len; i++) wait_for_reads(o, node, &g->nodes.data[i]);
+        for (int i = 0; i < g->outputs.len; i++) wait_for(o, node, g->outputs.data[i].name);
+    }
+}
+
+static bool is_ordered(const ordering *o) {
+    for (int i = 0; i < o->g->nodes.len; i++)
+        for (int k = 0; k < o->readers[i].len; k++)
+            if (o->readers[i].data[k] <= i) return false;
+    return true;
+}
+
+at_status net_order(net_builder *b, const at_net_subgraph *g, const int **order) {
+    const int n = g->nodes.len;
+    ordering o = {.b = b, .g = g, .producer = {.arena = b->arena}};
+    o.readers = AT_NEW_ARRAY(b->arena, int_list, n + 1);
+    o.waits = AT_NEW_ARRAY(b->arena, int, n + 1);
+    AT_TRY(find_producers(&o));
+    for (int i = 0; i < n; i++) wait_for_reads(&o, i, &g->nodes.data[i]);
+    int *out = AT_NEW_ARRAY(b->arena, int, n + 1), len = 0;
+    *order = out;
+    if (is_ordered(&o)) {
+        for (int i = 0; i < n; i++) out[i] = i;
+        return AT_OK;
+    }
+    for (int i = 0; i < n; i++)
+        if (!o.waits[i]) out[len++] = i;
+    for (int i = 0; i < len; i++)
+        for (int k = 0; k < o.readers[out[i]].len; k++) {
+            const int reader = o.readers[out[i]].data[k];
+            if (!--o.waits[reader]) out[len++] = reader;
+        }
+    if (len == n) return AT_OK;
+    int i = 0;
+    while (!o.waits[i]) i++;
+    return at_fail(b->err, AT_E_INPUT,
+                   "%s: the graph has a cycle; node \"%s\" (%s) is in it or behind it",
+                   b->net->path, g->nodes.data[i].name, g->nodes.data[i].op);
+}

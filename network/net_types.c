@@ -1,0 +1,126 @@
+/* network/net_types.c: ONNX's element types: names, sizes, numbers in and out. */
+#include "network/network_int.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct type_row {
+    const char *name;
+    int bytes, bits; /* bits of a whole number, below 0: signed */
+    bool is_float;
+} type_row;
+
+static const type_row rows[] = {
+    [AT_NET_UNDEFINED] = {"unknown", 0, 0, false},  [AT_NET_FLOAT] = {"float32", 4, 0, true},
+    [AT_NET_UINT8] = {"uint8", 1, 8, false},        [AT_NET_INT8] = {"int8", 1, -8, false},
+    [AT_NET_UINT16] = {"uint16", 2, 16, false},     [AT_NET_INT16] = {"int16", 2, -16, false},
+    [AT_NET_INT32] = {"int32", 4, -32, false},      [AT_NET_INT64] = {"int64", 8, -64, false},
+    [AT_NET_STRING] = {"string", 0, 0, false},      [AT_NET_BOOL] = {"bool", 1, 0, false},
+    [AT_NET_FLOAT16] = {"float16", 2, 0, true},     [AT_NET_DOUBLE] = {"float64", 8, 0, true},
+    [AT_NET_UINT32] = {"uint32", 4, 32, false},     [AT_NET_UINT64] = {"uint64", 8, 64, false},
+    [AT_NET_BFLOAT16] = {"bfloat16", 2, 0, true},
+};
+
+static const type_row *row_of(at_net_type t) {
+    const size_t i = (size_t)t;
+    return i < sizeof rows / sizeof *rows && rows[i].name ? &rows[i] : &rows[AT_NET_UNDEFINED];
+}
+
+const char *at_net_type_name(at_net_type t) { return row_of(t)->name; }
+int at_net_type_bytes(at_net_type t) { return row_of(t)->bytes; }
+bool at_net_type_is_float(at_net_type t) { return row_of(t)->is_float; }
+bool at_net_type_is_int(at_net_type t) { return row_of(t)->bits != 0; }
+
+static double half_value(uint16_t h) {
+    const int exponent = h >> 10 & 31, mantissa = h & 1023;
+    const double sign = h >> 15 ? -1 : 1;
+    if (exponent == 31) return mantissa ? NAN : sign * INFINITY;
+    if (!exponent) return sign * ldexp(mantissa, -24);
+    return sign * ldexp(1024 + mantissa, exponent - 25);
+}
+
+static uint16_t half_of(double x) {
+    const uint16_t sign = signbit(x) ? 0x8000 : 0;
+    int exponent;
+    if (isnan(x)) return 0x7e00;
+    x = fabs(x);
+    if (x >= 65520) return sign | 0x7c00;
+    if (x == 0) return sign;
+    frexp(x, &exponent);
+    if (exponent < -13) return sign | (uint16_t)nearbyint(ldexp(x, 24));
+    const int steps = (int)nearbyint(ldexp(x, 11 - exponent)); /* 1024 to 2048 */
+    return sign | (uint16_t)(((exponent + 14) << 10) + (steps - 1024));
+}
+
+static uint16_t brain_of(double x) {
+    const float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if (isnan(x)) return 0x7fc0;
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+int64_t at_net_element_int(at_net_type t, const void *data, int64_t i) {
+    const type_row *r = row_of(t);
+    const char *at = (const char *)data + i * r->bytes;
+    uint64_t bits = 0;
+    if (r->is_float) return (int64_t)at_net_element(t, data, i);
+    memcpy(&bits, at, (size_t)r->bytes);
+    if (t == AT_NET_BOOL) return bits != 0;
+    if (r->bits >= 0) return (int64_t)bits;
+    const int unused = 64 + r->bits;
+    return (int64_t)(bits << unused) >> unused;
+}
+
+double at_net_element(at_net_type t, const void *data, int64_t i) {
+    const char *at = (const char *)data + i * row_of(t)->bytes;
+    uint16_t half;
+    switch (t) {
+    case AT_NET_FLOAT: {
+        float x;
+        memcpy(&x, at, sizeof x);
+        return x;
+    }
+    case AT_NET_DOUBLE: {
+        double x;
+        memcpy(&x, at, sizeof x);
+        return x;
+    }
+    case AT_NET_FLOAT16: memcpy(&half, at, sizeof half); return half_value(half);
+    case AT_NET_BFLOAT16: {
+        memcpy(&half, at, sizeof half);
+        const uint32_t bits = (uint32_t)half << 16;
+        float x;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    case AT_NET_UINT64: return (double)(uint64_t)at_net_element_int(t, data, i);
+    default: return (double)at_net_element_int(t, data, i);
+    }
+}
+
+/* Whole numbers wrap, what is none is cut off. */
+static uint64_t whole(at_net_type t, double x) {
+    if (isnan(x)) return 0;
+    if (t == AT_NET_UINT64 && x >= 0) return x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+    if (x >= 0x1p63) return INT64_MAX;
+    if (x < -0x1p63) return (uint64_t)INT64_MIN;
+    return (uint64_t)(int64_t)x;
+}
+
+void at_net_store(at_net_type t, void *data, int64_t i, double x) {
+    const type_row *r = row_of(t);
+    char *at = (char *)data + i * r->bytes;
+    uint64_t bits = 0;
+    float f;
+    uint16_t half;
+    switch (t) {
+    case AT_NET_FLOAT: f = (float)x, memcpy(at, &f, sizeof f); return;
+    case AT_NET_DOUBLE: memcpy(at, &x, sizeof x); return;
+    case AT_NET_FLOAT16: half = half_of(x), memcpy(at, &half, sizeof half); return;
+    case AT_NET_BFLOAT16: half = brain_of(x), memcpy(at, &half, sizeof half); return;
+    case AT_NET_BOOL: bits = x != 0; break;
+    default: bits = whole(t, x);
+    }
+    memcpy(at, &bits, (size_t)r->bytes);
+}

@@ -1,0 +1,181 @@
+/* network/network_int.h: what the files of network/ share: the file as it was read, the context in
+ * which an operator's row works, helpers for texts. */
+#ifndef AT_NETWORK_INT_H
+#define AT_NETWORK_INT_H
+
+#include "network/network.h"
+
+/* ---- wire format (wire.c) -------------------------------------------------------------------- */
+
+typedef struct wire {
+    const uint8_t *at, *end;
+} wire;
+typedef enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 } wire_kind;
+typedef struct wire_field {
+    int number;
+    wire_kind kind;
+    uint64_t value; /* a varint, or the bits of a fixed one */
+    wire bytes;
+} wire_field;
+/* The next field. False: there is none, or *broken was set. */
+bool wire_next(wire *w, wire_field *f, bool *broken);
+bool wire_varint(wire *w, uint64_t *out);
+float wire_float(uint64_t bits);
+
+/* ---- names (names.c) ------------------------------------------------------------------------- */
+
+typedef struct net_names {
+    at_arena *arena;
+    const char **name;
+    int *value;
+    int len, cap;
+} net_names;
+int net_names_find(const net_names *n, const char *name); /* -1: none */
+/* False: it is there already. */
+bool net_names_add(net_names *n, const char *name, int value);
+
+/* ---- the file as read (onnx_read.c) ---------------------------------------------------------- */
+
+typedef struct net_dim {
+    int64_t value;    /* -1: unknown */
+    const char *name; /* NULL: none */
+} net_dim;
+typedef struct net_port { /* an input or an output of a graph */
+    const char *name;
+    at_net_type type;
+    bool has_shape;
+    int rank;
+    net_dim *dims;
+    const char *other; /* "a sequence": no tensor; else NULL */
+} net_port;
+typedef struct net_raw_node {
+    const char *name, *op, *domain;
+    AT_VEC(const char *) inputs;
+    AT_VEC(const char *) outputs;
+    AT_VEC(at_net_attribute) attributes;
+} net_raw_node;
+typedef struct at_net_subgraph {
+    const char *name;
+    AT_VEC(net_raw_node) nodes;
+    AT_VEC(at_net_tensor) constants;
+    AT_VEC(net_port) inputs;
+    AT_VEC(net_port) outputs;
+    bool has_sparse;
+} at_net_subgraph;
+typedef struct net_import {
+    const char *domain;
+    int64_t version;
+} net_import;
+typedef struct net_model {
+    int64_t ir_version;
+    AT_VEC(net_import) imports;
+    at_net_subgraph *graph;
+    int num_functions;
+} net_model;
+typedef struct net_external net_external; /* files of external data */
+at_status net_read_model(at_arena *a, const char *path, wire bytes, net_external *x, net_model *out,
+                         at_error *err);
+
+/* ---- files (net_file.c) ---------------------------------------------------------------------- */
+
+at_status net_map_file(const char *path, const void **bytes, size_t *size,
+                       at_error *err);
+void net_unmap(const void *bytes, size_t size);
+/* Where external data lie: beside the model. path NULL: nowhere. */
+net_external *net_external_new(at_arena *a, const char *path);
+at_status net_external_data(net_external *x, const char *tensor, const char *location,
+                            int64_t offset, int64_t length, const void **data, int64_t *bytes,
+                            at_error *err);
+void net_external_close(net_external *x);
+
+/* ---- operators (registry.c, ops_*.c) --------------------------------------------------------- */
+
+typedef struct net_out {
+    at_net_type type;
+    int rank;
+    const int64_t *dims;
+    const void *data;
+    bool is_constant;
+} net_out;
+
+/* A node while its row works on it. */
+typedef struct net_op {
+    at_arena *arena;
+    at_net *net;
+    at_net_node *node;
+    net_out *out; /* [num_outputs] */
+    at_text text;
+    at_error *err;
+    bool is_missing; /* what failed is something that is not there yet, no contradiction */
+} net_op;
+
+struct at_net_row {
+    const char *name, *domain;
+    int since; /* the first version of the operator set that it reads */
+    at_net_kind kind;
+    int least_inputs, most_inputs; /* -1: any number */
+    int most_outputs;              /* -1: any number */
+    /* Works out types and sizes of the outputs, and writes the text; or gives constants. */
+    at_status (*build)(net_op *o);
+};
+/* NULL: there is none. */
+const at_net_row *net_row_find(const char *domain, const char *name, int64_t version);
+bool net_domain_is_known(const char *domain);
+
+/* op.c: what rows are written with. */
+const at_net_value *op_in(const net_op *o, int k); /* NULL: not given */
+bool op_has_out(const net_op *o, int k);
+at_status op_fail(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+at_status op_missing(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int64_t op_int(const net_op *o, const char *name, int64_t otherwise);
+float op_float(const net_op *o, const char *name, float otherwise);
+const char *op_string(const net_op *o, const char *name, const char *otherwise);
+bool op_has(const net_op *o, const char *name);
+/* NULL: not given. */
+const int64_t *op_ints(const net_op *o, const char *name, int *n);
+/* Into 0 .. rank - 1. */
+at_status op_axis(net_op *o, int64_t axis, int rank, int *out);
+/* Elements of a constant input; what: "sizes" for the message. Not given: NULL and 0. */
+at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n);
+at_status op_known_floats(net_op *o, int k, const double **out, int *n);
+/* From the attribute of older versions, or from the input of newer ones. NULL: neither. */
+at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t **out, int *n);
+/* dims are copied. A dimension below 0 or too many elements is an error. */
+at_status op_out(net_op *o, int k, at_net_type type, int rank, const int64_t *dims);
+at_status op_out_like(net_op *o, int k, const at_net_value *v);
+/* A constant output of a type with 8 bytes or less an element: room to fill, and it is one. */
+void *op_constant(net_op *o, int k);
+at_status op_same_type(net_op *o, int k, int other);
+
+/* texts */
+void op_add(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *op_format(const net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *op_number(const net_op *o, double x); /* a float as the notation has it, with a sign */
+/* "a0:4, a1:8"; of rank 0 "a0:1". */
+const char *op_axes(const net_op *o, const char *letter, int rank, const int64_t *dims);
+/* "a0, a1"; of rank 0 "0". */
+const char *op_index(const net_op *o, const char *letter, int rank);
+/* Of a value that is broadcast to so many axes: "a0, 0, a2". */
+const char *op_spread(const net_op *o, const char *letter, int rank, const at_net_value *v);
+const char *op_read(const net_op *o, int k, const char *letter, int rank); /* x<k>[spread] */
+/* The index of an element of sizes `in` as that of one of sizes `out` with as many elements whose
+ * axes are letter<i>; *where: definitions that it uses, beginning with "where", or "". */
+const char *op_reshaped(const net_op *o, const char *letter, int rank, const int64_t *dims,
+                        int in_rank, const int64_t *in_dims, const char **where);
+/* The output's sizes of two broadcast values, in place. */
+at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], const at_net_value *v);
+/* The stage y0 as this expression of the inputs, broadcast to the output. */
+at_status op_map(net_op *o, at_net_type type, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Families. */
+#define NET_ROWS_END {.name = NULL}
+extern const at_net_row net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_reduce[],
+    net_rows_shape[];
+
+/* ---- graph (graph.c, fold.c) ----------------------------------------------------------------- */
+
+/* The outputs of a node whose inputs are constant, by its text. */
+at_status net_fold(net_op *o);
+
+#endif

@@ -1,0 +1,193 @@
+/* network/op.c: what the rows of operators are written with: inputs, attributes, sizes. */
+#include "network/network_int.h"
+
+#include <string.h>
+
+const at_net_value *op_in(const net_op *o, int k) {
+    if (k >= o->node->num_inputs || o->node->inputs[k] < 0) return NULL;
+    return &o->net->values.data[o->node->inputs[k]];
+}
+
+bool op_has_out(const net_op *o, int k) {
+    return k < o->node->num_outputs && o->node->outputs[k] >= 0;
+}
+
+static at_status fail_with(net_op *o, const char *fmt, va_list args) {
+    char text[600];
+    vsnprintf(text, sizeof text, fmt, args);
+    return at_fail(o->err, AT_E_INPUT, "%s: node \"%s\" (%s): %s", o->net->path, o->node->name,
+                   o->node->op, text);
+}
+
+at_status op_fail(net_op *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    const at_status s = fail_with(o, fmt, args);
+    va_end(args);
+    return s;
+}
+
+at_status op_missing(net_op *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    const at_status s = fail_with(o, fmt, args);
+    va_end(args);
+    o->is_missing = true;
+    return s;
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name) {
+    for (int i = 0; i < n->num_attributes; i++)
+        if (!strcmp(n->attributes[i].name, name)) return &n->attributes[i];
+    return NULL;
+}
+
+static const at_net_attribute *find(const net_op *o, const char *name, at_net_attribute_kind k) {
+    const at_net_attribute *a = at_net_attribute_find(o->node, name);
+    return a && a->kind == k ? a : NULL;
+}
+
+bool op_has(const net_op *o, const char *name) {
+    return at_net_attribute_find(o->node, name) != NULL;
+}
+
+int64_t op_int(const net_op *o, const char *name, int64_t otherwise) {
+    const at_net_attribute *a = find(o, name, AT_NET_ATTR_INT);
+    return a ? a->i : otherwise;
+}
+
+float op_float(const net_op *o, const char *name, float otherwise) {
+    const at_net_attribute *a = find(o, name, AT_NET_ATTR_FLOAT);
+    return a ? a->f : otherwise;
+}
+
+const char *op_string(const net_op *o, const char *name, const char *otherwise) {
+    const at_net_attribute *a = find(o, name, AT_NET_ATTR_STRING);
+    return a ? a->s : otherwise;
+}
+
+const int64_t *op_ints(const net_op *o, const char *name, int *n) {
+    const at_net_attribute *a = find(o, name, AT_NET_ATTR_INTS);
+    *n = a ? a->num : 0;
+    return a ? a->ints : NULL;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+at_status op_axis(net_op *o, int64_t axis, int rank, int *out) {
+    if (axis < -rank || axis >= rank)
+        return op_fail(o, "axis %lld of a value with %d dimensions", (long long)axis, rank);
+    *out = (int)(axis < 0 ? axis + rank : axis);
+    return AT_OK;
+}
+
+static at_status known(net_op *o, int k, const at_net_value **out) {
+    const at_net_value *v = op_in(o, k);
+    *out = v;
+    if (!v || v->is_constant) return AT_OK;
+    return op_missing(o, "\"%s\" depends on data, and must be known", v->name);
+}
+
+at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n) {
+    const at_net_value *v;
+    enum { MOST = 1 << 16 };
+    *out = NULL;
+    *n = 0;
+    AT_TRY(known(o, k, &v));
+    if (!v) return AT_OK;
+    if (v->elements > MOST) return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST);
+    int64_t *x = AT_NEW_ARRAY(o->arena, int64_t, v->elements + 1);
+    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element_int(v->type, v->data, i);
+    *out = x;
+    *n = (int)v->elements;
+    return AT_OK;
+}
+
+at_status op_known_floats(net_op *o, int k, const double **out, int *n) {
+    const at_net_value *v;
+    enum { MOST = 1 << 16 };
+    *out = NULL;
+    *n = 0;
+    AT_TRY(known(o, k, &v));
+    if (!v) return AT_OK;
+    if (v->elements > MOST) return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST);
+    double *x = AT_NEW_ARRAY(o->arena, double, v->elements + 1);
+    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element(v->type, v->data, i);
+    *out = x;
+    *n = (int)v->elements;
+    return AT_OK;
+}
+
+at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t **out, int *n) {
+    if (op_in(o, input)) return op_known_ints(o, input, out, n);
+    *out = op_ints(o, attribute, n);
+    return AT_OK;
+}
+
+at_status op_same_type(net_op *o, int k, int other) {
+    const at_net_value *x = op_in(o, k), *y = op_in(o, other);
+    if (!x || !y || x->type == y->type) return AT_OK;
+    return op_fail(o, "\"%s\" is of %s, \"%s\" of %s", x->name, at_net_type_name(x->type), y->name,
+                   at_net_type_name(y->type));
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+static at_status elements_of(net_op *o, int rank, const int64_t *dims, int64_t *out) {
+    *out = 1;
+    if (rank > AT_NET_MAX_RANK)
+        return op_fail(o, "an output of %d dimensions; at most %d are accepted", rank,
+                       AT_NET_MAX_RANK);
+    for (int i = 0; i < rank; i++)
+        if (dims[i] < 0 || !at_mul64(*out, dims[i], out) || *out > AT_NET_MAX_ELEMENTS) {
+            at_text shape = {0};
+            at_net_add_shape(&shape, AT_NET_UNDEFINED, rank, dims);
+            op_fail(o, "an output of sizes %s; sizes from 0 and at most 2^32 elements are accepted",
+                    at_text_str(&shape));
+            at_text_free(&shape);
+            return AT_E_INPUT;
+        }
+    return AT_OK;
+}
+
+at_status op_out(net_op *o, int k, at_net_type type, int rank, const int64_t *dims) {
+    int64_t n;
+    if (!op_has_out(o, k)) return AT_OK;
+    AT_TRY(elements_of(o, rank, dims, &n));
+    o->out[k] = (net_out){.type = type,
+                          .rank = rank,
+                          .dims = at_copy(o->net->arena, dims, sizeof *dims * (size_t)rank)};
+    return AT_OK;
+}
+
+at_status op_out_like(net_op *o, int k, const at_net_value *v) {
+    return op_out(o, k, v->type, v->rank, v->dims);
+}
+
+void *op_constant(net_op *o, int k) {
+    int64_t n = 1;
+    net_out *out = &o->out[k];
+    for (int i = 0; i < out->rank; i++) n *= out->dims[i];
+    void *data = at_alloc(o->net->arena, (size_t)n * (size_t)at_net_type_bytes(out->type));
+    out->data = data;
+    out->is_constant = true;
+    return data;
+}
+
+at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], const at_net_value *v) {
+    if (v->rank > *rank) {
+        memmove(dims + (v->rank - *rank), dims, sizeof *dims * (size_t)*rank);
+        for (int i = 0; i < v->rank - *rank; i++) dims[i] = 1;
+        *rank = v->rank;
+    }
+    for (int i = 0; i < v->rank; i++) {
+        int64_t *at = &dims[*rank - v->rank + i];
+        if (*at == 1) *at = v->dims[i];
+        else if (v->dims[i] != 1 && v->dims[i] != *at)
+            return op_fail(o, "sizes %lld and %lld of \"%s\" do not fit each other", (long long)*at,
+                           (long long)v->dims[i], v->name);
+    }
+    return AT_OK;
+}

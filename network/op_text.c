@@ -1,0 +1,162 @@
+/* network/op_text.c: texts in our notation, as the rows of operators put them together. */
+#include "network/network_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void op_add(net_op *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    char *text = NULL;
+    const int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    if (n < 0) at_out_of_memory(0);
+    at_text_addn(&o->text, text, (size_t)n);
+    free(text);
+}
+
+const char *op_format(const net_op *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    char *text = NULL;
+    const int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    if (n < 0) at_out_of_memory(0);
+    const char *kept = at_strndup(o->arena, text, (size_t)n);
+    free(text);
+    return kept;
+}
+
+const char *op_number(const net_op *o, double x) {
+    char text[40];
+    if (isinf(x)) return x < 0 ? "(-inf)" : "inf";
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (digits < 10 ? (float)strtod(text, NULL) == (float)x && (double)(float)x == x
+                        : strtod(text, NULL) == x)
+            break;
+    }
+    if (!strpbrk(text, ".e")) strcat(text, ".0");
+    return x < 0 ? op_format(o, "(%s)", text) : op_format(o, "%s", text);
+}
+
+const char *op_axes(const net_op *o, const char *letter, int rank, const int64_t *dims) {
+    at_text t = {0};
+    for (int i = 0; i < rank; i++)
+        at_text_addf(&t, "%s%s%d:%lld", i ? ", " : "", letter, i, (long long)dims[i]);
+    if (!rank) at_text_addf(&t, "%s0:1", letter);
+    return at_text_take(o->arena, &t);
+}
+
+const char *op_index(const net_op *o, const char *letter, int rank) {
+    at_text t = {0};
+    for (int i = 0; i < rank; i++) at_text_addf(&t, "%s%s%d", i ? ", " : "", letter, i);
+    if (!rank) at_text_add(&t, "0");
+    return at_text_take(o->arena, &t);
+}
+
+const char *op_spread(const net_op *o, const char *letter, int rank, const at_net_value *v) {
+    at_text t = {0};
+    for (int i = 0; i < v->rank; i++) {
+        if (i) at_text_add(&t, ", ");
+        if (v->dims[i] == 1) at_text_add(&t, "0");
+        else at_text_addf(&t, "%s%d", letter, rank - v->rank + i);
+    }
+    if (!v->rank) at_text_add(&t, "0");
+    return at_text_take(o->arena, &t);
+}
+
+const char *op_read(const net_op *o, int k, const char *letter, int rank) {
+    return op_format(o, "x%d[%s]", k, op_spread(o, letter, rank, op_in(o, k)));
+}
+
+/* ---- the same elements by other sizes --------------------------------------------------------- */
+
+typedef struct reshaping {
+    const net_op *o;
+    at_text *index, *where;
+    const char *letter;
+    int groups;
+} reshaping;
+
+/* Axes from .. to of sizes `dims` as one number. */
+static const char *flat_index(const reshaping *r, const int64_t *dims, int from, int to) {
+    const char *flat = NULL;
+    for (int i = from; i < to; i++) {
+        if (dims[i] == 1) continue;
+        flat = flat ? op_format(r->o, "(%s)*%lld + %s%d", flat, (long long)dims[i], r->letter, i)
+                    : op_format(r->o, "%s%d", r->letter, i);
+    }
+    return flat ? flat : "0";
+}
+
+/* A group of axes whose elements are those of a group of the input's. */
+static void add_group(reshaping *r, const int64_t *dims, int from, int to, const int64_t *in_dims,
+                      int in_from, int in_to) {
+    const char *flat = flat_index(r, dims, from, to);
+    int longer = 0;
+    for (int i = in_from; i < in_to; i++) longer += in_dims[i] > 1;
+    if (longer > 1)
+        at_text_addf(r->where, "%s{", r->where->len ? ", " : " where ");
+    for (int i = in_from, first = 1; i < in_to; i++) {
+        if (r->index->len) at_text_add(r->index, ", ");
+        if (in_dims[i] == 1) {
+            at_text_add(r->index, "0");
+        } else if (longer == 1) {
+            at_text_add(r->index, flat);
+        } else {
+            at_text_addf(r->index, "u%d", i);
+            at_text_addf(r->where, first ? "u%d" : ", u%d:%lld", i, (long long)in_dims[i]);
+            first = 0;
+        }
+    }
+    if (longer > 1) at_text_addf(r->where, "} = %s", flat);
+}
+
+const char *op_reshaped(const net_op *o, const char *letter, int rank, const int64_t *dims,
+                        int in_rank, const int64_t *in_dims, const char **where) {
+    at_text index = {0}, text = {0};
+    reshaping r = {.o = o, .index = &index, .where = &text, .letter = letter};
+    for (int i = 0, k = 0; i < rank || k < in_rank;) {
+        const int from = i, in_from = k;
+        int64_t n = i < rank ? dims[i++] : 1, m = k < in_rank ? in_dims[k++] : 1;
+        while (n != m) {
+            if (n < m && i < rank) n *= dims[i++];
+            else if (k < in_rank) m *= in_dims[k++];
+            else break;
+        }
+        add_group(&r, dims, from, i, in_dims, in_from, k);
+    }
+    if (!index.len) at_text_add(&index, "0");
+    *where = at_text_take(o->arena, &text);
+    return at_text_take(o->arena, &index);
+}
+
+at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
+    int64_t dims[AT_NET_MAX_RANK];
+    int rank = 0;
+    for (int k = 0; k < o->node->num_inputs; k++)
+        if (op_in(o, k)) AT_TRY(op_broadcast(o, &rank, dims, op_in(o, k)));
+    AT_TRY(op_out(o, 0, type, rank, dims));
+    op_add(o, "y0[%s] = ", op_axes(o, "a", rank, dims));
+    va_list args;
+    va_start(args, fmt);
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0) at_out_of_memory(0);
+    va_end(args);
+    /* X0 stands for the element of input 0. */
+    for (const char *p = text; *p;) {
+        const size_t n = strcspn(p, "X");
+        at_text_addn(&o->text, p, n);
+        p += n;
+        if (!*p) break;
+        char *end;
+        const int k = (int)strtol(p + 1, &end, 10);
+        at_text_add(&o->text, op_read(o, k, "a", rank));
+        p = end;
+    }
+    free(text);
+    at_text_add(&o->text, "\n");
+    return AT_OK;
+}

@@ -1,0 +1,332 @@
+/* network/ops_conv.c: windows that move over a picture: convolution and pooling, along any number of
+ * axes. */
+#include "network/network_int.h"
+
+#include <string.h>
+
+enum { MOST_AXES = 6 };
+
+/* A window along each axis. */
+typedef struct window {
+    int axes;
+    int64_t size[MOST_AXES]; /* of the input */
+    int64_t kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES];
+    int64_t begin[MOST_AXES], end[MOST_AXES]; /* padding */
+    int64_t out[MOST_AXES];
+    bool ceil;
+} window;
+
+static at_status take_ints(net_op *o, const char *name, int axes, int64_t otherwise,
+                           int64_t *out) {
+    int n;
+    const int64_t *given = op_ints(o, name, &n);
+    if (n && n != axes)
+        return op_fail(o, "%s has %d numbers, not %d", name, n, axes);
+    for (int i = 0; i < axes; i++) out[i] = n ? given[i] : otherwise;
+    for (int i = 0; i < axes; i++)
+        if (out[i] < 1 || out[i] > 1 << 24)
+            return op_fail(o, "%s: %lld; numbers from 1 are accepted", name, (long long)out[i]);
+    return AT_OK;
+}
+
+static at_status take_padding(net_op *o, window *w) {
+    int n;
+    const int64_t *pads = op_ints(o, "pads", &n);
+    if (n && n != 2 * w->axes) return op_fail(o, "pads has %d numbers, not %d", n, 2 * w->axes);
+    for (int i = 0; i < w->axes; i++) {
+        w->begin[i] = n ? pads[i] : 0;
+        w->end[i] = n ? pads[w->axes + i] : 0;
+        if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > 1 << 24 || w->end[i] > 1 << 24)
+            return op_fail(o, "pads: %lld, %lld; numbers from 0 are accepted",
+                           (long long)w->begin[i], (long long)w->end[i]);
+    }
+    return AT_OK;
+}
+
+static void pad_same(window *w, bool lower) {
+    for (int i = 0; i < w->axes; i++) {
+        const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        const int64_t places = (w->size[i] + w->stride[i] - 1) / w->stride[i];
+        int64_t all = (places - 1) * w->stride[i] + span - w->size[i];
+        if (all < 0) all = 0;
+        w->begin[i] = lower ? (all + 1) / 2 : all / 2;
+        w->end[i] = all - w->begin[i];
+    }
+}
+
+static at_status count_places(net_op *o, window *w) {
+    for (int i = 0; i < w->axes; i++) {
+        const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        const int64_t rest = w->size[i] + w->begin[i] + w->end[i] - span;
+        if (rest < 0)
+            return op_fail(o, "a window of %lld does not fit into %lld", (long long)span,
+                           (long long)(w->size[i] + w->begin[i] + w->end[i]));
+        w->out[i] = (w->ceil ? (rest + w->stride[i] - 1) : rest) / w->stride[i] + 1;
+        /* None begins beyond the picture. */
+        if (w->ceil && (w->out[i] - 1) * w->stride[i] >= w->size[i] + w->begin[i]) w->out[i]--;
+    }
+    return AT_OK;
+}
+
+/* kernel: the sizes of the weight, or NULL, as kernel_shape says. */
+static at_status window_of(net_op *o, const int64_t *kernel, window *w) {
+    const at_net_value *x = op_in(o, 0);
+    const char *automatic = op_string(o, "auto_pad", "NOTSET");
+    *w = (window){.axes = x->rank - 2, .ceil = op_int(o, "ceil_mode", 0) != 0};
+    if (w->axes < 1 || w->axes > MOST_AXES)
+        return op_fail(o, "\"%s\" has %d dimensions; 3 to %d are accepted", x->name, x->rank,
+                       MOST_AXES + 2);
+    for (int i = 0; i < w->axes; i++) w->size[i] = x->dims[2 + i];
+    AT_TRY(take_ints(o, "strides", w->axes, 1, w->stride));
+    AT_TRY(take_ints(o, "dilations", w->axes, 1, w->dilation));
+    if (kernel) memcpy(w->kernel, kernel, sizeof *kernel * (size_t)w->axes);
+    else if (!op_has(o, "kernel_shape")) return op_fail(o, "kernel_shape is missing");
+    else AT_TRY(take_ints(o, "kernel_shape", w->axes, 1, w->kernel));
+    AT_TRY(take_padding(o, w));
+    if (!strcmp(automatic, "SAME_UPPER")) pad_same(w, false);
+    else if (!strcmp(automatic, "SAME_LOWER")) pad_same(w, true);
+    else if (strcmp(automatic, "NOTSET") != 0 && strcmp(automatic, "VALID") != 0)
+        return op_fail(o, "auto_pad \"%s\"; NOTSET, VALID, SAME_UPPER and SAME_LOWER are accepted",
+                       automatic);
+    return count_places(o, w);
+}
+
+/* ", p0:3, p1:3" */
+static const char *spatial(const net_op *o, const char *letter, int n, const int64_t *size) {
+    return n ? op_format(o, ", %s", op_axes(o, letter, n, size)) : "";
+}
+
+/* Where a window's element is read along an axis: "a0*2 + p0 - 1". */
+static const char *place(const net_op *o, const window *w, int i) {
+    at_text t = {0};
+    at_text_addf(&t, "a%d", i);
+    if (w->stride[i] != 1) at_text_addf(&t, "*%lld", (long long)w->stride[i]);
+    if (w->kernel[i] != 1) {
+        at_text_addf(&t, " + p%d", i);
+        if (w->dilation[i] != 1) at_text_addf(&t, "*%lld", (long long)w->dilation[i]);
+    }
+    if (w->begin[i]) at_text_addf(&t, " - %lld", (long long)w->begin[i]);
+    return at_text_take(o->arena, &t);
+}
+
+static bool may_leave(const window *w, int i) {
+    const int64_t last = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i];
+    return w->begin[i] || last - w->begin[i] >= w->size[i];
+}
+
+/* ", i0, i1" and the definitions of these places; *inside: the condition, NULL where all are. */
+static const char *places(const net_op *o, const window *w, const char **where,
+                          const char **inside) {
+    at_text index = {0}, defs = {0}, in = {0};
+    for (int i = 0; i < w->axes; i++) {
+        at_text_addf(&index, ", i%d", i);
+        at_text_addf(&defs, "%si%d = %s", i ? ", " : " where ", i, place(o, w, i));
+        if (may_leave(w, i))
+            at_text_addf(&in, "%s0 <= i%d && i%d < %lld", in.len ? " && " : "", i, i,
+                         (long long)w->size[i]);
+    }
+    *inside = in.len ? "inside" : NULL;
+    if (in.len) at_text_addf(&defs, ", inside = %s", at_text_str(&in));
+    *where = at_text_take(o->arena, &defs);
+    at_text_free(&in);
+    return at_text_take(o->arena, &index);
+}
+
+static const char *guarded(const net_op *o, const char *inside, const char *term,
+                           const char *otherwise) {
+    return inside ? op_format(o, "%s ? %s : %s", inside, term, otherwise) : term;
+}
+
+/* ---- convolution ----------------------------------------------------------------------------- */
+
+static at_status check_conv(net_op *o, int64_t groups) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *b = op_in(o, 2);
+    if (w->rank != x->rank || x->rank < 3)
+        return op_fail(o, "\"%s\" has %d dimensions, \"%s\" %d", x->name, x->rank, w->name, w->rank);
+    if (groups < 1 || w->dims[1] * groups != x->dims[1] || w->dims[0] % groups)
+        return op_fail(o,
+                       "%lld channels of \"%s\" do not fit %lld to %lld of \"%s\" in %lld groups",
+                       (long long)x->dims[1], x->name, (long long)w->dims[1],
+                       (long long)w->dims[0], w->name, (long long)groups);
+    if (b && (b->elements != w->dims[0] || b->rank != 1))
+        return op_fail(o, "\"%s\" has %lld elements for %lld channels", b->name,
+                       (long long)b->elements, (long long)w->dims[0]);
+    return AT_OK;
+}
+
+static at_status conv(net_op *o) {
+    const int64_t groups = op_int(o, "group", 1);
+    window w;
+    const char *where, *inside;
+    AT_TRY(check_conv(o, groups));
+    const at_net_value *x = op_in(o, 0), *k = op_in(o, 1);
+    AT_TRY(window_of(o, k->dims + 2, &w));
+    int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], k->dims[0]};
+    memcpy(dims + 2, w.out, sizeof *dims * (size_t)w.axes);
+    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
+    const int64_t per_group = k->dims[0] / groups;
+    const char *channel =
+        groups == 1      ? "c"
+        : k->dims[1] == 1 ? per_group == 1 ? "m" : op_format(o, "m/%lld", (long long)per_group)
+                         : op_format(o, "m/%lld*%lld + c", (long long)per_group,
+                                     (long long)k->dims[1]);
+    const char *index = places(o, &w, &where, &inside);
+    const char *term = op_format(o, "x0[n, %s%s] * x1[m, c, %s]", channel, index,
+                                 op_index(o, "p", w.axes));
+    op_add(o, "%s[n:%lld, m:%lld%s] = sum(c:%lld%s) %s%s\n", op_in(o, 2) ? "s" : "y0",
+           (long long)dims[0], (long long)dims[1], spatial(o, "a", w.axes, w.out),
+           (long long)k->dims[1], spatial(o, "p", w.axes, w.kernel),
+           guarded(o, inside, term, "0"), where);
+    if (op_in(o, 2))
+        op_add(o, "y0[n:%lld, m:%lld%s] = s[n, m, %s] + x2[m]\n", (long long)dims[0],
+               (long long)dims[1], spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
+    return AT_OK;
+}
+
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+static at_status pool_out(net_op *o, const window *w, int64_t *dims) {
+    const at_net_value *x = op_in(o, 0);
+    dims[0] = x->dims[0];
+    dims[1] = x->dims[1];
+    memcpy(dims + 2, w->out, sizeof *dims * (size_t)w->axes);
+    return op_out(o, 0, x->type, x->rank, dims);
+}
+
+static void pool_stage(net_op *o, const char *name, const int64_t *dims, const window *w,
+                       const char *reduction, const char *rest) {
+    op_add(o, "%s[n:%lld, c:%lld%s] = %s(%s) %s\n", name, (long long)dims[0], (long long)dims[1],
+           spatial(o, "a", w->axes, w->out), reduction, op_axes(o, "p", w->axes, w->kernel), rest);
+}
+
+/* The places of the largest elements, of several the first. They count all of the input, row by row
+ * or, with storage_order, column by column. */
+static at_status add_indices(net_op *o, const window *w, const int64_t *dims, const char *index,
+                             const char *where, const char *inside) {
+    const bool by_columns = op_int(o, "storage_order", 0) != 0;
+    const char *flat = "0";
+    AT_TRY(op_out(o, 1, AT_NET_INT64, w->axes + 2, dims));
+    for (int i = 0; i < w->axes; i++) {
+        const int axis = by_columns ? w->axes - 1 - i : i;
+        flat = i ? op_format(o, "(%s)*%lld + i%d", flat, (long long)w->size[axis], axis)
+                 : op_format(o, "i%d", axis);
+    }
+    const char *all = "n";
+    all = op_format(o, "n*%lld + c", (long long)dims[1]);
+    int64_t plane = 1;
+    for (int i = 0; i < w->axes; i++) plane *= w->size[i];
+    const char *found =
+        op_format(o, "x0[n, c%s] == y0[n, c, %s] ? (%s)*%lld + %s : inf", index,
+                  op_index(o, "a", w->axes), all, (long long)plane, flat);
+    pool_stage(o, "y1", dims, w, "min",
+               op_format(o, "%s%s", inside ? op_format(o, "inside ? (%s) : inf", found) : found,
+                         where));
+    return AT_OK;
+}
+
+static at_status max_pool(net_op *o) {
+    window w;
+    const char *where, *inside;
+    int64_t dims[AT_NET_MAX_RANK];
+    AT_TRY(window_of(o, NULL, &w));
+    AT_TRY(pool_out(o, &w, dims));
+    const char *index = places(o, &w, &where, &inside);
+    const char *term = op_format(o, "x0[n, c%s]", index);
+    pool_stage(o, "y0", dims, &w, "max",
+               op_format(o, "%s%s", guarded(o, inside, term, "-inf"), where));
+    return op_has_out(o, 1) ? add_indices(o, &w, dims, index, where, inside) : AT_OK;
+}
+
+/* How many elements of a window count: padding counts or not, what lies beyond it never does. */
+static const char *count_of(net_op *o, const window *w, bool padding_counts) {
+    const char *product = NULL;
+    for (int i = 0; i < w->axes; i++) {
+        window counted = *w;
+        if (padding_counts) {
+            counted.size[i] += w->begin[i] + w->end[i];
+            counted.begin[i] = 0;
+        }
+        const char *factor;
+        if (may_leave(&counted, i)) {
+            op_add(o, "n%d[a%d:%lld] = sum(p%d:%lld) 0 <= i && i < %lld ? 1 : 0 where i = %s\n", i,
+                   i, (long long)w->out[i], i, (long long)w->kernel[i], (long long)counted.size[i],
+                   place(o, &counted, i));
+            factor = op_format(o, "n%d[a%d]", i, i);
+        } else {
+            factor = op_format(o, "%lld.0", (long long)w->kernel[i]);
+        }
+        product = product ? op_format(o, "%s*%s", product, factor) : factor;
+    }
+    return product;
+}
+
+static at_status average_pool(net_op *o) {
+    window w;
+    const char *where, *inside;
+    int64_t dims[AT_NET_MAX_RANK];
+    AT_TRY(window_of(o, NULL, &w));
+    AT_TRY(pool_out(o, &w, dims));
+    const char *term = op_format(o, "x0[n, c%s]", places(o, &w, &where, &inside));
+    pool_stage(o, "s", dims, &w, "sum", op_format(o, "%s%s", guarded(o, inside, term, "0"), where));
+    const char *count = count_of(o, &w, op_int(o, "count_include_pad", 0) != 0);
+    op_add(o, "y0[n:%lld, c:%lld%s] = s[n, c, %s]/(%s)\n", (long long)dims[0], (long long)dims[1],
+           spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes), count);
+    return AT_OK;
+}
+
+/* ---- all of a picture ------------------------------------------------------------------------ */
+
+static at_status global_pool(net_op *o, const char *reduction) {
+    const at_net_value *x = op_in(o, 0);
+    if (x->rank < 3 || x->rank > MOST_AXES + 2)
+        return op_fail(o, "\"%s\" has %d dimensions; 3 to %d are accepted", x->name, x->rank,
+                       MOST_AXES + 2);
+    int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]}, ones[MOST_AXES], plane = 1;
+    const int axes = x->rank - 2;
+    for (int i = 0; i < axes; i++) {
+        dims[2 + i] = ones[i] = 1;
+        plane *= x->dims[2 + i];
+    }
+    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
+    const char *head = op_format(o, "[n:%lld, c:%lld%s]", (long long)dims[0], (long long)dims[1],
+                                 spatial(o, "a", axes, ones));
+    const bool averages = !strcmp(reduction, "sum");
+    op_add(o, "%s%s = %s(%s) x0[n, c, %s]\n", averages ? "s" : "y0", head, reduction,
+           op_axes(o, "p", axes, x->dims + 2), op_index(o, "p", axes));
+    if (averages)
+        op_add(o, "y0%s = s[n, c, %s]/%lld.0\n", head, op_index(o, "a", axes), (long long)plane);
+    return AT_OK;
+}
+
+static at_status global_average_pool(net_op *o) { return global_pool(o, "sum"); }
+static at_status global_max_pool(net_op *o) { return global_pool(o, "max"); }
+
+/* Across channels. */
+static at_status lrn(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const int64_t size = op_int(o, "size", 0), below = (size - 1) / 2;
+    const double alpha = op_float(o, "alpha", 0.0001f), beta = op_float(o, "beta", 0.75f);
+    if (x->rank < 2 || size < 1) return op_fail(o, "a size from 1 and 2 dimensions are needed");
+    const int rest = x->rank - 2;
+    const char *tail = rest ? op_format(o, ", %s", op_index(o, "a", rest)) : "";
+    const char *head = op_format(o, "[n:%lld, c:%lld%s]", (long long)x->dims[0],
+                                 (long long)x->dims[1], spatial(o, "a", rest, x->dims + 2));
+    AT_TRY(op_out_like(o, 0, x));
+    op_add(o,
+           "q%s = sum(k:%lld) 0 <= i && i < %lld ? x0[n, i%s]*x0[n, i%s] : 0 where i = c + k - "
+           "%lld\n",
+           head, (long long)size, (long long)x->dims[1], tail, tail, (long long)below);
+    op_add(o, "y0%s = x0[n, c%s]*exp(%s*log(%s + %s*q[n, c%s]))\n", head, tail, op_number(o, -beta),
+           op_number(o, op_float(o, "bias", 1)), op_number(o, (float)(alpha / (double)size)), tail);
+    return AT_OK;
+}
+
+const at_net_row net_rows_conv[] = {
+    {"Conv", "", 1, AT_NET_SUM, 2, 3, 1, conv},
+    {"MaxPool", "", 1, AT_NET_SUM, 1, 1, 2, max_pool},
+    {"AveragePool", "", 1, AT_NET_SUM, 1, 1, 1, average_pool},
+    {"GlobalAveragePool", "", 1, AT_NET_SUM, 1, 1, 1, global_average_pool},
+    {"GlobalMaxPool", "", 1, AT_NET_SUM, 1, 1, 1, global_max_pool},
+    {"LRN", "", 1, AT_NET_OTHER, 1, 1, 1, lrn},
+    NET_ROWS_END,
+};

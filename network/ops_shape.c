@@ -1,0 +1,89 @@
+/* network/ops_shape.c: operators whose output depends on sizes alone: constants, from here on. */
+#include "network/network_int.h"
+
+#include <string.h>
+
+static at_status constant_tensor(net_op *o, const at_net_tensor *t) {
+    if (!at_net_type_bytes(t->type)) return op_missing(o, "of strings");
+    AT_TRY(op_out(o, 0, t->type, t->rank, t->dims));
+    o->out[0].data = t->data;
+    o->out[0].is_constant = true;
+    return AT_OK;
+}
+
+static at_status constant(net_op *o) {
+    for (int i = 0; i < o->node->num_attributes; i++) {
+        const at_net_attribute *a = &o->node->attributes[i];
+        const int64_t n = a->num;
+        switch (a->kind) {
+        case AT_NET_ATTR_TENSOR: return constant_tensor(o, a->tensor);
+        case AT_NET_ATTR_FLOAT:
+            AT_TRY(op_out(o, 0, AT_NET_FLOAT, 0, NULL));
+            memcpy(op_constant(o, 0), &a->f, sizeof a->f);
+            return AT_OK;
+        case AT_NET_ATTR_INT:
+            AT_TRY(op_out(o, 0, AT_NET_INT64, 0, NULL));
+            memcpy(op_constant(o, 0), &a->i, sizeof a->i);
+            return AT_OK;
+        case AT_NET_ATTR_FLOATS:
+            AT_TRY(op_out(o, 0, AT_NET_FLOAT, 1, &n));
+            memcpy(op_constant(o, 0), a->floats, sizeof *a->floats * (size_t)n);
+            return AT_OK;
+        case AT_NET_ATTR_INTS:
+            AT_TRY(op_out(o, 0, AT_NET_INT64, 1, &n));
+            memcpy(op_constant(o, 0), a->ints, sizeof *a->ints * (size_t)n);
+            return AT_OK;
+        default: return op_missing(o, "of attribute %s", a->name);
+        }
+    }
+    return op_fail(o, "has no value");
+}
+
+static at_status constant_of_shape(net_op *o) {
+    const at_net_attribute *value = at_net_attribute_find(o->node, "value");
+    const at_net_tensor *t = value ? value->tensor : NULL;
+    const int64_t *dims;
+    int rank;
+    AT_TRY(op_known_ints(o, 0, &dims, &rank));
+    if (t && (t->elements != 1 || !at_net_type_bytes(t->type)))
+        return op_fail(o, "value is no single number");
+    AT_TRY(op_out(o, 0, t ? t->type : AT_NET_FLOAT, rank, dims));
+    const size_t bytes = t ? (size_t)at_net_type_bytes(t->type) : sizeof(float);
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) n *= dims[i];
+    char *data = op_constant(o, 0);
+    for (int64_t i = 0; t && i < n; i++) memcpy(data + (size_t)i * bytes, t->data, bytes);
+    return AT_OK;
+}
+
+static void give_ints(net_op *o, const int64_t *x, int64_t n) {
+    int64_t *data = op_constant(o, 0);
+    for (int64_t i = 0; i < n; i++) data[i] = x[i];
+}
+
+static at_status shape(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    int64_t start = op_int(o, "start", 0), end = op_int(o, "end", x->rank);
+    if (start < 0) start += x->rank;
+    if (end < 0) end += x->rank;
+    start = start < 0 ? 0 : start > x->rank ? x->rank : start;
+    end = end < start ? start : end > x->rank ? x->rank : end;
+    const int64_t n = end - start;
+    AT_TRY(op_out(o, 0, AT_NET_INT64, 1, &n));
+    give_ints(o, x->dims + start, n);
+    return AT_OK;
+}
+
+static at_status size(net_op *o) {
+    AT_TRY(op_out(o, 0, AT_NET_INT64, 0, NULL));
+    give_ints(o, &op_in(o, 0)->elements, 1);
+    return AT_OK;
+}
+
+const at_net_row net_rows_shape[] = {
+    {"Constant", "", 1, AT_NET_OTHER, 0, 0, 1, constant},
+    {"ConstantOfShape", "", 9, AT_NET_OTHER, 1, 1, 1, constant_of_shape},
+    {"Shape", "", 1, AT_NET_OTHER, 1, 1, 1, shape},
+    {"Size", "", 1, AT_NET_OTHER, 1, 1, 1, size},
+    NET_ROWS_END,
+};
