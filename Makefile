@@ -25,7 +25,7 @@ STD      = -std=c11
 # The same objects are in the program and in the library, which shows autotune.h's names alone.
 PIC      = -fPIC -fvisibility=hidden
 
-FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine library view remote
+FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine network library view remote
 LIBS_base    = -lcjson -lseccomp -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -58,12 +58,13 @@ NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
 NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_library   = library engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_network   = network engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_library   = library network engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
 NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_report    = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_fuzz      = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_report    = cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_fuzz      = cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -90,7 +91,7 @@ help:
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 # Again when the flags that are the Makefile's own have changed: an older folder's objects may not fit.
@@ -135,7 +136,7 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
-LIBRARY_OBJECTS = $(foreach d,library engine export sketch templates tuners runtime records \
+LIBRARY_OBJECTS = $(foreach d,library network engine export sketch templates tuners runtime records \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 

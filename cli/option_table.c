@@ -57,6 +57,11 @@ static const at_option_row rows[] = {
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
      "several times",
      ARRAY, TO(request.arrays), 0, 0},
+    {"--dim", "NAME=N,..", V(SHOW), NULL,
+     "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,
+     TO(dims), 0, 0},
+    {"--set", "NAME=X,..", V(SHOW), NULL,
+     "of a network: all elements of an input, which is a constant then", TEXT, TO(sets), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
      "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
      "of a file "

@@ -69,9 +69,10 @@ typedef struct at_options {
     at_request request;
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
-    int task, num_tasks; /* of the workload, from 1; 0: there is none */
-    int64_t count;       /* how often the task is in it */
-    bool per_task;       /* each task has --trials and --time of its own */
+    const char *dims, *sets; /* of a network: sizes by name, values of inputs */
+    int task, num_tasks;     /* of the workload, from 1; 0: there is none */
+    int64_t count;           /* how often the task is in it */
+    bool per_task;           /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;

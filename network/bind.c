@@ -12,7 +12,8 @@ static at_status parse_pairs(net_builder *b, const char *option, const char *tex
         const char *item = at_strndup(b->arena, p, n), *equals = strrchr(item, '=');
         char *end = NULL;
         const double number = equals ? strtod(equals + 1, &end) : 0;
-        const bool is_size = number >= 1 && number <= 1LL << 40 && number == (double)(int64_t)number;
+        const bool is_size =
+            number >= 1 && number <= 1LL << 40 && number == (double)(int64_t)number;
         if (!equals || equals == item || end == equals + 1 || *end || (whole && !is_size))
             return at_fail(b->err, AT_E_USAGE, "%s %s: NAME=%s is accepted, several with commas",
                            option, item, whole ? "SIZE, a number from 1" : "NUMBER");
@@ -53,12 +54,12 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
     const net_pair *by_place = find(&b->dims, place),
                    *by_name = d->name && d->value < 0 ? find(&b->dims, d->name) : NULL;
     if (d->name) *at_push(b->arena, &b->known) = d->name;
-    *out = by_place          ? (int64_t)by_place->number
-           : d->value > 0    ? d->value
-           : by_name         ? (int64_t)by_name->number
-           : given >= 0      ? given
-           : d->value >= 0   ? d->value
-                             : -1;
+    *out = by_place        ? (int64_t)by_place->number
+           : d->value > 0  ? d->value
+           : by_name       ? (int64_t)by_name->number
+           : given >= 0    ? given
+           : d->value >= 0 ? d->value
+                           : -1;
     if (given >= 0 && *out != given)
         return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %lld where %s is %lld", b->net->path,
                        p->name, (long long)given, d->name && d->value < 0 ? d->name : place,
@@ -84,8 +85,7 @@ at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *
         return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimensions, not %d", b->net->path,
                        p->name, p->rank, given_rank);
     *rank = p->rank;
-    for (int i = 0; i < p->rank; i++)
-        AT_TRY(bind_dim(b, p, i, is_given ? given[i] : -1, &dims[i]));
+    for (int i = 0; i < p->rank; i++) AT_TRY(bind_dim(b, p, i, is_given ? given[i] : -1, &dims[i]));
     return AT_OK;
 }
 

@@ -29,8 +29,7 @@ static void store(folding *f, int tensor) {
     int64_t n = 1;
     for (int i = 0; i < f->o->out[k].rank; i++) n *= f->o->out[k].dims[i];
     void *data = op_constant(f->o, k);
-    for (int64_t i = 0; i < n; i++)
-        at_net_store(f->o->out[k].type, data, i, f->data[tensor][i]);
+    for (int64_t i = 0; i < n; i++) at_net_store(f->o->out[k].type, data, i, f->data[tensor][i]);
 }
 
 at_status net_fold(net_op *o) {

@@ -74,9 +74,8 @@ static at_status check_sizes(const net_builder *b, const net_port *p, int rank,
     int64_t n = 1;
     for (int i = 0; i < rank; i++)
         if (!at_mul64(n, dims[i] < 0 ? 1 : dims[i], &n) || n > AT_NET_MAX_ELEMENTS)
-            return at_fail(b->err, AT_E_INPUT,
-                           "%s: the input \"%s\" has more than 2^32 elements", b->net->path,
-                           p->name);
+            return at_fail(b->err, AT_E_INPUT, "%s: the input \"%s\" has more than 2^32 elements",
+                           b->net->path, p->name);
     return AT_OK;
 }
 
@@ -84,11 +83,12 @@ static at_status add_input(net_builder *b, scope *s, const net_port *p) {
     int64_t dims[AT_NET_MAX_RANK] = {0};
     int rank;
     if (p->other || !at_net_type_bytes(p->type))
-        return at_fail(b->err, AT_E_INPUT, "%s: the input \"%s\" is %s; tensors of numbers are read",
-                       b->net->path, p->name,
-                       p->other                       ? p->other
+        return at_fail(b->err, AT_E_INPUT,
+                       "%s: the input \"%s\" is %s; tensors of numbers are read", b->net->path,
+                       p->name,
+                       p->other                   ? p->other
                        : p->type == AT_NET_STRING ? "of strings"
-                                                      : "of an unknown element type");
+                                                  : "of an unknown element type");
     AT_TRY(net_bind_shape(b, p, &rank, dims));
     AT_TRY(check_sizes(b, p, rank, dims));
     at_net_value v = {.name = p->name,
@@ -157,9 +157,9 @@ static int64_t version_of(const net_builder *b, const char *domain) {
 
 static at_status add_unknown(net_builder *b, scope *s, const net_raw_node *n) {
     for (int i = 0; i < n->outputs.len; i++)
-        AT_TRY(name_value(b, s, n->outputs.data[i],
-                          add_value(b, (at_net_value){.name = n->outputs.data[i], .producer = -1},
-                                    true)));
+        AT_TRY(name_value(
+            b, s, n->outputs.data[i],
+            add_value(b, (at_net_value){.name = n->outputs.data[i], .producer = -1}, true)));
     return AT_OK;
 }
 
@@ -186,7 +186,8 @@ static at_status check_counts(net_op *o, const at_net_row *row) {
     for (int i = 0; i < n->num_inputs; i++)
         if (n->inputs[i] >= 0) given = i + 1;
     for (int i = 0; i < row->least_inputs; i++)
-        if (!op_in(o, i)) return op_fail(o, "input %d of at least %d is missing", i + 1, row->least_inputs);
+        if (!op_in(o, i))
+            return op_fail(o, "input %d of at least %d is missing", i + 1, row->least_inputs);
     if (row->most_inputs >= 0 && given > row->most_inputs)
         return op_fail(o, "has %d inputs; at most %d are accepted", given, row->most_inputs);
     if (row->most_outputs >= 0 && n->num_outputs > row->most_outputs)
@@ -231,17 +232,16 @@ static at_status keep(net_builder *b, scope *s, const net_op *o, const net_raw_n
         const net_out *out = &o->out[i];
         outputs[i] = -1;
         if (!*raw->outputs.data[i]) continue;
-        outputs[i] = add_value(b,
-                               (at_net_value){.name = raw->outputs.data[i],
-                                              .type = out->type,
-                                              .rank = out->rank,
-                                              .dims = out->dims,
-                                              .data = out->data,
-                                              .is_constant = out->is_constant,
-                                              .producer = known || out->is_constant
-                                                              ? -1
-                                                              : net->nodes.len},
-                               false);
+        outputs[i] =
+            add_value(b,
+                      (at_net_value){.name = raw->outputs.data[i],
+                                     .type = out->type,
+                                     .rank = out->rank,
+                                     .dims = out->dims,
+                                     .data = out->data,
+                                     .is_constant = out->is_constant,
+                                     .producer = known || out->is_constant ? -1 : net->nodes.len},
+                      false);
         AT_TRY(name_value(b, s, raw->outputs.data[i], outputs[i]));
     }
     if (known) return AT_OK;
@@ -295,8 +295,7 @@ static at_status add_if(net_builder *b, scope *s, const net_raw_node *n, int con
                      n->name);
         return add_unknown(b, s, n);
     }
-    const char *wanted =
-        at_net_element_int(v->type, v->data, 0) ? "then_branch" : "else_branch";
+    const char *wanted = at_net_element_int(v->type, v->data, 0) ? "then_branch" : "else_branch";
     const at_net_subgraph *g = NULL;
     for (int i = 0; i < n->attributes.len; i++)
         if (!strcmp(n->attributes.data[i].name, wanted)) g = n->attributes.data[i].graph;
@@ -404,19 +403,19 @@ static at_status parse(at_net *net, const void *bytes, size_t size, const at_net
     return status;
 }
 
-static at_net *new_net(const char *path, bool has_folder) {
+static at_net *new_net(const char *path) {
     at_arena *a = at_arena_new();
     at_net *net = AT_NEW(a, at_net);
     net->arena = a;
     net->path = at_strdup(a, path ? path : "the model");
     net->file = AT_NEW(a, at_net_file);
-    net->file->external = net_external_new(a, has_folder ? net->path : NULL);
+    net->file->external = net_external_new(a, path ? net->path : NULL);
     return net;
 }
 
 at_status at_net_parse(const void *bytes, size_t size, const char *path, const at_net_options *o,
                        at_net **out, at_error *err) {
-    at_net *net = new_net(path, path != NULL);
+    at_net *net = new_net(path);
     const at_status status = parse(net, bytes, size, o, err);
     if (status != AT_OK) at_net_close(net);
     *out = status == AT_OK ? net : NULL;
@@ -424,12 +423,16 @@ at_status at_net_parse(const void *bytes, size_t size, const char *path, const a
 }
 
 at_status at_net_open(const char *path, const at_net_options *o, at_net **out, at_error *err) {
-    at_net *net = new_net(path, true);
-    at_net_file *f = net->file;
-    at_status status = net_map_file(path, &f->bytes, &f->size, err);
-    if (status == AT_OK) status = parse(net, f->bytes, f->size, o, err);
-    if (status != AT_OK) at_net_close(net);
-    *out = status == AT_OK ? net : NULL;
+    const void *bytes;
+    size_t size;
+    AT_TRY(net_map_file(path, &bytes, &size, err));
+    const at_status status = at_net_parse(bytes, size, path, o, out, err);
+    if (status != AT_OK) {
+        net_unmap(bytes, size);
+    } else {
+        (*out)->file->bytes = bytes;
+        (*out)->file->size = size;
+    }
     return status;
 }
 

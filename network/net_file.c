@@ -92,11 +92,12 @@ static bool leads_below(const char *location) {
 static at_status file_at(net_external *x, const char *tensor, const char *location,
                          const external_file **out, at_error *err) {
     for (int i = 0; i < x->files.len; i++)
-        if (!strcmp(x->files.data[i].location, location))
-            return *out = &x->files.data[i], AT_OK;
+        if (!strcmp(x->files.data[i].location, location)) return *out = &x->files.data[i], AT_OK;
     const char *slash = strrchr(x->path, '/'), *why;
-    const char *folder =
-        !slash ? "." : slash == x->path ? "/" : at_strndup(x->arena, x->path, (size_t)(slash - x->path));
+    const char *folder = !slash ? "."
+                         : slash == x->path
+                             ? "/"
+                             : at_strndup(x->arena, x->path, (size_t)(slash - x->path));
     const int fd = open_below(folder, location, &why);
     if (fd < 0)
         return at_fail(err, AT_E_INPUT, "%s: \"%s\": external data \"%s\": %s", x->path, tensor,
@@ -113,19 +114,19 @@ at_status net_external_data(net_external *x, const char *tensor, const char *loc
                             int64_t offset, int64_t length, const void **data, int64_t *bytes,
                             at_error *err) {
     const external_file *f;
-    if (!x->path)
-        return at_fail(err, AT_E_INPUT, "\"%s\": its data are in another file", tensor);
+    if (!x->path) return at_fail(err, AT_E_INPUT, "\"%s\": its data are in another file", tensor);
     if (!location || !leads_below(location))
-        return at_fail(err, AT_E_INPUT,
-                       "%s: \"%s\": external data \"%s\": a place in the model's folder is accepted, "
-                       "without \"..\"",
-                       x->path, tensor, location ? location : "");
+        return at_fail(
+            err, AT_E_INPUT,
+            "%s: \"%s\": external data \"%s\": a place in the model's folder is accepted, "
+            "without \"..\"",
+            x->path, tensor, location ? location : "");
     AT_TRY(file_at(x, tensor, location, &f, err));
     if (offset < 0 || (uint64_t)offset > f->size || length < -1 ||
         (length >= 0 && (uint64_t)length > f->size - (uint64_t)offset))
         return at_fail(err, AT_E_INPUT,
-                       "%s: \"%s\": %lld bytes at %lld of \"%s\" lie beyond its end at %zu", x->path,
-                       tensor, (long long)length, (long long)offset, location, f->size);
+                       "%s: \"%s\": %lld bytes at %lld of \"%s\" lie beyond its end at %zu",
+                       x->path, tensor, (long long)length, (long long)offset, location, f->size);
     *data = (const char *)f->bytes + offset;
     *bytes = length >= 0 ? length : (int64_t)(f->size - (uint64_t)offset);
     return AT_OK;

@@ -19,8 +19,9 @@ static at_status find_producers(ordering *o) {
         for (int k = 0; k < n->outputs.len; k++) {
             const char *name = n->outputs.data[k];
             if (*name && !net_names_add(&o->producer, name, i))
-                return at_fail(o->b->err, AT_E_INPUT, "%s: \"%s\" is computed twice, by node \"%s\"",
-                               o->b->net->path, name, n->name);
+                return at_fail(o->b->err, AT_E_INPUT,
+                               "%s: \"%s\" is computed twice, by node \"%s\"", o->b->net->path,
+                               name, n->name);
         }
     }
     return AT_OK;

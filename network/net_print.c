@@ -7,12 +7,11 @@
 void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *dims) {
     if (type != AT_NET_UNDEFINED) at_text_add(out, at_net_type_name(type));
     at_text_add(out, "[");
-    for (int i = 0; i < rank; i++)
-        at_text_addf(out, "%s%lld", i ? ", " : "", (long long)dims[i]);
+    for (int i = 0; i < rank; i++) at_text_addf(out, "%s%lld", i ? ", " : "", (long long)dims[i]);
     at_text_add(out, "]");
 }
 
-bool at_net_reads(const at_net_node *n, int k) {
+static bool reads(const at_net_node *n, int k) {
     char name[16];
     const int length = snprintf(name, sizeof name, "x%d[", k);
     for (const char *p = n->text; p && (p = strstr(p, name)); p += length)
@@ -20,9 +19,9 @@ bool at_net_reads(const at_net_node *n, int k) {
     return false;
 }
 
-void at_net_add_computation(at_text *out, const at_net *net, const at_net_node *n) {
+static void add_computation(at_text *out, const at_net *net, const at_net_node *n) {
     for (int k = 0; k < n->num_inputs; k++) {
-        if (n->inputs[k] < 0 || !at_net_reads(n, k)) continue;
+        if (n->inputs[k] < 0 || !reads(n, k)) continue;
         const at_net_value *v = &net->values.data[n->inputs[k]];
         const bool is_index = k < 32 && n->index_inputs >> k & 1;
         at_text_addf(out, "x%d", k);
@@ -37,7 +36,7 @@ at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *
                              at_error *err) {
     at_text text = {0};
     at_symbols *none = AT_NEW(a, at_symbols);
-    at_net_add_computation(&text, net, n);
+    add_computation(&text, net, n);
     const at_status s = at_compute_parse(a, none, at_text_str(&text),
                                          at_format(a, "node %s (%s)", n->name, n->op), out, err);
     at_text_free(&text);
@@ -92,7 +91,7 @@ static void add_node(at_text *out, const at_net *net, const at_net_node *n) {
 
 static void add_text(at_text *out, const at_net *net, const at_net_node *n) {
     at_text text = {0};
-    at_net_add_computation(&text, net, n);
+    add_computation(&text, net, n);
     for (const char *p = at_text_str(&text); *p;) {
         const size_t length = strcspn(p, "\n");
         at_text_addf(out, "    %.*s\n", (int)length, p);

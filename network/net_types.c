@@ -11,13 +11,13 @@ typedef struct type_row {
 } type_row;
 
 static const type_row rows[] = {
-    [AT_NET_UNDEFINED] = {"unknown", 0, 0, false},  [AT_NET_FLOAT] = {"float32", 4, 0, true},
-    [AT_NET_UINT8] = {"uint8", 1, 8, false},        [AT_NET_INT8] = {"int8", 1, -8, false},
-    [AT_NET_UINT16] = {"uint16", 2, 16, false},     [AT_NET_INT16] = {"int16", 2, -16, false},
-    [AT_NET_INT32] = {"int32", 4, -32, false},      [AT_NET_INT64] = {"int64", 8, -64, false},
-    [AT_NET_STRING] = {"string", 0, 0, false},      [AT_NET_BOOL] = {"bool", 1, 0, false},
-    [AT_NET_FLOAT16] = {"float16", 2, 0, true},     [AT_NET_DOUBLE] = {"float64", 8, 0, true},
-    [AT_NET_UINT32] = {"uint32", 4, 32, false},     [AT_NET_UINT64] = {"uint64", 8, 64, false},
+    [AT_NET_UNDEFINED] = {"unknown", 0, 0, false}, [AT_NET_FLOAT] = {"float32", 4, 0, true},
+    [AT_NET_UINT8] = {"uint8", 1, 8, false},       [AT_NET_INT8] = {"int8", 1, -8, false},
+    [AT_NET_UINT16] = {"uint16", 2, 16, false},    [AT_NET_INT16] = {"int16", 2, -16, false},
+    [AT_NET_INT32] = {"int32", 4, -32, false},     [AT_NET_INT64] = {"int64", 8, -64, false},
+    [AT_NET_STRING] = {"string", 0, 0, false},     [AT_NET_BOOL] = {"bool", 1, 0, false},
+    [AT_NET_FLOAT16] = {"float16", 2, 0, true},    [AT_NET_DOUBLE] = {"float64", 8, 0, true},
+    [AT_NET_UINT32] = {"uint32", 4, 32, false},    [AT_NET_UINT64] = {"uint64", 8, 64, false},
     [AT_NET_BFLOAT16] = {"bfloat16", 2, 0, true},
 };
 

@@ -1,6 +1,6 @@
 /* network/network.h: a network as a graph of an ONNX file. Values have known sizes, every node has
- * the row of its operator and the text of its computation. What depends on constants and sizes alone
- * has been worked out.
+ * the row of its operator and the text of its computation. What depends on constants and sizes
+ * alone has been worked out.
  *
  * The file stays mapped while the graph lives; weights are not copied. */
 #ifndef AT_NETWORK_H
@@ -27,8 +27,9 @@ typedef enum at_net_type {
     AT_NET_UINT64 = 13,
     AT_NET_BFLOAT16 = 16
 } at_net_type;
-const char *at_net_type_name(at_net_type t); /* "float32"; "type 99" of an unknown one is "unknown" */
-int at_net_type_bytes(at_net_type t);        /* of an element; 0: it has no fixed size */
+const char *
+at_net_type_name(at_net_type t);      /* "float32"; "type 99" of an unknown one is "unknown" */
+int at_net_type_bytes(at_net_type t); /* of an element; 0: it has no fixed size */
 bool at_net_type_is_float(at_net_type t);
 bool at_net_type_is_int(at_net_type t); /* whole numbers, truth values aside */
 
@@ -97,7 +98,6 @@ typedef enum at_net_kind {
 } at_net_kind;
 
 typedef struct at_net_row at_net_row; /* an operator */
-const char *at_net_row_name(const at_net_row *r);
 
 typedef struct at_net_node {
     const char *name, *op;
@@ -110,16 +110,14 @@ typedef struct at_net_node {
     const at_net_row *row;
     at_net_kind kind;
     /* The stages of the computation, without declarations. Input k is the tensor x<k>, output k is
-     * y<k>, stages between have other names. All extents are numbers. A value of rank 0 has one axis
-     * of extent 1. Values, those of integers too, are read as numbers, those of index_inputs as
-     * indices. */
+     * y<k>, stages between have other names. All extents are numbers. A value of rank 0 has one
+     * axis of extent 1. Values, those of integers too, are read as numbers, those of index_inputs
+     * as indices. */
     const char *text;
     uint32_t index_inputs; /* as bits */
 } at_net_node;
 /* NULL: the node has none of this name. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name);
-/* Does the text read input k? Sizes that it is written with do not count. */
-bool at_net_reads(const at_net_node *n, int k);
 
 typedef struct at_net {
     at_arena *arena;
@@ -160,7 +158,6 @@ void at_net_store(at_net_type t, void *data, int64_t i, double x);
 
 /* A node's computation: its text behind declarations. What is constant is a weight, unless the text
  * reads it as an index. */
-void at_net_add_computation(at_text *out, const at_net *net, const at_net_node *n);
 at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *n, at_compute **out,
                              at_error *err);
 /* The text of all of it: inputs and outputs, nodes, sizes, constants. texts: computations, too. */

@@ -10,7 +10,12 @@
 typedef struct wire {
     const uint8_t *at, *end;
 } wire;
-typedef enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 } wire_kind;
+typedef enum wire_kind {
+    WIRE_VARINT = 0,
+    WIRE_FIXED64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_FIXED32 = 5
+} wire_kind;
 typedef struct wire_field {
     int number;
     wire_kind kind;
@@ -22,7 +27,8 @@ bool wire_next(wire *w, wire_field *f, bool *broken);
 bool wire_varint(wire *w, uint64_t *out);
 float wire_float(uint64_t bits);
 
-/* ---- names (names.c) ------------------------------------------------------------------------- */
+/* ---- names (net_names.c)
+ * ------------------------------------------------------------------------- */
 
 typedef struct net_names {
     at_arena *arena;
@@ -78,8 +84,7 @@ at_status net_read_model(at_arena *a, const char *path, wire bytes, net_external
 
 /* ---- files (net_file.c) ---------------------------------------------------------------------- */
 
-at_status net_map_file(const char *path, const void **bytes, size_t *size,
-                       at_error *err);
+at_status net_map_file(const char *path, const void **bytes, size_t *size, at_error *err);
 void net_unmap(const void *bytes, size_t size);
 /* Where external data lie: beside the model. path NULL: nowhere. */
 net_external *net_external_new(at_arena *a, const char *path);
@@ -137,7 +142,6 @@ const int64_t *op_ints(const net_op *o, const char *name, int *n);
 at_status op_axis(net_op *o, int64_t axis, int rank, int *out);
 /* Elements of a constant input; what: "sizes" for the message. Not given: NULL and 0. */
 at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n);
-at_status op_known_floats(net_op *o, int k, const double **out, int *n);
 /* From the attribute of older versions, or from the input of newer ones. NULL: neither. */
 at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t **out, int *n);
 /* dims are copied. A dimension below 0 or too many elements is an error. */
@@ -155,9 +159,8 @@ const char *op_number(const net_op *o, double x); /* a float as the notation has
 const char *op_axes(const net_op *o, const char *letter, int rank, const int64_t *dims);
 /* "a0, a1"; of rank 0 "0". */
 const char *op_index(const net_op *o, const char *letter, int rank);
-/* Of a value that is broadcast to so many axes: "a0, 0, a2". */
-const char *op_spread(const net_op *o, const char *letter, int rank, const at_net_value *v);
-const char *op_read(const net_op *o, int k, const char *letter, int rank); /* x<k>[spread] */
+/* An input that is broadcast to so many axes: "x1[a0, 0, a2]". */
+const char *op_read(const net_op *o, int k, const char *letter, int rank);
 /* The index of an element of sizes `in` as that of one of sizes `out` with as many elements whose
  * axes are letter<i>; *where: definitions that it uses, beginning with "where", or "". */
 const char *op_reshaped(const net_op *o, const char *letter, int rank, const int64_t *dims,
@@ -169,7 +172,8 @@ at_status op_map(net_op *o, at_net_type type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Families. */
-#define NET_ROWS_END {.name = NULL}
+#define NET_ROWS_END                                                                               \
+    { .name = NULL }
 extern const at_net_row net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_reduce[],
     net_rows_shape[];
 

@@ -27,8 +27,8 @@ static at_status fail(const reader *r, const char *what) {
 /* After the fields of something: were they whole? */
 static at_status whole(const reader *r, const char *what) {
     if (!r->broken) return AT_OK;
-    return at_fail(r->err, AT_E_INPUT,
-                   "%s: is no ONNX, or was cut off: %s is not whole", r->path, what);
+    return at_fail(r->err, AT_E_INPUT, "%s: is no ONNX, or was cut off: %s is not whole", r->path,
+                   what);
 }
 
 static at_status count(reader *r) {
@@ -75,10 +75,10 @@ typedef struct raw_tensor {
     int64_t type;
     number_list dims;
     const char *name;
-    wire raw;       /* raw_data, or packed float_data, double_data */
-    int raw_bytes;  /* an element of it; 0: as the type has it */
+    wire raw;      /* raw_data, or packed float_data, double_data */
+    int raw_bytes; /* an element of it; 0: as the type has it */
     bool has_raw;
-    number_list whole; /* int32_data, int64_data, uint64_data */
+    number_list whole;    /* int32_data, int64_data, uint64_data */
     AT_VEC(float) floats; /* float_data, element by element */
     bool is_external, has_strings;
     const char *location, *offset, *length;
@@ -162,8 +162,7 @@ static int64_t parse_number(const char *s) {
     int64_t x = 0;
     if (!s || !*s) return -2;
     for (; *s; s++)
-        if (*s < '0' || *s > '9' || !at_mul64(x, 10, &x) ||
-            __builtin_add_overflow(x, *s - '0', &x))
+        if (*s < '0' || *s > '9' || !at_mul64(x, 10, &x) || __builtin_add_overflow(x, *s - '0', &x))
             return -2;
     return x;
 }
@@ -247,8 +246,11 @@ static at_status read_tensor_type(reader *r, wire w, net_port *out) {
 }
 
 static at_status read_port(reader *r, wire w, net_port *out) {
-    static const char *const others[] = {[4] = "a sequence", [5] = "a map", [7] = "a value of its own",
-                                         [8] = "a sparse tensor", [9] = "an optional value"};
+    static const char *const others[] = {[4] = "a sequence",
+                                         [5] = "a map",
+                                         [7] = "a value of its own",
+                                         [8] = "a sparse tensor",
+                                         [9] = "an optional value"};
     wire_field f, type;
     *out = (net_port){.name = ""};
     AT_TRY(count(r));
@@ -412,8 +414,7 @@ at_status net_read_model(at_arena *a, const char *path, wire w, net_external *x,
     while (wire_next(&w, &f, &r.broken)) {
         if (f.number == 1) out->ir_version = (int64_t)f.value;
         if (f.number == 7) AT_TRY(read_graph(&r, message(&r, &f), &out->graph));
-        if (f.number == 8)
-            AT_TRY(read_import(&r, message(&r, &f), at_push(a, &out->imports)));
+        if (f.number == 8) AT_TRY(read_import(&r, message(&r, &f), at_push(a, &out->imports)));
         if (f.number == 25) out->num_functions++;
     }
     AT_TRY(whole(&r, "the file"));

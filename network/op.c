@@ -105,21 +105,6 @@ at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n) {
     return AT_OK;
 }
 
-at_status op_known_floats(net_op *o, int k, const double **out, int *n) {
-    const at_net_value *v;
-    enum { MOST = 1 << 16 };
-    *out = NULL;
-    *n = 0;
-    AT_TRY(known(o, k, &v));
-    if (!v) return AT_OK;
-    if (v->elements > MOST) return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST);
-    double *x = AT_NEW_ARRAY(o->arena, double, v->elements + 1);
-    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element(v->type, v->data, i);
-    *out = x;
-    *n = (int)v->elements;
-    return AT_OK;
-}
-
 at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t **out, int *n) {
     if (op_in(o, input)) return op_known_ints(o, input, out, n);
     *out = op_ints(o, attribute, n);

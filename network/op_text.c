@@ -56,7 +56,7 @@ const char *op_index(const net_op *o, const char *letter, int rank) {
     return at_text_take(o->arena, &t);
 }
 
-const char *op_spread(const net_op *o, const char *letter, int rank, const at_net_value *v) {
+static const char *spread(const net_op *o, const char *letter, int rank, const at_net_value *v) {
     at_text t = {0};
     for (int i = 0; i < v->rank; i++) {
         if (i) at_text_add(&t, ", ");
@@ -68,10 +68,11 @@ const char *op_spread(const net_op *o, const char *letter, int rank, const at_ne
 }
 
 const char *op_read(const net_op *o, int k, const char *letter, int rank) {
-    return op_format(o, "x%d[%s]", k, op_spread(o, letter, rank, op_in(o, k)));
+    return op_format(o, "x%d[%s]", k, spread(o, letter, rank, op_in(o, k)));
 }
 
-/* ---- the same elements by other sizes --------------------------------------------------------- */
+/* ---- the same elements by other sizes ---------------------------------------------------------
+ */
 
 typedef struct reshaping {
     const net_op *o;
@@ -97,8 +98,7 @@ static void add_group(reshaping *r, const int64_t *dims, int from, int to, const
     const char *flat = flat_index(r, dims, from, to);
     int longer = 0;
     for (int i = in_from; i < in_to; i++) longer += in_dims[i] > 1;
-    if (longer > 1)
-        at_text_addf(r->where, "%s{", r->where->len ? ", " : " where ");
+    if (longer > 1) at_text_addf(r->where, "%s{", r->where->len ? ", " : " where ");
     for (int i = in_from, first = 1; i < in_to; i++) {
         if (r->index->len) at_text_add(r->index, ", ");
         if (in_dims[i] == 1) {

@@ -1,5 +1,5 @@
-/* network/ops_conv.c: windows that move over a picture: convolution and pooling, along any number of
- * axes. */
+/* network/ops_conv.c: windows that move over a picture: convolution and pooling, along any number
+ * of axes. */
 #include "network/network_int.h"
 
 #include <string.h>
@@ -16,12 +16,10 @@ typedef struct window {
     bool ceil;
 } window;
 
-static at_status take_ints(net_op *o, const char *name, int axes, int64_t otherwise,
-                           int64_t *out) {
+static at_status take_ints(net_op *o, const char *name, int axes, int64_t otherwise, int64_t *out) {
     int n;
     const int64_t *given = op_ints(o, name, &n);
-    if (n && n != axes)
-        return op_fail(o, "%s has %d numbers, not %d", name, n, axes);
+    if (n && n != axes) return op_fail(o, "%s has %d numbers, not %d", name, n, axes);
     for (int i = 0; i < axes; i++) out[i] = n ? given[i] : otherwise;
     for (int i = 0; i < axes; i++)
         if (out[i] < 1 || out[i] > 1 << 24)
@@ -142,12 +140,13 @@ static const char *guarded(const net_op *o, const char *inside, const char *term
 static at_status check_conv(net_op *o, int64_t groups) {
     const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *b = op_in(o, 2);
     if (w->rank != x->rank || x->rank < 3)
-        return op_fail(o, "\"%s\" has %d dimensions, \"%s\" %d", x->name, x->rank, w->name, w->rank);
+        return op_fail(o, "\"%s\" has %d dimensions, \"%s\" %d", x->name, x->rank, w->name,
+                       w->rank);
     if (groups < 1 || w->dims[1] * groups != x->dims[1] || w->dims[0] % groups)
         return op_fail(o,
                        "%lld channels of \"%s\" do not fit %lld to %lld of \"%s\" in %lld groups",
-                       (long long)x->dims[1], x->name, (long long)w->dims[1],
-                       (long long)w->dims[0], w->name, (long long)groups);
+                       (long long)x->dims[1], x->name, (long long)w->dims[1], (long long)w->dims[0],
+                       w->name, (long long)groups);
     if (b && (b->elements != w->dims[0] || b->rank != 1))
         return op_fail(o, "\"%s\" has %lld elements for %lld channels", b->name,
                        (long long)b->elements, (long long)w->dims[0]);
@@ -165,18 +164,18 @@ static at_status conv(net_op *o) {
     memcpy(dims + 2, w.out, sizeof *dims * (size_t)w.axes);
     AT_TRY(op_out(o, 0, x->type, x->rank, dims));
     const int64_t per_group = k->dims[0] / groups;
-    const char *channel =
-        groups == 1      ? "c"
-        : k->dims[1] == 1 ? per_group == 1 ? "m" : op_format(o, "m/%lld", (long long)per_group)
-                         : op_format(o, "m/%lld*%lld + c", (long long)per_group,
-                                     (long long)k->dims[1]);
+    const char *group = per_group == 1 ? "m" : op_format(o, "m/%lld", (long long)per_group);
+    const char *channel = groups == 1 ? "c"
+                          : k->dims[1] == 1
+                              ? group
+                              : op_format(o, "%s*%lld + c", group, (long long)k->dims[1]);
     const char *index = places(o, &w, &where, &inside);
-    const char *term = op_format(o, "x0[n, %s%s] * x1[m, c, %s]", channel, index,
-                                 op_index(o, "p", w.axes));
+    const char *term =
+        op_format(o, "x0[n, %s%s] * x1[m, c, %s]", channel, index, op_index(o, "p", w.axes));
     op_add(o, "%s[n:%lld, m:%lld%s] = sum(c:%lld%s) %s%s\n", op_in(o, 2) ? "s" : "y0",
            (long long)dims[0], (long long)dims[1], spatial(o, "a", w.axes, w.out),
-           (long long)k->dims[1], spatial(o, "p", w.axes, w.kernel),
-           guarded(o, inside, term, "0"), where);
+           (long long)k->dims[1], spatial(o, "p", w.axes, w.kernel), guarded(o, inside, term, "0"),
+           where);
     if (op_in(o, 2))
         op_add(o, "y0[n:%lld, m:%lld%s] = s[n, m, %s] + x2[m]\n", (long long)dims[0],
                (long long)dims[1], spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
@@ -215,12 +214,11 @@ static at_status add_indices(net_op *o, const window *w, const int64_t *dims, co
     all = op_format(o, "n*%lld + c", (long long)dims[1]);
     int64_t plane = 1;
     for (int i = 0; i < w->axes; i++) plane *= w->size[i];
-    const char *found =
-        op_format(o, "x0[n, c%s] == y0[n, c, %s] ? (%s)*%lld + %s : inf", index,
-                  op_index(o, "a", w->axes), all, (long long)plane, flat);
-    pool_stage(o, "y1", dims, w, "min",
-               op_format(o, "%s%s", inside ? op_format(o, "inside ? (%s) : inf", found) : found,
-                         where));
+    const char *found = op_format(o, "x0[n, c%s] == y0[n, c, %s] ? (%s)*%lld + %s : inf", index,
+                                  op_index(o, "a", w->axes), all, (long long)plane, flat);
+    pool_stage(
+        o, "y1", dims, w, "min",
+        op_format(o, "%s%s", inside ? op_format(o, "inside ? (%s) : inf", found) : found, where));
     return AT_OK;
 }
 

@@ -142,7 +142,9 @@ static at_status less_or_equal(net_op *o) { return compare(o, "X0 <= X1"); }
 static at_status greater_or_equal(net_op *o) { return compare(o, "X0 >= X1"); }
 static at_status and_of(net_op *o) { return compare(o, "X0 != 0 && X1 != 0"); }
 static at_status or_of(net_op *o) { return compare(o, "X0 != 0 || X1 != 0"); }
-static at_status xor_of(net_op *o) { return compare(o, "(X0 != 0) && X1 == 0 || X0 == 0 && X1 != 0"); }
+static at_status xor_of(net_op *o) {
+    return compare(o, "(X0 != 0) && X1 == 0 || X0 == 0 && X1 != 0");
+}
 
 static at_status where(net_op *o) {
     AT_TRY(op_same_type(o, 1, 2));
@@ -268,7 +270,7 @@ static at_status batch_normalization(net_op *o) {
 static at_status identity(net_op *o) { return op_map(o, op_in(o, 0)->type, "X0"); }
 
 #define MAP(name, since, least, most, function)                                                    \
-    {name, "", since, AT_NET_MAP, least, most, 1, function}
+    { name, "", since, AT_NET_MAP, least, most, 1, function }
 
 const at_net_row net_rows_map[] = {
     MAP("Relu", 1, 1, 1, relu),

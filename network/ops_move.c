@@ -1,5 +1,5 @@
-/* network/ops_move.c: operators that put elements in another place. What they read where is an index,
- * so that whoever reads their output can read their input instead. */
+/* network/ops_move.c: operators that put elements in another place. What they read where is an
+ * index, so that whoever reads their output can read their input instead. */
 #include "network/network_int.h"
 
 #include <string.h>
@@ -42,7 +42,8 @@ static at_status reshape(net_op *o) {
     for (int i = 0; i < n; i++) {
         dims[i] = given[i];
         if (!dims[i] && !keeps_zero) {
-            if (i >= x->rank) return op_fail(o, "size %d is that of the input, which has %d", i + 1, x->rank);
+            if (i >= x->rank)
+                return op_fail(o, "size %d is that of the input, which has %d", i + 1, x->rank);
             dims[i] = x->dims[i];
         }
         if (dims[i] == -1 && open >= 0) return op_fail(o, "two sizes are -1");
@@ -137,7 +138,8 @@ static const char *shifted(const net_op *o, int rank, int axis, int64_t by) {
     at_text t = {0};
     for (int i = 0; i < rank; i++) {
         at_text_addf(&t, "%sa%d", i ? ", " : "", i);
-        if (i == axis && by) at_text_addf(&t, " %c %lld", by < 0 ? '-' : '+', (long long)(by < 0 ? -by : by));
+        if (i == axis && by)
+            at_text_addf(&t, " %c %lld", by < 0 ? '-' : '+', (long long)(by < 0 ? -by : by));
     }
     return at_text_take(o->arena, &t);
 }

@@ -45,7 +45,8 @@ static const char *batch(const net_op *o, const at_net_value *v, int rank) {
 static at_status mat_mul(net_op *o) {
     const at_net_value *a = op_in(o, 0), *b = op_in(o, 1);
     if (!a->rank || !b->rank) return op_fail(o, "inputs of one dimension and more are accepted");
-    const int64_t terms = a->dims[a->rank - 1], rows = b->rank > 1 ? b->dims[b->rank - 2] : b->dims[0];
+    const int64_t terms = a->dims[a->rank - 1],
+                  rows = b->rank > 1 ? b->dims[b->rank - 2] : b->dims[0];
     if (terms != rows)
         return op_fail(o, "%lld columns of \"%s\" and %lld rows of \"%s\"", (long long)terms,
                        a->name, (long long)rows, b->name);

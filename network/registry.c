@@ -15,5 +15,3 @@ const at_net_row *net_row_find(const char *domain, const char *name, int64_t ver
                 best = r;
     return best;
 }
-
-const char *at_net_row_name(const at_net_row *r) { return r->name; }

@@ -1,5 +1,5 @@
-/* network/wire.c: fields of the protobuf wire format in bytes that are mapped. Nothing is copied, and
- * nothing beyond the end is read. */
+/* network/wire.c: fields of the protobuf wire format in bytes that are mapped. Nothing is copied,
+ * and nothing beyond the end is read. */
 #include "network/network_int.h"
 
 #include <string.h>

@@ -260,7 +260,7 @@ static void arrows(void **state) {
         if (strlen(allowed)) allowed = at_strndup(arena, allowed, strlen(allowed) - 1);
         check_folder(folder, folder, allowed);
     }
-    assert_int_equal(count, 16);
+    assert_int_equal(count, 17);
 }
 
 int main(void) {

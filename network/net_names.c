@@ -1,4 +1,4 @@
-/* network/names.c: names to numbers, by a hash. */
+/* network/net_names.c: names to numbers, by a hash. */
 #include "network/network_int.h"
 
 #include <string.h>

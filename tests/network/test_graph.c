@@ -1,0 +1,153 @@
+/* ONNX files as graphs: sizes, what is worked out at once, texts, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/arena.h"
+#include "tests/network/onnx_writer.h"
+
+static at_net *open_graph(onnx_graph *g, int version, const at_net_options *o) {
+    at_text bytes = onnx_model(g, version);
+    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
+    const size_t size = bytes.len;
+    at_net *net;
+    at_error err;
+    at_text_free(&bytes);
+    if (at_net_parse(kept, size, NULL, o, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    return net;
+}
+
+static void expect_refused(onnx_graph *g, int version, const at_net_options *o, at_status status,
+                           const char *text) {
+    at_text bytes = onnx_model(g, version);
+    at_net *net;
+    at_error err;
+    assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, o, &net, &err), status);
+    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
+    assert_null(net);
+    at_text_free(&bytes);
+}
+
+/* Every text is a computation whose reads lie within their tensors. */
+static void check_texts(const at_net *net) {
+    for (int i = 0; i < net->nodes.len; i++) {
+        at_compute *c;
+        at_error err;
+        if (at_net_computation(arena, net, &net->nodes.data[i], &c, &err) != AT_OK ||
+            at_compute_check_reads(c, NULL, NULL, NULL, &err) != AT_OK)
+            fail_msg("%s\n%s", net->nodes.data[i].text, err.text);
+    }
+}
+
+static void expect_output(const at_net *net, int output, const char *shape) {
+    const at_net_value *v = &net->values.data[net->outputs.data[output]];
+    at_text t = {0};
+    at_net_add_shape(&t, v->type, v->rank, v->dims);
+    assert_string_equal(at_text_str(&t), shape);
+    at_text_free(&t);
+}
+
+static void convolution(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "N,4,9,H");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "2,2,1,2", "1 2 3 4 5 6 7 8", true);
+    onnx_constant(&g, "b", AT_NET_FLOAT, "2", "1 2", false);
+    onnx_node(&g, "Conv", "x w b", "c", "group=2 strides=[2,1] pads=[0,1,0,0]");
+    onnx_node(&g, "Relu", "c", "r", "");
+    onnx_node(&g, "AveragePool", "r", "p", "kernel_shape=[2,3] ceil_mode=1 pads=[0,1,1,1]");
+    onnx_node(&g, "Flatten", "p", "y", "axis=2");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, 13, &(at_net_options){.dims = "N=1,H=8"});
+    assert_int_equal(net->nodes.len, 4);
+    assert_string_equal(net->nodes.data[0].text,
+                        "s[n:1, m:2, a0:5, a1:8] = sum(c:2, p0:1, p1:2) inside ? x0[n, m*2 + c, "
+                        "i0, i1] * x1[m, c, p0, p1] : 0 where i0 = a0*2, i1 = a1 + p1 - 1, inside "
+                        "= 0 <= i1 && i1 < 8\n"
+                        "y0[n:1, m:2, a0:5, a1:8] = s[n, m, a0, a1] + x2[m]\n");
+    check_texts(net);
+    expect_output(net, 0, "float32[2, 40]");
+    at_net_close(net);
+}
+
+/* Sizes by way of Shape and its like leave no node behind. */
+static void sizes(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "N,6");
+    onnx_constant(&g, "two", AT_NET_INT64, "1", "2", false);
+    onnx_constant(&g, "rest", AT_NET_INT64, "1", "-1", true);
+    onnx_node(&g, "Shape", "x", "shape", "");
+    onnx_node(&g, "Mul", "shape two", "twice", "");
+    onnx_node(&g, "Concat", "rest twice", "wanted", "axis=0");
+    onnx_node(&g, "Sub", "wanted rest", "more", "");
+    onnx_node(&g, "ConstantOfShape", "more", "zeros", "");
+    onnx_node(&g, "Transpose", "x", "t", "");
+    onnx_node(&g, "Reshape", "t rest", "y", "");
+    onnx_output(&g, "y");
+    onnx_output(&g, "zeros");
+    onnx_output(&g, "wanted");
+    at_net *net = open_graph(&g, 13, &(at_net_options){.dims = "N=4"});
+    assert_int_equal(net->nodes.len, 2);
+    expect_output(net, 0, "float32[24]");
+    expect_output(net, 1, "float32[0, 9, 13]");
+    const at_net_value *wanted = &net->values.data[net->outputs.data[2]];
+    const int64_t expected[] = {-1, 8, 12};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(at_net_element_int(wanted->type, wanted->data, i), expected[i]);
+    check_texts(net);
+    at_net_close(net);
+}
+
+static void refused(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "N,?");
+    onnx_node(&g, "NoSuch", "x", "a", "");
+    onnx_node(&g, "Relu", "a", "b", "");
+    onnx_node(&g, "NoSuch", "b", "c", "");
+    onnx_node(&g, "Nor", "x", "d", "");
+    onnx_output(&g, "c");
+    at_text kept = {0};
+    at_text_addn(&kept, at_text_str(&g.bytes), g.bytes.len);
+    onnx_graph again = {kept};
+    expect_refused(&g, 13, NULL, AT_E_USAGE,
+                   "sizes of inputs are not given: N, x[1]; as in --dim N=1,x[1]=1");
+    expect_refused(&again, 13, &(at_net_options){.dims = "N=1,x[1]=2"}, AT_E_INPUT,
+                   "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
+}
+
+static void cycle(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2");
+    onnx_node(&g, "Add", "x b", "a", "");
+    onnx_node(&g, "Relu", "a", "b", "");
+    onnx_output(&g, "b");
+    expect_refused(&g, 13, NULL, AT_E_INPUT, "cycle");
+}
+
+/* Nodes may stand in any order. */
+static void unordered(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2");
+    onnx_node(&g, "Relu", "a", "y", "");
+    onnx_node(&g, "Add", "x x", "a", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, 13, NULL);
+    assert_string_equal(net->nodes.data[0].op, "Add");
+    at_net_close(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolution), cmocka_unit_test(sizes),     cmocka_unit_test(refused),
+        cmocka_unit_test(cycle),       cmocka_unit_test(unordered),
+    };
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
