@@ -254,6 +254,12 @@ at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **
                        at_error *err);
 at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len, at_error *err);
 
+/* The user's folder for what can be made again, as the XDG base directory specification has it;
+ * NULL: there is none. */
+const char *at_cache_folder(at_arena *a);
+/* Makes the folders that path lies in, for this user alone; path is changed meanwhile. */
+at_status at_make_folder(char *path, at_error *err);
+
 /* ---- output files (output.c) ----------------------------------------------------------------- */
 
 /* Whether a file of another kind is replaced, too. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -113,4 +114,20 @@ at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **
     at_status s = read_all(a, fd, path, most_bytes, text, len, err);
     close(fd);
     return s;
+}
+
+const char *at_cache_folder(at_arena *a) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/') return at_format(a, "%s/autotune", cache);
+    return home && *home == '/' ? at_format(a, "%s/.cache/autotune", home) : NULL;
+}
+
+at_status at_make_folder(char *path, at_error *err) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+        if (failed) return at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    return AT_OK;
 }

@@ -68,24 +68,29 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
     return AT_OK;
 }
 
-at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *dims) {
+const at_net_tensor *net_bind_array(net_builder *b, const char *input, bool *is_constant) {
     const at_net_options *o = b->options;
-    const int64_t *given = NULL;
-    int given_rank = 0;
-    const bool is_given = o->shape_of && o->shape_of(o->ctx, p->name, &given_rank, &given);
+    *is_constant = false;
+    return o->array_of ? o->array_of(o->ctx, input, is_constant) : NULL;
+}
+
+at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *dims) {
+    bool unused;
+    const at_net_tensor *given = net_bind_array(b, p->name, &unused);
     if (!p->has_shape) {
-        if (!is_given)
+        if (!given)
             return at_fail(b->err, AT_E_INPUT, "%s: the file has no sizes of the input \"%s\"",
                            b->net->path, p->name);
-        *rank = given_rank;
-        memcpy(dims, given, sizeof *dims * (size_t)given_rank);
+        *rank = given->rank;
+        memcpy(dims, given->dims, sizeof *dims * (size_t)given->rank);
         return AT_OK;
     }
-    if (is_given && given_rank != p->rank)
+    if (given && given->rank != p->rank)
         return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimensions, not %d", b->net->path,
-                       p->name, p->rank, given_rank);
+                       p->name, p->rank, given->rank);
     *rank = p->rank;
-    for (int i = 0; i < p->rank; i++) AT_TRY(bind_dim(b, p, i, is_given ? given[i] : -1, &dims[i]));
+    for (int i = 0; i < p->rank; i++)
+        AT_TRY(bind_dim(b, p, i, given ? given->dims[i] : -1, &dims[i]));
     return AT_OK;
 }
 

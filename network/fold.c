@@ -9,8 +9,7 @@ typedef struct folding {
     double **data; /* [tensor] */
 } folding;
 
-/* The value that a tensor's name says: x<k>, y<k>; -1: another. */
-static int number_of(const char *name, char letter) {
+int net_number(const char *name, char letter) {
     if (name[0] != letter || name[1] < '0' || name[1] > '9') return -1;
     int k = 0;
     for (const char *p = name + 1; *p; p++) k = 10 * k + (*p - '0');
@@ -18,13 +17,13 @@ static int number_of(const char *name, char letter) {
 }
 
 static void load(folding *f, int tensor) {
-    const at_net_value *v = op_in(f->o, number_of(f->compute->tensors[tensor].name, 'x'));
+    const at_net_value *v = op_in(f->o, net_number(f->compute->tensors[tensor].name, 'x'));
     double *x = f->data[tensor] = AT_NEW_ARRAY(f->o->arena, double, v->elements + 1);
     for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element(v->type, v->data, i);
 }
 
 static void store(folding *f, int tensor) {
-    const int k = number_of(f->compute->tensors[tensor].name, 'y');
+    const int k = net_number(f->compute->tensors[tensor].name, 'y');
     if (k < 0 || !op_has_out(f->o, k)) return;
     int64_t n = 1;
     for (int i = 0; i < f->o->out[k].rank; i++) n *= f->o->out[k].dims[i];

@@ -31,7 +31,8 @@ static int add_value(net_builder *b, at_net_value v, bool is_unknown) {
     at_net *net = b->net;
     v.elements = elements(v.rank, v.dims);
     *at_push(net->arena, &net->values) = v;
-    *at_push(b->arena, &b->unknown) = is_unknown;
+    while (b->unknown.len < net->values.len) *at_push(b->arena, &b->unknown) = false;
+    b->unknown.data[net->values.len - 1] = is_unknown;
     return net->values.len - 1;
 }
 
@@ -99,10 +100,21 @@ static at_status add_input(net_builder *b, scope *s, const net_port *p) {
     for (int i = 0; i < rank; i++)
         if (dims[i] < 0) return AT_OK; /* told when all are known */
     const net_pair *value = net_bind_value(b, p->name);
-    if (value) set_value(b, &v, value->number);
-    v.is_input = !value;
+    bool is_constant;
+    const at_net_tensor *array = net_bind_array(b, p->name, &is_constant);
+    if (array && array->type != p->type)
+        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" is of %s, not of %s", b->net->path, p->name,
+                       at_net_type_name(p->type), at_net_type_name(array->type));
+    if (value) {
+        set_value(b, &v, value->number);
+    } else if (array && is_constant) {
+        v.data = at_copy(b->net->arena, array->data,
+                         (size_t)array->elements * (size_t)at_net_type_bytes(array->type));
+        v.is_constant = true;
+    }
+    v.is_input = !v.is_constant;
     const int number = add_value(b, v, false);
-    if (!value) *at_push(b->net->arena, &b->net->inputs) = number;
+    if (v.is_input) *at_push(b->net->arena, &b->net->inputs) = number;
     return name_value(b, s, p->name, number);
 }
 

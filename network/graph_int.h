@@ -33,6 +33,8 @@ typedef struct net_builder {
 at_status net_bind_begin(net_builder *b);
 /* The sizes of an input; -1 of one that is open, which net_bind_end tells. */
 at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *dims);
+/* NULL: none is given. */
+const at_net_tensor *net_bind_array(net_builder *b, const char *input, bool *is_constant);
 const net_pair *net_bind_value(net_builder *b, const char *input); /* NULL: it is not set */
 at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs);
 

@@ -133,9 +133,9 @@ typedef struct at_net {
 typedef struct at_net_options {
     const char *dims; /* "batch=1,seq=128"; x[0]=1 is a size of the input x; NULL: none */
     const char *sets; /* "sr=16000": all elements of the input sr; NULL: none */
-    /* Sizes of inputs that neither the file nor dims say, as those of arrays that are given. NULL:
-     * there are none. Returns false where the input has none. */
-    bool (*shape_of)(void *ctx, const char *input, int *rank, const int64_t **dims);
+    /* The array that is given for an input, which has its sizes; *is_constant: its elements, too,
+     * so that what depends on them is known. Returns NULL where there is none; may be NULL. */
+    const at_net_tensor *(*array_of)(void *ctx, const char *input, bool *is_constant);
     void *ctx;
 } at_net_options;
 
@@ -163,5 +163,17 @@ at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *
 /* The text of all of it: inputs and outputs, nodes, sizes, constants. texts: computations, too. */
 void at_net_print(at_text *out, const at_net *net, bool texts);
 void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *dims);
+
+/* ---- the graph in double (net_reference.c) --------------------------------------------------- */
+
+/* Plain C of the nodes' texts, compiled. Borrows the graph, and lives in this process. */
+typedef struct at_net_reference at_net_reference;
+/* AT_E_INTERRUPTED once *stop (may be NULL) is set. */
+at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_net_reference **out,
+                               at_error *err);
+/* inputs: of each of the graph's, elements of its type. outputs: of each, elements in a. */
+at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
+                               double **outputs, const volatile int *stop, at_error *err);
+void at_net_reference_free(at_net_reference *r); /* NULL is fine */
 
 #endif

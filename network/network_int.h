@@ -142,6 +142,7 @@ const int64_t *op_ints(const net_op *o, const char *name, int *n);
 at_status op_axis(net_op *o, int64_t axis, int rank, int *out);
 /* Elements of a constant input; what: "sizes" for the message. Not given: NULL and 0. */
 at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n);
+at_status op_known_floats(net_op *o, int k, const double **out, int *n);
 /* From the attribute of older versions, or from the input of newer ones. NULL: neither. */
 at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t **out, int *n);
 /* dims are copied. A dimension below 0 or too many elements is an error. */
@@ -150,6 +151,14 @@ at_status op_out_like(net_op *o, int k, const at_net_value *v);
 /* A constant output of a type with 8 bytes or less an element: room to fill, and it is one. */
 void *op_constant(net_op *o, int k);
 at_status op_same_type(net_op *o, int k, int other);
+/* Another input, a constant that the row has worked out: its number. data lives as long. */
+int op_add_constant(net_op *o, at_net_type type, int rank, const int64_t *dims, const void *data);
+/* The entries of input k are indices, which the text reads as such. */
+void op_reads_index(net_op *o, int k);
+/* An entry of input k at this index, which may count from the end of so many. */
+const char *op_entry(net_op *o, int k, const char *index, int64_t extent);
+/* Axes from an attribute or an input, as a set; *given: there are some. */
+at_status op_axis_set(net_op *o, const int64_t *axes, int n, int rank, uint32_t *out);
 
 /* texts */
 void op_add(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -171,15 +180,30 @@ at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], cons
 at_status op_map(net_op *o, at_net_type type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* All of a set of axes of a value reduced: "r1:4" of these, "a0:2" of the others. */
+typedef struct op_reduction {
+    const at_net_value *x;
+    uint32_t set;
+    int64_t kept[AT_NET_MAX_RANK]; /* sizes, 1 where reduced */
+    int64_t terms;
+} op_reduction;
+op_reduction op_reduce(const at_net_value *x, uint32_t set);
+const char *op_terms(const net_op *o, const op_reduction *r); /* "r1:4, r2:3" */
+/* The index of a term, "a0, r1"; letter NULL: of what its element was reduced to, "a0, 0". */
+const char *op_term(const net_op *o, const op_reduction *r, const char *letter);
+
 /* Families. */
 #define NET_ROWS_END                                                                               \
     { .name = NULL }
-extern const at_net_row net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_reduce[],
+extern const at_net_row net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_gather[],
+    net_rows_norm[], net_rows_product[], net_rows_reduce[], net_rows_resize[], net_rows_scan[],
     net_rows_shape[];
 
 /* ---- graph (graph.c, fold.c) ----------------------------------------------------------------- */
 
 /* The outputs of a node whose inputs are constant, by its text. */
 at_status net_fold(net_op *o);
+/* The value that a tensor's name says: k of x<k> or y<k>; -1: another. */
+int net_number(const char *name, char letter);
 
 #endif

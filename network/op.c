@@ -77,6 +77,7 @@ const int64_t *op_ints(const net_op *o, const char *name, int *n) {
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 at_status op_axis(net_op *o, int64_t axis, int rank, int *out) {
+    *out = 0;
     if (axis < -rank || axis >= rank)
         return op_fail(o, "axis %lld of a value with %d dimensions", (long long)axis, rank);
     *out = (int)(axis < 0 ? axis + rank : axis);
@@ -90,18 +91,33 @@ static at_status known(net_op *o, int k, const at_net_value **out) {
     return op_missing(o, "\"%s\" depends on data, and must be known", v->name);
 }
 
+enum { MOST_KNOWN = 1 << 16 };
+
 at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n) {
     const at_net_value *v;
-    enum { MOST = 1 << 16 };
-    *out = NULL;
-    *n = 0;
     AT_TRY(known(o, k, &v));
+    *out = NULL;
+    *n = v ? (int)v->elements : 0;
     if (!v) return AT_OK;
-    if (v->elements > MOST) return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST);
+    if (v->elements > MOST_KNOWN)
+        return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST_KNOWN);
     int64_t *x = AT_NEW_ARRAY(o->arena, int64_t, v->elements + 1);
     for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element_int(v->type, v->data, i);
     *out = x;
-    *n = (int)v->elements;
+    return AT_OK;
+}
+
+at_status op_known_floats(net_op *o, int k, const double **out, int *n) {
+    const at_net_value *v;
+    AT_TRY(known(o, k, &v));
+    *out = NULL;
+    *n = v ? (int)v->elements : 0;
+    if (!v) return AT_OK;
+    if (v->elements > MOST_KNOWN)
+        return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST_KNOWN);
+    double *x = AT_NEW_ARRAY(o->arena, double, v->elements + 1);
+    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element(v->type, v->data, i);
+    *out = x;
     return AT_OK;
 }
 
@@ -116,6 +132,51 @@ at_status op_same_type(net_op *o, int k, int other) {
     if (!x || !y || x->type == y->type) return AT_OK;
     return op_fail(o, "\"%s\" is of %s, \"%s\" of %s", x->name, at_net_type_name(x->type), y->name,
                    at_net_type_name(y->type));
+}
+
+int op_add_constant(net_op *o, at_net_type type, int rank, const int64_t *dims, const void *data) {
+    at_net *net = o->net;
+    at_net_node *n = o->node;
+    int64_t elements = 1;
+    for (int i = 0; i < rank; i++) elements *= dims[i];
+    int *inputs = AT_NEW_ARRAY(net->arena, int, n->num_inputs + 1);
+    memcpy(inputs, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
+    inputs[n->num_inputs] = net->values.len;
+    *at_push(net->arena, &net->values) = (at_net_value){
+        .name = at_format(net->arena, "%s/%d", n->name, n->num_inputs),
+        .type = type,
+        .rank = rank,
+        .dims = at_copy(net->arena, dims, sizeof *dims * (size_t)rank),
+        .elements = elements,
+        .data = at_copy(net->arena, data, (size_t)elements * (size_t)at_net_type_bytes(type)),
+        .producer = -1,
+        .is_constant = true};
+    n->inputs = inputs;
+    return n->num_inputs++;
+}
+
+void op_reads_index(net_op *o, int k) { o->node->index_inputs |= 1u << k; }
+
+const char *op_entry(net_op *o, int k, const char *index, int64_t extent) {
+    const at_net_value *v = op_in(o, k);
+    bool may_be_negative = !v->is_constant;
+    op_reads_index(o, k);
+    for (int64_t i = 0; v->is_constant && i < v->elements && !may_be_negative; i++)
+        may_be_negative = at_net_element_int(v->type, v->data, i) < 0;
+    if (!may_be_negative) return op_format(o, "x%d[%s]", k, index);
+    return op_format(o, "(x%d[%s] < 0 ? x%d[%s] + %lld : x%d[%s])", k, index, k, index,
+                     (long long)extent, k, index);
+}
+
+at_status op_axis_set(net_op *o, const int64_t *axes, int n, int rank, uint32_t *out) {
+    *out = 0;
+    for (int i = 0; i < n; i++) {
+        int axis;
+        AT_TRY(op_axis(o, axes[i], rank, &axis));
+        if (*out >> axis & 1) return op_fail(o, "axis %lld occurs twice", (long long)axes[i]);
+        *out |= 1u << axis;
+    }
+    return AT_OK;
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */

@@ -160,3 +160,34 @@ at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
     at_text_add(&o->text, "\n");
     return AT_OK;
 }
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+op_reduction op_reduce(const at_net_value *x, uint32_t set) {
+    op_reduction r = {.x = x, .set = set, .terms = 1};
+    for (int i = 0; i < x->rank; i++) {
+        r.kept[i] = set >> i & 1 ? 1 : x->dims[i];
+        if (set >> i & 1) r.terms *= x->dims[i];
+    }
+    return r;
+}
+
+const char *op_terms(const net_op *o, const op_reduction *r) {
+    at_text t = {0};
+    for (int i = 0; i < r->x->rank; i++)
+        if (r->set >> i & 1)
+            at_text_addf(&t, "%sr%d:%lld", t.len ? ", " : "", i, (long long)r->x->dims[i]);
+    return at_text_take(o->arena, &t);
+}
+
+const char *op_term(const net_op *o, const op_reduction *r, const char *letter) {
+    at_text t = {0};
+    for (int i = 0; i < r->x->rank; i++) {
+        const bool goes = r->set >> i & 1;
+        at_text_add(&t, i ? ", " : "");
+        if (goes && !letter) at_text_add(&t, "0");
+        else at_text_addf(&t, "%s%d", goes ? letter : "a", i);
+    }
+    if (!r->x->rank) at_text_add(&t, "0");
+    return at_text_take(o->arena, &t);
+}

@@ -182,6 +182,86 @@ static at_status conv(net_op *o) {
     return AT_OK;
 }
 
+/* ---- transposed convolution ------------------------------------------------------------------ */
+
+/* What an output's sizes leave of the padding that is asked for. */
+static at_status transposed_sizes(net_op *o, window *w) {
+    const char *automatic = op_string(o, "auto_pad", "NOTSET");
+    int num_more, num_out;
+    const int64_t *more = op_ints(o, "output_padding", &num_more),
+                  *out = op_ints(o, "output_shape", &num_out);
+    const bool upper = !strcmp(automatic, "SAME_UPPER"), lower = !strcmp(automatic, "SAME_LOWER");
+    if ((more && num_more != w->axes) || (out && num_out != w->axes && num_out != w->axes + 2))
+        return op_fail(o, "output_padding or output_shape does not fit %d axes", w->axes);
+    for (int i = 0; i < w->axes; i++) {
+        const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        const int64_t all = w->stride[i] * (w->size[i] - 1) + (more ? more[i] : 0) + span;
+        w->out[i] = out              ? out[num_out - w->axes + i]
+                    : upper || lower ? w->size[i] * w->stride[i]
+                                     : all - w->begin[i] - w->end[i];
+        if (w->out[i] < 1) return op_fail(o, "an output of size %lld", (long long)w->out[i]);
+        if (!out && !upper && !lower) continue;
+        const int64_t gone = all - w->out[i] > 0 ? all - w->out[i] : 0;
+        w->begin[i] = upper ? gone / 2 : gone - gone / 2;
+        if (!upper && !lower) w->begin[i] = gone / 2;
+        w->end[i] = gone - w->begin[i];
+    }
+    return AT_OK;
+}
+
+static at_status check_transposed(net_op *o, int64_t groups) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *b = op_in(o, 2);
+    if (w->rank != x->rank || x->rank < 3 || x->rank > MOST_AXES + 2)
+        return op_fail(o, "\"%s\" has %d dimensions, \"%s\" %d", x->name, x->rank, w->name,
+                       w->rank);
+    if (groups < 1 || w->dims[0] != x->dims[1] || w->dims[0] % groups)
+        return op_fail(o, "%lld channels of \"%s\" do not fit %lld of \"%s\" in %lld groups",
+                       (long long)x->dims[1], x->name, (long long)w->dims[0], w->name,
+                       (long long)groups);
+    if (b && b->elements != w->dims[1] * groups)
+        return op_fail(o, "\"%s\" has %lld elements for %lld channels", b->name,
+                       (long long)b->elements, (long long)(w->dims[1] * groups));
+    return AT_OK;
+}
+
+/* Output o takes in x[i]*w[p] where i*stride + p*dilation = o + begin. */
+static at_status conv_transpose(net_op *o) {
+    const int64_t groups = op_int(o, "group", 1);
+    const at_net_value *x = op_in(o, 0), *k = op_in(o, 1);
+    window w;
+    AT_TRY(check_transposed(o, groups));
+    w = (window){.axes = x->rank - 2};
+    for (int i = 0; i < w.axes; i++) w.size[i] = x->dims[2 + i], w.kernel[i] = k->dims[2 + i];
+    AT_TRY(take_ints(o, "strides", w.axes, 1, w.stride));
+    AT_TRY(take_ints(o, "dilations", w.axes, 1, w.dilation));
+    AT_TRY(take_padding(o, &w));
+    AT_TRY(transposed_sizes(o, &w));
+    int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], k->dims[1] * groups};
+    memcpy(dims + 2, w.out, sizeof *dims * (size_t)w.axes);
+    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
+    const long long per_in = k->dims[0] / groups, per_out = k->dims[1];
+    const char *channel = groups == 1 ? "c" : op_format(o, "m/%lld*%lld + c", per_out, per_in),
+               *row = groups == 1 ? "m" : op_format(o, "m%%%lld", per_out), *index = "",
+               *where = "", *in = "";
+    for (int i = 0; i < w.axes; i++) {
+        where = op_format(o, "%s%st%d = a%d + %lld - p%d*%lld, i%d = t%d/%lld", where,
+                          i ? ", " : " where ", i, i, (long long)w.begin[i], i,
+                          (long long)w.dilation[i], i, i, (long long)w.stride[i]);
+        in = op_format(o, "%s%s0 <= i%d && i%d < %lld", in, i ? " && " : "", i, i,
+                       (long long)w.size[i]);
+        if (w.stride[i] > 1)
+            in = op_format(o, "%s && t%d%%%lld == 0", in, i, (long long)w.stride[i]);
+        index = op_format(o, "%s, i%d", index, i);
+    }
+    const char *head = op_format(o, "[n:%lld, m:%lld%s]", (long long)dims[0], (long long)dims[1],
+                                 spatial(o, "a", w.axes, w.out));
+    op_add(o, "%s%s = sum(c:%lld%s) inside ? x0[n, %s%s] * x1[%s, %s, %s] : 0%s, inside = %s\n",
+           op_in(o, 2) ? "s" : "y0", head, per_in, spatial(o, "p", w.axes, w.kernel), channel,
+           index, channel, row, op_index(o, "p", w.axes), where, in);
+    if (op_in(o, 2)) op_add(o, "y0%s = s[n, m, %s] + x2[m]\n", head, op_index(o, "a", w.axes));
+    return AT_OK;
+}
+
 /* ---- pooling --------------------------------------------------------------------------------- */
 
 static at_status pool_out(net_op *o, const window *w, int64_t *dims) {
@@ -214,7 +294,7 @@ static at_status add_indices(net_op *o, const window *w, const int64_t *dims, co
     all = op_format(o, "n*%lld + c", (long long)dims[1]);
     int64_t plane = 1;
     for (int i = 0; i < w->axes; i++) plane *= w->size[i];
-    const char *found = op_format(o, "x0[n, c%s] == y0[n, c, %s] ? (%s)*%lld + %s : inf", index,
+    const char *found = op_format(o, "x0[n, c%s] == m[n, c, %s] ? (%s)*%lld + %s : inf", index,
                                   op_index(o, "a", w->axes), all, (long long)plane, flat);
     pool_stage(
         o, "y1", dims, w, "min",
@@ -230,9 +310,13 @@ static at_status max_pool(net_op *o) {
     AT_TRY(pool_out(o, &w, dims));
     const char *index = places(o, &w, &where, &inside);
     const char *term = op_format(o, "x0[n, c%s]", index);
-    pool_stage(o, "y0", dims, &w, "max",
+    const bool has_indices = op_has_out(o, 1);
+    pool_stage(o, has_indices ? "m" : "y0", dims, &w, "max",
                op_format(o, "%s%s", guarded(o, inside, term, "-inf"), where));
-    return op_has_out(o, 1) ? add_indices(o, &w, dims, index, where, inside) : AT_OK;
+    if (!has_indices) return AT_OK;
+    op_add(o, "y0[n:%lld, c:%lld%s] = m[n, c, %s]\n", (long long)dims[0], (long long)dims[1],
+           spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
+    return add_indices(o, &w, dims, index, where, inside);
 }
 
 /* How many elements of a window count: padding counts or not, what lies beyond it never does. */
@@ -269,6 +353,24 @@ static at_status average_pool(net_op *o) {
     const char *count = count_of(o, &w, op_int(o, "count_include_pad", 0) != 0);
     op_add(o, "y0[n:%lld, c:%lld%s] = s[n, c, %s]/(%s)\n", (long long)dims[0], (long long)dims[1],
            spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes), count);
+    return AT_OK;
+}
+
+static at_status lp_pool(net_op *o) {
+    window w;
+    const char *where, *inside;
+    int64_t dims[AT_NET_MAX_RANK];
+    const int64_t p = op_int(o, "p", 2);
+    if (p != 1 && p != 2) return op_missing(o, "p of %lld", (long long)p);
+    AT_TRY(window_of(o, NULL, &w));
+    AT_TRY(pool_out(o, &w, dims));
+    const char *x = op_format(o, "x0[n, c%s]", places(o, &w, &where, &inside)),
+               *term = p == 1 ? op_format(o, "abs(%s)", x) : op_format(o, "%s * %s", x, x);
+    pool_stage(o, p == 1 ? "y0" : "s", dims, &w, "sum",
+               op_format(o, "%s%s", guarded(o, inside, term, "0"), where));
+    if (p == 2)
+        op_add(o, "y0[n:%lld, c:%lld%s] = sqrt(s[n, c, %s])\n", (long long)dims[0],
+               (long long)dims[1], spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
     return AT_OK;
 }
 
@@ -321,8 +423,10 @@ static at_status lrn(net_op *o) {
 
 const at_net_row net_rows_conv[] = {
     {"Conv", "", 1, AT_NET_SUM, 2, 3, 1, conv},
+    {"ConvTranspose", "", 1, AT_NET_SUM, 2, 3, 1, conv_transpose},
     {"MaxPool", "", 1, AT_NET_SUM, 1, 1, 2, max_pool},
     {"AveragePool", "", 1, AT_NET_SUM, 1, 1, 1, average_pool},
+    {"LpPool", "", 1, AT_NET_SUM, 1, 1, 1, lp_pool},
     {"GlobalAveragePool", "", 1, AT_NET_SUM, 1, 1, 1, global_average_pool},
     {"GlobalMaxPool", "", 1, AT_NET_SUM, 1, 1, 1, global_max_pool},
     {"LRN", "", 1, AT_NET_OTHER, 1, 1, 1, lrn},

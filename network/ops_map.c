@@ -124,9 +124,15 @@ static at_status divide(net_op *o) {
     return binary(o, "X0/X1");
 }
 
+/* The rest has the sign of the divisor or, of fmod, of the dividend. */
 static at_status modulo(net_op *o) {
-    if (!op_int(o, "fmod", 0)) return binary(o, "X0 - floor(X0/X1)*X1");
-    return binary(o, "X0 - (X0/X1 >= 0 ? floor(X0/X1) : -floor(-(X0/X1)))*X1");
+    const bool is_whole = at_net_type_is_int(op_in(o, 0)->type);
+    const char *rest = op_int(o, "fmod", 0)
+                           ? "X0 - (X0/X1 >= 0 ? floor(X0/X1) : -floor(-(X0/X1)))*X1"
+                           : "X0 - floor(X0/X1)*X1";
+    if (is_whole) return binary(o, rest);
+    const char *of_infinite = op_int(o, "fmod", 0) ? "X0" : "(X0*X1 < 0 ? X1 : X0)";
+    return binary(o, op_format(o, "abs(X1) == inf ? %s : %s", of_infinite, rest));
 }
 
 static at_status prelu(net_op *o) { return binary(o, "X0 >= 0 ? X0 : X0*X1"); }

@@ -1,146 +1,220 @@
-/* network/ops_reduce.c: sums of products, reductions along axes, and what divides by them. */
+/* network/ops_reduce.c: reductions along axes: sums, extremes, the places of extremes, running
+ * sums. */
 #include "network/network_int.h"
 
 #include <string.h>
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- all elements along some axes ------------------------------------------------------------ */
 
-static at_status gemm(net_op *o) {
-    const at_net_value *a = op_in(o, 0), *b = op_in(o, 1), *c = op_in(o, 2);
-    const bool ta = op_int(o, "transA", 0) != 0, tb = op_int(o, "transB", 0) != 0;
-    const double alpha = op_float(o, "alpha", 1), beta = op_float(o, "beta", 1);
-    if (a->rank != 2 || b->rank != 2) return op_fail(o, "inputs of two dimensions are accepted");
-    int64_t dims[AT_NET_MAX_RANK] = {a->dims[ta], b->dims[!tb]};
-    int rank = 2;
-    if (a->dims[!ta] != b->dims[tb])
-        return op_fail(o, "%lld columns of \"%s\" and %lld rows of \"%s\"", (long long)a->dims[!ta],
-                       a->name, (long long)b->dims[tb], b->name);
-    if (c) AT_TRY(op_broadcast(o, &rank, dims, c));
-    if (rank != 2 || dims[0] != a->dims[ta] || dims[1] != b->dims[!tb])
-        return op_fail(o, "\"%s\" is larger than the product", c->name);
-    AT_TRY(op_out(o, 0, a->type, 2, dims));
-    const bool plain = alpha == 1 && !c;
-    const char *axes = op_axes(o, "a", 2, dims);
-    op_add(o, "%s[%s] = sum(k:%lld) x0[%s] * x1[%s]\n", plain ? "y0" : "s", axes,
-           (long long)a->dims[!ta], ta ? "k, a0" : "a0, k", tb ? "a1, k" : "k, a1");
-    if (plain) return AT_OK;
-    op_add(o, "y0[%s] = s[a0, a1]", axes);
-    if (alpha != 1) op_add(o, "*%s", op_number(o, alpha));
-    if (c) op_add(o, " + %s", op_read(o, 2, "a", 2));
-    if (c && beta != 1) op_add(o, "*%s", op_number(o, beta));
+typedef struct reducer {
+    const char *reduction, *term; /* %s: the element */
+    const char *result;           /* %s: what it was reduced to; NULL: that itself */
+    const char *of_none;          /* of no element */
+} reducer;
+
+/* The axes of the output in order, and the index of an element in them. */
+static const char *term_of(const net_op *o, const op_reduction *r, bool keeps) {
+    at_text t = {0};
+    for (int i = 0, out = 0; i < r->x->rank; i++) {
+        const bool goes = r->set >> i & 1;
+        at_text_addf(&t, "%s%s%d", i ? ", " : "", goes ? "r" : "a", goes ? i : out);
+        out += keeps || !goes;
+    }
+    if (!r->x->rank) at_text_add(&t, "0");
+    return at_text_take(o->arena, &t);
+}
+
+static int kept_dims(const op_reduction *r, bool keeps, int64_t *dims) {
+    int rank = 0;
+    for (int i = 0; i < r->x->rank; i++)
+        if (keeps || !(r->set >> i & 1)) dims[rank++] = r->kept[i];
+    return rank;
+}
+
+static at_status reduced_axes(net_op *o, uint32_t *set, bool *nothing) {
+    const at_net_value *x = op_in(o, 0);
+    const int64_t *axes;
+    int n;
+    AT_TRY(op_ints_of(o, "axes", 1, &axes, &n));
+    AT_TRY(op_axis_set(o, axes, n, x->rank, set));
+    *nothing = !n && op_int(o, "noop_with_empty_axes", 0);
+    if (!n && !*nothing) *set = (1u << x->rank) - 1;
+    return AT_OK;
+}
+
+static at_status reduce(net_op *o, const reducer *how) {
+    const at_net_value *x = op_in(o, 0);
+    const bool keeps = op_int(o, "keepdims", 1) != 0;
+    int64_t dims[AT_NET_MAX_RANK];
+    uint32_t set;
+    bool nothing;
+    AT_TRY(reduced_axes(o, &set, &nothing));
+    if (nothing && !how->result && !strcmp(how->term, "%s")) {
+        o->node->num_inputs = 1;
+        return op_map(o, x->type, "X0");
+    }
+    const op_reduction r = op_reduce(x, set);
+    const int rank = kept_dims(&r, keeps, dims);
+    AT_TRY(op_out(o, 0, x->type, rank, dims));
+    const char *axes = op_axes(o, "a", rank, dims);
+    const char *in = op_format(o, "x0[%s]", term_of(o, &r, keeps));
+    const char *terms = set ? op_terms(o, &r) : "r:1"; /* a single element is one, too */
+    if (!r.terms) {
+        const bool is_truth = x->type == AT_NET_BOOL && strstr(how->of_none, "inf");
+        op_add(o, "y0[%s] = %s\n", axes,
+               !is_truth              ? how->of_none
+               : *how->of_none == '-' ? "0"
+                                      : "1");
+        return AT_OK;
+    }
+    op_add(o, "%s[%s] = %s(%s) ", how->result ? "s" : "y0", axes, how->reduction, terms);
+    op_add(o, how->term, in, in);
+    if (how->result) {
+        const char *s = op_format(o, "s[%s]", op_index(o, "a", rank));
+        op_add(o, "\ny0[%s] = ", axes);
+        op_add(o, how->result, s, (long long)r.terms);
+    }
     op_add(o, "\n");
     return AT_OK;
 }
 
-/* "a0, 0" of the axes before the matrix. */
-static const char *batch(const net_op *o, const at_net_value *v, int rank) {
-    at_text t = {0};
-    for (int i = 0; i < v->rank - 2; i++) {
-        if (v->dims[i] == 1) at_text_add(&t, "0, ");
-        else at_text_addf(&t, "a%d, ", rank - v->rank + i);
+#define REDUCER(name, ...)                                                                         \
+    static at_status name(net_op *o) {                                                             \
+        static const reducer how = {__VA_ARGS__};                                                  \
+        return reduce(o, &how);                                                                    \
     }
-    return at_text_take(o->arena, &t);
+
+REDUCER(reduce_sum, "sum", "%s", NULL, "0")
+REDUCER(reduce_max, "max", "%s", NULL, "-inf")
+REDUCER(reduce_min, "min", "%s", NULL, "inf")
+REDUCER(reduce_prod, "prod", "%s", NULL, "1")
+REDUCER(reduce_l1, "sum", "abs(%s)", NULL, "0")
+REDUCER(reduce_l2, "sum", "%s * %s", "sqrt(%s)", "0")
+REDUCER(reduce_sum_square, "sum", "%s * %s", NULL, "0")
+REDUCER(reduce_log_sum, "sum", "%s", "log(%s)", "-inf")
+
+static at_status reduce_mean(net_op *o) {
+    static const reducer of_floats = {"sum", "%s", "%s/%lld.0", "0"},
+                         of_whole = {"sum", "%s", "floor(%s/%lld.0)", "0"};
+    return reduce(o, at_net_type_is_int(op_in(o, 0)->type) ? &of_whole : &of_floats);
 }
 
-static at_status mat_mul(net_op *o) {
-    const at_net_value *a = op_in(o, 0), *b = op_in(o, 1);
-    if (!a->rank || !b->rank) return op_fail(o, "inputs of one dimension and more are accepted");
-    const int64_t terms = a->dims[a->rank - 1],
-                  rows = b->rank > 1 ? b->dims[b->rank - 2] : b->dims[0];
-    if (terms != rows)
-        return op_fail(o, "%lld columns of \"%s\" and %lld rows of \"%s\"", (long long)terms,
-                       a->name, (long long)rows, b->name);
+static at_status reduce_log_sum_exp(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const bool keeps = op_int(o, "keepdims", 1) != 0;
     int64_t dims[AT_NET_MAX_RANK];
-    int rank = 0;
-    at_net_value outer_a = *a, outer_b = *b;
-    outer_a.rank = a->rank > 2 ? a->rank - 2 : 0;
-    outer_b.rank = b->rank > 2 ? b->rank - 2 : 0;
-    AT_TRY(op_broadcast(o, &rank, dims, &outer_a));
-    AT_TRY(op_broadcast(o, &rank, dims, &outer_b));
-    const int outer = rank;
-    if (a->rank > 1) dims[rank++] = a->dims[a->rank - 2];
-    if (b->rank > 1) dims[rank++] = b->dims[b->rank - 1];
-    if (rank > AT_NET_MAX_RANK) return op_fail(o, "more than %d dimensions", AT_NET_MAX_RANK);
-    AT_TRY(op_out(o, 0, a->type, rank, dims));
-    const char *row = a->rank > 1 ? op_format(o, "a%d, k", outer) : "k",
-               *column = b->rank > 1 ? op_format(o, "k, a%d", outer + (a->rank > 1)) : "k";
-    op_add(o, "y0[%s] = sum(k:%lld) x0[%s%s] * x1[%s%s]\n", op_axes(o, "a", rank, dims),
-           (long long)terms, batch(o, a, outer + 2), row, batch(o, b, outer + 2), column);
+    uint32_t set;
+    bool nothing;
+    AT_TRY(reduced_axes(o, &set, &nothing));
+    const op_reduction r = op_reduce(x, set);
+    const int rank = kept_dims(&r, keeps, dims);
+    AT_TRY(op_out(o, 0, x->type, rank, dims));
+    const char *axes = op_axes(o, "a", rank, dims), *in = term_of(o, &r, keeps),
+               *terms = set ? op_terms(o, &r) : "r:1", *of = op_index(o, "a", rank);
+    if (!r.terms) {
+        op_add(o, "y0[%s] = -inf\n", axes);
+        return AT_OK;
+    }
+    op_add(o, "m[%s] = max(%s) x0[%s]\n", axes, terms, in);
+    op_add(o, "s[%s] = sum(%s) exp(x0[%s] - m[%s])\n", axes, terms, in, of);
+    op_add(o, "y0[%s] = m[%s] + log(s[%s])\n", axes, of, of);
     return AT_OK;
 }
 
-/* ---- softmax --------------------------------------------------------------------------------- */
+/* ---- places of extremes ---------------------------------------------------------------------- */
 
-/* The axes of a value, those of a set reduced: "r1:4" of these, "a0:2" of the others. */
-typedef struct reduced {
-    const at_net_value *x;
-    uint32_t set;
-    int64_t kept[AT_NET_MAX_RANK]; /* sizes, 1 where reduced */
-    int64_t terms;
-} reduced;
-
-static reduced reduce_axes(const at_net_value *x, uint32_t set) {
-    reduced r = {.x = x, .set = set, .terms = 1};
-    for (int i = 0; i < x->rank; i++) {
-        r.kept[i] = set >> i & 1 ? 1 : x->dims[i];
-        if (set >> i & 1) r.terms *= x->dims[i];
-    }
-    return r;
-}
-
-static const char *terms(const net_op *o, const reduced *r) {
-    at_text t = {0};
-    for (int i = 0; i < r->x->rank; i++)
-        if (r->set >> i & 1)
-            at_text_addf(&t, "%sr%d:%lld", t.len ? ", " : "", i, (long long)r->x->dims[i]);
-    return at_text_take(o->arena, &t);
-}
-
-/* The index of a term, or, in the stages behind, of what its element was reduced to. */
-static const char *term_index(const net_op *o, const reduced *r, const char *letter) {
-    at_text t = {0};
-    for (int i = 0; i < r->x->rank; i++) {
-        const bool goes = r->set >> i & 1;
-        at_text_add(&t, i ? ", " : "");
-        if (goes && !letter) at_text_add(&t, "0");
-        else at_text_addf(&t, "%s%d", goes ? letter : "a", i);
-    }
-    return at_text_take(o->arena, &t);
-}
-
-static at_status softmax_axes(net_op *o, uint32_t *set) {
+static at_status arg_extreme(net_op *o, const char *extreme) {
     const at_net_value *x = op_in(o, 0);
-    const bool is_one = o->node->version >= 13; /* before, all axes from there on */
+    const bool keeps = op_int(o, "keepdims", 1) != 0, last = op_int(o, "select_last_index", 0) != 0;
+    int64_t dims[AT_NET_MAX_RANK];
     int axis;
-    AT_TRY(op_axis(o, op_int(o, "axis", is_one ? -1 : 1), x->rank, &axis));
-    *set = is_one ? 1u << axis : ((1u << x->rank) - 1) & ~((1u << axis) - 1);
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
+    const op_reduction r = op_reduce(x, 1u << axis);
+    const int rank = kept_dims(&r, keeps, dims);
+    AT_TRY(op_out(o, 0, AT_NET_INT64, rank, dims));
+    const char *axes = op_axes(o, "a", rank, dims), *in = term_of(o, &r, keeps);
+    op_add(o, "m[%s] = %s(%s) x0[%s]\n", axes, extreme, op_terms(o, &r), in);
+    op_add(o, "y0[%s] = %s(%s) x0[%s] == m[%s] ? r%d : %sinf\n", axes, last ? "max" : "min",
+           op_terms(o, &r), in, op_index(o, "a", rank), axis, last ? "-" : "");
     return AT_OK;
 }
 
-static at_status softmax_of(net_op *o, bool of_log) {
+static at_status arg_max(net_op *o) { return arg_extreme(o, "max"); }
+static at_status arg_min(net_op *o) { return arg_extreme(o, "min"); }
+
+/* How many elements go before each one says which place it has. */
+static at_status top_k(net_op *o) {
     const at_net_value *x = op_in(o, 0);
-    uint32_t set;
-    AT_TRY(softmax_axes(o, &set));
-    AT_TRY(op_out_like(o, 0, x));
-    const reduced r = reduce_axes(x, set);
-    const char *rows = op_axes(o, "a", x->rank, r.kept), *all = op_axes(o, "a", x->rank, x->dims),
-               *in = op_index(o, "a", x->rank), *of = term_index(o, &r, NULL),
-               *term = term_index(o, &r, "r");
-    op_add(o, "m[%s] = max(%s) x0[%s]\n", rows, terms(o, &r), term);
-    op_add(o, "e[%s] = exp(x0[%s] - m[%s])\n", all, in, of);
-    op_add(o, "s[%s] = sum(%s) e[%s]\n", rows, terms(o, &r), term);
-    if (of_log) op_add(o, "y0[%s] = x0[%s] - m[%s] - log(s[%s])\n", all, in, of, of);
-    else op_add(o, "y0[%s] = e[%s]/s[%s]\n", all, in, of);
+    const bool largest = op_int(o, "largest", 1) != 0;
+    const int64_t *count;
+    int n, axis;
+    AT_TRY(op_known_ints(o, 1, &count, &n));
+    AT_TRY(op_axis(o, op_int(o, "axis", -1), x->rank, &axis));
+    if (n != 1 || count[0] < 0 || count[0] > x->dims[axis])
+        return op_fail(o, "%lld of %lld elements", n == 1 ? (long long)count[0] : -1LL,
+                       (long long)x->dims[axis]);
+    int64_t dims[AT_NET_MAX_RANK];
+    memcpy(dims, x->dims, sizeof *dims * (size_t)x->rank);
+    dims[axis] = count[0];
+    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
+    AT_TRY(op_out(o, 1, AT_NET_INT64, x->rank, dims));
+    const op_reduction r = op_reduce(x, 1u << axis);
+    const char *all = op_axes(o, "a", x->rank, x->dims), *in = op_index(o, "a", x->rank),
+               *term = op_term(o, &r, "r"), *out = op_axes(o, "a", x->rank, dims);
+    op_add(o, "place[%s] = sum(%s) x0[%s] %c x0[%s] || (x0[%s] == x0[%s] && r%d < a%d) ? 1 : 0\n",
+           all, op_terms(o, &r), term, largest ? '>' : '<', in, term, in, axis, axis);
+    op_add(o, "y0[%s] = sum(%s) place[%s] == a%d ? x0[%s] : 0\n", out, op_terms(o, &r), term, axis,
+           term);
+    if (op_has_out(o, 1))
+        op_add(o, "y1[%s] = sum(%s) place[%s] == a%d ? r%d : 0\n", out, op_terms(o, &r), term, axis,
+               axis);
     return AT_OK;
 }
 
-static at_status softmax(net_op *o) { return softmax_of(o, false); }
-static at_status log_softmax(net_op *o) { return softmax_of(o, true); }
+/* ---- running sums ---------------------------------------------------------------------------- */
+
+static at_status running(net_op *o, const char *reduction) {
+    const at_net_value *x = op_in(o, 0);
+    const int64_t *given;
+    int n, axis;
+    const bool excludes = op_int(o, "exclusive", 0) != 0, reverse = op_int(o, "reverse", 0) != 0;
+    AT_TRY(op_known_ints(o, 1, &given, &n));
+    if (n != 1) return op_fail(o, "the axis is one number");
+    AT_TRY(op_axis(o, given[0], x->rank, &axis));
+    AT_TRY(op_out_like(o, 0, x));
+    op_add(o, "y0[%s] = %s(k:", op_axes(o, "a", x->rank, x->dims), reduction);
+    if (reverse)
+        op_add(o, "a%d%s..%lld) x0[", axis, excludes ? " + 1" : "", (long long)x->dims[axis]);
+    else op_add(o, "0..a%d%s) x0[", axis, excludes ? "" : " + 1");
+    for (int i = 0; i < x->rank; i++) {
+        if (i == axis) op_add(o, "%sk", i ? ", " : "");
+        else op_add(o, "%sa%d", i ? ", " : "", i);
+    }
+    op_add(o, "]\n");
+    return AT_OK;
+}
+
+static at_status cum_sum(net_op *o) { return running(o, "sum"); }
+static at_status cum_prod(net_op *o) { return running(o, "prod"); }
+
+#define REDUCE(name, function)                                                                     \
+    { name, "", 1, AT_NET_SUM, 1, 2, 1, function }
 
 const at_net_row net_rows_reduce[] = {
-    {"Gemm", "", 7, AT_NET_SUM, 2, 3, 1, gemm},
-    {"MatMul", "", 1, AT_NET_SUM, 2, 2, 1, mat_mul},
-    {"Softmax", "", 1, AT_NET_OTHER, 1, 1, 1, softmax},
-    {"LogSoftmax", "", 1, AT_NET_OTHER, 1, 1, 1, log_softmax},
+    REDUCE("ReduceSum", reduce_sum),
+    REDUCE("ReduceMean", reduce_mean),
+    REDUCE("ReduceMax", reduce_max),
+    REDUCE("ReduceMin", reduce_min),
+    REDUCE("ReduceProd", reduce_prod),
+    REDUCE("ReduceL1", reduce_l1),
+    REDUCE("ReduceL2", reduce_l2),
+    REDUCE("ReduceSumSquare", reduce_sum_square),
+    REDUCE("ReduceLogSum", reduce_log_sum),
+    REDUCE("ReduceLogSumExp", reduce_log_sum_exp),
+    {"ArgMax", "", 1, AT_NET_OTHER, 1, 1, 1, arg_max},
+    {"ArgMin", "", 1, AT_NET_OTHER, 1, 1, 1, arg_min},
+    {"TopK", "", 10, AT_NET_OTHER, 2, 2, 2, top_k},
+    {"CumSum", "", 11, AT_NET_SUM, 2, 2, 1, cum_sum},
+    {"CumProd", "", 1, AT_NET_SUM, 2, 2, 1, cum_prod},
     NET_ROWS_END,
 };

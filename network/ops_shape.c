@@ -1,6 +1,7 @@
 /* network/ops_shape.c: operators whose output depends on sizes alone: constants, from here on. */
 #include "network/network_int.h"
 
+#include <math.h>
 #include <string.h>
 
 static at_status constant_tensor(net_op *o, const at_net_tensor *t) {
@@ -80,10 +81,65 @@ static at_status size(net_op *o) {
     return AT_OK;
 }
 
+/* ---- numbers of constants -------------------------------------------------------------------- */
+
+static at_status range(net_op *o) {
+    const double *bounds[3];
+    enum { MOST = 1 << 24 };
+    for (int k = 0; k < 3; k++) {
+        int n;
+        AT_TRY(op_known_floats(o, k, &bounds[k], &n));
+        if (n != 1) return op_fail(o, "\"%s\" is no single number", op_in(o, k)->name);
+    }
+    const double start = *bounds[0], step = *bounds[2], count = ceil((*bounds[1] - start) / step);
+    if (!(step != 0) || !(count <= MOST))
+        return op_fail(o, "from %g to %g in steps of %g", start, *bounds[1], step);
+    const int64_t n = count > 0 ? (int64_t)count : 0;
+    AT_TRY(op_out(o, 0, op_in(o, 0)->type, 1, &n));
+    void *data = op_constant(o, 0);
+    for (int64_t i = 0; i < n; i++)
+        at_net_store(op_in(o, 0)->type, data, i, start + (double)i * step);
+    return AT_OK;
+}
+
+static at_status non_zero(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    if (!x->is_constant) return op_missing(o, "of data");
+    AT_VEC(int64_t) found = {0};
+    for (int64_t i = 0; i < x->elements; i++)
+        if (at_net_element(x->type, x->data, i) != 0) *at_push(o->arena, &found) = i;
+    const int64_t dims[] = {x->rank, found.len};
+    AT_TRY(op_out(o, 0, AT_NET_INT64, 2, dims));
+    int64_t *data = op_constant(o, 0);
+    for (int i = 0; i < found.len; i++) {
+        int64_t rest = found.data[i];
+        for (int axis = x->rank - 1; axis >= 0; axis--) {
+            data[(int64_t)axis * found.len + i] = rest % x->dims[axis];
+            rest /= x->dims[axis];
+        }
+    }
+    return AT_OK;
+}
+
+static at_status eye_like(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const at_net_type type = (at_net_type)op_int(o, "dtype", x->type);
+    const int64_t k = op_int(o, "k", 0);
+    if (x->rank != 2 || !at_net_type_bytes(type)) return op_fail(o, "\"%s\" is no matrix", x->name);
+    AT_TRY(op_out(o, 0, type, 2, x->dims));
+    void *data = op_constant(o, 0);
+    for (int64_t i = 0; i < x->elements; i++)
+        at_net_store(type, data, i, i % x->dims[1] - i / x->dims[1] == k ? 1 : 0);
+    return AT_OK;
+}
+
 const at_net_row net_rows_shape[] = {
     {"Constant", "", 1, AT_NET_OTHER, 0, 0, 1, constant},
     {"ConstantOfShape", "", 9, AT_NET_OTHER, 1, 1, 1, constant_of_shape},
     {"Shape", "", 1, AT_NET_OTHER, 1, 1, 1, shape},
+    {"Range", "", 11, AT_NET_OTHER, 3, 3, 1, range},
+    {"NonZero", "", 9, AT_NET_OTHER, 1, 1, 1, non_zero},
+    {"EyeLike", "", 9, AT_NET_OTHER, 1, 1, 1, eye_like},
     {"Size", "", 1, AT_NET_OTHER, 1, 1, 1, size},
     NET_ROWS_END,
 };

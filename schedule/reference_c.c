@@ -75,7 +75,7 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
         result =
             at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;",
                       naive_projected_element(m, m->stage, own, last), naive_weight(m, own), of);
-    else if (m->in_double && t->is_output)
+    else if (m->in_double && !m->types && t->is_output)
         result = at_format(
             m->arena,
             "{ const double v = %2$s; T_%3$s[%1$s] = (float)v; L_%3$s[%1$s] = (float)(v - "
@@ -279,11 +279,13 @@ static bool is_read(const at_compute *c, int tensor) {
 static void declare_buffers(naive *m, at_text *out) {
     const at_compute *c = m->c;
     int buffer = 0;
-    for (int part = 0; part < (m->rounded || m->in_double ? 3 : 2); part++)
+    const int parts = m->rounded || (m->in_double && !m->types) ? 3 : 2;
+    for (int part = 0; part < parts; part++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
             bool projected = part == 1 && naive_is_projected(m, t);
             const char *type = projected                  ? "unsigned long"
+                               : m->types                 ? m->types[t]
                                : x->role == AT_ROLE_INDEX ? "const int"
                                : part                     ? "float"
                                                           : "const float";
@@ -410,6 +412,19 @@ at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *v
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err) {
     naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err, .in_double = true};
+    return emit_all(&m, out, workspace_bytes);
+}
+
+at_status at_compute_typed_c(at_arena *a, const at_compute *c, const int64_t *values,
+                             const char *const *types, const char *entry, at_text *out,
+                             int64_t *workspace_bytes, at_error *err) {
+    naive m = {.arena = a,
+               .c = c,
+               .values = values,
+               .entry = entry,
+               .err = err,
+               .in_double = true,
+               .types = types};
     return emit_all(&m, out, workspace_bytes);
 }
 

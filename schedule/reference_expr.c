@@ -262,7 +262,7 @@ const char *naive_value(naive *m, const at_expr *e, int depth) {
     if (e->op == AT_X_FLOAT) return number_c(m, e->number);
     if (is_constant(e)) return naive_number(m, constant(m, e));
     if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", naive_axis_name(m, e->ref));
-    if (e->op == AT_X_INDEX && m->in_double && m->c->tensors[e->ref].is_output) {
+    if (e->op == AT_X_INDEX && m->in_double && !m->types && m->c->tensors[e->ref].is_output) {
         const char *at = naive_index(m, e->ref, e->arg, depth); /* by itself: in two parts */
         return at_format(m->arena, "((double)T_%s[%s] + L_%s[%s])", e->name, at, e->name, at);
     }

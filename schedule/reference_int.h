@@ -25,6 +25,8 @@ typedef struct naive {
     bool *rounded;  /* [tensor] its values are double, with limits; NULL: all is float, without */
     int num_names;  /* of values, in this stage */
     bool in_double; /* all values, without limits */
+    const char *const *types; /* [tensor] of inputs and outputs, in double: C's type of what lies in
+                                 buf; NULL: float and int, outputs in two parts */
 } naive;
 
 static inline const at_tensor *naive_stage(const naive *m) { return &m->c->tensors[m->stage]; }

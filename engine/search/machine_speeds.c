@@ -3,10 +3,8 @@
  * as none. */
 #include "engine/search/machine_speeds.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "runtime/runtime.h"
 
@@ -17,18 +15,11 @@ static bool same_machine(const at_speed_table *x, const at_speed_table *y) {
            !strcmp(x->version, y->version);
 }
 
-/* As the XDG base directory specification has it: paths that are not absolute do not count. */
-static const char *folder(at_arena *a) {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && *cache == '/') return at_format(a, "%s/autotune", cache);
-    return home && *home == '/' ? at_format(a, "%s/.cache/autotune", home) : NULL;
-}
-
 const char *at_speeds_path(at_arena *a) {
     at_speed_table here;
     at_hash h;
     char hex[33];
-    const char *in = folder(a);
+    const char *in = at_cache_folder(a);
     if (!in) return NULL;
     at_speed_table_of_here(&here);
     at_hash_init(&h);
@@ -54,17 +45,6 @@ bool at_speeds_kept(at_speed_table *out) {
     return ok;
 }
 
-/* Makes the folder and what it lies in. */
-static at_status make_folder(char *path, at_error *err) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
-        if (failed) return at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
-        *slash = '/';
-    }
-    return AT_OK;
-}
-
 at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
     at_arena *a = at_arena_new();
     const char *path = at_speeds_path(a);
@@ -76,7 +56,7 @@ at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
         s = at_fail(err, AT_E_OUTPUT,
                     "no folder to keep the table in: neither XDG_CACHE_HOME nor HOME is an "
                     "absolute path");
-    else s = make_folder(at_strdup(a, path), err);
+    else s = at_make_folder(at_strdup(a, path), err);
     if (s == AT_OK)
         s = at_write_output(path, &(at_output_rules){.is_derived = true}, at_text_str(&text),
                             text.len, err);

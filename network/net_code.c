@@ -1,0 +1,93 @@
+/* network/net_code.c: C text of a network's nodes as functions in this process: by gcc where that
+ * pays and is there, kept in the user's cache folder; else by TinyCC. */
+#include "network/net_code.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/runtime.h"
+
+struct net_code {
+    void *handle;
+    at_resident *resident;
+};
+
+static const double compile_timeout_s = 300;
+static const char flags[] = "-O2";
+
+static const char *kept_path(at_arena *a, const char *source) {
+    at_hash h;
+    char hex[33];
+    const char *folder = at_cache_folder(a);
+    if (!folder) return NULL;
+    at_hash_init(&h);
+    at_hash_add_str(&h, flags);
+    at_hash_add_str(&h, source);
+    at_hash_hex(&h, hex);
+    return at_format(a, "%s/network-%s.so", folder, hex);
+}
+
+/* Nobody but this user can have written it. */
+static bool is_own(const char *path) {
+    struct stat st;
+    return !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+           !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool find_all(void *handle, const char *const *names, int n, void **found) {
+    for (int i = 0; i < n; i++)
+        if (!(found[i] = dlsym(handle, names[i]))) return false;
+    return true;
+}
+
+static bool load(const char *path, const char *const *names, int n, void **found, net_code *out) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle && find_all(handle, names, n, found)) return out->handle = handle, true;
+    if (handle) dlclose(handle);
+    return false;
+}
+
+/* What cannot be kept is made again the next time. */
+static void keep(at_arena *a, const char *object, const char *path) {
+    char *bytes;
+    size_t size;
+    enum { MOST_BYTES = 256 << 20 };
+    if (!path || at_make_folder(at_strdup(a, path), NULL) != AT_OK ||
+        at_read_file(a, object, MOST_BYTES, &bytes, &size, NULL) != AT_OK)
+        return;
+    at_write_output(path, &(at_output_rules){.is_derived = true}, bytes, size, NULL);
+}
+
+/* False: gcc is not there, or does not serve. */
+static bool by_gcc(at_arena *a, const char *source, const char *const *names, int n, void **found,
+                   const volatile int *stop, net_code *out) {
+    at_object made;
+    const char *path = kept_path(a, source);
+    if (path && is_own(path) && load(path, names, n, found, out)) return true;
+    if (!at_compiler_available(AT_GCC) ||
+        at_build_object(a, AT_GCC, source, flags, compile_timeout_s, stop, &made, NULL) != AT_OK ||
+        made.end)
+        return false;
+    const bool loaded = load(made.path, names, n, found, out);
+    if (loaded) keep(a, made.path, path);
+    at_object_remove(made.path);
+    return loaded;
+}
+
+at_status net_code_new(at_arena *a, const char *source, bool is_long, const char *const *names,
+                       int n, void **found, const volatile int *stop, net_code **out,
+                       at_error *err) {
+    net_code *c = *out = AT_NEW(a, net_code);
+    if (is_long && by_gcc(a, source, names, n, found, stop, c)) return AT_OK;
+    if (at_is_set(stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    const at_unit unit = {.source = source, .names = names, .num_names = n};
+    return at_resident_new(&unit, found, &c->resident, err);
+}
+
+void net_code_free(net_code *c) {
+    if (!c) return;
+    if (c->handle) dlclose(c->handle);
+    at_resident_free(c->resident);
+}

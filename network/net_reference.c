@@ -1,0 +1,306 @@
+/* network/net_reference.c: a graph computed node by node in double, by plain C that is made of the
+ * nodes' texts: what everything else is compared with. It shares nothing with rewrites and
+ * schedules.
+ *
+ * Values are doubles, those of whole numbers int64, wrapped to their type. Constants are read as
+ * they lie in the file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/net_code.h"
+#include "network/network_int.h"
+
+enum { MOST_BUFFERS = 256 }; /* as a computation has tensors */
+typedef int node_fn(void *const buf[], void *workspace, void *par);
+
+typedef struct unit { /* nodes of one text and the same types share one */
+    const char *name;
+    at_compute *compute;
+    int64_t workspace_bytes;
+    void *fn;
+} unit;
+
+struct at_net_reference {
+    at_arena *arena;
+    const at_net *net;
+    AT_VEC(unit) units;
+    int *unit_of; /* [node] */
+    int *uses;    /* [value] nodes that read it, and one of an output */
+    double flops;
+    int64_t workspace_bytes;
+    net_code *code;
+};
+
+/* Values during a run. */
+typedef struct values {
+    const at_net *net;
+    void **data;  /* [value] double or int64; constants as C's type says */
+    bool *is_own; /* of the heap */
+    int *left;    /* [value] uses */
+} values;
+
+static bool is_whole(const at_net_value *v) { return at_net_type_is_int(v->type); }
+
+/* C's type of what a node reads; NULL: a constant that must become double first. */
+static const char *stored_type(const at_net_value *v) {
+    if (!v->is_constant) return is_whole(v) ? "const long" : "const double";
+    switch (v->type) {
+    case AT_NET_FLOAT: return "const f32";
+    case AT_NET_DOUBLE: return "const f64";
+    case AT_NET_UINT8:
+    case AT_NET_BOOL: return "const unsigned char";
+    case AT_NET_INT8: return "const signed char";
+    case AT_NET_UINT16: return "const u16";
+    case AT_NET_INT16: return "const s16";
+    case AT_NET_UINT32: return "const u32";
+    case AT_NET_INT32: return "const s32";
+    case AT_NET_UINT64: return "const u64";
+    case AT_NET_INT64: return "const s64";
+    default: return NULL;
+    }
+}
+
+/* Constants may stand at any address. */
+static const char types_c[] = "typedef float f32 __attribute__((aligned(1), may_alias));\n"
+                              "typedef double f64 __attribute__((aligned(1), may_alias));\n"
+                              "typedef unsigned short u16 __attribute__((aligned(1), may_alias));\n"
+                              "typedef short s16 __attribute__((aligned(1), may_alias));\n"
+                              "typedef unsigned int u32 __attribute__((aligned(1), may_alias));\n"
+                              "typedef int s32 __attribute__((aligned(1), may_alias));\n"
+                              "typedef unsigned long u64 __attribute__((aligned(1), may_alias));\n"
+                              "typedef long s64 __attribute__((aligned(1), may_alias));\n";
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static const at_net_value *read_value(const at_net_reference *r, const at_net_node *n,
+                                      const char *tensor) {
+    return &r->net->values.data[n->inputs[net_number(tensor, 'x')]];
+}
+
+static at_status add_unit(at_net_reference *r, const at_net_node *n, at_compute *c, at_text *source,
+                          at_error *err) {
+    const char **types = AT_NEW_ARRAY(r->arena, const char *, c->num_tensors);
+    unit u = {.name = at_format(r->arena, "n%d", r->units.len), .compute = c};
+    for (int t = 0; t < c->num_tensors; t++) {
+        const char *stored = c->tensors[t].role == AT_ROLE_STAGE
+                                 ? "double"
+                                 : stored_type(read_value(r, n, c->tensors[t].name));
+        types[t] = stored ? stored : "const double";
+    }
+    AT_TRY(at_compute_check_reads(c, NULL, NULL, NULL, err));
+    AT_TRY(at_compute_typed_c(r->arena, c, NULL, types, u.name, source, &u.workspace_bytes, err));
+    if (u.workspace_bytes > r->workspace_bytes) r->workspace_bytes = u.workspace_bytes;
+    *at_push(r->arena, &r->units) = u;
+    return AT_OK;
+}
+
+/* The same computation of the same types. */
+static const char *key_of(const at_net_reference *r, const at_net_node *n, const at_compute *c) {
+    at_text key = {0};
+    at_text_add(&key, c->text);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        const at_net_value *v = read_value(r, n, c->tensors[t].name);
+        at_text_addf(&key, " %d%c", (int)v->type, v->is_constant ? 'c' : 'v');
+    }
+    return at_text_take(r->arena, &key);
+}
+
+static at_status add_node(at_net_reference *r, int node, net_names *known, at_text *source,
+                          at_error *err) {
+    const at_net_node *n = &r->net->nodes.data[node];
+    at_compute *c;
+    AT_TRY(at_net_computation(r->arena, r->net, n, &c, err));
+    r->flops += at_compute_flops(c, NULL, NULL);
+    const char *key = key_of(r, n, c);
+    r->unit_of[node] = net_names_find(known, key);
+    if (r->unit_of[node] >= 0) return AT_OK;
+    net_names_add(known, key, r->unit_of[node] = r->units.len);
+    return add_unit(r, n, c, source, err);
+}
+
+static at_status compile(at_net_reference *r, const at_text *source, const volatile int *stop,
+                         at_error *err) {
+    static const double gcc_from_flops = 2e7;
+    const int n = r->units.len;
+    const char **names = AT_NEW_ARRAY(r->arena, const char *, n + 1);
+    void **found = AT_NEW_ARRAY(r->arena, void *, n + 1);
+    if (!n) return AT_OK;
+    for (int i = 0; i < n; i++) names[i] = r->units.data[i].name;
+    AT_TRY(net_code_new(r->arena, at_text_str(source), r->flops > gcc_from_flops, names, n, found,
+                        stop, &r->code, err));
+    for (int i = 0; i < n; i++) r->units.data[i].fn = found[i];
+    return AT_OK;
+}
+
+static void count_uses(at_net_reference *r) {
+    for (int i = 0; i < r->net->nodes.len; i++) {
+        const at_net_node *n = &r->net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs; k++)
+            if (n->inputs[k] >= 0) r->uses[n->inputs[k]]++;
+    }
+    for (int i = 0; i < r->net->outputs.len; i++) r->uses[r->net->outputs.data[i]]++;
+}
+
+at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_net_reference **out,
+                               at_error *err) {
+    at_arena *a = at_arena_new();
+    at_net_reference *r = *out = AT_NEW(a, at_net_reference);
+    net_names known = {.arena = a};
+    at_text source = {0};
+    at_status status = AT_OK;
+    *r = (at_net_reference){.arena = a, .net = net};
+    r->unit_of = AT_NEW_ARRAY(a, int, net->nodes.len + 1);
+    r->uses = AT_NEW_ARRAY(a, int, net->values.len + 1);
+    count_uses(r);
+    at_text_add(&source, types_c);
+    for (int i = 0; i < net->nodes.len && status == AT_OK; i++)
+        status = add_node(r, i, &known, &source, err);
+    if (status == AT_OK) status = compile(r, &source, stop, err);
+    at_text_free(&source);
+    if (status != AT_OK) at_net_reference_free(r), *out = NULL;
+    return status;
+}
+
+void at_net_reference_free(at_net_reference *r) {
+    if (!r) return;
+    net_code_free(r->code);
+    at_arena_free(r->arena);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void *numbers(int64_t n) {
+    void *p = malloc((size_t)(n ? n : 1) * 8);
+    AT_NEED(p);
+    return p;
+}
+
+/* Elements as a run keeps them. */
+static void *converted(const at_net_value *v, const void *data) {
+    void *kept = numbers(v->elements);
+    for (int64_t i = 0; i < v->elements; i++) {
+        if (is_whole(v)) ((int64_t *)kept)[i] = at_net_element_int(v->type, data, i);
+        else ((double *)kept)[i] = at_net_element(v->type, data, i);
+    }
+    return kept;
+}
+
+static void own(values *s, int value, void *data) {
+    s->data[value] = data;
+    s->is_own[value] = true;
+}
+
+static void release(values *s, int value) {
+    if (value < 0 || --s->left[value] > 0 || !s->is_own[value]) return;
+    free(s->data[value]);
+    s->is_own[value] = false;
+}
+
+static void wrap(const at_net_value *v, void *data) {
+    char element[8];
+    if (!is_whole(v)) return;
+    for (int64_t i = 0; i < v->elements; i++) {
+        at_net_store(v->type, element, 0, ((double *)data)[i]);
+        ((int64_t *)data)[i] = at_net_element_int(v->type, element, 0);
+    }
+}
+
+/* Do the entries of index tensors lead where there is something? */
+static at_status check_entries(const values *s, const at_net_node *n, const unit *u,
+                               at_error *err) {
+    if (!n->index_inputs) return AT_OK;
+    at_arena *a = at_arena_new();
+    const at_compute *c = u->compute;
+    at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!c->tensors[t].is_int) continue;
+        const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
+        const at_net_value *v = &s->net->values.data[value];
+        data[t].i = AT_NEW_ARRAY(a, int32_t, v->elements);
+        for (int64_t i = 0; i < v->elements; i++) {
+            const int64_t x = v->is_constant ? at_net_element_int(v->type, v->data, i)
+                                             : ((const int64_t *)s->data[value])[i];
+            data[t].i[i] = x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
+        }
+    }
+    const at_status status = at_compute_check_reads(c, NULL, data, NULL, err);
+    at_arena_free(a);
+    return status;
+}
+
+static at_status run_node(values *s, const at_net_node *n, const unit *u, void *workspace,
+                          at_error *err) {
+    const at_compute *c = u->compute;
+    void *buf[MOST_BUFFERS];
+    int num = 0;
+    AT_TRY(check_entries(s, n, u, err));
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role != AT_ROLE_STAGE)
+            buf[num++] = s->data[n->inputs[net_number(c->tensors[t].name, 'x')]];
+    for (int t = 0; t < c->num_tensors; t++) {
+        const int k = c->tensors[t].is_output ? net_number(c->tensors[t].name, 'y') : -1;
+        if (k < 0) continue;
+        const int value = n->outputs[k];
+        own(s, value, numbers(s->net->values.data[value].elements));
+        buf[num++] = s->data[value];
+    }
+    ((node_fn *)u->fn)(buf, workspace, NULL);
+    for (int k = 0; k < n->num_outputs; k++)
+        if (n->outputs[k] >= 0 && s->is_own[n->outputs[k]])
+            wrap(&s->net->values.data[n->outputs[k]], s->data[n->outputs[k]]);
+    for (int k = 0; k < n->num_inputs; k++) release(s, n->inputs[k]);
+    for (int k = 0; k < n->num_outputs; k++)
+        if (n->outputs[k] >= 0 && !s->left[n->outputs[k]]) release(s, n->outputs[k]);
+    return AT_OK;
+}
+
+static void load_values(values *s, const void *const *inputs) {
+    for (int i = 0; i < s->net->values.len; i++) {
+        const at_net_value *v = &s->net->values.data[i];
+        if (!v->is_constant || !s->left[i]) continue;
+        if (stored_type(v)) s->data[i] = (void *)v->data;
+        else own(s, i, converted(v, v->data));
+    }
+    for (int i = 0; i < s->net->inputs.len; i++) {
+        const int value = s->net->inputs.data[i];
+        own(s, value, converted(&s->net->values.data[value], inputs[i]));
+    }
+}
+
+static void take_outputs(const values *s, at_arena *a, double **outputs) {
+    for (int i = 0; i < s->net->outputs.len; i++) {
+        const int value = s->net->outputs.data[i];
+        const at_net_value *v = &s->net->values.data[value];
+        double *out = outputs[i] = AT_NEW_ARRAY(a, double, v->elements + 1);
+        for (int64_t k = 0; k < v->elements; k++)
+            out[k] = v->is_constant ? at_net_element(v->type, v->data, k)
+                     : is_whole(v)  ? (double)((const int64_t *)s->data[value])[k]
+                                    : ((const double *)s->data[value])[k];
+    }
+}
+
+at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
+                               double **outputs, const volatile int *stop, at_error *err) {
+    const at_net *net = r->net;
+    at_arena *scratch = at_arena_new();
+    values s = {.net = net};
+    at_status status = AT_OK;
+    void *workspace = numbers(r->workspace_bytes / 8 + 1);
+    s.data = AT_NEW_ARRAY(scratch, void *, net->values.len + 1);
+    s.is_own = AT_NEW_ARRAY(scratch, bool, net->values.len + 1);
+    s.left = at_copy(scratch, r->uses, sizeof *r->uses * (size_t)(net->values.len + 1));
+    load_values(&s, inputs);
+    for (int i = 0; i < net->nodes.len && status == AT_OK; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        status = run_node(&s, n, &r->units.data[r->unit_of[i]], workspace, err);
+        if (status != AT_OK) at_fail_at(err, "%s: node \"%s\" (%s)", net->path, n->name, n->op);
+        else if (at_is_set(stop)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    }
+    if (status == AT_OK) take_outputs(&s, a, outputs);
+    for (int i = 0; i < net->values.len; i++)
+        if (s.is_own[i]) free(s.data[i]);
+    free(workspace);
+    at_arena_free(scratch);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* network/ops_gather.c: elements by indices that are data themselves. Such an index may count from
+ * the end of its axis; where it leads outside of it is checked with the data. */
+#include "network/network_int.h"
+
+#include <string.h>
+
+/* "a1, a2" from .. to - 1 of a letter's axes; NULL: none. */
+static const char *range(const net_op *o, const char *letter, int from, int to) {
+    at_text t = {0};
+    for (int i = from; i < to; i++) at_text_addf(&t, "%s%s%d", i > from ? ", " : "", letter, i);
+    return t.len ? at_text_take(o->arena, &t) : "";
+}
+
+static const char *joined(const net_op *o, const char *before, const char *middle,
+                          const char *behind) {
+    return op_format(o, "%s%s%s%s%s", before, *before ? ", " : "", middle, *behind ? ", " : "",
+                     behind);
+}
+
+static at_status gather(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    int64_t dims[AT_NET_MAX_RANK];
+    int axis;
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
+    const int rank = x->rank - 1 + indices->rank;
+    if (rank > AT_NET_MAX_RANK) return op_fail(o, "more than %d dimensions", AT_NET_MAX_RANK);
+    memcpy(dims, x->dims, sizeof *dims * (size_t)axis);
+    memcpy(dims + axis, indices->dims, sizeof *dims * (size_t)indices->rank);
+    memcpy(dims + axis + indices->rank, x->dims + axis + 1,
+           sizeof *dims * (size_t)(x->rank - axis - 1));
+    AT_TRY(op_out(o, 0, x->type, rank, dims));
+    const int64_t size = x->dims[axis];
+    const char *entry;
+    if (indices->is_constant && indices->elements == 1) { /* a part of an axis */
+        int64_t at = at_net_element_int(indices->type, indices->data, 0);
+        if (at < 0) at += size;
+        if (at < 0 || at >= size)
+            return op_fail(o, "index %lld of %lld", (long long)at, (long long)size);
+        entry = op_format(o, "%lld", (long long)at);
+    } else {
+        const char *index = range(o, "a", axis, axis + indices->rank);
+        entry = op_entry(o, 1, *index ? index : "0", size);
+    }
+    op_add(o, "y0[%s] = x0[%s]\n", op_axes(o, "a", rank, dims),
+           joined(o, range(o, "a", 0, axis), entry, range(o, "a", axis + indices->rank, rank)));
+    return AT_OK;
+}
+
+static at_status gather_elements(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    int axis;
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
+    if (indices->rank != x->rank)
+        return op_fail(o, "indices have %d dimensions, not %d", indices->rank, x->rank);
+    for (int i = 0; i < x->rank; i++)
+        if (i != axis && indices->dims[i] > x->dims[i])
+            return op_fail(o, "\"%s\" is larger than \"%s\"", indices->name, x->name);
+    AT_TRY(op_out(o, 0, x->type, x->rank, indices->dims));
+    op_add(o, "y0[%s] = x0[%s]\n", op_axes(o, "a", x->rank, indices->dims),
+           joined(o, range(o, "a", 0, axis),
+                  op_entry(o, 1, op_index(o, "a", x->rank), x->dims[axis]),
+                  range(o, "a", axis + 1, x->rank)));
+    return AT_OK;
+}
+
+static at_status gather_nd(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1);
+    const int64_t batch = op_int(o, "batch_dims", 0);
+    const int q = indices->rank;
+    int64_t dims[AT_NET_MAX_RANK];
+    if (q < 1 || batch < 0 || batch >= q || batch >= x->rank)
+        return op_fail(o, "batch_dims %lld", (long long)batch);
+    const int64_t depth = indices->dims[q - 1];
+    if (depth < 0 || depth + batch > x->rank)
+        return op_fail(o, "indices of %lld numbers", (long long)depth);
+    const int places = q - 1, rest = x->rank - (int)(batch + depth), rank = places + rest;
+    if (rank > AT_NET_MAX_RANK) return op_fail(o, "more than %d dimensions", AT_NET_MAX_RANK);
+    memcpy(dims, indices->dims, sizeof *dims * (size_t)places);
+    memcpy(dims + places, x->dims + batch + depth, sizeof *dims * (size_t)rest);
+    AT_TRY(op_out(o, 0, x->type, rank, dims));
+    const char *index = range(o, "a", 0, (int)batch), *place = range(o, "a", 0, places);
+    for (int k = 0; k < depth; k++)
+        index = joined(o, index,
+                       op_entry(o, 1, op_format(o, "%s%s%d", place, *place ? ", " : "", k),
+                                x->dims[batch + k]),
+                       "");
+    const char *behind = range(o, "a", places, rank);
+    op_add(o, "y0[%s] = x0[%s]\n", op_axes(o, "a", rank, dims),
+           *index ? op_format(o, "%s%s%s", index, *behind ? ", " : "", behind) : behind);
+    return AT_OK;
+}
+
+/* ---- scattered --------------------------------------------------------------------------------
+ */
+
+/* The stage y0 of updates that an element takes in: in the sum over `terms` those where `hit`
+ * holds, as the reduction says. */
+static at_status scattered(net_op *o, const char *terms, const char *hit, const char *update) {
+    const at_net_value *x = op_in(o, 0);
+    const char *how = op_string(o, "reduction", "none"), *axes = op_axes(o, "a", x->rank, x->dims),
+               *in = op_index(o, "a", x->rank);
+    static const struct {
+        const char *name, *reduction, *neutral, *joined;
+    } rows[] = {{"add", "sum", "0", "x0[%s] + s[%s]"},
+                {"mul", "prod", "1", "x0[%s]*s[%s]"},
+                {"max", "max", "-inf", "max(x0[%s], s[%s])"},
+                {"min", "min", "inf", "min(x0[%s], s[%s])"}};
+    AT_TRY(op_out_like(o, 0, x));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(how, rows[i].name) != 0) continue;
+        op_add(o, "s[%s] = %s(%s) %s ? %s : %s\n", axes, rows[i].reduction, terms, hit, update,
+               rows[i].neutral);
+        op_add(o, "y0[%s] = ", axes);
+        op_add(o, rows[i].joined, in, in);
+        op_add(o, "\n");
+        return AT_OK;
+    }
+    if (strcmp(how, "none") != 0) return op_fail(o, "reduction \"%s\"", how);
+    op_add(o, "s[%s] = sum(%s) %s ? %s : 0\n", axes, terms, hit, update);
+    op_add(o, "n[%s] = sum(%s) %s ? 1 : 0\n", axes, terms, hit);
+    op_add(o, "y0[%s] = n[%s] > 0 ? s[%s] : x0[%s]\n", axes, in, in, in);
+    return AT_OK;
+}
+
+static at_status scatter_elements(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1), *updates = op_in(o, 2);
+    int axis;
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), x->rank, &axis));
+    if (indices->rank != x->rank || updates->rank != x->rank)
+        return op_fail(o, "indices have %d dimensions, not %d", indices->rank, x->rank);
+    const char *inside = "";
+    for (int i = 0; i < x->rank; i++) {
+        if (updates->dims[i] != indices->dims[i]) return op_fail(o, "updates do not fit indices");
+        if (i != axis && indices->dims[i] > x->dims[i])
+            return op_fail(o, "\"%s\" is larger than \"%s\"", indices->name, x->name);
+        if (i != axis && indices->dims[i] < x->dims[i])
+            inside = op_format(o, "%sa%d < %lld && ", inside, i, (long long)indices->dims[i]);
+    }
+    const char *place = joined(o, range(o, "a", 0, axis), "k", range(o, "a", axis + 1, x->rank));
+    return scattered(
+        o, op_format(o, "k:%lld", (long long)indices->dims[axis]),
+        op_format(o, "%s%s == a%d", inside, op_entry(o, 1, place, x->dims[axis]), axis),
+        op_format(o, "x2[%s]", place));
+}
+
+static at_status scatter_nd(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *indices = op_in(o, 1), *updates = op_in(o, 2);
+    const int q = indices->rank;
+    if (q < 1) return op_fail(o, "indices without a dimension");
+    const int64_t depth = indices->dims[q - 1];
+    if (depth < 1 || depth > x->rank || updates->rank != q - 1 + x->rank - depth)
+        return op_fail(o, "indices of %lld numbers", (long long)depth);
+    for (int i = 0; i < updates->rank; i++) {
+        const int64_t size = i < q - 1 ? indices->dims[i] : x->dims[depth + i - (q - 1)];
+        if (updates->dims[i] != size) return op_fail(o, "updates do not fit indices");
+    }
+    const char *place = op_index(o, "k", q - 1), *hit = "";
+    const char *own = range(o, "a", (int)depth, x->rank);
+    for (int k = 0; k < depth; k++) {
+        const char *at = q > 1 ? op_format(o, "%s, %d", place, k) : op_format(o, "%d", k);
+        hit =
+            op_format(o, "%s%s%s == a%d", hit, k ? " && " : "", op_entry(o, 1, at, x->dims[k]), k);
+    }
+    const char *update = q > 1 ? op_format(o, "x2[%s%s%s]", place, *own ? ", " : "", own)
+                               : op_format(o, "x2[%s]", *own ? own : "0");
+    return scattered(o, q > 1 ? op_axes(o, "k", q - 1, indices->dims) : "k:1", hit, update);
+}
+
+static at_status one_hot(net_op *o) {
+    const at_net_value *x = op_in(o, 0), *values = op_in(o, 2);
+    const int64_t *depth;
+    int64_t dims[AT_NET_MAX_RANK];
+    int n, axis;
+    AT_TRY(op_known_ints(o, 1, &depth, &n));
+    if (n != 1 || depth[0] < 1 || values->elements != 2)
+        return op_fail(o, "a depth from 1 and 2 values are accepted");
+    AT_TRY(op_axis(o, op_int(o, "axis", -1), x->rank + 1, &axis));
+    memcpy(dims, x->dims, sizeof *dims * (size_t)axis);
+    dims[axis] = depth[0];
+    memcpy(dims + axis + 1, x->dims + axis, sizeof *dims * (size_t)(x->rank - axis));
+    AT_TRY(op_out(o, 0, values->type, x->rank + 1, dims));
+    const char *before = range(o, "a", 0, axis), *behind = range(o, "a", axis + 1, x->rank + 1);
+    const char *in =
+        op_format(o, "x0[%s%s%s]", before, *before && *behind ? ", " : "", x->rank ? behind : "0");
+    op_add(o, "y0[%s] = %s == a%d || %s + %lld == a%d ? x2[1] : x2[0]\n",
+           op_axes(o, "a", x->rank + 1, dims), in, axis, in, (long long)depth[0], axis);
+    return AT_OK;
+}
+
+static at_status reverse_sequence(net_op *o) {
+    const at_net_value *x = op_in(o, 0);
+    const int64_t time = op_int(o, "time_axis", 0), batch = op_int(o, "batch_axis", 1);
+    if (x->rank < 2 || time < 0 || time > 1 || batch != 1 - time)
+        return op_fail(o, "time_axis %lld, batch_axis %lld", (long long)time, (long long)batch);
+    AT_TRY(op_out_like(o, 0, x));
+    op_reads_index(o, 1);
+    const char *place = op_format(o, "(a%d < x1[a%d] ? x1[a%d] - 1 - a%d : a%d)", (int)time,
+                                  (int)batch, (int)batch, (int)time, (int)time);
+    op_add(o, "y0[%s] = x0[%s, %s%s%s]\n", op_axes(o, "a", x->rank, x->dims), time ? "a0" : place,
+           time ? place : "a1", x->rank > 2 ? ", " : "", range(o, "a", 2, x->rank));
+    return AT_OK;
+}
+
+#define GATHER(name, since, inputs, function)                                                      \
+    { name, "", since, AT_NET_MOVE, inputs, inputs, 1, function }
+
+const at_net_row net_rows_gather[] = {
+    GATHER("Gather", 1, 2, gather),
+    GATHER("GatherElements", 11, 2, gather_elements),
+    GATHER("GatherND", 11, 2, gather_nd),
+    {"ScatterElements", "", 11, AT_NET_OTHER, 3, 3, 1, scatter_elements},
+    {"Scatter", "", 9, AT_NET_OTHER, 3, 3, 1, scatter_elements},
+    {"ScatterND", "", 11, AT_NET_OTHER, 3, 3, 1, scatter_nd},
+    {"OneHot", "", 9, AT_NET_MAP, 3, 3, 1, one_hot},
+    GATHER("ReverseSequence", 10, 2, reverse_sequence),
+    NET_ROWS_END,
+};

@@ -1,0 +1,211 @@
+/* The cases of single operators that ONNX's own package has, through reader, rows and reference.
+ * The package is looked for in the Python that AUTOTUNE_PYTHON names, or python3; without it the
+ * test is skipped. AT_ONLY=gather: cases whose names contain that, each with what it says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "network/network.h"
+#include "tests/arena.h"
+
+enum { MOST_TENSORS = 64 };
+
+typedef struct onnx_case {
+    at_arena *a;
+    char name[160], ops[160];
+    double rtol, atol;
+    int is_read, num_inputs, num_outputs;
+    at_net_tensor tensors[MOST_TENSORS]; /* inputs, then outputs */
+    const char *input_names[MOST_TENSORS];
+    int level; /* 0: all inputs are data; 1: those of whole numbers are constants; 2: all but the
+                  first */
+} onnx_case;
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const char *make_cases(void) {
+    static char folder[] = "/tmp/onnx-cases-XXXXXX";
+    const char *python = getenv("AUTOTUNE_PYTHON");
+    assert_non_null(mkdtemp(folder));
+    const char *command = at_format(arena, "%s tests/network/onnx_cases.py %s >%s/said 2>&1",
+                                    python ? python : "python3", folder, folder);
+    const int code = system(command);
+    char *said;
+    size_t n;
+    const char *path = at_format(arena, "%s/said", folder);
+    if (at_read_file(arena, path, 1 << 20, &said, &n, NULL) != AT_OK) said = "";
+    if (code || !strncmp(said, "skip", 4)) {
+        print_message("no package onnx in %s: %.200s\n", python ? python : "python3", said);
+        return NULL;
+    }
+    return folder;
+}
+
+static const char *take(const char **p, void *out, size_t n) {
+    memcpy(out, *p, n);
+    return *p += n;
+}
+
+static void read_tensors(onnx_case *c, const char *folder) {
+    char *bytes;
+    size_t size;
+    at_error err;
+    if (at_read_file(c->a, at_format(c->a, "%s/%s.bin", folder, c->name), 1 << 28, &bytes, &size,
+                     &err) != AT_OK)
+        fail_msg("%s", err.text);
+    const char *p = bytes;
+    for (int i = 0; i < c->num_inputs + c->num_outputs; i++) {
+        at_net_tensor *t = &c->tensors[i];
+        int32_t type, rank;
+        int64_t length;
+        take(&p, &type, 4);
+        take(&p, &rank, 4);
+        int64_t *dims = AT_NEW_ARRAY(c->a, int64_t, rank + 1);
+        take(&p, dims, 8 * (size_t)rank);
+        take(&p, &length, 8);
+        t->type = (at_net_type)type;
+        t->rank = rank;
+        t->dims = dims;
+        t->elements = 1;
+        for (int k = 0; k < rank; k++) t->elements *= dims[k];
+        t->data = p;
+        p += length;
+    }
+}
+
+/* Inputs in the model's order, which names them as it goes. */
+static const at_net_tensor *array_of(void *ctx, const char *input, bool *is_constant) {
+    onnx_case *c = ctx;
+    for (int i = 0; i < c->num_inputs; i++) {
+        if (!c->input_names[i]) c->input_names[i] = at_strdup(c->a, input);
+        if (strcmp(c->input_names[i], input) != 0) continue;
+        *is_constant = c->level == 3   ? true
+                       : c->level == 2 ? i > 0
+                                       : c->level && !at_net_type_is_float(c->tensors[i].type);
+        return &c->tensors[i];
+    }
+    return NULL;
+}
+
+/* ---- one case -------------------------------------------------------------------------------- */
+
+static bool check_output(const onnx_case *c, const at_net *net, int i, const double *out,
+                         at_error *err) {
+    const at_net_value *v = &net->values.data[net->outputs.data[i]];
+    const at_net_tensor *t = &c->tensors[c->num_inputs + i];
+    bool fits = v->type == t->type && v->rank == t->rank;
+    for (int k = 0; fits && k < v->rank; k++) fits = v->dims[k] == t->dims[k];
+    if (!fits)
+        return at_fail(err, AT_E_INPUT, "output %d has another type or other sizes", i), false;
+    /* Cases of halves round in between; the reference does not. */
+    const double u = v->type == AT_NET_FLOAT16 ? 0x1p-9 : v->type == AT_NET_BFLOAT16 ? 0x1p-6 : 0;
+    for (int64_t k = 0; k < v->elements; k++) {
+        const double x = at_net_element(t->type, t->data, k), y = out[k];
+        const double most = c->atol + fmax(c->rtol, u) * fabs(x);
+        if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= most) continue;
+        if (isinf(x) && v->type == AT_NET_FLOAT16 && fabs(y) > 65504) continue;
+        at_fail(err, AT_E_INPUT, "output %d: element %lld is %.9g, not %.9g", i, (long long)k, y,
+                x);
+        return false;
+    }
+    return true;
+}
+
+static bool check_texts(onnx_case *c, const at_net *net, at_error *err) {
+    for (int i = 0; i < net->nodes.len; i++) {
+        at_compute *of;
+        if (at_net_computation(c->a, net, &net->nodes.data[i], &of, err) != AT_OK ||
+            at_compute_check_reads(of, NULL, NULL, NULL, err) != AT_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool run_net(onnx_case *c, const at_net *net, at_error *err) {
+    at_net_reference *r;
+    const void *inputs[MOST_TENSORS];
+    double *outputs[MOST_TENSORS];
+    if (!check_texts(c, net, err)) return false;
+    for (int i = 0; i < net->inputs.len; i++)
+        for (int k = 0; k < c->num_inputs; k++)
+            if (!strcmp(c->input_names[k], net->values.data[net->inputs.data[i]].name))
+                inputs[i] = c->tensors[k].data;
+    if (at_net_reference_new(net, NULL, &r, err) != AT_OK) return false;
+    bool ok = at_net_reference_run(r, inputs, c->a, outputs, NULL, err) == AT_OK;
+    for (int i = 0; ok && i < net->outputs.len; i++) ok = check_output(c, net, i, outputs[i], err);
+    at_net_reference_free(r);
+    return ok;
+}
+
+/* What is not there, with a word about it. */
+static bool is_refused(const at_error *err) {
+    static const char *const words[] = {"not there yet", "of ONNX's operators",
+                                        "tensors of numbers"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(err->text, words[i])) return true;
+    return false;
+}
+
+typedef enum outcome { PASSED, FAILED, MISSING } outcome;
+
+/* What must be known is a constant, where data alone are not enough. */
+static outcome run_case(onnx_case *c, const char *folder, at_error *err) {
+    const char *path = at_format(c->a, "%s/%s.onnx", folder, c->name);
+    at_net *net = NULL;
+    const at_net_options o = {.array_of = array_of, .ctx = c};
+    at_status status = AT_E_INPUT;
+    read_tensors(c, folder);
+    for (c->level = 0; status != AT_OK && c->level < 4; c->level++)
+        status = at_net_open(path, &o, &net, err);
+    if (status != AT_OK) return is_refused(err) ? MISSING : FAILED;
+    const bool ok = run_net(c, net, err);
+    at_net_close(net);
+    return ok ? PASSED : FAILED;
+}
+
+static void cases(void **state) {
+    (void)state;
+    const char *folder = make_cases(), *only = getenv("AT_ONLY");
+    if (!folder) skip();
+    FILE *list = fopen(at_format(arena, "%s/cases.txt", folder), "r");
+    int count[3] = {0}, unread = 0;
+    onnx_case c = {.a = at_arena_new()};
+    assert_non_null(list);
+    while (fscanf(list, "%159s %lf %lf %d %d %d %159s", c.name, &c.rtol, &c.atol, &c.is_read,
+                  &c.num_inputs, &c.num_outputs, c.ops) == 7) {
+        at_error err = {0};
+        if (only && !strstr(c.name, only)) continue;
+        memset(c.input_names, 0, sizeof c.input_names);
+        if (!c.is_read) unread++;
+        else {
+            const outcome end = run_case(&c, folder, &err);
+            count[end]++;
+            if (end == FAILED || only || getenv("AT_ALL"))
+                print_message("%s %s (%s): %.300s\n",
+                              end == PASSED   ? "ok"
+                              : end == FAILED ? "WRONG"
+                                              : "missing",
+                              c.name, c.ops, err.text);
+        }
+        at_arena_reset(c.a);
+    }
+    fclose(list);
+    at_arena_free(c.a);
+    print_message("%d cases pass, %d fail, %d need what is not there, %d are of other types\n",
+                  count[PASSED], count[FAILED], count[MISSING], unread);
+    assert_int_equal(system(at_format(arena, "rm -r %s", folder)), 0);
+    assert_int_equal(count[FAILED], 0);
+    assert_true(only || count[PASSED] >= 483);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases)};
+    return cmocka_run_group_tests_name("network/onnx_cases", tests, make_arena, free_arena);
+}
