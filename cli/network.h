@@ -6,5 +6,6 @@
 #include "network/network.h"
 
 at_status at_show_network(const at_options *o, at_error *err);
+at_status at_run_network(const at_options *o, at_error *err);
 
 #endif

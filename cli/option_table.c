@@ -57,10 +57,10 @@ static const at_option_row rows[] = {
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
      "several times",
      ARRAY, TO(request.arrays), 0, 0},
-    {"--dim", "NAME=N,..", V(SHOW), NULL,
+    {"--dim", "NAME=N,..", V(SHOW) | V(RUN), NULL,
      "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,
      TO(dims), 0, 0},
-    {"--set", "NAME=X,..", V(SHOW), NULL,
+    {"--set", "NAME=X,..", V(SHOW) | V(RUN), NULL,
      "of a network: all elements of an input, which is a constant then", TEXT, TO(sets), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
      "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
@@ -223,14 +223,19 @@ static const at_option_row rows[] = {
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
      TEXT, TO(name), 0, 0},
     {"--output", "FILE",
-     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE) | V(SHOW) | V(MACHINE),
+     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE) | V(SHOW) | V(MACHINE) |
+         V(RUN),
      NULL,
-     "file to write (also -o); show: the configuration as a template of it alone; else: default: "
-     "standard output",
-     TEXT, TO(output), 0, 0},
+     "file to write (also -o); show: the configuration as a template of it alone; run: "
+     "NAME=FILE.npy, "
+     "an output of a network, may be given several times; else: default: standard output",
+     OUTPUT, TO(output), 0, 0},
+    {"--input", "NAME=FILE", V(RUN), NULL,
+     "of a network: the elements of an input, FILE.npy; may be given several times", INPUT,
+     TO(net_inputs), 0, 0},
     {"--force", NULL,
      V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG) | V(DERIVE) | V(SHOW) |
-         V(MACHINE),
+         V(MACHINE) | V(RUN),
      NULL, "replace a file of another kind than this verb writes, too, or a log by a smaller one",
      SWITCH, TO(force), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,

@@ -145,6 +145,23 @@ static at_status take_array(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
+/* NAME=FILE of a network's input or output. */
+static at_status take_named(const char *option, const char *text, at_named_files *to,
+                            at_error *err) {
+    if (!strchr(text, '='))
+        return at_fail(err, AT_E_USAGE, "%s %s: write NAME=FILE.npy", option, text);
+    if (to->num == AT_MAX_NAMED)
+        return at_fail(err, AT_E_USAGE, "%s %s: more than %d", option, text, AT_MAX_NAMED);
+    to->items[to->num++] = text;
+    return AT_OK;
+}
+
+static at_status take_output(const char *text, at_options *o, at_error *err) {
+    if (o->verb == AT_VERB_RUN) return take_named("--output", text, &o->net_outputs, err);
+    o->output = text;
+    return AT_OK;
+}
+
 static at_status take_place(const char *text, at_options *o, at_error *err) {
     if (o->num_on == AT_MAX_LOGS)
         return at_fail(err, AT_E_USAGE, "--on %s: more than %d places", text, AT_MAX_LOGS);
@@ -185,6 +202,8 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
                            err);
     case TRANSFER: return take_transfer(text, o, err);
     case ARRAY: return take_array(text, o, err);
+    case INPUT: return take_named(what, text, &o->net_inputs, err);
+    case OUTPUT: return take_output(text, o, err);
     case ON: return take_place(text, o, err);
     case PACKING: *(at_packing *)to = (at_packing)word; return AT_OK;
     case CACHE: *(at_cache *)to = (at_cache)word; return AT_OK;

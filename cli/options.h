@@ -52,6 +52,12 @@ typedef enum at_history_of_show {
 } at_history_of_show;
 
 /* What was asked for. Texts are borrowed from argv. */
+enum { AT_MAX_NAMED = 64 };
+typedef struct at_named_files { /* "NAME=FILE" */
+    const char *items[AT_MAX_NAMED];
+    int num;
+} at_named_files;
+
 typedef struct at_options {
     at_verb verb;
     const char
@@ -70,9 +76,10 @@ typedef struct at_options {
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
     const char *dims, *sets; /* of a network: sizes by name, values of inputs */
-    int task, num_tasks;     /* of the workload, from 1; 0: there is none */
-    int64_t count;           /* how often the task is in it */
-    bool per_task;           /* each task has --trials and --time of its own */
+    at_named_files net_inputs, net_outputs;
+    int task, num_tasks; /* of the workload, from 1; 0: there is none */
+    int64_t count;       /* how often the task is in it */
+    bool per_task;       /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;

@@ -30,6 +30,8 @@ enum {
     OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,
     ARRAY,
+    INPUT,
+    OUTPUT,
     ON,
     RANGE,
     PER,

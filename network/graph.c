@@ -102,7 +102,7 @@ static at_status add_input(net_builder *b, scope *s, const net_port *p) {
     const net_pair *value = net_bind_value(b, p->name);
     bool is_constant;
     const at_net_tensor *array = net_bind_array(b, p->name, &is_constant);
-    if (array && array->type != p->type)
+    if (array && is_constant && array->type != p->type)
         return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" is of %s, not of %s", b->net->path, p->name,
                        at_net_type_name(p->type), at_net_type_name(array->type));
     if (value) {

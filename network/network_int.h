@@ -128,8 +128,13 @@ const at_net_row *net_row_find(const char *domain, const char *name, int64_t ver
 bool net_domain_is_known(const char *domain);
 
 /* op.c: what rows are written with. */
-const at_net_value *op_in(const net_op *o, int k); /* NULL: not given */
-bool op_has_out(const net_op *o, int k);
+static inline const at_net_value *op_in(const net_op *o, int k) { /* NULL: not given */
+    if (k >= o->node->num_inputs || o->node->inputs[k] < 0) return NULL;
+    return &o->net->values.data[o->node->inputs[k]];
+}
+static inline bool op_has_out(const net_op *o, int k) {
+    return k < o->node->num_outputs && o->node->outputs[k] >= 0;
+}
 at_status op_fail(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 at_status op_missing(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int64_t op_int(const net_op *o, const char *name, int64_t otherwise);

@@ -1,16 +1,8 @@
 /* network/op.c: what the rows of operators are written with: inputs, attributes, sizes. */
 #include "network/network_int.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-const at_net_value *op_in(const net_op *o, int k) {
-    if (k >= o->node->num_inputs || o->node->inputs[k] < 0) return NULL;
-    return &o->net->values.data[o->node->inputs[k]];
-}
-
-bool op_has_out(const net_op *o, int k) {
-    return k < o->node->num_outputs && o->node->outputs[k] >= 0;
-}
 
 static at_status fail_with(net_op *o, const char *fmt, va_list args) {
     char text[600];
@@ -235,5 +227,33 @@ at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], cons
             return op_fail(o, "sizes %lld and %lld of \"%s\" do not fit each other", (long long)*at,
                            (long long)v->dims[i], v->name);
     }
+    return AT_OK;
+}
+
+at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
+    int64_t dims[AT_NET_MAX_RANK];
+    int rank = 0;
+    for (int k = 0; k < o->node->num_inputs; k++)
+        if (op_in(o, k)) AT_TRY(op_broadcast(o, &rank, dims, op_in(o, k)));
+    AT_TRY(op_out(o, 0, type, rank, dims));
+    op_add(o, "y0[%s] = ", op_axes(o, "a", rank, dims));
+    va_list args;
+    va_start(args, fmt);
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0) at_out_of_memory(0);
+    va_end(args);
+    /* X0 stands for the element of input 0. */
+    for (const char *p = text; *p;) {
+        const size_t n = strcspn(p, "X");
+        at_text_addn(&o->text, p, n);
+        p += n;
+        if (!*p) break;
+        char *end;
+        const int k = (int)strtol(p + 1, &end, 10);
+        at_text_add(&o->text, op_read(o, k, "a", rank));
+        p = end;
+    }
+    free(text);
+    at_text_add(&o->text, "\n");
     return AT_OK;
 }

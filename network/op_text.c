@@ -133,34 +133,6 @@ const char *op_reshaped(const net_op *o, const char *letter, int rank, const int
     return at_text_take(o->arena, &index);
 }
 
-at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
-    int64_t dims[AT_NET_MAX_RANK];
-    int rank = 0;
-    for (int k = 0; k < o->node->num_inputs; k++)
-        if (op_in(o, k)) AT_TRY(op_broadcast(o, &rank, dims, op_in(o, k)));
-    AT_TRY(op_out(o, 0, type, rank, dims));
-    op_add(o, "y0[%s] = ", op_axes(o, "a", rank, dims));
-    va_list args;
-    va_start(args, fmt);
-    char *text = NULL;
-    if (vasprintf(&text, fmt, args) < 0) at_out_of_memory(0);
-    va_end(args);
-    /* X0 stands for the element of input 0. */
-    for (const char *p = text; *p;) {
-        const size_t n = strcspn(p, "X");
-        at_text_addn(&o->text, p, n);
-        p += n;
-        if (!*p) break;
-        char *end;
-        const int k = (int)strtol(p + 1, &end, 10);
-        at_text_add(&o->text, op_read(o, k, "a", rank));
-        p = end;
-    }
-    free(text);
-    at_text_add(&o->text, "\n");
-    return AT_OK;
-}
-
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 op_reduction op_reduce(const at_net_value *x, uint32_t set) {

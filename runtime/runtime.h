@@ -137,6 +137,9 @@ at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *
 /* An array of integers, .npy; in has its dimensions and no values. Errors as above. */
 at_status at_input_integers(at_arena *a, const char *path, at_input *out, const int64_t **entries,
                             at_error *err);
+/* Appends an array, .npy; descr as NumPy has it: "<f4". */
+void at_npy_print(at_text *out, const char *descr, int num_dims, const int64_t *dims,
+                  const void *elements, size_t bytes);
 /* The same of bytes; what: their name in errors. */
 at_status at_input_npy(at_arena *a, const char *what, const char *bytes, size_t len, at_input *out,
                        at_error *err);
