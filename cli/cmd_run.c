@@ -123,6 +123,7 @@ at_status at_cmd_run(const at_options *o, at_error *err) {
     at_session s = {0};
     at_catch_interrupts();
     if (at_net_is_model(o->operands[0])) return at_run_network(o, err);
+    AT_TRY(at_check_no_network(o, err));
     at_status status = run(&s, o, err);
     at_session_close(&s);
     return status;

@@ -121,6 +121,7 @@ at_status at_cmd_show(const at_options *o, at_error *err) {
     at_session s = {0};
     shown v = {0};
     if (at_net_is_model(o->operands[0])) return at_show_network(o, err);
+    AT_TRY(at_check_no_network(o, err));
     at_status status = show(&s, &v, o, err);
     at_text_free(&v.tree);
     at_text_free(&v.dump);

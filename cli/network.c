@@ -12,6 +12,22 @@ static at_net_options options_of(const at_options *o) {
     return (at_net_options){.dims = o->dims, .sets = o->sets};
 }
 
+at_status at_check_no_network(const at_options *o, at_error *err) {
+    const char *given = o->dims                               ? "--dim"
+                        : o->sets                             ? "--set"
+                        : o->net_inputs.num                   ? "--input"
+                        : o->verb == AT_VERB_RUN && o->output ? "--output"
+                                                              : NULL;
+    if (!given) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "%s goes with a network, FILE.onnx; %s is a template", given,
+                   o->operands[0]);
+}
+
+static at_status check_names(const at_options *o, at_error *err) {
+    if (!o->output || strchr(o->output, '=')) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--output %s: of a network write NAME=FILE.npy", o->output);
+}
+
 at_status at_show_network(const at_options *o, at_error *err) {
     const at_net_options options = options_of(o);
     at_net *net;
@@ -180,6 +196,7 @@ static at_status run(net_run *r) {
     at_net_options options = options_of(r->o);
     options.array_of = array_of;
     options.ctx = r;
+    AT_TRY(check_names(r->o, r->err));
     for (int i = 0; i < r->o->net_inputs.num; i++) AT_TRY(read_array(r, r->o->net_inputs.items[i]));
     AT_TRY(at_net_open(r->o->operands[0], &options, &r->net, r->err));
     AT_TRY(compute(r));

@@ -5,6 +5,8 @@
 #include "cli/options.h"
 #include "network/network.h"
 
+/* AT_E_USAGE: options that are about networks beside something else. */
+at_status at_check_no_network(const at_options *o, at_error *err);
 at_status at_show_network(const at_options *o, at_error *err);
 at_status at_run_network(const at_options *o, at_error *err);
 

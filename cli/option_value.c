@@ -156,10 +156,10 @@ static at_status take_named(const char *option, const char *text, at_named_files
     return AT_OK;
 }
 
+/* run takes several of NAME=FILE; elsewhere the last one counts. */
 static at_status take_output(const char *text, at_options *o, at_error *err) {
-    if (o->verb == AT_VERB_RUN) return take_named("--output", text, &o->net_outputs, err);
     o->output = text;
-    return AT_OK;
+    return strchr(text, '=') ? take_named("--output", text, &o->net_outputs, err) : AT_OK;
 }
 
 static at_status take_place(const char *text, at_options *o, at_error *err) {
