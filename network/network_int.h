@@ -129,7 +129,7 @@ bool net_domain_is_known(const char *domain);
 
 /* op.c: what rows are written with. */
 static inline const at_net_value *op_in(const net_op *o, int k) { /* NULL: not given */
-    if (k >= o->node->num_inputs || o->node->inputs[k] < 0) return NULL;
+    if (k < 0 || k >= o->node->num_inputs || o->node->inputs[k] < 0) return NULL;
     return &o->net->values.data[o->node->inputs[k]];
 }
 static inline bool op_has_out(const net_op *o, int k) {
@@ -197,12 +197,22 @@ const char *op_terms(const net_op *o, const op_reduction *r); /* "r1:4, r2:3" */
 /* The index of a term, "a0, r1"; letter NULL: of what its element was reduced to, "a0, 0". */
 const char *op_term(const net_op *o, const op_reduction *r, const char *letter);
 
+/* ops_conv.c: the stage of a convolution's sum. */
+typedef struct op_convolution {
+    int weight, bias; /* inputs; the data are input 0 */
+    at_net_type type; /* of the output */
+    const char *stage;
+    const char *data_zero, *weight_zero; /* what is taken from each element; NULL: nothing */
+} op_convolution;
+/* *axes, *own: of the output, "n:1, m:64, a0:56", "n, m, a0". */
+at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own);
+
 /* Families. */
 #define NET_ROWS_END                                                                               \
     { .name = NULL }
 extern const at_net_row net_rows_conv[], net_rows_map[], net_rows_move[], net_rows_gather[],
-    net_rows_norm[], net_rows_product[], net_rows_reduce[], net_rows_resize[], net_rows_scan[],
-    net_rows_shape[];
+    net_rows_norm[], net_rows_product[], net_rows_quant[], net_rows_reduce[], net_rows_resize[],
+    net_rows_scan[], net_rows_shape[];
 
 /* ---- graph (graph.c, fold.c) ----------------------------------------------------------------- */
 

@@ -137,8 +137,8 @@ static const char *guarded(const net_op *o, const char *inside, const char *term
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
-static at_status check_conv(net_op *o, int64_t groups) {
-    const at_net_value *x = op_in(o, 0), *w = op_in(o, 1), *b = op_in(o, 2);
+static at_status check_conv(net_op *o, int weight, int bias, int64_t groups) {
+    const at_net_value *x = op_in(o, 0), *w = op_in(o, weight), *b = op_in(o, bias);
     if (w->rank != x->rank || x->rank < 3)
         return op_fail(o, "\"%s\" has %d dimensions, \"%s\" %d", x->name, x->rank, w->name,
                        w->rank);
@@ -153,32 +153,44 @@ static at_status check_conv(net_op *o, int64_t groups) {
     return AT_OK;
 }
 
-static at_status conv(net_op *o) {
+/* The channel of the input that output channel m reads, with the reduction's c. */
+static const char *channel_of(const net_op *o, const at_net_value *k, int64_t groups) {
+    const long long per_group = k->dims[0] / groups, channels = k->dims[1];
+    const char *group = per_group == 1 ? "m" : op_format(o, "m/%lld", per_group);
+    return groups == 1 ? "c" : channels == 1 ? group : op_format(o, "%s*%lld + c", group, channels);
+}
+
+at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own) {
     const int64_t groups = op_int(o, "group", 1);
     window w;
     const char *where, *inside;
-    AT_TRY(check_conv(o, groups));
-    const at_net_value *x = op_in(o, 0), *k = op_in(o, 1);
+    AT_TRY(check_conv(o, how->weight, how->bias, groups));
+    const at_net_value *x = op_in(o, 0), *k = op_in(o, how->weight);
     AT_TRY(window_of(o, k->dims + 2, &w));
     int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], k->dims[0]};
     memcpy(dims + 2, w.out, sizeof *dims * (size_t)w.axes);
-    AT_TRY(op_out(o, 0, x->type, x->rank, dims));
-    const int64_t per_group = k->dims[0] / groups;
-    const char *group = per_group == 1 ? "m" : op_format(o, "m/%lld", (long long)per_group);
-    const char *channel = groups == 1 ? "c"
-                          : k->dims[1] == 1
-                              ? group
-                              : op_format(o, "%s*%lld + c", group, (long long)k->dims[1]);
-    const char *index = places(o, &w, &where, &inside);
-    const char *term =
-        op_format(o, "x0[n, %s%s] * x1[m, c, %s]", channel, index, op_index(o, "p", w.axes));
-    op_add(o, "%s[n:%lld, m:%lld%s] = sum(c:%lld%s) %s%s\n", op_in(o, 2) ? "s" : "y0",
-           (long long)dims[0], (long long)dims[1], spatial(o, "a", w.axes, w.out),
-           (long long)k->dims[1], spatial(o, "p", w.axes, w.kernel), guarded(o, inside, term, "0"),
-           where);
-    if (op_in(o, 2))
-        op_add(o, "y0[n:%lld, m:%lld%s] = s[n, m, %s] + x2[m]\n", (long long)dims[0],
-               (long long)dims[1], spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes));
+    AT_TRY(op_out(o, 0, how->type, x->rank, dims));
+    const char *data =
+        op_format(o, "x0[n, %s%s]", channel_of(o, k, groups), places(o, &w, &where, &inside));
+    const char *weight = op_format(o, "x%d[m, c, %s]", how->weight, op_index(o, "p", w.axes));
+    if (how->data_zero) data = op_format(o, "(%s - %s)", data, how->data_zero);
+    if (how->weight_zero) weight = op_format(o, "(%s - %s)", weight, how->weight_zero);
+    *axes = op_format(o, "n:%lld, m:%lld%s", (long long)dims[0], (long long)dims[1],
+                      spatial(o, "a", w.axes, w.out));
+    *own = op_format(o, "n, m, %s", op_index(o, "a", w.axes));
+    op_add(o, "%s[%s] = sum(c:%lld%s) %s%s\n", how->stage, *axes, (long long)k->dims[1],
+           spatial(o, "p", w.axes, w.kernel),
+           guarded(o, inside, op_format(o, "%s * %s", data, weight), "0"), where);
+    return AT_OK;
+}
+
+static at_status conv(net_op *o) {
+    const bool has_bias = op_in(o, 2) != NULL;
+    const char *axes, *own;
+    const op_convolution how = {
+        .weight = 1, .bias = 2, .type = op_in(o, 0)->type, .stage = has_bias ? "s" : "y0"};
+    AT_TRY(op_convolve(o, &how, &axes, &own));
+    if (has_bias) op_add(o, "y0[%s] = s[%s] + x2[m]\n", axes, own);
     return AT_OK;
 }
 

