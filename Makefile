@@ -180,6 +180,7 @@ $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 # shares them with, is linked into each of them.
 SHARES_cost = codegen
 SHARES_cluster = cli
+SHARES_fuzz = network
 shared = $(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))
 programs = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/$(1)/test_*.c)))
 define test_rules
@@ -293,7 +294,7 @@ fuzz-keep:
 	    build-fuzz/inputs/$$t 2>build-fuzz/$$t.txt && \
 	    AT_FUZZ_KEEP=build-fuzz/kept build-fuzz/fuzz_$$t >tests/fuzz/corpus/$$t.txt || exit 1; done
 
-$(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c))) $(call lib,$(NEEDS_fuzz))
+$(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c) $(call shared,network))) $(call lib,$(NEEDS_fuzz))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
 
 # make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/bench.md

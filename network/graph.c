@@ -41,6 +41,32 @@ static at_status name_value(net_builder *b, scope *s, const char *name, int valu
     return at_fail(b->err, AT_E_INPUT, "%s: there are two values \"%s\"", b->net->path, name);
 }
 
+/* ---- what is missing ------------------------------------------------------------------------- */
+
+static void note_missing(net_builder *b, const char *what, const char *node) {
+    for (int i = 0; i < b->missing.len; i++)
+        if (!strcmp(b->missing.data[i].what, what)) {
+            b->missing.data[i].count++;
+            return;
+        }
+    *at_push(b->arena, &b->missing) = (net_missing){what, node, 1};
+}
+
+static at_status tell_missing(const net_builder *b) {
+    if (!b->missing.len) return AT_OK;
+    at_text list = {0};
+    for (int i = 0; i < b->missing.len; i++) {
+        const net_missing *m = &b->missing.data[i];
+        at_text_addf(&list, "%s%s (node \"%s\"", i ? "; " : "", m->what, m->node);
+        if (m->count > 1) at_text_addf(&list, " and %d more", m->count - 1);
+        at_text_add(&list, ")");
+    }
+    at_fail(b->err, AT_E_INPUT, "%s: needs what is not there yet: %s", b->net->path,
+            at_text_str(&list));
+    at_text_free(&list);
+    return AT_E_INPUT;
+}
+
 /* ---- inputs and constants -------------------------------------------------------------------- */
 
 static at_status add_constants(net_builder *b, scope *s, const at_net_subgraph *g) {
@@ -56,7 +82,9 @@ static at_status add_constants(net_builder *b, scope *s, const at_net_subgraph *
                                 .data = t->data,
                                 .producer = -1,
                                 .is_constant = true};
-        AT_TRY(name_value(b, s, t->name, add_value(b, v, t->type == AT_NET_STRING)));
+        const bool is_text = t->type == AT_NET_STRING;
+        if (is_text) note_missing(b, "a constant of strings", t->name);
+        AT_TRY(name_value(b, s, t->name, add_value(b, v, is_text)));
     }
     return AT_OK;
 }
@@ -130,32 +158,6 @@ static at_status add_inputs(net_builder *b, scope *s, const at_net_subgraph *g) 
     return net_bind_end(b, names.data, names.len);
 }
 
-/* ---- what is missing ------------------------------------------------------------------------- */
-
-static void note_missing(net_builder *b, const char *what, const char *node) {
-    for (int i = 0; i < b->missing.len; i++)
-        if (!strcmp(b->missing.data[i].what, what)) {
-            b->missing.data[i].count++;
-            return;
-        }
-    *at_push(b->arena, &b->missing) = (net_missing){what, node, 1};
-}
-
-static at_status tell_missing(const net_builder *b) {
-    if (!b->missing.len) return AT_OK;
-    at_text list = {0};
-    for (int i = 0; i < b->missing.len; i++) {
-        const net_missing *m = &b->missing.data[i];
-        at_text_addf(&list, "%s%s (node \"%s\"", i ? "; " : "", m->what, m->node);
-        if (m->count > 1) at_text_addf(&list, " and %d more", m->count - 1);
-        at_text_add(&list, ")");
-    }
-    at_fail(b->err, AT_E_INPUT, "%s: needs what is not there yet: %s", b->net->path,
-            at_text_str(&list));
-    at_text_free(&list);
-    return AT_E_INPUT;
-}
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static at_status add_nodes(net_builder *b, scope *s, const at_net_subgraph *g);
@@ -195,6 +197,9 @@ static at_status find_inputs(net_builder *b, const scope *s, const net_raw_node 
 static at_status check_counts(net_op *o, const at_net_row *row) {
     const at_net_node *n = o->node;
     int given = 0;
+    enum { MOST_TENSORS = 200 }; /* fewer than a computation may have */
+    if (n->num_inputs > MOST_TENSORS || n->num_outputs > MOST_TENSORS)
+        return op_missing(o, "more than %d inputs or outputs", MOST_TENSORS);
     for (int i = 0; i < n->num_inputs; i++)
         if (n->inputs[i] >= 0) given = i + 1;
     for (int i = 0; i < row->least_inputs; i++)
@@ -384,7 +389,6 @@ static at_status find_outputs(net_builder *b, const scope *s) {
     return AT_OK;
 }
 
-/* May NAME be read: of an If's branch, a value has two names. */
 static at_status build_graph(net_builder *b) {
     scope top = {.names = {.arena = b->arena}};
     AT_TRY(check_versions(b));
@@ -404,9 +408,11 @@ typedef struct at_net_file {
 static at_status parse(at_net *net, const void *bytes, size_t size, const at_net_options *o,
                        at_error *err) {
     static const at_net_options none;
+    static const int64_t usual_room = 1LL << 31;
     net_model model;
     const wire w = {bytes, (const uint8_t *)bytes + size};
     AT_TRY(net_read_model(net->arena, net->path, w, net->file->external, &model, err));
+    net->room_bytes = o && o->room_bytes ? o->room_bytes : usual_room;
     at_arena *scratch = at_arena_new();
     net_builder b = {
         .arena = scratch, .net = net, .model = &model, .options = o ? o : &none, .err = err};

@@ -60,11 +60,20 @@ static uint16_t brain_of(double x) {
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/* Whole numbers wrap, what is none is cut off. */
+static uint64_t whole(at_net_type t, double x) {
+    if (isnan(x)) return 0;
+    if (t == AT_NET_UINT64 && x >= 0) return x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+    if (x >= 0x1p63) return INT64_MAX;
+    if (x < -0x1p63) return (uint64_t)INT64_MIN;
+    return (uint64_t)(int64_t)x;
+}
+
 int64_t at_net_element_int(at_net_type t, const void *data, int64_t i) {
     const type_row *r = row_of(t);
     const char *at = (const char *)data + i * r->bytes;
     uint64_t bits = 0;
-    if (r->is_float) return (int64_t)at_net_element(t, data, i);
+    if (r->is_float) return (int64_t)whole(AT_NET_INT64, at_net_element(t, data, i));
     memcpy(&bits, at, (size_t)r->bytes);
     if (t == AT_NET_BOOL) return bits != 0;
     if (r->bits >= 0) return (int64_t)bits;
@@ -97,15 +106,6 @@ double at_net_element(at_net_type t, const void *data, int64_t i) {
     case AT_NET_UINT64: return (double)(uint64_t)at_net_element_int(t, data, i);
     default: return (double)at_net_element_int(t, data, i);
     }
-}
-
-/* Whole numbers wrap, what is none is cut off. */
-static uint64_t whole(at_net_type t, double x) {
-    if (isnan(x)) return 0;
-    if (t == AT_NET_UINT64 && x >= 0) return x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
-    if (x >= 0x1p63) return INT64_MAX;
-    if (x < -0x1p63) return (uint64_t)INT64_MIN;
-    return (uint64_t)(int64_t)x;
 }
 
 void at_net_store(at_net_type t, void *data, int64_t i, double x) {

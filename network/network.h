@@ -126,6 +126,7 @@ typedef struct at_net {
     AT_VEC(at_net_node) nodes; /* each behind those that it reads */
     AT_VEC(int) inputs;        /* values, in the file's order */
     AT_VEC(int) outputs;
+    int64_t room_bytes; /* for constants that are worked out */
     struct at_net_file *file;
 } at_net;
 
@@ -137,6 +138,7 @@ typedef struct at_net_options {
      * so that what depends on them is known. Returns NULL where there is none; may be NULL. */
     const at_net_tensor *(*array_of)(void *ctx, const char *input, bool *is_constant);
     void *ctx;
+    int64_t room_bytes; /* for constants that are worked out of others; 0: 2 GiB */
 } at_net_options;
 
 /* Reads a file. AT_E_INPUT: it is no ONNX, or inconsistent, or has what is not there yet, which is

@@ -153,8 +153,8 @@ at_status op_ints_of(net_op *o, const char *attribute, int input, const int64_t 
 /* dims are copied. A dimension below 0 or too many elements is an error. */
 at_status op_out(net_op *o, int k, at_net_type type, int rank, const int64_t *dims);
 at_status op_out_like(net_op *o, int k, const at_net_value *v);
-/* A constant output of a type with 8 bytes or less an element: room to fill, and it is one. */
-void *op_constant(net_op *o, int k);
+/* A constant output: room to fill. */
+at_status op_constant(net_op *o, int k, void **data);
 at_status op_same_type(net_op *o, int k, int other);
 /* Another input, a constant that the row has worked out: its number. data lives as long. */
 int op_add_constant(net_op *o, at_net_type type, int rank, const int64_t *dims, const void *data);

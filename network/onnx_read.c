@@ -336,12 +336,15 @@ static at_status read_attribute(reader *r, wire w, at_net_attribute *out) {
     AT_TRY(count(r));
     while (wire_next(&w, &f, &r->broken)) AT_TRY(read_attribute_field(r, &f, out, &l));
     out->kind = kind_of(out, &l);
-    out->num = out->kind == AT_NET_ATTR_INTS     ? l.ints.len
-               : out->kind == AT_NET_ATTR_FLOATS ? l.floats.len
-                                                 : l.strings.len;
-    out->ints = l.ints.data;
-    out->floats = l.floats.data;
-    out->strings = l.strings.data;
+    out->num = out->kind == AT_NET_ATTR_INTS      ? l.ints.len
+               : out->kind == AT_NET_ATTR_FLOATS  ? l.floats.len
+               : out->kind == AT_NET_ATTR_STRINGS ? l.strings.len
+                                                  : 0;
+    out->ints = out->kind == AT_NET_ATTR_INTS ? l.ints.data : NULL;
+    out->floats = out->kind == AT_NET_ATTR_FLOATS ? l.floats.data : NULL;
+    out->strings = out->kind == AT_NET_ATTR_STRINGS ? l.strings.data : NULL;
+    if (out->kind != AT_NET_ATTR_TENSOR) out->tensor = NULL;
+    if (out->kind != AT_NET_ATTR_GRAPH) out->graph = NULL;
     if (out->kind == AT_NET_ATTR_STRING && !out->s) out->s = "";
     const bool lacks = (out->kind == AT_NET_ATTR_TENSOR && !out->tensor) ||
                        (out->kind == AT_NET_ATTR_GRAPH && !out->graph);

@@ -204,14 +204,17 @@ at_status op_out_like(net_op *o, int k, const at_net_value *v) {
     return op_out(o, k, v->type, v->rank, v->dims);
 }
 
-void *op_constant(net_op *o, int k) {
+at_status op_constant(net_op *o, int k, void **data) {
     int64_t n = 1;
     net_out *out = &o->out[k];
     for (int i = 0; i < out->rank; i++) n *= out->dims[i];
-    void *data = at_alloc(o->net->arena, (size_t)n * (size_t)at_net_type_bytes(out->type));
-    out->data = data;
+    const int64_t bytes = n * at_net_type_bytes(out->type);
+    if (bytes > o->net->room_bytes)
+        return op_missing(o, "constants of more than %lld bytes", (long long)o->net->room_bytes);
+    o->net->room_bytes -= bytes;
+    out->data = *data = at_alloc(o->net->arena, (size_t)bytes);
     out->is_constant = true;
-    return data;
+    return AT_OK;
 }
 
 at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], const at_net_value *v) {

@@ -205,6 +205,9 @@ static at_status transposed_sizes(net_op *o, window *w) {
     const bool upper = !strcmp(automatic, "SAME_UPPER"), lower = !strcmp(automatic, "SAME_LOWER");
     if ((more && num_more != w->axes) || (out && num_out != w->axes && num_out != w->axes + 2))
         return op_fail(o, "output_padding or output_shape does not fit %d axes", w->axes);
+    for (int i = 0; more && i < w->axes; i++)
+        if (more[i] < 0 || more[i] > 1 << 24)
+            return op_fail(o, "output_padding %lld", (long long)more[i]);
     for (int i = 0; i < w->axes; i++) {
         const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
         const int64_t all = w->stride[i] * (w->size[i] - 1) + (more ? more[i] : 0) + span;

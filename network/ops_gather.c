@@ -174,6 +174,7 @@ static at_status one_hot(net_op *o) {
     AT_TRY(op_known_ints(o, 1, &depth, &n));
     if (n != 1 || depth[0] < 1 || values->elements != 2)
         return op_fail(o, "a depth from 1 and 2 values are accepted");
+    if (x->rank == AT_NET_MAX_RANK) return op_fail(o, "more than %d dimensions", AT_NET_MAX_RANK);
     AT_TRY(op_axis(o, op_int(o, "axis", -1), x->rank + 1, &axis));
     memcpy(dims, x->dims, sizeof *dims * (size_t)axis);
     dims[axis] = depth[0];

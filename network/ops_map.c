@@ -254,7 +254,11 @@ static at_status dropout(net_op *o) {
     const at_net_value *x = op_in(o, 0);
     o->node->num_inputs = 1;
     AT_TRY(op_out(o, 1, AT_NET_BOOL, x->rank, x->dims));
-    if (op_has_out(o, 1)) memset(op_constant(o, 1), 1, (size_t)x->elements);
+    if (op_has_out(o, 1)) {
+        void *data;
+        AT_TRY(op_constant(o, 1, &data));
+        memset(data, 1, (size_t)x->elements);
+    }
     return op_map(o, x->type, "X0");
 }
 

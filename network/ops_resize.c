@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SIZE = 1 << 24 };
+
 typedef struct resizing {
     const char *mode, *coordinates, *nearest;
     double cubic, extrapolation;
@@ -60,10 +62,14 @@ static at_status take_sizes(net_op *o, resizing *r, bool is_new) {
             r->scale[axis] = (double)sizes[i] / (double)r->in[axis];
             continue;
         }
+        if (!(scales[i] > 1e-6 && scales[i] < 1e6)) return op_fail(o, "a scale of %g", scales[i]);
         r->scale[axis] = scales[i];
         r->out[axis] = (int64_t)floor((double)r->in[axis] * scales[i]);
-        if (!(scales[i] > 0)) return op_fail(o, "a scale of %g", scales[i]);
     }
+    for (int i = 0; num_sizes && i < n; i++)
+        if (sizes[i] < 0 || sizes[i] > MOST_SIZE || !r->in[axes[i]])
+            return op_fail(o, "a size of %lld of an axis of %lld", (long long)sizes[i],
+                           (long long)r->in[axes[i]]);
     if (num_sizes) keep_ratio(o, r, axes, n);
     if (!is_new || strcmp(r->coordinates, "tf_crop_and_resize") != 0) return AT_OK;
     AT_TRY(op_known_floats(o, 1, &roi, &num_roi));
@@ -76,6 +82,15 @@ static at_status take_sizes(net_op *o, resizing *r, bool is_new) {
 }
 
 /* ---- along one axis -------------------------------------------------------------------------- */
+
+/* Tables of an axis would be too long. */
+static at_status check_table(net_op *o, const resizing *r, int axis) {
+    enum { MOST = 1 << 22 };
+    const double taps = r->antialias && r->scale[axis] < 1 ? 4 / r->scale[axis] : 4;
+    if (r->in[axis] && (double)r->out[axis] * taps <= MOST) return AT_OK;
+    return op_missing(o, "of %lld to %lld elements", (long long)r->in[axis],
+                      (long long)r->out[axis]);
+}
 
 static double place_of(const resizing *r, int axis, int64_t i) {
     const double x = (double)i, scale = r->scale[axis], in = (double)r->in[axis],
@@ -240,6 +255,7 @@ static at_status write_text(net_op *o, resizing *r) {
     for (int i = 0; i < n; i++) {
         const char *to = i == n - 1 && !crops ? "y0" : op_format(o, "s%d", i);
         dims[changed[i]] = r->out[changed[i]];
+        AT_TRY(check_table(o, r, changed[i]));
         resize_axis(o, r, changed[i], dims, from, to);
         from = to;
     }
@@ -307,6 +323,8 @@ static at_status upsample(net_op *o) {
     if (!scales || scales->num != x->rank || !scales->floats)
         return op_fail(o, "scales of %d axes are needed", x->rank);
     for (int i = 0; i < x->rank; i++) {
+        if (!(scales->floats[i] > 1e-6f && scales->floats[i] < 1e6f))
+            return op_fail(o, "a scale of %g", (double)scales->floats[i]);
         r.scale[i] = scales->floats[i];
         r.out[i] = (int64_t)floor((double)r.in[i] * scales->floats[i]);
     }

@@ -32,19 +32,19 @@ static at_status take_activations(net_op *o, layer *l, const char *const *usual,
     static const char *const known[] = {"Sigmoid",         "Tanh",       "Relu",        "LeakyRelu",
                                         "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
                                         "Softsign",        "Softplus",   "Affine"};
-    if (given && given->num && given->num != n * l->directions)
+    if (given && given->strings && given->num != n * l->directions)
         return op_fail(o, "%d activations, not %d", given->num, n * l->directions);
     for (int i = 0; i < n * l->directions; i++) {
         bool found = false;
-        l->activation[i] = given && given->num ? given->strings[i] : usual[i % n];
+        l->activation[i] = given && given->strings ? given->strings[i] : usual[i % n];
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             found |= !strcmp(known[k], l->activation[i]);
         if (!found) return op_missing(o, "activation %s", l->activation[i]);
-        l->alpha[i] = alpha && i < alpha->num                    ? alpha->floats[i]
+        l->alpha[i] = alpha && alpha->floats && i < alpha->num   ? alpha->floats[i]
                       : !strcmp(l->activation[i], "HardSigmoid") ? 0.2f
                       : !strcmp(l->activation[i], "LeakyRelu")   ? 0.01f
                                                                  : 1;
-        l->beta[i] = beta && i < beta->num                      ? beta->floats[i]
+        l->beta[i] = beta && beta->floats && i < beta->num      ? beta->floats[i]
                      : !strcmp(l->activation[i], "HardSigmoid") ? 0.5f
                      : !strcmp(l->activation[i], "ScaledTanh")  ? 1
                                                                 : 0;

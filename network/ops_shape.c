@@ -12,6 +12,14 @@ static at_status constant_tensor(net_op *o, const at_net_tensor *t) {
     return AT_OK;
 }
 
+/* The only output's elements. */
+static at_status give(net_op *o, const void *elements, size_t bytes) {
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
+    if (bytes) memcpy(data, elements, bytes);
+    return AT_OK;
+}
+
 static at_status constant(net_op *o) {
     for (int i = 0; i < o->node->num_attributes; i++) {
         const at_net_attribute *a = &o->node->attributes[i];
@@ -20,20 +28,16 @@ static at_status constant(net_op *o) {
         case AT_NET_ATTR_TENSOR: return constant_tensor(o, a->tensor);
         case AT_NET_ATTR_FLOAT:
             AT_TRY(op_out(o, 0, AT_NET_FLOAT, 0, NULL));
-            memcpy(op_constant(o, 0), &a->f, sizeof a->f);
-            return AT_OK;
+            return give(o, &a->f, sizeof a->f);
         case AT_NET_ATTR_INT:
             AT_TRY(op_out(o, 0, AT_NET_INT64, 0, NULL));
-            memcpy(op_constant(o, 0), &a->i, sizeof a->i);
-            return AT_OK;
+            return give(o, &a->i, sizeof a->i);
         case AT_NET_ATTR_FLOATS:
             AT_TRY(op_out(o, 0, AT_NET_FLOAT, 1, &n));
-            memcpy(op_constant(o, 0), a->floats, sizeof *a->floats * (size_t)n);
-            return AT_OK;
+            return give(o, a->floats, sizeof *a->floats * (size_t)n);
         case AT_NET_ATTR_INTS:
             AT_TRY(op_out(o, 0, AT_NET_INT64, 1, &n));
-            memcpy(op_constant(o, 0), a->ints, sizeof *a->ints * (size_t)n);
-            return AT_OK;
+            return give(o, a->ints, sizeof *a->ints * (size_t)n);
         default: return op_missing(o, "of attribute %s", a->name);
         }
     }
@@ -52,14 +56,10 @@ static at_status constant_of_shape(net_op *o) {
     const size_t bytes = t ? (size_t)at_net_type_bytes(t->type) : sizeof(float);
     int64_t n = 1;
     for (int i = 0; i < rank; i++) n *= dims[i];
-    char *data = op_constant(o, 0);
-    for (int64_t i = 0; t && i < n; i++) memcpy(data + (size_t)i * bytes, t->data, bytes);
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
+    for (int64_t i = 0; t && i < n; i++) memcpy((char *)data + (size_t)i * bytes, t->data, bytes);
     return AT_OK;
-}
-
-static void give_ints(net_op *o, const int64_t *x, int64_t n) {
-    int64_t *data = op_constant(o, 0);
-    for (int64_t i = 0; i < n; i++) data[i] = x[i];
 }
 
 static at_status shape(net_op *o) {
@@ -71,14 +71,12 @@ static at_status shape(net_op *o) {
     end = end < start ? start : end > x->rank ? x->rank : end;
     const int64_t n = end - start;
     AT_TRY(op_out(o, 0, AT_NET_INT64, 1, &n));
-    give_ints(o, x->dims + start, n);
-    return AT_OK;
+    return give(o, x->dims + start, sizeof n * (size_t)n);
 }
 
 static at_status size(net_op *o) {
     AT_TRY(op_out(o, 0, AT_NET_INT64, 0, NULL));
-    give_ints(o, &op_in(o, 0)->elements, 1);
-    return AT_OK;
+    return give(o, &op_in(o, 0)->elements, sizeof op_in(o, 0)->elements);
 }
 
 /* ---- numbers of constants -------------------------------------------------------------------- */
@@ -96,7 +94,8 @@ static at_status range(net_op *o) {
         return op_fail(o, "from %g to %g in steps of %g", start, *bounds[1], step);
     const int64_t n = count > 0 ? (int64_t)count : 0;
     AT_TRY(op_out(o, 0, op_in(o, 0)->type, 1, &n));
-    void *data = op_constant(o, 0);
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
     for (int64_t i = 0; i < n; i++)
         at_net_store(op_in(o, 0)->type, data, i, start + (double)i * step);
     return AT_OK;
@@ -110,7 +109,9 @@ static at_status non_zero(net_op *o) {
         if (at_net_element(x->type, x->data, i) != 0) *at_push(o->arena, &found) = i;
     const int64_t dims[] = {x->rank, found.len};
     AT_TRY(op_out(o, 0, AT_NET_INT64, 2, dims));
-    int64_t *data = op_constant(o, 0);
+    void *room;
+    AT_TRY(op_constant(o, 0, &room));
+    int64_t *data = room;
     for (int i = 0; i < found.len; i++) {
         int64_t rest = found.data[i];
         for (int axis = x->rank - 1; axis >= 0; axis--) {
@@ -127,7 +128,8 @@ static at_status eye_like(net_op *o) {
     const int64_t k = op_int(o, "k", 0);
     if (x->rank != 2 || !at_net_type_bytes(type)) return op_fail(o, "\"%s\" is no matrix", x->name);
     AT_TRY(op_out(o, 0, type, 2, x->dims));
-    void *data = op_constant(o, 0);
+    void *data;
+    AT_TRY(op_constant(o, 0, &data));
     for (int64_t i = 0; i < x->elements; i++)
         at_net_store(type, data, i, i % x->dims[1] - i / x->dims[1] == k ? 1 : 0);
     return AT_OK;

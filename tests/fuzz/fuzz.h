@@ -31,7 +31,8 @@ typedef struct fuzz_target {
     T(log)                                                                                         \
     T(message)                                                                                     \
     T(mtx)                                                                                         \
-    T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(space) T(speeds) T(steps) T(te) T(tree)
+    T(npy)                                                                                         \
+    T(onnx) T(page) T(pick) T(plot) T(record) T(shown) T(space) T(speeds) T(steps) T(te) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)
