@@ -29,15 +29,20 @@ def tensor_bytes(x):
     return struct.pack("<ii", kind, x.ndim) + struct.pack("<%dq" % x.ndim, *x.shape) + struct.pack("<q", len(data)) + data
 
 
-folder, listed = sys.argv[1], open(sys.argv[1] + "/cases.txt", "w")
-for case in collect_testcases(None):
-    inputs, outputs = case.data_sets[0]
-    tensors = [tensor_bytes(x) for x in list(inputs) + list(outputs)]
-    ops = ",".join(sorted(set((n.domain + ":" if n.domain else "") + n.op_type for n in case.model.graph.node)))
-    known = None not in tensors
-    if known:
-        with open("%s/%s.onnx" % (folder, case.name), "wb") as f:
-            f.write(case.model.SerializeToString())
-        with open("%s/%s.bin" % (folder, case.name), "wb") as f:
-            f.write(b"".join(tensors))
-    listed.write("%s %g %g %d %d %d %s\n" % (case.name, case.rtol, case.atol, known, len(inputs), len(outputs), ops[:100] or "-"))
+def main(folder):
+    listed = open(folder + "/cases.txt", "w")
+    for case in collect_testcases(None):
+        inputs, outputs = case.data_sets[0]
+        tensors = [tensor_bytes(x) for x in list(inputs) + list(outputs)]
+        ops = ",".join(sorted(set((n.domain + ":" if n.domain else "") + n.op_type for n in case.model.graph.node)))
+        known = None not in tensors
+        if known:
+            with open("%s/%s.onnx" % (folder, case.name), "wb") as f:
+                f.write(case.model.SerializeToString())
+            with open("%s/%s.bin" % (folder, case.name), "wb") as f:
+                f.write(b"".join(tensors))
+        listed.write("%s %g %g %d %d %d %s\n" % (case.name, case.rtol, case.atol, known, len(inputs), len(outputs), ops[:100] or "-"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
