@@ -1,0 +1,354 @@
+/* Values of small networks: constants that are worked out, the reference in double beside plain
+ * loops of the test's own, data in other files, and input that is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/arena.h"
+#include "tests/network/onnx_writer.h"
+
+static at_net *open_graph(onnx_graph *g, const at_net_options *o) {
+    at_text bytes = onnx_model(g, 17);
+    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
+    const size_t size = bytes.len;
+    at_net *net;
+    at_error err;
+    at_text_free(&bytes);
+    if (at_net_parse(kept, size, NULL, o, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    return net;
+}
+
+/* The only output of a network with one input. */
+static const double *compute(const at_net *net, const void *input) {
+    at_net_reference *r;
+    at_error err;
+    double *outputs[4];
+    if (at_net_reference_new(net, NULL, &r, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_net_reference_run(r, &input, arena, outputs, NULL, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_net_reference_free(r);
+    return outputs[0];
+}
+
+static void expect_near(double x, double y) {
+    if (fabs(x - y) > 1e-12 * fmax(1, fabs(y))) fail_msg("%.17g, not %.17g", x, y);
+}
+
+static float *numbers(int n) {
+    float *x = AT_NEW_ARRAY(arena, float, n);
+    for (int i = 0; i < n; i++) x[i] = (float)((i * 37 + 11) % 29 - 14) / 8;
+    return x;
+}
+
+static const char *as_text(const float *x, int n) {
+    at_text t = {0};
+    for (int i = 0; i < n; i++) at_text_addf(&t, "%s%.9g", i ? " " : "", x[i]);
+    return at_text_take(arena, &t);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+enum { C = 3, H = 7, W = 6, M = 4 };
+
+/* A 3x2 convolution of stride 2 along rows, one row of padding above, ReLU. */
+static void convolution(void **state) {
+    (void)state;
+    const float *x = numbers(C * H * W), *w = numbers(M * C * 3 * 2), *b = numbers(M);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,7,6");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "4,3,3,2", as_text(w, M * C * 6), true);
+    onnx_constant(&g, "b", AT_NET_FLOAT, "4", as_text(b, M), false);
+    onnx_node(&g, "Conv", "x w b", "c", "strides=[2,1] pads=[1,0,0,0]");
+    onnx_node(&g, "Relu", "c", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    for (int m = 0; m < M; m++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < W - 1; j++) {
+                double sum = b[m];
+                for (int c = 0; c < C; c++)
+                    for (int p = 0; p < 3; p++)
+                        for (int q = 0; q < 2; q++) {
+                            const int row = 2 * i + p - 1;
+                            if (row < 0 || row >= H) continue;
+                            sum += (double)x[(c * H + row) * W + j + q] *
+                                   w[((m * C + c) * 3 + p) * 2 + q];
+                        }
+                expect_near(y[(m * 3 + i) * (W - 1) + j], fmax(sum, 0));
+            }
+    at_net_close(net);
+}
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+/* One unit, two inputs, backwards. */
+static void recurrence(void **state) {
+    (void)state;
+    enum { T = 4 };
+    const float *x = numbers(T * 2), *w = numbers(8), *r = numbers(4), *b = numbers(8);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,1,2");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "1,4,2", as_text(w, 8), true);
+    onnx_constant(&g, "r", AT_NET_FLOAT, "1,4,1", as_text(r, 4), true);
+    onnx_constant(&g, "b", AT_NET_FLOAT, "1,8", as_text(b, 8), true);
+    onnx_node(&g, "LSTM", "x w r b", "y", "hidden_size=1 direction='reverse'");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    double h = 0, c = 0;
+    for (int t = T - 1; t >= 0; t--) {
+        double gate[4];
+        for (int i = 0; i < 4; i++)
+            gate[i] = (double)x[2 * t] * w[2 * i] + (double)x[2 * t + 1] * w[2 * i + 1] + h * r[i] +
+                      b[i] + b[4 + i];
+        c = sigmoid(gate[2]) * c + sigmoid(gate[0]) * tanh(gate[3]);
+        h = sigmoid(gate[1]) * tanh(c);
+        if (fabs(y[t] - h) > 1e-9) fail_msg("step %d: %.12g, not %.12g", t, y[t], h);
+    }
+    at_net_close(net);
+}
+
+/* Whole numbers keep to their type: they wrap, and division cuts off. */
+static void whole_numbers(void **state) {
+    (void)state;
+    static const int8_t x[] = {100, -100, 7, -7};
+    static const double expected[] = {-28, 28, 3, -3};
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_INT8, "4");
+    onnx_constant(&g, "two", AT_NET_INT8, "", "2", false);
+    onnx_constant(&g, "four", AT_NET_INT8, "", "4", false);
+    onnx_node(&g, "Mul", "x two", "twice", "");
+    onnx_node(&g, "Div", "twice two", "half", "");
+    onnx_node(&g, "Div", "twice four", "quarter", "");
+    onnx_node(&g, "Cast", "half", "h", "to=7");
+    onnx_output(&g, "quarter");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    for (int i = 0; i < 2; i++) assert_true(y[i] == (i ? 56 : -56) / 4);
+    for (int i = 2; i < 4; i++) assert_true(y[i] == expected[i]);
+    at_net_close(net);
+}
+
+/* Indices that are data: from the end, and outside. */
+static void gathered(void **state) {
+    (void)state;
+    static const int64_t good[] = {-1, 0, 2}, bad[] = {0, 3, 1};
+    at_net_reference *r;
+    at_error err;
+    double *out;
+    onnx_graph g = {0};
+    onnx_input(&g, "i", AT_NET_INT64, "3");
+    onnx_constant(&g, "x", AT_NET_FLOAT, "3,2", "1 2 3 4 5 6", true);
+    onnx_node(&g, "Gather", "x i", "y", "axis=0");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, good);
+    const double expected[] = {5, 6, 1, 2, 5, 6};
+    for (int i = 0; i < 6; i++) assert_true(y[i] == expected[i]);
+    const void *input = bad;
+    assert_int_equal(at_net_reference_new(net, NULL, &r, &err), AT_OK);
+    assert_int_equal(at_net_reference_run(r, &input, arena, &out, NULL, &err), AT_E_INPUT);
+    assert_non_null(strstr(err.text, "at index 3"));
+    at_net_reference_free(r);
+    at_net_close(net);
+}
+
+/* ---- data in other files ----------------------------------------------------------------------
+ */
+
+static const char *folder;
+
+static void write_file(const char *name, const void *data, size_t n) {
+    FILE *f = fopen(at_format(arena, "%s/%s", folder, name), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static at_status open_external(const char *location, const char *offset, const char *length,
+                               at_net **net, at_error *err) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2");
+    onnx_external(&g, "w", "2", location, offset, length);
+    onnx_node(&g, "Add", "x w", "y", "");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 17);
+    write_file("m.onnx", at_text_str(&bytes), bytes.len);
+    at_text_free(&bytes);
+    return at_net_open(at_format(arena, "%s/m.onnx", folder), NULL, net, err);
+}
+
+static void expect_external(const char *location, const char *offset, const char *length,
+                            const char *text) {
+    at_net *net;
+    at_error err;
+    assert_int_equal(open_external(location, offset, length, &net, &err), AT_E_INPUT);
+    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
+}
+
+static void external_data(void **state) {
+    (void)state;
+    static const float data[] = {0, 3, 4}, x[] = {1, 1};
+    at_net *net;
+    at_error err;
+    char name[] = "/tmp/network-XXXXXX";
+    folder = mkdtemp(name);
+    assert_non_null(folder);
+    assert_int_equal(mkdir(at_format(arena, "%s/in", folder), 0700), 0);
+    write_file("in/w.bin", data, sizeof data);
+    assert_int_equal(symlink("in", at_format(arena, "%s/link", folder)), 0);
+    if (open_external("in/w.bin", "4", "8", &net, &err) != AT_OK) fail_msg("%s", err.text);
+    const double *y = compute(net, x);
+    assert_true(y[0] == 4 && y[1] == 5);
+    at_net_close(net);
+    expect_external("link/w.bin", "4", "8", "it is a link");
+    expect_external("/etc/passwd", "0", "8", "a place in the model's folder");
+    expect_external("../w.bin", "0", "8", "a place in the model's folder");
+    expect_external("in/../in/w.bin", "0", "8", "a place in the model's folder");
+    expect_external("", "0", "8", "a place in the model's folder");
+    expect_external("none.bin", "0", "8", "No such file");
+    expect_external("in", "0", "8", "is no file");
+    expect_external("in/w.bin", "8", "8", "lie beyond its end");
+    expect_external("in/w.bin", "-1", "8", "lie beyond its end");
+    expect_external("in/w.bin", "99999999999999999999", "8", "lie beyond its end");
+    expect_external("in/w.bin", "0", "4",
+                    "2 elements of 4 bytes by its sizes, and 4 bytes of data");
+    assert_int_equal(system(at_format(arena, "rm -r %s", folder)), 0);
+}
+
+/* ---- wrong input ------------------------------------------------------------------------------
+ */
+
+static void expect_refused(onnx_graph *g, at_status status, const char *text) {
+    at_text bytes = onnx_model(g, 17);
+    at_net *net;
+    at_error err;
+    assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, NULL, &net, &err), status);
+    if (!strstr(err.text, text)) fail_msg("%s: expected %s", err.text, text);
+    assert_null(strchr(err.text, '\n'));
+    at_text_free(&bytes);
+}
+
+static onnx_graph one_node(const char *op, const char *inputs, const char *attributes) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,4,5,5");
+    onnx_constant(&g, "two", AT_NET_INT64, "1", "2", false);
+    onnx_constant(&g, "w", AT_NET_FLOAT, "2,3,1,1", "1 2 3 4 5 6", true);
+    onnx_constant(&g, "huge", AT_NET_INT64, "4", "1048576 1048576 1 1", true);
+    onnx_node(&g, op, inputs, "y", attributes);
+    onnx_output(&g, "y");
+    return g;
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *inputs, *attributes, *text;
+    } rows[] = {
+        {"Relu", "none", "", "reads \"none\", which is no input, no constant and no output"},
+        {"Conv", "x w", "", "4 channels of \"x\" do not fit 3 to 2 of \"w\""},
+        {"Reshape", "x two", "", "100 elements of \"x\" do not fit sizes [2]"},
+        {"Expand", "x huge", "", "sizes 1048576 and 4"},
+        {"ConstantOfShape", "huge", "", "at most 2^32 elements"},
+        {"Concat", "x two", "axis=0", "\"x\" is of float32, \"two\" of int64"},
+        {"MaxPool", "x", "kernel_shape=[9,9]", "a window of 9 does not fit into 5"},
+        {"Transpose", "x", "perm=[0,1,2,2]", "perm has axis 2 twice"},
+        {"Softmax", "x", "axis=4", "axis 4 of a value with 4 dimensions"},
+        {"Conv", "x", "", "input 2 of at least 2 is missing"},
+        {"Relu", "x two", "", "has 2 inputs; at most 1 are accepted"},
+        {"Reshape", "two x", "", "\"x\" depends on data, and must be known"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_graph g = one_node(rows[i].op, rows[i].inputs, rows[i].attributes);
+        expect_refused(&g, AT_E_INPUT, rows[i].text);
+    }
+}
+
+/* Any piece of a file is refused in one line, or is read. */
+static void cut_off(void **state) {
+    (void)state;
+    onnx_graph g = one_node("Relu", "x", "");
+    at_text bytes = onnx_model(&g, 17);
+    int refusals = 0;
+    for (size_t n = 0; n < bytes.len; n++) {
+        at_net *net;
+        at_error err = {0};
+        const void *part = malloc(n ? n : 1); /* so that reading beyond it is seen */
+        memcpy((void *)part, bytes.data, n);
+        if (at_net_parse(part, n, NULL, NULL, &net, &err) == AT_OK) at_net_close(net);
+        else refusals += strlen(err.text) > 0 && !strchr(err.text, '\n');
+        free((void *)part);
+    }
+    assert_true(refusals >= (int)bytes.len - 1);
+    at_text_free(&bytes);
+}
+
+static void dimensions(void **state) {
+    (void)state;
+    static const struct {
+        const char *dims, *text;
+    } rows[] = {{"N=0", "SIZE, a number from 1"},
+                {"N", "NAME=SIZE"},
+                {"N=2,M=3", "--dim M"},
+                {"N=1099511627776", "more than 2^32 elements"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_graph g = {0};
+        at_net *net;
+        at_error err;
+        const at_net_options o = {.dims = rows[i].dims};
+        onnx_input(&g, "x", AT_NET_FLOAT, "N,2");
+        onnx_node(&g, "Relu", "x", "y", "");
+        onnx_output(&g, "y");
+        at_text bytes = onnx_model(&g, 17);
+        assert_int_not_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, &o, &net, &err),
+                             AT_OK);
+        if (!strstr(err.text, rows[i].text)) fail_msg("%s: expected %s", err.text, rows[i].text);
+        at_text_free(&bytes);
+    }
+}
+
+/* A bound input is a constant, by which an If is decided. */
+static void bound(void **state) {
+    (void)state;
+    static const float x[] = {-1, 4};
+    for (int i = 0; i < 2; i++) {
+        onnx_graph g = {0}, then = {0}, otherwise = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "2");
+        onnx_input(&g, "rate", AT_NET_INT64, "");
+        onnx_constant(&g, "high", AT_NET_INT64, "", "16000", false);
+        onnx_node(&g, "Equal", "rate high", "is_high", "");
+        onnx_node(&then, "Relu", "x", "a", "");
+        onnx_output(&then, "a");
+        onnx_node(&otherwise, "Neg", "x", "b", "");
+        onnx_output(&otherwise, "b");
+        onnx_node_with_graphs(&g, "If", "is_high", "y", "then_branch", &then, "else_branch",
+                              &otherwise);
+        onnx_output(&g, "y");
+        at_net *net = open_graph(&g, &(at_net_options){.sets = i ? "rate=8000" : "rate=16000"});
+        assert_int_equal(net->inputs.len, 1);
+        assert_string_equal(net->values.data[net->outputs.data[0]].name, "y");
+        const double *y = compute(net, x);
+        assert_true(y[0] == (i ? 1 : 0) && y[1] == (i ? -4 : 4));
+        at_net_close(net);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolution),   cmocka_unit_test(recurrence),
+        cmocka_unit_test(whole_numbers), cmocka_unit_test(gathered),
+        cmocka_unit_test(external_data), cmocka_unit_test(refused),
+        cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
+        cmocka_unit_test(bound),
+    };
+    return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
+}
