@@ -214,7 +214,7 @@ static at_status check_entries(const values *s, const at_net_node *n, const unit
     const at_compute *c = u->compute;
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
-        if (!c->tensors[t].is_int) continue;
+        if (c->tensors[t].role != AT_ROLE_INDEX) continue;
         const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
         const at_net_value *v = &s->net->values.data[value];
         data[t].i = AT_NEW_ARRAY(a, int32_t, v->elements);
