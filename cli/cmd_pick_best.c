@@ -12,11 +12,18 @@ static double gflops_of(const at_pick *p) {
 
 /* What a choice is not. */
 static void warn_of(const at_options *o, at_arena *a, const at_pick *picks, int count) {
-    int by_time = 0, elsewhere = 0;
+    int by_time = 0, elsewhere = 0, foreign = 0;
+    const bool is_beyond = !o->compat && o->per != AT_PER_CONTEXT && o->per != AT_PER_MCPU;
     for (int i = 0; i < count; i++) {
         by_time += picks[i].is_by_time;
         elsewhere += !picks[i].is_in_state;
+        foreign += is_beyond && !at_is_of_this_cpu(&picks[i].record);
     }
+    if (foreign)
+        at_warn(NULL, at_format(a,
+                                "%d of %d: measured on another CPU, and nothing on this one; --per "
+                                "mcpu has the best of each",
+                                foreign, count));
     if (by_time)
         at_warn(NULL, at_format(a,
                                 "%d of %d: results were not all compared in pairs with one anchor; "

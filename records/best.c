@@ -37,11 +37,23 @@ typedef struct groups {
     at_key_map names;
     AT_VEC(group) of; /* [names] */
     at_text name;
+    bool here_first; /* this CPU's */
 } groups;
 
 static at_operator_fn *operator_by;
 
 void at_record_operator_by(at_operator_fn *f) { operator_by = f; }
+
+static at_here_fn *here_by;
+
+void at_record_here_by(at_here_fn *f) { here_by = f; }
+
+/* Times of another CPU say little about this one. */
+static bool is_better(const groups *g, const at_pick *x, const at_pick *than) {
+    const bool here = g->here_first && here_by(&x->record),
+               was_here = g->here_first && here_by(&than->record);
+    return here != was_here ? here : x->time_s < than->time_s;
+}
 
 /* task: whose best it competes for; NULL: the record's own. */
 static void enter(groups *g, const char *name, const at_record *task, const at_pick *picks, int i) {
@@ -52,7 +64,7 @@ static void enter(groups *g, const char *name, const at_record *task, const at_p
     if (n == g->of.len) *at_push(g->names.arena, &g->of) = (group){.best = i};
     group *x = &g->of.data[n];
     x->considered += picks[i].considered;
-    if (picks[i].time_s < picks[x->best].time_s) x->best = i;
+    if (is_better(g, &picks[i], &picks[x->best])) x->best = i;
 }
 
 static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
@@ -78,7 +90,7 @@ static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, 
 /* Finals say which is best within a context; from one to another only times are compared. So what
  * is chosen once is chosen again from what was chosen. Returns how many are left. */
 static int choose_groups(at_arena *a, at_per per, at_pick *picks, int n) {
-    groups g = {.names.arena = a};
+    groups g = {.names.arena = a, .here_first = here_by && per != AT_PER_MCPU};
     int left = 0;
     int64_t *considered = AT_NEW_ARRAY(a, int64_t, n); /* for the best of a group, else 0 */
     for (int i = 0; i < n; i++) enter_all(&g, a, per, picks, i);

@@ -188,6 +188,10 @@ void at_record_args_by(at_args_fn *f);
 typedef bool at_operator_fn(at_arena *a, const at_record *r, const char **name,
                             const at_json **args);
 void at_record_operator_by(at_operator_fn *f);
+/* Whom at_pick_best asks whether a record is of this CPU: those come first where it chooses beyond
+ * contexts and CPUs. NULL, as at first: nobody. For the whole process. */
+typedef bool at_here_fn(const at_record *r);
+void at_record_here_by(at_here_fn *f);
 /* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);

@@ -11,6 +11,7 @@
 #include "engine/measure/log_objective.h"
 #include "engine/measure/states.h"
 #include "engine/measure/target_here.h"
+#include "engine/task/record_use.h"
 #include "engine/task/template_change.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
@@ -131,14 +132,6 @@ static at_status open_session(at_verifier *v, const at_record *r, at_error *err)
     return AT_OK;
 }
 
-/* A foreign record tells no more than its target. */
-static bool is_of_this_cpu(const at_session *s, const at_record *r) {
-    if (r->extra.present) return !strcmp(r->extra.context.cpu, at_cpu_facts()->name);
-    const char *mcpu = strstr(r->target, " -mcpu="), *ours = strstr(s->record_target, " -mcpu=");
-    size_t n = strlen(ours);
-    return mcpu && !strncmp(mcpu, ours, n) && (!mcpu[n] || mcpu[n] == ' ');
-}
-
 /* What is not as it was, though the record can be run. */
 static const char *changes(at_verifier *v, const at_record *r, const at_record *now) {
     const at_session *s = &v->session;
@@ -179,7 +172,7 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     at_session *s = &v->session;
     at_ratios was;
     *done = false;
-    if (!is_of_this_cpu(s, r) || !at_record_ratios(r, &was)) return AT_OK;
+    if (!at_is_of_this_cpu(r) || !at_record_ratios(r, &was)) return AT_OK;
     AT_TRY(at_objective_take(s, was.objective, v->known, v->log, err));
     AT_TRY(at_anchor_first(s, was.first, v->known, v->log, done, err));
     if (!*done) return AT_OK;
@@ -210,7 +203,7 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
 static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_record *now,
                          at_verified *out, at_error *err) {
     at_session *s = &v->session;
-    bool slower = true, here = is_of_this_cpu(s, r), done;
+    bool slower = true, here = at_is_of_this_cpu(r), done;
     AT_TRY(measure_in_pairs(v, r, c, now, out, &done, err));
     if (done) return AT_OK;
     for (int i = 0; i < MOST_TRIES && slower; i++) {

@@ -186,7 +186,8 @@ bool at_is_of_other_pattern(const at_record *r, const at_pattern *p) {
 /* How far it is what was asked for: a larger number counts before a smaller. */
 static int rank(const at_record *r, const at_pattern *pattern, const char *isa) {
     if (at_is_of_other_pattern(r, pattern)) return 0;
-    return isa && r->extra.present && !strcmp(r->extra.context.isa, isa) ? 2 : 1;
+    const bool is_of_set = isa && r->extra.present && !strcmp(r->extra.context.isa, isa);
+    return 1 + 2 * at_is_of_this_cpu(r) + is_of_set;
 }
 
 static void count_versions(const at_engine_options *o, const at_log_choice *c,
@@ -198,6 +199,15 @@ static void count_versions(const at_engine_options *o, const at_log_choice *c,
         bool is_changed = *v->template_hash && strcmp(v->template_hash, at_task_hash(task)) != 0;
         *(is_changed && !o->accept_changed ? changed : used) += v->count;
     }
+}
+
+void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, const char *name,
+                     const at_record *r) {
+    if (at_is_of_this_cpu(r)) return;
+    at_engine_warn(o, at_format(a,
+                                "%s:%lld: the best of %s was measured on another CPU (%s), and "
+                                "none on this one",
+                                path, (long long)r->line, name, at_record_cpu(r)));
 }
 
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,

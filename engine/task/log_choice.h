@@ -54,4 +54,8 @@ at_status at_log_record_on_line(at_arena *a, const at_engine_options *o, const c
 /* Whether it was measured on another sparsity pattern; foreign records do not say. */
 bool at_is_of_other_pattern(const at_record *r, const at_pattern *p);
 
+/* A warning where the record that was chosen is of another CPU. */
+void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, const char *name,
+                     const at_record *r);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "engine/task/log_choice.h"
 #include "engine/task/operator.h"
+#include "engine/task/record_use.h"
 
 at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row **out,
                          at_error *err) {
@@ -82,6 +83,12 @@ static at_status only_layer(at_arena *a, const at_request *q, const at_log_choic
     return s;
 }
 
+/* Of a way that was measured on this CPU, if there is one. */
+static bool is_better(const at_selection *x, const at_selection *than) {
+    const bool here = at_is_of_this_cpu(x->record), was_here = at_is_of_this_cpu(than->record);
+    return here != was_here ? here : x->time_s < than->time_s;
+}
+
 static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_problem *p,
                               const at_log_choice *choice, at_selection *out, at_error *err) {
     at_error why = {0};
@@ -89,9 +96,12 @@ static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_
         at_selection s = {0};
         at_status status = at_select_logged(a, o, &p->ways[i], choice, &s, &why);
         if (status != AT_OK && status != AT_E_NO_VALID) return *err = why, status;
-        if (s.has_config && (!out->has_config || s.time_s < out->time_s)) *out = s;
+        if (s.has_config && (!out->has_config || is_better(&s, out))) *out = s;
     }
-    if (out->has_config) return AT_OK;
+    if (out->has_config) {
+        at_log_tell_cpu(a, o, choice->path, p->name, out->record);
+        return AT_OK;
+    }
     return at_fail(err, why.status ? AT_E_NO_VALID : AT_E_INPUT,
                    "%s: holds no valid record of %s%s%s", choice->path, p->name,
                    why.status ? "; " : "", why.text);

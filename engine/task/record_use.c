@@ -1,6 +1,8 @@
 /* engine/task/record_use.c: see record_use.h. */
 #include "engine/task/record_use.h"
 
+#include <string.h>
+
 #include "engine/task/template_change.h"
 
 /* So many tasks are kept. */
@@ -71,6 +73,25 @@ const char *at_unfit_text(at_arena *a, const char *path, int64_t line, int64_t c
                                            (long long)count - 1, at_plural(count - 1))
                                : "",
                      why);
+}
+
+static const char *target_cpu(const at_record *r) {
+    static const char mcpu[] = "-mcpu=";
+    const char *at = strstr(r->target, mcpu);
+    return at ? at + sizeof mcpu - 1 : "";
+}
+
+bool at_is_of_this_cpu(const at_record *r) {
+    const at_cpu *here = at_cpu_facts();
+    if (r->extra.present) return !strcmp(r->extra.context.cpu, here->name);
+    const char *of = target_cpu(r);
+    const size_t n = strcspn(of, " ");
+    return n && strlen(here->llvm_name) == n && !memcmp(of, here->llvm_name, n);
+}
+
+const char *at_record_cpu(const at_record *r) {
+    const char *of = r->extra.present ? r->extra.context.cpu : target_cpu(r);
+    return *of ? of : "not named";
 }
 
 /* ---- the best of what can be used ------------------------------------------------------------ */

@@ -35,6 +35,11 @@ at_use_counts *at_use_counts_new(at_arena *a, bool accept_changed);
 bool at_is_usable(void *counts, const char *log, const at_record *r); /* an at_pick_fn */
 void at_use_counts_end(at_use_counts *c, const at_engine_options *o);
 
+/* Of those that tell no more than a target, what it says of the CPU. */
+bool at_is_of_this_cpu(const at_record *r);
+/* Of which CPU it says it is. */
+const char *at_record_cpu(const at_record *r);
+
 /* at_pick_best, of what can be used; o says which objective counts, whether records of another
  * version do, and who is told of those that are left out. AT_PER_COMPAT looks at none of that. */
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,

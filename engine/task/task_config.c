@@ -88,7 +88,9 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     AT_TRY(at_log_choose(a, o, q->log, rows, args, q->sketch, &choice, err));
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
     if (!args) AT_TRY(task_of_log(a, q, task->args, out, err));
-    return take_best(a, o, q, &choice, task, out, err);
+    AT_TRY(take_best(a, o, q, &choice, task, out, err));
+    at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
+    return AT_OK;
 }
 
 static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *q,
@@ -121,6 +123,7 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
         return err->status = AT_E_INPUT;
     }
     AT_TRY(take_best(a, o, q, choice, t, out, err));
+    at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
     out->has_config = true;
     return take_record(a, q->log, out, err);
 }

@@ -364,6 +364,34 @@ static void bad_input(void **state) {
     }
 }
 
+/* Of a log of several CPUs this one's records come first, and another's are said to be such. */
+static void this_cpu_first(void **state) {
+    (void)state;
+    static const char said[] = "was measured on another CPU (Another CPU), and none on this one";
+    cli_expect(0, "./autotune dense --args M=8,N=16,K=8 --trials 2 --tuner grid --isa scalar --log "
+                  "here.log -q");
+    cli_expect(0, "grep '^{' here.log | head -n 1 | sed 's/\"cpu\": \"[^\"]*\"/\"cpu\": "
+                  "\"Another CPU\"/; s/\"context_hash\": \"..../\"context_hash\": \"0000/; "
+                  "s/\"result\": \\[\\[[^]]*\\]/\"result\": [[1e-09]/; s/\"pairs\": {[^}]*}, //' "
+                  ">there.log && cat there.log here.log >both.log");
+    static const char *const verbs[] = {"show dense --log %s.log", "apply dense --log %s.log",
+                                        "apply dense --args M=8,N=16,K=8 --log %s.log"};
+    for (int i = 0; i < 3; i++) {
+        char command[128];
+        snprintf(command, sizeof command, verbs[i], "both");
+        assert_null(strstr(cli_expect(0, "./autotune %s", command)->err, said));
+        snprintf(command, sizeof command, verbs[i], "there");
+        assert_non_null(strstr(cli_expect(0, "./autotune %s", command)->err, said));
+    }
+    const char *first = cli_expect(0, "./autotune pick_best both.log --per operator")->out;
+    assert_null(strstr(first, "Another CPU"));
+    const cli_result *r = cli_expect(0, "./autotune pick_best there.log --per operator");
+    assert_non_null(strstr(r->out, "Another CPU"));
+    assert_non_null(strstr(r->err, "1 of 1: measured on another CPU, and nothing on this one"));
+    r = cli_expect(0, "./autotune pick_best both.log");
+    assert_int_equal(cli_count_lines(r->out, "{"), 2); /* one of each context */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spellings), cmocka_unit_test(summary),
@@ -371,7 +399,7 @@ int main(void) {
         cmocka_unit_test(diff),      cmocka_unit_test(diff_in_pairs),
         cmocka_unit_test(split),     cmocka_unit_test(convert),
         cmocka_unit_test(per),       cmocka_unit_test(stranger),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(bad_input), cmocka_unit_test(this_cpu_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
