@@ -382,7 +382,10 @@ install: $(foreach f,$(INSTALLED),$(firstword $(subst :, ,$(f))))
 uninstall:
 	@cd "$(DESTDIR)$(PREFIX)" && rm -f $(foreach f,$(INSTALLED),"$(lastword $(subst :, ,$(f)))") && \
 	    for f in share/doc/autotune include/autotune $(LIBEXEC); do \
-	        [ ! -d $$f ] || find $$f -depth -type d -exec rmdir --ignore-fail-on-non-empty {} + ; done
+	        [ ! -d $$f ] || { find $$f -depth -type d -exec rmdir --ignore-fail-on-non-empty {} + ; \
+	            rmdir -p --ignore-fail-on-non-empty $$(dirname $$f); }; done && \
+	    for f in $(sort $(foreach f,$(INSTALLED),$(dir $(lastword $(subst :, ,$(f)))))); do \
+	        [ ! -d $$f ] || rmdir -p --ignore-fail-on-non-empty $$f; done
 
 deb:
 	@tools/deps deb

@@ -130,14 +130,14 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     add_states(&out, t);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);
     at_text_addf(&out, "best of %lld trial%s", (long long)t->tally.done, at_plural(t->tally.done));
-    if (!strcmp(best->record->extra.part, at_part_anchor))
-        at_text_add(&out, " and the default configuration, which they are timed against");
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
     if (at_tally_failed(&t->tally)) {
         at_text_add(&out, "; ");
         at_text_add_failed(&out, &t->tally);
     }
+    if (!strcmp(best->record->extra.part, at_part_anchor))
+        at_text_add(&out, "; the default configuration, which they are timed against, is better");
     if (t->stopped_early && t->best_trial)
         at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
     else if (t->stopped_early) at_text_add(&out, "; stopped early, no trial has a time");

@@ -13,6 +13,10 @@ static const char *copy(at_arena *a, const char *text) { return text ? at_strdup
 static at_status open_task(at_lib_task *t, const char *name, at_error *err) {
     at_request *q = &t->request;
     at_template_limits(10, &t->stop);
+    if (!strcmp(name, "-"))
+        return at_fail(err, AT_E_USAGE,
+                       "\"-\": the library reads no standard input; give a template's name or its "
+                       "file");
     if (at_is_template_file(name)) AT_TRY(at_user_template_load(name, &q->row, err));
     if (!q->row) (void)at_template_find(name, &q->row, NULL); /* a template's name means that */
     q->template_name = q->row ? q->row->name : at_strdup(t->arena, name);

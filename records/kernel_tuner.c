@@ -184,14 +184,22 @@ static void print(const at_exchange *x, const at_record *records, int n, at_text
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* A run that was interrupted lacks the last braces, and may end in a comma. */
+static at_status parse_closed(at_arena *a, const char *text, size_t len, const at_json **out) {
+    const char *whole = at_format(a, "%.*s}}", (int)len, text);
+    AT_TRY(at_json_parse(a, whole, len + 2, out, NULL));
+    return at_json_get(*out, "cache") ? AT_OK : AT_E_INPUT;
+}
+
+/* A run that was interrupted lacks the last braces, and may end in a comma, or in the middle of an
+ * entry, which is left out. */
 static at_status parse_torn(at_arena *a, const char *text, size_t len, const at_json **out) {
     while (len && strchr(" \t\r\n", text[len - 1])) len--;
     if (len && text[len - 1] == ',') len--;
     if (len >= INT32_MAX) return AT_E_INPUT;
-    const char *whole = at_format(a, "%.*s}}", (int)len, text);
-    AT_TRY(at_json_parse(a, whole, len + 2, out, NULL));
-    return at_json_get(*out, "cache") ? AT_OK : AT_E_INPUT;
+    if (parse_closed(a, text, len, out) == AT_OK) return AT_OK;
+    while (len && !(text[len - 1] == '}' && text[len] == ',' && strchr("\r\n", text[len + 1])))
+        len--;
+    return len ? parse_closed(a, text, len, out) : AT_E_INPUT;
 }
 
 /* "conv2d [1, 56, 56]" is ours; other names have the problem size for arguments. */

@@ -131,6 +131,7 @@ static void uninstall(void **state) {
     make("uninstall"); /* a second time: there is nothing to do */
     cli_expect(0, IN "test ! -e \"$D/share/doc/autotune\" && test ! -e \"$D/include/autotune\" && "
                      "test ! -e \"$D/libexec/autotune\"");
+    cli_expect(0, "test -z \"$(find 'a place/usr/local' -mindepth 1)\"");
 }
 
 int main(void) {

@@ -327,13 +327,29 @@ static void early_stopping(void **state) {
     assert_non_null(strstr(r->out, " s: search "));
 }
 
+/* A cache that was cut in the middle of an entry has those before it. */
+static void torn_cache(void **state) {
+    (void)state;
+    cli_write("torn.json",
+              "{\n\"device_name\": \"A\",\n\"kernel_name\": \"v\",\n\"problem_size\": "
+              "\"10\",\n\"tune_params_keys\": [\n\"b\"\n],\n\"tune_params\": {\"b\": [1, 2, "
+              "4]},\n\"cache\": {\n\"1\": {\"b\": 1, \"time\": 0.5},\n\"2\": {\"b\": 2, "
+              "\"time\": 0.25},\n\"4\": {\"b\": 4, \"ti");
+    const cli_result *r = cli_expect(0, "./autotune replay torn.json --tuner random --repeats 2");
+    assert_non_null(strstr(r->out, "2 points, the best 250.000 us"));
+    assert_string_equal(r->err, "");
+    r = cli_expect(4, "./autotune log torn.json");
+    assert_string_equal(r->err, "autotune: torn.json: a file of kernel_tuner, and no log; autotune "
+                                "convert makes one of it, replay takes it as it is\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(side_by_side),  cmocka_unit_test(expectation),
-        cmocka_unit_test(whole_space),   cmocka_unit_test(as_text),
-        cmocka_unit_test(tuner_options), cmocka_unit_test(transfer),
-        cmocka_unit_test(warnings),      cmocka_unit_test(trace),
-        cmocka_unit_test(refusals),      cmocka_unit_test(index_range),
-        cmocka_unit_test(early_stopping)};
+        cmocka_unit_test(torn_cache),  cmocka_unit_test(side_by_side),
+        cmocka_unit_test(expectation), cmocka_unit_test(whole_space),
+        cmocka_unit_test(as_text),     cmocka_unit_test(tuner_options),
+        cmocka_unit_test(transfer),    cmocka_unit_test(warnings),
+        cmocka_unit_test(trace),       cmocka_unit_test(refusals),
+        cmocka_unit_test(index_range), cmocka_unit_test(early_stopping)};
     return cmocka_run_group_tests(tests, made_space_setup, cli_teardown);
 }

@@ -40,6 +40,8 @@ static void computation(void **state) {
     free(workspace);
     at_lib_kernel_free(k);
     at_lib_task_free(t);
+    assert_null(at_lib_task_new(lib, "-", NULL)); /* the program's own input is not read */
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_USAGE);
     write_text(bad.text, "args M=12\nx[M] : input\nout[m:M] = x[m] + z[m]\n");
     assert_null(at_lib_task_new(lib, bad.text, NULL));
     assert_int_equal(at_lib_error_code(lib), AT_LIB_INPUT);
