@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/interrupt.h"
-#include "cli/network.h"
 #include "cli/open.h"
 #include "engine/engine.h"
 #include "cli/reproduce.h"
@@ -122,8 +121,6 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
 at_status at_cmd_run(const at_options *o, at_error *err) {
     at_session s = {0};
     at_catch_interrupts();
-    if (at_net_is_model(o->operands[0])) return at_run_network(o, err);
-    AT_TRY(at_check_no_network(o, err));
     at_status status = run(&s, o, err);
     at_session_close(&s);
     return status;

@@ -3,7 +3,6 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
-#include "cli/network.h"
 #include "cli/open.h"
 #include "cli/template_file.h"
 #include "engine/engine.h"
@@ -120,8 +119,6 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
 at_status at_cmd_show(const at_options *o, at_error *err) {
     at_session s = {0};
     shown v = {0};
-    if (at_net_is_model(o->operands[0])) return at_show_network(o, err);
-    AT_TRY(at_check_no_network(o, err));
     at_status status = show(&s, &v, o, err);
     at_text_free(&v.tree);
     at_text_free(&v.dump);

@@ -1,6 +1,7 @@
 /* cli/cmd_tune.c: the main job: what the engine finds, shown while it goes on and at the end. */
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/network.h"
 #include "cli/set_report.h"
 #include "remote/remote.h"
 
@@ -16,12 +17,14 @@ typedef struct shown {
     const char *const *names;
 } shown;
 
-/* Layers of several templates have the log of their file: net.workload's is net.log. */
+/* Layers of several templates, and parts, have the log of their file: net.onnx's is net.log. */
 static const char *log_of(at_arena *a, const at_options *o) {
     if (o->log) return o->log;
-    if (!o->workload) return at_format(a, "%s.log", o->operands[0]);
-    if (o->num_operands) return NULL;
-    const char *slash = strrchr(o->workload, '/'), *name = slash ? slash + 1 : o->workload;
+    bool is_network = at_is_network(o);
+    const char *file = is_network ? o->operands[0] : o->workload;
+    if (!file) return at_format(a, "%s.log", o->operands[0]);
+    if (o->num_operands && !is_network) return NULL;
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *dot = strrchr(name, '.');
     return at_format(a, "%.*s.log", (int)(dot && dot > name ? dot - name : (long)strlen(name)),
                      name);
@@ -80,6 +83,8 @@ typedef struct set {
     at_options *tasks;    /* [n] as if each were all that is asked for */
     int *problem;         /* [n] */
     int n;
+    at_net *net; /* or NULL */
+    at_net_program plan;
 } set;
 
 static void make_tasks(set *s) {
@@ -203,6 +208,7 @@ static at_status tune_together(set *s, at_error *err) {
 static at_status read_workload(set *s, at_error *err) {
     const at_options *o = s->of;
     at_set_result *r = &s->result;
+    r->layers = "layers";
     AT_TRY(at_workload_read(r->arena, &o->engine, &o->request, o->workload, &r->problems,
                             &r->num_problems, err));
     for (int i = 0; i < r->num_problems && !o->num_on; i++)
@@ -210,11 +216,33 @@ static at_status read_workload(set *s, at_error *err) {
     return AT_OK;
 }
 
-/* All layers of a workload, or all ways of computing one thing. */
+/* The parts of a network. */
+static at_status read_network(set *s, at_error *err) {
+    at_set_result *r = &s->result;
+    at_arena *a = r->arena;
+    AT_TRY(at_network_open(s->of, &s->net, err));
+    AT_TRY(at_net_program_plan(s->net, &s->plan, err));
+    r->layers = "parts";
+    r->advice =
+        at_format(a, "autotune apply %s --log %s -o %.*s.c writes the network", s->of->operands[0],
+                  log_of(a, s->of), (int)strlen(s->of->operands[0]) - (int)strlen(".onnx"),
+                  s->of->operands[0]);
+    r->num_problems = s->plan.num_kernels;
+    r->problems = AT_NEW_ARRAY(a, at_problem, r->num_problems);
+    for (int i = 0; i < r->num_problems; i++) {
+        const at_net_kernel *k = &s->plan.kernels[i];
+        r->problems[i] = (at_problem){k->part->title, k->ways, k->num_ways, k->count, NULL, false};
+        AT_TRY(at_problem_room(&s->of->engine, &r->problems[i], err));
+    }
+    return AT_OK;
+}
+
+/* All layers of a workload, all parts of a network, or all ways of computing one thing. */
 static at_status tune_set(set *s, at_error *err) {
     const at_options *o = s->of;
     at_set_result *r = &s->result;
     if (o->workload) AT_TRY(read_workload(s, err));
+    else if (at_is_network(o)) AT_TRY(read_network(s, err));
     else {
         r->problems = AT_NEW(r->arena, at_problem);
         r->num_problems = 1;
@@ -226,10 +254,13 @@ static at_status tune_set(set *s, at_error *err) {
 }
 
 static at_status tune_here(const at_options *o, at_error *err) {
-    if (!o->workload && !at_operator_find(&o->request)) return tune_task(o, 0, NULL, err);
+    if (!o->workload && !at_is_network(o) && !at_operator_find(&o->request))
+        return tune_task(o, 0, NULL, err);
     at_arena *a = at_arena_new();
     set s = {.of = o, .result = {.arena = a, .start_ns = at_now_ns()}};
     at_status status = tune_set(&s, err);
+    at_net_program_free(&s.plan);
+    at_net_close(s.net);
     at_arena_free(a);
     return status;
 }

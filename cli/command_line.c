@@ -1,4 +1,5 @@
 /* cli/command_line.c: reading argv by the table of options. */
+#include "cli/network.h"
 #include "cli/options_int.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     }
     const at_template_row *row;
     o->verb = AT_VERB_TUNE;
-    if (is_operator(o)) return AT_OK;
+    if (at_is_network(o) || is_operator(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
     if (strchr(word, '+') || strchr(word, '/')) return at_template_find(word, &row, err);
 

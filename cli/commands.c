@@ -1,5 +1,6 @@
 /* cli/commands.c: what each verb does. */
 #include "cli/commands.h"
+#include "cli/network.h"
 
 typedef at_status command(const at_options *o, at_error *err);
 
@@ -18,5 +19,8 @@ static command *const commands[] = {
 _Static_assert(sizeof commands / sizeof *commands == AT_VERB_COUNT, "a command per verb");
 
 at_status at_command(const at_options *o, at_error *err) {
-    return o->help ? at_cmd_help(o, err) : commands[o->verb](o, err);
+    if (o->help) return at_cmd_help(o, err);
+    if (!at_is_network(o)) AT_TRY(at_check_no_network(o, err));
+    else if (o->verb != AT_VERB_TUNE) return at_cmd_network(o, err);
+    return commands[o->verb](o, err);
 }

@@ -57,11 +57,15 @@ static const at_option_row rows[] = {
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
      "several times",
      ARRAY, TO(request.arrays), 0, 0},
-    {"--dim", "NAME=N,..", V(SHOW) | V(RUN), NULL,
+    {"--dim", "NAME=N,..", KERNEL, NULL,
      "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,
      TO(dims), 0, 0},
-    {"--set", "NAME=X,..", V(SHOW) | V(RUN), NULL,
+    {"--set", "NAME=X,..", KERNEL, NULL,
      "of a network: all elements of an input, which is a constant then", TEXT, TO(sets), 0, 0},
+    {"--weights", "WHERE", V(APPLY), NULL,
+     "of a network: what it knows goes to a file beside the C, or into its source: file, source; "
+     "default: file",
+     TEXT, TO(weights), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
      "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
      "of a file "

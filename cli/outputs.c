@@ -55,7 +55,7 @@ static at_status check_inputs(const at_options *o, const check *c) {
 
 at_status at_check_outputs(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
-    check c = {{o->output}, "--output", err};
+    check c = {{o->verb == AT_VERB_RUN ? NULL : o->output}, "--output", err};
     if (o->output && o->verb == AT_VERB_APPLY) c.outputs[1] = at_header_path(a, o->output);
     /* A run may go on with the log it learns from. */
     if (o->verb == AT_VERB_VERIFY) c = (check){{o->log}, "--log", err};

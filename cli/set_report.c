@@ -3,6 +3,7 @@
 #include "cli/set_report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/describe.h"
 #include "cli/interrupt.h"
@@ -87,8 +88,11 @@ static int64_t done(const at_set_result *r) {
 
 /* "conv2d: conv2d_3x3_gemm" */
 static void add_name(at_text *out, const layer *l) {
-    if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
-    at_text_addf(out, "%s %s", l->best->task, l->best->args);
+    if (!*l->best->args) at_text_add(out, l->of->name); /* a part */
+    else {
+        if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
+        at_text_addf(out, "%s %s", l->best->task, l->best->args);
+    }
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -161,7 +165,7 @@ static void add_sum(at_table *t, const layers *all) {
 static void add_why(at_text *out, const at_layer_result *l, const at_tally *tally,
                     const at_options *o) {
     at_text_add_visible(out, l->task);
-    at_text_add(out, " ");
+    at_text_add(out, *l->args ? " " : "");
     at_text_add_visible(out, l->args);
     if (!tally->done) {
         at_text_addf(out, ": no trial was made: the %s first",
@@ -177,8 +181,8 @@ static void add_why(at_text *out, const at_layer_result *l, const at_tally *tall
 
 static void add_missing(at_text *out, const layers *all, const at_options *o) {
     if (all->missing)
-        at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d layers\n",
-                     all->missing, all->of.len);
+        at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d %s\n",
+                     all->missing, all->of.len, all->result->layers);
     for (int i = 0; i < all->of.len; i++) {
         const layer *l = &all->of.data[i];
         if (l->best->found) continue;
@@ -189,9 +193,15 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
 }
 
 static at_status print_text(const layers *all, const at_options *o, at_error *err) {
-    static const char *const heads[] = {"layer",   "count",      "time",  "speed",
-                                        "of peak", "count*time", "share", "trials"};
     const at_set_result *r = all->result;
+    const char *const heads[] = {!strcmp(r->layers, "parts") ? "part" : "layer",
+                                 "count",
+                                 "time",
+                                 "speed",
+                                 "of peak",
+                                 "count*time",
+                                 "share",
+                                 "trials"};
     const at_set_tuning *t = r->tuning;
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
@@ -211,6 +221,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
                      (long long)t->made, (double)t->made_ns * 1e-9, (long long)t->switches,
                      t->switches ? (double)t->switch_ns / (double)t->switches * 1e-6 : 0,
                      (long long)t->most_kept_bytes >> 20);
+    if (r->advice) at_text_addf(&out, "%s\n", r->advice);
     at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
@@ -320,7 +331,7 @@ static at_status print_json(const layers *all, const at_options *o, at_error *er
     const at_set_tuning *t = r->tuning;
     int64_t answered = 0;
     at_out_begin(&out, NULL, '{');
-    at_out_string(&out, "workload", o->workload);
+    at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
     at_out_string(&out, "budget", t ? "shared" : "per-task");
     at_out_begin(&out, "layers", '[');
     for (int i = 0; i < all->of.len; i++) {
@@ -360,17 +371,19 @@ static const at_layer_result *most_accurate(const layer *l) {
 static at_status fail_missing(const layers *all, const at_options *o, at_error *err) {
     const layer *l = all->of.data;
     while (l->best->found) l++;
-    const at_layer_result *nearest = o->workload ? NULL : most_accurate(l),
+    const at_layer_result *nearest = all->result->layers ? NULL : most_accurate(l),
                           *way = nearest ? nearest : l->first;
-    const at_tally *tally = o->workload ? &l->tally : &way->tally;
+    const at_tally *tally = all->result->layers ? &l->tally : &way->tally;
     at_text why = {0};
     add_why(&why, way, tally, o);
     const char *advice =
         tally->inaccurate ? "a larger --max-error admits them" : at_failure_advice(tally);
     bool failed = at_tally_failed(tally) > 0;
     at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the %s: %s; %s",
-            o->workload ? all->missing : l->num_ways, o->workload ? all->of.len : l->num_ways,
-            o->workload ? "layers" : "ways", nearest ? "most accurate" : "first", at_text_str(&why),
+            all->result->layers ? all->missing : l->num_ways,
+            all->result->layers ? all->of.len : l->num_ways,
+            all->result->layers ? all->result->layers : "ways", nearest ? "most accurate" : "first",
+            at_text_str(&why),
             !failed  ? "give a longer --time"
             : advice ? advice
                      : "-v tells each failure");
@@ -380,7 +393,7 @@ static at_status fail_missing(const layers *all, const at_options *o, at_error *
 
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
     layers all = layers_of(r);
-    if (o->workload) AT_TRY(o->json ? print_json(&all, o, err) : print_text(&all, o, err));
+    if (r->layers) AT_TRY(o->json ? print_json(&all, o, err) : print_text(&all, o, err));
     else AT_TRY(o->json ? ways_json(&all, err) : print_ways(&all, err));
     if (at_interrupted && r->tuning)
         return at_fail(err, AT_E_INTERRUPTED,

@@ -1,4 +1,5 @@
-/* cli/set_report.h: what came out of the layers of a workload, each and all together. */
+/* cli/set_report.h: what came out of the layers of a workload, or of the parts of a network, each
+ * and all together. */
 #ifndef AT_CLI_SET_REPORT_H
 #define AT_CLI_SET_REPORT_H
 
@@ -20,8 +21,10 @@ typedef struct at_layer_result {
 /* Lives in arena. */
 typedef struct at_set_result {
     at_arena *arena;
-    at_problem *problems; /* layers of a workload, or an operator alone */
+    at_problem *problems; /* layers of a workload, parts of a network, or an operator alone */
     int num_problems;
+    const char *layers; /* what they are called; NULL: an operator alone */
+    const char *advice; /* the last line: what comes next; NULL: nothing */
     AT_VEC(at_layer_result) ways;
     const at_set_tuning *tuning; /* NULL: each had a budget of its own */
     const char *log_path;

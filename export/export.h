@@ -74,6 +74,13 @@ typedef struct at_file_options {
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err);
 
+/* Kernels of a program that calls them itself, as static functions, each with its loop tree in a
+ * comment: NAME(inputs but for those packed, packed, outputs, workspace). is_late: [n] it prepares
+ * weights and indices at every call: NAME(inputs, outputs, workspace). Nothing else is written: no
+ * packing, no test of the CPU. Of one dialect and one instruction set. */
+at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const bool *is_late,
+                        at_text *out, at_error *err);
+
 /* ---- in memory (in_memory.c) ----------------------------------------------------------------- */
 
 typedef struct at_memory_tensor {
@@ -92,10 +99,11 @@ typedef struct at_memory_tensor {
 } at_memory_tensor;
 
 /* Names of functions, NULL where there is none: those of a file of `apply`, and `call`, the plain
- * one with its arguments in an array. */
+ * one with its arguments in an array. fast_call(tensors, packed, workspace) and pack_call(tensors,
+ * packed) are the others with the same array, of which they take what they need. */
 typedef struct at_memory_kernel {
     const char *source; /* for TinyCC; the kernel's tiles are bound to it */
-    const char *plain, *call, *fast, *pack;
+    const char *plain, *call, *fast, *fast_call, *pack, *pack_call;
     const char *plain_prototype, *fast_prototype, *pack_prototype; /* "void NAME(...)" */
     const char *workspace_bytes, *packed_bytes;                    /* functions, too */
     int num_tensors;

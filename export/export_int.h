@@ -29,6 +29,7 @@ typedef struct at_face {
     const int64_t *packed_at; /* [params] of the kernel's packed tensors */
     int64_t packed_bytes;
     int threads;
+    bool is_part;             /* one static function is all that is defined */
     const char *parallel_for; /* a function that runs parallel loops on threads; NULL: their own */
     const int64_t *values;    /* with these the computation is of the tensors as they are passed */
 } at_face;
@@ -71,6 +72,8 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
 /* All of it for TinyCC in memory, its tiles as blobs. Where there is a plain function, also
  * NAME_call(void *const *tensors, void *workspace). */
 void at_kernel_define_in_memory(at_text *out, const at_face *f);
+/* As one static function: the fast one where there is one, else the plain one. */
+void at_kernel_define_part(at_text *out, const at_face *f);
 /* "void NAME(const float *data, ...)", of a function that there is. Lives in a. */
 const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call);
 

@@ -46,10 +46,12 @@ at_status at_emit_in_memory(at_arena *a, const at_file_kernel *kernel, const cha
     }
     if (f.fast) {
         out->fast = f.fast;
+        out->fast_call = at_format(a, "%s_call", f.fast);
         out->fast_prototype = at_kernel_prototype(a, &f, AT_CALL_FAST);
     }
     if (f.fast && f.packs) {
         out->pack = at_format(a, "%s_pack", name);
+        out->pack_call = at_format(a, "%s_pack_call", name);
         out->packed_bytes = at_format(a, "%s_packed_bytes", name);
         out->pack_prototype = at_kernel_prototype(a, &f, AT_CALL_PACK);
     }

@@ -36,7 +36,7 @@ static int64_t ready_bytes(const at_face *f) {
 /* ---- declarations ---------------------------------------------------------------------------- */
 
 static void signature(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
-    at_text_addf(out, "void %s(", name);
+    at_text_addf(out, "%svoid %s(", f->is_part ? "static " : "", name);
     at_call_list(out, call, f->tensors, f->num, true, f->packs);
     at_text_add(out, ")");
 }
@@ -346,8 +346,7 @@ static void machine_code(at_text *out, const at_kernel *k, const at_tile_code *t
 }
 
 /* What is for the faces only is made static by an earlier declaration. */
-void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
-    const at_kernel *k = f->of->kernel;
+static void define_code(at_text *out, const at_kernel *k) {
     const char *const own[] = {k->pack, k->entry};
     for (int i = 0; i < 2; i++)
         if (own[i])
@@ -356,7 +355,18 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
     at_text_add(out, "\n");
     for (int i = 0; i < k->num_tiles; i++) machine_code(out, k, &k->tiles[i]);
     at_text_add(out, k->source + k->common_bytes);
+}
+
+void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
+    define_code(out, f->of->kernel);
     define(out, f, prefix);
+}
+
+void at_kernel_define_part(at_text *out, const at_face *f) {
+    define_code(out, f->of->kernel);
+    parallel_for(out, f);
+    if (f->fast) define_fast(out, f);
+    else define_plain(out, f);
 }
 
 /* ---- in memory ------------------------------------------------------------------------------- */
@@ -378,8 +388,34 @@ const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call c
     return at_text_take(a, &t);
 }
 
+/* NAME_call: the same with the tensors in an array, of which it takes its own. */
+static void define_call_of(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
+    at_face_tensor in_array[AT_FACE_DIMS * 4];
+    char names[AT_FACE_DIMS * 4][16];
+    bool works = call == AT_CALL_FAST;
+    AT_ASSERT(f->num <= AT_FACE_DIMS * 4);
+    for (int i = 0; i < f->num; i++) {
+        in_array[i] = f->tensors[i];
+        snprintf(names[i], sizeof names[i], "tensors[%d]", i);
+        in_array[i].name = names[i];
+    }
+    at_text_addf(out,
+                 "void %s_call(void *const *tensors, void *packed%s) {\n    (void)packed;\n"
+                 "    %s(",
+                 name, works ? ", void *workspace" : "", name);
+    at_call_list(out, call, in_array, f->num, false, f->packs);
+    at_text_add(out, ");\n}\n\n");
+}
+
 void at_kernel_define_in_memory(at_text *out, const at_face *f) {
     at_text_add(out, f->of->kernel->source);
     define(out, f, NULL);
     if (f->name) define_call(out, f);
+    if (f->fast) define_call_of(out, f, f->fast, AT_CALL_FAST);
+    if (f->fast && f->packs) {
+        at_text pack = {0};
+        at_text_addf(&pack, "%s_pack", f->of->name);
+        define_call_of(out, f, at_text_str(&pack), AT_CALL_PACK);
+        at_text_free(&pack);
+    }
 }

@@ -11,7 +11,7 @@ void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *d
     at_text_add(out, "]");
 }
 
-static bool reads(const at_net_node *n, int k) {
+bool at_net_reads(const at_net_node *n, int k) {
     char name[16];
     const int length = snprintf(name, sizeof name, "x%d[", k);
     for (const char *p = n->text; p && (p = strstr(p, name)); p += length)
@@ -21,7 +21,7 @@ static bool reads(const at_net_node *n, int k) {
 
 static void add_computation(at_text *out, const at_net *net, const at_net_node *n) {
     for (int k = 0; k < n->num_inputs; k++) {
-        if (n->inputs[k] < 0 || !reads(n, k)) continue;
+        if (n->inputs[k] < 0 || !at_net_reads(n, k)) continue;
         const at_net_value *v = &net->values.data[n->inputs[k]];
         const bool is_index = k < 32 && n->index_inputs >> k & 1;
         at_text_addf(out, "x%d", k);

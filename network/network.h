@@ -118,6 +118,8 @@ typedef struct at_net_node {
 } at_net_node;
 /* NULL: the node has none of this name. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name);
+/* Does the text read input k? Sizes that it is written with do not count. */
+bool at_net_reads(const at_net_node *n, int k);
 
 typedef struct at_net {
     at_arena *arena;

@@ -1,0 +1,76 @@
+/* cli/cmd_network.c: commands whose operand is a network, and show. */
+#include "cli/network.h"
+
+#include "view/view.h"
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+static double flops_of(const at_net_kernel *k) {
+    double flops = at_task_flops(k->chosen.task);
+    return flops > 0 ? flops * k->count : 0;
+}
+
+static void add_text(at_text *out, const at_net_kernel *k) {
+    at_text_addf(out, "\n# %s.te\n# %s, %d time%s\n%s", k->part->name, k->part->title, k->count,
+                 at_plural(k->count), k->part->text);
+}
+
+/* Kinds of parts, the one with the most work first. */
+static void add_parts(at_text *out, const at_net_program *p, double total) {
+    bool *done = AT_NEW_ARRAY(p->arena, bool, p->num_kernels);
+    at_text_add(out, "\n   times    MFLOP   share  part\n");
+    for (int n = 0; n < p->num_kernels; n++) {
+        int most = -1;
+        for (int i = 0; i < p->num_kernels; i++)
+            if (!done[i] && (most < 0 || flops_of(&p->kernels[i]) > flops_of(&p->kernels[most])))
+                most = i;
+        const at_net_kernel *k = &p->kernels[most];
+        done[most] = true;
+        at_text_addf(out, "%8d %8.1f %5.1f %%  %s\n", k->count, flops_of(k) / 1e6,
+                     total > 0 ? 100 * flops_of(k) / total : 0, k->part->title);
+    }
+}
+
+static void describe(at_text *out, const at_net *net, const at_net_program *p, bool code) {
+    double total = 0;
+    for (int i = 0; i < p->num_kernels; i++) total += flops_of(&p->kernels[i]);
+    at_text_addf(out, "%s: %d nodes, %d parts of %d kinds, %.3g GFLOP\n", net->path, net->nodes.len,
+                 p->cut.num_parts, p->num_kernels, total / 1e9);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? net->outputs.len : net->inputs.len); i++) {
+            const at_net_value *v =
+                &net->values.data[side ? net->outputs.data[i] : net->inputs.data[i]];
+            at_text_addf(out, "%s %s: ", side ? "output" : "input ", v->name);
+            at_net_add_shape(out, v->type, v->rank, v->dims);
+            at_text_add(out, "\n");
+        }
+    at_text_addf(out, "workspace %.2f MB, of which %.2f are needed at once; weights %.2f MB\n",
+                 (double)p->workspace_bytes / 1e6, (double)p->least_bytes / 1e6,
+                 (double)p->weights_bytes / 1e6);
+    add_parts(out, p, total);
+    for (int i = 0; i < p->num_kernels && code; i++) add_text(out, &p->kernels[i]);
+    if (code) at_text_add(out, "\n"), at_net_print(out, net, true);
+}
+
+static at_status show(const at_options *o, at_error *err) {
+    at_net *net;
+    at_net_program p = {0};
+    at_text out = {0};
+    at_net_build b = at_network_build(o);
+    AT_TRY(at_network_open(o, &net, err));
+    at_status s = at_net_program_new(net, &b, &p, err);
+    if (s == AT_OK) describe(&out, net, &p, o->code), s = at_print(&out, err);
+    at_text_free(&out);
+    at_net_program_free(&p);
+    at_net_close(net);
+    return s;
+}
+
+at_status at_cmd_network(const at_options *o, at_error *err) {
+    static at_status (*const commands[AT_VERB_COUNT])(const at_options *o, at_error *err) = {
+        [AT_VERB_SHOW] = show, [AT_VERB_RUN] = at_network_run, [AT_VERB_APPLY] = at_network_apply};
+    if (commands[o->verb]) return commands[o->verb](o, err);
+    return at_fail(err, AT_E_USAGE,
+                   "%s %s: a network is tuned, shown, run and applied; %s takes kernels",
+                   at_verb_at(o->verb)->name, o->operands[0], at_verb_at(o->verb)->name);
+}

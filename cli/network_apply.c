@@ -1,0 +1,119 @@
+/* cli/network_apply.c: a network as C: net.c, net.h and net.bin. */
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/network.h"
+#include "cli/outputs.h"
+#include "network/net_emit.h"
+#include "network/net_memory.h"
+#include "view/view.h"
+
+static bool is_weights(const char *head, size_t len) {
+    return len >= 8 && !memcmp(head, "autotune", 8);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+typedef struct written {
+    at_text source, header;
+    const char *weights_path; /* NULL: they stand in the source */
+} written;
+
+static at_status check_options(const at_options *o, at_error *err) {
+    size_t n = o->output ? strlen(o->output) : 0;
+    if (n < 3 || strcmp(o->output + n - 2, ".c"))
+        return at_fail(err, AT_E_USAGE,
+                       "apply %s: give the C file that is to be written: -o net.c; net.h and "
+                       "net.bin are written beside it",
+                       o->operands[0]);
+    if (o->weights && strcmp(o->weights, "source") && strcmp(o->weights, "file"))
+        return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
+    const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
+    return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
+}
+
+/* net.c, net.h and net.bin: all or none. */
+static at_status write_files(at_arena *a, const at_net_program *p, const at_options *o,
+                             const written *w, at_error *err) {
+    char head[AT_NET_WEIGHTS_HEAD];
+    at_output_rules rules = at_rules_of_output(o), own = rules;
+    const at_output_rules bin = {"file of weights that apply wrote", is_weights, at_force_of(o),
+                                 true, false};
+    at_output *files[3] = {0};
+    own.is_derived = true;
+    at_net_weights_head(p, head);
+    at_status s = at_output_open(o->output, &rules, &files[0], err);
+    if (s == AT_OK) s = at_output_add(files[0], at_text_str(&w->source), w->source.len, err);
+    if (s == AT_OK) s = at_output_open(at_header_path(a, o->output), &own, &files[1], err);
+    if (s == AT_OK) s = at_output_add(files[1], at_text_str(&w->header), w->header.len, err);
+    if (s == AT_OK && w->weights_path) {
+        s = at_output_open(w->weights_path, &bin, &files[2], err);
+        if (s == AT_OK) s = at_output_add(files[2], head, sizeof head, err);
+        if (s == AT_OK) s = at_output_add(files[2], p->weights, (size_t)p->weights_bytes, err);
+    }
+    if (s == AT_OK) s = at_output_commit(files, w->weights_path ? 3 : 2, err);
+    for (int i = 0; i < 3; i++) at_output_close(files[i]);
+    return s;
+}
+
+/* The outputs of the inputs that a main makes, in double. */
+static at_status compute_expected(at_arena *a, const at_net *net, at_net_expected *out,
+                                  at_error *err) {
+    at_net_reference *reference;
+    void **inputs = AT_NEW_ARRAY(a, void *, net->inputs.len + 1);
+    double **outputs = AT_NEW_ARRAY(a, double *, net->outputs.len + 1);
+    for (int i = 0; i < net->inputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->inputs.data[i]];
+        inputs[i] = at_alloc(a, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
+    }
+    at_net_check_inputs(net, inputs);
+    AT_TRY(at_net_reference_new(net, &at_interrupted, &reference, err));
+    at_status s = at_net_reference_run(reference, (const void *const *)inputs, a, outputs,
+                                       &at_interrupted, err);
+    at_net_reference_free(reference);
+    *out = (at_net_expected){outputs, 1e-3};
+    return s;
+}
+
+static at_status emit(at_arena *a, const at_net_program *p, const at_net_build *b,
+                      const at_options *o, written *w, at_error *err) {
+    const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
+    w->weights_path =
+        o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
+    at_net_emit_options e = {.name = o->name ? o->name : at_c_name(a, base_name(path)),
+                             .header = base_name(at_header_path(a, o->output)),
+                             .weights = w->weights_path ? base_name(w->weights_path) : NULL};
+    at_net_expected expected;
+    if (o->with_main) {
+        AT_TRY(compute_expected(a, p->net, &expected, err));
+        e.expected = &expected;
+    }
+    return at_net_emit(p, b, &e, &w->source, &w->header, err);
+}
+
+static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
+    at_net_program p = {0};
+    written w = {{0}, {0}, NULL};
+    at_net_build b = at_network_build(o);
+    at_status s = at_net_program_new(net, &b, &p, err);
+    if (s == AT_OK) s = emit(a, &p, &b, o, &w, err);
+    if (s == AT_OK) s = write_files(a, &p, o, &w, err);
+    at_text_free(&w.source);
+    at_text_free(&w.header);
+    at_net_program_free(&p);
+    return s;
+}
+
+at_status at_network_apply(const at_options *o, at_error *err) {
+    at_net *net;
+    AT_TRY(check_options(o, err));
+    AT_TRY(at_network_open(o, &net, err));
+    at_arena *a = at_arena_new();
+    at_status s = apply(a, net, o, err);
+    at_arena_free(a);
+    at_net_close(net);
+    return s;
+}

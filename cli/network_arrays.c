@@ -1,0 +1,163 @@
+/* cli/network_arrays.c: see network_arrays.h. */
+#include "cli/network_arrays.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/outputs.h"
+#include "runtime/runtime.h"
+
+static const char *name_in(at_arena *a, const char *item) {
+    return at_strndup(a, item, strcspn(item, "="));
+}
+static const char *file_in(const char *item) { return strchr(item, '=') + 1; }
+
+/* Floats as float32, whole numbers as int64; their input's type comes later. */
+static at_status read_array(at_net_arrays *x, const char *item, at_error *err) {
+    const char *path = file_in(item);
+    at_input in;
+    const int64_t *entries = NULL;
+    if (at_input_integers(x->arena, path, &in, &entries, NULL) != AT_OK) {
+        entries = NULL;
+        AT_TRY(at_input_read(x->arena, path, &in, err));
+        if (in.sparse) return at_fail(err, AT_E_INPUT, "%s: is no array", path);
+    }
+    at_net_tensor *t = at_push(x->arena, &x->given);
+    *t = (at_net_tensor){.name = name_in(x->arena, item),
+                         .type = entries ? AT_NET_INT64 : AT_NET_FLOAT,
+                         .rank = in.num_dims,
+                         .dims = at_copy(x->arena, in.dims, sizeof in.dims),
+                         .elements = 1,
+                         .data = entries ? (const void *)entries : in.values};
+    for (int i = 0; i < t->rank; i++) t->elements *= in.dims[i];
+    return AT_OK;
+}
+
+static const at_net_tensor *array_of(void *ctx, const char *input, bool *is_constant) {
+    const at_net_arrays *x = ctx;
+    *is_constant = false;
+    for (int i = 0; i < x->given.len; i++)
+        if (!strcmp(x->given.data[i].name, input)) return &x->given.data[i];
+    return NULL;
+}
+
+/* Elements in the type that the input has. */
+static void fill(const at_net_value *v, at_rng *rng, void *out) {
+    for (int64_t i = 0; i < v->elements; i++) {
+        double x = (double)at_rng_below(rng, 2);
+        if (at_net_type_is_float(v->type)) {
+            double u = at_rng_unit(rng), w = at_rng_unit(rng);
+            x = sqrt(-2 * log(1 - u)) * cos(2 * 3.14159265358979323846 * w);
+        }
+        at_net_store(v->type, out, i, x);
+    }
+}
+
+/* Elements in the type that the input has; NULL: seeded ones. */
+static const void *elements_of(at_net_arrays *x, const at_net_tensor *t, const at_net_value *v,
+                               at_rng *rng) {
+    if (t && t->type == v->type) return t->data;
+    void *data = at_alloc(x->arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
+    if (!t) fill(v, rng, data), x->num_random++;
+    for (int64_t i = 0; t && i < v->elements; i++)
+        at_net_store(v->type, data, i, at_net_element(t->type, t->data, i));
+    return data;
+}
+
+/* Arrays of no input are a mistake. */
+static at_status check_names(const at_net_arrays *x, at_error *err) {
+    for (int i = 0; i < x->given.len; i++) {
+        const char *name = x->given.data[i].name;
+        AT_VEC(const char *) names = {0};
+        bool found = false;
+        for (int k = 0; k < x->net->inputs.len; k++) {
+            *at_push(x->arena, &names) = x->net->values.data[x->net->inputs.data[k]].name;
+            found |= !strcmp(names.data[k], name);
+        }
+        if (found) continue;
+        at_text list = {0};
+        at_text_add_names(&list, name, names.data, names.len);
+        at_fail(err, AT_E_USAGE, "--input %s: %s has no such input; there are %s", name,
+                x->net->path, at_text_str(&list));
+        at_text_free(&list);
+        return AT_E_USAGE;
+    }
+    return AT_OK;
+}
+
+at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *out, at_net **net,
+                             at_error *err) {
+    at_rng rng;
+    at_net_arrays *x = out;
+    *x = (at_net_arrays){.arena = a, .o = o};
+    const at_net_options options = {
+        .dims = o->dims, .sets = o->sets, .array_of = array_of, .ctx = x};
+    at_rng_seed(&rng, o->engine.seed, 51);
+    for (int i = 0; i < o->net_inputs.num; i++) AT_TRY(read_array(x, o->net_inputs.items[i], err));
+    AT_TRY(at_net_open(o->operands[0], &options, net, err));
+    x->net = *net;
+    AT_TRY(check_names(x, err));
+    x->inputs = AT_NEW_ARRAY(a, const void *, x->net->inputs.len + 1);
+    for (int i = 0; i < x->net->inputs.len; i++) {
+        const at_net_value *v = &x->net->values.data[x->net->inputs.data[i]];
+        bool unused;
+        x->inputs[i] = elements_of(x, array_of(x, v->name, &unused), v, &rng);
+    }
+    return AT_OK;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+static const char *descr_of(at_net_type t) {
+    switch (t) {
+    case AT_NET_BOOL: return "|b1";
+    case AT_NET_UINT8: return "|u1";
+    case AT_NET_INT8: return "|i1";
+    case AT_NET_UINT16: return "<u2";
+    case AT_NET_INT16: return "<i2";
+    case AT_NET_UINT32: return "<u4";
+    case AT_NET_INT32: return "<i4";
+    case AT_NET_UINT64: return "<u8";
+    case AT_NET_INT64: return "<i8";
+    case AT_NET_FLOAT16: return "<f2";
+    case AT_NET_DOUBLE: return "<f8";
+    default: return "<f4";
+    }
+}
+
+static bool is_array(const char *head, size_t len) {
+    return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
+}
+
+static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
+                              at_error *err) {
+    const at_net *net = x->net;
+    const char *name = name_in(x->arena, item);
+    AT_VEC(const char *) names = {0};
+    for (int i = 0; i < net->outputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->outputs.data[i]];
+        *at_push(x->arena, &names) = v->name;
+        if (strcmp(v->name, name) != 0) continue;
+        const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
+        at_text file = {0};
+        const at_output_rules rules = {
+            .kind = "NumPy array", .is_kind = is_array, .force = at_force_of(x->o)};
+        at_npy_print(&file, descr_of(v->type), v->rank, v->dims, outputs[i], bytes);
+        const at_status s =
+            at_write_output(file_in(item), &rules, at_text_str(&file), file.len, err);
+        at_text_free(&file);
+        return s;
+    }
+    at_text list = {0};
+    at_text_add_names(&list, name, names.data, names.len);
+    at_fail(err, AT_E_USAGE, "--output %s: %s has no output \"%s\"; there are %s", item, net->path,
+            name, at_text_str(&list));
+    at_text_free(&list);
+    return AT_E_USAGE;
+}
+
+at_status at_net_arrays_write(const at_net_arrays *x, const void *const *data, at_error *err) {
+    for (int i = 0; i < x->o->net_outputs.num; i++)
+        AT_TRY(write_output(x, x->o->net_outputs.items[i], data, err));
+    return AT_OK;
+}

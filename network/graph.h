@@ -1,0 +1,58 @@
+/* network/graph.h: a graph that is being prepared: rewritten, with an order of axes for each value,
+ * and cut into parts. */
+#ifndef AT_NETWORK_GRAPH_H
+#define AT_NETWORK_GRAPH_H
+
+#include "network/network.h"
+#include "schedule/schedule.h"
+
+/* A copy whose nodes compute the same outputs with less work: what nobody reads and what stands
+ * there twice is gone, and factors are in weights. Lives in a, and borrows what the net holds. */
+at_net *at_net_rewrite(at_arena *a, const at_net *net);
+
+/* orders.c: [value] the axes as they lie in memory, the slowest first; NULL: as declared. Between
+ * convolutions and what goes with them channels lie last. */
+const int *const *at_net_orders(at_arena *a, const at_net *net);
+/* [value] the value whose memory it shares since its elements lie in the same order; else itself.
+ */
+const int *at_net_views(at_arena *a, const at_net *net, const int *const *orders);
+
+/* A parameter of a part's kernel. */
+typedef struct at_net_param {
+    int value;
+    at_role role; /* STAGE: an output */
+} at_net_param;
+
+/* A part: nodes whose texts are one computation. */
+typedef struct at_net_part {
+    const int *nodes; /* in the order of the graph */
+    int num_nodes;
+    const char *text;           /* as a .te file */
+    const char *title;          /* "conv3x3 64 to 64 at 56, bias, add, relu" */
+    const char *name;           /* of the task: words of the title and a hash of the text */
+    const at_net_param *params; /* inputs, outputs, as the text declares them */
+    int num_params;
+    int same; /* the first part of the same text: itself or one before */
+} at_net_part;
+
+typedef struct at_net_cut {
+    const at_net *net; /* rewritten */
+    const int *const *orders;
+    const int *views;
+    at_net_part *parts; /* in an order in which they can run */
+    int num_parts;
+} at_net_cut;
+/* AT_E_INPUT names a node that cannot be part of a computation. */
+at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, at_net_cut *out, at_error *err);
+
+/* title.c: what a part is in words, and as a name. */
+const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, int n);
+const char *at_net_part_name(at_arena *a, const char *title, const char *text);
+
+/* What several files of the graph ask. */
+bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
+typedef AT_VEC(int) at_int_list;
+/* [value] the nodes that read it, each once. */
+const at_int_list *at_net_readers(at_arena *a, const at_net *net);
+
+#endif

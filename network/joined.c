@@ -1,0 +1,288 @@
+/* network/joined.c: see joined.h. */
+#include "network/joined.h"
+
+#include <string.h>
+
+int at_join_input(at_joined *j, int value, at_role role, int rank, const int64_t *dims) {
+    static const int64_t one[] = {1};
+    if (!rank) rank = 1, dims = one;
+    at_joined_axis *axes = AT_NEW_ARRAY(j->arena, at_joined_axis, rank);
+    for (int i = 0; i < rank; i++) axes[i].extent = dims[i];
+    *at_push(j->arena, &j->tensors) =
+        (at_joined_tensor){.value = value, .role = role, .num_axes = rank, .axes = axes};
+    return j->tensors.len - 1;
+}
+
+/* ---- a node's text --------------------------------------------------------------------------- */
+
+static void declare(at_text *out, const at_joined *j, int k, int tensor) {
+    const at_joined_tensor *t = &j->tensors.data[tensor];
+    at_text_addf(out, "x%d[", k);
+    for (int i = 0; i < t->num_axes; i++)
+        at_text_addf(out, "%s%lld", i ? ", " : "", (long long)t->axes[i].extent);
+    at_text_addf(out, "] : %s\n", t->role == AT_ROLE_INDEX ? "index" : "input");
+}
+
+/* tensors: of those of the parsed text. */
+static void add_stage(at_joined *j, const at_tensor *t, int64_t *const *extents, const int *tensors,
+                      int number) {
+    int n = t->num_axes + t->num_reduce;
+    at_joined_tensor s = {.value = -1,
+                          .role = AT_ROLE_STAGE,
+                          .num_axes = t->num_axes,
+                          .num_reduce = t->num_reduce,
+                          .reduction = t->reduction,
+                          .axes = AT_NEW_ARRAY(j->arena, at_joined_axis, n)};
+    for (int i = 0; i < n; i++) {
+        at_joined_axis *x = &s.axes[i];
+        x->name = t->axes[i].name;
+        x->extent = extents[number][i];
+        if (!t->axes[i].begin) continue;
+        x->begin = at_join_replace(j->arena, t->axes[i].begin, NULL, tensors);
+        x->end = at_join_replace(j->arena, t->axes[i].end, NULL, tensors);
+    }
+    s.body = at_join_replace(j->arena, t->body, NULL, tensors);
+    *at_push(j->arena, &j->tensors) = s;
+}
+
+static int output_number(const char *name, int num_outputs) {
+    int number = 0;
+    if (name[0] != 'y' || !name[1]) return -1;
+    for (const char *p = name + 1; *p; p++) {
+        if (*p < '0' || *p > '9' || number > 9999) return -1;
+        number = number * 10 + (*p - '0');
+    }
+    return number < num_outputs ? number : -1;
+}
+
+at_status at_join_text(at_joined *j, const char *text, const char *what, const int *inputs,
+                       int num_inputs, int *outputs, int num_outputs, at_error *err) {
+    static const at_symbols none = {0};
+    at_text whole = {0};
+    at_compute *c;
+    int64_t **extents;
+    AT_VEC(int) of_input = {0};
+    for (int k = 0; k < num_inputs; k++) {
+        if (inputs[k] < 0) continue;
+        declare(&whole, j, k, inputs[k]);
+        *at_push(j->arena, &of_input) = inputs[k];
+    }
+    at_text_add(&whole, text);
+    at_status s = at_compute_parse(j->arena, &none, at_text_take(j->arena, &whole), what, &c, err);
+    if (s == AT_OK) s = at_compute_extents(j->arena, c, NULL, &extents, err);
+    if (s != AT_OK) return s;
+    int *tensors = AT_NEW_ARRAY(j->arena, int, c->num_tensors);
+    for (int k = 0; k < num_outputs; k++) outputs[k] = -1;
+    for (int i = 0, first = j->tensors.len - of_input.len; i < c->num_tensors; i++)
+        tensors[i] = i < of_input.len ? of_input.data[i] : first + i;
+    for (int i = of_input.len; i < c->num_tensors; i++) {
+        int y = output_number(c->tensors[i].name, num_outputs);
+        if (y >= 0) outputs[y] = tensors[i];
+        add_stage(j, &c->tensors[i], extents, tensors, i);
+    }
+    return AT_OK;
+}
+
+/* ---- the order of axes ----------------------------------------------------------------------- */
+
+static void permute_reads(at_joined *j, at_expr *e, int tensor, const int *order) {
+    if (!e) return;
+    for (int i = 0; i < e->nargs; i++) permute_reads(j, e->arg[i], tensor, order);
+    if (e->op != AT_X_INDEX || e->ref != tensor) return;
+    at_expr **args = AT_NEW_ARRAY(j->arena, at_expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) args[i] = e->arg[order[i]];
+    e->arg = args;
+}
+
+static void renumber(at_expr *e, const int *place, int n) {
+    if (!e) return;
+    if (e->op == AT_X_NAME && e->ref < n) e->ref = place[e->ref];
+    for (int i = 0; i < e->nargs; i++) renumber(e->arg[i], place, n);
+}
+
+void at_join_permute(at_joined *j, int tensor, const int *order) {
+    at_joined_tensor *t = &j->tensors.data[tensor];
+    int n = t->num_axes, all = n + t->num_reduce;
+    at_joined_axis *axes = AT_NEW_ARRAY(j->arena, at_joined_axis, all);
+    int *place = AT_NEW_ARRAY(j->arena, int, n);
+    memcpy(axes, t->axes, sizeof *axes * (size_t)all);
+    for (int k = 0; k < n; k++) {
+        axes[k] = t->axes[order[k]];
+        place[order[k]] = k;
+    }
+    t->axes = axes;
+    renumber(t->body, place, n);
+    for (int i = n; i < all; i++)
+        renumber(axes[i].begin, place, n), renumber(axes[i].end, place, n);
+    for (int i = 0; i < j->tensors.len; i++) {
+        at_joined_tensor *s = &j->tensors.data[i];
+        permute_reads(j, s->body, tensor, order);
+        for (int k = 0; s->role == AT_ROLE_STAGE && k < s->num_axes + s->num_reduce; k++) {
+            permute_reads(j, s->axes[k].begin, tensor, order);
+            permute_reads(j, s->axes[k].end, tensor, order);
+        }
+    }
+}
+
+/* ---- dissolving ------------------------------------------------------------------------------ */
+
+static int count_reads(const at_expr *e, int tensor) {
+    int n = e->op == AT_X_INDEX && e->ref == tensor;
+    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], tensor);
+    return n;
+}
+
+/* Does it read elements of one tensor or another, and calculate nothing? */
+static bool is_move(const at_expr *e) {
+    if (e->op == AT_X_INDEX || e->op == AT_X_INT || e->op == AT_X_FLOAT) return true;
+    if (e->op == AT_X_SELECT) return is_move(e->arg[1]) && is_move(e->arg[2]);
+    return false;
+}
+
+static bool reads_several(const at_expr *e) {
+    int n = 0;
+    if (e->op == AT_X_INDEX) return false;
+    if (e->op != AT_X_SELECT) return false;
+    for (int i = 1; i < 3; i++) n += at_expr_reads(e->arg[i]);
+    return n > 1 || reads_several(e->arg[1]) || reads_several(e->arg[2]);
+}
+
+static bool reads_in_bounds(const at_joined_tensor *s, int tensor) {
+    for (int i = 0; i < s->num_axes + s->num_reduce; i++) {
+        if (s->axes[i].begin && count_reads(s->axes[i].begin, tensor)) return true;
+        if (s->axes[i].end && count_reads(s->axes[i].end, tensor)) return true;
+    }
+    return false;
+}
+
+/* Moves go anywhere; what is calculated goes into the only element that needs it. */
+static bool dissolves(const at_joined *j, int tensor) {
+    const at_joined_tensor *t = &j->tensors.data[tensor];
+    int reads = 0;
+    bool in_sum = false;
+    if (t->role != AT_ROLE_STAGE || t->is_output || t->is_gone || t->num_reduce) return false;
+    if (count_reads(t->body, tensor)) return false;
+    for (int i = 0; i < j->tensors.len; i++) {
+        const at_joined_tensor *s = &j->tensors.data[i];
+        if (s->role != AT_ROLE_STAGE || s->is_gone) continue;
+        if (reads_in_bounds(s, tensor) || (i < tensor && count_reads(s->body, tensor)))
+            return false;
+        int n = count_reads(s->body, tensor);
+        reads += n;
+        in_sum |= n && s->num_reduce;
+    }
+    if (is_move(t->body)) return !in_sum || !reads_several(t->body);
+    return reads == 1 && !in_sum;
+}
+
+/* Reads of the tensor become its body at these indices. */
+static at_expr *inlined(at_joined *j, at_expr *e, int tensor) {
+    for (int i = 0; i < e->nargs; i++) e->arg[i] = inlined(j, e->arg[i], tensor);
+    if (e->op != AT_X_INDEX || e->ref != tensor) return e;
+    return at_join_replace(j->arena, j->tensors.data[tensor].body, e->arg, NULL);
+}
+
+/* Element 0 along an axis of extent 1 is told by the reader's own such axis: so it is seen that
+ * both go element by element. */
+static void name_units(const at_joined *j, const at_joined_tensor *s, at_expr *e) {
+    for (int i = 0; i < e->nargs; i++) name_units(j, s, e->arg[i]);
+    if (e->op != AT_X_INDEX || e->nargs != s->num_axes) return;
+    const at_joined_tensor *t = &j->tensors.data[e->ref];
+    for (int k = 0; k < e->nargs; k++) {
+        bool zero = e->arg[k]->op == AT_X_INT && !e->arg[k]->integer;
+        if (!zero || t->axes[k].extent != 1 || s->axes[k].extent != 1) continue;
+        e->arg[k] = at_expr_new(j->arena, AT_X_NAME, 0, NULL);
+        e->arg[k]->ref = k;
+    }
+}
+
+void at_join_dissolve(at_joined *j) {
+    for (int i = j->tensors.len - 1; i >= 0; i--) {
+        if (!dissolves(j, i)) continue;
+        for (int k = i + 1; k < j->tensors.len; k++) {
+            at_joined_tensor *s = &j->tensors.data[k];
+            if (s->role == AT_ROLE_STAGE && !s->is_gone) s->body = inlined(j, s->body, i);
+        }
+        j->tensors.data[i].is_gone = true;
+    }
+    for (int i = 0; i < j->tensors.len; i++) {
+        at_joined_tensor *s = &j->tensors.data[i];
+        if (s->role == AT_ROLE_STAGE && !s->is_gone)
+            s->body = at_join_simplify(j->arena, s->body, s->axes), name_units(j, s, s->body);
+    }
+}
+
+/* ---- as a text ------------------------------------------------------------------------------- */
+
+void at_join_name(at_joined *j) {
+    int counts[3] = {0}, outputs = 0, stages = 0;
+    static const char letters[] = {
+        [AT_ROLE_INPUT] = 'x', [AT_ROLE_WEIGHT] = 'w', [AT_ROLE_INDEX] = 'i'};
+    for (int i = 0; i < j->tensors.len; i++) {
+        at_joined_tensor *t = &j->tensors.data[i];
+        if (t->is_gone) continue;
+        if (t->role != AT_ROLE_STAGE)
+            t->name = at_format(j->arena, "%c%d", letters[t->role], counts[t->role]++);
+        else if (t->is_output) t->name = at_format(j->arena, "y%d", outputs++);
+        else t->name = at_format(j->arena, "t%d", stages++);
+    }
+}
+
+static void set_names(const at_joined *j, const at_joined_tensor *t, at_expr *e) {
+    if (e->op == AT_X_NAME) e->name = t->axes[e->ref].name;
+    if (e->op == AT_X_INDEX) e->name = j->tensors.data[e->ref].name;
+    for (int i = 0; i < e->nargs; i++) set_names(j, t, e->arg[i]);
+}
+
+static void print_expr(at_text *out, const at_joined *j, const at_joined_tensor *t, at_expr *e) {
+    set_names(j, t, e);
+    at_expr_print(out, e);
+}
+
+static void print_stage(at_text *out, const at_joined *j, const at_joined_tensor *t) {
+    for (int i = 0; i < t->num_axes; i++)
+        at_text_addf(out, "%s%s:%lld", i ? ", " : "", t->axes[i].name,
+                     (long long)t->axes[i].extent);
+    at_text_add(out, "] = ");
+    if (t->num_reduce) at_text_addf(out, "%s(", at_reduction_name(t->reduction));
+    for (int i = t->num_axes; i < t->num_axes + t->num_reduce; i++) {
+        const at_joined_axis *x = &t->axes[i];
+        at_text_addf(out, "%s%s:", i > t->num_axes ? ", " : "", x->name);
+        if (x->begin) {
+            at_text_add(out, " ");
+            print_expr(out, j, t, x->begin);
+            at_text_add(out, " .. ");
+            print_expr(out, j, t, x->end);
+        } else at_text_add_int(out, x->extent);
+    }
+    if (t->num_reduce) at_text_add(out, ") ");
+    print_expr(out, j, t, t->body);
+    at_text_add(out, "\n");
+}
+
+void at_join_print(at_text *out, const at_joined *j) {
+    static const char *const roles[] = {"input", "weight", "index"};
+    for (int i = 0; i < j->tensors.len; i++) {
+        const at_joined_tensor *t = &j->tensors.data[i];
+        if (t->is_gone || t->role == AT_ROLE_STAGE) continue;
+        at_text_addf(out, "%s[", t->name);
+        for (int k = 0; k < t->num_axes; k++)
+            at_text_addf(out, "%s%lld", k ? ", " : "", (long long)t->axes[k].extent);
+        at_text_addf(out, "] : %s\n", roles[t->role]);
+    }
+    for (int i = 0; i < j->tensors.len; i++) {
+        const at_joined_tensor *t = &j->tensors.data[i];
+        if (t->is_gone || t->role != AT_ROLE_STAGE) continue;
+        at_text_addf(out, "%s[", t->name);
+        print_stage(out, j, t);
+    }
+}
+
+int at_join_parameters(const at_joined *j, int *out) {
+    int n = 0;
+    for (int i = 0; i < j->tensors.len; i++)
+        if (!j->tensors.data[i].is_gone && j->tensors.data[i].role != AT_ROLE_STAGE) out[n++] = i;
+    for (int i = 0; i < j->tensors.len; i++)
+        if (j->tensors.data[i].is_output) out[n++] = i;
+    return n;
+}

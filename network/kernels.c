@@ -1,0 +1,93 @@
+/* network/kernels.c: the kernel of each kind of part, compiled in memory. */
+#include <string.h>
+
+#include "network/net_memory.h"
+#include "network/program.h"
+
+static const char parallel_for[] = "at_par_for", name[] = "kernel";
+
+/* They run here, whatever a record was measured with. */
+static at_engine_options engine_of(const at_net_build *b) {
+    at_engine_options o = b->engine;
+    o.compiler = AT_TCC;
+    o.for_dialect = false;
+    o.set |= AT_SET_COMPILER;
+    o.isa = at_engine_target(&b->engine)->name;
+    return o;
+}
+
+/* An index that is an argument of the network is prepared at every call. */
+static bool prepares_late(const at_net_program *p, const at_net_part *part) {
+    for (int i = 0; i < part->num_params; i++)
+        if (part->params[i].role == AT_ROLE_INDEX &&
+            !p->cut.net->values.data[part->params[i].value].is_constant)
+            return true;
+    return false;
+}
+
+static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
+    static const at_symbol_fn host[] = {{parallel_for, (at_any_fn *)at_par_for}};
+    const at_kernel *lowered = k->candidate.kernel;
+    const char *named[] = {k->memory.call, k->memory.fast_call, k->memory.pack_call,
+                           k->memory.workspace_bytes, k->memory.packed_bytes};
+    enum { NAMED = sizeof named / sizeof *named };
+    const char *names[NAMED];
+    void *found[NAMED], *all[NAMED] = {0};
+    int n = 0;
+    at_blob *blobs = AT_NEW_ARRAY(p->arena, at_blob, lowered->num_tiles + 1);
+    for (int i = 0; i < NAMED; i++)
+        if (named[i]) names[n++] = named[i];
+    for (int i = 0; i < lowered->num_tiles; i++)
+        blobs[i] = (at_blob){lowered->tiles[i].symbol, lowered->tiles[i].bytes,
+                             lowered->tiles[i].size_bytes};
+    const at_unit unit = {.source = k->memory.source,
+                          .functions = host,
+                          .num_functions = 1,
+                          .blobs = blobs,
+                          .num_blobs = lowered->num_tiles,
+                          .names = names,
+                          .num_names = n};
+    AT_TRY(at_resident_new(&unit, found, &k->code, err));
+    n = 0;
+    for (int i = 0; i < NAMED; i++)
+        if (named[i]) all[i] = found[n++];
+    unsigned long (*workspace_bytes)(int), (*packed_bytes)(void);
+    memcpy(&k->call, &all[0], sizeof k->call);
+    memcpy(&k->fast, &all[1], sizeof k->fast);
+    memcpy(&k->pack, &all[2], sizeof k->pack);
+    memcpy(&workspace_bytes, &all[3], sizeof workspace_bytes);
+    memcpy(&packed_bytes, &all[4], sizeof packed_bytes);
+    if (packed_bytes && !k->is_late) k->packed_bytes = (int64_t)packed_bytes();
+    k->scratch_bytes =
+        lowered->workspace_bytes +
+        lowered->workspace_per_thread_bytes * (k->session.threads > 1 ? k->session.threads : 1);
+    if (k->is_late) k->scratch_bytes = (int64_t)workspace_bytes(k->session.threads);
+    return AT_OK;
+}
+
+static at_status make(at_net_program *p, at_net_kernel *k, const at_engine_options *o,
+                      at_error *err) {
+    at_file_kernel f;
+    at_session *s = &k->session;
+    at_session_open_chosen(o, &k->chosen, s);
+    AT_TRY(at_session_context(s, false, err));
+    at_lower_options lo = at_session_lower_options(s, name);
+    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &k->candidate, err));
+    f = (at_file_kernel){.program = k->candidate.program,
+                         .kernel = k->candidate.kernel,
+                         .threads = s->threads,
+                         .name = name,
+                         .head = ""};
+    AT_TRY(at_emit_in_memory(s->arena, &f, parallel_for, &k->memory, err));
+    k->is_late = prepares_late(p, k->part);
+    return compile(p, k, err);
+}
+
+at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err) {
+    at_engine_options o = engine_of(b);
+    for (int i = 0; i < p->num_kernels; i++) {
+        at_status s = make(p, &p->kernels[i], &o, err);
+        if (s != AT_OK) return at_fail_at(err, "part %s: ", p->kernels[i].part->title);
+    }
+    return AT_OK;
+}

@@ -1,0 +1,308 @@
+/* network/net_emit.c: see emit.h. */
+#include "network/net_emit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "network/net_memory.h"
+
+static const char licence[] =
+    " *\n * This file is yours: whoever ran the program that wrote it may use, change and pass it "
+    "on "
+    "without\n * any condition. It comes without warranty. SPDX-License-Identifier: 0BSD\n";
+
+/* ---- what it cannot pass on --------------------------------------------------------------------
+ */
+
+static at_status check_types(const at_net_program *p, at_error *err) {
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+            const at_net_value *v = at_net_port(p, side, i);
+            if (at_net_c_type(v->type)) continue;
+            return at_fail(err, AT_E_INPUT, "%s \"%s\": C has no type for %s elements",
+                           side ? "output" : "input", v->name, at_net_type_name(v->type));
+        }
+    return AT_OK;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* The same in C: HASH_C below. */
+static uint64_t weights_hash(const at_net_program *p) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (int64_t i = 0; i + 8 <= p->weights_bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, p->weights + i, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+void at_net_weights_head(const at_net_program *p, char head[AT_NET_WEIGHTS_HEAD]) {
+    uint64_t words[] = {AT_NET_WEIGHTS_VERSION, weights_hash(p), (uint64_t)p->weights_bytes};
+    memset(head, 0, AT_NET_WEIGHTS_HEAD);
+    memcpy(head, "autotune", 8);
+    memcpy(head + 8, words, sizeof words);
+}
+
+static void add_embedded(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+    char head[AT_NET_WEIGHTS_HEAD];
+    int64_t n = (AT_NET_WEIGHTS_HEAD + p->weights_bytes) / 8;
+    at_net_weights_head(p, head);
+    at_text_addf(out, "\n/* what it knows */\nstatic const unsigned long long %s_known[%lld] = {",
+                 o->name, (long long)n);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t word;
+        const char *from =
+            i * 8 < AT_NET_WEIGHTS_HEAD ? head + i * 8 : p->weights + i * 8 - AT_NET_WEIGHTS_HEAD;
+        memcpy(&word, from, sizeof word);
+        at_text_addf(out, "%s0x%llxu,", i % 4 ? " " : "\n    ", (unsigned long long)word);
+    }
+    at_text_addf(out, "\n};\n\nconst void *%s_weights(void) { return %s_known; }\n", o->name,
+                 o->name);
+}
+
+static void add_fault(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+    at_text_addf(
+        out,
+        "\nunsigned long %s_weights_bytes(void) { return %lldUL; }\n\n"
+        "int %s_weights_fault(const void *weights, unsigned long bytes) {\n"
+        "    const unsigned char *at = (const unsigned char *)weights;\n"
+        "    unsigned long long hash = 0xcbf29ce484222325u, word;\n"
+        "    unsigned long i;\n    int k;\n"
+        "    if (bytes != %lldUL || at[0] != 'a' || at[8] != %d) return 1;\n"
+        "    for (i = %d; i < bytes; i += 8) {\n"
+        "        for (word = 0, k = 7; k >= 0; k--) word = word << 8 | at[i + (unsigned long)k];\n"
+        "        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;\n"
+        "        hash ^= hash >> 29;\n    }\n"
+        "    return hash != 0x%llxu;\n}\n",
+        o->name, (long long)(AT_NET_WEIGHTS_HEAD + p->weights_bytes), o->name,
+        (long long)(AT_NET_WEIGHTS_HEAD + p->weights_bytes), AT_NET_WEIGHTS_VERSION,
+        AT_NET_WEIGHTS_HEAD, (unsigned long long)weights_hash(p));
+}
+
+/* ---- the straight line ----------------------------------------------------------------------- */
+
+static void add_place(at_text *out, const at_net_program *p, at_net_place x, const char *type) {
+    switch (x.where) {
+    case AT_NET_INPUT: at_text_add(out, at_net_port_name(p->arena, p, false, x.number)); break;
+    case AT_NET_OUTPUT: at_text_add(out, at_net_port_name(p->arena, p, true, x.number)); break;
+    case AT_NET_WORKSPACE:
+        at_text_addf(out, "(%s *)(memory + %lld)", type, (long long)x.offset);
+        break;
+    case AT_NET_WEIGHTS:
+        at_text_addf(out, "(const %s *)(known + %lld)", type, (long long)x.offset);
+        break;
+    default: at_text_add(out, "0");
+    }
+}
+
+static void add_call(at_text *out, const at_net_program *p, const at_net_step *s,
+                     const char *const *names) {
+    const at_net_kernel *k = &p->kernels[s->kernel];
+    const at_net_part *part = &p->cut.parts[s->part];
+    bool packed = k->memory.pack && !k->is_late;
+    at_text_addf(out, "    %s(", names[s->kernel]);
+    for (int i = 0; i < s->num_args; i++) {
+        if (packed && part->params[i].role == AT_ROLE_STAGE) {
+            at_text_addf(out, "known + %lld, ", (long long)s->packed.offset);
+            packed = false;
+        }
+        if (s->args[i] < 0) continue;
+        const at_net_storage *x = &p->storages.data[s->args[i]];
+        add_place(out, p, x->place, at_net_c_type(x->type));
+        at_text_add(out, ", ");
+    }
+    if (s->scratch < 0) at_text_add(out, "0");
+    else at_text_addf(out, "memory + %lld", (long long)p->storages.data[s->scratch].place.offset);
+    at_text_add(out, ");\n");
+}
+
+static void add_conversion(at_text *out, const at_net_program *p, const at_net_step *s, int fault) {
+    const at_net_storage *from = &p->storages.data[s->args[0]];
+    const at_net_storage *to = &p->storages.data[s->args[1]];
+    const char *type = at_net_c_type(to->type);
+    at_text_addf(out, "    for (i = 0; i < %lld; i++) {\n        const %s x = (",
+                 (long long)to->elements, at_net_c_type(from->type));
+    add_place(out, p, from->place, at_net_c_type(from->type));
+    at_text_add(out, ")[i];\n");
+    if (s->lo <= s->hi)
+        at_text_addf(out, "        if (x < %lld || x > %lld) return %d;\n", (long long)s->lo,
+                     (long long)s->hi, fault);
+    at_text_add(out, "        (");
+    add_place(out, p, to->place, type);
+    if (to->type == AT_NET_BOOL) at_text_add(out, ")[i] = x != 0;\n    }\n");
+    else if (s->lo <= s->hi && s->lo < 0)
+        at_text_addf(out, ")[i] = (%s)(x < 0 ? x + %lld : x);\n    }\n", type,
+                     (long long)s->hi + 1);
+    else at_text_addf(out, ")[i] = (%s)x;\n    }\n", type);
+}
+
+static void add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+    at_text_addf(out, "int %s_run(const void *weights, ", o->name);
+    at_net_add_parameters(out, p, true);
+    at_text_add(out, "void *workspace)");
+}
+
+static void add_run(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                    const char *const *names) {
+    bool converts = false;
+    for (int i = 0; i < p->steps.len; i++) converts |= p->steps.data[i].kind == AT_NET_CONVERT;
+    at_text_addf(out, "\nunsigned long %s_workspace_bytes(void) { return %lldUL; }\n\n", o->name,
+                 (long long)p->workspace_bytes + AT_NET_ALIGNMENT - 1);
+    add_signature(out, p, o);
+    at_text_addf(out,
+                 " {\n    const char *known = (const char *)weights + %d;\n"
+                 "    char *memory = (char *)workspace;\n%s"
+                 "    if (*(const char *)weights != 'a' || known[-56] != %d) return 1;\n"
+                 "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n    (void)memory;\n",
+                 AT_NET_WEIGHTS_HEAD, converts ? "    long i;\n" : "", AT_NET_WEIGHTS_VERSION,
+                 AT_NET_ALIGNMENT, AT_NET_ALIGNMENT, AT_NET_ALIGNMENT);
+    const char *title = NULL;
+    for (int i = 0, fault = 2; i < p->steps.len; i++) {
+        const at_net_step *s = &p->steps.data[i];
+        if (s->kind == AT_NET_CONVERT) {
+            add_conversion(out, p, s, fault);
+            fault += s->lo <= s->hi;
+            continue;
+        }
+        if (title != p->cut.parts[s->part].title) {
+            title = p->cut.parts[s->part].title;
+            at_text_add(out, "    /* ");
+            at_text_add_c_comment(out, title);
+            at_text_add(out, " */\n");
+        }
+        add_call(out, p, s, names);
+    }
+    at_text_add(out, "    return 0;\n}\n");
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
+    at_text t = {0};
+    at_text_addf(&t, "%s", k->part->title);
+    if (k->count > 1) at_text_addf(&t, ", %d times", k->count);
+    at_text_add(&t, "\nconfiguration from ");
+    at_text_add_visible(&t, k->is_default ? "no record: the default" : k->chosen.from);
+    at_text_add(&t, ":\n");
+    at_config_print_json(&t, &k->chosen.config);
+    at_text_add(&t, "\n");
+    return at_text_take(a, &t);
+}
+
+static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
+                             const char **names, at_error *err) {
+    at_arena *a = p->arena;
+    at_file_kernel *kernels = AT_NEW_ARRAY(a, at_file_kernel, p->num_kernels);
+    at_session *sessions = AT_NEW_ARRAY(a, at_session, p->num_kernels);
+    bool *late = AT_NEW_ARRAY(a, bool, p->num_kernels);
+    at_engine_options e = b->engine;
+    at_status s = AT_OK;
+    int opened = 0;
+    e.for_dialect = true;
+    e.isa = at_engine_target(&b->engine)->name;
+    for (; opened < p->num_kernels && s == AT_OK; opened++) {
+        const at_net_kernel *k = &p->kernels[opened];
+        at_session *session = &sessions[opened];
+        at_candidate c;
+        names[opened] = at_c_name(a, k->part->name);
+        late[opened] = k->is_late;
+        at_session_open_chosen(&e, &k->chosen, session);
+        s = at_session_context(session, false, err);
+        at_lower_options lo = at_session_lower_options(session, names[opened]);
+        lo.without_pack = !k->is_late;
+        if (s == AT_OK) s = at_candidate_lower(session, a, &session->chosen.config, &lo, &c, err);
+        kernels[opened] = (at_file_kernel){.program = c.program,
+                                           .kernel = c.kernel,
+                                           .threads = session->threads,
+                                           .name = names[opened],
+                                           .head = kernel_head(a, k)};
+    }
+    if (s == AT_OK) s = at_emit_parts(a, kernels, p->num_kernels, late, out, err);
+    for (int i = 0; i < opened; i++) at_session_close(&sessions[i]);
+    return s;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void add_head(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+    at_text head = {0};
+    const char *slash = strrchr(p->net->path, '/');
+    at_text_addf(&head,
+                 "The network %s, written by autotune %s: %d parts of %d kinds, %d of them "
+                 "tuned.\n",
+                 slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
+                 p->num_tuned);
+    at_text_addf(&head, "instructions: %s; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
+                 p->num_kernels ? p->kernels[0].session.target->name : "any",
+                 (double)p->workspace_bytes / 1e6, (double)p->weights_bytes / 1e6,
+                 o->weights ? "is in " : "stands in the source", o->weights ? o->weights : "");
+    at_text_add(out, "/*\n");
+    at_text safe = {0};
+    at_text_add_c_comment(&safe, at_text_str(&head));
+    for (const char *line = at_text_str(&safe); *line; line += strcspn(line, "\n") + 1)
+        at_text_addf(out, " * %.*s\n", (int)strcspn(line, "\n"), line);
+    at_text_add(out, licence);
+    at_text_add(out, " */\n");
+    at_text_free(&safe);
+    at_text_free(&head);
+}
+
+static void add_ports(at_text *out, const at_net_program *p) {
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+            const at_net_value *v = at_net_port(p, side, i);
+            at_text_addf(out, " *   %s: %s%s", at_net_port_name(p->arena, p, side, i),
+                         side ? "" : "const ", at_net_c_type(v->type));
+            for (int k = 0; k < v->rank; k++) at_text_addf(out, "[%lld]", (long long)v->dims[k]);
+            at_text_add(out, "\n");
+        }
+}
+
+static void add_header(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+    at_text guard = {0};
+    for (const char *c = at_c_name(p->arena, o->header); *c; c++)
+        at_text_addf(&guard, "%c", toupper((unsigned char)*c));
+    add_head(out, p, o);
+    at_text_addf(out, "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+                 at_text_str(&guard), at_text_str(&guard));
+    if (o->weights)
+        at_text_addf(out, "/* What the network knows: the content of %s, mapped or read. */\n",
+                     o->weights);
+    else
+        at_text_addf(out, "/* What the network knows. */\nconst void *%s_weights(void);\n",
+                     o->name);
+    at_text_addf(out,
+                 "unsigned long %s_weights_bytes(void);\n"
+                 "/* 0: these bytes are whole, and this network's. It reads all of them. */\n"
+                 "int %s_weights_fault(const void *weights, unsigned long bytes);\n\n"
+                 "/* Memory of any alignment whose content does not matter; calls at the same time "
+                 "need one each. */\nunsigned long %s_workspace_bytes(void);\n\n"
+                 "/* Outputs of inputs, row by row:\n",
+                 o->name, o->name, o->name);
+    add_ports(out, p);
+    at_text_add(out, " * 0: done. 1: weights are of another network or version. More: an index of "
+                     "an input is beyond what\n * it counts. It keeps no state: any number of "
+                     "threads may run it at once. */\n");
+    add_signature(out, p, o);
+    at_text_add(out, ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    at_text_free(&guard);
+}
+
+at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_net_emit_options *o,
+                      at_text *source, at_text *header, at_error *err) {
+    const char **names = AT_NEW_ARRAY(p->arena, const char *, p->num_kernels + 1);
+    AT_TRY(check_types(p, err));
+    add_header(header, p, o);
+    add_head(source, p, o);
+    if (o->expected) at_net_emit_main_includes(source);
+    at_text_addf(source, "#include \"%s\"\n\n", o->header);
+    AT_TRY(add_kernels(source, p, b, names, err));
+    if (!o->weights) add_embedded(source, p, o);
+    add_fault(source, p, o);
+    add_run(source, p, o, names);
+    if (o->expected) at_net_emit_main(p, o, source);
+    return AT_OK;
+}

@@ -1,0 +1,43 @@
+/* network/net_emit.h: a network as C that anyone can compile: NAME.c, NAME.h, and NAME.bin with
+ * what it knows. */
+#ifndef AT_NETWORK_EMIT_H
+#define AT_NETWORK_EMIT_H
+
+#include "network/program.h"
+
+/* What a main compares the outputs with. */
+typedef struct at_net_expected {
+    double *const *outputs; /* of at_net_check_inputs */
+    double max_error;       /* over the root mean square */
+} at_net_expected;
+
+typedef struct at_net_emit_options {
+    const char *name;                /* of the functions: NAME_run */
+    const char *header;              /* "net.h", as the source includes it */
+    const char *weights;             /* "net.bin"; NULL: they stand in the source */
+    const at_net_expected *expected; /* NULL: no main */
+} at_net_emit_options;
+
+/* The kernels are lowered again for the dialect of b. */
+at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_net_emit_options *o,
+                      at_text *source, at_text *header, at_error *err);
+/* The bytes of NAME.bin: a head of AT_NET_WEIGHTS_HEAD bytes, which says whose they are, and the
+ * weights. */
+enum { AT_NET_WEIGHTS_HEAD = 64, AT_NET_WEIGHTS_VERSION = 1 };
+void at_net_weights_head(const at_net_program *p, char head[AT_NET_WEIGHTS_HEAD]);
+/* The inputs that a main makes, each in its own type; as many as the network has. */
+void at_net_check_inputs(const at_net *net, void *const *inputs);
+
+/* ---- between the files that write it --------------------------------------------------------- */
+
+/* emit_ports.c: input or output i of the network, and its name in C. */
+const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
+const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
+/* "const float *data_0, .. ", of all. */
+void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
+const char *at_net_c_type(at_net_type t); /* NULL: it is not passed on */
+/* net_emit_main.c */
+void at_net_emit_main_includes(at_text *out);
+void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_text *out);
+
+#endif

@@ -1,0 +1,136 @@
+/* network/net_emit_main.c: a main that runs the network on inputs that it makes, compares the
+ * outputs with expected ones, and times it. */
+#include <math.h>
+#include <string.h>
+
+#include "network/net_emit.h"
+
+enum { MOST_ELEMENTS = 4096 /* of an output that are compared, evenly apart */ };
+
+/* Multiples of 2^-15 from -1 to 1; of others 0 and 1. The same in C: make() below. */
+static double next(uint64_t *state, bool is_float) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return is_float ? (double)(*state >> 48) / 32768 - 1 : (double)(*state >> 63);
+}
+
+void at_net_check_inputs(const at_net *net, void *const *inputs) {
+    uint64_t state = 1;
+    for (int i = 0; i < net->inputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->inputs.data[i]];
+        for (int64_t k = 0; k < v->elements; k++)
+            at_net_store(v->type, inputs[i], k, next(&state, at_net_type_is_float(v->type)));
+    }
+}
+
+void at_net_emit_main_includes(at_text *out) {
+    at_text_add(out, "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
+                     "<time.h>\n\n");
+}
+
+static int64_t distance(const at_net_value *v) {
+    return (v->elements + MOST_ELEMENTS - 1) / MOST_ELEMENTS;
+}
+
+static void add_expected(at_text *out, const at_net_program *p, const at_net_expected *x, int i) {
+    const at_net_value *v = at_net_port(p, true, i);
+    int64_t step = distance(v);
+    at_text_addf(out, "static const double expected_%d[] = {", i);
+    for (int64_t k = 0, n = 0; k < v->elements; k += step, n++) {
+        double e = x->outputs[i][k];
+        at_text_addf(out, "%s%.9g,", n % 8 ? " " : "\n    ", isfinite(e) ? e : 0);
+    }
+    at_text_add(out, "\n};\n");
+}
+
+static void add_tools(at_text *out) {
+    at_text_add(out,
+                "\nstatic double make(unsigned long long *state, int is_float) {\n"
+                "    *state = *state * 6364136223846793005u + 1442695040888963407u;\n"
+                "    return is_float ? (double)(*state >> 48) / 32768 - 1 : (double)(*state >> 63);"
+                "\n}\n\n"
+                "static void *memory_of(unsigned long bytes) {\n"
+                "    void *p = malloc(bytes ? bytes : 1);\n"
+                "    if (!p) puts(\"no memory\"), exit(1);\n    return p;\n}\n\n");
+}
+
+static void add_reading(at_text *out, const at_net_emit_options *o) {
+    if (!o->weights) {
+        at_text_addf(out, "    const void *weights = %s_weights();\n", o->name);
+        return;
+    }
+    at_text_addf(out,
+                 "    void *weights = memory_of(%s_weights_bytes());\n"
+                 "    FILE *file = fopen(count > 1 ? words[1] : ",
+                 o->name);
+    at_text_add_c_string(out, o->weights);
+    at_text_addf(out,
+                 ", \"rb\");\n"
+                 "    if (!file || fread(weights, 1, %s_weights_bytes(), file) != "
+                 "%s_weights_bytes())\n        return puts(\"the weights cannot be read\"), 1;\n"
+                 "    fclose(file);\n",
+                 o->name, o->name);
+}
+
+static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i) {
+    const at_net_value *v = at_net_port(p, true, i);
+    at_text_addf(out,
+                 "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
+                 "        double e = expected_%d[i / %lldL], d = fabs((double)out_%d[i] - e);\n"
+                 "        sum += e * e;\n        if (!(d <= most)) most = d;\n    }\n"
+                 "    most /= sum > 0 ? sqrt(sum / %lld) : 1;\n    printf(\"",
+                 (long long)v->elements, (long long)distance(v), i, (long long)distance(v), i,
+                 (long long)((v->elements + distance(v) - 1) / distance(v)));
+    for (const char *c = v->name; *c; c++)
+        if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
+    at_text_addf(out,
+                 ": largest error over the root mean square %%.2g, %%s\\n\", most,\n"
+                 "           most <= %g ? \"right\" : \"WRONG\");\n    bad |= !(most <= %g);\n",
+                 x->max_error, x->max_error);
+}
+
+static void add_arguments(at_text *out, const at_net_program *p) {
+    for (int i = 0; i < p->net->inputs.len; i++) at_text_addf(out, "in_%d, ", i);
+    for (int i = 0; i < p->net->outputs.len; i++) at_text_addf(out, "out_%d, ", i);
+}
+
+void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_text *out) {
+    at_text_add(out, "\n");
+    for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, o->expected, i);
+    add_tools(out);
+    at_text_add(out, "int main(int count, char **words) {\n"
+                     "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
+                     "    long i;\n    int bad = 0, run;\n");
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+            const at_net_value *v = at_net_port(p, side, i);
+            const char *type = at_net_c_type(v->type);
+            at_text_addf(out, "    %s *%s_%d = (%s *)memory_of(%lldUL * sizeof(%s));\n", type,
+                         side ? "out" : "in", i, type, (long long)v->elements, type);
+        }
+    at_text_addf(out, "    void *workspace = memory_of(%s_workspace_bytes());\n", o->name);
+    add_reading(out, o);
+    at_text_add(out, "    (void)count, (void)words, (void)state;\n");
+    at_text_addf(out,
+                 "    if (%s_weights_fault(weights, %s_weights_bytes()))\n        return "
+                 "puts(\"these weights are not this network's\"), 1;\n",
+                 o->name, o->name);
+    for (int i = 0; i < p->net->inputs.len; i++) {
+        const at_net_value *v = at_net_port(p, false, i);
+        at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = (%s)make(&state, %d);\n",
+                     (long long)v->elements, i, at_net_c_type(v->type),
+                     at_net_type_is_float(v->type));
+    }
+    at_text_addf(out,
+                 "    for (run = 0; run < 10; run++) {\n        clock_t begin = clock();\n"
+                 "        int fault = %s_run(weights, ",
+                 o->name);
+    add_arguments(out, p);
+    at_text_add(out, "workspace);\n"
+                     "        double took = (double)(clock() - begin) / CLOCKS_PER_SEC;\n"
+                     "        if (fault) return printf(\"it returned %d\\n\", fault), 1;\n"
+                     "        if (took < least) least = took;\n    }\n");
+    for (int i = 0; i < p->net->outputs.len; i++) add_comparison(out, p, o->expected, i);
+    at_text_add(out,
+                "    printf(\"%.3f ms of processor time, the least of 10 runs\\n\", least * 1e3);\n"
+                "    return bad;\n}\n");
+}

@@ -1,0 +1,257 @@
+/* network/net_rewrite.c: a graph with less to do: nodes that nobody reads are left out, nodes that
+ * stand there twice are one, and what BatchNormalization multiplies by goes into weights. */
+#include <math.h>
+#include <string.h>
+
+#include "network/graph.h"
+
+bool at_net_op_is(const at_net_node *n, const char *const *names) {
+    for (; *names; names++)
+        if (!strcmp(n->op, *names)) return true;
+    return false;
+}
+
+const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
+    at_int_list *readers = AT_NEW_ARRAY(a, at_int_list, net->values.len);
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs; k++) {
+            int v = n->inputs[k];
+            if (v < 0 || !at_net_reads(n, k)) continue;
+            at_int_list *of = &readers[v];
+            if (!of->len || of->data[of->len - 1] != i) *at_push(a, of) = i;
+        }
+    }
+    return readers;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static at_net *copy_net(at_arena *a, const at_net *net) {
+    at_net *copy = AT_NEW(a, at_net);
+    *copy = (at_net){.arena = a, .path = net->path, .file = net->file};
+    for (int i = 0; i < net->values.len; i++) *at_push(a, &copy->values) = net->values.data[i];
+    for (int i = 0; i < net->nodes.len; i++) *at_push(a, &copy->nodes) = net->nodes.data[i];
+    for (int i = 0; i < net->inputs.len; i++) *at_push(a, &copy->inputs) = net->inputs.data[i];
+    for (int i = 0; i < net->outputs.len; i++) *at_push(a, &copy->outputs) = net->outputs.data[i];
+    return copy;
+}
+
+/* From now on every reader of a value reads another. */
+static void redirect(at_net *net, int from, int to) {
+    for (int i = 0; i < net->nodes.len; i++) {
+        at_net_node *n = &net->nodes.data[i];
+        int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
+        for (int k = 0; k < n->num_inputs; k++)
+            if (inputs[k] == from) inputs[k] = to;
+        n->inputs = inputs;
+    }
+}
+
+static void set_input(at_net *net, at_net_node *n, int k, int value) {
+    int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
+    inputs[k] = value;
+    n->inputs = inputs;
+}
+
+static void renumber_producers(at_net *net) {
+    for (int i = 0; i < net->values.len; i++) net->values.data[i].producer = -1;
+    for (int i = 0; i < net->nodes.len; i++)
+        for (int k = 0; k < net->nodes.data[i].num_outputs; k++)
+            if (net->nodes.data[i].outputs[k] >= 0)
+                net->values.data[net->nodes.data[i].outputs[k]].producer = i;
+}
+
+static void drop_nodes(at_net *net, const bool *dropped) {
+    int n = 0;
+    for (int i = 0; i < net->nodes.len; i++)
+        if (!dropped[i]) net->nodes.data[n++] = net->nodes.data[i];
+    net->nodes.len = n;
+    renumber_producers(net);
+}
+
+/* ---- what is read by nobody, and what stands there twice ------------------------------------- */
+
+static void drop_dead(at_net *net) {
+    bool *read = AT_NEW_ARRAY(net->arena, bool, net->values.len);
+    bool *dropped = AT_NEW_ARRAY(net->arena, bool, net->nodes.len);
+    for (int i = 0; i < net->outputs.len; i++) read[net->outputs.data[i]] = true;
+    for (int i = net->nodes.len - 1; i >= 0; i--) {
+        const at_net_node *n = &net->nodes.data[i];
+        bool needed = false;
+        for (int k = 0; k < n->num_outputs; k++)
+            needed |= n->outputs[k] >= 0 && read[n->outputs[k]];
+        dropped[i] = !needed;
+        for (int k = 0; needed && k < n->num_inputs; k++)
+            if (n->inputs[k] >= 0 && at_net_reads(n, k)) read[n->inputs[k]] = true;
+    }
+    drop_nodes(net, dropped);
+}
+
+static bool is_output(const at_net *net, const at_net_node *n) {
+    for (int k = 0; k < n->num_outputs; k++)
+        if (n->outputs[k] >= 0 && net->values.data[n->outputs[k]].is_output) return true;
+    return false;
+}
+
+static bool same_node(const at_net_node *x, const at_net_node *y) {
+    if (!x->text || !y->text || strcmp(x->op, y->op) || strcmp(x->text, y->text)) return false;
+    if (x->num_inputs != y->num_inputs || x->num_outputs != y->num_outputs) return false;
+    for (int k = 0; k < x->num_inputs; k++)
+        if (x->inputs[k] != y->inputs[k]) return false;
+    for (int k = 0; k < x->num_outputs; k++)
+        if ((x->outputs[k] < 0) != (y->outputs[k] < 0)) return false;
+    return true;
+}
+
+static void join_equal(at_net *net) {
+    bool *dropped = AT_NEW_ARRAY(net->arena, bool, net->nodes.len);
+    for (int i = 0; i < net->nodes.len; i++)
+        for (int k = i + 1; k < net->nodes.len && !dropped[i]; k++) {
+            const at_net_node *x = &net->nodes.data[i], *y = &net->nodes.data[k];
+            if (dropped[k] || is_output(net, y) || !same_node(x, y)) continue;
+            dropped[k] = true;
+            for (int o = 0; o < x->num_outputs; o++)
+                if (y->outputs[o] >= 0) redirect(net, y->outputs[o], x->outputs[o]);
+        }
+    drop_nodes(net, dropped);
+}
+
+/* ---- BatchNormalization ---------------------------------------------------------------------- */
+
+static int add_constant(at_net *net, const char *name, int rank, const int64_t *dims,
+                        const float *data) {
+    int64_t elements = 1;
+    for (int i = 0; i < rank; i++) elements *= dims[i];
+    *at_push(net->arena, &net->values) = (at_net_value){.name = name,
+                                                        .type = AT_NET_FLOAT,
+                                                        .rank = rank,
+                                                        .dims = dims,
+                                                        .elements = elements,
+                                                        .data = data,
+                                                        .producer = -1,
+                                                        .is_constant = true};
+    return net->values.len - 1;
+}
+
+static const at_net_value *constant_input(const at_net *net, const at_net_node *n, int k) {
+    if (k >= n->num_inputs || n->inputs[k] < 0) return NULL;
+    const at_net_value *v = &net->values.data[n->inputs[k]];
+    return v->data && v->type == AT_NET_FLOAT ? v : NULL;
+}
+
+/* y = x*factor + shift, of each channel. */
+typedef struct affine {
+    int64_t channels;
+    double *factor, *shift;
+} affine;
+
+static bool affine_of(const at_net *net, const at_net_node *n, affine *out) {
+    const at_net_value *of[5];
+    const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon");
+    if (strcmp(n->op, "BatchNormalization") || n->num_inputs < 5) return false;
+    for (int k = 1; k < 5; k++)
+        if (!(of[k] = constant_input(net, n, k))) return false;
+    *out = (affine){of[1]->elements, AT_NEW_ARRAY(net->arena, double, of[1]->elements),
+                    AT_NEW_ARRAY(net->arena, double, of[1]->elements)};
+    for (int64_t c = 0; c < out->channels; c++) {
+        double v[5];
+        for (int k = 1; k < 5; k++) v[k] = at_net_element(AT_NET_FLOAT, of[k]->data, c);
+        out->factor[c] = v[1] / sqrt(v[4] + (epsilon ? (double)epsilon->f : 1e-5));
+        out->shift[c] = v[2] - v[3] * out->factor[c];
+    }
+    return true;
+}
+
+/* The output channel of the first axis of a convolution's weight, else -1. */
+static bool scales_first_axis(const at_net_node *n) { return !strcmp(n->op, "Conv"); }
+
+/* A convolution that only this node reads takes the factor into its weight, and into its bias. */
+static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
+    const at_net_value *w = constant_input(net, conv, 1);
+    const at_net_value *b =
+        conv->num_inputs > 2 && conv->inputs[2] >= 0 ? constant_input(net, conv, 2) : NULL;
+    if (!w || !w->rank || w->dims[0] != f->channels) return false;
+    if (conv->num_inputs > 2 && conv->inputs[2] >= 0 && !b) return false;
+    int64_t inner = w->elements / f->channels;
+    float *scaled = AT_NEW_ARRAY(net->arena, float, w->elements);
+    for (int64_t i = 0; i < w->elements; i++)
+        scaled[i] = (float)(at_net_element(AT_NET_FLOAT, w->data, i) * f->factor[i / inner]);
+    int value = add_constant(net, w->name, w->rank, w->dims, scaled);
+    set_input(net, conv, 1, value);
+    if (!b) return true;
+    float *bias = AT_NEW_ARRAY(net->arena, float, f->channels);
+    b = &net->values.data[conv->inputs[2]];
+    for (int64_t c = 0; c < f->channels; c++) {
+        bias[c] = (float)(at_net_element(AT_NET_FLOAT, b->data, c) * f->factor[c] + f->shift[c]);
+        f->shift[c] = 0;
+    }
+    value = add_constant(net, b->name, b->rank, b->dims, bias);
+    set_input(net, conv, 2, value);
+    return true;
+}
+
+/* The node becomes x0*x1[c] + x2[c], without a factor that is in a weight. */
+static void replace_by_affine(at_net *net, at_net_node *n, const affine *f, bool folded) {
+    at_arena *a = net->arena;
+    const at_net_value *x = &net->values.data[n->inputs[0]];
+    int64_t *dims = at_copy(a, &f->channels, sizeof f->channels);
+    at_text text = {0}, index = {0};
+    float *factor = AT_NEW_ARRAY(a, float, f->channels);
+    float *shift = AT_NEW_ARRAY(a, float, f->channels);
+    int *inputs = AT_NEW_ARRAY(a, int, 3), *outputs = at_copy(a, n->outputs, sizeof *outputs);
+    for (int64_t c = 0; c < f->channels; c++) {
+        factor[c] = (float)f->factor[c];
+        shift[c] = (float)f->shift[c];
+    }
+    at_text_add(&text, "y0[");
+    for (int i = 0; i < x->rank; i++) {
+        at_text_addf(&text, "%sa%d:%lld", i ? ", " : "", i, (long long)x->dims[i]);
+        at_text_addf(&index, "%sa%d", i ? ", " : "", i);
+    }
+    const char *channel = x->rank > 1 ? "a1" : "a0";
+    at_text_addf(&text, "] = x0[%s]%s%s%s + x%d[%s]\n", at_text_str(&index), folded ? "" : " * x1[",
+                 folded ? "" : channel, folded ? "" : "]", folded ? 1 : 2, channel);
+    at_text_free(&index);
+    int k = 0;
+    inputs[k++] = n->inputs[0];
+    if (!folded)
+        inputs[k++] = add_constant(net, at_format(a, "%s_factor", n->name), 1, dims, factor);
+    inputs[k++] = add_constant(net, at_format(a, "%s_shift", n->name), 1, dims, shift);
+    n->num_inputs = k;
+    n->inputs = inputs;
+    n->num_outputs = 1;
+    n->outputs = outputs;
+    n->kind = AT_NET_MAP;
+    n->op = folded ? "Bias" : "Scale";
+    n->text = at_text_take(a, &text);
+}
+
+static void fold_normalizations(at_net *net) {
+    const at_int_list *readers = at_net_readers(net->arena, net);
+    bool *dropped = AT_NEW_ARRAY(net->arena, bool, net->nodes.len);
+    for (int i = 0; i < net->nodes.len; i++) {
+        affine f;
+        at_net_node *n = &net->nodes.data[i];
+        if (!affine_of(net, n, &f)) continue;
+        int x = n->inputs[0], by = net->values.data[x].producer;
+        bool alone = by >= 0 && readers[x].len == 1 && !net->values.data[x].is_output &&
+                     scales_first_axis(&net->nodes.data[by]);
+        bool folded = alone && fold_into_weight(net, &net->nodes.data[by], &f);
+        bool is_bias =
+            folded && net->nodes.data[by].num_inputs > 2 && net->nodes.data[by].inputs[2] >= 0;
+        if (is_bias && !net->values.data[n->outputs[0]].is_output) {
+            dropped[i] = true; /* all of it is in weight and bias */
+            redirect(net, n->outputs[0], x);
+        } else replace_by_affine(net, n, &f, folded);
+    }
+    drop_nodes(net, dropped);
+}
+
+at_net *at_net_rewrite(at_arena *a, const at_net *net) {
+    at_net *copy = copy_net(a, net);
+    drop_dead(copy);
+    join_equal(copy);
+    fold_normalizations(copy);
+    return copy;
+}

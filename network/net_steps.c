@@ -1,0 +1,185 @@
+/* network/net_steps.c: what a run of the network does, step by step, and where values lie
+ * meanwhile. */
+#include <string.h>
+
+#include "network/net_memory.h"
+#include "network/program.h"
+
+static const at_net_value *value_at(const at_net_program *p, int v) {
+    return &p->cut.net->values.data[v];
+}
+
+static int add_storage(at_net_program *p, int value, at_net_type type, int64_t elements) {
+    *at_push(p->arena, &p->storages) = (at_net_storage){.value = value,
+                                                        .type = type,
+                                                        .elements = elements,
+                                                        .bytes = elements * at_net_type_bytes(type),
+                                                        .first = -1,
+                                                        .last = -1};
+    return p->storages.len - 1;
+}
+
+/* Where the elements of a value lie in this type. */
+static int storage_of(at_net_program *p, int v, at_net_type type) {
+    int root = p->cut.views[v];
+    for (int i = 0; i < p->storages.len; i++)
+        if (p->storages.data[i].value == root && p->storages.data[i].type == type) return i;
+    return add_storage(p, root, type, value_at(p, root)->elements);
+}
+
+static void use(at_net_program *p, int storage, int step) {
+    at_net_storage *s = &p->storages.data[storage];
+    if (s->first < 0) s->first = step;
+    s->last = step;
+}
+
+static void add_conversion(at_net_program *p, int from, int to, int64_t lo, int64_t hi) {
+    int *args = AT_NEW_ARRAY(p->arena, int, 2);
+    args[0] = from, args[1] = to;
+    *at_push(p->arena, &p->steps) = (at_net_step){
+        .kind = AT_NET_CONVERT, .args = args, .num_args = 2, .scratch = -1, .lo = lo, .hi = hi};
+    use(p, from, p->steps.len - 1);
+    use(p, to, p->steps.len - 1);
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* How kernels have it: as numbers, or as indices. */
+static at_net_type type_of_param(const at_net_param *x) {
+    return x->role == AT_ROLE_INDEX ? AT_NET_INT32 : AT_NET_FLOAT;
+}
+
+/* What an index may be so that every part that reads it stays within its tensors. Where all agree,
+ * it may count from the end, too: from -(hi + 1). */
+static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi) {
+    bool agree = true, any = false;
+    *lo = 0, *hi = INT32_MAX;
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_compute *c = at_task_compute(p->kernels[i].chosen.task);
+        const at_net_part *part = p->kernels[i].part;
+        at_index_range *ranges = AT_NEW_ARRAY(p->arena, at_index_range, c->num_tensors);
+        bool known = false;
+        for (int k = 0, t = 0; k < part->num_params; k++, t++) {
+            if (part->params[k].role != AT_ROLE_INDEX ||
+                p->cut.views[part->params[k].value] != root)
+                continue;
+            if (!known && at_compute_index_ranges(p->arena, c, NULL, ranges, NULL, NULL) != AT_OK)
+                return;
+            known = true;
+            agree &= ranges[t].lo == 0 && (!any || ranges[t].hi == *hi);
+            any = true;
+            if (ranges[t].hi < *hi) *hi = ranges[t].hi;
+        }
+    }
+    if (any && agree) *lo = -*hi - 1;
+}
+
+/* Elements of another type are made right where they are known. */
+static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
+    bool wanted[2] = {false, false};
+    int root = p->cut.views[v];
+    for (int i = 0; i < p->cut.num_parts; i++)
+        for (int k = 0; k < p->cut.parts[i].num_params; k++) {
+            const at_net_param *x = &p->cut.parts[i].params[k];
+            if (x->role != AT_ROLE_STAGE && p->cut.views[x->value] == root)
+                wanted[type_of_param(x) == AT_NET_INT32] = true;
+        }
+    for (int k = 0; k < 2; k++) {
+        at_net_type type = k ? AT_NET_INT32 : AT_NET_FLOAT;
+        int64_t lo = 0, hi = -1; /* nothing is asked */
+        bool checked = k && value_at(p, root)->is_input;
+        if (!wanted[k] || (type == have && !checked)) continue;
+        if (k) range_of(p, root, &lo, &hi);
+        int from = storage_of(p, v, have);
+        if (type == have) from = add_storage(p, -2 - root, have, value_at(p, root)->elements);
+        add_conversion(p, from, storage_of(p, v, type), lo, hi);
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void add_call(at_net_program *p, int number) {
+    const at_net_part *part = &p->cut.parts[number];
+    at_net_step s = {
+        .kind = AT_NET_CALL, .part = number, .num_args = part->num_params, .scratch = -1};
+    int *args = AT_NEW_ARRAY(p->arena, int, part->num_params), step = p->steps.len;
+    for (s.kernel = 0; p->kernels[s.kernel].part != &p->cut.parts[part->same];) s.kernel++;
+    const at_net_kernel *k = &p->kernels[s.kernel];
+    for (int i = 0; i < part->num_params; i++) {
+        const at_net_param *x = &part->params[i];
+        bool packed = !k->is_late && (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX);
+        args[i] = packed ? -1 : storage_of(p, x->value, type_of_param(x));
+        if (!packed) use(p, args[i], step);
+    }
+    if (k->scratch_bytes) {
+        s.scratch = add_storage(p, -1, AT_NET_UINT8, k->scratch_bytes);
+        use(p, s.scratch, step);
+    }
+    s.args = args;
+    *at_push(p->arena, &p->steps) = s;
+    for (int i = 0; i < part->num_params; i++)
+        if (part->params[i].role == AT_ROLE_STAGE)
+            convert_for_readers(p, part->params[i].value, AT_NET_FLOAT);
+}
+
+/* Outputs that are computed as floats are written in place; others are copied or converted. */
+static void add_outputs(at_net_program *p) {
+    for (int i = 0; i < p->net->outputs.len; i++) {
+        int v = p->cut.net->outputs.data[i], root = p->cut.views[v];
+        const at_net_value *x = value_at(p, v), *r = value_at(p, root);
+        at_net_type have = r->is_input || r->is_constant ? r->type : AT_NET_FLOAT;
+        int storage = storage_of(p, v, have);
+        at_net_storage *s = &p->storages.data[storage];
+        at_net_place place = {AT_NET_OUTPUT, i, 0};
+        if (x->type == have && !r->is_input && !r->is_constant &&
+            s->place.where == AT_NET_NOWHERE) {
+            s->place = place;
+            continue;
+        }
+        int to = add_storage(p, -1, x->type, x->elements);
+        p->storages.data[to].place = place;
+        add_conversion(p, storage, to, 0, -1);
+    }
+}
+
+static void place_inputs(at_net_program *p) {
+    for (int k = 0; k < p->storages.len; k++) {
+        at_net_storage *s = &p->storages.data[k];
+        int v = s->value < -1 ? -2 - s->value : s->value;
+        if (v < 0 || !value_at(p, v)->is_input || s->type != value_at(p, v)->type) continue;
+        if (s->value >= 0 && s->type == AT_NET_INT32 && s->first >= 0 && s->value == v) {
+            bool made = false; /* a checked copy is the network's own */
+            for (int i = 0; i < p->steps.len; i++)
+                made |= p->steps.data[i].kind == AT_NET_CONVERT && p->steps.data[i].args[1] == k;
+            if (made) continue;
+        }
+        for (int i = 0; i < p->cut.net->inputs.len; i++)
+            if (p->cut.net->inputs.data[i] == v) s->place = (at_net_place){AT_NET_INPUT, i, 0};
+    }
+}
+
+void at_net_make_steps(at_net_program *p) {
+    for (int i = 0; i < p->cut.net->inputs.len; i++) {
+        int v = p->cut.net->inputs.data[i];
+        convert_for_readers(p, v, value_at(p, v)->type);
+    }
+    for (int i = 0; i < p->cut.num_parts; i++) add_call(p, i);
+    add_outputs(p);
+    place_inputs(p);
+}
+
+void at_net_place_storages(at_net_program *p) {
+    at_net_block *blocks = AT_NEW_ARRAY(p->arena, at_net_block, p->storages.len);
+    int *of = AT_NEW_ARRAY(p->arena, int, p->storages.len), n = 0;
+    for (int i = 0; i < p->storages.len; i++) {
+        const at_net_storage *s = &p->storages.data[i];
+        if (s->place.where != AT_NET_NOWHERE || s->first < 0) continue;
+        if (s->value >= 0 && value_at(p, s->value)->is_constant) continue;
+        of[n] = i;
+        blocks[n++] = (at_net_block){.bytes = s->bytes, .first = s->first, .last = s->last};
+    }
+    p->workspace_bytes = at_net_place_blocks(blocks, n);
+    p->least_bytes = at_net_least_bytes(blocks, n);
+    for (int i = 0; i < n; i++)
+        p->storages.data[of[i]].place = (at_net_place){AT_NET_WORKSPACE, 0, blocks[i].offset};
+}

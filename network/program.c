@@ -1,0 +1,103 @@
+/* network/program.c: see program.h: the course from a graph to a program, and its run. */
+#include "network/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void find_kernels(at_net_program *p) {
+    p->kernels = AT_NEW_ARRAY(p->arena, at_net_kernel, p->cut.num_parts);
+    for (int i = 0; i < p->cut.num_parts; i++) {
+        const at_net_part *part = &p->cut.parts[i];
+        if (part->same == i) p->kernels[p->num_kernels++] = (at_net_kernel){.part = part};
+        for (int k = 0; k < p->num_kernels; k++)
+            p->kernels[k].count += p->kernels[k].part == &p->cut.parts[part->same];
+    }
+}
+
+at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *err) {
+    *out = (at_net_program){.arena = at_arena_new(), .net = net};
+    AT_TRY(at_net_cut_parts(out->arena, at_net_rewrite(out->arena, net), &out->cut, err));
+    find_kernels(out);
+    return at_net_find_ways(out, err);
+}
+
+at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
+                             at_error *err) {
+    AT_TRY(at_net_program_plan(net, out, err));
+    AT_TRY(at_net_select(out, b, err));
+    AT_TRY(at_net_compile(out, b, err));
+    at_net_make_steps(out);
+    at_net_place_storages(out);
+    return at_net_pack_weights(out, err);
+}
+
+void at_net_program_free(at_net_program *p) {
+    if (!p->arena) return;
+    for (int i = 0; i < p->num_kernels; i++) {
+        at_resident_free(p->kernels[i].code);
+        if (p->kernels[i].session.arena) at_session_close(&p->kernels[i].session);
+    }
+    free(p->weights);
+    at_arena_free(p->arena);
+    *p = (at_net_program){0};
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+typedef struct running {
+    const at_net_program *p;
+    const void *const *inputs;
+    void *const *outputs;
+    char *workspace;
+} running;
+
+static void *address(const running *r, at_net_place x) {
+    switch (x.where) {
+    case AT_NET_INPUT: return (void *)r->inputs[x.number];
+    case AT_NET_OUTPUT: return r->outputs[x.number];
+    case AT_NET_WORKSPACE: return r->workspace + x.offset;
+    case AT_NET_WEIGHTS: return r->p->weights + x.offset;
+    default: return NULL;
+    }
+}
+
+static void call(const running *r, const at_net_step *s) {
+    enum { MOST = 256 };
+    const at_net_kernel *k = &r->p->kernels[s->kernel];
+    void *tensors[MOST], *scratch = NULL;
+    AT_ASSERT(s->num_args <= MOST);
+    for (int i = 0; i < s->num_args; i++)
+        tensors[i] = s->args[i] < 0 ? NULL : address(r, r->p->storages.data[s->args[i]].place);
+    if (s->scratch >= 0) scratch = address(r, r->p->storages.data[s->scratch].place);
+    if (k->fast && !k->is_late) k->fast(tensors, address(r, s->packed), scratch);
+    else k->call(tensors, scratch);
+}
+
+static at_status convert(const running *r, const at_net_step *s, at_error *err) {
+    const at_net_storage *from = &r->p->storages.data[s->args[0]];
+    const at_net_storage *to = &r->p->storages.data[s->args[1]];
+    const void *x = address(r, from->place);
+    void *y = address(r, to->place);
+    bool checked = s->lo <= s->hi;
+    if (from->type == to->type && !checked) return memcpy(y, x, (size_t)to->bytes), AT_OK;
+    for (int64_t i = 0; i < to->elements; i++) {
+        double e = at_net_element(from->type, x, i);
+        if (checked && !(e >= (double)s->lo && e <= (double)s->hi))
+            return at_fail(err, AT_E_INPUT,
+                           "element %lld of an index is %g; it must be from %lld to %lld",
+                           (long long)i, e, (long long)s->lo, (long long)s->hi);
+        at_net_store(to->type, y, i, checked && e < 0 ? e + (double)s->hi + 1 : e);
+    }
+    return AT_OK;
+}
+
+at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
+                             void *const *outputs, void *workspace, at_error *err) {
+    const running r = {p, inputs, outputs, workspace};
+    for (int i = 0; i < p->steps.len; i++) {
+        const at_net_step *s = &p->steps.data[i];
+        if (s->kind == AT_NET_CALL) call(&r, s);
+        else AT_TRY(convert(&r, s, err));
+    }
+    return AT_OK;
+}

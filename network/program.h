@@ -1,0 +1,112 @@
+/* network/program.h: a network made ready to run: a kernel for each kind of part, the steps that
+ * call them, where every value lies, and constants packed ahead. */
+#ifndef AT_NETWORK_PROGRAM_H
+#define AT_NETWORK_PROGRAM_H
+
+#include "engine/engine.h"
+#include "network/graph.h"
+
+enum { AT_NET_MOST_WAYS = 4 };
+/* What computes all parts of one text. */
+typedef struct at_net_kernel {
+    const at_net_part *part;           /* the first of them */
+    int count;                         /* parts */
+    at_request ways[AT_NET_MOST_WAYS]; /* of computing it: a template each */
+    int num_ways;
+    at_selection chosen;    /* template, task and configuration */
+    bool is_default;        /* the log says nothing of it */
+    at_session session;     /* of the kernel in memory */
+    at_candidate candidate; /* its program */
+    at_memory_kernel memory;
+    at_resident *code;
+    /* late: it prepares weights and indices at every call. */
+    bool is_late;
+    void (*call)(void *const *tensors, void *workspace);
+    void (*fast)(void *const *tensors, void *packed, void *workspace);
+    void (*pack)(void *const *tensors, void *packed);
+    int64_t packed_bytes, scratch_bytes;
+} at_net_kernel;
+
+typedef enum at_net_where {
+    AT_NET_NOWHERE,
+    AT_NET_INPUT,
+    AT_NET_OUTPUT,
+    AT_NET_WORKSPACE,
+    AT_NET_WEIGHTS
+} at_net_where;
+typedef struct at_net_place {
+    at_net_where where;
+    int number;     /* of the input or output */
+    int64_t offset; /* in workspace or weights, in bytes */
+} at_net_place;
+
+/* Elements in memory while the network runs. */
+typedef struct at_net_storage {
+    int value; /* the one whose memory it is; -1: a kernel's scratch */
+    at_net_type type;
+    int64_t elements, bytes;
+    int first, last; /* steps */
+    at_net_place place;
+} at_net_storage;
+
+typedef enum at_net_step_kind {
+    AT_NET_CALL,   /* of a kernel */
+    AT_NET_CONVERT /* elements of one type to another, or a copy */
+} at_net_step_kind;
+typedef struct at_net_step {
+    at_net_step_kind kind;
+    int kernel, part;
+    const int *args; /* storages: of a call, parameters in order, -1 those that are packed; of a
+                        conversion, from and to */
+    int num_args;
+    at_net_place packed; /* of a call: its weights */
+    int scratch;         /* storage, or -1 */
+    int64_t lo, hi;      /* of a conversion to indices: what they may be; below 0 from the end */
+} at_net_step;
+
+typedef struct at_net_program {
+    at_arena *arena;
+    const at_net *net; /* as read */
+    at_net_cut cut;
+    at_net_kernel *kernels;
+    int num_kernels;
+    AT_VEC(at_net_storage) storages;
+    AT_VEC(at_net_step) steps;
+    int64_t workspace_bytes, least_bytes; /* least: the largest sum of what lives at once */
+    char *weights; /* what the kernels want of constants, in the order of its first use */
+    int64_t weights_bytes;
+    int num_tuned; /* kernels whose configuration is from a log */
+} at_net_program;
+
+typedef struct at_net_build {
+    at_engine_options engine;
+    const char *log; /* the best records of parts; NULL: default configurations */
+} at_net_build;
+
+/* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
+ * chosen for each and all is prepared: it is ready to run. The net lives longer. Ended by
+ * at_net_program_free, on failure too. */
+at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *err);
+at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
+                             at_error *err);
+void at_net_program_free(at_net_program *p);
+
+/* Tensors in the order of the file, in their own types; the workspace has workspace_bytes and is
+ * aligned to AT_NET_ALIGNMENT. AT_E_INPUT: an index is outside of what it may be. */
+at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
+                             void *const *outputs, void *workspace, at_error *err);
+
+/* ---- between the files of the program -------------------------------------------------------- */
+
+/* select.c: the ways of the kernels, and their configurations. */
+at_status at_net_find_ways(at_net_program *p, at_error *err);
+at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
+/* kernels.c: kernels in memory. */
+at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
+/* net_steps.c: steps and memory. */
+void at_net_make_steps(at_net_program *p);
+void at_net_place_storages(at_net_program *p);
+/* weights.c: constants as kernels want them. */
+at_status at_net_pack_weights(at_net_program *p, at_error *err);
+
+#endif

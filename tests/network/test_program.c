@@ -1,0 +1,274 @@
+/* Networks made ready to run: what comes out is what the texts of the nodes say, evaluated one by
+ * one in double, which shares nothing with rewrites, parts, orders of axes and kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/net_memory.h"
+#include "network/program.h"
+#include "tests/arena.h"
+#include "tests/network/onnx_writer.h"
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* Seeded numbers in steps of 1/16, from -1 to 1; of variances positive. */
+static void constant(onnx_graph *g, const char *name, const char *dims, int seed, bool positive) {
+    at_rng rng;
+    at_text t = {0};
+    int64_t n = 1;
+    at_rng_seed(&rng, (uint64_t)seed, 3);
+    for (const char *p = dims; *p; p += strcspn(p, ","), p += *p == ',') n *= atoi(p);
+    for (int64_t i = 0; i < n; i++)
+        at_text_addf(&t, " %g",
+                     positive ? (1 + (double)at_rng_below(&rng, 16)) / 8
+                              : ((double)at_rng_below(&rng, 33) - 16) / 16);
+    onnx_constant(g, name, AT_NET_FLOAT, dims, at_text_str(&t), true);
+    at_text_free(&t);
+}
+
+static at_net *open_graph(onnx_graph *g) {
+    at_text bytes = onnx_model(g, 13);
+    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
+    size_t size = bytes.len;
+    at_net *net;
+    at_error err;
+    at_text_free(&bytes);
+    if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    return net;
+}
+
+static void normalization(onnx_graph *g, const char *x, const char *y, const char *channels) {
+    const char *name[] = {"s", "b", "m", "v"};
+    at_text inputs = {0};
+    at_text_add(&inputs, x);
+    for (int k = 0; k < 4; k++) {
+        const char *own = at_format(arena, "%s_%s", y, name[k]);
+        constant(g, own, channels, 11 + k, k == 3);
+        at_text_addf(&inputs, " %s", own);
+    }
+    onnx_node(g, "BatchNormalization", at_text_str(&inputs), y, "");
+    at_text_free(&inputs);
+}
+
+/* ---- the reference --------------------------------------------------------------------------- */
+
+/* Every value in double, node by node. */
+static double **evaluate(const at_net *net, const void *const *inputs) {
+    double **values = AT_NEW_ARRAY(arena, double *, net->values.len);
+    for (int v = 0; v < net->values.len; v++) {
+        const at_net_value *x = &net->values.data[v];
+        const void *data = x->data;
+        for (int i = 0; i < net->inputs.len; i++)
+            if (net->inputs.data[i] == v) data = inputs[i];
+        values[v] = AT_NEW_ARRAY(arena, double, x->elements);
+        for (int64_t e = 0; data && e < x->elements; e++)
+            values[v][e] = at_net_element(x->type, data, e);
+    }
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        at_compute *c;
+        at_error err;
+        if (at_net_computation(arena, net, n, &c, &err) != AT_OK) fail_msg("%s", err.text);
+        double **data = AT_NEW_ARRAY(arena, double *, c->num_tensors);
+        for (int k = 0; k < n->num_inputs; k++) {
+            int t = at_compute_find(c, at_format(arena, "x%d", k));
+            if (t >= 0 && c->tensors[t].role != AT_ROLE_STAGE) data[t] = values[n->inputs[k]];
+        }
+        for (int k = 0; k < n->num_outputs; k++) {
+            int t = at_compute_find(c, at_format(arena, "y%d", k));
+            if (t >= 0 && n->outputs[k] >= 0) data[t] = values[n->outputs[k]];
+        }
+        if (at_compute_interpret_double(arena, c, NULL, data, &err) != AT_OK)
+            fail_msg("%s: %s", n->op, err.text);
+    }
+    return values;
+}
+
+static void *room(const at_net_value *v) {
+    return at_alloc(arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
+}
+
+static void fill(const at_net_value *v, int seed, void *out) {
+    at_rng rng;
+    at_rng_seed(&rng, (uint64_t)seed, 4);
+    for (int64_t e = 0; e < v->elements; e++)
+        at_net_store(v->type, out, e,
+                     at_net_type_is_float(v->type) ? (double)at_rng_below(&rng, 2001) / 1000 - 1
+                                                   : (double)at_rng_below(&rng, 3));
+}
+
+static void compare(const at_net *net, const at_net_program *p) {
+    const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
+    void **outputs = AT_NEW_ARRAY(arena, void *, net->outputs.len);
+    at_error err;
+    for (int i = 0; i < net->inputs.len; i++) {
+        void *x = room(&net->values.data[net->inputs.data[i]]);
+        fill(&net->values.data[net->inputs.data[i]], i + 1, x);
+        inputs[i] = x;
+    }
+    for (int i = 0; i < net->outputs.len; i++)
+        outputs[i] = room(&net->values.data[net->outputs.data[i]]);
+    char *memory = at_alloc(arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
+    memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
+    memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
+    double **expected = evaluate(net, inputs);
+    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < net->outputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->outputs.data[i]];
+        const double *e = expected[net->outputs.data[i]];
+        double sum = 0;
+        for (int64_t k = 0; k < v->elements; k++) sum += e[k] * e[k];
+        double limit = 2e-6 * sqrt(sum / (double)v->elements) + 1e-12;
+        for (int64_t k = 0; k < v->elements; k++)
+            if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <= limit))
+                fail_msg("%s[%lld] is %g, not %g", v->name, (long long)k,
+                         at_net_element(v->type, outputs[i], k), e[k]);
+    }
+}
+
+/* kinds: of parts; the parts' titles in order, "a; b". */
+static void check(onnx_graph *g, const char *titles) {
+    at_net *net = open_graph(g);
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    at_text found = {0};
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < p.cut.num_parts; i++)
+        at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
+    assert_string_equal(at_text_str(&found), titles);
+    at_text_free(&found);
+    assert_true((double)p.workspace_bytes <= 1.05 * (double)p.least_bytes);
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* A block with an addend: factors go into weights, bias, sum and activation behind the second. */
+static void residual(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8,9,7");
+    constant(&g, "w1", "16,8,3,3", 1, false);
+    constant(&g, "w2", "16,16,3,3", 2, false);
+    constant(&g, "w3", "16,8,1,1", 3, false);
+    constant(&g, "b3", "16", 4, false);
+    onnx_node(&g, "Conv", "x w1", "c1", "pads=[1,1,1,1]");
+    normalization(&g, "c1", "n1", "16");
+    onnx_node(&g, "Relu", "n1", "r1", "");
+    onnx_node(&g, "Conv", "r1 w2", "c2", "pads=[1,1,1,1]");
+    normalization(&g, "c2", "n2", "16");
+    onnx_node(&g, "Conv", "x w3 b3", "c3", "");
+    normalization(&g, "c3", "n3", "16");
+    onnx_node(&g, "Add", "n2 n3", "a", "");
+    onnx_node(&g, "Relu", "a", "y", "");
+    onnx_output(&g, "y");
+    check(&g, "conv3x3 8 to 16 at 9x7, bias, relu; conv1x1 8 to 16 at 9x7, bias; conv3x3 16 to 16 "
+              "at 9x7, bias, add, relu");
+}
+
+/* Branches that come together, pooling, a view, a product, a softmax. */
+static void classifier(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,12,12");
+    constant(&g, "w1", "8,3,3,3", 1, false);
+    constant(&g, "w2", "4,8,1,1", 2, false);
+    constant(&g, "w3", "8,1,3,3", 3, false);
+    constant(&g, "w4", "10,12", 4, false);
+    constant(&g, "b4", "10", 5, false);
+    onnx_node(&g, "Conv", "x w1", "c1", "strides=[2,2] pads=[1,1,1,1]");
+    normalization(&g, "c1", "n1", "8");
+    onnx_node(&g, "Sigmoid", "n1", "s1", "");
+    onnx_node(&g, "Mul", "n1 s1", "r1", "");
+    onnx_node(&g, "Conv", "r1 w2", "c2", "");
+    onnx_node(&g, "Conv", "r1 w3", "c3", "group=8 pads=[1,1,1,1]");
+    onnx_node(&g, "Concat", "c2 c3", "k", "axis=1");
+    onnx_node(&g, "MaxPool", "k", "p", "kernel_shape=[2,2] strides=[2,2]");
+    onnx_node(&g, "GlobalAveragePool", "p", "q", "");
+    onnx_node(&g, "Flatten", "q", "f", "");
+    onnx_node(&g, "Gemm", "f w4 b4", "m", "transB=1");
+    onnx_node(&g, "Softmax", "m", "y", "");
+    onnx_output(&g, "r1");
+    onnx_output(&g, "y");
+    check(&g, "conv3x3 3 to 8 at 6 stride 2, bias, sigmoid, mul; conv1x1 8 to 4 at 6; depthwise3x3 "
+              "8 at 6; concat 12 at 6; max pool2x2 12 at 3 stride 2; global average pool 12 at 1; "
+              "product 12 to 10 of 1, bias; softmax 1x10");
+}
+
+/* Rows less their mean over their deviation, in nine nodes, are one part; moves are read through;
+ * an output that is an input, a constant or another output is copied. */
+static void rows(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,5,16");
+    constant(&g, "gain", "16", 1, false);
+    constant(&g, "shift", "16", 2, false);
+    constant(&g, "w", "16,12", 3, false);
+    onnx_constant(&g, "two", AT_NET_FLOAT, "", "2", false);
+    onnx_constant(&g, "eps", AT_NET_FLOAT, "", "0.00001", false);
+    onnx_node(&g, "ReduceMean", "x", "mean", "axes=[-1]");
+    onnx_node(&g, "Sub", "x mean", "d", "");
+    onnx_node(&g, "Pow", "d two", "sq", "");
+    onnx_node(&g, "ReduceMean", "sq", "var", "axes=[-1]");
+    onnx_node(&g, "Add", "var eps", "ve", "");
+    onnx_node(&g, "Sqrt", "ve", "sd", "");
+    onnx_node(&g, "Div", "d sd", "q", "");
+    onnx_node(&g, "Mul", "q gain", "m", "");
+    onnx_node(&g, "Add", "m shift", "n", "");
+    onnx_node(&g, "MatMul", "n w", "h", "");
+    onnx_node(&g, "Transpose", "h", "t", "perm=[0,2,1]");
+    onnx_node(&g, "MatMul", "h t", "y", "");
+    onnx_node(&g, "Identity", "x", "same", "");
+    onnx_node(&g, "Identity", "gain", "kept", "");
+    onnx_output(&g, "y");
+    onnx_output(&g, "same");
+    onnx_output(&g, "kept");
+    check(&g, "reduce mean 2x5x1, sub, pow, reduce mean, add, sqrt, div and 2 more; product 16 to "
+              "12 of 5, 2 times; product 12 to 5 of 5, 2 times");
+}
+
+/* Indices come with the run: they are checked, and may be negative. */
+static void indices(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "ids", AT_NET_INT64, "1,6");
+    constant(&g, "table", "3,8", 1, false);
+    onnx_node(&g, "Gather", "table ids", "e", "axis=0");
+    onnx_node(&g, "Relu", "e", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g);
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    compare(net, &p);
+    int64_t ids[6] = {0, -1, 2, 3, 0, 0};
+    const void *inputs[] = {ids};
+    float y[48];
+    void *outputs[] = {y}, *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes), 0);
+    assert_int_equal(at_net_program_run(&p, inputs, outputs, memory, &err), AT_E_INPUT);
+    assert_string_equal(err.text, "element 3 of an index is 3; it must be from -3 to 2");
+    free(memory);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(residual),
+        cmocka_unit_test(classifier),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(indices),
+    };
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
