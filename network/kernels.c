@@ -79,7 +79,8 @@ static at_status make(at_net_program *p, at_net_kernel *k, const at_engine_optio
                          .name = name,
                          .head = ""};
     AT_TRY(at_emit_in_memory(s->arena, &f, parallel_for, &k->memory, err));
-    k->is_late = prepares_late(p, k->part);
+    /* What is prepared of nothing that the network gives has no function of its own either. */
+    k->is_late = prepares_late(p, k->part) || !k->memory.fast_call;
     return compile(p, k, err);
 }
 

@@ -69,7 +69,7 @@ static void call(const running *r, const at_net_step *s) {
     for (int i = 0; i < s->num_args; i++)
         tensors[i] = s->args[i] < 0 ? NULL : address(r, r->p->storages.data[s->args[i]].place);
     if (s->scratch >= 0) scratch = address(r, r->p->storages.data[s->scratch].place);
-    if (k->fast && !k->is_late) k->fast(tensors, address(r, s->packed), scratch);
+    if (!k->is_late) k->fast(tensors, address(r, s->packed), scratch);
     else k->call(tensors, scratch);
 }
 

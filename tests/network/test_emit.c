@@ -1,0 +1,145 @@
+/* Networks as C: gcc and clang compile what is written as C99 without a warning, and the main finds
+ * the outputs right; weights of another network are noticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/net_emit.h"
+#include "tests/arena.h"
+#include "tests/folder.h"
+#include "tests/network/onnx_writer.h"
+
+static void numbers(onnx_graph *g, const char *name, const char *dims, int n) {
+    at_rng rng;
+    at_text t = {0};
+    at_rng_seed(&rng, (uint64_t)n, 5);
+    for (int i = 0; i < n; i++) at_text_addf(&t, " %g", ((double)at_rng_below(&rng, 33) - 16) / 16);
+    onnx_constant(g, name, AT_NET_FLOAT, dims, at_text_str(&t), true);
+    at_text_free(&t);
+}
+
+/* Words by their numbers, a convolution along them, a largest one. */
+static at_net *made_network(void) {
+    onnx_graph g = {0};
+    onnx_input(&g, "ids", AT_NET_INT64, "1,9");
+    onnx_input(&g, "mask", AT_NET_BOOL, "1,1,9");
+    numbers(&g, "table", "4,8", 32);
+    numbers(&g, "w", "16,8,3", 384);
+    numbers(&g, "b", "16", 16);
+    onnx_node(&g, "Gather", "table ids", "e", "axis=0");
+    onnx_node(&g, "Transpose", "e", "t", "perm=[0,2,1]");
+    onnx_node(&g, "Cast", "mask", "m", "to=1");
+    onnx_node(&g, "Mul", "t m", "x", "");
+    onnx_node(&g, "Conv", "x w b", "c", "pads=[1,1]");
+    onnx_node(&g, "Relu", "c", "int", "");
+    onnx_node(&g, "ArgMax", "int", "best", "axis=1 keepdims=0");
+    onnx_output(&g, "int"); /* a word of C */
+    onnx_output(&g, "best");
+    at_text bytes = onnx_model(&g, 13);
+    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
+    size_t size = bytes.len;
+    at_net *net;
+    at_error err;
+    at_text_free(&bytes);
+    if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    return net;
+}
+
+static at_net_expected expected_of(const at_net *net) {
+    at_net_reference *reference;
+    at_error err;
+    void **inputs = AT_NEW_ARRAY(arena, void *, net->inputs.len);
+    double **outputs = AT_NEW_ARRAY(arena, double *, net->outputs.len);
+    for (int i = 0; i < net->inputs.len; i++)
+        inputs[i] = at_alloc(arena, (size_t)net->values.data[net->inputs.data[i]].elements * 8);
+    at_net_check_inputs(net, inputs);
+    if (at_net_reference_new(net, NULL, &reference, &err) != AT_OK ||
+        at_net_reference_run(reference, (const void *const *)inputs, arena, outputs, NULL, &err) !=
+            AT_OK)
+        fail_msg("%s", err.text);
+    at_net_reference_free(reference);
+    return (at_net_expected){outputs, 1e-5};
+}
+
+static void write_file(const char *name, const void *data, size_t n) {
+    at_error err;
+    if (at_write_file(at_format(arena, "%s/%s", folder, name), data, n, &err) != AT_OK)
+        fail_msg("%s", err.text);
+}
+
+static void write_network(const at_net_program *p, const at_net_build *b, bool in_source) {
+    at_net_expected expected = expected_of(p->net);
+    const at_net_emit_options o = {.name = "net",
+                                   .header = "net.h",
+                                   .weights = in_source ? NULL : "net.bin",
+                                   .expected = &expected};
+    at_text source = {0}, header = {0};
+    at_error err;
+    char head[AT_NET_WEIGHTS_HEAD];
+    if (at_net_emit(p, b, &o, &source, &header, &err) != AT_OK) fail_msg("%s", err.text);
+    write_file("net.c", at_text_str(&source), source.len);
+    write_file("net.h", at_text_str(&header), header.len);
+    at_net_weights_head(p, head);
+    char *bin = at_alloc(arena, sizeof head + (size_t)p->weights_bytes);
+    memcpy(bin, head, sizeof head);
+    memcpy(bin + sizeof head, p->weights, (size_t)p->weights_bytes);
+    write_file("net.bin", bin, sizeof head + (size_t)p->weights_bytes);
+    at_text_free(&source);
+    at_text_free(&header);
+}
+
+static int run(const char *command) {
+    return system(at_format(arena, "cd %s && %s >messages 2>&1", folder, command));
+}
+
+static void compile_and_run(const char *cc) {
+    if (run(at_format(arena, "%s --version", cc))) return; /* it is not here */
+    const char *compile =
+        at_format(arena, "%s -O1 -std=c99 -Wall -Wextra -Werror net.c -o net -lm", cc);
+    if (run(compile)) fail_msg("%s: see %s/messages", compile, folder);
+    if (run("./net")) fail_msg("%s: the main finds it wrong: %s/messages", cc, folder);
+}
+
+static void with_dialect(at_dialect dialect, bool in_source) {
+    at_net *net = made_network();
+    at_net_program p;
+    at_net_build b = {.engine.dialect = dialect};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    write_network(&p, &b, in_source);
+    compile_and_run("gcc");
+    compile_and_run("clang");
+    if (!in_source) {
+        assert_int_equal(run("printf X | dd of=net.bin bs=1 seek=100 conv=notrunc"), 0);
+        assert_int_not_equal(run("./net"), 0);
+        assert_int_equal(run("./net | grep 'not this network'"), 0);
+    }
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+static void vectors(void **state) {
+    (void)state;
+    with_dialect(AT_DIALECT_GNU, false);
+}
+
+static void plain_c(void **state) {
+    (void)state;
+    with_dialect(AT_DIALECT_C, true);
+}
+
+static int begin(void **state) { return make_arena(state) || make_folder(state); }
+static int end(void **state) { return remove_folder(state) || free_arena(state); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(plain_c),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
