@@ -56,11 +56,13 @@ typedef struct reach {
     uint32_t *inputs; /* [num_tensors] */
 } reach;
 
-/* The axes, spatial ones alone, that occur in an expression of a stage. */
-static uint32_t axes_in(const at_tensor *t, const at_expr *e) {
+/* The axes, spatial ones alone, that occur in an expression of a stage. Where an entry of
+ * an index tensor stands is one of them, or not. */
+static uint32_t axes_in(const at_tensor *t, const at_expr *e, bool with_entries) {
     uint32_t set = 0;
     if (e->op == AT_X_NAME && e->ref >= 0 && e->ref < t->num_axes) set |= 1u << e->ref;
-    for (int i = 0; i < e->nargs; i++) set |= axes_in(t, e->arg[i]);
+    for (int i = 0; i < e->nargs && (with_entries || e->op != AT_X_INDEX); i++)
+        set |= axes_in(t, e->arg[i], with_entries);
     return set;
 }
 
@@ -72,40 +74,74 @@ static bool sums_over(const at_tensor *t, const at_expr *e) {
     return false;
 }
 
-static void reach_of(at_arena *a, const at_compute *c, int stage, reach *all) {
+/* The axes that choose a list of terms, as xr of sum(e: indptr[xr] .. indptr[xr + 1]), where e
+ * occurs in an index. */
+static uint32_t axes_of_lists(const at_tensor *t, const at_expr *e) {
+    uint32_t set = 0;
+    if (e->op == AT_X_NAME && e->ref >= t->num_axes && e->ref < AT_REF_SIZE) {
+        const at_axis *x = &t->axes[e->ref];
+        if (x->begin && (at_expr_reads(x->begin) || at_expr_reads(x->end)))
+            set |= axes_in(t, x->begin, true) | axes_in(t, x->end, true);
+    }
+    for (int i = 0; i < e->nargs; i++) set |= axes_of_lists(t, e->arg[i]);
+    return set;
+}
+
+static bool take(uint32_t *into, uint32_t axes) {
+    const bool is_new = axes & ~*into;
+    *into |= axes;
+    return is_new;
+}
+
+/* What a stage's reads add to what is known. True: something is new. */
+static bool reach_of(const at_compute *c, int stage, reach *all) {
     const at_tensor *t = &c->tensors[stage];
     const tensor_info *info = &info_of(c)->info[stage];
     reach *own = &all[stage];
-    own->inputs = AT_NEW_ARRAY(a, uint32_t, c->num_tensors);
+    bool any = false;
     for (int r = 0; r < info->num_reads; r++) {
         const at_expr *read = info->reads[r];
         const at_tensor *of = &c->tensors[read->ref];
         for (int d = 0; d < read->nargs; d++) {
-            uint32_t axes = axes_in(t, read->arg[d]);
+            const uint32_t axes = axes_in(t, read->arg[d], true);
             /* where a kernel is moved along, as h*2 + kh, is no channel */
-            uint32_t fixed = sums_over(t, read->arg[d]) ? 0 : axes;
-            if (of->role == AT_ROLE_INPUT) own->inputs[read->ref] |= axes;
-            else if (of->role != AT_ROLE_STAGE) own->constant |= fixed;
-            else {
-                if (all[read->ref].constant >> d & 1) own->constant |= fixed;
-                for (int i = 0; i < read->ref; i++)
-                    if (all[read->ref].inputs[i] >> d & 1) own->inputs[i] |= axes;
-            }
+            const uint32_t fixed =
+                axes_of_lists(t, read->arg[d]) |
+                (sums_over(t, read->arg[d]) ? 0 : axes_in(t, read->arg[d], false));
+            if (of->role == AT_ROLE_INPUT) any |= take(&own->inputs[read->ref], axes);
+            else if (of->role == AT_ROLE_WEIGHT) any |= take(&own->constant, fixed);
+            if (of->role != AT_ROLE_STAGE) continue;
+            if (all[read->ref].constant >> d & 1) any |= take(&own->constant, fixed);
+            for (int i = 0; i < c->num_tensors; i++)
+                if (all[read->ref].inputs[i] >> d & 1) any |= take(&own->inputs[i], axes);
         }
     }
+    return any;
+}
+
+/* Stages may read each other. */
+static const reach *reaches(at_arena *a, const at_compute *c) {
+    reach *all = AT_NEW_ARRAY(a, reach, c->num_tensors);
+    bool any = true;
+    for (int t = 0; t < c->num_tensors; t++)
+        all[t].inputs = AT_NEW_ARRAY(a, uint32_t, c->num_tensors);
+    while (any) {
+        any = false;
+        for (int t = 0; t < c->num_tensors; t++)
+            any |= c->tensors[t].role == AT_ROLE_STAGE && reach_of(c, t, all);
+    }
+    return all;
 }
 
 /* The output's axes along which the weight differs are its channels; where nothing is constant, its
  * last axis, if some input is the same along that. 0: there are none. */
 static uint32_t channels(const epilogue *x) {
     const at_compute *c = x->c;
-    reach *all = AT_NEW_ARRAY(x->w.arena, reach, c->num_tensors);
+    const reach *own = &reaches(x->w.arena, c)[x->output];
     int n = c->tensors[x->output].num_axes, last = x->order ? x->order[n - 1] : n - 1;
-    for (int t = 0; t <= x->output; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE) reach_of(x->w.arena, c, t, all);
-    if (all[x->output].constant) return all[x->output].constant;
-    for (int i = 0; i < x->output; i++)
-        if (all[x->output].inputs[i] && !(all[x->output].inputs[i] >> last & 1)) return 1u << last;
+    if (own->constant) return own->constant;
+    for (int i = 0; i < c->num_tensors; i++)
+        if (own->inputs[i] && !(own->inputs[i] >> last & 1)) return 1u << last;
     return 0;
 }
 

@@ -260,6 +260,22 @@ static void epilogue(void **state) {
                  "addend[i, j])*scale[j] + shift[j], 0), 6)\n");
     assert_ptr_equal(tree, e.tree);
     end();
+    /* stages that read each other; places that an index tensor says are no channels */
+    static const char net[] = "x[N, L] : input\nu[L, L] : weight\n"
+                              "s[t:N, j:L] = sum(k:L) (t > 0 ? u[j, k]*h[t - 1, k] : 0)\n"
+                              "h[t:N, j:L] = x[t, j] + s[t, j]\n";
+    static const example cycle = {"cycle", sizes, net,
+                                  "t =>\n    j, k => @s = t, j // k\n    j => @h = t, j\n"};
+    begin(&cycle);
+    DO(FUSE_STAGE(AT_EPILOGUE_BIAS));
+    expect_stage("bias[L] : weight\nh[t:N, j:L] = x[t, j] + s[t, j] + bias[j]\n");
+    end();
+    static const char rows[] = "row[N] : index\nw[M, L] : weight\nout[n:N, l:L] = w[row[n], l]\n";
+    static const example embedding = {"embedding", sizes, rows, "n, l =>\n    @out = n, l\n"};
+    begin(&embedding);
+    DO(FUSE_STAGE(AT_EPILOGUE_BIAS));
+    expect_stage("bias[L] : weight\nout[n:N, l:L] = w[row[n], l] + bias[l]\n");
+    end();
     /* a sum is copied first: behind its reduction, and not inside of a vec loop */
     static const char text[] = "A[N, L] : input\nB[M, L] : weight\n"
                                "out[i:N, j:M] = sum(k:L) A[i, k]*B[j, k]\n";

@@ -162,7 +162,9 @@ static void channels(void **state) {
                   {"spconv2d_3x3_gemm", "CO=48,nnz=3", 48},
                   {"spconv2d_3x3_gemm", "CO=48,nnz=3,R=4,C=4", 48},
                   {"sparse_dense", "M=24,N=48,nnz=3", 48},
-                  {"sparse_dense", "M=24,N=48,nnz=3,R=1", 48}};
+                  {"sparse_dense", "M=24,N=48,nnz=3,R=1", 48},
+                  {"indirect_conv2d_nhwc", "H=5,W=5,CO=48", 48},
+                  {"indirect_conv2d_nhwc", "H=5,W=5,CO=48,copy=1", 48}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         at_task *t = task(at_format(arena, "%s+scale", wanted[i].name), wanted[i].args);
         const at_compute *c = at_task_compute(t);
