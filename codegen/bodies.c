@@ -260,6 +260,8 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     }
     v.a = at_value_expr(l, e->arg[0], axes);
     v.b = at_value_expr(l, e->arg[1], axes);
+    if (!whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
+        return at_value_extreme(l, v.op, v.a, v.b);
     if (whole && e->op == AT_X_DIV) return whole_quotient(l, v.a, v.b);
     if (e->op == AT_X_MOD) {
         const at_value *times = at_value_binary(l, AT_V_MUL, v.b, whole_quotient(l, v.a, v.b));

@@ -177,10 +177,17 @@ static const at_value *run_on(at_low *l, const at_node *leaf, const at_aff **axe
     const at_value *sum =
         at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = leaf->tensor, .ix = before});
     const at_value none = {.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)};
+    const at_value *first = at_value_new(l, none);
+    const bool is_extreme = at_reduction_is_extreme(t->reduction);
+    /* what is not a number stays out: the second operand of an extreme never is */
+    const at_value *begun =
+        is_extreme ? at_value_binary(l, joins[t->reduction], term, first) : term;
+    const at_value *next = is_extreme ? at_value_binary(l, joins[t->reduction], term, sum)
+                                      : at_value_binary(l, joins[t->reduction], sum, term);
     return at_value_new(l, (at_value){.op = AT_V_SELECT,
                                       .cond = at_cond_not_negative(l, before[along]),
-                                      .a = at_value_binary(l, joins[t->reduction], sum, term),
-                                      .b = at_running_lag(t) ? at_value_new(l, none) : term});
+                                      .a = next,
+                                      .b = at_running_lag(t) ? first : begun});
 }
 
 static at_ir *leaf_statement(scope *s, const at_node *leaf) {

@@ -366,6 +366,31 @@ const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value 
     return at_value_binary(l, AT_V_CHOOSE, mask, at_value_binary(l, AT_V_EITHER, x, y));
 }
 
+/* Is it a number, whatever it reads? */
+static bool is_number_always(const at_value *v) {
+    switch (v->op) {
+    case AT_V_CONST:
+    case AT_V_NUMBER:
+    case AT_V_INDEX: return true;
+    case AT_V_MIN:
+    case AT_V_MAX: return is_number_always(v->b);
+    default: return false;
+    }
+}
+
+const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, const at_value *y) {
+    const bool is_second = is_number_always(y);
+    if (is_second || is_number_always(x))
+        return at_value_binary(l, op, is_second ? x : y, is_second ? y : x);
+    const at_reduction r = op == AT_V_MAX ? AT_REDUCE_MAX : AT_REDUCE_MIN;
+    const at_value nothing = {.op = AT_V_CONST, .number = (double)at_reduction_neutral(r)};
+    const bool is_shorter = at_value_size(y) <= at_value_size(x); /* it is worked out twice */
+    const at_value *first = is_shorter ? x : y, *second = is_shorter ? y : x;
+    const at_value *is_number = at_value_binary(l, AT_V_EQUAL, second, second);
+    return at_value_binary(l, op, first,
+                           at_value_choose(l, is_number, second, at_value_new(l, nothing)));
+}
+
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
 
 bool at_value_is_neutral(const at_value *v, at_reduction r) {

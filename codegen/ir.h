@@ -171,6 +171,9 @@ const at_value *at_value_bits(at_low *l, bool all); /* a mask of all lanes, or o
 /* x where the mask's lane is set, else y; all three are worked out. */
 const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value *x,
                                 const at_value *y);
+/* The larger or smaller: what is not a number is ignored; of nothing else it is -inf or inf. Its
+ * operation has a second operand that is always a number. */
+const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, const at_value *y);
 bool at_value_is_zero(const at_value *v);
 bool at_value_is_neutral(const at_value *v, at_reduction r);
 int64_t at_value_size(const at_value *v);                      /* values in it */

@@ -11,13 +11,21 @@ typedef struct inlined {
     int64_t extent[AT_INLINE_SUMS];
 } inlined;
 
+static const at_op joined[] = {[AT_REDUCE_SUM] = AT_X_ADD,
+                               [AT_REDUCE_MAX] = AT_X_MAX,
+                               [AT_REDUCE_MIN] = AT_X_MIN,
+                               [AT_REDUCE_PROD] = AT_X_MUL};
+
+/* The maximum of one term that is not a number is -inf. */
+static bool is_single_extreme(const inlined *x) {
+    bool is_single = x->stage->num_reduce && at_reduction_is_extreme(x->stage->reduction);
+    for (int k = 0; k < x->stage->num_reduce; k++) is_single &= x->extent[k] == 1;
+    return is_single;
+}
+
 /* An element's terms, one behind the other; value: of its axes, behind which those of the
  * reductions go. */
 static at_expr *terms_at(rewrite *w, const inlined *x, int reduction, at_expr **value) {
-    static const at_op joined[] = {[AT_REDUCE_SUM] = AT_X_ADD,
-                                   [AT_REDUCE_MAX] = AT_X_MAX,
-                                   [AT_REDUCE_MIN] = AT_X_MIN,
-                                   [AT_REDUCE_PROD] = AT_X_MUL};
     if (reduction == x->stage->num_reduce) return rewrite_expr_at(w->arena, x->stage->body, value);
     at_expr *all = NULL;
     for (int64_t i = 0; i < x->extent[reduction]; i++) {
@@ -34,6 +42,10 @@ static void replace_reads(rewrite *w, const inlined *x, at_expr **e) {
     if ((*e)->op != AT_X_INDEX || strcmp((*e)->name, x->stage->name)) return;
     memcpy(value, (*e)->arg, sizeof *value * (size_t)(*e)->nargs);
     *e = terms_at(w, x, 0, value);
+    if (!is_single_extreme(x)) return;
+    at_expr *nothing = at_expr_new(w->arena, AT_X_FLOAT, 0, NULL);
+    nothing->number = (double)at_reduction_neutral(x->stage->reduction);
+    *e = rewrite_binary(w->arena, joined[x->stage->reduction], *e, nothing);
 }
 
 /* Is an element of the stage read where a list leads? How far that goes is not known, and the stage

@@ -55,8 +55,8 @@ static at_status float_binary(const at_expr *e, double x, double y, eval_value *
     case AT_X_SUB: out->f = x - y; return AT_OK;
     case AT_X_MUL: out->f = x * y; return AT_OK;
     case AT_X_DIV: out->f = x / y; return AT_OK;
-    case AT_X_MIN: out->f = x < y ? x : y; return AT_OK;
-    case AT_X_MAX: out->f = x > y ? x : y; return AT_OK;
+    case AT_X_MIN:
+    case AT_X_MAX: out->f = at_extreme(e->op == AT_X_MAX, x, y); return AT_OK;
     default: break;
     }
     out->is_float = false;

@@ -116,14 +116,16 @@ static const char *emit(general *m, const at_expr *e) {
 /* Those that the body calls. Products that leave 64 bits become so large that the shape is refused.
  */
 static void emit_helpers(const general *m, const char *body, at_text *out) {
-    static const char *const text[] = {
+    const char *const text[] = {
         "long %s_div(long x, long y) { return y < 1 ? 0 : x / y - (x %% y < 0); }\n",
         "long %s_mod(long x, long y) {\n"
         "    return y < 1 ? 0 : x %% y + (x %% y < 0 ? y : 0);\n}\n",
         "long %s_min(long x, long y) { return x < y ? x : y; }\n",
         "long %s_max(long x, long y) { return x > y ? x : y; }\n",
-        "float %s_min_float(float x, float y) { return x < y ? x : y; }\n",
-        "float %s_max_float(float x, float y) { return x > y ? x : y; }\n",
+        at_format(m->arena, "float %%s_min_float(float x, float y) { return %s; }\n",
+                  at_extreme_c(m->arena, false, "x", "y")),
+        at_format(m->arena, "float %%s_max_float(float x, float y) { return %s; }\n",
+                  at_extreme_c(m->arena, true, "x", "y")),
         "long %s_times(long x, long y) {\n"
         "    const double most = 4e18, product = (double)x * (double)y;\n"
         "    return product > most ? 4000000000000000000L : product < -most ? "

@@ -52,3 +52,20 @@ const char *at_reduction_start_c(at_reduction r) {
     static const char *const texts[] = {"0", "-1.0f / 0.0f", "1.0f / 0.0f", "1"};
     return texts[r];
 }
+
+double at_extreme(bool is_max, double x, double y) {
+    const double nothing = is_max ? -(double)INFINITY : (double)INFINITY;
+    if (isnan(x)) x = nothing;
+    if (isnan(y)) y = nothing;
+    return is_max == (x > y) ? x : y;
+}
+
+const char *at_extreme_first_c(at_arena *a, bool is_max, const char *x, const char *y) {
+    return at_format(a, "(%1$s %3$c %2$s || (%2$s != %2$s && %1$s == %1$s))", x, y,
+                     is_max ? '>' : '<');
+}
+
+const char *at_extreme_c(at_arena *a, bool is_max, const char *x, const char *y) {
+    return at_format(a, "%s ? %s : %s == %s ? %s : %s", at_extreme_first_c(a, is_max, x, y), x, y,
+                     y, y, at_reduction_start_c(is_max ? AT_REDUCE_MAX : AT_REDUCE_MIN));
+}

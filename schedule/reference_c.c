@@ -177,6 +177,8 @@ static void emit_running(naive *m, at_text *out, nest kind, const nest_text *tex
         if (axis < along) add_hoists(m, out, axis);
         depth++;
     }
+    const bool is_alone = !depth; /* names of its own all the same */
+    if (is_alone) at_text_add(out, "    {\n");
     at_text_add(out, text->start);
     open_axis(m, out, along, "0", naive_number(m, m->extents[m->stage][along]));
     for (int axis = along; axis < spatial; axis++) add_hoists(m, out, axis);
@@ -189,6 +191,7 @@ static void emit_running(naive *m, at_text *out, nest kind, const nest_text *tex
     close_braces(out, spatial + 1);
     at_text_add(out, text->result);
     for (; depth >= 0; depth--) close_braces(out, depth + 1);
+    if (is_alone) at_text_add(out, "    }\n");
 }
 
 /* All of the stage in hand, in its axes from `from` on: its steps are loops around. */
@@ -359,10 +362,9 @@ static void add_helpers(const naive *m, const char *body, at_text *out) {
                          "static inline long %s_%s(long x, long y) { return x %s y ? x : y; }\n", n,
                          name, op);
         if (calls(m, body, max ? "max_real" : "min_real"))
-            at_text_addf(
-                out,
-                "static inline %1$s %2$s_%3$s_real(%1$s x, %1$s y) { return x %4$s y ? x : y; }\n",
-                naive_real(m), n, name, op);
+            at_text_addf(out,
+                         "static inline %1$s %2$s_%3$s_real(%1$s x, %1$s y) { return %4$s; }\n",
+                         naive_real(m), n, name, at_extreme_c(m->arena, max, "x", "y"));
     }
 }
 

@@ -264,8 +264,8 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
     case AT_X_SUB: return at_format(a, "%s - %s", x.v, y.v);
     case AT_X_MUL: return at_format(a, "%s * %s", x.v, y.v);
     case AT_X_DIV: return at_format(a, "%s / %s", x.v, y.v);
-    case AT_X_MIN: return at_format(a, "%s < %s ? %s : %s", x.v, y.v, x.v, y.v);
-    case AT_X_MAX: return at_format(a, "%s > %s ? %s : %s", x.v, y.v, x.v, y.v);
+    case AT_X_MIN:
+    case AT_X_MAX: return at_extreme_c(a, e->op == AT_X_MAX, x.v, y.v);
     default: AT_BUG("operator %d on values", e->op);
     }
 }
@@ -283,8 +283,8 @@ static pair operation(block *b, const at_expr *e) {
         return r;
     }
     if (is_extreme) {
-        own = at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v, e_of(x),
-                        e_of(y));
+        own = at_format(a, "%s ? %s : %s", at_extreme_first_c(a, e->op == AT_X_MAX, x.v, y.v),
+                        e_of(x), e_of(y));
         line(b, at_format(a, "const double %s = %s;", r.e, extreme_e(b, x, y, own)));
         return r;
     }

@@ -70,12 +70,11 @@ void samples_of_operation(block *b, at_op op, pair x, pair y, pair *r, const cha
 void samples_of_extreme(block *b, at_op op, pair x, pair y, pair *r, const char *close) {
     at_arena *a = b->m->arena;
     const char *of_x = samples_of(b, x), *of_y = samples_of(b, y), *other = no_samples(b);
-    const char order = op == AT_X_MIN ? '<' : '>';
     samples_begin(b, r, "0");
     move(b, r->d, of_x, "1");
     move(b, other, of_y, "1");
     line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close, b->m->entry, r->d, other));
-    line(b, at_format(a, "else if (!(%s %c %s))", x.v, order, y.v));
+    line(b, at_format(a, "else if (!%s)", at_extreme_first_c(a, op == AT_X_MAX, x.v, y.v)));
     line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r->d,
                       other));
     samples_take_e(b, *r);

@@ -72,6 +72,12 @@ double at_reduction_join(at_reduction r, double term, double partial); /* one mo
 /* The same as a statement of C, each operand of which is a name; the C of the neutral element. */
 const char *at_reduction_c(at_reduction r, at_arena *a, const char *term, const char *partial);
 const char *at_reduction_start_c(at_reduction r);
+/* The larger or smaller of two numbers; what is not a number is ignored, as in a reduction: of
+ * nothing else it is -inf or inf. */
+double at_extreme(bool is_max, double x, double y);
+/* Of two variables or constants, as C: does x count rather than y; and the value. */
+const char *at_extreme_first_c(at_arena *a, bool is_max, const char *x, const char *y);
+const char *at_extreme_c(at_arena *a, bool is_max, const char *x, const char *y);
 
 typedef enum at_role { AT_ROLE_INPUT, AT_ROLE_WEIGHT, AT_ROLE_INDEX, AT_ROLE_STAGE } at_role;
 

@@ -45,6 +45,7 @@ typedef struct rp_node {
 
 typedef struct random_program {
     uint64_t seed;
+    int nans;  /* each so many'th element of its inputs is not a number; 0: none */
     int range; /* of the values of its inputs, -range .. range; 0: as large as sums are exact */
     char compute[8000];
     int num_sizes, num_indices, num_nodes;

@@ -1,6 +1,7 @@
 /* tests/codegen/random_text.c: a random program as text, and built from it. */
 #include "tests/codegen/random_program.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static at_status fill(built *b, const random_program *p, const at_index_range *e
             b->data[t].f = AT_NEW_ARRAY(b->arena, float, n + 1);
             for (int64_t i = 0; i < n; i++) {
                 int64_t v = (int64_t)at_rng_below(&rng, (uint64_t)(2 * b->range + 1)) - b->range;
-                b->data[t].f[i] = (float)v;
+                b->data[t].f[i] = p->nans && (i + t) % p->nans == 0 ? NAN : (float)v;
             }
             continue;
         }

@@ -95,6 +95,31 @@ static void test_operators(void **state) {
                "operators");
 }
 
+/* What is not a number is ignored by maxima and minima, of elements and of terms. */
+static void test_nan(void **state) {
+    (void)state;
+    static const float numbers[] = {NAN, 1, NAN, -2, 3, NAN}, others[] = {NAN, NAN, 5, -7, NAN, 2};
+    static const float max_x_y[] = {-INFINITY, 1, 5, -2, 3, 2};
+    fixture f;
+    fixture_sizes(&f, "N=6");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "x[N] : input\n"
+                                   "y[N] : input\n"
+                                   "a[n:N] = max(x[n], y[n])\n"
+                                   "b[n:N] = max(y[n], x[n])\n"
+                                   "c[n:N] = max(0, x[n]) + min(x[n], 0)\n"
+                                   "d[n:N] = min(x[n], y[n]) + min(y[n], max(x[n], 4))\n"
+                                   "e[n:N] = max(k:0..n + 1) x[k]\n"
+                                   "g[n:N] = min(k:0..n) y[k]\n",
+                                   "c", &f.compute, &f.err));
+    fixture_fill(&f, 4);
+    memcpy(f.data[0].f, numbers, sizeof numbers);
+    memcpy(f.data[1].f, others, sizeof others);
+    check_reference(&f, "NaN");
+    for (int i = 2; i < 4; i++) assert_memory_equal(f.data[i].f, max_x_y, sizeof max_x_y);
+    fixture_close(&f);
+}
+
 /* Indices are of 64 bits, whatever the entries they are made of. */
 static void test_large_integers(void **state) {
     (void)state;
@@ -578,23 +603,15 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_large_integers),
-        cmocka_unit_test(test_recurrences),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(limits_of_examples),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),
-        cmocka_unit_test(limits_of_steps),
-        cmocka_unit_test(limits_of_no_float),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders),
-        cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_running_sums),
-        cmocka_unit_test(limits_of_running_sums),
+        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_large_integers), cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_recurrences),    cmocka_unit_test(test_cycles),
+        cmocka_unit_test(limits_of_examples),  cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),    cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_running_sums),   cmocka_unit_test(limits_of_running_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
