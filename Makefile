@@ -64,7 +64,7 @@ NEEDS_remote    = remote engine export sketch templates tuners runtime records c
 NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
 NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_report    = cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_fuzz      = cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_fuzz      = cli library view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500

@@ -42,7 +42,9 @@ static const at_space *space_of(conversion *c, const at_record *r) {
 static int64_t split_part(void *ctx, const at_record *r, int knob) {
     const at_space *space = space_of(ctx, r);
     int k = space ? at_space_find_knob(space, r->config.names[knob]) : -1;
-    if (k < 0 || at_space_knob_kind(space, k) != AT_KNOB_SPLIT) return -1;
+    if (k < 0 || at_space_knob_kind(space, k) != AT_KNOB_SPLIT ||
+        at_config_fits(((conversion *)ctx)->arena, space, &r->config, NULL) != AT_OK)
+        return -1;
     return at_split_part(&r->config.entities[knob], at_space_knob_length(space, k), 0);
 }
 

@@ -287,6 +287,7 @@ static at_status read_trial(const at_json *v, at_trial_id *out, at_error *err) {
             "attempt and asked");
     AT_TRY(read_int(v, "epoch", "autotune.trial", INT32_MAX, &out->epoch, err));
     AT_TRY(read_int(v, "attempt", "autotune.trial", INT32_MAX, &out->attempt, err));
+    if (!out->attempt) out->attempt = 1;
     out->search = strtoull(search->string, NULL, 16);
     out->number = number->integer;
     out->asked = asked->integer;
