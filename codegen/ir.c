@@ -384,11 +384,7 @@ const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, con
         return at_value_binary(l, op, is_second ? x : y, is_second ? y : x);
     const at_reduction r = op == AT_V_MAX ? AT_REDUCE_MAX : AT_REDUCE_MIN;
     const at_value nothing = {.op = AT_V_CONST, .number = (double)at_reduction_neutral(r)};
-    const bool is_shorter = at_value_size(y) <= at_value_size(x); /* it is worked out twice */
-    const at_value *first = is_shorter ? x : y, *second = is_shorter ? y : x;
-    const at_value *is_number = at_value_binary(l, AT_V_EQUAL, second, second);
-    return at_value_binary(l, op, first,
-                           at_value_choose(l, is_number, second, at_value_new(l, nothing)));
+    return at_value_binary(l, op, x, at_value_binary(l, op, y, at_value_new(l, nothing)));
 }
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
