@@ -240,6 +240,13 @@ static at_status build(net_op *o, const at_net_row *row) {
     return net_fold(o);
 }
 
+/* Has the text a stage of output k? */
+static bool writes(const net_op *o, int k) {
+    char name[16];
+    snprintf(name, sizeof name, "y%d[", k);
+    return strstr(at_text_str(&o->text), name) != NULL;
+}
+
 /* The values that it makes, and the node itself where one of them is not known yet. */
 static at_status keep(net_builder *b, scope *s, const net_op *o, const net_raw_node *raw) {
     at_net *net = b->net;
@@ -248,10 +255,13 @@ static at_status keep(net_builder *b, scope *s, const net_op *o, const net_raw_n
     for (int i = 0; i < o->node->num_outputs; i++) {
         const net_out *out = &o->out[i];
         outputs[i] = -1;
-        if (!*raw->outputs.data[i]) continue;
+        const bool is_named = *raw->outputs.data[i];
+        if (!is_named && !writes(o, i)) continue;
+        const char *name = is_named ? raw->outputs.data[i]
+                                    : at_format(net->arena, "%s/output%d", o->node->name, i);
         outputs[i] =
             add_value(b,
-                      (at_net_value){.name = raw->outputs.data[i],
+                      (at_net_value){.name = name,
                                      .type = out->type,
                                      .rank = out->rank,
                                      .dims = out->dims,
@@ -259,7 +269,7 @@ static at_status keep(net_builder *b, scope *s, const net_op *o, const net_raw_n
                                      .is_constant = out->is_constant,
                                      .producer = known || out->is_constant ? -1 : net->nodes.len},
                       false);
-        AT_TRY(name_value(b, s, raw->outputs.data[i], outputs[i]));
+        if (is_named) AT_TRY(name_value(b, s, name, outputs[i]));
     }
     if (known) return AT_OK;
     at_net_node node = *o->node;
@@ -336,7 +346,9 @@ static at_status add_if(net_builder *b, scope *s, const net_raw_node *n, int con
 
 static at_status add_node(net_builder *b, scope *s, const net_raw_node *n) {
     int *inputs;
-    bool known;
+    bool known, is_read = false;
+    for (int i = 0; i < n->outputs.len; i++) is_read |= *n->outputs.data[i] != 0;
+    if (!is_read) return AT_OK;
     AT_TRY(find_inputs(b, s, n, &inputs, &known));
     const bool is_if = !strcmp(n->op, "If") && !*n->domain && n->inputs.len == 1;
     const int64_t version = version_of(b, n->domain);

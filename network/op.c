@@ -192,7 +192,7 @@ static at_status elements_of(net_op *o, int rank, const int64_t *dims, int64_t *
 
 at_status op_out(net_op *o, int k, at_net_type type, int rank, const int64_t *dims) {
     int64_t n;
-    if (!op_has_out(o, k)) return AT_OK;
+    if (k && !op_has_out(o, k)) return AT_OK; /* of the first one texts tell in any case */
     AT_TRY(elements_of(o, rank, dims, &n));
     o->out[k] = (net_out){.type = type,
                           .rank = rank,

@@ -162,6 +162,34 @@ static void gathered(void **state) {
     at_net_close(net);
 }
 
+/* Outputs without a name: of the whole node, of the first one. */
+static void unnamed(void **state) {
+    (void)state;
+    static const float x[] = {0.5f, -1};
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,1,1");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "1,4,1", "1 2 3 4", true);
+    onnx_constant(&g, "r", AT_NET_FLOAT, "1,4,1", "1 1 1 1", true);
+    onnx_node(&g, "Shape", "x", "-", "");
+    onnx_node(&g, "Exp", "x", "", "");
+    onnx_node(&g, "LSTM", "x w r", "- last", "hidden_size=1");
+    onnx_node(&g, "MaxPool", "last", "- place", "kernel_shape=[1]");
+    onnx_node(&g, "Cast", "place", "p", "to=1");
+    onnx_node(&g, "Add", "p last", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    double h = 0, c = 0;
+    for (int t = 0; t < 2; t++) {
+        const double forget = sigmoid(3.0 * x[t] + h), in = sigmoid(x[t] + h),
+                     out = sigmoid(2.0 * x[t] + h);
+        c = forget * c + in * tanh(4.0 * x[t] + h);
+        h = out * tanh(c);
+    }
+    expect_near(y[0], h);
+    at_net_close(net);
+}
+
 /* ---- data in other files ----------------------------------------------------------------------
  */
 
@@ -348,7 +376,7 @@ int main(void) {
         cmocka_unit_test(whole_numbers), cmocka_unit_test(gathered),
         cmocka_unit_test(external_data), cmocka_unit_test(refused),
         cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
-        cmocka_unit_test(bound),
+        cmocka_unit_test(bound),         cmocka_unit_test(unnamed),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
 }
