@@ -1,0 +1,89 @@
+/* A network on the command line: shown, run, and refused in one line with the documented exit code.
+ */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+/* y = Relu(x) + x, of sizes [N, 2]. */
+#define MODEL                                                                                      \
+    "printf '\\010\\010\\022\\000\\072\\123\\012\\017\\012\\001\\170\\022\\001\\162\\032\\001"     \
+    "\\156\\042\\004\\122\\145\\154\\165\\012\\021\\012\\001\\162\\012\\001\\170\\022\\001\\171"   \
+    "\\032\\001\\141\\042\\003\\101\\144\\144\\022\\001\\147\\132\\024\\012\\001\\170\\022\\017"   \
+    "\\012\\015\\010\\001\\022\\011\\012\\003\\022\\001\\116\\012\\002\\010\\002\\142\\024\\012"   \
+    "\\001\\171\\022\\017\\012\\015\\010\\001\\022\\011\\012\\003\\022\\001\\116\\012\\002\\010"   \
+    "\\002\\102\\004\\012\\000\\020\\015' >m.onnx"
+/* [[1, -1], [2, -2]] */
+#define ARRAY                                                                                      \
+    "{ printf '\\223NUMPY\\001\\000\\166\\000%%-117s\\n' \"{'descr': '<f4', 'fortran_order': "     \
+    "False, 'shape': (2, 2), }\"; printf '\\000\\000\\200\\077\\000\\000\\200\\277\\000\\000"      \
+    "\\000\\100\\000\\000\\000\\300'; } >x.npy"
+
+static void expect_error(int status, const char *command, const char *text) {
+    const cli_result *r = cli_expect(status, "%s", command);
+    const char *end = strchr(r->err, '\n');
+    if (!strstr(r->err, text)) fail_msg("%s: %s", command, r->err);
+    assert_true(end && !end[1]); /* one line */
+}
+
+static void shown(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune show m.onnx --dim N=3 --code");
+    assert_string_equal(r->out, "m.onnx: 2 nodes, 0 constants of 0 MB\n"
+                                "input x float32[3, 2]\n"
+                                "output y float32[3, 2]\n"
+                                "\n"
+                                "r float32[3, 2] = Relu(x)\n"
+                                "    x0[3, 2] : input\n"
+                                "    y0[a0:3, a1:2] = max(x0[a0, a1], 0)\n"
+                                "y float32[3, 2] = Add(r, x)\n"
+                                "    x0[3, 2] : input\n"
+                                "    x1[3, 2] : input\n"
+                                "    y0[a0:3, a1:2] = x0[a0, a1] + x1[a0, a1]\n");
+}
+
+/* What is written is read again. */
+static void run(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune run m.onnx --input x=x.npy --output y=y.npy");
+    assert_string_equal(r->out, "y float32[2, 2]: 2, -1, 4, -2\n");
+    r = cli_expect(0, "./autotune run m.onnx --input x=y.npy");
+    assert_string_equal(r->out, "y float32[2, 2]: 4, -1, 8, -2\n");
+}
+
+static void refused(void **state) {
+    (void)state;
+    expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
+    expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");
+    expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
+    expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
+    expect_error(2, "./autotune show m.onnx --dim N=2 --json", "--json");
+    expect_error(4, "./autotune show m.onnx --dim N=1099511627776", "more than 2^32 elements");
+    expect_error(4, "./autotune show none.onnx", "none.onnx: No such file");
+    expect_error(4, "head -c 60 m.onnx >cut.onnx; ./autotune show cut.onnx", "was cut off");
+    expect_error(4, ": >empty.onnx; ./autotune show empty.onnx", "is empty");
+    expect_error(4, "mkdir -p f.onnx; ./autotune show f.onnx", "f.onnx");
+    expect_error(4, "tr R Q <m.onnx >q.onnx; ./autotune show q.onnx --dim N=1",
+                 "needs what is not there yet: Qelu (node \"n\")");
+    expect_error(2, "./autotune run m.onnx --dim N=2", "--input x=FILE.npy");
+    expect_error(4, "./autotune run m.onnx --dim N=3 --input x=x.npy", "\"x\" has 2 where N is 3");
+    expect_error(2, "./autotune run m.onnx --input x=x.npy --output z=z.npy", "no output \"z\"");
+    expect_error(2, "./autotune run m.onnx --input x=x.npy --output z.npy", "NAME=FILE.npy");
+    expect_error(2, "echo text >t.npy; ./autotune run m.onnx --input x=x.npy --output y=t.npy",
+                 "t.npy");
+    expect_error(2, "./autotune show dense --dim N=2", "--dim goes with a network");
+    expect_error(2, "./autotune run dense --config default --input x=x.npy",
+                 "--input goes with a network");
+}
+
+static int setup(void **state) {
+    if (cli_setup(state)) return -1;
+    cli_expect(0, MODEL);
+    cli_expect(0, ARRAY);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shown), cmocka_unit_test(run),
+                                       cmocka_unit_test(refused)};
+    return cmocka_run_group_tests_name("cli/network", tests, setup, cli_teardown);
+}
