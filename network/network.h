@@ -27,9 +27,8 @@ typedef enum at_net_type {
     AT_NET_UINT64 = 13,
     AT_NET_BFLOAT16 = 16
 } at_net_type;
-const char *
-at_net_type_name(at_net_type t);      /* "float32"; "type 99" of an unknown one is "unknown" */
-int at_net_type_bytes(at_net_type t); /* of an element; 0: it has no fixed size */
+const char *at_net_type_name(at_net_type t); /* "float32"; "unknown" */
+int at_net_type_bytes(at_net_type t);        /* of an element; 0: it has no fixed size */
 bool at_net_type_is_float(at_net_type t);
 bool at_net_type_is_int(at_net_type t); /* whole numbers, truth values aside */
 

@@ -125,7 +125,6 @@ struct at_net_row {
 };
 /* NULL: there is none. */
 const at_net_row *net_row_find(const char *domain, const char *name, int64_t version);
-bool net_domain_is_known(const char *domain);
 
 /* op.c: what rows are written with. */
 static inline const at_net_value *op_in(const net_op *o, int k) { /* NULL: not given */
