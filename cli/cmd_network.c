@@ -69,6 +69,9 @@ static at_status show(const at_options *o, at_error *err) {
 at_status at_cmd_network(const at_options *o, at_error *err) {
     static at_status (*const commands[AT_VERB_COUNT])(const at_options *o, at_error *err) = {
         [AT_VERB_SHOW] = show, [AT_VERB_RUN] = at_network_run, [AT_VERB_APPLY] = at_network_apply};
+    if (o->json)
+        return at_fail(err, AT_E_USAGE, "--json: %s of a network prints text alone",
+                       at_verb_at(o->verb)->name);
     if (commands[o->verb]) return commands[o->verb](o, err);
     return at_fail(err, AT_E_USAGE,
                    "%s %s: a network is tuned, shown, run and applied; %s takes kernels",
