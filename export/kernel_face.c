@@ -21,6 +21,15 @@ static int64_t tensor_bytes(const at_face_tensor *t) {
     return rounded(t->elements * at_type_bytes(t->type));
 }
 
+/* What is packed hangs on no input: tables of numbers, which one run of the packing makes for all
+ * calls. */
+static bool has_tables(const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    for (int i = 0; i < f->num; i++)
+        if (!f->tensors[i].is_output && k->params[f->tensors[i].param].in_pack) return false;
+    return k->pack && !f->packs;
+}
+
 static int64_t ready_bytes(const at_face *f) {
     const at_kernel *k = f->of->kernel;
     int64_t bytes = 0;
@@ -28,7 +37,7 @@ static int64_t ready_bytes(const at_face *f) {
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].moves) bytes += tensor_bytes(&f->tensors[i]);
     for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_PACKED)
+        if (k->params[i].role == AT_PARAM_PACKED && !has_tables(f))
             bytes += rounded(k->params[i].elements * at_type_bytes(k->params[i].type));
     return bytes;
 }
@@ -197,6 +206,41 @@ static bool is_packed(const at_face *f, const at_face_tensor *t) {
     return f->of->kernel->params[t->param].role == AT_PARAM_PACKED;
 }
 
+static void use_packed(at_text *out, const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    for (int i = 0; i < k->num_params; i++)
+        if (k->params[i].role == AT_PARAM_PACKED)
+            at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
+}
+
+/* Threads that come first together make the same numbers, each for all of them. */
+static void define_tables(at_text *out, const at_face *f) {
+    at_text_addf(out,
+                 "/* Tables of numbers, made at the first call. */\n"
+                 "static char *%s_tables(void) {\n"
+                 "    static char memory[%lld];\n"
+                 "    static volatile int made;\n"
+                 "    char *at = memory + (64 - (unsigned long)memory %% 64) %% 64;\n"
+                 "#if defined(__GNUC__) && !defined(__TINYC__)\n"
+                 "    if (__atomic_load_n(&made, __ATOMIC_ACQUIRE)) return at;\n"
+                 "#else\n"
+                 "    if (made) return at;\n"
+                 "#endif\n"
+                 "    {\n",
+                 f->of->name, (long long)f->packed_bytes + 63);
+    own_par(out, f);
+    use_packed(out, f);
+    call_kernel(out, f->of->kernel->pack, "0");
+    at_text_add(out, "    }\n"
+                     "#if defined(__GNUC__) && !defined(__TINYC__)\n"
+                     "    __atomic_store_n(&made, 1, __ATOMIC_RELEASE);\n"
+                     "#else\n"
+                     "    made = 1;\n"
+                     "#endif\n"
+                     "    return at;\n"
+                     "}\n\n");
+}
+
 static void define_plain(at_text *out, const at_face *f) {
     const at_kernel *k = f->of->kernel;
     int64_t at = own_bytes(f);
@@ -219,12 +263,16 @@ static void define_plain(at_text *out, const at_face *f) {
             at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name,
                          t->name, at_type_of(t->type)->c, t->param);
     }
-    for (int i = 0; i < k->num_params; i++) {
+    if (has_tables(f)) {
+        at_text_addf(out, "    char *at = %s_tables();\n", f->of->name);
+        use_packed(out, f);
+    }
+    for (int i = 0; i < k->num_params && !has_tables(f); i++) {
         if (k->params[i].role != AT_PARAM_PACKED) continue;
         at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", i, (long long)at);
         at += rounded(k->params[i].elements * at_type_bytes(k->params[i].type));
     }
-    if (k->pack) call_kernel(out, k->pack, "0");
+    if (k->pack && !has_tables(f)) call_kernel(out, k->pack, "0");
     call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
@@ -255,10 +303,10 @@ static void define_pack(at_text *out, const at_face *f) {
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
         else at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
     }
-    for (int i = 0; i < k->num_params; i++)
-        if (k->pack && k->params[i].role == AT_PARAM_PACKED)
-            at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
-    if (k->pack) call_kernel(out, k->pack, "0");
+    if (k->pack) {
+        use_packed(out, f);
+        call_kernel(out, k->pack, "0");
+    }
     at_text_add(out, "}\n\n");
 }
 
@@ -269,6 +317,7 @@ static void define_fast(at_text *out, const at_face *f) {
     own_par(out, f);
     unused(out, f, AT_CALL_FAST);
     if (f->packs) at_text_add(out, "    char *at = (char *)packed;\n    (void)at;\n");
+    else if (has_tables(f)) at_text_addf(out, "    char *at = %s_tables();\n", f->of->name);
     if (needs_workspace(k)) align_workspace(out);
     else at_text_add(out, "    (void)workspace;\n");
     for (int i = 0; i < f->num; i++) {
@@ -278,9 +327,7 @@ static void define_fast(at_text *out, const at_face *f) {
         else if (t->packed_at >= 0)
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
     }
-    for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_PACKED)
-            at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
+    use_packed(out, f);
     call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].is_output && is_packed(f, &f->tensors[i]))
@@ -311,6 +358,7 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
         f->of->name, f->threads, f->threads,
         (long long)(rounded(k->workspace_bytes) + ready + (needs_workspace(k) || ready ? 63 : 0)),
         (long long)rounded(k->workspace_per_thread_bytes));
+    if (has_tables(f)) define_tables(out, f);
     if (f->name) define_plain(out, f);
     if (!f->fast) return;
     if (f->packs) define_pack(out, f);

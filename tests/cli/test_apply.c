@@ -483,14 +483,47 @@ static void steps(void **state) {
     }
 }
 
+/* A table of places hangs on no input: it is no part of the workspace, which a call would fill
+ * again, and right at the first call and at later ones. */
+static void tables_are_made_once(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status != 0) skip();
+    cli_write("argmin.te", "args N=4096\nx[N] : input\nleast[o:1] = min(k:N) x[k]\n"
+                           "first[o:1] = min(k:N) x[k] == least[0] ? k : inf\n");
+    cli_write("twice.c", "#include \"am.h\"\n"
+                         "int main(void) {\n"
+                         "    static float x[4096], first, space[65536];\n"
+                         "    if (am_workspace_bytes(1) >= sizeof x) return 1;\n"
+                         "    for (int i = 0; i < 4096; i += 585) {\n"
+                         "        x[i] = -1 - i;\n"
+                         "        am(x, &first, space);\n"
+                         "        if (first != i) return 2;\n"
+                         "    }\n"
+                         "    return 0;\n"
+                         "}\n");
+    static const char *const dialects[] = {"gnu", "c"};
+    for (int i = 0; i < 2; i++)
+        cli_expect(0,
+                   "./autotune apply ./argmin.te --config default --dialect %s --name am -o am.c "
+                   "--force && gcc -O2 am.c twice.c -o twice -lm && ./twice",
+                   dialects[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compilers),     cmocka_unit_test(inexact),
-        cmocka_unit_test(alone),         cmocka_unit_test(steps),
-        cmocka_unit_test(alignment),     cmocka_unit_test(whole_log),
-        cmocka_unit_test(left_out),      cmocka_unit_test(instruction_sets),
-        cmocka_unit_test(names),         cmocka_unit_test(texts),
-        cmocka_unit_test(moderate_data), cmocka_unit_test(refused),
+        cmocka_unit_test(tables_are_made_once),
+        cmocka_unit_test(compilers),
+        cmocka_unit_test(inexact),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(alignment),
+        cmocka_unit_test(whole_log),
+        cmocka_unit_test(left_out),
+        cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(names),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(moderate_data),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
 }
