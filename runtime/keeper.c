@@ -23,6 +23,7 @@
 /* What a keeper does takes no time, but on a slow file system. */
 #define BEGIN_NS (30 * NS_PER_S)
 #define END_NS (2 * NS_PER_S)
+#define LOOK_NS (NS_PER_S / 5) /* from one look at whether the compiler is stopped to the next */
 
 /* The keeper's first word. */
 typedef enum step { STARTED, FOLDER, SOURCE, ROOM, PROCESS } step;
@@ -175,13 +176,40 @@ static at_io receive(int fd, void *data, size_t size_bytes, int64_t deadline_ns,
     return AT_IO_OK;
 }
 
-/* Collects messages until every process that could write one has ended. AT_IO_CLOSED: the keeper is
- * no more. */
-static at_io read_messages(int fd, int keeper, at_text *text, int64_t deadline_ns,
+/* Is one of its processes stopped, by whomever? */
+static bool is_stopped(pid_t group) {
+    DIR *all = opendir("/proc");
+    bool stopped = false;
+    for (struct dirent *e; all && !stopped && (e = readdir(all));) {
+        char path[sizeof e->d_name + 16], text[512], state = 0;
+        int of = 0;
+        if (*e->d_name < '1' || *e->d_name > '9') continue;
+        snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        if (fd >= 0) close(fd);
+        text[n > 0 ? n : 0] = 0;
+        const char *name_end = strrchr(text, ')'); /* a name may hold anything */
+        if (!name_end || sscanf(name_end + 1, " %c %*d %d", &state, &of) != 2) continue;
+        stopped = of == group && state == 'T';
+    }
+    if (all) closedir(all);
+    return stopped;
+}
+
+/* Collects messages until every process that could write one has ended. The limit stands still
+ * while one of them is stopped. AT_IO_CLOSED: the keeper is no more. */
+static at_io read_messages(int fd, int keeper, pid_t driver, at_text *text, int64_t deadline_ns,
                            const volatile int *stop) {
+    int64_t looked_ns = at_awake_ns();
     for (;;) {
         struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = keeper}};
         if (at_is_set(stop)) return AT_IO_STOPPED;
+        const int64_t since_ns = at_awake_ns() - looked_ns;
+        if (since_ns > LOOK_NS) {
+            if (is_stopped(driver)) deadline_ns += since_ns;
+            looked_ns += since_ns;
+        }
         int ready = at_wait(p, 2, deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
         if (ready == AT_WAIT_FAILED || p[1].revents) return AT_IO_CLOSED;
@@ -239,10 +267,11 @@ static at_status talk(const at_compilation *c, int keeper, int said, pid_t *driv
     if (out->io == AT_IO_TIMEOUT) out->io = AT_IO_CLOSED;
     const int64_t deadline_ns = at_awake_ns() + (int64_t)(c->timeout_s * 1e9);
     if (out->io == AT_IO_OK)
-        out->io = read_messages(said, keeper, &out->text, deadline_ns, c->stop);
+        out->io = read_messages(said, keeper, b.driver, &out->text, deadline_ns, c->stop);
     if (out->io == AT_IO_OK && send(keeper, "e", 1, MSG_NOSIGNAL) != 1) out->io = AT_IO_CLOSED;
     ending e = {0};
-    if (out->io == AT_IO_OK) out->io = receive(keeper, &e, sizeof e, deadline_ns, c->stop);
+    if (out->io == AT_IO_OK)
+        out->io = receive(keeper, &e, sizeof e, at_awake_ns() + BEGIN_NS, c->stop);
     out->status = e.status;
     out->core_ns = e.core_ns;
     if (out->io == AT_IO_OK && !out->status) return take_object(c, &out->object, err);

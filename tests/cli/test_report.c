@@ -181,12 +181,22 @@ static int setup(void **state) {
     return failed;
 }
 
+/* A template of the user's own is named by its file in the commands, which do what they say. */
+static void own_template(void **state) {
+    (void)state;
+    cli_write("scaled.te", "args N=64\nx[N] : input\nout[n:N] = x[n]*3\n");
+    cli_expect(0, "./autotune ./scaled.te --fuse relu --trials 3 --log scaled.log -q");
+    check_contains(cli_expect(0, "./autotune report scaled.log ./scaled.te -o -")->out,
+                   "autotune run ./scaled.te --fuse relu --args N=64 --log scaled.log --line ");
+    cli_expect(0, "./autotune report scaled.log ./scaled.te -o - | sed -n "
+                  "'s/^\\(<[^>]*>\\)*autotune run/.\\/autotune run/p' | head -n 1 >run.sh && "
+                  "grep -q . run.sh && sed 's/&lt;.*//' run.sh | sh");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says),
-        cmocka_unit_test(well_formed),
-        cmocka_unit_test(other_logs),
-        cmocka_unit_test(looks),
+        cmocka_unit_test(own_template), cmocka_unit_test(says),  cmocka_unit_test(well_formed),
+        cmocka_unit_test(other_logs),   cmocka_unit_test(looks),
     };
     return cmocka_run_group_tests_name("cli/report", tests, setup, cli_teardown);
 }

@@ -466,6 +466,34 @@ static void compiler_names(void **state) {
     assert_false(at_compiler_from_name("icc", &c));
 }
 
+/* The limit stands still while the compiler's processes are stopped, though this program runs. */
+static void compiler_stopped(void **state) {
+    (void)state;
+    make_endless();
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *path, error[1024];
+        _exit(build(AT_GCC, endless, "", 3, &path, error) ? 1 : 0);
+    }
+    pid_t keeper, driver, compiler;
+    do {
+        keeper = rig_child_of(pid);
+        driver = keeper ? rig_child_of(keeper) : 0;
+        compiler = driver ? rig_child_of(driver) : 0;
+    } while (!compiler);
+    kill(-driver, SIGSTOP);
+    usleep(5000000);
+    kill(-driver, SIGCONT);
+    int status = 0, fd = -1; /* somebody reads it, or all is over */
+    while (fd < 0 && !waitpid(pid, &status, WNOHANG)) fd = open(fifo, O_WRONLY | O_NONBLOCK);
+    assert_true(fd >= 0 && write(fd, "int x;\n", 7) == 7);
+    close(fd);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    unlink(fifo);
+    assert_int_equal(count_files(), 0);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     if (!mkdtemp(tmp)) return 1;
@@ -473,13 +501,16 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(versions),         TEST(silent_compiler),
-        TEST(faulty),          TEST(refused),          TEST(takes_too_long),
-        TEST(interrupted),     TEST(parent_killed),    TEST(no_folder),
-        TEST(no_compiler),     TEST(refusing_wrapper), TEST(compiler_names),
-        TEST(keeper_killed),   TEST(keeper_stopped),   TEST(folder_without_execution),
-        TEST(no_room),         TEST(no_descriptors),   TEST(no_processes),
-        TEST(no_memory),
+        TEST(builds_and_runs),  TEST(versions),
+        TEST(silent_compiler),  TEST(faulty),
+        TEST(refused),          TEST(takes_too_long),
+        TEST(interrupted),      TEST(parent_killed),
+        TEST(no_folder),        TEST(no_compiler),
+        TEST(refusing_wrapper), TEST(compiler_names),
+        TEST(keeper_killed),    TEST(keeper_stopped),
+        TEST(compiler_stopped), TEST(folder_without_execution),
+        TEST(no_room),          TEST(no_descriptors),
+        TEST(no_processes),     TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);
