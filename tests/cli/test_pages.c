@@ -210,7 +210,8 @@ static void run_page(const char *path, const char *folder, int at_least) {
     skip();
 }
 
-static void readme(void **state) { (void)state, run_page("README.md", "readme", 10); }
+static void readme(void **state) { (void)state, run_page("README.md", "readme", 3); }
+static void tour(void **state) { (void)state, run_page("docs/tour.md", "tour", 10); }
 static void tutorial(void **state) { (void)state, run_page("docs/tutorial.md", "tutorial", 20); }
 static void examples(void **state) { (void)state, run_page("examples/README.md", "examples", 8); }
 
@@ -254,8 +255,9 @@ static void first_walk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readme),         cmocka_unit_test(tutorial),
-        cmocka_unit_test(examples),       cmocka_unit_test(template_shown),
-        cmocka_unit_test(workload_shown), cmocka_unit_test(first_walk)};
+        cmocka_unit_test(readme),         cmocka_unit_test(tour),
+        cmocka_unit_test(tutorial),       cmocka_unit_test(examples),
+        cmocka_unit_test(template_shown), cmocka_unit_test(workload_shown),
+        cmocka_unit_test(first_walk)};
     return cmocka_run_group_tests_name("cli/pages", tests, setup, teardown);
 }
