@@ -82,6 +82,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
     const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(s->arena, const int *, compute->num_tensors);
     at_general *general = AT_NEW(s->arena, at_general);
+    const at_selection *chosen = &s->chosen;
     int64_t *plain;
     at_error why;
     AT_TRY(at_session_context(s, false, err));
@@ -89,7 +90,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
         at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task, suffix));
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
-    at_task_general(s->arena, task, general);
+    at_task_general(s->arena, chosen->layer ? chosen->layer : task, general);
     if (at_task_plain_values(s->arena, task, &plain, &why) != AT_OK)
         return at_fail(err, AT_E_INPUT, "%s: no size without blocks: %s", lo.name, why.text);
     *out = (at_file_kernel){.program = c.program,
@@ -101,6 +102,9 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
                             .pattern = at_session_file_pattern(s),
                             .plain_values = plain,
                             .layouts = layouts,
+                            .tensor_names = chosen->tensor_names,
+                            .weight_order = chosen->weight_order,
+                            .ordered_weight = chosen->ordered_weight,
                             .general = general};
     if (with_main) out->factors = at_session_file_factors(s, &out->num_factors);
     return AT_OK;
@@ -215,10 +219,16 @@ static const char *own_name(const apply_set *set, const char *name, const char *
     return own;
 }
 
-static const char *family_name(const apply_set *set, const at_template_row *row) {
+/* What kernels of one family have in common: the template, or the operator that they are ways of.
+ */
+static const char *called(const at_session *s) {
+    return s->chosen.operator_name ? s->chosen.operator_name : s->row->name;
+}
+
+static const char *family_name(const apply_set *set, const at_session *s) {
     for (int i = 0; i < set->n - 1; i++)
-        if (set->sessions[i].row == row) return set->kernels[i].family;
-    return own_name(set, at_c_name(set->arena, row->name), NULL);
+        if (!strcmp(called(&set->sessions[i]), called(s))) return set->kernels[i].family;
+    return own_name(set, at_c_name(set->arena, called(s)), NULL);
 }
 
 /* suffix: of the kernel's name where there are several instruction sets. */
@@ -228,13 +238,13 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     at_file_kernel *k = &set->kernels[set->n];
     at_session_open_chosen(engine, chosen, s);
     set->n++; /* to be closed from now on */
-    const char *family = family_name(set, s->row);
+    const char *family = family_name(set, s);
     const char *name = kernel_name(set->arena, s->task, suffix);
     if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
     name = own_name(set, name, family);
     AT_TRY(make_kernel(s, name, suffix, o->with_main, k, err));
     k->family = family;
-    k->shape = shape_of(set->arena, s->task, &k->num_shape);
+    k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->task, &k->num_shape);
     if (!*suffix && k->kernel->target != set->kernels->kernel->target)
         return at_fail(
             err, AT_E_USAGE,
@@ -325,8 +335,10 @@ static at_status add_kernels(apply_set *set, const at_options *o, at_error *err)
         at_request q = o->request;
         if (num_isas) q.isa = isas[i]->name;
         AT_TRY(at_select_all(set->arena, &o->engine, &q, &chosen[i], &n, err));
-        total += counts[i] = n;
+        counts[i] = n;
     }
+    at_operators_join(set->arena, chosen, counts, num_isas ? num_isas : 1);
+    for (int i = 0; i < (num_isas ? num_isas : 1); i++) total += counts[i];
     set->sessions = AT_NEW_ARRAY(set->arena, at_session, total);
     set->kernels = AT_NEW_ARRAY(set->arena, at_file_kernel, total);
     for (int i = 0; i < (num_isas ? num_isas : 1); i++) {

@@ -50,6 +50,7 @@
 #include "engine/search/trials.h"         /* its trials, one by one */
 #include "engine/task/operator.h"         /* templates that compute the same */
 #include "engine/measure/problem_room.h"  /* whether a layer fits this machine */
+#include "engine/task/operator_join.h"    /* which of them are kept of a log */
 #include "engine/task/workload.h"         /* sets of layers */
 #include "engine/search/tune_set.h"       /* searches of several problems, one budget */
 #include "engine/measure/anchors.h"       /* what trials are timed against */

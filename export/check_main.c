@@ -84,6 +84,9 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
         if (has_blocks(f, t))
             at_text_addf(out, "    %s *c%d = at_allocate(%lldUL * %d);\n", type, i,
                          (long long)t->elements, bytes);
+        if (t->is_ordered)
+            at_text_addf(out, "    %s *own%d = at_allocate(%lldUL * %d);\n", type, i,
+                         (long long)t->elements, bytes);
         for (int limits = 0; t->is_output && limits < (exact ? 1 : 2); limits++)
             at_text_addf(out, "    %s *%s%d = at_allocate(%lldUL * %d);\n", limits ? "float" : type,
                          limits ? "limit" : "want", i, (long long)t->elements, limits ? 4 : bytes);
@@ -96,6 +99,7 @@ static void release(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         at_text_addf(out, "    free(b%d);\n", i);
         if (has_blocks(f, &f->tensors[i])) at_text_addf(out, "    free(c%d);\n", i);
+        if (f->tensors[i].is_ordered) at_text_addf(out, "    free(own%d);\n", i);
         if (!f->tensors[i].is_output) continue;
         at_text_addf(out, "    free(want%d);\n", i);
         if (!exact) at_text_addf(out, "    free(limit%d);\n", i);
@@ -241,10 +245,25 @@ static void finish_fast(at_text *out, const at_face *f) {
                          i);
 }
 
+/* As the computation has it. */
+static void own_order(at_text *out, const at_face *f, int i) {
+    const at_face_tensor *t = &f->tensors[i];
+    if (t->moves) at_text_addf(out, "    %s_order_%s(b%d, own%d);\n", f->of->name, t->name, i, i);
+    else
+        at_text_addf(out, "    memcpy(own%d, b%d, %lldUL * %d);\n", i, i, (long long)t->elements,
+                     (int)at_type_bytes(t->type));
+}
+
 static void run_reference(at_text *out, const at_face *f, bool exact) {
+    for (int i = 0; i < f->num; i++)
+        if (f->tensors[i].is_ordered) own_order(out, f, i);
     at_text_add(out, "    void *buf[] = {");
     for (int i = 0; i < f->num; i++)
-        at_text_addf(out, "%s%d, ", f->tensors[i].is_output ? "want" : "b", i);
+        at_text_addf(out, "%s%d, ",
+                     f->tensors[i].is_output    ? "want"
+                     : f->tensors[i].is_ordered ? "own"
+                                                : "b",
+                     i);
     for (int i = f->num_inputs; i < f->num && !exact; i++) at_text_addf(out, "limit%d, ", i);
     at_text_addf(out, "0};\n    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
 }

@@ -51,6 +51,10 @@ typedef struct at_file_kernel {
      * tensor (entries may be NULL). NULL: tensors have no layout but the program's. */
     const int64_t *plain_values;
     const int *const *layouts;
+    const char *const *tensor_names; /* [tensor] by which callers know them; NULL: as they are */
+    /* A weight whose callers have its axes in this order (NULL: none), and its tensor. */
+    const int *weight_order;
+    int ordered_weight;
     const at_general *general;     /* for shapes without a kernel; NULL: none */
     const at_file_factor *factors; /* [num_factors] for the main; of tensors not named it is 1 */
     int num_factors;

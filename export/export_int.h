@@ -13,6 +13,7 @@ typedef struct at_face_tensor { /* an input as declared, or an output */
     bool is_output;
     bool ahead;       /* weights and index tensors: known long before data */
     bool laid_out;    /* configurations have it in blocks of their choice */
+    bool is_ordered;  /* callers have its axes in an order that is not the computation's */
     bool moves;       /* this one does, so that elements change places */
     const int *order; /* laid out: of its axes in the plain tensor */
     int64_t elements;

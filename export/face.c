@@ -36,6 +36,12 @@ static at_status set_layout(const at_file_kernel *f, at_face_tensor *t, const in
     const int64_t *extents = f->program->extents[t->tensor];
     const int *order = f->layouts ? f->layouts[t->tensor] : NULL;
     int n = c->tensors[t->tensor].num_axes;
+    if (f->weight_order && t->tensor == f->ordered_weight) {
+        t->laid_out = t->is_ordered = true;
+        t->order = f->weight_order;
+        t->moves = moves(n, extents, f->weight_order);
+        return AT_OK;
+    }
     if (order && !moves(n, plain, order)) {
         t->laid_out = true;
         t->order = order;
@@ -56,14 +62,15 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
     const at_tensor *from = &k->program->compute->tensors[tensor];
     at_face_tensor *t = &f->tensors[f->num++];
     int param = param_of(k->kernel, tensor);
-    *t = (at_face_tensor){.tensor = tensor,
-                          .param = param,
-                          .name = at_file_name(a, from->name),
-                          .type = from->type,
-                          .is_output = from->role == AT_ROLE_STAGE,
-                          .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
-                          .elements = k->kernel->params[param].elements,
-                          .packed_at = -1};
+    *t = (at_face_tensor){
+        .tensor = tensor,
+        .param = param,
+        .name = at_file_name(a, k->tensor_names ? k->tensor_names[tensor] : from->name),
+        .type = from->type,
+        .is_output = from->role == AT_ROLE_STAGE,
+        .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
+        .elements = k->kernel->params[param].elements,
+        .packed_at = -1};
     if (plain) AT_TRY(set_layout(k, t, plain[tensor], err));
     f->packs |= t->ahead;
     f->in_blocks |= t->laid_out && !t->ahead;

@@ -111,7 +111,10 @@ static at_status lower(at_session *s, at_arena *a, at_candidate *c, at_file_kern
                           .name = kernel_name,
                           .head = "",
                           .plain_values = plain,
-                          .layouts = layouts};
+                          .layouts = layouts,
+                          .tensor_names = s->chosen.tensor_names,
+                          .weight_order = s->chosen.weight_order,
+                          .ordered_weight = s->chosen.ordered_weight};
     return AT_OK;
 }
 

@@ -12,6 +12,7 @@ typedef const char *way_args(at_arena *a, const at_task *t);
 typedef struct way {
     const char *template_name;
     way_args *args, *back; /* back NULL: another operator has it */
+    way_args *own;         /* back, also where another operator has it; NULL: back */
     bool outputs_first;    /* of its weight */
     const char *block;     /* of the sparse weight; NULL: it has none */
     /* Winograd's, instead of args: tiles of so many rows and columns, which m and the kernel make.
@@ -89,12 +90,16 @@ static const char *other_sparse(at_arena *a, const at_task *t) {
     return gemm(a, t) || product(a, t) ? NULL : as_it_is(a, t);
 }
 
-/* One spelling of the same, whatever the way; a product of matrices is the operator dense's. */
-static const char *of_direct(at_arena *a, const at_task *t) {
-    if (product(a, t)) return NULL;
+/* One spelling of the same, whatever the way. */
+static const char *own_direct(at_arena *a, const at_task *t) {
     return at_format(a, "%s,KH=%lld,KW=%lld,strides=[%lld,%lld],padding=%s,dilation=[%lld,%lld]",
                      sizes(a, t), arg(t, "KH"), arg(t, "KW"), arg(t, "sh"), arg(t, "sw"),
                      padding(a, t), arg(t, "dh"), arg(t, "dw"));
+}
+
+/* A product of matrices is the operator dense's. */
+static const char *of_direct(at_arena *a, const at_task *t) {
+    return product(a, t) ? NULL : own_direct(a, t);
 }
 
 static const char *of_indirect(at_arena *a, const at_task *t) {
@@ -162,7 +167,7 @@ static at_weight_form form_of_dense(const at_task *t) {
     SPARSE(name, to, from, "1x1")
 
 #define CONV2D                                                                                     \
-    WAY("conv2d_nhwc", as_it_is, of_direct, ),                                                     \
+    WAY("conv2d_nhwc", as_it_is, of_direct, .own = own_direct),                                                     \
     WINOGRADS("conv2d_winograd_nhwc", of_winograd, true),                                          \
     WAY("conv2d_3x3_gemm", gemm, of_gemm, .outputs_first = true),                                  \
     WAY("dense", product, NULL, .outputs_first = true),                                            \
@@ -376,44 +381,90 @@ at_status at_operator_ways(at_arena *a, const at_engine_options *o, const at_req
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static bool find_layer(at_arena *a, const at_record *r, bool sparse_too, const char **name,
-                       const at_task **layer, const at_task **of) {
+/* A task's layer, as the first template of p has it, without stages. */
+static bool layer_by(at_arena *a, const at_operator *p, way_args *args, const at_task *task,
+                     const at_task **layer) {
     const at_template_row *row;
-    at_task *task, *first;
-    if (at_template_find(r->task, &row, NULL) != AT_OK ||
-        at_task_of_record(a, r->task, r->args, &task, NULL) != AT_OK)
+    at_task *first;
+    const char *given = args ? args(a, task) : NULL;
+    if (!given || at_template_find(p->ways[0].template_name, &row, NULL) != AT_OK ||
+        at_task_new(a, row, given, &first, NULL) != AT_OK)
         return false;
-    const char *base = at_template_base(row)->name, *stages = stages_of(row->name);
+    *layer = first;
+    return true;
+}
+
+static bool is_way(const way *w, const at_task *task) {
+    return !strcmp(w->template_name, at_template_base(at_task_row(task))->name);
+}
+
+static bool find_layer(at_arena *a, const at_task *task, bool sparse_too, const char **name,
+                       const at_task **layer) {
     for (int i = 0; i < NUM_OPERATORS; i++)
         for (int k = 0; k < MOST_WAYS && operators[i].ways[k].template_name; k++) {
             const way *w = &operators[i].ways[k];
-            if (!w->back || (w->block && !sparse_too) || strcmp(w->template_name, base) != 0)
+            if ((w->block && !sparse_too) || !is_way(w, task) ||
+                !layer_by(a, &operators[i], w->back, task, layer))
                 continue;
-            const char *given = w->back(a, task);
-            if (!given ||
-                at_template_find(operators[i].ways[0].template_name, &row, NULL) != AT_OK ||
-                at_task_new(a, row, given, &first, NULL) != AT_OK)
-                continue;
-            *name = at_format(a, "%s%s", operators[i].name, stages);
-            *layer = first;
-            *of = task;
+            *name = at_format(a, "%s%s", operators[i].name, stages_of(at_task_row(task)->name));
             return true;
         }
     return false;
 }
 
+bool at_operator_of_task(at_arena *a, const at_task *task, const char **name,
+                         const at_task **layer) {
+    return find_layer(a, task, false, name, layer);
+}
+
 bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
                            const at_json **args) {
-    const at_task *layer, *task;
-    if (!find_layer(a, r, false, name, &layer, &task)) return false;
+    const at_task *layer;
+    at_task *task;
+    if (at_task_of_record(a, r->task, r->args, &task, NULL) != AT_OK ||
+        !find_layer(a, task, false, name, &layer))
+        return false;
     *args = at_task_args(layer);
     return true;
 }
 
 bool at_operator_layer(at_arena *a, const at_record *r, const char **layer, const at_task **task) {
     const at_task *first;
+    at_task *of;
     const char *name;
-    if (!find_layer(a, r, true, &name, &first, task)) return false;
+    if (at_task_of_record(a, r->task, r->args, &of, NULL) != AT_OK ||
+        !find_layer(a, of, true, &name, &first))
+        return false;
     *layer = at_format(a, "%s %s", name, at_task_args_text(first));
+    *task = of;
     return true;
+}
+
+/* ---- one operator ---------------------------------------------------------------------------- */
+
+bool at_operator_layer_of(at_arena *a, const char *name, const at_task *task,
+                          const at_task **layer) {
+    const at_operator *p = find(name);
+    const at_template_row *row;
+    for (int k = 0; p && k < MOST_WAYS && p->ways[k].template_name; k++) {
+        const way *w = &p->ways[k];
+        if (w->block || !is_way(w, task)) continue;
+        if (at_template_find(at_format(a, "%s%s", w->template_name, stages_of(name)), &row, NULL) ==
+                AT_OK &&
+            row == at_task_row(task) && layer_by(a, p, w->own ? w->own : w->back, task, layer))
+            return true;
+    }
+    return false;
+}
+
+const int *at_operator_weight_order(const char *name, const at_task *task, int *tensor) {
+    static const int outputs_last[] = {1, 0}, outputs_first[] = {3, 0, 1, 2};
+    const at_operator *p = find(name);
+    const at_compute *c = at_task_compute(task);
+    const way *w = p ? p->ways : NULL;
+    while (w && w->template_name && !is_way(w, task)) w++;
+    *tensor = 0;
+    while (*tensor < c->num_tensors && c->tensors[*tensor].role != AT_ROLE_WEIGHT) ++*tensor;
+    if (!w || !w->template_name || w->outputs_first == p->ways->outputs_first) return NULL;
+    return w->outputs_first ? outputs_last : outputs_first;
 }

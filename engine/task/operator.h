@@ -40,4 +40,15 @@ bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
  * record's own. */
 bool at_operator_layer(at_arena *a, const at_record *r, const char **layer, const at_task **task);
 
+/* As at_operator_of_record, of a task; layer: of the operator's first template, without stages. */
+bool at_operator_of_task(at_arena *a, const at_task *task, const char **name,
+                         const at_task **layer);
+/* The same of this operator, with these stages: also where another one is named first, as of
+ * convolutions that are products. false: the task is no way of it that tells its layer. */
+bool at_operator_layer_of(at_arena *a, const char *name, const at_task *task,
+                          const at_task **layer);
+/* [axes of the weight] in which order they make up the weight as the operator's first template has
+ * it; NULL: as they are. *tensor: of the task's computation. */
+const int *at_operator_weight_order(const char *name, const at_task *task, int *tensor);
+
 #endif

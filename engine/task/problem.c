@@ -5,6 +5,7 @@
 
 #include "engine/task/log_choice.h"
 #include "engine/task/operator.h"
+#include "engine/task/operator_join.h"
 #include "engine/task/record_use.h"
 
 at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row **out,
@@ -13,6 +14,17 @@ at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row
     if (p) return at_operator_way_row(a, q, at_operator_way(p, 0), out, err);
     *out = q->row;
     return q->row ? AT_OK : at_template_find(q->template_name, out, err);
+}
+
+const char *at_problem_name(at_arena *a, const at_request *q) {
+    at_text text = {0};
+    const at_template_row *row;
+    at_text_add(&text, q->template_name);
+    text.len = (int)strcspn(text.data, "+");
+    text.data[text.len] = 0;
+    if (at_problem_row(a, q, &row, NULL) == AT_OK)
+        at_text_add(&text, row->name + strlen(at_template_base(row)->name));
+    return at_text_take(a, &text);
 }
 
 static at_status one_way(at_arena *a, const at_request *q, at_problem *out, at_error *err) {
@@ -30,7 +42,7 @@ at_status at_problem_make(at_arena *a, const at_engine_options *o, const at_requ
     const at_operator *p = at_operator_find(q);
     *out = (at_problem){.count = 1, .is_operator = p != NULL};
     if (!p) return one_way(a, q, out, err);
-    out->name = q->template_name;
+    out->name = at_problem_name(a, q);
     return at_operator_ways(a, o, q, p, &out->ways, &out->num_ways, err);
 }
 
@@ -53,32 +65,27 @@ static at_status rows_of(at_arena *a, const at_request *q, const at_operator *p,
 }
 
 /* The arguments of the only layer of the operator that the log holds. */
-static at_status only_layer(at_arena *a, const at_request *q, const at_log_choice *choice,
+static at_status only_layer(at_arena *a, const char *name, const at_log_choice *choice,
                             const char **args, at_error *err) {
-    const at_template_row *row, *of;
     at_key_map seen = {.arena = a};
-    AT_TRY(at_problem_row(a, q, &row, err));
     for (int i = 0; i < choice->tasks.len; i++) {
         const at_logged_task *t = &choice->tasks.data[i];
-        const at_record r = {.task = t->row->name, .args = t->args};
-        const at_json *found;
-        const char *name;
-        if (at_operator_of_record(a, &r, &name, &found) &&
-            at_problem_row(a, &(at_request){.template_name = name, .all_ways = true}, &of, NULL) ==
-                AT_OK &&
-            of == row)
-            at_key_map_add(&seen, at_json_text(a, found));
+        const at_task *layer;
+        at_task *task;
+        if (at_task_of_record(a, t->row->name, t->args, &task, NULL) == AT_OK &&
+            at_operator_layer_of(a, name, task, &layer))
+            at_key_map_add(&seen, at_json_text(a, at_task_args(layer)));
     }
     if (!seen.keys.len)
         return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %lld records",
-                       choice->path, q->template_name, (long long)choice->total);
+                       choice->path, name, (long long)choice->total);
     *args = seen.keys.data[0];
     if (seen.keys.len == 1) return AT_OK;
     at_text list = {0};
     for (int i = 0; i < seen.keys.len; i++)
         at_text_addf(&list, "%s%s", i ? "; " : "", seen.keys.data[i]);
     at_status s = at_fail(err, AT_E_USAGE, "%s: holds %d layers of %s; choose one with --args: %s",
-                          choice->path, seen.keys.len, q->template_name, at_text_str(&list));
+                          choice->path, seen.keys.len, name, at_text_str(&list));
     at_text_free(&list);
     return s;
 }
@@ -107,7 +114,17 @@ static at_status best_of_ways(at_arena *a, const at_engine_options *o, const at_
                    why.status ? "; " : "", why.text);
 }
 
-/* The record of a line is of one way. */
+static at_status call_as_operator(at_arena *a, const char *name, const at_operator *p,
+                                  const char *args, at_selection *out, at_error *err) {
+    const at_template_row *row;
+    at_task *plain;
+    AT_TRY(at_template_find(at_operator_way(p, 0), &row, err));
+    AT_TRY(at_task_new(a, row, args, &plain, err));
+    at_operator_call(a, name, plain, out);
+    return AT_OK;
+}
+
+/* The record of a line is of one way, and called as that. */
 static at_status from_line(at_arena *a, const at_engine_options *o, const at_request *q,
                            const at_template_row *const *rows, at_selection *out, at_error *err) {
     at_status status = AT_E_USAGE;
@@ -126,14 +143,16 @@ static at_status from_log(at_arena *a, const at_engine_options *o, const at_requ
     at_log_choice choice;
     at_problem problem;
     at_request q = *of;
+    const char *name = at_problem_name(a, of);
     AT_TRY(rows_of(a, of, p, rows, err));
     if (of->line) return from_line(a, o, of, rows, out, err);
     AT_TRY(at_log_choose(a, o, of->log, rows, NULL, of->sketch, &choice, err));
-    if (!q.args) AT_TRY(only_layer(a, of, &choice, &q.args, err));
+    if (!q.args) AT_TRY(only_layer(a, name, &choice, &q.args, err));
     q.log = NULL;
     q.all_ways = true; /* whichever the log holds */
     AT_TRY(at_problem_make(a, o, &q, &problem, err));
-    return best_of_ways(a, o, &problem, &choice, out, err);
+    AT_TRY(best_of_ways(a, o, &problem, &choice, out, err));
+    return call_as_operator(a, name, p, q.args, out, err);
 }
 
 at_status at_problem_select(at_arena *a, const at_engine_options *o, const at_request *q,

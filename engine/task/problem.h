@@ -25,6 +25,8 @@ at_status at_problem_make(at_arena *a, const at_engine_options *o, const at_requ
 at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row **out,
                          at_error *err);
 
+/* An operator's name with all stages, in the spelling of templates' names. */
+const char *at_problem_name(at_arena *a, const at_request *q);
 /* Task and configuration of what q asks for, as at_select_config; of an operator, the best record
  * of a log whatever its way, or the default configuration of the first way. AT_E_USAGE: an
  * operator's configuration is none of a log, or the log holds several of its layers, which are

@@ -45,7 +45,16 @@ typedef struct at_selection {
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
     const struct at_arrays *arrays; /* of --array, or NULL */
-    int sketch;                     /* the one that is asked for, else the default's */
+    /* Of an operator's way, as whose its kernel is called: its name with stages, and its layer, of
+     * the first template (operator_join.h). NULL: it is called as its template. */
+    const char *operator_name;
+    const at_task *layer;
+    const char *const *tensor_names; /* [tensor] by which callers know them; NULL: as they are */
+    /* Of an operator's way: the order of this tensor's axes in the form that its callers give it
+     * in, operator.h; NULL: as they are. */
+    const int *weight_order;
+    int ordered_weight;
+    int sketch; /* the one that is asked for, else the default's */
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

@@ -93,6 +93,7 @@ typedef struct reading {
     const at_request *request;
     const char *workload;
     const at_operator *ways_of; /* NULL: it is a template */
+    const char *name;           /* the operator's with stages */
     const at_template_row *row; /* the template's, or that of the operator's first way */
     at_layers *out;
     at_error *err;
@@ -144,12 +145,13 @@ typedef struct new_tasks {
 
 /* Its layer of the operator; false: it is of none, or not of that one with those stages. */
 static bool layer_of(new_tasks *t, const at_record *r, const at_json **args) {
-    const at_template_row *row;
-    const char *name;
-    return at_operator_of_record(t->arena, r, &name, args) &&
-           at_problem_row(t->arena, &(at_request){.template_name = name, .all_ways = true}, &row,
-                          NULL) == AT_OK &&
-           row == t->of->row;
+    at_task *task;
+    const at_task *layer;
+    if (at_task_of_record(t->arena, r->task, r->args, &task, NULL) != AT_OK ||
+        !at_operator_layer_of(t->arena, t->of->name, task, &layer))
+        return false;
+    *args = at_task_args(layer);
+    return true;
 }
 
 /* The first record of each task of the template, or of each layer of the operator. */
@@ -220,6 +222,7 @@ at_status at_workload_read(at_arena *a, const at_engine_options *o, const at_req
     if (q->weight)
         return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     if (names) AT_TRY(at_problem_row(a, q, &r.row, err));
+    if (r.ways_of) r.name = at_problem_name(a, q);
     bool is_path = strpbrk(workload, "./") != NULL;
     bool of_layers = is_path && at_is_layer_file(workload);
     if (!names && !is_path) AT_TRY(find_set(workload, &set, err));

@@ -298,7 +298,7 @@ static void per_operator(void **state) {
     cli_expect(0, "./autotune dense --args M=36,N=16,K=4 --trials 2 --log j.log");
     cli_expect(0, "./autotune conv2d_nhwc " SMALL ",KH=1,KW=1,padding=0 --trials 2 --log j.log");
     cli_expect(0, "./autotune pick_best j.log --json");
-    assert_int_equal(cli_member(cli_json(), "picked")->count, 7);
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 6);
     cli_expect(0, "./autotune pick_best j.log --per operator --json");
     assert_int_equal(cli_member(cli_json(), "picked")->count, 2);
 }
@@ -310,6 +310,84 @@ static void of_the_user(void **state) {
     const cli_result *r =
         cli_expect(0, "./autotune ./conv2d.te --args N=32 --trials 2 --log u.log");
     assert_non_null(strstr(r->out, "conv2d N=32\n"));
+}
+
+static const char user[] =
+    "#include \"all.h\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+    "static int check(int side, int stride, int taps) {\n"
+    "    enum { CI = 4, CO = 8 };\n"
+    "    int pad = taps / 2, places = (side + 2 * pad - taps) / stride + 1, wrong = 0;\n"
+    "    const conv2d_bias_silu_shape shape = {1, side, side, CI, CO, taps, taps, stride, stride,\n"
+    "                                          pad, pad, pad, pad, 1, 1};\n"
+    "    long bytes = conv2d_bias_silu_workspace_bytes(&shape, 1);\n"
+    "    if (bytes < 0) return 1;\n"
+    "    float data[16 * 16 * CI], weight[9 * CI * CO], bias[CO], out[16 * 16 * CO];\n"
+    "    for (int i = 0; i < 16 * 16 * CI; i++) data[i] = (float)((i * 7) % 9 - 4);\n"
+    "    for (int i = 0; i < 9 * CI * CO; i++) weight[i] = (float)((i * 5) % 7 - 3);\n"
+    "    for (int i = 0; i < CO; i++) bias[i] = (float)i;\n"
+    "    if (conv2d_bias_silu(&shape, data, weight, bias, out, malloc(bytes + 1))) return 1;\n"
+    "    for (int i = 0; i < places * places * CO; i++) {\n"
+    "        double sum = bias[i % CO];\n"
+    "        for (int k = 0; k < taps * taps * CI; k++) {\n"
+    "            int h = i / CO / places * stride + k / CI / taps - pad;\n"
+    "            int w = i / CO % places * stride + k / CI % taps - pad;\n"
+    "            if (h >= 0 && w >= 0 && h < side && w < side)\n"
+    "                sum += (double)data[(h * side + w) * CI + k % CI] * weight[k * CO + i % CO];\n"
+    "        }\n"
+    "        double wanted = sum / (1 + exp(-sum));\n"
+    "        wrong += !(fabs(out[i] - wanted) <= 1e-4 * (1 + fabs(wanted)));\n"
+    "    }\n"
+    "    printf(\"%s %d\\n\", conv2d_bias_silu_kernel(&shape), wrong);\n"
+    "    return wrong;\n"
+    "}\n"
+    "int main(void) {\n"
+    "    const conv2d_bias_silu_shape none = {2};\n"
+    "    return check(5, 1, 3) || check(6, 2, 3) || check(7, 1, 3) || check(6, 1, 1) ||\n"
+    "           conv2d_bias_silu_kernel(&none) != 0;\n"
+    "}\n";
+
+/* Layers of an operator in a file: tuned, and called by shape over ways, by each of which the
+ * weight is taken in one form. */
+static void layers(void **state) {
+    (void)state;
+    cli_write("some.workload", "3 conv2d+bias+silu N=1,H=5,W=5,CI=4,CO=8\n"
+                               "1 conv2d+bias+silu N=1,H=6,W=6,CI=4,CO=8,strides=2\n"
+                               "2 matmul_add N=4,L=4,M=16\n");
+    cli_expect(0, "./autotune tune --workload ./some.workload --trials 60 --tuner random" BRIEFLY
+                  "--json --log all.log");
+    const at_json *tuned = cli_member(cli_json(), "layers");
+    assert_int_equal(tuned->count, 3);
+    static const int ways[] = {4, 1};
+    for (int i = 0; i < 2; i++) {
+        const at_json *l = at_json_at(tuned, i);
+        assert_string_equal(cli_member(l, "operator")->string, "conv2d+bias+silu");
+        assert_int_equal(cli_member(l, "ways")->count, ways[i]);
+    }
+    /* others by the ways whose weight lies otherwise */
+    cli_expect(
+        0, "./autotune conv2d_3x3_gemm+bias+silu --args N=1,H=7,W=7,CI=4,CO=8 --trials 2" BRIEFLY
+           "--log all.log");
+    cli_expect(0, "./autotune conv2d+bias+silu --args N=1,H=6,W=6,CI=4,CO=8,KH=1,KW=1,padding=0 "
+                  "--trials 8" BRIEFLY "--log all.log");
+    cli_expect(0, "./autotune apply --log all.log --main -o all.c");
+    const cli_result *r = cli_expect(0, "cc -O1 all.c -o all -lm && ./all");
+    int right = 0;
+    for (const char *at = r->out; (at = strstr(at, ": right, ")); at++) right++;
+    assert_int_equal(right, 5);
+    cli_expect(0, "./autotune apply --log all.log -o all.c --force");
+    cli_write("user.c", user);
+    r = cli_expect(0, "cc -O1 all.c user.c -o user -lm && ./user");
+    assert_non_null(strstr(r->out, "conv2d_3x3_gemm_bias_silu_N1_H7_W7_CI4_CO8 0\n"));
+    /* one layer by the operator's name, of several one that is named */
+    r = cli_expect(2, "./autotune apply conv2d+bias+silu --log all.log -o one.c");
+    assert_non_null(strstr(r->err, "all.log: holds 4 layers of conv2d+bias+silu; choose one"));
+    cli_expect(0, "./autotune apply conv2d --fuse bias,silu --args N=1,H=7,W=7,CI=4,CO=8 "
+                  "--log all.log -o one.c");
+    /* and the same layers again from the log */
+    cli_expect(0,
+               "./autotune conv2d+bias+silu --workload ./all.log --trials 40 --tuner random" BRIEFLY
+               "--json --log all.log");
+    assert_int_equal(cli_member(cli_json(), "layers")->count, 4);
 }
 
 static void mistakes(void **state) {
@@ -337,7 +415,8 @@ int main(void) {
         cmocka_unit_test(open_arguments), cmocka_unit_test(sparse),
         cmocka_unit_test(one_weight),     cmocka_unit_test(shared_name),
         cmocka_unit_test(per_operator),   cmocka_unit_test(crossing),
-        cmocka_unit_test(of_the_user),    cmocka_unit_test(mistakes),
+        cmocka_unit_test(of_the_user),    cmocka_unit_test(layers),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }
