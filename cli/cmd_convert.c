@@ -29,7 +29,7 @@ static void take_loss(void *ctx, const char *text) {
 }
 
 static const at_space *space_of(conversion *c, const at_record *r) {
-    if (c->task && !strcmp(c->task, r->task) && at_args_equal(c->args, r->args)) return c->space;
+    if (c->task && at_same_task(c->task, c->args, r->task, r->args)) return c->space;
     at_task *task;
     c->task = r->task;
     c->args = r->args;

@@ -53,7 +53,7 @@ static void compare(pair *p) {
 
 static const at_pick *find(const at_pick *picks, int n, const at_record *r) {
     for (int i = 0; i < n; i++)
-        if (!strcmp(picks[i].record.task, r->task) && at_args_equal(picks[i].record.args, r->args))
+        if (at_same_task(picks[i].record.task, picks[i].record.args, r->task, r->args))
             return &picks[i];
     return NULL;
 }

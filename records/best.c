@@ -40,10 +40,6 @@ typedef struct groups {
     bool here_first; /* this CPU's */
 } groups;
 
-static at_operator_fn *operator_by;
-
-void at_record_operator_by(at_operator_fn *f) { operator_by = f; }
-
 static at_here_fn *here_by;
 
 void at_record_here_by(at_here_fn *f) { here_by = f; }
@@ -67,12 +63,14 @@ static void enter(groups *g, const char *name, const at_record *task, const at_p
     if (is_better(g, &picks[i], &picks[x->best])) x->best = i;
 }
 
-static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
+static void enter_all(groups *g, const at_pick_job *job, at_per per, const at_pick *picks, int i) {
+    at_arena *a = job->arena;
     at_tvm_target t = {0};
     const char *mcpu = "";
     if (per == AT_PER_OPERATOR) {
         at_record task = {0};
-        bool is_way = operator_by && operator_by(a, &picks[i].record, &task.task, &task.args);
+        bool is_way =
+            job->operator_of && job->operator_of(a, &picks[i].record, &task.task, &task.args);
         enter(g, is_way ? "operator" : "", is_way ? &task : NULL, picks, i);
         return;
     }
@@ -89,11 +87,12 @@ static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, 
 
 /* Finals say which is best within a context; from one to another only times are compared. So what
  * is chosen once is chosen again from what was chosen. Returns how many are left. */
-static int choose_groups(at_arena *a, at_per per, at_pick *picks, int n) {
+static int choose_groups(const at_pick_job *job, at_per per, at_pick *picks, int n) {
+    at_arena *a = job->arena;
     groups g = {.names.arena = a, .here_first = here_by && per != AT_PER_MCPU};
     int left = 0;
     int64_t *considered = AT_NEW_ARRAY(a, int64_t, n); /* for the best of a group, else 0 */
-    for (int i = 0; i < n; i++) enter_all(&g, a, per, picks, i);
+    for (int i = 0; i < n; i++) enter_all(&g, job, per, picks, i);
     for (int k = 0; k < g.of.len; k++) {
         const group *x = &g.of.data[k]; /* several may have one best */
         if (x->considered > considered[x->best]) considered[x->best] = x->considered;
@@ -126,7 +125,7 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
                        "no valid record in %s%s: all that were valid failed in a final",
                        job->paths[0], job->num_paths > 1 ? " and the others" : "");
     if (per != AT_PER_CONTEXT)
-        job->picks.len = choose_groups(job->arena, per, job->picks.data, job->picks.len);
+        job->picks.len = choose_groups(job, per, job->picks.data, job->picks.len);
     for (int i = 0; i < job->picks.len; i++) at_pick_print(job->out, &job->picks.data[i]);
     return AT_OK;
 }
@@ -162,8 +161,8 @@ static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_ou
 
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
                        void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
-                       int *num_picks, at_error *err) {
+                       at_force force, at_per per, at_operator_fn *operator_of, at_warn_fn *warn,
+                       void *ctx, at_pick **picks, int *num_picks, at_error *err) {
     for (int i = 0; output_path && i < num_inputs; i++)
         if (at_same_file(output_path, inputs[i]))
             return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",
@@ -185,6 +184,7 @@ at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, a
                        .use = use,
                        .use_ctx = use_ctx,
                        .objective = objective,
+                       .operator_of = operator_of,
                        .out = &text};
     if (with_output) paths[job.num_paths++] = output_path;
     if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);

@@ -32,7 +32,7 @@ typedef enum at_per {
     AT_PER_TASK,     /* task */
     AT_PER_MCPU,     /* task and the -mcpu of the target */
     AT_PER_KEY,      /* task and each key of the target, as in AutoTVM */
-    AT_PER_OPERATOR, /* what templates compute, as at_record_operator_by's function tells */
+    AT_PER_OPERATOR, /* what templates compute, as operator_of tells */
     AT_PER_COMPAT, /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
                       tolerant of bad lines */
 } at_per;
@@ -51,13 +51,14 @@ typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
  * best, ties to the earlier; in order of first appearance, each with its finals. Those for which
  * `use` says false are passed over (NULL: none; not with AT_PER_COMPAT). objective: the best for
- * that; NONE: for that of their log. Writes output_path (NULL: nothing) atomically, and keeps its
- * lock from the reading on; a log that a run is writing is AT_E_LOCKED. AT_E_USAGE: the output is
- * one of the inputs, a tuning log or, without force, no log. AT_E_NO_VALID when all are failures,
- * and then the output stays as it is; AT_PER_COMPAT empties it. */
+ * that; NONE: for that of their log. operator_of: of AT_PER_OPERATOR; NULL: none is one. Writes
+ * output_path (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run
+ * is writing is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without
+ * force, no log. AT_E_NO_VALID when all are failures, and then the output stays as it is;
+ * AT_PER_COMPAT empties it. */
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
                        void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
-                       int *num_picks, at_error *err);
+                       at_force force, at_per per, at_operator_fn *operator_of, at_warn_fn *warn,
+                       void *ctx, at_pick **picks, int *num_picks, at_error *err);
 
 #endif

@@ -135,9 +135,8 @@ at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
         return AT_OK;
     }
     for (int i = 1; i < n; i++) {
-        if (strcmp(records[i].task, records[0].task) ||
-            strcmp(records[i].target, records[0].target) ||
-            !at_args_equal(records[i].args, records[0].args))
+        if (!at_same_task(records[i].task, records[i].args, records[0].task, records[0].args) ||
+            strcmp(records[i].target, records[0].target))
             return at_fail(err, AT_E_INPUT,
                            "line %lld is of another target or task than the first record; such a "
                            "file holds one: autotune log --split makes a log of each",

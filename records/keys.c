@@ -89,6 +89,11 @@ bool at_args_equal(const at_json *x, const at_json *y) {
     return true;
 }
 
+bool at_same_task(const char *name, const at_json *args, const char *other,
+                  const at_json *other_args) {
+    return !strcmp(name, other) && at_args_equal(args, other_args);
+}
+
 /* ---- numbering keys ------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *key) {

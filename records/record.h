@@ -183,11 +183,9 @@ void at_measurement_key(at_text *out, const at_record *r);
  * a. NULL, as at first: nobody. For the whole process. */
 typedef const at_json *at_args_fn(at_arena *a, const char *task, const at_json *args);
 void at_record_args_by(at_args_fn *f);
-/* Whom at_pick_best asks which operator a record's task is a way of: false: of none. name and args
- * live in a. For the whole process. */
+/* Which operator a record's task is a way of: false: of none. name and args live in a. */
 typedef bool at_operator_fn(at_arena *a, const at_record *r, const char **name,
                             const at_json **args);
-void at_record_operator_by(at_operator_fn *f);
 /* Whom at_pick_best asks whether a record is of this CPU: those come first where it chooses beyond
  * contexts and CPUs. NULL, as at first: nobody. For the whole process. */
 typedef bool at_here_fn(const at_record *r);
@@ -195,6 +193,9 @@ void at_record_here_by(at_here_fn *f);
 /* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);
+/* Whether a line, of whatever kind, is of a task: its name in records and its arguments. */
+bool at_same_task(const char *name, const at_json *args, const char *other,
+                  const at_json *other_args);
 /* Structure and values; 1, 1.0 and true are the same. */
 bool at_args_equal(const at_json *x, const at_json *y);
 

@@ -182,6 +182,7 @@ typedef struct at_pick_job {
     at_pick_fn *use;
     void *use_ctx;
     at_objective objective;
+    at_operator_fn *operator_of;
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);

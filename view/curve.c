@@ -44,7 +44,7 @@ static double flops_of(const at_record *r) {
 static at_panel *panel_of(reading *g, const at_record *r) {
     for (int i = 0; i < g->out->panels.len; i++) {
         at_panel *p = g->out->panels.data[i];
-        if (!strcmp(p->task, r->task) && at_args_equal(p->args, r->args)) return p;
+        if (at_same_task(p->task, p->args, r->task, r->args)) return p;
     }
     at_text_clear(&g->text);
     at_text_add_record_task(&g->text, r->task, r->args);

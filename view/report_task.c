@@ -15,7 +15,7 @@ static at_task *task_of(at_report *r, const at_panel *p) {
 /* ---- the winner ----------------------------------------------------------------------------- */
 
 static bool is_of_group(const at_report_finalist *f, const at_log_group *g) {
-    return !strcmp(f->who.task, g->task) && at_args_equal(f->who.args, g->args) &&
+    return at_same_task(f->who.task, f->who.args, g->task, g->args) &&
            !strcmp(f->who.context_hash, g->context_hash);
 }
 
@@ -311,7 +311,7 @@ void at_report_task(at_report *r, const at_panel *p) {
     at_task *task = task_of(r, p);
     for (int i = 0; i < r->summary.num_groups; i++) {
         const at_log_group *g = &r->summary.groups[i];
-        if (!strcmp(g->task, p->task) && at_args_equal(g->args, p->args)) add_group(r, p, task, g);
+        if (at_same_task(g->task, g->args, p->task, p->args)) add_group(r, p, task, g);
     }
     if (at_panel_speed(p) > 0) {
         add_curves(r, p);

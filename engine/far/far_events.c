@@ -14,8 +14,7 @@ typedef at_place place;
 typedef struct at_far_search far_search;
 
 static bool is_of_task(const at_tuning *t, const at_record *r) {
-    return !strcmp(r->task, at_task_record_name(t->s.task)) &&
-           at_args_equal(r->args, at_task_args(t->s.task));
+    return at_same_task(r->task, r->args, at_task_record_name(t->s.task), at_task_args(t->s.task));
 }
 
 static bool is_of_search(const at_tuning *t, const at_record *r) {

@@ -208,14 +208,17 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     return r;
 }
 
+static bool is_of_session(const at_session *s, const char *task, const at_json *args) {
+    return at_same_task(task, args, at_task_record_name(s->task), at_task_args(s->task));
+}
+
 /* ---- anchors, objective, speeds -------------------------------------------------------------- */
 
 void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) {
     at_anchor_line l;
     at_mark mark = at_arena_mark(k->arena);
-    if (at_anchor_line_read(k->arena, comment, &l) &&
-        !strcmp(l.task, at_task_record_name(s->task)) && !strcmp(l.context_hash, s->context_hash) &&
-        at_args_equal(l.args, at_task_args(s->task)))
+    if (at_anchor_line_read(k->arena, comment, &l) && is_of_session(s, l.task, l.args) &&
+        !strcmp(l.context_hash, s->context_hash))
         *at_push(k->arena, &k->anchors) = l;
     else at_arena_rewind(k->arena, mark);
 }
@@ -224,8 +227,7 @@ void at_known_add_objective(at_known *k, const at_session *s, const char *commen
     at_objective_line l;
     at_mark mark = at_arena_mark(k->arena);
     if (!k->objective && at_objective_line_read(k->arena, comment, &l) &&
-        !strcmp(l.task, at_task_record_name(s->task)) && !strcmp(l.context_hash, s->context_hash) &&
-        at_args_equal(l.args, at_task_args(s->task)))
+        is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->context_hash))
         k->objective = at_copy(k->arena, &l, sizeof l);
     else at_arena_rewind(k->arena, mark);
 }
@@ -235,9 +237,7 @@ void at_known_add_speeds(at_known *k, const at_session *s, const char *comment) 
     at_speed_table t;
     at_mark mark = at_arena_mark(k->arena);
     bool ours = !k->speeds && at_speeds_line_read(k->arena, comment, &l) &&
-                !strcmp(l.task, at_task_record_name(s->task)) &&
-                !strcmp(l.context_hash, s->context_hash) &&
-                at_args_equal(l.args, at_task_args(s->task)) &&
+                is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->context_hash) &&
                 at_speed_table_read(l.machine, &t, NULL) == AT_OK;
     at_arena_rewind(k->arena, mark);
     if (ours) k->speeds = at_copy(k->arena, &t, sizeof t);
@@ -305,8 +305,8 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
                         const at_record *record, changed *c) {
     at_config config;
     at_error why;
-    if (!record->extra.present || strcmp(record->task, at_task_record_name(s->task)) ||
-        !at_args_equal(record->args, at_task_args(s->task)) || !is_of_context(k, s, record, c))
+    if (!record->extra.present || !is_of_session(s, record->task, record->args) ||
+        !is_of_context(k, s, record, c))
         return;
     if (at_config_rebind(scratch, s->space, &record->config, &config, &why) != AT_OK ||
         config.index < 0) {
@@ -334,8 +334,7 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
         at_arena_reset(scratch);
         const at_turns *turns = at_finals_get(finals, i, &who, &n);
         if ((strcmp(who.context_hash, s->context_hash) && !holds(&c->accepted, who.context_hash)) ||
-            strcmp(who.task, at_task_record_name(s->task)) ||
-            !at_args_equal(who.args, at_task_args(s->task)))
+            !is_of_session(s, who.task, who.args))
             continue;
         const char *text =
             at_format(scratch, "{\"entity\": %s}", at_json_text(scratch, who.entity));

@@ -66,9 +66,8 @@ void at_verifier_free(at_verifier *v) { close_session(v); }
 
 static bool same_circumstances(const at_record *x, const at_record *y) {
     const at_extra *e = &x->extra, *f = &y->extra;
-    return !strcmp(x->task, y->task) && at_args_equal(x->args, y->args) &&
-           e->present == f->present && !strcmp(e->context_hash, f->context_hash) &&
-           e->seed == f->seed;
+    return at_same_task(x->task, x->args, y->task, y->args) && e->present == f->present &&
+           !strcmp(e->context_hash, f->context_hash) && e->seed == f->seed;
 }
 
 /* What this program cannot bring about; NULL: nothing. Runs before anything is made of it. */

@@ -88,9 +88,8 @@ static int64_t index_of(reading *r, const at_record *record) {
 
 static void take(reading *r, const at_record *record) {
     at_recorded *to = r->to;
-    if (strcmp(record->task, to->name) ||
-        strcmp(record->extra.context_hash, to->extra.context_hash) ||
-        !at_args_equal(record->args, to->args)) {
+    if (!at_same_task(record->task, record->args, to->name, to->args) ||
+        strcmp(record->extra.context_hash, to->extra.context_hash)) {
         r->others++;
         return;
     }
@@ -183,8 +182,8 @@ static at_status find_winner(reading *r, at_error *err) {
     AT_TRY(at_log_summarise(r->arena, r->path, NULL, NULL, NULL, NULL, &s, err));
     for (int i = 0; i < s.num_groups; i++) {
         const at_log_group *g = &s.groups[i];
-        if (!g->best || strcmp(g->task, to->name) ||
-            strcmp(g->context_hash, to->extra.context_hash) || !at_args_equal(g->args, to->args))
+        if (!g->best || !at_same_task(g->task, g->args, to->name, to->args) ||
+            strcmp(g->context_hash, to->extra.context_hash))
             continue;
         if (at_config_rebind(r->arena, to->space, &g->best->record.config, &config, NULL) == AT_OK)
             to->winner = config.index;

@@ -112,7 +112,7 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
     at_error why = {0};
     at_status s =
         at_pick_best(w->arena, &path, 1, is_wanted, w, o->objective, NULL, false, AT_PER_CONTEXT,
-                     o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
+                     NULL, o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
     for (int i = 0; i < w->unknown.keys.len; i++)
         at_engine_warn(o, at_format(w->arena,
                                     "%s: %s is no template of this program; left out. With its "

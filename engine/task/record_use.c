@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/task/operator.h"
 #include "engine/task/template_change.h"
 
 /* So many tasks are kept. */
@@ -143,7 +144,7 @@ at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *co
                          at_pick **picks, int *num_picks, at_error *err) {
     at_use_counts *p = at_use_counts_new(a, o->accept_changed);
     at_status s = at_pick_best(a, logs, num_logs, at_is_usable, p, o->objective, output, force, per,
-                               o->warn, o->ctx, picks, num_picks, err);
+                               at_operator_of_record, o->warn, o->ctx, picks, num_picks, err);
     if (p->changed)
         at_engine_warn(o, at_changed_text(a, logs[0], p->changed,
                                           num_logs > 1 ? "a template, there and in the others,"

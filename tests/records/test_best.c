@@ -390,7 +390,7 @@ static void refused_finalist(void **state) {
     at_text_free(&log);
     const char *path = "a.log";
     assert_int_equal(at_pick_best(a, &path, 1, is_no_old_one, NULL, AT_OBJECTIVE_NONE, NULL, false,
-                                  AT_PER_CONTEXT, NULL, NULL, &picks, &n, NULL),
+                                  AT_PER_CONTEXT, NULL, NULL, NULL, &picks, &n, NULL),
                      AT_OK);
     assert_int_equal(n, 1);
     assert_string_equal(picks[0].record.extra.context.cpu, "new");

@@ -300,7 +300,7 @@ static void search(int own) {
         at_pick *picks;
         int n;
         s = at_pick_best(a, &log, 1, NULL, NULL, objectives[state], NULL, false, AT_PER_CONTEXT,
-                         NULL, NULL, &picks, &n, &err);
+                         NULL, NULL, NULL, &picks, &n, &err);
         if (s != AT_OK) fail_msg("%s", err.text);
         assert_int_equal(n, 1);
         int64_t picked = picks[0].record.config.recorded_index;
