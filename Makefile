@@ -56,7 +56,7 @@ NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
-NEEDS_cli       = records knobs base
+NEEDS_cli       = network engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_network   = network engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_library   = library network engine export sketch templates tuners runtime records cost codegen schedule knobs base
@@ -179,6 +179,7 @@ $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 # tests/FOLDER/test_*.c are programs; what they need of the other .c files there, and in the folder it
 # shares them with, is linked into each of them.
 SHARES_cost = codegen
+SHARES_cli = network
 SHARES_cluster = cli
 SHARES_fuzz = network
 shared = $(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))

@@ -1,11 +1,11 @@
 /* cli/command_line.c: reading argv by the table of options. */
-#include "cli/network.h"
 #include "cli/options_int.h"
 
 #include <string.h>
 
 #include "cli/interrupt.h"
 #include "engine/engine.h"
+#include "network/network.h"
 #include "templates/task.h"
 
 static at_status unknown_option(const char *word, size_t len, at_error *err) {
@@ -74,7 +74,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     }
     const at_template_row *row;
     o->verb = AT_VERB_TUNE;
-    if (at_is_network(o) || is_operator(o)) return AT_OK;
+    if (at_net_is_model(word) || is_operator(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
     if (strchr(word, '+') || strchr(word, '/')) return at_template_find(word, &row, err);
 

@@ -20,7 +20,7 @@ _Static_assert(sizeof commands / sizeof *commands == AT_VERB_COUNT, "a command p
 
 at_status at_command(const at_options *o, at_error *err) {
     if (o->help) return at_cmd_help(o, err);
-    if (!at_is_network(o)) AT_TRY(at_check_no_network(o, err));
-    else if (o->verb != AT_VERB_TUNE) return at_cmd_network(o, err);
+    AT_TRY(at_is_network(o) ? at_check_network(o, err) : at_check_no_network(o, err));
+    if (at_is_network(o) && o->verb != AT_VERB_TUNE) return at_cmd_network(o, err);
     return commands[o->verb](o, err);
 }

@@ -19,6 +19,19 @@ at_status at_check_no_network(const at_options *o, at_error *err) {
                    o->num_operands ? "; it is none: " : "", o->num_operands ? o->operands[0] : "");
 }
 
+at_status at_check_network(const at_options *o, at_error *err) {
+    static const char *const of_kernels[] = {
+        "--args",   "--fuse",    "--sparsity", "--block",      "--weight",   "--array",
+        "--config", "--index",   "--line",     "--from-steps", "--sketch",   "--dump",
+        "--why",    "--history", "--isas",     "--keep",       "--fallback", "--abi",
+        "--range",  "--on",      "--workload", "--json",       "--per-task"};
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        if (at_given(o, of_kernels[i]))
+            return at_fail(err, AT_E_USAGE, "%s is not for networks: %s is one", of_kernels[i],
+                           o->operands[0]);
+    return AT_OK;
+}
+
 at_status at_network_open(const at_options *o, at_net **out, at_error *err) {
     const at_net_options n = {.dims = o->dims, .sets = o->sets};
     return at_net_open(o->operands[0], &n, out, err);

@@ -9,6 +9,8 @@
 bool at_is_network(const at_options *o);
 /* AT_E_USAGE: options that are about networks beside something else. */
 at_status at_check_no_network(const at_options *o, at_error *err);
+/* AT_E_USAGE: options that are about kernels beside a network. */
+at_status at_check_network(const at_options *o, at_error *err);
 /* With the sizes that the options give. */
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* What its kernels are made with. */

@@ -94,6 +94,21 @@ static at_status emit(at_arena *a, const at_net_program *p, const at_net_build *
     return at_net_emit(p, b, &e, &w->source, &w->header, err);
 }
 
+static at_status say_written(const at_net_program *p, const at_options *o, const written *w,
+                             at_error *err) {
+    at_text out = {0};
+    at_text_add(&out, "written: ");
+    at_text_add_visible(&out, o->output);
+    at_text_add(&out, " and its header");
+    if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
+    at_text_addf(&out, "; %d of %d kinds of parts are tuned", p->num_tuned, p->num_kernels);
+    if (o->log) at_text_add(&out, ", by "), at_text_add_visible(&out, o->log);
+    at_text_add(&out, "\n");
+    at_status s = at_print(&out, err);
+    at_text_free(&out);
+    return s;
+}
+
 static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
     at_net_program p = {0};
     written w = {{0}, {0}, NULL};
@@ -101,6 +116,7 @@ static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_e
     at_status s = at_net_program_new(net, &b, &p, err);
     if (s == AT_OK) s = emit(a, &p, &b, o, &w, err);
     if (s == AT_OK) s = write_files(a, &p, o, &w, err);
+    if (s == AT_OK) s = say_written(&p, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
     at_net_program_free(&p);

@@ -88,11 +88,13 @@ static int64_t done(const at_set_result *r) {
 
 /* "conv2d: conv2d_3x3_gemm" */
 static void add_name(at_text *out, const layer *l) {
-    if (!*l->best->args) at_text_add(out, l->of->name); /* a part */
-    else {
-        if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
-        at_text_addf(out, "%s %s", l->best->task, l->best->args);
+    if (!*l->first->args) { /* a part, whose first way is its own text */
+        at_text_add(out, l->of->name);
+        if (*l->best->args) at_text_addf(out, ", by %s", l->best->task);
+        return;
     }
+    if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
+    at_text_addf(out, "%s %s", l->best->task, l->best->args);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -258,8 +258,10 @@ static at_status join_part(cutter *c, at_net_part *p) {
     for (int i = 0; i < g.j.tensors.len; i++) {
         at_joined_tensor *t = &g.j.tensors.data[i];
         int next = -1;
-        if (t->role == AT_ROLE_STAGE && t->value >= 0)
-            t->is_output = leaves(c, &r, t->value, &next);
+        if (t->role != AT_ROLE_STAGE || t->value < 0) continue;
+        /* A move in front is made again in every part that reads through it. */
+        bool own = c->part_of[value_at(c, t->value)->producer] == c->parts.len;
+        t->is_output = own && leaves(c, &r, t->value, &next);
     }
     set_orders(&g);
     finish_part(&g, p);

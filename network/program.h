@@ -12,7 +12,8 @@ typedef struct at_net_kernel {
     const at_net_part *part;           /* the first of them */
     int count;                         /* parts */
     at_request ways[AT_NET_MOST_WAYS]; /* of computing it: a template each */
-    int num_ways;
+    int num_ways,
+        way; /* way: the chosen one; above 0: a template, whose weight is [k, k, CI, CO] */
     at_selection chosen;    /* template, task and configuration */
     bool is_default;        /* the log says nothing of it */
     at_session session;     /* of the kernel in memory */
@@ -98,8 +99,9 @@ at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
 
 /* ---- between the files of the program -------------------------------------------------------- */
 
-/* select.c: the ways of the kernels, and their configurations. */
+/* ways.c: the ways of the kernels. */
 at_status at_net_find_ways(at_net_program *p, at_error *err);
+/* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 /* kernels.c: kernels in memory. */
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);

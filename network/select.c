@@ -3,36 +3,6 @@
 #include <string.h>
 
 #include "network/program.h"
-#include "sketch/sketch.h"
-
-/* Rows are known to the registry for good. */
-static at_arena *row_arena(void) {
-    static at_arena *arena;
-    if (!arena) arena = at_arena_new();
-    return arena;
-}
-
-/* The template of a part, which lives as long as this program. */
-static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
-    at_arena *a = row_arena();
-    const char *path = at_format(a, "%s.te", part->name);
-    at_sketches_for_templates();
-    if (at_template_find(part->name, out, NULL) == AT_OK) return AT_OK;
-    const char *text = at_strdup(a, part->text);
-    at_status s = at_te_parse(a, path, text, strlen(text), out, err);
-    if (s == AT_OK) at_template_add(*out, path, false);
-    return s;
-}
-
-at_status at_net_find_ways(at_net_program *p, at_error *err) {
-    for (int i = 0; i < p->num_kernels; i++) {
-        at_net_kernel *k = &p->kernels[i];
-        at_request *q = &k->ways[k->num_ways++];
-        AT_TRY(row_of(k->part, &q->row, err));
-        q->template_name = q->row->name;
-    }
-    return AT_OK;
-}
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
@@ -56,17 +26,50 @@ static at_status read_log(at_net_program *p, const at_net_build *b, at_selection
     return AT_OK;
 }
 
-/* The fastest way that the log has. */
-static bool select_logged(at_net_kernel *k, const at_selection *logged, int n) {
-    bool found = false;
-    for (int w = 0; w < k->num_ways; w++)
-        for (int i = 0; i < n; i++) {
-            if (logged[i].row != k->ways[w].row) continue;
-            if (!found || at_record_time(logged[i].record) < at_record_time(k->chosen.record))
-                k->chosen = logged[i];
-            found = true;
+/* Is it of this way? A way without arguments is a text of its own. */
+static bool is_of(const at_selection *s, const at_net_kernel *k, int way, const at_task *task) {
+    if (s->row != k->ways[way].row) return false;
+    return !way || !strcmp(at_task_args_text(s->task), at_task_args_text(task));
+}
+
+/* Seconds of a run in the network, where its weights are not in the caches as they are in a trial:
+ * they come from memory, so many bytes a second. */
+static double time_in_network(const at_selection *s) {
+    static const double bytes_per_s = 20e9;
+    const at_compute *c = at_task_compute(s->task);
+    int64_t *values, **extents, bytes = 0;
+    at_arena *a = at_arena_new();
+    if (at_task_values(a, s->task, &s->config, &values, NULL) == AT_OK &&
+        at_compute_extents(a, c, values, &extents, NULL) == AT_OK)
+        for (int t = 0; t < c->num_tensors; t++) {
+            bool prepared = c->tensors[t].is_packing || c->tensors[t].role == AT_ROLE_WEIGHT;
+            int64_t elements = prepared ? 4 : 0;
+            for (int k = 0; elements && k < c->tensors[t].num_axes; k++) elements *= extents[t][k];
+            if (elements > bytes) bytes = elements;
         }
-    return found;
+    at_arena_free(a);
+    return at_record_time(s->record) + (double)bytes / bytes_per_s;
+}
+
+/* The fastest way that the log has. */
+static at_status select_logged(at_net_program *p, at_net_kernel *k, const at_selection *logged,
+                               int n, bool *found, at_error *err) {
+    double least = 0;
+    *found = false;
+    for (int w = 0; w < k->num_ways; w++) {
+        at_selection way = {0};
+        AT_TRY(at_select_task(p->arena, &k->ways[w], &way, err));
+        for (int i = 0; i < n; i++) {
+            if (!is_of(&logged[i], k, w, way.task)) continue;
+            double time_s = time_in_network(&logged[i]);
+            if (*found && time_s >= least) continue;
+            k->chosen = logged[i];
+            k->way = w;
+            least = time_s;
+            *found = true;
+        }
+    }
+    return AT_OK;
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
@@ -74,7 +77,9 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
     int n = 0;
     if (b->log) AT_TRY(read_log(p, b, &logged, &n, err));
     for (int i = 0; i < p->num_kernels; i++) {
-        if (select_logged(&p->kernels[i], logged, n)) p->num_tuned++;
+        bool found = false;
+        if (n) AT_TRY(select_logged(p, &p->kernels[i], logged, n, &found, err));
+        if (found) p->num_tuned++;
         else AT_TRY(select_default(p, &p->kernels[i], b, err));
     }
     return AT_OK;

@@ -54,6 +54,17 @@ static void *elements_of(at_arena *a, const at_net_value *v, bool index) {
     return out;
 }
 
+/* [O, I, k, k] as [k, k, I, O]. */
+static void *turned(at_arena *a, const at_net_value *v, const float *from) {
+    int64_t out = v->dims[0], in = v->dims[1], taps = v->elements / (out * in);
+    float *to = at_alloc(a, (size_t)v->elements * sizeof *to);
+    for (int64_t o = 0; o < out; o++)
+        for (int64_t i = 0; i < in; i++)
+            for (int64_t t = 0; t < taps; t++)
+                to[(t * in + i) * out + o] = from[(o * in + i) * taps + t];
+    return to;
+}
+
 static void pack(blob *b, at_net_step *s) {
     const at_net_program *p = b->p;
     const at_net_kernel *k = &p->kernels[s->kernel];
@@ -63,9 +74,10 @@ static void pack(blob *b, at_net_step *s) {
     char *to = reserve(b, k->packed_bytes);
     for (int i = 0; i < part->num_params; i++) {
         const at_net_param *x = &part->params[i];
-        if (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX)
-            tensors[i] =
-                elements_of(a, &p->cut.net->values.data[x->value], x->role == AT_ROLE_INDEX);
+        const at_net_value *v = &p->cut.net->values.data[x->value];
+        if (x->role != AT_ROLE_WEIGHT && x->role != AT_ROLE_INDEX) continue;
+        tensors[i] = elements_of(a, v, x->role == AT_ROLE_INDEX);
+        if (k->way && v->rank == 4) tensors[i] = turned(a, v, tensors[i]);
     }
     k->pack(tensors, to);
     at_arena_free(a);

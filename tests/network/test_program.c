@@ -236,6 +236,22 @@ static void rows(void **state) {
               "12 of 5, 2 times; product 12 to 5 of 5, 2 times");
 }
 
+/* A move that two parts read through is made in both. */
+static void shared_moves(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,4,6");
+    constant(&g, "w1", "4,3", 1, false);
+    constant(&g, "w2", "4,5", 2, false);
+    onnx_node(&g, "Transpose", "x", "t", "perm=[0,2,1]");
+    onnx_node(&g, "MatMul", "t w1", "y1", "");
+    onnx_node(&g, "MatMul", "t w2", "a", "");
+    onnx_node(&g, "Relu", "a", "y2", "");
+    onnx_output(&g, "y1");
+    onnx_output(&g, "y2");
+    check(&g, "product 4 to 3 of 6; product 4 to 5 of 6, relu");
+}
+
 /* Indices come with the run: they are checked, and may be negative. */
 static void indices(void **state) {
     (void)state;
@@ -265,10 +281,8 @@ static void indices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual),
-        cmocka_unit_test(classifier),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(indices),
+        cmocka_unit_test(residual),     cmocka_unit_test(classifier), cmocka_unit_test(rows),
+        cmocka_unit_test(shared_moves), cmocka_unit_test(indices),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -1,0 +1,97 @@
+/* network/ways.c: ways of computing a part: loop trees derived of its text, and of a convolution
+ * that Winograd's algorithm can do, the template of that with the same stages behind it. */
+#include <string.h>
+
+#include "network/program.h"
+#include "sketch/sketch.h"
+
+/* Rows are known to the registry for good. */
+static at_arena *row_arena(void) {
+    static at_arena *arena;
+    if (!arena) arena = at_arena_new();
+    return arena;
+}
+
+/* The template of a part's text, which lives as long as this program. */
+static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
+    at_arena *a = row_arena();
+    const char *path = at_format(a, "%s.te", part->name);
+    at_sketches_for_templates();
+    if (at_template_find(part->name, out, NULL) == AT_OK) return AT_OK;
+    const char *text = at_strdup(a, part->text);
+    at_status s = at_te_parse(a, path, text, strlen(text), out, err);
+    if (s == AT_OK) at_template_add(*out, path, false);
+    return s;
+}
+
+/* ---- Winograd's algorithm -------------------------------------------------------------------- */
+
+/* All numbers of the attribute are x; or it is not there, and x is what stands for that. */
+static bool all_are(const at_net_node *n, const char *name, int64_t x, int64_t otherwise) {
+    const at_net_attribute *a = at_net_attribute_find(n, name);
+    for (int i = 0; a && i < a->num; i++)
+        if (a->ints[i] != x) return false;
+    return a ? a->num > 0 : x == otherwise;
+}
+
+static bool channels_lie_last(const at_net_program *p, int value) {
+    const at_net_value *v = &p->cut.net->values.data[value];
+    const int *order = p->cut.orders[value];
+    return order ? v->rank == 4 : v->rank == 4 && (v->dims[1] == 1 || v->dims[2] * v->dims[3] == 1);
+}
+
+/* A 3x3 convolution of stride 1 with a constant weight, whose padding is 1 on all sides. */
+static bool suits(const at_net_program *p, const at_net_node *n) {
+    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad");
+    if (strcmp(n->op, "Conv") || n->num_inputs < 2) return false;
+    const at_net_value *w = &p->cut.net->values.data[n->inputs[1]];
+    if (w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 || !w->is_constant) return false;
+    if ((group && group->i != 1) || (pad && strcmp(pad->s, "NOTSET") != 0)) return false;
+    return all_are(n, "strides", 1, 1) && all_are(n, "dilations", 1, 1) &&
+           all_are(n, "pads", 1, 0) && channels_lie_last(p, n->inputs[0]) &&
+           channels_lie_last(p, n->outputs[0]);
+}
+
+/* "+bias+relu", of what follows the convolution; NULL: something else does. */
+static const char *stages_of(const at_net_program *p, const at_net_part *part) {
+    const at_net_node *n = &p->cut.net->nodes.data[part->nodes[0]];
+    bool bias = n->num_inputs > 2 && n->inputs[2] >= 0, relu = false;
+    for (int i = 1; i < part->num_nodes; i++) {
+        const at_net_node *x = &p->cut.net->nodes.data[part->nodes[i]];
+        if (!strcmp(x->op, "Bias") && !bias && !relu) bias = true;
+        else if (!strcmp(x->op, "Relu") && !relu) relu = true;
+        else return NULL;
+    }
+    return bias ? relu ? "+bias+relu" : "+bias" : relu ? "+relu" : "";
+}
+
+static at_status add_winograd(at_net_program *p, at_net_kernel *k, at_error *err) {
+    const at_net_node *n = &p->cut.net->nodes.data[k->part->nodes[0]];
+    const char *stages = suits(p, n) ? stages_of(p, k->part) : NULL;
+    const at_template_row *row;
+    if (!stages) return AT_OK;
+    const at_net_value *x = &p->cut.net->values.data[n->inputs[0]];
+    const at_net_value *y = &p->cut.net->values.data[n->outputs[0]];
+    const char *name = at_format(p->arena, "conv2d_winograd_nhwc%s", stages);
+    AT_TRY(at_template_find(name, &row, err));
+    for (int m = 2; m <= 4; m += 2)
+        k->ways[k->num_ways++] = (at_request){
+            .row = row,
+            .template_name = row->name,
+            .args = at_format(p->arena, "N=%lld,H=%lld,W=%lld,CI=%lld,CO=%lld,m=%d",
+                              (long long)x->dims[0], (long long)x->dims[2], (long long)x->dims[3],
+                              (long long)x->dims[1], (long long)y->dims[1], m)};
+    return AT_OK;
+}
+
+at_status at_net_find_ways(at_net_program *p, at_error *err) {
+    for (int i = 0; i < p->num_kernels; i++) {
+        at_net_kernel *k = &p->kernels[i];
+        at_request *q = &k->ways[k->num_ways++];
+        AT_TRY(row_of(k->part, &q->row, err));
+        q->template_name = q->row->name;
+        AT_TRY(add_winograd(p, k, err));
+    }
+    return AT_OK;
+}

@@ -1,0 +1,108 @@
+/* A network on the command line: from the file to a program, and what is refused. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+#include "tests/network/onnx_writer.h"
+
+static void numbers(onnx_graph *g, const char *name, const char *dims, int n) {
+    at_text t = {0};
+    for (int i = 0; i < n; i++) at_text_addf(&t, " %g", (double)(i * 7 % 17 - 8) / 16);
+    onnx_constant(g, name, AT_NET_FLOAT, dims, at_text_str(&t), true);
+    at_text_free(&t);
+}
+
+/* net.onnx, in the folder of the tests, and the first half of it. */
+static void make_model(void) {
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "picture", AT_NET_FLOAT, "N,3,8,8");
+    numbers(&g, "w", "8,3,3,3", 216);
+    numbers(&g, "w3", "8,8,3,3", 576);
+    numbers(&g, "w2", "5,8", 40);
+    onnx_node(&g, "Conv", "picture w", "c", "pads=[1,1,1,1]");
+    onnx_node(&g, "Relu", "c", "r", "");
+    onnx_node(&g, "Conv", "r w3", "d", "pads=[1,1,1,1]");
+    onnx_node(&g, "Relu", "d", "s", "");
+    onnx_node(&g, "GlobalAveragePool", "s", "p", "");
+    onnx_node(&g, "Flatten", "p", "f", "");
+    onnx_node(&g, "Gemm", "f w2", "class", "transB=1");
+    onnx_output(&g, "class");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("net.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    assert_int_equal(at_write_file("half.onnx", at_text_str(&bytes), bytes.len / 2, &err), AT_OK);
+    at_text_free(&bytes);
+}
+
+static void expect_text(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("%s\nhas no \"%s\"", text, part);
+}
+
+static void from_file_to_program(void **state) {
+    (void)state;
+    make_model();
+    const cli_result *r = cli_expect(0, "./autotune show net.onnx --dim N=1");
+    expect_text(r->out, "4 parts of 4 kinds");
+    expect_text(r->out, "conv3x3 3 to 8 at 8, relu");
+    expect_text(r->out, "input  picture: float32[1, 3, 8, 8]");
+    r = cli_expect(0, "./autotune show net.onnx --dim N=1 --code");
+    expect_text(r->out, "w0[8, 3, 3, 3] : weight");
+
+    r = cli_expect(0, "./autotune net.onnx --dim N=1 --trials 12");
+    expect_text(r->out, "product 8 to 5 of 1");
+    expect_text(r->out, "log net.log\n");
+    r = cli_expect(0, "./autotune run net.onnx --dim N=1 --log net.log --output class=y.npy");
+    expect_text(r->out, "4 of 4 kinds of parts are in the log");
+
+    r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
+    expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");
+    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net -lm && ./net");
+    r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source --main -o own.c");
+    expect_text(r->out, "0 of 4 kinds of parts are tuned");
+    cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own -lm && ./own");
+}
+
+/* What Winograd's algorithm can do is done by it, where the log says so. */
+static void another_way(void **state) {
+    (void)state;
+    make_model();
+    cli_expect(0, "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=8,CO=8,m=2,points=0 "
+                  "--trials 2 --log ways.log");
+    const cli_result *r =
+        cli_expect(0, "./autotune apply net.onnx --dim N=1 --log ways.log --main -o ways.c");
+    expect_text(r->out, "1 of 4 kinds of parts are tuned");
+    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 ways.c -o ways -lm && ./ways");
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const struct {
+        int status;
+        const char *command, *text;
+    } cases[] = {
+        {2, "./autotune show net.onnx", "size of inputs is not given: N; as in --dim N=1"},
+        {2, "./autotune apply net.onnx --dim N=1", "give the C file that is to be written"},
+        {2, "./autotune apply net.onnx --dim N=1 -o x.c --weights there", "there are file and sou"},
+        {2, "./autotune run net.onnx --dim N=1 --args N=1", "--args is not for networks"},
+        {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no such input"},
+        {2, "./autotune verify net.onnx", "a network is tuned, shown, run and applied"},
+        {2, "./autotune run dense --config default --dim N=1", "--dim goes with a network"},
+        {4, "./autotune show half.onnx", "half.onnx"},
+        {4, "./autotune show none.onnx", "none.onnx"},
+        {4, "./autotune apply net.onnx --dim N=1 --log none.log -o x.c", "none.log"},
+    };
+    make_model();
+    cli_expect(0, "./autotune run net.onnx --dim N=1 --output class=y.npy --force");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_text(cli_expect(cases[i].status, "%s", cases[i].command)->err, cases[i].text);
+    cli_expect(0, "test ! -e x.c");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_file_to_program),
+        cmocka_unit_test(another_way),
+        cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
