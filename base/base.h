@@ -412,6 +412,9 @@ typedef struct at_type_facts {
     const char *c; /* its type in C */
 } at_type_facts;
 const at_type_facts *at_type_of(at_type t);
+int at_type_find(const char *name, int length); /* -1: there is none */
+/* The largest float32 that a type of integers holds. */
+double at_type_most_float(at_type t);
 double at_type_value(at_type t, const void *elements, int64_t i);
 static inline int64_t at_type_bytes(at_type t) { return at_type_of(t)->bytes; }
 
@@ -523,6 +526,10 @@ typedef enum at_function {
 const char *at_function_name(at_function f);
 int at_function_find(const char *name);            /* -1: there is none */
 double at_function_value(at_function f, double x); /* by the C library */
+/* Does it give whole numbers: floor, ceil, round? */
+static inline bool at_function_rounds(at_function f) {
+    return f == AT_FUNCTION_FLOOR || f == AT_FUNCTION_CEIL || f == AT_FUNCTION_ROUND;
+}
 int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
 /* A float's, of a power of two: a product with it is exactly the quotient. 0: it is none. */
 double at_exact_reciprocal(double number);

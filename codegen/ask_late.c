@@ -50,11 +50,11 @@ static bool is_own(const asker *q, int tensor) {
 
 static bool fits(asker *q, const at_ir *n, at_mask inside, at_mask lanes) {
     const at_value *v = n->stmt.val;
-    if (!n->stmt.add || n->stmt.guard || v->op != AT_V_SELECT || !is_own(q, n->stmt.tensor) ||
-        at_cond_decide(q->l, v->cond, q->facts) != AT_C_ATOM)
+    if (!n->stmt.add || n->stmt.guard || v->whole || v->op != AT_V_SELECT ||
+        !is_own(q, n->stmt.tensor) || at_cond_decide(q->l, v->cond, q->facts) != AT_C_ATOM)
         return false;
-    const bool holds = at_value_is_neutral(v->b, n->stmt.reduction);
-    if (!holds && !at_value_is_neutral(v->a, n->stmt.reduction)) return false;
+    const bool holds = at_value_is_neutral(v->b, n->stmt.reduction, AT_F32);
+    if (!holds && !at_value_is_neutral(v->a, n->stmt.reduction, AT_F32)) return false;
     const at_value *term = holds ? v->a : v->b;
     if (!is_of_element(q, v->cond, inside, n->stmt.at) ||
         !cuts_vectors(q, v->cond, inside, lanes) || !at_value_is_harmless(q->l, term, q->facts))

@@ -82,11 +82,15 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
         l->reads_for = e->ref;
         if (!v) v = at_value_expr(l, t->body, ix);
         l->reads_for = reader;
-    } else
+        v = at_value_as_stored(l, v, t->type);
+    } else {
+        const bool whole = t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
         v = at_value_new(l, (at_value){.op = AT_V_LOAD,
+                                       .whole = whole,
                                        .tensor = e->ref,
                                        .ix = ix,
                                        .entries = at_index_entries(l, ix, t->num_axes)});
+    }
     l->entries = around;
     return v;
 }
@@ -99,6 +103,23 @@ static bool compares_values(const at_low *l, const at_expr *e) {
         any |= e->op >= AT_X_LT && e->op <= AT_X_NE ? !is_index(l, e->arg[i])
                                                     : compares_values(l, e->arg[i]);
     return any;
+}
+
+/* Both as integers, where the expression of them is worked out in those, else as numbers. */
+static void alike(at_low *l, bool whole, const at_value **x, const at_value **y) {
+    if (!(*x)->whole && !(*y)->whole && !whole) return;
+    *x = whole ? at_value_as_whole(l, *x) : at_value_as_number(l, *x);
+    *y = whole ? at_value_as_whole(l, *y) : at_value_as_number(l, *y);
+}
+
+/* Is it worked out in 32-bit integers, and no index? */
+static bool is_whole(const at_low *l, const at_expr *e) {
+    return !is_index(l, e) && at_expr_is_whole(l->program->compute, e);
+}
+
+static bool both_whole(const at_low *l, const at_expr *x, const at_expr *y) {
+    const at_compute *c = l->program->compute;
+    return at_expr_is_whole(c, x) && at_expr_is_whole(c, y) && !(is_index(l, x) && is_index(l, y));
 }
 
 static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
@@ -118,6 +139,7 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
         return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
                                mask_expr(l, e->arg[1], axes));
     const at_value *x = at_value_expr(l, e->arg[0], axes), *y = at_value_expr(l, e->arg[1], axes);
+    alike(l, both_whole(l, e->arg[0], e->arg[1]), &x, &y);
     switch (e->op) {
     case AT_X_LT: return at_value_binary(l, AT_V_LESS, x, y);
     case AT_X_LE: return at_value_binary(l, AT_V_AT_MOST, x, y);
@@ -132,15 +154,20 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
 
 static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_value *x = at_value_expr(l, e->arg[1], axes), *y = at_value_expr(l, e->arg[2], axes);
+    const bool whole = is_whole(l, e);
+    alike(l, whole, &x, &y);
     if (compares_values(l, e->arg[0]))
         return at_value_choose(l, mask_expr(l, e->arg[0], axes), x, y);
-    if (l->leaf->has_pointers && x->op == AT_V_LOAD && y->op == AT_V_CONST) {
+    if (l->leaf->has_pointers && x->op == AT_V_LOAD && !x->whole && y->op == AT_V_CONST) {
         const at_value *listed =
             at_pointers_read(l, l->reads_for, e, axes, l->leaf->pointers, y->number);
         if (listed) return listed;
     }
-    return at_value_new(
-        l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
+    return at_value_new(l, (at_value){.op = AT_V_SELECT,
+                                      .whole = whole,
+                                      .cond = at_cond_expr(l, e->arg[0], axes),
+                                      .a = x,
+                                      .b = y});
 }
 
 /* A symbol for all values of an axis: that of a range goes from the least begin to the largest end.
@@ -236,16 +263,18 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
     if (e->op == AT_X_NEG) {
         v.b = at_value_expr(l, e->arg[0], axes);
+        v.whole = v.b->whole;
         if (v.b->op == AT_V_CONST)
-            return at_value_new(l, (at_value){.op = AT_V_CONST, .number = -v.b->number});
+            return at_value_new(
+                l, (at_value){.op = AT_V_CONST, .whole = v.whole, .number = -v.b->number});
         v.op = AT_V_SUB;
-        v.a = at_value_new(l, (at_value){.op = AT_V_CONST});
+        v.a = at_value_new(l, (at_value){.op = AT_V_CONST, .whole = v.whole});
         return at_value_new(l, v);
     }
     if (e->op == AT_X_CALL) {
         v.op = AT_V_CALL;
         v.function = (at_function)e->integer;
-        v.a = at_value_expr(l, e->arg[0], axes);
+        v.a = at_value_as_number(l, at_value_expr(l, e->arg[0], axes));
         return at_value_new(l, v);
     }
     switch (e->op) {
@@ -260,7 +289,9 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     }
     v.a = at_value_expr(l, e->arg[0], axes);
     v.b = at_value_expr(l, e->arg[1], axes);
-    if (!whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
+    v.whole = is_whole(l, e);
+    alike(l, v.whole, &v.a, &v.b);
+    if (!whole && !v.whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
         return at_value_extreme(l, v.op, v.a, v.b);
     if (whole && e->op == AT_X_DIV) return whole_quotient(l, v.a, v.b);
     if (e->op == AT_X_MOD) {

@@ -103,6 +103,8 @@ void at_low_prepend(at_low *l, at_ir *list);
 void at_lower_note(at_low *l, const char *text);
 /* "line 4, xi:vec makes no vectors: WHY" */
 const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *why);
+/* "line 4, k4:dot makes no dot products: WHY" */
+const char *at_note_no_dot(const at_low *l, const at_ir *loop, const char *why);
 void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* ---- passes, in order ------------------------------------------------------------------------ */
 

@@ -174,9 +174,12 @@ static const at_value *run_on(at_low *l, const at_node *leaf, const at_aff **axe
     const int along = at_running_axis(t);
     const at_aff **before = at_copy(l->arena, axes, sizeof *axes * (size_t)t->num_axes);
     before[along] = at_aff_shift(l, axes[along], -1);
-    const at_value *sum =
-        at_value_new(l, (at_value){.op = AT_V_LOAD, .tensor = leaf->tensor, .ix = before});
-    const at_value none = {.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)};
+    const bool is_int = at_type_of(t->type)->is_int;
+    const at_value *sum = at_value_new(
+        l, (at_value){.op = AT_V_LOAD, .whole = is_int, .tensor = leaf->tensor, .ix = before});
+    const at_value none = {.op = AT_V_CONST,
+                           .whole = is_int,
+                           .number = at_reduction_neutral_of(t->reduction, t->type)};
     const at_value *first = at_value_new(l, none);
     const bool is_extreme = at_reduction_is_extreme(t->reduction);
     /* what is not a number stays out: the second operand of an extreme never is */
@@ -185,6 +188,7 @@ static const at_value *run_on(at_low *l, const at_node *leaf, const at_aff **axe
     const at_value *next = is_extreme ? at_value_binary(l, joins[t->reduction], term, sum)
                                       : at_value_binary(l, joins[t->reduction], sum, term);
     return at_value_new(l, (at_value){.op = AT_V_SELECT,
+                                      .whole = is_int,
                                       .cond = at_cond_not_negative(l, before[along]),
                                       .a = next,
                                       .b = at_running_lag(t) ? first : begun});
@@ -201,13 +205,15 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.ix = axes;
     n->stmt.reduction = t->reduction;
     if (leaf->is_init)
-        n->stmt.val = at_value_new(
-            l, (at_value){.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)});
+        n->stmt.val =
+            at_value_new(l, (at_value){.op = AT_V_CONST,
+                                       .whole = at_type_of(t->type)->is_int,
+                                       .number = at_reduction_neutral_of(t->reduction, t->type)});
     else {
         int lists = l->num_listed;
         l->leaf = leaf;
         l->reads_for = leaf->tensor;
-        n->stmt.val = at_value_expr(l, t->body, axes);
+        n->stmt.val = at_value_as_stored(l, at_value_expr(l, t->body, axes), t->type);
         if (leaf->is_running) n->stmt.val = run_on(l, leaf, axes, n->stmt.val);
         if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
     }

@@ -83,7 +83,7 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         [AT_V_MIN] = ", ",     [AT_V_MAX] = ", ",     [AT_V_LESS] = " < ",  [AT_V_AT_MOST] = " <= ",
         [AT_V_EQUAL] = " == ", [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : "};
     if (v->op == AT_V_CONST) {
-        at_text_addf(out, "%.9g", (double)v->number);
+        at_text_addf(out, "%.9g", v->number);
         return;
     }
     if (v->op == AT_V_LOAD) {
@@ -114,8 +114,11 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         at_text_add(out, ")");
         return;
     }
-    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER) {
-        at_text_addf(out, "%s(", v->op == AT_V_CALL ? at_function_name(v->function) : "float");
+    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER || v->op == AT_V_WHOLE) {
+        at_text_addf(out, "%s(",
+                     v->op == AT_V_CALL     ? at_function_name(v->function)
+                     : v->op == AT_V_NUMBER ? "float"
+                                            : "int");
         value_print(l, out, v->a);
         at_text_add(out, ")");
         return;
@@ -128,7 +131,7 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
 }
 
 static void loop_print(const at_low *l, at_text *out, const at_ir *n) {
-    static const char *const ann[] = {"", " para", " vec", " unroll"};
+    static const char *const ann[] = {"", " para", " vec", " unroll", " dot"};
     at_text_addf(out, "for %s in ", l->syms.data[n->loop.sym].name);
     if (n->loop.lo_aff) print_affine(l, out, n->loop.lo_aff);
     else at_text_addf(out, "%lld", (long long)n->loop.lo);

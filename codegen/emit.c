@@ -266,6 +266,8 @@ bool at_pass_emit(at_low *l) {
     l->turns = cut.num ? cut.total : 0;
     at_text_addf(&out, "%s%s%s", par_type, cut.num ? par_turns : "", par_end);
     if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
+    if (l->dialect == AT_DIALECT_GNU && l->target->integers && l->program->compute->in_steps)
+        l->target->integers(l->target, &out);
     l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))

@@ -182,13 +182,20 @@ static int logistic(at_builder *b, int x) {
     return binary(b, AT_T_DIV, above, with(b, AT_T_ADD, e, 1));
 }
 
-/* Rounded to the nearest by a large number, and down by 1 where that was up. */
-static int rounded_down(at_builder *b, int x) {
+/* Rounded to the nearest by a large number, halves to the even one; for floor down by 1 where that
+ * was up, for ceil up by 1 where it was down. */
+static int rounded(at_builder *b, int x, at_function f) {
     int of = magnitude(b, x), result = copy(b, x);
     int near = with(b, AT_T_SUB, with(b, AT_T_ADD, of, 0x1p23f), 0x1p23f);
     near = with_sign_of(b, near, x);
-    int up = with(b, AT_T_AND, binary(b, AT_T_LESS, x, near), 1);
-    blend(b, result, with(b, AT_T_LESS, of, 0x1p23f), binary(b, AT_T_SUB, near, up));
+    if (f == AT_FUNCTION_FLOOR) {
+        int up = with(b, AT_T_AND, binary(b, AT_T_LESS, x, near), 1);
+        near = binary(b, AT_T_SUB, near, up);
+    } else if (f == AT_FUNCTION_CEIL) {
+        int down = with(b, AT_T_AND, binary(b, AT_T_LESS, near, x), 1);
+        near = with_sign_of(b, binary(b, AT_T_ADD, near, down), x);
+    }
+    blend(b, result, with(b, AT_T_LESS, of, 0x1p23f), near);
     return result;
 }
 
@@ -202,10 +209,14 @@ int at_build_function(at_builder *b, at_function f, int x) {
     case AT_FUNCTION_ERF: return error_function(b, x);
     case AT_FUNCTION_SIGMOID: return logistic(b, x);
     case AT_FUNCTION_ABS: return magnitude(b, x);
-    case AT_FUNCTION_FLOOR: return rounded_down(b, x);
+    case AT_FUNCTION_FLOOR:
+    case AT_FUNCTION_CEIL:
+    case AT_FUNCTION_ROUND: return rounded(b, x, f);
     case AT_FUNCTION_COUNT: break;
     }
     AT_BUG("function %d is not in registers", f);
 }
 
 int at_build_number(at_builder *b, int x) { return unary(b, AT_T_TO_FLOAT, x); }
+
+int at_build_whole(at_builder *b, int x) { return unary(b, AT_T_TO_INT, x); }

@@ -1,6 +1,7 @@
 /* codegen/ir.c: making, copying and rewriting the tree between passes; deciding conditions. */
 #include "codegen/codegen_int.h"
 
+#include <math.h>
 #include <string.h>
 
 at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
@@ -351,8 +352,26 @@ static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts)
 
 const at_value *at_value_new(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
 
+static const at_value *constant(at_low *l, double number, bool whole) {
+    return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number, .whole = whole});
+}
+
+const at_value *at_value_as_number(at_low *l, const at_value *v) {
+    if (!v->whole) return v;
+    if (v->op == AT_V_CONST) return constant(l, (float)v->number, false);
+    return at_value_new(l, (at_value){.op = AT_V_NUMBER, .a = v});
+}
+
+const at_value *at_value_as_whole(at_low *l, const at_value *v) {
+    if (v->whole) return v;
+    if (v->op == AT_V_CONST) return constant(l, nearbyint(v->number), true);
+    return at_value_new(l, (at_value){.op = AT_V_WHOLE, .whole = true, .a = v});
+}
+
 const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
-    return at_value_new(l, (at_value){.op = op, .a = a, .b = b});
+    const bool whole = (op <= AT_V_MAX || op == AT_V_EITHER) && a->whole && b->whole;
+    return at_value_new(
+        l, (at_value){.op = op, .whole = whole || (op == AT_V_CHOOSE && b->whole), .a = a, .b = b});
 }
 
 const at_value *at_value_bits(at_low *l, bool all) {
@@ -389,8 +408,8 @@ const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, con
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
 
-bool at_value_is_neutral(const at_value *v, at_reduction r) {
-    return v->op == AT_V_CONST && v->number == at_reduction_neutral(r);
+bool at_value_is_neutral(const at_value *v, at_reduction r, at_type type) {
+    return v->op == AT_V_CONST && v->number == at_reduction_neutral_of(r, type);
 }
 
 int64_t at_value_size(const at_value *v) {
@@ -453,6 +472,8 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     }
     const at_value *a = at_value_fold(l, v->a, facts);
     const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
+    if (v->op == AT_V_NUMBER && a->whole && a->op == AT_V_CONST) return at_value_as_number(l, a);
+    if (v->op == AT_V_WHOLE && a->op == AT_V_CONST) return at_value_as_whole(l, a);
     if (v->op == AT_V_CALL && a->op == AT_V_CONST) {
         const float number = (float)at_function_value(v->function, (float)a->number);
         return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number});
@@ -465,7 +486,8 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     if (v->op == AT_V_ADD && at_value_is_zero(a)) return b;
     if (v->op == AT_V_ADD && at_value_is_zero(b)) return a;
     if (v->op == AT_V_SUB && at_value_is_zero(b)) return a;
-    if (v->op == AT_V_MUL && (a->op == AT_V_CONST || b->op == AT_V_CONST)) return scaled(l, a, b);
+    if (v->op == AT_V_MUL && !v->whole && (a->op == AT_V_CONST || b->op == AT_V_CONST))
+        return scaled(l, a, b);
     if (v->op == AT_V_DIV && b->op == AT_V_CONST) {
         const at_value by = {.op = AT_V_CONST, .number = at_exact_reciprocal(b->number)};
         if (by.number != 0) return scaled(l, at_value_new(l, by), a);

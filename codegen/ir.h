@@ -34,7 +34,8 @@ typedef enum at_val_op {
     AT_V_MAX,
     AT_V_SELECT, /* cond ? a : b */
     AT_V_CALL,   /* function of a */
-    AT_V_NUMBER, /* a, an entry of an index list, as a number */
+    AT_V_NUMBER, /* a, an integer or an entry of an index list, as a number */
+    AT_V_WHOLE,  /* a, a number within 32 bits, as an integer: halves go to the even one */
     AT_V_TABLE,  /* table[at] */
     AT_V_INDEX,  /* at, as a number, until `tables` */
     AT_V_LESS,   /* all bits where a < b, else none */
@@ -54,6 +55,7 @@ typedef struct at_entry_bound {
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
+    bool whole;    /* its value is a 32-bit integer: of const, load and arithmetic */
     double number; /* as written: what it becomes of it rounds; load: see may_miss */
     bool may_miss; /* load: at -1 of the list that its address has an entry of, it is `number` */
     at_function function; /* call */
@@ -127,7 +129,7 @@ struct at_ir {
 /* Of a loop. */
 static inline bool at_loop_is_fixed(const at_ir *n) { return !n->loop.lo_aff && !n->loop.hi_aff; }
 static inline bool at_loop_is_unrolled(const at_ir *n) {
-    return n->loop.ann == AT_ANN_UNROLL || n->loop.ann == AT_ANN_VEC;
+    return n->loop.ann == AT_ANN_UNROLL || n->loop.ann == AT_ANN_VEC || n->loop.ann == AT_ANN_DOT;
 }
 static inline int64_t at_loop_trips(const at_ir *n) {
     return n->loop.hi - n->loop.lo;
@@ -175,7 +177,13 @@ const at_value *at_value_choose(at_low *l, const at_value *mask, const at_value 
  * operation has a second operand that is always a number. */
 const at_value *at_value_extreme(at_low *l, at_val_op op, const at_value *x, const at_value *y);
 bool at_value_is_zero(const at_value *v);
-bool at_value_is_neutral(const at_value *v, at_reduction r);
+bool at_value_is_neutral(const at_value *v, at_reduction r, at_type type);
+at_type at_low_tensor_type(const at_low *l, int tensor);
+/* The same value as a number, and as an integer, if it is none. */
+const at_value *at_value_as_number(at_low *l, const at_value *v);
+const at_value *at_value_as_whole(at_low *l, const at_value *v);
+/* wholes.c: as an element of a type has it: saturated. */
+const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type);
 int64_t at_value_size(const at_value *v);                      /* values in it */
 int at_value_calls(const at_value *v);                         /* of functions in it */
 at_mask at_ir_table_loops(const at_low *l, const at_ir *list); /* that places in tables hang on */

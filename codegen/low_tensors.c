@@ -15,6 +15,8 @@ void at_low_list_tensors(at_low *l) {
                                         .type = c->tensors[t].type};
 }
 
+at_type at_low_tensor_type(const at_low *l, int tensor) { return l->tensors[tensor].type; }
+
 int at_low_find_tensor(const at_low *l, const char *name) {
     for (int t = 0; t < l->num_tensors; t++)
         if (!strcmp(l->tensors[t].name, name)) return t;

@@ -102,6 +102,7 @@ static void hash_code(const at_low *l, at_kernel *k) {
     for (int i = 0; i < k->num_params; i++) {
         at_hash_add(&h, &k->params[i].role, sizeof k->params[i].role);
         at_hash_add(&h, &k->params[i].elements, sizeof k->params[i].elements);
+        if (at_type_bytes(k->params[i].type) != 4) at_hash_add_number(&h, k->params[i].type);
     }
     at_hash_add(&h, &k->workspace_bytes, sizeof k->workspace_bytes);
     at_hash_add(&h, &k->workspace_per_thread_bytes, sizeof k->workspace_per_thread_bytes);
@@ -119,6 +120,11 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     if (o->dialect == AT_DIALECT_TCC && !l->target->encode)
         return at_fail(err, AT_E_INPUT,
                        "tiles for %s have no machine code; dialects gnu and c do without",
+                       l->target->name);
+    if (p->compute->in_steps && o->dialect != AT_DIALECT_C && !l->target->has_integers)
+        return at_fail(err, AT_E_INPUT,
+                       "tiles for %s know no integers so far; dialect c does, and so do larger "
+                       "instruction sets",
                        l->target->name);
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {

@@ -15,6 +15,11 @@ const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *wh
                      l->syms.data[loop->loop.sym].name, why);
 }
 
+const char *at_note_no_dot(const at_low *l, const at_ir *loop, const char *why) {
+    return at_format(l->arena, "line %d: %s:dot makes no dot products: %s", loop->line,
+                     l->syms.data[loop->loop.sym].name, why);
+}
+
 void at_lower_fail(at_low *l, const char *fmt, ...) {
     if (l->err->status != AT_OK) return; /* the first one counts */
     va_list ap;

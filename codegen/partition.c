@@ -118,7 +118,8 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     if (n->stmt.guard && at_cond_decide(p->l, n->stmt.guard, facts) == AT_C_FALSE) return NULL;
     n->stmt.guard = NULL;
     n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
-    return n->stmt.add && at_value_is_neutral(n->stmt.val, n->stmt.reduction) ? NULL : n;
+    const at_type type = at_low_tensor_type(p->l, n->stmt.tensor);
+    return n->stmt.add && at_value_is_neutral(n->stmt.val, n->stmt.reduction, type) ? NULL : n;
 }
 
 /* ---- cutting loops --------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ typedef struct at_architecture at_architecture;
 
 typedef struct at_target {
     const char *name; /* as --isa and logs have it */
+    const char *like; /* a target as fast on floats, which has tables of speeds; NULL: itself */
     /* The parts of the CPU that it needs, as gcc's attributes and __builtin_cpu_supports name them,
      * commas between; "" where every CPU of the architecture will do. */
     const char *parts;
@@ -30,6 +31,9 @@ typedef struct at_target {
     bool picks_whole;     /* a load of every so many floats is of whole registers (tile_pick.c) */
     bool masked_loads;    /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores;   /* by one store */
+    bool has_integers;    /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
+                             compiler has them, too */
+    bool dots;            /* four products of bytes are added to a lane at once: AT_T_DOT */
     bool scales;          /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double;       /* registers hold doubles: `lanes` of them; floats are widened as they are
                              loaded, and rounded as they are stored. For +, -, *, /, min and max */
@@ -46,6 +50,8 @@ typedef struct at_target {
     /* The types and macros that tiles in C with vector types are written in; of registers of
      * doubles, those besides the others. NULL: tiles are plain C. */
     void (*prelude)(const struct at_target *target, at_text *out);
+    /* What tiles with integers take besides. */
+    void (*integers)(const struct at_target *target, at_text *out);
     const at_architecture *architecture;
 } at_target;
 

@@ -49,7 +49,12 @@ typedef enum at_tile_kind {
     AT_T_OR,
     AT_T_INT_ADD, /* of 32-bit integers, without overflow */
     AT_T_INT_SUB,
-    AT_T_LESS,    /* all bits where a < b, else none */
+    AT_T_INT_MUL,
+    AT_T_INT_MIN,
+    AT_T_INT_MAX,
+    AT_T_DOT,  /* dst += the products of four bytes to a lane, unsigned ones of a, signed ones of b;
+                  where the target has it */
+    AT_T_LESS, /* all bits where a < b, else none */
     AT_T_AT_MOST, /* where a <= b */
     AT_T_EQUAL,
     AT_T_BLEND,       /* dst = b where a has all bits, dst where it has none */
@@ -57,6 +62,7 @@ typedef enum at_tile_kind {
     AT_T_SHIFT_LEFT,  /* an integer, by `by` bits */
     AT_T_SHIFT_RIGHT, /* with its sign */
     AT_T_TO_FLOAT,    /* an integer */
+    AT_T_TO_INT,      /* a number within 32 bits; halves go to the even one */
     AT_T_GATHER,      /* of memory, lane i the number a says there, an integer: lanes floats (of a
                          list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
@@ -88,10 +94,12 @@ typedef struct at_tile_op {
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
     bool cyclic;             /* load */
-    bool may_miss;           /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
-                                times `number` */
-    double number;           /* a float's, but in tiles in double; scale */
-    const char *name;        /* loop: of the loop in the tree */
+    bool fours;    /* load, broadcast, dot: four elements, which are bytes, to a lane as they lie */
+    bool apart;    /* product: it is rounded before anything is added */
+    bool may_miss; /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
+                      times `number` */
+    double number; /* a float's, but in tiles in double; scale */
+    const char *name; /* loop: of the loop in the tree */
 } at_tile_op;
 
 #define AT_TILE_MAX_SLOTS 12 /* that registers hold, with the pointers made inside */
@@ -153,6 +161,12 @@ static inline float at_of_bits(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+/* Does memory hold what a register does, 32 bits to a lane? Else it is widened as it is loaded, and
+ * as it is stored its lowest bits are. */
+static inline bool at_tile_is_wide(const at_tile *t, const at_tile_op *op) {
+    return op->fours || at_type_bytes(t->slot_type[op->slot]) == 4;
 }
 
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
@@ -223,7 +237,8 @@ static inline bool at_tile_multiplies_and_adds(const at_tile_op *op) {
 }
 /* Is dst an operand, too? Does it have a second one, b? */
 static inline bool at_tile_updates(const at_tile_op *op) {
-    return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
+    return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST ||
+           op->kind == AT_T_DOT;
 }
 static inline bool at_tile_compares(const at_tile_op *op) {
     return op->kind >= AT_T_LESS && op->kind <= AT_T_EQUAL;

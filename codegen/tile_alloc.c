@@ -192,7 +192,9 @@ static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     const at_tile_vreg *r = &x->vreg[v];
     if (x->life[v].reg >= 0) return false;
     if (r->load == AT_T_CONST) return r->pooled && x->target->fold_const;
-    if (op->kind >= AT_T_SCALE) return false; /* not every set has these for one float in memory */
+    if (r->narrow) return false;
+    if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT)
+        return false; /* not every set has these for one float in memory */
     if (r->load == AT_T_LOAD)
         return x->target->fold_vector && r->lanes == x->target->lanes && !r->times;
     return r->load == AT_T_BCAST && x->target->fold_bcast;
@@ -237,8 +239,10 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
 /* a op b, or dst joined with a*b: at most one operand from memory, as b. */
 static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
-    bool commutes = at_tile_joins_product(op) || op->kind == AT_T_ADD || op->kind == AT_T_MUL ||
-                    op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD;
+    bool commutes =
+        at_tile_joins_product(op) || op->kind == AT_T_ADD || op->kind == AT_T_MUL ||
+        op->kind == AT_T_AND || op->kind == AT_T_OR ||
+        (op->kind >= AT_T_INT_ADD && op->kind <= AT_T_INT_MAX && op->kind != AT_T_INT_SUB);
     int a = op->a, b = op->b;
     int keep[3] = {a, b, op->dst};
     if (commutes && a != b && foldable(x, op, a) && x->life[a].uses == 1 &&

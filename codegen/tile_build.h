@@ -102,6 +102,7 @@ typedef struct {
     const at_ir *current; /* statement */
     int first_op;         /* of its value */
     bool looked_up;       /* it held elements of tables, which are numbers now */
+    const at_ir *dot;     /* the loop whose terms one operation takes; NULL: none */
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
     int *first_fresh;     /* [tensor] those that no store to it came behind: from here on */
@@ -146,6 +147,12 @@ int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 /* Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);
+/* tile_dot.c: why terms along a loop that is marked so are no dot product, in this vector (sym; -1:
+ * none); NULL: they are. Their sum is added to acc. */
+const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym);
+void at_build_dot(at_builder *b, int acc, const at_value *product);
+/* A constant's number: of an integer the float of these bits. */
+double at_build_bits(const at_value *v);
 
 /* tile_gather.c: does an entry of a list say where each lane of a load is, and its register then.
  */
@@ -156,12 +163,13 @@ int at_build_gathered(at_builder *b, const at_value *load, const at_tile_place *
  */
 int at_build_function(at_builder *b, at_function f, int x);
 int at_build_number(at_builder *b, int x);
+int at_build_whole(at_builder *b, int x); /* the integer of a float */
 
 /* tile_partial.c: before and behind a loop of a list: partial results of what it only adds to.
  * into = partial joined with a term. The partial result of a key that is next to take one. */
 void at_open_reductions(at_builder *b, const at_ir *n);
 void at_close_reductions(at_builder *b, const at_ir *n);
-void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term);
+void at_build_join(at_builder *b, int tensor, int into, int partial, int term);
 int at_build_partial(at_builder *b, at_tile_key *k);
 
 /* tile_group.c: stores to every so many floats that fill all of them are stores of whole registers.

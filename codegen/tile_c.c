@@ -17,14 +17,21 @@ void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op) {
     else at_c_float(out, (float)op->number);
 }
 
+static bool is_int(const at_tile *t, const at_tile_op *op) {
+    return at_type_of(t->slot_type[op->slot])->is_int;
+}
+
 /* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
  * root is too close to a boundary for that. */
 void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix) {
-    bool roots = false, bits = false;
+    bool roots = false, bits = false, wholes = false;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < tiles[i]->num_ops; j++) {
             int kind = tiles[i]->ops[j].kind;
             roots |= kind == AT_T_SQRT;
+            wholes |= kind == AT_T_TO_INT;
+            bits |= (kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE) &&
+                    is_int(tiles[i], &tiles[i]->ops[j]);
             bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
         }
     if (bits)
@@ -38,6 +45,16 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
                      "    union { float f; unsigned u; } both;\n"
                      "    both.u = x;\n"
                      "    return both.f;\n"
+                     "}\n\n",
+                     prefix, prefix);
+    if (wholes)
+        at_text_addf(out,
+                     "static inline float %swhole(float x) { /* halves to the even one */\n"
+                     "    int y = (int)x;\n"
+                     "    float rest = x - (float)y;\n"
+                     "    if (rest > 0.5f || (rest == 0.5f && y & 1)) y++;\n"
+                     "    if (rest < -0.5f || (rest == -0.5f && y & 1)) y--;\n"
+                     "    return %sfloat((unsigned)y);\n"
                      "}\n\n",
                      prefix, prefix);
     if (roots)
@@ -71,6 +88,11 @@ static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* The bits of the second operand. */
 static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem != AT_MEM_NONE && op->mem != AT_MEM_CONST && is_int(t, op)) {
+        at_text_add(out, "(unsigned)");
+        memory(out, t, op);
+        return;
+    }
     if (op->mem == AT_MEM_CONST) {
         at_text_addf(out, "0x%08xu", at_tile_bits(op));
         return;
@@ -82,8 +104,11 @@ static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* What is done with the bits of registers. */
 static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char *const sign[AT_T_KIND_COUNT] = {
-        [AT_T_AND] = "&", [AT_T_OR] = "|", [AT_T_INT_ADD] = "+", [AT_T_INT_SUB] = "-"};
+    static const char *const sign[AT_T_KIND_COUNT] = {[AT_T_AND] = "&",
+                                                      [AT_T_OR] = "|",
+                                                      [AT_T_INT_ADD] = "+",
+                                                      [AT_T_INT_SUB] = "-",
+                                                      [AT_T_INT_MUL] = "*"};
     const char *p = t->prefix;
     switch (op->kind) {
     case AT_T_MUL_ADD:
@@ -111,6 +136,16 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, "r%d = %sfloat((unsigned)((int)%sbits(r%d) >> %d))", op->dst, p, p, op->a,
                      op->by);
         break;
+    case AT_T_INT_MIN:
+    case AT_T_INT_MAX:
+        at_text_addf(out, "r%d = (int)%sbits(r%d) %c (int)", op->dst, p, op->a,
+                     op->kind == AT_T_INT_MIN ? '<' : '>');
+        operand_bits(out, t, op);
+        at_text_addf(out, " ? r%d : ", op->a);
+        if (op->mem == AT_MEM_CONST) at_text_addf(out, "%sfloat(0x%08xu)", p, at_tile_bits(op));
+        else operand(out, t, op);
+        break;
+    case AT_T_TO_INT: at_text_addf(out, "r%d = %swhole(r%d)", op->dst, p, op->a); break;
     case AT_T_TO_FLOAT:
         at_text_addf(out, "r%d = (float)(int)%sbits(r%d)", op->dst, p, op->a);
         break;
@@ -142,13 +177,16 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_LOAD:
     case AT_T_BCAST:
         at_text_addf(out, "r%d = ", op->dst);
-        if (t->slot_type[op->slot] == AT_S32) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
+        if (is_int(t, op)) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
         memory(out, t, op);
-        if (t->slot_type[op->slot] == AT_S32) at_text_add(out, ")");
+        if (is_int(t, op)) at_text_add(out, ")");
         break;
     case AT_T_STORE:
         memory(out, t, op);
-        at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
+        if (is_int(t, op))
+            at_text_addf(out, " = (%s)(int)%sbits(r%d)", at_type_of(t->slot_type[op->slot])->c,
+                         t->prefix, op->a);
+        else at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
         break;
     case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
     case AT_T_FMA:

@@ -56,8 +56,8 @@ static void look_at(contractor *c, int i) {
     }
     if (moves_memory(op)) c->body = i + 1;
     if (!at_tile_defines(op)) return;
-    bool joins = op->kind == AT_T_MUL && c->uses[op->dst] == 1 && c->defs[op->dst] == 1 &&
-                 !c->vregs[op->dst].acc;
+    bool joins = op->kind == AT_T_MUL && !op->apart && c->uses[op->dst] == 1 &&
+                 c->defs[op->dst] == 1 && !c->vregs[op->dst].acc;
     c->product[op->dst] = joins ? i : -1;
     c->changed[op->dst] = i;
 }

@@ -2,12 +2,12 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",  "end",     "bump",       "prefetch",    "index",     "const",   "load",
-    "bcast", "store",   "mov",        "fma",         "fnma",      "fms",     "add",
-    "sub",   "mul",     "div",        "min",         "max",       "mul_add", "scale",
-    "and",   "or",      "int_add",    "int_sub",     "less",      "at_most", "equal",
-    "blend", "sqrt",    "shift_left", "shift_right", "to_float",  "gather",  "swap",
-    "first", "zip_low", "zip_high",   "zip_low2",    "zip_high2", "fours",   "halves"};
+    "loop",    "end",     "bump",       "prefetch",    "index",     "const",  "load",    "bcast",
+    "store",   "mov",     "fma",        "fnma",        "fms",       "add",    "sub",     "mul",
+    "div",     "min",     "max",        "mul_add",     "scale",     "and",    "or",      "int_add",
+    "int_sub", "int_mul", "int_min",    "int_max",     "dot",       "less",   "at_most", "equal",
+    "blend",   "sqrt",    "shift_left", "shift_right", "to_float",  "to_int", "gather",  "swap",
+    "first",   "zip_low", "zip_high",   "zip_low2",    "zip_high2", "fours",  "halves"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -64,6 +64,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
                 memory(out, t, op);
                 if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
             }
+            if (op->fours) at_text_add(out, " fours");
             bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
                         op->kind == AT_T_GATHER;
             if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);

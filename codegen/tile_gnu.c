@@ -60,7 +60,71 @@ static void store_apart(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
+static const char *element(const at_tile *t, const at_tile_op *op) {
+    return at_type_of(t->slot_type[op->slot])->c;
+}
+
+/* Integers narrower than a lane: the lowest bits of each; of all lanes by one conversion. */
+static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->lanes == t->lanes) {
+        at_text_addf(out, "at_store_narrow(%s, %d, ", element(t, op),
+                     (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
+        address(out, op, 0);
+        at_text_addf(out, ", v%d);\n", op->a);
+        return;
+    }
+    for (int i = 0; i < op->lanes; i++)
+        at_text_addf(out, "%sp%d[%lld] = (%s)((at_mask)v%d)[%d];", i ? " " : "", op->slot,
+                     (long long)op->off + i, element(t, op), op->a, i);
+    at_text_add(out, "\n");
+}
+
+/* Widened, or four bytes to a lane as they lie. */
+static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = ", op->dst);
+    if (op->kind == AT_T_BCAST) {
+        at_text_add(out, op->fours ? "(at_vector)((at_mask){0} + at_four("
+                                   : "(at_vector)((at_mask){0} + *(");
+        address(out, op, 0);
+        at_text_add(out, "));\n");
+        return;
+    }
+    if (op->lanes == t->lanes && !op->fours) {
+        at_text_addf(out, "at_load_narrow(%s, %d, ", element(t, op),
+                     (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    }
+    if (op->lanes == t->lanes) {
+        at_text_add(out, "at_load(");
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    }
+    at_text_add(out, "(at_vector)(at_mask){");
+    for (int i = 0; i < op->lanes; i++) {
+        at_text_add(out, i ? ", " : "");
+        at_text_add(out, op->fours ? "at_four(" : "*(");
+        address(out, op, op->fours ? 4 * i : i);
+        at_text_add(out, ")");
+    }
+    at_text_add(out, "};\n");
+}
+
+static bool is_narrow_slot(const at_tile *t, const at_tile_op *op) {
+    return at_type_bytes(t->slot_type[op->slot]) != 4;
+}
+
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (is_narrow_slot(t, op)) {
+        store_narrow(out, t, op);
+        return;
+    }
+    if (t->slot_type[op->slot] == AT_S32 && op->lanes < t->lanes) { /* of which a float is none */
+        store_narrow(out, t, op);
+        return;
+    }
     if (op->times) {
         store_apart(out, t, op);
         return;
@@ -269,11 +333,24 @@ static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
     operand(out, t, op);
 }
 
+/* dst += the products of four bytes. */
+static void dot(at_text *out, const at_tile_op *op) {
+    static const char *const names[] = {"at_dot", "at_dot_load", "at_dot_broadcast", "at_dot"};
+    at_text_addf(out, "%s(v%d, v%d, ", names[op->mem], op->dst, op->a);
+    if (op->mem == AT_MEM_CONST) constant(out, op);
+    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
+    else address(out, op, 0);
+    at_text_add(out, ");\n");
+}
+
 /* What is done with the bits of registers. Integers are added without sign: their overflow is
  * defined. */
 static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    static const char sign[AT_T_KIND_COUNT] = {
-        [AT_T_AND] = '&', [AT_T_OR] = '|', [AT_T_INT_ADD] = '+', [AT_T_INT_SUB] = '-'};
+    static const char sign[AT_T_KIND_COUNT] = {[AT_T_AND] = '&',
+                                               [AT_T_OR] = '|',
+                                               [AT_T_INT_ADD] = '+',
+                                               [AT_T_INT_SUB] = '-',
+                                               [AT_T_INT_MUL] = '*'};
     switch (op->kind) {
     case AT_T_SQRT: at_text_addf(out, t->target->gnu_sqrt, op->dst, op->a); return;
     case AT_T_MUL_ADD:
@@ -298,6 +375,15 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
     case AT_T_SHIFT_RIGHT:
         at_text_addf(out, "v%d = (at_vector)((at_mask)v%d >> %d)", op->dst, op->a, op->by);
         break;
+    case AT_T_INT_MIN:
+    case AT_T_INT_MAX:
+        at_text_addf(out, "v%d = at_int_%s((at_mask)v%d, ", op->dst,
+                     op->kind == AT_T_INT_MIN ? "min" : "max", op->a);
+        operand_bits(out, t, op);
+        at_text_add(out, ")");
+        break;
+    case AT_T_DOT: dot(out, op); return;
+    case AT_T_TO_INT: at_text_addf(out, "at_to_int(v%d, v%d)", op->dst, op->a); break;
     case AT_T_TO_FLOAT:
         at_text_addf(out, "v%d = __builtin_convertvector((at_mask)v%d, at_vector)", op->dst, op->a);
         break;
@@ -336,6 +422,10 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, ";\n");
         return;
     case AT_T_LOAD:
+        if (is_narrow_slot(t, op)) {
+            load_narrow(out, t, op);
+            return;
+        }
         if (op->times) {
             pick(out, t, op);
             return;
@@ -345,6 +435,10 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         if (op->by) spread(out, t, op);
         return;
     case AT_T_BCAST:
+        if (is_narrow_slot(t, op)) {
+            load_narrow(out, t, op);
+            return;
+        }
         if (t->slot_type[op->slot] == AT_S32) {
             at_text_addf(out, "v%d = (at_vector)((at_mask){0} + p%d[%lld]);\n", op->dst, op->slot,
                          (long long)op->off);
@@ -381,6 +475,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_addf(out, "v%d = v%d %c ", op->dst, op->a, sign[op->kind]);
         operand(out, t, op);
         at_text_add(out, ";\n");
+        if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
     }
     }
 }

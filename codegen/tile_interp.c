@@ -13,6 +13,13 @@ static float multiply_add(const at_tile *t, float a, float b, float c) {
     return t->target->fused ? fmaf(a, b, c) : a * b + c;
 }
 
+/* The products of four bytes, unsigned ones of a. */
+static uint32_t dot(uint32_t a, uint32_t b) {
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i += 8) sum += (a >> i & 255) * (uint32_t)(int8_t)(b >> i);
+    return sum;
+}
+
 float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, float b) {
     switch (op->kind) {
     case AT_T_FMA: return multiply_add(t, a, b, d);
@@ -26,6 +33,15 @@ float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_OR: return at_of_bits(at_bits_of(a) | at_bits_of(b));
     case AT_T_INT_ADD: return at_of_bits(at_bits_of(a) + at_bits_of(b));
     case AT_T_INT_SUB: return at_of_bits(at_bits_of(a) - at_bits_of(b));
+    case AT_T_INT_MUL: return at_of_bits(at_bits_of(a) * at_bits_of(b));
+    case AT_T_INT_MIN:
+        return at_of_bits((int32_t)at_bits_of(a) < (int32_t)at_bits_of(b) ? at_bits_of(a)
+                                                                          : at_bits_of(b));
+    case AT_T_INT_MAX:
+        return at_of_bits((int32_t)at_bits_of(a) > (int32_t)at_bits_of(b) ? at_bits_of(a)
+                                                                          : at_bits_of(b));
+    case AT_T_DOT: return at_of_bits(at_bits_of(d) + dot(at_bits_of(a), at_bits_of(b)));
+    case AT_T_TO_INT: return at_of_bits((uint32_t)(int32_t)nearbyintf(a));
     case AT_T_LESS: return at_of_bits(a < b ? UINT32_MAX : 0);
     case AT_T_AT_MOST: return at_of_bits(a <= b ? UINT32_MAX : 0);
     case AT_T_EQUAL: return at_of_bits(a == b ? UINT32_MAX : 0);
@@ -104,24 +120,41 @@ int at_tile_loop_end(const at_tile *t, int i) {
     return i;
 }
 
+/* The bits of a register's lane: element i from there, or four of them. */
+static float get(const at_tile *t, const at_tile_op *op, const char *m, int64_t i) {
+    const at_type type = t->slot_type[op->slot];
+    uint32_t bits;
+    if (!at_tile_is_wide(t, op)) return at_of_bits((uint32_t)(int32_t)at_type_value(type, m, i));
+    memcpy(&bits, m + 4 * i, sizeof bits);
+    return at_of_bits(bits);
+}
+
+static void put(const at_tile *t, const at_tile_op *op, char *m, int64_t i, float x) {
+    const uint32_t bits = at_bits_of(x);
+    const size_t bytes = (size_t)at_type_bytes(t->slot_type[op->slot]);
+    memcpy(m + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
+}
+
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
     float reg[MAX_REGS][MAX_LANES] = {{0}};
     double doubles[MAX_REGS][MAX_LANES] = {{0}};
-    float *p[at_tile_all_slots(t) + 1], numbers[at_tile_all_slots(t) + 1][AT_TILE_NUMBERS],
+    char *p[at_tile_all_slots(t) + 1];
+    float numbers[at_tile_all_slots(t) + 1][AT_TILE_NUMBERS],
         spilled[t->num_spilled * t->lanes + 1];
     struct {
         int body;
         int64_t left;
     } nest[MAX_NEST];
     int depth = 0;
-    for (int i = 0; i < t->num_slots; i++) p[i] = slots[i];
-    p[at_tile_frame(t)] = spilled;
+    for (int i = 0; i < t->num_slots; i++) p[i] = (char *)slots[i];
+    p[at_tile_frame(t)] = (char *)spilled;
     for (int i = 0; i < t->num_ops;) {
         const at_tile_op *op = &t->ops[i++];
-        float *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + op->off : NULL;
+        const int64_t bytes = op->slot >= 0 ? at_type_bytes(t->slot_type[op->slot]) : 0;
+        char *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + bytes * op->off : NULL;
         float one[MAX_LANES] = {0};
         if (t->target->is_double && op->kind >= AT_T_CONST) {
-            step_in_double(t, op, doubles, m);
+            step_in_double(t, op, doubles, (float *)(void *)m);
             continue;
         }
         switch (op->kind) {
@@ -136,17 +169,17 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             else depth--;
             break;
         case AT_T_BUMP:
-            p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
+            p[op->slot] += bytes * op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
             break;
         case AT_T_PREFETCH: break;
         case AT_T_INDEX: {
             int32_t entry;
             memcpy(&entry, m, sizeof entry);
             int64_t digit = op->by == 1 ? entry : ((int64_t)op->times * entry + op->plus) / op->by;
-            p[op->dst] = p[op->base] + digit * op->bump;
+            p[op->dst] = p[op->base] + digit * op->bump * at_type_bytes(t->slot_type[op->base]);
             if (!op->may_miss || entry >= 0) break;
-            p[op->dst] = numbers[op->dst];
-            for (int j = 0; j < AT_TILE_NUMBERS; j++) p[op->dst][j] = (float)op->number;
+            p[op->dst] = (char *)numbers[op->dst];
+            for (int j = 0; j < AT_TILE_NUMBERS; j++) numbers[op->dst][j] = (float)op->number;
             break;
         }
         case AT_T_CONST:
@@ -155,17 +188,17 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_LOAD:
             memset(reg[op->dst], 0, sizeof reg[0]);
             for (int j = 0; j < op->lanes; j++)
-                reg[op->dst][j] = m[op->times ? at_tile_lane_from(op, j) : j];
+                reg[op->dst][j] = get(t, op, m, op->times ? at_tile_lane_from(op, j) : j);
             if (!op->by || op->times) break;
             memcpy(one, reg[op->dst], sizeof one);
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = one[at_tile_spread_from(op, j)];
             break;
         case AT_T_BCAST:
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = *m;
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = get(t, op, m, 0);
             break;
         case AT_T_STORE:
             for (int j = 0; j < op->lanes; j++)
-                m[op->times ? at_tile_lane_from(op, j) : j] = reg[op->a][j];
+                put(t, op, m, op->times ? at_tile_lane_from(op, j) : j, reg[op->a][j]);
             break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
         case AT_T_SWAP:
@@ -173,7 +206,8 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(reg[op->dst], one, sizeof one);
             break;
         case AT_T_GATHER:
-            for (int j = 0; j < op->lanes; j++) one[j] = m[(int32_t)at_bits_of(reg[op->a][j])];
+            for (int j = 0; j < op->lanes; j++)
+                one[j] = get(t, op, m, (int32_t)at_bits_of(reg[op->a][j]));
             memcpy(reg[op->dst], one, sizeof one);
             break;
         case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
@@ -188,9 +222,9 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(reg[op->dst], one, sizeof one);
             break;
         default:
-            if (op->mem == AT_MEM_VECTOR) memcpy(one, m, op->lanes * sizeof(float));
-            if (op->mem == AT_MEM_BCAST)
-                for (int j = 0; j < t->lanes; j++) one[j] = *m;
+            for (int j = 0; j < op->lanes && op->mem == AT_MEM_VECTOR; j++)
+                one[j] = get(t, op, m, j);
+            for (int j = 0; j < t->lanes && op->mem == AT_MEM_BCAST; j++) one[j] = get(t, op, m, 0);
             if (op->mem == AT_MEM_CONST)
                 for (int j = 0; j < t->lanes; j++) one[j] = (float)op->number;
             if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);

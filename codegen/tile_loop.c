@@ -195,10 +195,26 @@ static void transpose(at_builder *b, const at_ir *n) {
     b->first_load = b->vregs.len;
 }
 
+/* Terms that one operation takes. */
+static void dot_loop(at_builder *b, const at_ir *n) {
+    b->dot = n;
+    b->bound[n->loop.sym] = n->loop.lo;
+    at_build_statement(b, n->child);
+    b->dot = NULL;
+}
+
 static void expand_loop(at_builder *b, const at_ir *n) {
     if (n->loop.transposes) {
         transpose(b, n);
         return;
+    }
+    if (n->loop.ann == AT_ANN_DOT) {
+        const char *why_not = at_build_not_dot(b, n, b->vec_sym);
+        if (!why_not) {
+            dot_loop(b, n);
+            return;
+        }
+        *at_push(b->l->arena, &b->notes) = at_note_no_dot(b->l, n, why_not);
     }
     int lanes = b->l->target->lanes;
     bool asked = n->loop.ann == AT_ANN_VEC && lanes > 1;

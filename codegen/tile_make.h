@@ -55,6 +55,8 @@ typedef struct at_tile_vreg {
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
     bool cyclic;      /* it gets number (i + plus)%by */
     uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
+    bool fours;       /* four bytes to a lane */
+    bool narrow;      /* widened as it is loaded */
     double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */

@@ -29,7 +29,8 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
 bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w) {
     return w->load == v->load && w->lanes == v->lanes && w->slot == v->slot && w->off == v->off &&
            w->by == v->by && w->plus == v->plus && w->cyclic == v->cyclic && w->times == v->times &&
-           w->pooled == v->pooled && memcmp(&w->number, &v->number, sizeof v->number) == 0;
+           w->fours == v->fours && w->pooled == v->pooled &&
+           memcmp(&w->number, &v->number, sizeof v->number) == 0;
 }
 
 at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
@@ -41,6 +42,7 @@ at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
                         .plus = v->plus,
                         .cyclic = v->cyclic,
                         .times = v->times,
+                        .fours = v->fours,
                         .number = v->number,
                         .mem = v->pooled && v->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
                         .dst = (int16_t)into,
@@ -61,6 +63,10 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
     for (int i = b->vregs.len - 1; i >= first; i--)
         if (at_tile_same_load(&b->vregs.data[i], &v)) return i;
     return at_build_vreg(b, v);
+}
+
+double at_build_bits(const at_value *v) {
+    return v->whole ? (double)at_of_bits((uint32_t)(int32_t)v->number) : v->number;
 }
 
 int at_build_const(at_builder *b, double number) {

@@ -127,16 +127,32 @@ void at_open_reductions(at_builder *b, const at_ir *n) {
 /* ---- terms ----------------------------------------------------------------------------------- */
 
 /* The maximum ignores what is not a number, which the second operand never is. */
-void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term) {
+void at_build_join(at_builder *b, int tensor, int into, int partial, int term) {
     static const uint8_t kinds[] = {[AT_REDUCE_SUM] = AT_T_ADD,
                                     [AT_REDUCE_MAX] = AT_T_MAX,
                                     [AT_REDUCE_MIN] = AT_T_MIN,
-                                    [AT_REDUCE_PROD] = AT_T_MUL};
-    bool second = at_reduction_is_extreme(r);
-    at_tile_op *op = at_build_emit(b, kinds[r]);
+                                    [AT_REDUCE_PROD] = AT_T_MUL},
+                         of_integers[] = {[AT_REDUCE_SUM] = AT_T_INT_ADD,
+                                          [AT_REDUCE_MAX] = AT_T_INT_MAX,
+                                          [AT_REDUCE_MIN] = AT_T_INT_MIN,
+                                          [AT_REDUCE_PROD] = AT_T_INT_MUL};
+    const at_reduction r = b->l->program->compute->tensors[tensor].reduction;
+    const bool is_int = at_type_of(b->l->tensors[tensor].type)->is_int;
+    const bool second = at_reduction_is_extreme(r);
+    at_tile_op *op = at_build_emit(b, is_int ? of_integers[r] : kinds[r]);
     op->dst = (int16_t)into;
     op->a = (int16_t)(second ? term : partial);
     op->b = (int16_t)(second ? partial : term);
+}
+
+/* What a register of a tensor begins with. */
+static float neutral_of(const at_builder *b, int tensor) {
+    const at_reduction r = b->l->program->compute->tensors[tensor].reduction;
+    const at_type type = b->l->tensors[tensor].type;
+    const at_value v = {.op = AT_V_CONST,
+                        .whole = at_type_of(type)->is_int,
+                        .number = at_reduction_neutral_of(r, type)};
+    return (float)at_build_bits(&v);
 }
 
 /* The partial result of a key that takes the next term. */
@@ -186,7 +202,7 @@ static at_tile_op constant(int dst, float number) {
 /* Before: the chains' neutral elements, and the lanes beside a single element that lanes are to
  * join. */
 static void begin_partials(at_builder *b, int tensor, int start) {
-    float neutral = at_reduction_neutral(b->l->program->compute->tensors[tensor].reduction);
+    float neutral = neutral_of(b, tensor);
     int n = 0;
     for (int i = 0; i < b->keys.len; i++) {
         const at_tile_key *k = &b->keys.data[i];
@@ -209,30 +225,29 @@ static void begin_partials(at_builder *b, int tensor, int start) {
 }
 
 /* Lane by lane with the one at a distance: in the end all hold the result. */
-static void join_lanes(at_builder *b, at_reduction r, int v) {
+static void join_lanes(at_builder *b, int tensor, int v) {
     for (int by = b->l->target->lanes / 2; by; by /= 2) {
         int other = at_build_vreg(b, (at_tile_vreg){0});
         at_tile_op *op = at_build_emit(b, AT_T_SWAP);
         op->dst = (int16_t)other;
         op->a = (int16_t)v;
         op->by = by;
-        at_build_join(b, r, v, v, other);
+        at_build_join(b, tensor, v, v, other);
     }
     b->vregs.data[v].same = true;
 }
 
 static void join_partials(at_builder *b, int tensor) {
-    at_reduction r = b->l->program->compute->tensors[tensor].reduction;
     for (int i = 0; i < b->keys.len; i++) {
         at_tile_key *k = &b->keys.data[i];
         if (k->tensor != tensor) continue;
         for (int j = 1; j < k->num_chains; j++) {
-            at_build_join(b, r, k->vreg, k->vreg, k->chain[j]);
+            at_build_join(b, tensor, k->vreg, k->vreg, k->chain[j]);
             if (!b->vregs.data[k->chain[j]].same) b->vregs.data[k->vreg].same = false;
         }
         k->num_chains = 1;
         k->next = 0;
-        if (k->spread) join_lanes(b, r, k->vreg);
+        if (k->spread) join_lanes(b, tensor, k->vreg);
         k->spread = k->mixed = false;
     }
 }
@@ -244,8 +259,7 @@ static bool is_held_key(const at_tile_key *k, int tensor) {
 /* The store of the neutral element to a key's place that stands right before operation `start`, or
  * before others such; -1: none. */
 static int neutral_store(const at_builder *b, const at_tile_key *k, int start) {
-    const float neutral =
-        at_reduction_neutral(b->l->program->compute->tensors[k->tensor].reduction);
+    const float neutral = neutral_of(b, k->tensor);
     for (int i = start - 1; i >= 0; i--) {
         const at_tile_op *op = &b->ops.data[i];
         if (op->kind != AT_T_STORE || b->slots[op->slot].tensor != k->tensor || op->times)
@@ -287,8 +301,7 @@ static void load_and_store(at_builder *b, int tensor, int start) {
         const at_tile_key *k = &b->keys.data[i];
         if (!is_held_key(k, tensor)) continue;
         if (k->begins_neutral) {
-            *load++ = constant(
-                k->vreg, at_reduction_neutral(b->l->program->compute->tensors[tensor].reduction));
+            *load++ = constant(k->vreg, neutral_of(b, tensor));
             continue;
         }
         *load = on_registers(AT_T_LOAD, k->vreg, -1);

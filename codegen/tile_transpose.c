@@ -35,8 +35,9 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
         return false;
     const at_value *from = copy->stmt.val;
     at_mask both = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);
-    if (regs->local[copy->stmt.tensor] || regs->local[from->tensor] ||
-        copy->stmt.tensor == from->tensor ||
+    if (at_type_bytes(l->tensors[copy->stmt.tensor].type) != 4 ||
+        at_type_bytes(l->tensors[from->tensor].type) != 4 || regs->local[copy->stmt.tensor] ||
+        regs->local[from->tensor] || copy->stmt.tensor == from->tensor ||
         ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & both))
         return false;
     bool outer_loads = runs_along(from->at, n, inner);

@@ -144,6 +144,7 @@ static int chosen(at_builder *b, int mask, const at_value *either) {
 
 /* As a register has it. */
 static double number_of(const at_builder *b, const at_value *v) {
+    if (v->whole) return at_build_bits(v);
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
@@ -155,8 +156,30 @@ static void spread(at_tile_place *p, int *lanes) {
     if (p->cyclic) p->off -= p->plus;
 }
 
+/* Elements of less than 32 bits come one behind the other, or one for all lanes. */
+static bool can_be_widened(const at_builder *b, const at_tile_place *p) {
+    const int lanes = at_build_lanes(b);
+    return !p->by && (lanes == 1 || (p->lane >= 0 && p->lane <= 1)) && !at_build_is_gathered(b, p);
+}
+
+/* x < y, x <= y, x == y of integers that are less than 2^31 apart: the sign of a difference. */
+static int compared_wholes(at_builder *b, at_val_op op, int x, int y) {
+    if (op == AT_V_EQUAL)
+        return at_build_operation(b, AT_T_AND, -1, compared_wholes(b, AT_V_AT_MOST, x, y),
+                                  compared_wholes(b, AT_V_AT_MOST, y, x));
+    int apart = at_build_operation(b, AT_T_INT_SUB, -1, x, y);
+    if (op == AT_V_AT_MOST) {
+        const at_value one = {.op = AT_V_CONST, .whole = true, .number = 1};
+        apart = at_build_operation(b, AT_T_INT_SUB, -1, apart, at_build_value(b, &one));
+    }
+    int mask = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, apart, -1);
+    b->ops.data[b->ops.len - 1].by = 31;
+    return mask;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST) return at_build_const(b, number_of(b, v));
+    const bool is_narrow = v->op == AT_V_LOAD && at_type_bytes(b->l->tensors[v->tensor].type) != 4;
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate_load(b, v);
         int lanes = at_build_lanes(b);
@@ -167,6 +190,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                 b->failed = true; /* one lane of the register has it */
             return of;
         }
+        if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
         if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
         spread(&p, &lanes);
         int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
@@ -182,7 +206,8 @@ int at_build_value(at_builder *b, const at_value *v) {
                                                 .by = (uint8_t)(bcast ? 0 : p.by),
                                                 .plus = (uint8_t)(bcast ? 0 : p.plus),
                                                 .cyclic = p.cyclic,
-                                                .times = (uint8_t)step});
+                                                .times = (uint8_t)step,
+                                                .narrow = is_narrow});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
         return r;
     }
@@ -190,18 +215,33 @@ int at_build_value(at_builder *b, const at_value *v) {
         [AT_V_ADD] = AT_T_ADD,   [AT_V_SUB] = AT_T_SUB,         [AT_V_MUL] = AT_T_MUL,
         [AT_V_DIV] = AT_T_DIV,   [AT_V_MIN] = AT_T_MIN,         [AT_V_MAX] = AT_T_MAX,
         [AT_V_LESS] = AT_T_LESS, [AT_V_AT_MOST] = AT_T_AT_MOST, [AT_V_EQUAL] = AT_T_EQUAL};
+    static const uint8_t of_wholes[] = {[AT_V_ADD] = AT_T_INT_ADD,
+                                        [AT_V_SUB] = AT_T_INT_SUB,
+                                        [AT_V_MUL] = AT_T_INT_MUL,
+                                        [AT_V_MIN] = AT_T_INT_MIN,
+                                        [AT_V_MAX] = AT_T_INT_MAX};
     int x = at_build_value(b, v->a);
-    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER) {
-        int of = v->op == AT_V_CALL ? at_build_function(b, v->function, x) : at_build_number(b, x);
+    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER || v->op == AT_V_WHOLE) {
+        int of = v->op == AT_V_CALL     ? at_build_function(b, v->function, x)
+                 : v->op == AT_V_NUMBER ? at_build_number(b, x)
+                                        : at_build_whole(b, x);
         b->vregs.data[of].same = b->vregs.data[x].same;
         return of;
     }
     if (v->op == AT_V_CHOOSE) return chosen(b, x, v->b);
-    int y = at_build_value(b, v->b), d = at_build_had(b, kinds[v->op], x, y);
+    const bool compares = v->op >= AT_V_LESS;
+    const uint8_t kind = v->whole ? of_wholes[v->op] : kinds[v->op];
+    int y = at_build_value(b, v->b), d = at_build_had(b, kind, x, y);
     if (d >= 0) return d;
     bool same = b->vregs.data[x].same && b->vregs.data[y].same;
+    if (compares && v->a->whole && v->b->whole) {
+        d = compared_wholes(b, v->op, x, y);
+        b->vregs.data[d].same = same;
+        return d;
+    }
     d = at_build_vreg(b, (at_tile_vreg){.same = same});
-    at_tile_op *op = at_build_emit(b, kinds[v->op]);
+    at_tile_op *op = at_build_emit(b, kind);
+    op->apart = kind == AT_T_MUL && b->l->program->compute->in_steps;
     op->dst = (int16_t)d;
     op->a = (int16_t)x;
     op->b = (int16_t)y;
@@ -278,7 +318,13 @@ static void accumulate_terms(at_builder *b, int acc, const at_value *v, bool is_
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     const at_value *v = n->stmt.val;
-    bool sum = n->stmt.reduction == AT_REDUCE_SUM;
+    bool sum = n->stmt.reduction == AT_REDUCE_SUM && !v->whole;
+    if (b->dot) {
+        if (lanes) b->failed = true;
+        b->vregs.data[acc].same = false;
+        at_build_dot(b, acc, v);
+        return;
+    }
     if (b->looked_up && !lanes && sum) {
         accumulate_number(b, acc, v);
         return;
@@ -292,7 +338,7 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     } else {
         int x = at_build_value(b, v);
         if (!b->vregs.data[x].same) b->vregs.data[acc].same = false;
-        at_build_join(b, n->stmt.reduction, into, acc, x);
+        at_build_join(b, n->stmt.tensor, into, acc, x);
     }
     if (!lanes) return;
     op = at_build_emit(b, AT_T_FIRST);
@@ -314,7 +360,8 @@ static void define(at_builder *b, int acc, const at_value *v) {
 static void in_registers(at_builder *b, const at_ir *n, const at_tile_place *p) {
     at_tile_key *k = key_of(b, p, !n->stmt.add);
     if (!n->stmt.add) {
-        k->neutral = at_value_is_neutral(n->stmt.val, n->stmt.reduction);
+        k->neutral =
+            at_value_is_neutral(n->stmt.val, n->stmt.reduction, b->l->tensors[n->stmt.tensor].type);
         define(b, k->vreg, n->stmt.val);
         return;
     }
@@ -395,6 +442,7 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     /* All lanes into one element, or too far apart: not a vector. */
     if (lanes > 1 && (p.lane < 1 || (step && n->stmt.add))) b->failed = true;
     if (step > b->l->target->most_stored_step) b->failed = true;
+    if (at_type_bytes(b->l->tensors[n->stmt.tensor].type) != 4 && step) b->failed = true;
     int s = at_build_find_slot(b, &p, true), v;
     if (n->stmt.add) {
         v = sum_so_far(b, s, p.off, lanes);

@@ -18,9 +18,9 @@ static bool is_gathered(const at_builder *b, const at_value *v, int sym) {
     const at_low *l = b->l;
     const at_mask loop = AT_BIT(sym);
     int entry;
-    if (!l->target->gathers || v->may_miss || b->regs->local[v->tensor] ||
-        l->buffers[v->tensor].elements > INT32_MAX || !at_aff_indexed(l, v->at, b->inner, &entry) ||
-        entry < 0)
+    if (!l->target->gathers || v->may_miss || at_type_bytes(l->tensors[v->tensor].type) != 4 ||
+        b->regs->local[v->tensor] || l->buffers[v->tensor].elements > INT32_MAX ||
+        !at_aff_indexed(l, v->at, b->inner, &entry) || entry < 0)
         return false;
     for (int i = 0; i < v->at->n; i++) {
         const at_term *t = &v->at->t[i];
@@ -39,6 +39,7 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     int64_t k = at_aff_coef(v->at, sym);
     int digit = at_aff_digit(b->l, v->at, sym);
     if (digit >= 0 && !b->regs->local[v->tensor] &&
+        at_type_bytes(b->l->tensors[v->tensor].type) == 4 &&
         at_lanes_spread(b->l, k, at_aff_coef(v->at, digit), digit))
         return NULL;
     if (is_gathered(b, v, sym)) return NULL;
@@ -49,7 +50,8 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     if (b->regs->local[v->tensor])
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
-    bool picks = k > 1 && k <= b->l->target->most_step;
+    const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
+    bool picks = k > 1 && k <= b->l->target->most_step && !is_narrow;
     return k == 0 || k == 1 || picks ? NULL
                                      : at_format(a, "@%s reads %s %lld elements apart",
                                                  n->stmt.label, name, (long long)k);
@@ -70,7 +72,8 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
         return at_format(a, "@%s %s", n->stmt.label,
                          n->stmt.add ? "adds all of it up to one element"
                                      : "writes one element in all of it");
-    bool spread = k > 1 && k <= b->l->target->most_stored_step && !n->stmt.add;
+    const bool is_narrow = at_type_bytes(b->l->tensors[t].type) != 4;
+    bool spread = k > 1 && k <= b->l->target->most_stored_step && !n->stmt.add && !is_narrow;
     if (k && k != 1 && !spread && !b->regs->local[t])
         return at_format(a, "@%s writes elements %lld apart", n->stmt.label, (long long)k);
     return value_is_scalar(b, n, n->stmt.val, sym);
@@ -82,6 +85,9 @@ static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
         if (list->kind == AT_IR_LOOP && !at_loop_is_unrolled(list))
             why = at_format(b->l->arena, "%s, inside of it, is not unrolled",
                             b->l->syms.data[list->loop.sym].name);
+        else if (list->kind == AT_IR_LOOP && list->loop.ann == AT_ANN_DOT &&
+                 !at_build_not_dot(b, list, sym))
+            continue;
         else if (list->kind == AT_IR_LOOP) why = is_scalar(b, list->child, sym);
         else if (list->kind == AT_IR_STMT) why = statement_is_scalar(b, list, sym);
         if (why) return why;

@@ -35,10 +35,15 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
          op->off < 0 || op->off % t->lanes || op->off / t->lanes >= t->num_spilled ||
          t->target->is_double))
         return "a spilled register is not moved as a whole";
-    bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                   op->kind == AT_T_GATHER; /* for AT_T_TO_FLOAT, and as places */
-    if (memory && !as_bits && (t->slot_type[op->slot] == AT_S32) != (op->kind == AT_T_INDEX))
-        return "an index list is read as numbers, or the other way round";
+    const bool widens =
+        stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->kind == AT_T_PREFETCH;
+    if (op->kind == AT_T_INDEX && t->slot_type[op->slot] != AT_S32)
+        return "an entry is read of what is no index list";
+    if (memory && !at_tile_is_wide(t, op) && (!widens || op->times || op->by))
+        return "an operand in memory is to be widened";
+    if (memory && op->fours && at_type_bytes(t->slot_type[op->slot]) != 1)
+        return "four elements to a lane are no bytes";
+    if (op->kind == AT_T_DOT && !t->target->dots) return "the set has no dot products";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
@@ -68,7 +73,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "an operand is read before it is defined";
     if (op->mem == AT_MEM_CONST && !t->target->fold_const)
         return "the set has no constants in memory";
-    if (op->kind >= AT_T_SCALE && (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
+    if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT &&
+        (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
         return "an operand of bits lies in memory and is no constant";
     if (op->kind == AT_T_SCALE && (!t->target->scales || op->mem))
         return "the set does not scale, or not by what lies in memory";

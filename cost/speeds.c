@@ -120,6 +120,8 @@ int at_speeds_width(const at_target *target, int64_t elements) {
 }
 
 const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa) {
+    const at_target *target = at_target_find(isa);
+    if (target && target->like) isa = target->like;
     for (int i = 0; i < t->num_sets; i++)
         if (!strcmp(t->sets[i].isa, isa)) return &t->sets[i];
     return NULL;

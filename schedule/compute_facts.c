@@ -278,7 +278,7 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_CALL:
         x = magnitude(b, e->arg[0]);
         if (e->integer == AT_FUNCTION_ABS) return x;
-        return e->integer == AT_FUNCTION_FLOOR ? ceil(x) : function_magnitude(e, x);
+        return at_function_rounds((at_function)e->integer) ? ceil(x) : function_magnitude(e, x);
     default: break;
     }
     x = e->op == AT_X_MIN || e->op == AT_X_MAX ? clamped_magnitude(b, e) : -1;
@@ -319,7 +319,7 @@ static double grain(bounder *b, const at_expr *e) {
     case AT_X_SELECT: return fmin(grain(b, e->arg[1]), grain(b, e->arg[2]));
     case AT_X_CALL:
         if (e->integer == AT_FUNCTION_ABS) return grain(b, e->arg[0]);
-        if (e->integer != AT_FUNCTION_FLOOR) return 0;
+        if (!at_function_rounds((at_function)e->integer)) return 0;
         return magnitude(b, e->arg[0]) <= grain(b, e->arg[0]) * (1 << 24) ? 1 : 0;
     case AT_X_DIV: {
         const at_expr *by = e->arg[1];
@@ -431,8 +431,29 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
     return fmax(largest, k.inner);
 }
 
+/* Where tensors have integer types, floats go in steps: each operation on them rounds by itself, in
+ * the order written. Are results the same bits in any order of summation? */
+static bool rounds_by_itself(const at_expr *e) {
+    if (e->op == AT_X_CALL && at_function_ulps((at_function)e->integer)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!rounds_by_itself(e->arg[i])) return false;
+    return true;
+}
+
+static bool steps_are_exact(const at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        if (x->role != AT_ROLE_STAGE) continue;
+        if (!rounds_by_itself(x->body)) return false;
+        if (x->num_reduce && !at_reduction_is_extreme(x->reduction) && !at_type_of(x->type)->is_int)
+            return false;
+    }
+    return true;
+}
+
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic) {
+    if (c->in_steps) return steps_are_exact(c) ? 8 : 0;
     for (int b = 8; b >= 1; b--) {
         double ratio;
         at_compute_bound(c, values, b, given, max_dynamic, &ratio);

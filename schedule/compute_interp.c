@@ -32,11 +32,13 @@ static at_status reduce(interpreter *in, const at_tensor *t, int axis, double *t
  * where these lie among them. */
 static at_status elements(interpreter *in, const at_tensor *t, int axis, int64_t offset) {
     if (axis == t->num_axes) {
-        double total = at_reduction_neutral(t->reduction);
+        double total = at_reduction_neutral_of(t->reduction, t->type);
         if (t->num_reduce) AT_TRY(reduce(in, t, axis, &total));
         else AT_TRY(eval_float(&in->ctx, t->body, &total));
         if (in->wide) in->wide[in->ctx.stage][offset] = total;
-        else in->ctx.data[in->ctx.stage].f[offset] = (float)total;
+        else
+            store_element(t, at_expr_is_whole(in->ctx.compute, t->body),
+                          &in->ctx.data[in->ctx.stage], offset, total);
         return AT_OK;
     }
     const int64_t extent = in->ctx.extents[in->ctx.stage][axis];

@@ -116,6 +116,14 @@ static at_status parse_brackets(parser *p, axis_list *axes, bool *named) {
     return next(p);
 }
 
+/* The type of elements, where one is named. */
+static at_status take_type(parser *p, at_tensor *t) {
+    const int type = p->lex.kind == AT_TOK_NAME ? at_type_find(p->lex.start, p->lex.length) : -1;
+    if (type < 0) return AT_OK;
+    t->type = (at_type)type;
+    return next(p);
+}
+
 static at_status parse_decl(parser *p, at_tensor *t) {
     if (at(p, "="))
         return FAIL(p,
@@ -127,8 +135,10 @@ static at_status parse_decl(parser *p, at_tensor *t) {
     else if (at(p, "weight")) t->role = AT_ROLE_WEIGHT;
     else if (at(p, "index")) t->role = AT_ROLE_INDEX;
     else return FAIL(p, "expected input, weight or index");
-    if (t->role == AT_ROLE_INDEX) t->type = AT_S32;
-    return next(p);
+    AT_TRY(next(p));
+    if (t->role != AT_ROLE_INDEX) return starts_line(&p->lex) ? AT_OK : take_type(p, t);
+    t->type = AT_S32;
+    return AT_OK;
 }
 
 /* name ":" expr [".." expr] */
@@ -231,6 +241,12 @@ static at_status parse_where(parser *p, const axis_list *axes, at_tensor *t) {
 static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
     t->role = AT_ROLE_STAGE;
     int kind;
+    if (at(p, ":")) {
+        AT_TRY(next(p));
+        if (p->lex.kind != AT_TOK_NAME || at_type_find(p->lex.start, p->lex.length) < 0)
+            return FAIL(p, "expected a type of elements: f32, s32, s16, s8 or u8");
+        AT_TRY(take_type(p, t));
+    }
     AT_TRY(expect(p, "="));
     if (at(p, "{")) return compute_parse_table(p->arena, &p->lex, t, axes->data, p->err);
     AT_TRY(is_reduction(p, &kind));

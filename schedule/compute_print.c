@@ -40,10 +40,14 @@ static void print_tensor(at_text *out, const at_tensor *t) {
         at_expr_print(out, t->axes[i].extent);
     }
     if (t->role != AT_ROLE_STAGE) {
-        at_text_addf(out, "] : %s\n", roles[t->role]);
+        const bool is_plain = t->type == AT_F32 || t->role == AT_ROLE_INDEX;
+        at_text_addf(out, "] : %s%s%s\n", roles[t->role], is_plain ? "" : " ",
+                     is_plain ? "" : at_type_of(t->type)->name);
         return;
     }
-    at_text_add(out, "] = ");
+    at_text_add(out, "]");
+    if (t->type != AT_F32) at_text_addf(out, " : %s", at_type_of(t->type)->name);
+    at_text_add(out, " = ");
     if (t->num_reduce) print_reductions(out, t);
     at_expr_print(out, t->written);
     for (int i = 0; i < t->num_defs; i++) {

@@ -198,6 +198,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     *out = copy;
     *k = (kind){0};
     bool logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
+    const bool divides = e->op == AT_X_DIV || e->op == AT_X_MOD;
     for (int i = 0; i < e->nargs; i++) {
         bool wants_bool = logical || (e->op == AT_X_SELECT && i == 0);
         if (wants_bool && !arg[i].is_bool)
@@ -208,6 +209,9 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     }
     if (e->op == AT_X_CALL) k->is_float = true;
     if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
+    if (divides && k->is_float && at_expr_is_whole(&s->c->pub, copy->arg[0]) &&
+        at_expr_is_whole(&s->c->pub, copy->arg[1]))
+        return FAIL_AT(s, e, "integers have no quotient: multiply by an f32, and round");
     if (e->op == AT_X_MOD && k->is_float)
         return FAIL_AT(s, e, "only an index has a remainder, a value has none");
     if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
@@ -347,6 +351,26 @@ static at_status check_recurrence(scope *s, const at_tensor *t, const read_list 
     return AT_OK;
 }
 
+/* What a stage of integers holds. */
+static at_status check_type(scope *s, const at_tensor *t) {
+    const at_type_facts *type = at_type_of(t->type);
+    if (!type->is_int) return AT_OK;
+    const bool adds = t->num_reduce && !at_reduction_is_extreme(t->reduction);
+    if (t->num_reduce && t->reduction == AT_REDUCE_PROD)
+        return FAIL_AT(s, t->written, "a product of many integers is f32");
+    if (adds && t->type != AT_S32)
+        return FAIL_AT(s, t->written, "a sum is s32 or f32: store it in another stage as %s",
+                       type->name);
+    if (t->is_recurrence)
+        return FAIL_AT(s, t->written, "\"%s\" reads itself: such a stage is f32", t->name);
+    if (t->num_reduce ? at_expr_is_whole(&s->c->pub, t->body) : is_rounded(&s->c->pub, t->body))
+        return AT_OK;
+    return FAIL_AT(s, t->written,
+                   t->num_reduce ? "the terms of an %s are integers, and this one is f32"
+                                 : "an %s holds integers: say how, as round(...)",
+                   type->name);
+}
+
 static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     kind k;
     s->visible_axes = axes_of(t);
@@ -381,6 +405,7 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
         else if (!is_number(s, read)) of_others = true;
     }
     if (t->is_recurrence) AT_TRY(check_recurrence(s, t, &reads));
+    AT_TRY(check_type(s, t));
     t->is_packing = !t->num_reduce && !t->is_recurrence && of_weights && !of_others;
     t->is_output = true;
     return AT_OK;
@@ -410,6 +435,10 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     scope s = {.arena = a, .lex = l, .err = err, .c = c};
     c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
+    for (int i = 0; i < c->pub.num_tensors; i++) {
+        const at_tensor *t = &c->pub.tensors[i];
+        c->pub.in_steps |= t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
+    }
     AT_TRY(compute_find_cycles(a, l, c, err));
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && c->info[i].of_entries)

@@ -8,7 +8,7 @@
 
 /* A copy of a tensor; over axes of fresh names, where loops are to have them. */
 static at_tensor copy_stage(rewrite *w, const char *name, const at_tensor *of, bool fresh) {
-    at_tensor t = {.name = name, .role = AT_ROLE_STAGE, .num_axes = of->num_axes};
+    at_tensor t = {.name = name, .role = AT_ROLE_STAGE, .type = of->type, .num_axes = of->num_axes};
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, of->num_axes);
     t.axes = AT_NEW_ARRAY(w->arena, at_axis, of->num_axes);
     for (int k = 0; k < of->num_axes; k++) {
@@ -266,6 +266,7 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
                 .from = rewrite_find(w, tensor),
                 .leaf = outline_leaf(&w->o, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
+    copy.type = l.from->type;
     if (is_made_beside(w, &l, &w->old->tensors[at_compute_find(w->old, tensor)]))
         return at_fail(w->err, AT_E_INPUT, "@%s is in the loops of @%s: no copy of it goes there",
                        tensor, reader);

@@ -99,7 +99,8 @@ static at_tensor sum_of(rewrite *w, const at_tensor *rf, int place, const char *
                    .role = AT_ROLE_STAGE,
                    .num_axes = n - 1,
                    .num_reduce = 1,
-                   .reduction = rf->reduction};
+                   .reduction = rf->reduction,
+                   .type = rf->type};
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
     t.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
     for (int k = 0; k < n; k++) {

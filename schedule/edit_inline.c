@@ -91,7 +91,7 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     inlined in = {.stage = x};
     if (!x || x->role != AT_ROLE_STAGE)
         return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", stage);
-    if (x->is_output || x->role == AT_ROLE_INDEX || x->is_recurrence || x->is_carried)
+    if (x->is_output || at_type_of(x->type)->is_int || x->is_recurrence || x->is_carried)
         return at_fail(err, AT_E_INPUT, "@%s is %s, which cannot be inlined", stage,
                        x->is_recurrence || x->is_carried ? "what reads itself"
                        : x->is_output                    ? "an output"

@@ -140,6 +140,9 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     find_axes(operand, true, axes, &n); /* as what is read lies */
     find_axes(operand, false, axes, &n);
     at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
+    if (operand->op == AT_X_INDEX) made.type = t->compute->tensors[operand->ref].type;
+    else if (is_float_expr(t->compute, operand) && at_expr_is_whole(t->compute, operand))
+        made.type = AT_S32;
     made.axes = AT_NEW_ARRAY(a, at_axis, n);
     for (int k = 0; k < axes_of(from); k++) value[k] = rewrite_name(a, from->axes[k].name);
     for (int k = 0; k < n; k++) {

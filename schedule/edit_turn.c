@@ -74,7 +74,7 @@ static at_expr *with_reads(rewrite *w, const turn *x, const at_expr *e, const ch
 /* The copy as a stage of its own, over axes of fresh names. */
 static at_tensor made_of(rewrite *w, const turn *x, const char *name) {
     const int n = x->from->num_axes;
-    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
+    at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .type = x->from->type, .num_axes = n};
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
     made.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
     for (int k = 0; k < n; k++) {
@@ -151,7 +151,7 @@ static int axis_at(int k, int last, int n) { return k < last ? k : k < n - 1 ? k
 /* What had the sum's name: the same elements in their own order. */
 static at_tensor copy_across(rewrite *w, const at_tensor *sum, const char *name, int axis) {
     const int n = sum->num_axes;
-    at_tensor t = {.name = sum->name, .role = AT_ROLE_STAGE, .num_axes = n};
+    at_tensor t = {.name = sum->name, .role = AT_ROLE_STAGE, .type = sum->type, .num_axes = n};
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
     t.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
     for (int k = 0; k < n; k++) {

@@ -2,6 +2,8 @@
  * bounds. Indices are checked against their tensors before anything is read. */
 #include "schedule/schedule_int.h"
 
+#include <math.h>
+
 static at_status fail(const eval_ctx *ctx, const at_expr *e, const char *what) {
     const at_tensor *t = &ctx->compute->tensors[ctx->stage];
     at_text text = {0};
@@ -25,6 +27,10 @@ static at_status outside(const eval_ctx *ctx, const at_expr *e, const int64_t *i
     return AT_E_INPUT;
 }
 
+double load_element(const at_tensor *t, const at_data *data, int64_t offset) {
+    return at_type_of(t->type)->is_int ? data->i[offset] : (double)data->f[offset];
+}
+
 static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     int64_t index[MAX_AXES], offset = 0;
     for (int i = 0; i < e->nargs; i++) {
@@ -42,7 +48,7 @@ static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     }
     *out = (eval_value){.is_float = true};
     if (ctx->read) return ctx->read(ctx, e->ref, index, offset, &out->f);
-    out->f = (double)ctx->data[e->ref].f[offset];
+    out->f = load_element(&ctx->compute->tensors[e->ref], &ctx->data[e->ref], offset);
     return AT_OK;
 }
 
@@ -117,7 +123,11 @@ static at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     }
     AT_TRY(eval_expr(ctx, e->arg[0], &x));
     AT_TRY(eval_expr(ctx, e->arg[1], &y));
-    if (x.is_float || y.is_float) return float_binary(e, as_float(x), as_float(y), out);
+    if (x.is_float || y.is_float) {
+        AT_TRY(float_binary(e, as_float(x), as_float(y), out));
+        if (ctx->compute->in_steps && !at_expr_is_whole(ctx->compute, e)) out->f = (float)out->f;
+        return AT_OK;
+    }
     return int_binary(ctx, e, x.i, y.i, out);
 }
 
@@ -160,8 +170,56 @@ bool is_float_expr(const at_compute *c, const at_expr *e) {
     }
 }
 
+bool at_expr_is_whole(const at_compute *c, const at_expr *e) {
+    switch (e->op) {
+    case AT_X_FLOAT:
+    case AT_X_CALL: return false;
+    case AT_X_INDEX: return at_type_of(c->tensors[e->ref].type)->is_int;
+    case AT_X_DIV:
+    case AT_X_MOD: return !is_float_expr(c, e);
+    default:
+        for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
+            if (!at_expr_is_whole(c, e->arg[i])) return false;
+        return true;
+    }
+}
+
+/* Is its value a whole number, whatever it is worked out of? */
+bool is_rounded(const at_compute *c, const at_expr *e) {
+    if (at_expr_is_whole(c, e)) return true;
+    switch (e->op) {
+    case AT_X_FLOAT: return e->number == floor(e->number);
+    case AT_X_CALL: return at_function_rounds((at_function)e->integer);
+    case AT_X_SELECT:
+    case AT_X_NEG:
+    case AT_X_MIN:
+    case AT_X_MAX:
+        for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
+            if (!is_rounded(c, e->arg[i])) return false;
+        return true;
+    default: return false;
+    }
+}
+
+/* NaN becomes the least. The most that a float is of s32 is below 2^31. */
+double stored_value(const at_tensor *t, bool is_whole, double x) {
+    const at_type_facts *type = at_type_of(t->type);
+    if (!type->is_int) return x;
+    const double most = is_whole ? type->most : at_type_most_float(t->type);
+    return x >= type->least ? x <= most ? x : most : type->least;
+}
+
+void store_element(const at_tensor *t, bool is_whole, const at_data *data, int64_t offset,
+                   double x) {
+    x = stored_value(t, is_whole, x);
+    if (at_type_of(t->type)->is_int) data->i[offset] = (int32_t)x;
+    else data->f[offset] = (float)x;
+}
+
 void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data) {
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE && !data[t].f)
-            data[t].f = AT_NEW_ARRAY(a, float, element_count(c, t, extents[t]));
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        else if (at_type_of(c->tensors[t].type)->is_int) {
+            if (!data[t].i) data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));
+        } else if (!data[t].f) data[t].f = AT_NEW_ARRAY(a, float, element_count(c, t, extents[t]));
 }

@@ -109,6 +109,7 @@ static void put_log(sink *s, double x) {
 /* Place in the one-hot code of 11. */
 static int ann_place(at_ann a) {
     switch (a) {
+    case AT_ANN_DOT:
     case AT_ANN_UNROLL: return 6;
     case AT_ANN_VEC: return 7;
     case AT_ANN_PARA: return 8;

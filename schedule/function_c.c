@@ -83,6 +83,22 @@ static const char rounded_down[] = /* the sign of a zero stays */
     "    return whole > x ? whole - 1 : whole;\n"
     "}\n";
 
+static const char rounded_up[] =
+    "static double %1$s_ceil_of(double x) {\n"
+    "    if (!(x < 0x1p52 && x > -0x1p52) || x == 0) return x;\n"
+    "    const double whole = (double)(long)x;\n"
+    "    return whole < x ? whole + 1 : x < 0 && whole == 0 ? -0.0 : whole;\n"
+    "}\n";
+
+static const char rounded_even[] = /* halves to the even one */
+    "static double %1$s_round_of(double x) {\n"
+    "    if (!(x < 0x1p52 && x > -0x1p52) || x == 0) return x;\n"
+    "    const double by = x < 0 ? -0x1p52 : 0x1p52;\n"
+    "    volatile double far = x + by;\n"
+    "    const double whole = far - by;\n"
+    "    return x < 0 && whole == 0 ? -0.0 : whole;\n"
+    "}\n";
+
 static const struct {
     const char *text;
     int needs; /* another function, or -1 */
@@ -96,6 +112,8 @@ static const struct {
     [AT_FUNCTION_SIGMOID] = {logistic, AT_FUNCTION_EXP},
     [AT_FUNCTION_ABS] = {magnitude, -1},
     [AT_FUNCTION_FLOOR] = {rounded_down, -1},
+    [AT_FUNCTION_CEIL] = {rounded_up, -1},
+    [AT_FUNCTION_ROUND] = {rounded_even, -1},
 };
 
 static void see(const at_expr *e, bool *used) {

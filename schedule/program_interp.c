@@ -37,9 +37,11 @@ static at_status read_stage(eval_ctx *ctx, int tensor, const int64_t *index, int
         eval_ctx inner = *ctx;
         inner.stage = tensor;
         inner.axis = index;
-        return eval_float(&inner, t->body, out);
+        AT_TRY(eval_float(&inner, t->body, out));
+        *out = stored_value(t, at_expr_is_whole(r->p->compute, t->body), *out);
+        return AT_OK;
     }
-    *out = (double)ctx->data[tensor].f[offset];
+    *out = load_element(t, &ctx->data[tensor], offset);
     if (t->role != AT_ROLE_STAGE || r->written[tensor][offset] == r->iteration[tensor])
         return AT_OK;
     at_text text = {0};
@@ -58,7 +60,7 @@ static at_status sum_before(const runner *r, const at_node *leaf, int64_t offset
     for (int i = at_running_axis(t) + 1; i < t->num_axes; i++)
         step *= r->p->extents[leaf->tensor][i];
     offset -= step;
-    *sum = (double)r->ctx.data[leaf->tensor].f[offset];
+    *sum = load_element(t, &r->ctx.data[leaf->tensor], offset);
     if (r->written[leaf->tensor][offset] == r->iteration[leaf->tensor]) return AT_OK;
     return at_fail(r->ctx.err, AT_E_INPUT, "@%s runs on from what is not computed at that time",
                    t->name);
@@ -67,15 +69,18 @@ static at_status sum_before(const runner *r, const at_node *leaf, int64_t offset
 /* A leaf's element becomes what is there, or was before, and its term. */
 static at_status join(runner *r, const at_node *leaf, const int64_t *axis, int64_t offset) {
     const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
-    double x = 0, before = r->ctx.data[leaf->tensor].f[offset];
-    float *element = &r->ctx.data[leaf->tensor].f[offset];
+    const at_data *data = &r->ctx.data[leaf->tensor];
+    const bool is_whole = at_expr_is_whole(r->p->compute, t->body);
+    double x = 0, before = load_element(t, data, offset);
     const bool is_first = leaf->is_running && axis[at_running_axis(t)] == 0;
     if (is_first) before = at_reduction_neutral(t->reduction);
     else if (leaf->is_running) AT_TRY(sum_before(r, leaf, offset, &before));
-    *element = (float)before;
+    store_element(t, is_whole, data, offset, before);
     if (is_first && at_running_lag(t)) return AT_OK;
     AT_TRY(eval_float(&r->ctx, t->body, &x));
-    *element = (float)(t->num_reduce ? at_reduction_join(t->reduction, (float)x, before) : x);
+    if (!is_whole) x = (float)x;
+    store_element(t, is_whole, data, offset,
+                  t->num_reduce ? at_reduction_join(t->reduction, x, before) : x);
     return AT_OK;
 }
 
@@ -90,7 +95,8 @@ static at_status run_leaf(runner *r, const at_node *leaf) {
     }
     int64_t *written = &r->written[leaf->tensor][offset], now = r->iteration[leaf->tensor];
     if (leaf->is_init) {
-        r->ctx.data[leaf->tensor].f[offset] = at_reduction_neutral(t->reduction);
+        store_element(t, true, &r->ctx.data[leaf->tensor], offset,
+                      at_reduction_neutral_of(t->reduction, t->type));
     } else {
         if (t->num_reduce && !leaf->is_running && *written != now)
             return at_fail(r->ctx.err, AT_E_INPUT, "@%s is reduced before its init", t->name);

@@ -40,7 +40,7 @@ void compute_key_form(at_arena *a, compute_info *c) {
     at_hash_add_number(&c->form, (uint64_t)c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) {
         const at_tensor *t = &c->pub.tensors[i];
-        at_hash_add_number(&c->form, pack((int)t->role << 16 | t->num_axes,
+        at_hash_add_number(&c->form, pack((int)t->type << 24 | (int)t->role << 16 | t->num_axes,
                                           (int)t->reduction << 16 | t->num_reduce));
         for (int k = 0; k < axes_of(t); k++) {
             at_hash_add_number(&c->form, t->axes[k].begin != NULL);
@@ -197,7 +197,7 @@ static void add_sum(walk *w, const at_node *leaf) {
             int m = d->member[k];
             if (runs_once(n, m)) continue;
             bool is_reduced = i >= t->num_axes;
-            if (!is_reduced && n->ann != AT_ANN_UNROLL) continue;
+            if (!is_reduced && n->ann != AT_ANN_UNROLL && n->ann != AT_ANN_DOT) continue;
             add(w, pack(i << 8 | (int)n->ann, n->depth << 8 | m));
             if (is_reduced) add(w, n->extent < 0 ? UINT64_MAX : (uint64_t)n->piece_extent[m]);
         }

@@ -83,7 +83,7 @@ static void print_dynamic(const printer *q, const at_node *loop) {
 }
 
 static void print_loop_name(const printer *q, const at_node *n) {
-    static const char *const words[] = {"", " para", " vec", " unroll"};
+    static const char *const words[] = {"", " para", " vec", " unroll", " dot"};
     bool fused = n->num_pieces > 1;
     if (fused) at_text_add(q->out, "{");
     for (int m = 0; m < n->num_pieces; m++) {

@@ -249,6 +249,7 @@ static at_status check(checker *k, const at_expr *e, const guard *g, bool within
 
 at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
                                  const volatile int *stop, at_error *err) {
+    AT_TRY(at_compute_check_whole(c, values, err));
     at_arena *a = at_arena_new();
     int64_t **extents;
     at_status s = at_compute_extents(a, c, values, &extents, err);

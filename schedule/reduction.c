@@ -19,6 +19,12 @@ const char *at_reduction_name(at_reduction r) { return rows[r].name; }
 
 float at_reduction_neutral(at_reduction r) { return rows[r].neutral; }
 
+double at_reduction_neutral_of(at_reduction r, at_type t) {
+    const at_type_facts *type = at_type_of(t);
+    if (!type->is_int || !at_reduction_is_extreme(r)) return rows[r].neutral;
+    return r == AT_REDUCE_MAX ? type->least : type->most;
+}
+
 bool at_reduction_is_extreme(at_reduction r) { return r == AT_REDUCE_MAX || r == AT_REDUCE_MIN; }
 
 int at_reduction_find(const char *name) {

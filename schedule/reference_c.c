@@ -50,13 +50,34 @@ static const char *indented(naive *m, int depth, const char *line) {
     return at_format(m->arena, "%*s%s\n", 4 * (depth + 1), "", line);
 }
 
+/* The type of a sum: of integers they are. */
+static const char *naive_sum(const naive *m) {
+    return at_type_of(naive_stage(m)->type)->is_int ? "long" : naive_real(m);
+}
+
+/* What a sum begins with, in C. */
+static const char *start_c(naive *m, const at_tensor *t) {
+    if (!at_type_of(t->type)->is_int) return at_reduction_start_c(t->reduction);
+    return at_format(m->arena, "%.0f", at_reduction_neutral_of(t->reduction, t->type));
+}
+
+/* A value as the stage in hand stores it. */
+static const char *stored(naive *m, const char *value) {
+    const at_tensor *t = naive_stage(m);
+    const at_type_facts *type = at_type_of(t->type);
+    if (!type->is_int) return value;
+    const bool is_whole = at_expr_is_whole(m->c, t->body);
+    return at_format(m->arena, "(%s)%s_within(%s, %.1f, %.1f)", type->c, m->entry, value,
+                     type->least, is_whole ? type->most : at_type_most_float(t->type));
+}
+
 /* s takes in another term. */
 static const char *reduces(naive *m, int depth, at_reduction r, const char *term) {
     if (r == AT_REDUCE_SUM || r == AT_REDUCE_PROD)
         return indented(m, depth, at_reduction_c(r, m->arena, term, "s"));
     return at_format(
         m->arena, "%s%s",
-        indented(m, depth, at_format(m->arena, "const %s t = %s;", naive_real(m), term)),
+        indented(m, depth, at_format(m->arena, "const %s t = %s;", naive_sum(m), term)),
         indented(m, depth, at_reduction_c(r, m->arena, "t", "s")));
 }
 
@@ -85,16 +106,16 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
         result = at_format(m->arena, "%s = %s;",
                            kind == NEST_LINEAR ? naive_projected_element(m, m->stage, own, last)
                                                : naive_element(m, m->stage, own, last),
-                           of);
+                           stored(m, of));
     if (!t->num_reduce)
         return (nest_text){.start = "", .term = indented(m, total, result), .result = ""};
-    return (nest_text){.start = indented(m, last + 1,
-                                         kind == NEST_LINEAR
-                                             ? "unsigned long s = 0;"
-                                             : at_format(m->arena, "%s s = %s;", naive_real(m),
-                                                         at_reduction_start_c(t->reduction))),
-                       .term = reduces(m, total, t->reduction, term),
-                       .result = indented(m, last + 1, result)};
+    return (nest_text){
+        .start = indented(m, last + 1,
+                          kind == NEST_LINEAR
+                              ? "unsigned long s = 0;"
+                              : at_format(m->arena, "%s s = %s;", naive_sum(m), start_c(m, t))),
+        .term = reduces(m, total, t->reduction, term),
+        .result = indented(m, last + 1, result)};
 }
 
 /* The loops of the axes from .. to - 1 of the stage in hand around what is inside. */
@@ -287,11 +308,11 @@ static void declare_buffers(naive *m, at_text *out) {
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
             bool projected = part == 1 && naive_is_projected(m, t);
-            const char *type = projected                  ? "unsigned long"
-                               : m->types                 ? m->types[t]
-                               : x->role == AT_ROLE_INDEX ? "const int"
-                               : part                     ? "float"
-                                                          : "const float";
+            const char *element = part == 2 ? "float" : at_type_of(x->type)->c;
+            const char *type = projected  ? "unsigned long"
+                               : m->types ? m->types[t]
+                               : part     ? element
+                                          : at_format(m->arena, "const %s", element);
             if (part ? !x->is_output : x->role == AT_ROLE_STAGE) continue;
             if (part || is_read(c, t))
                 at_text_addf(out, "    %s *%c_%s = (%s *)buf[%d];\n", type,
@@ -314,8 +335,12 @@ static int64_t declare_stages(naive *m, at_text *out) {
         m->stage = t;
         int64_t count =
             projected ? naive_projected_count(m, t) : element_count(c, t, m->extents[t]);
-        const char *type = projected ? "unsigned long" : rounded ? "double" : naive_real(m);
-        if (projected || rounded || m->in_double) {
+        const bool is_int = at_type_of(x->type)->is_int;
+        const char *type = projected ? "unsigned long"
+                           : is_int  ? "int"
+                           : rounded ? "double"
+                                     : naive_real(m);
+        if (projected || rounded || (m->in_double && !is_int)) {
             floats += floats % 2; /* 8 bytes each */
             count = naive_times(m, count, 2);
         }
@@ -355,6 +380,11 @@ static void add_helpers(const naive *m, const char *body, at_text *out) {
         at_text_addf(
             out, "static long %s_mod(long x, long y) { return x %% y + (x %% y < 0 ? y : 0); }\n",
             n);
+    if (calls(m, body, "within"))
+        at_text_addf(out,
+                     "static inline long %s_within(double x, double least, double most) { return "
+                     "(long)(x >= least ? x <= most ? x : most : least); }\n",
+                     n);
     for (int max = 0; max < 2; max++) {
         const char *name = max ? "max" : "min", *op = max ? ">" : "<";
         if (calls(m, body, name))

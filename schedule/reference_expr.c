@@ -167,7 +167,7 @@ const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) 
 
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
     const at_tensor *t = &m->c->tensors[tensor];
-    const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE;
+    const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE && !at_type_of(t->type)->is_int;
     const char *as = t->role == AT_ROLE_INDEX ? "(long)" : is_wide ? "(double)" : "";
     return at_format(m->arena, "%sT_%s[%s]", as, t->name, naive_index(m, tensor, index, depth));
 }
@@ -212,7 +212,7 @@ static const char *emit_division(naive *m, const at_expr *e, int depth) {
 static const char *emit_extreme(naive *m, const at_expr *e, int depth) {
     bool min = e->op == AT_X_MIN;
     return at_format(m->arena, "%s_%s%s(%s, %s)", m->entry, min ? "min" : "max",
-                     is_float_expr(m->c, e) ? "_real" : "", naive_value(m, e->arg[0], depth),
+                     at_expr_is_whole(m->c, e) ? "" : "_real", naive_value(m, e->arg[0], depth),
                      naive_value(m, e->arg[1], depth));
 }
 

@@ -336,11 +336,15 @@ static pair called(block *b, const at_expr *e) {
                       half > 0 ? " + " SMALLEST : ""));
     if (f == AT_FUNCTION_RSQRT) line(b, at_format(a, "%s += %s;", r.e, vanished(b, x.v, r.v)));
     if (!x.e) return r;
-    if (f == AT_FUNCTION_FLOOR) {
-        line(b, at_format(a, "if ((%s - %s) * (%s - %s) <= " NEAR " * %s ||", x.v, r.v, x.v, r.v,
-                          x.e));
-        line(b, at_format(a, "    (%s - %s - 1) * (%s - %s - 1) <= " NEAR " * %s)", x.v, r.v, x.v,
-                          r.v, x.e));
+    if (at_function_rounds(f)) {
+        /* Where it goes from one number to the next, less that number. */
+        const double to[] = {f == AT_FUNCTION_ROUND ? 0.5 : 0, f == AT_FUNCTION_ROUND  ? -0.5
+                                                               : f == AT_FUNCTION_CEIL ? -1
+                                                                                       : 1};
+        for (int i = 0; i < 2; i++)
+            line(b, at_format(a, "%s(%s - %s - %g) * (%s - %s - %g) <= " NEAR " * %s%s",
+                              i ? "    " : "if (", x.v, r.v, to[i], x.v, r.v, to[i], x.e,
+                              i ? ")" : " ||"));
         line(b, at_format(a, "    %s += 1 / " NEAR " + 4 * %s;", r.e, x.e));
     } else if (f == AT_FUNCTION_SQRT) {
         line(b, x.d ? at_format(a, "if (%s * %s > " NEAR " * %s) ;", x.v, x.v, x.e)

@@ -89,7 +89,7 @@ pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope)
     if (f == AT_FUNCTION_SQRT)
         by = at_format(a, "(%s * %s > " NEAR " * %s ? %s : 0)", x.v, x.v, x.e, by);
     samples_begin(b, &all, r.e);
-    if (f != AT_FUNCTION_FLOOR) {
+    if (!at_function_rounds(f)) {
         const char *slope_of = named(b, 'd');
         line(b, at_format(a, "const double %s = %s;", slope_of, by));
         samples_move(b, all.d, all.own, x, slope_of);

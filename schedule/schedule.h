@@ -3,9 +3,11 @@
  * numbers and verified.
  *
  *   compute := (decl | stage)*
- *   decl    := name "[" extent ("," extent)* "]" ":" ("input" | "weight" | "index")
- *   stage   := name "[" axis ("," axis)* "]" "=" [reduction] expr ["where" def ("," def)*]
+ *   decl    := name "[" extent ("," extent)* "]" ":" ("input" [type] | "weight" [type] | "index")
+ *   type    := "f32" | "s32" | "s16" | "s8" | "u8"
+ *   stage   := name "[" axis ("," axis)* "]" [kind] "=" [reduction] expr ["where" def ("," def)*]
  *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
+ *   kind    := ":" type
  *   axis    := name ":" extent
  *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
  *   red     := name ":" (extent | expr ".." expr)
@@ -22,9 +24,9 @@
  *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
  *            | "{" name [":" integer] ("," name [":" integer])* "}" [mark]
  *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
- *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")"
+ *   ann     := "para" | "vec" | "unroll" | "dot" | "ann" "(" size ")"
  *            | integer [mark] | "dyn(" name ("," name)* ")" [mark]
- *   mark    := "para" | "vec" | "unroll"
+ *   mark    := "para" | "vec" | "unroll" | "dot"
  *   leaf    := "@" stage [".init"] attr* "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not
@@ -67,6 +69,7 @@ typedef enum at_reduction {
 const char *at_reduction_name(at_reduction r); /* as written */
 int at_reduction_find(const char *name);       /* -1: none */
 float at_reduction_neutral(at_reduction r);
+double at_reduction_neutral_of(at_reduction r, at_type t); /* of integers the least or the most */
 bool at_reduction_is_extreme(at_reduction r); /* one of its terms, unrounded: max, min */
 double at_reduction_join(at_reduction r, double term, double partial); /* one more term */
 /* The same as a statement of C, each operand of which is a name; the C of the neutral element. */
@@ -157,7 +160,12 @@ typedef struct at_compute {
     /* All tensors, each behind what it reads, stages of a cycle together, and of a loop of steps.
      */
     const int *order;
+    /* A tensor has a type of integers that is no index tensor: floats are rounded at each step of
+     * an expression, as written, so that whoever works it out gets the same bits. */
+    bool in_steps;
 } at_compute;
+/* Is a resolved expression worked out in 32-bit integers? An index, or integers alone. */
+bool at_expr_is_whole(const at_compute *c, const at_expr *e);
 
 /* what names the text in errors. AT_E_INPUT with line, column and a caret: unknown names, wrong
  * number of indices, a value used as an index, reading below, no stage, ... */
@@ -178,12 +186,14 @@ int at_compute_find(const at_compute *c, const char *name); /* -1 if absent */
 at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
                              int64_t ***out, at_error *err);
 
-/* Data of one tensor, row-major; f for floats, i for role index. */
+/* Data of one tensor, row-major; f for floats, i for role index and, whatever their size, types of
+ * integers. */
 typedef struct at_data {
     float *f;
     int32_t *i;
 } at_data;
-/* Does every read lie within its tensor, and every index within 64 bits, for all points at which
+/* Do all integers that are worked out fit 32 bits (inputs of s32 lie within 2^30)? Does every read
+ * lie within its tensor, and every index within 64 bits, for all points at which
  * it is evaluated? Conditions over indices guard a read, those over values do not. data (may be
  * NULL): elements of index tensors; without it what hangs on them is not looked at. AT_E_INPUT with
  * stage, line, column, index, point and extent; also where neither a proof nor a point is found.
@@ -381,7 +391,7 @@ void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *
 /* ---- loop tree (tree_make.c, tree_parse.c, tree_print.c)
  * -------------------------------------------------- */
 
-typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_ann;
+typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL, AT_ANN_DOT } at_ann;
 
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,

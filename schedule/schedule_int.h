@@ -108,9 +108,19 @@ at_status eval_int(eval_ctx *ctx, const at_expr *e, int64_t *out);
 at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out);
 /* Elements of a tensor; the extents are those of its spatial axes. */
 int64_t element_count(const at_compute *c, int tensor, const int64_t *extents);
+double load_element(const at_tensor *t, const at_data *data, int64_t offset);
+/* Stores an element as its type has it; is_whole: what is stored was worked out in integers. */
+void store_element(const at_tensor *t, bool is_whole, const at_data *data, int64_t offset,
+                   double x);
+double stored_value(const at_tensor *t, bool is_whole, double x); /* saturated; a float as it is */
 /* Storage for stages that have none yet, so that callers give only what they want to see. */
 void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data);
+/* whole.c: do all integers on the way fit 32 bits? AT_E_INPUT with the expression and its range.
+ * Inputs of s32 are taken to lie within 2^30. */
+at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_error *err);
 bool is_float_expr(const at_compute *c, const at_expr *e);
+/* Is a value, or an index, a whole number by the last step of its expression? */
+bool is_rounded(const at_compute *c, const at_expr *e);
 bool reads_tensor(const at_expr *e, int tensor);
 /* A lower bound of an integer expression of a stage, -INFINITY if there is none (compute_facts.c).
  */

@@ -12,7 +12,7 @@ static const char *piece_name(const at_tree *t, const tree_node *n, int member) 
 }
 
 static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
-    static const char *const words[] = {"", "para", "vec", "unroll"};
+    static const char *const words[] = {"", "para", "vec", "unroll", "dot"};
     const tree_piece *piece = &t->pieces.data[n->first_piece];
     bool fused = n->fixed.num_pieces > 1, has_numbers = false;
     if (fused) at_text_add(out, "{");

@@ -228,7 +228,10 @@ static at_status check_dyn(verifier *v, const at_node *loop) {
 static const at_node *first_not_unrolled(const at_node *n) {
     const at_node *found = NULL;
     for (; n && !found; n = n->next)
-        if (!n->is_leaf) found = n->ann == AT_ANN_UNROLL ? first_not_unrolled(n->child) : n;
+        if (!n->is_leaf) {
+            const bool unrolled = n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_DOT;
+            found = unrolled ? first_not_unrolled(n->child) : n;
+        }
     return found;
 }
 
@@ -243,9 +246,23 @@ static int first_leaf(const verifier *v, const at_node *loop) {
 
 static at_status check_constant(verifier *v, const at_node *loop) {
     v->at = loop;
-    if (loop->extent >= 0 || loop->ann != AT_ANN_UNROLL) return AT_OK;
-    return BROKEN(v, "rule 8 (unroll): loop %s must have a constant extent",
-                  verify_loop_name(v, loop));
+    if (loop->extent >= 0 || (loop->ann != AT_ANN_UNROLL && loop->ann != AT_ANN_DOT)) return AT_OK;
+    return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent",
+                  loop->ann == AT_ANN_DOT ? "dot" : "unroll", verify_loop_name(v, loop));
+}
+
+/* The innermost loop of a sum's terms. */
+static at_status check_dot(verifier *v, const at_node *loop) {
+    const int first = first_leaf(v, loop);
+    v->at = loop;
+    if (loop->child->next || !loop->child->is_leaf)
+        return BROKEN(v, "rule 8 (dot): loop %s must have one leaf below and no loop",
+                      verify_loop_name(v, loop));
+    const usage u = verify_usage(v, first, loop);
+    if (u.spatial || !u.reduce || loop->num_pieces > 1)
+        return BROKEN(v, "rule 8 (dot): loop %s must count terms of @%s alone",
+                      verify_loop_name(v, loop), stage_of(v, v->leaves[first])->name);
+    return AT_OK;
 }
 
 /* One leaf below; where a reduction is unrolled inside, as in "xi:vec, ki:unroll", also its init.
@@ -273,7 +290,7 @@ static at_status check_vec(verifier *v, const at_node *loop) {
 }
 
 static at_status check_para(verifier *v, const at_node *loop) {
-    static const char *const words[] = {"", "para", "vec", "unroll"};
+    static const char *const words[] = {"", "para", "vec", "unroll", "dot"};
     v->at = loop;
     for (const at_node *n = loop->parent; n; n = n->parent)
         if (n->ann != AT_ANN_NONE)
@@ -316,7 +333,8 @@ static at_status check(verifier *v) {
         if (v->loops[i]->extent < 0) AT_TRY(check_dyn(v, v->loops[i]));
     for (int i = 0; i < v->p->num_loops; i++) AT_TRY(check_constant(v, v->loops[i]));
     for (int i = 0; i < v->p->num_loops; i++)
-        if (v->loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(v, v->loops[i]));
+        if (v->loops[i]->ann == AT_ANN_DOT) AT_TRY(check_dot(v, v->loops[i]));
+        else if (v->loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(v, v->loops[i]));
     for (int i = 0; i < v->p->num_loops; i++)
         if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
     AT_TRY(check_privacy(v));

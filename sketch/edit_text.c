@@ -1,7 +1,7 @@
 /* sketch/edit_text.c: an edit as a line of text, and back. */
 #include "sketch/schedulable.h"
 
-static const char *const anns[] = {"plain", "para", "vec", "unroll"};
+static const char *const anns[] = {"plain", "para", "vec", "unroll", "dot"};
 static const char *const copies[] = {"write", "read", "layout"};
 static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_SPLIT] = "split",         [AT_EDIT_ORDER] = "order",   [AT_EDIT_FUSE] = "fuse",

@@ -21,8 +21,51 @@ static void zip(at_x86 *x, const at_tile_op *op) {
     at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 4, args);
 }
 
+static bool has_sign(at_type t) { return t == AT_S8 || t == AT_S16; }
+
+/* An element in a register for integers. */
+static at_x86_arg narrow_element(at_x86 *x, const at_tile_op *op) {
+    const at_type type = x->t->slot_type[op->slot];
+    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
+                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
+    if (has_sign(type)) EMIT(x, MOVSX, to, m);
+    else EMIT(x, MOVZX, to, m);
+    return to;
+}
+
+/* Of elements narrower than a lane. */
+static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
+    const at_type type = x->t->slot_type[op->slot];
+    const int n = op->lanes, one = (int)at_type_bytes(type);
+    const bool bytes = one == 1, whole = n == 4 || n == 8 || n == 16;
+    if (n == 1 && store) {
+        const at_x86_arg args[] = {at_x86_memory(x, op, one), at_vec(op->a, 16), at_imm(0)};
+        at_asm_emit(&x->code, bytes ? AT_X86_VPEXTRB : AT_X86_VPEXTRW, 0, false, 3, args);
+        return;
+    }
+    if (n == 1) {
+        EMIT(x, VMOVD, at_vec(op->dst, 16), narrow_element(x, op));
+        return;
+    }
+    const int width = whole ? 4 * n : 64;
+    const at_x86_arg v = at_vec(store ? op->a : op->dst, width),
+                     m = at_x86_memory(x, op, one * width / 4),
+                     k = whole ? at_mask_reg(0) : at_x86_mask(x, n);
+    const at_x86_arg store_args[] = {m, k, v}, load_args[] = {v, k, m};
+    const at_x86_op load = has_sign(type) ? bytes ? AT_X86_VPMOVSXBD : AT_X86_VPMOVSXWD
+                           : bytes        ? AT_X86_VPMOVZXBD
+                                          : AT_X86_VPMOVZXWD;
+    const at_x86_op cut = bytes ? AT_X86_VPMOVDB : AT_X86_VPMOVDW;
+    at_asm_emit(&x->code, store ? cut : load, 0, !store && !whole, 3,
+                store ? store_args : load_args);
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     int r = store ? op->a : op->dst, n = op->lanes;
+    if (!at_tile_is_wide(x->t, op)) {
+        move_narrow(x, op, store);
+        return;
+    }
     if (n == 1) {
         at_x86_arg v = at_vec(r, 16), m = at_x86_memory(x, op, 4);
         if (store) EMIT(x, VMOVSS, m, at_mask_reg(0), v);
@@ -137,7 +180,9 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
         [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
         [AT_T_AND] = AT_X86_VPANDD,      [AT_T_OR] = AT_X86_VPORD,
-        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
+        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
+        [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
+        [AT_T_INT_MAX] = AT_X86_VPMAXSD, [AT_T_DOT] = AT_X86_VPDPBUSD};
     at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     int32_t bits;
     switch (op->kind) {
@@ -170,6 +215,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         else move(x, op, true);
         return;
     case AT_T_BCAST:
+        if (!at_tile_is_wide(x->t, op)) {
+            EMIT(x, VPBROADCASTD, dst, k0, narrow_element(x, op));
+            return;
+        }
         EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, at_x86_memory(x, op, 4));
         return;
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a)); return;
@@ -177,6 +226,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
+    case AT_T_TO_INT: EMIT(x, VCVTPS2DQ, dst, k0, from); return;
     case AT_T_GATHER:
         EMIT(x, VPXORD, dst, k0, dst, dst);
         if (op->lanes < 16) EMIT(x, KMOVW, at_mask_reg(COMPARED), at_x86_mask(x, op->lanes));

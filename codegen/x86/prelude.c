@@ -11,6 +11,36 @@ static const char everywhere[] =
     "#define at_all(x) ((x) - (at_vector){0})\n"
     "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n";
 
+/* Integers; narrower ones, of `bytes` bytes together. What is apart is rounded by itself: the
+ * compilers make multiply-adds else. */
+static const char integers[] =
+    "#define at_to_int(c, a) __asm__(\"%scvtps2dq %%1, %%0\" : \"=%c\"(c) : \"%c\"(a))\n"
+    "#define at_int_min(a, b) at_choose((a) < (b), a, b)\n"
+    "#define at_int_max(a, b) at_choose((a) > (b), a, b)\n"
+    "#define at_apart(v) __asm__(\"\" : \"+%c\"(v))\n"
+    "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n"
+    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n"
+    "static inline int at_four(const void *p) {\n"
+    "    int x;\n"
+    "    __builtin_memcpy(&x, p, sizeof x);\n"
+    "    return x;\n"
+    "}\n";
+
+/* c += the products of four bytes to a lane, unsigned ones of a. */
+static const char dots[] =
+    "#define at_dot(c, a, b) \\\n"
+    "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
+    "#define at_dot_load(c, a, p) \\\n"
+    "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(const at_memory *)(p)))\n"
+    "#define at_dot_broadcast(c, a, p) \\\n"
+    "    __asm__(\"vpdpbusd %2%{1to16%}, %1, %0\" \\\n"
+    "            : \"+v\"(c) : \"v\"(a), \"m\"(*(const int __attribute__((may_alias, aligned(1))) "
+    "*)(p)))\n";
+
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
@@ -104,6 +134,11 @@ static const char tile_function_clang[] =
     "#define AT_TILE __attribute__((noinline, target(\"%s\"), min_vector_width(512)))\n"
     "#else\n";
 
+/* letter: of the registers that an instruction may name. */
+static void add_integers(const char *prefix, char letter, at_text *out) {
+    at_text_addf(out, integers, prefix, letter, letter, letter);
+}
+
 static void add_types(const at_target *t, at_text *out) {
     int bytes = 4 * t->lanes;
     at_text_addf(out, everywhere, bytes, bytes, bytes);
@@ -143,5 +178,11 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, pieces);
     at_text_add(out, loads_of_4);
     at_text_add(out, moves_of_8);
+    at_text_add(out, "\n");
+}
+
+void at_integers_avx512(const at_target *t, at_text *out) {
+    add_integers("v", 'v', out);
+    if (t->dots) at_text_add(out, dots);
     at_text_add(out, "\n");
 }

@@ -73,6 +73,10 @@ void at_dataset_find_factors(at_dataset *d, int64_t longest);
 bool at_dataset_is_high(const at_dataset *d);
 /* Between what an input's or a weight's values lie that are no integers; high: of such data. */
 void at_dataset_range(const at_dataset *d, int t, bool high, double *lo, double *hi);
+/* dataset_types.c: integers of an input's type; between what floats lie that integers are
+ * multiplied by, or that are added. */
+void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng);
+void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi);
 /* Puts values of the user's into the store, in the layout that the tensor has now. */
 void at_dataset_lay_given(at_dataset *d, int tensor);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as

@@ -83,6 +83,7 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
+        else if (at_type_of(tensor->type)->is_int) at_dataset_fill_whole(d, t, &rng);
         else fill_normal(d, at_store_at(d->store, d->offset[t]), at_dataset_elements(d, t), &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
@@ -105,7 +106,12 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         int64_t n = at_dataset_elements(d, t);
         if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
-        else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
+        else if (at_type_of(tensor->type)->is_int) at_dataset_fill_whole(d, t, &rng);
+        else if (d->compute->in_steps) {
+            double lo, hi;
+            at_dataset_step_range(d, t, &lo, &hi);
+            fill_reals(d, to, n, lo, hi, &rng);
+        } else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else {
             double lo, hi;
             at_dataset_range(d, t, high, &lo, &hi);
@@ -128,6 +134,7 @@ static bool has(const at_expr *e, at_op op) {
  * integers only: where that may be, inputs stay as they are. */
 static bool takes_specials(const at_dataset *d) {
     bool chooses = false, multiplies = false;
+    if (d->compute->in_steps) return false;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         if (x->role != AT_ROLE_STAGE) continue;

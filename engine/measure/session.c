@@ -62,7 +62,11 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
                                at_error *err) {
     const at_engine_options *o = &s->options;
     s->target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
-    if (!s->target) s->target = at_engine_target(o);
+    if (!s->target) {
+        s->target = at_engine_target(o);
+        if (!o->isa && at_task_compute(s->task)->in_steps)
+            s->target = at_target_of_integers(s->target);
+    }
     if (!measuring || at_target_check(s->target, err) == AT_OK) return AT_OK;
     if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
     const char *lacks = s->target->name;

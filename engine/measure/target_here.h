@@ -7,5 +7,7 @@
 const at_target *at_target_here(void); /* the best that this CPU has */
 /* AT_E_USAGE: the target is of another architecture, or this CPU lacks it. */
 at_status at_target_check(const at_target *t, at_error *err);
+/* The same with dot products of integers, where this CPU has them; else itself. */
+const at_target *at_target_of_integers(const at_target *t);
 
 #endif

@@ -298,6 +298,7 @@ static unsigned known_features(void) {
 bool at_x86_has_base(void) { return true; } /* with sse2 */
 bool at_x86_has_avx2(void) { return known_features() & BIT(F_AVX2_FMA); }
 bool at_x86_has_avx512(void) { return known_features() & BIT(F_V4); }
+bool at_x86_has_vnni(void) { return known_features() & BIT(F_VNNI); }
 
 void at_arch_cpu(at_cpu *cpu) {
     vendor v = vendor_of();

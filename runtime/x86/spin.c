@@ -93,9 +93,16 @@ __attribute__((target("avx512f"), noinline)) static void step_avx512(int64_t n) 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 const at_arch_set at_arch_sets[] = {
-    {"scalar", at_x86_has_base, {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS, false}},
-    {"sse2", at_x86_has_base, {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS, false}},
-    {"avx2", at_x86_has_avx2, {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true}},
-    {"avx512", at_x86_has_avx512, {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true}},
+    {"scalar", at_x86_has_base, {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS, false}, false},
+    {"sse2", at_x86_has_base, {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS, false}, false},
+    {"avx2", at_x86_has_avx2, {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true}, false},
+    {"avx512",
+     at_x86_has_avx512,
+     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true},
+     false},
+    {"avx512vnni",
+     at_x86_has_vnni,
+     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true},
+     .for_integers = true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

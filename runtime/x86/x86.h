@@ -8,5 +8,6 @@
 bool at_x86_has_base(void);
 bool at_x86_has_avx2(void);   /* with fma */
 bool at_x86_has_avx512(void); /* F, BW, DQ and VL */
+bool at_x86_has_vnni(void);   /* and VNNI */
 
 #endif

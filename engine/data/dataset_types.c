@@ -1,0 +1,87 @@
+/* engine/data/dataset_types.c: data of computations with integers: all values of a type, its least
+ * and largest among them, and floats of a size that what is rounded is within its type. */
+#include "engine/data/dataset.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of what 32 bits hold in an input: most are small, so that they do not hide the sum beside them;
+ * the extremes are those that ranges are proved with. */
+enum { USUAL_S32 = 1 << 12, MOST_S32 = 1 << 30 };
+
+static void put(at_type type, char *to, int64_t i, int64_t v) {
+    const uint32_t bits = (uint32_t)v;
+    const size_t bytes = (size_t)at_type_bytes(type);
+    memcpy(to + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
+}
+
+void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
+    const at_type type = d->compute->tensors[t].type;
+    const at_type_facts *facts = at_type_of(type);
+    const int64_t n = at_dataset_elements(d, t);
+    const bool is_word = type == AT_S32;
+    const int64_t lo = is_word ? -USUAL_S32 : (int64_t)facts->least,
+                  hi = is_word ? USUAL_S32 : (int64_t)facts->most;
+    char *to = at_store_at(d->store, d->offset[t]);
+    for (int64_t i = 0; i < n; i++)
+        put(type, to, i, lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1)));
+    if (n < 4) return;
+    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? -MOST_S32 : lo);
+    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? MOST_S32 : hi);
+}
+
+/* ---- floats ---------------------------------------------------------------------------------- */
+
+/* Of an element, about; 1 where nothing is known. */
+static double size_of(const at_dataset *d, int stage, const at_expr *e);
+
+static double size_of_tensor(const at_dataset *d, int t) {
+    const at_tensor *x = &d->compute->tensors[t];
+    const at_type_facts *type = at_type_of(x->type);
+    double terms = 1;
+    if (x->role != AT_ROLE_STAGE && x->type == AT_S32) return USUAL_S32 / 2;
+    if (type->is_int && x->type != AT_S32) return (type->most - type->least) / 3;
+    if (x->role != AT_ROLE_STAGE) return 1;
+    for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
+        if (d->extents[t][i] > 0) terms *= (double)d->extents[t][i];
+    const bool sums = x->num_reduce && x->reduction == AT_REDUCE_SUM;
+    return (sums ? sqrt(terms) : 1) * size_of(d, t, x->body);
+}
+
+static double size_of(const at_dataset *d, int stage, const at_expr *e) {
+    double x, y;
+    switch (e->op) {
+    case AT_X_INT: return fabs((double)e->integer);
+    case AT_X_FLOAT: return fabs(e->number);
+    case AT_X_INDEX: return size_of_tensor(d, e->ref);
+    case AT_X_NEG:
+    case AT_X_CALL: return size_of(d, stage, e->arg[0]);
+    case AT_X_SELECT: return size_of(d, stage, e->arg[1]);
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_MUL:
+        x = size_of(d, stage, e->arg[0]), y = size_of(d, stage, e->arg[1]);
+        return e->op == AT_X_MUL ? x * y : hypot(x, y);
+    default: return 1;
+    }
+}
+
+/* The size of what is multiplied by elements of a tensor; 0: nothing is. */
+static double multiplied_by(const at_dataset *d, int stage, const at_expr *e, int t) {
+    double found = 0;
+    for (int i = 0; e->op == AT_X_MUL && i < 2; i++)
+        if (e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == t)
+            found = size_of(d, stage, e->arg[1 - i]);
+    for (int i = 0; i < e->nargs && !found; i++) found = multiplied_by(d, stage, e->arg[i], t);
+    return found;
+}
+
+void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {
+    enum { SPREAD = 50 }; /* of results: most lie within a byte */
+    double size = 0;
+    for (int s = 0; s < d->compute->num_tensors && !size; s++)
+        if (d->compute->tensors[s].role == AT_ROLE_STAGE)
+            size = multiplied_by(d, s, d->compute->tensors[s].body, t);
+    *lo = size > 0 ? 0.5 * SPREAD / size : -SPREAD;
+    *hi = size > 0 ? 1.5 * SPREAD / size : SPREAD;
+}

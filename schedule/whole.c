@@ -1,0 +1,133 @@
+/* schedule/whole.c: arithmetic of 32-bit integers: no value on the way leaves 32 bits. */
+#include "schedule/schedule_int.h"
+
+#include <math.h>
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Of an input of 32 bits: half of what there is, so that something can be added to it. */
+#define MOST_GIVEN 0x1p30
+
+typedef struct {
+    double lo, hi;
+} range;
+
+typedef struct {
+    const at_compute *c;
+    int64_t *const *extents;
+    const int64_t *values;
+    const at_data *data;
+    range *of; /* [tensor] */
+    int stage;
+    at_error *err;
+} ranger;
+
+static const range any_int = {INT32_MIN, INT32_MAX};
+
+static range hull(range x, range y) { return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)}; }
+
+static at_status beyond(const ranger *r, const at_expr *e, range x) {
+    const at_tensor *t = &r->c->tensors[r->stage];
+    at_text text = {0};
+    at_expr_print(&text, e);
+    at_fail(r->err, AT_E_INPUT,
+            "%s:%d: \"%s\": %s may be from %.0f to %.0f, which is beyond 32 bits; make the sum "
+            "shorter, or work in f32",
+            r->c->what, t->line, t->name, at_text_str(&text), x.lo, x.hi);
+    at_text_free(&text);
+    return AT_E_INPUT;
+}
+
+static range product(range x, range y) {
+    const double p[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
+    range r = {p[0], p[0]};
+    for (int i = 1; i < 4; i++) r = hull(r, (range){p[i], p[i]});
+    return r;
+}
+
+/* Of an expression of integers, all of whose values on the way fit, too. */
+static at_status range_of(ranger *r, const at_expr *e, range *out) {
+    range x[3] = {{0}};
+    switch (e->op) {
+    case AT_X_INT: *out = (range){(double)e->integer, (double)e->integer}; return AT_OK;
+    case AT_X_NAME:
+        if (e->ref < AT_REF_SIZE) {
+            int64_t lo, hi;
+            at_compute_axis_range(r->c, r->extents, r->stage, e->ref, &lo, &hi);
+            *out = (range){(double)lo, (double)hi};
+        } else {
+            const double value = (double)r->values[e->ref - AT_REF_SIZE];
+            *out = (range){value, value};
+        }
+        return AT_OK;
+    case AT_X_INDEX: *out = r->of[e->ref]; return AT_OK;
+    default: break;
+    }
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) AT_TRY(range_of(r, e->arg[i], &x[i]));
+    switch (e->op) {
+    case AT_X_NEG: *out = (range){-x[0].hi, -x[0].lo}; break;
+    case AT_X_ADD: *out = (range){x[0].lo + x[1].lo, x[0].hi + x[1].hi}; break;
+    case AT_X_SUB: *out = (range){x[0].lo - x[1].hi, x[0].hi - x[1].lo}; break;
+    case AT_X_MUL: *out = product(x[0], x[1]); break;
+    case AT_X_MIN: *out = (range){fmin(x[0].lo, x[1].lo), fmin(x[0].hi, x[1].hi)}; break;
+    case AT_X_MAX: *out = (range){fmax(x[0].lo, x[1].lo), fmax(x[0].hi, x[1].hi)}; break;
+    case AT_X_SELECT: *out = hull(x[1], x[2]); break;
+    default: *out = any_int; return AT_OK; /* of indices, which are checked by themselves */
+    }
+    if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);
+    return AT_OK;
+}
+
+/* Every expression of integers in e. */
+static at_status check(ranger *r, const at_expr *e) {
+    range unused;
+    if (e->op == AT_X_INDEX) return AT_OK;
+    if (at_expr_is_whole(r->c, e) && is_float_expr(r->c, e)) return range_of(r, e, &unused);
+    for (int i = 0; i < e->nargs; i++) AT_TRY(check(r, e->arg[i]));
+    return AT_OK;
+}
+
+static int64_t terms_of(const ranger *r, const at_tensor *t) {
+    int64_t n = 1;
+    for (int i = t->num_axes; i < axes_of(t); i++) {
+        const int64_t extent = r->extents[r->stage][i];
+        if (extent < 0 || !at_mul64(n, extent, &n)) return INT32_MAX;
+    }
+    return n;
+}
+
+static at_status check_stage(ranger *r, const at_tensor *t) {
+    const at_type_facts *type = at_type_of(t->type);
+    const range all = {type->least, type->most};
+    range x = all;
+    AT_TRY(check(r, t->body));
+    r->of[r->stage] = all;
+    if (!type->is_int || !at_expr_is_whole(r->c, t->body)) return AT_OK;
+    AT_TRY(range_of(r, t->body, &x));
+    if (t->num_reduce && t->reduction == AT_REDUCE_SUM) {
+        const double n = (double)terms_of(r, t);
+        x = (range){fmin(0, x.lo * n), fmax(0, x.hi * n)};
+        if (x.lo < all.lo || x.hi > all.hi) return beyond(r, t->body, x);
+    }
+    r->of[r->stage] = (range){fmax(fmin(x.lo, all.hi), all.lo), fmin(fmax(x.hi, all.lo), all.hi)};
+    return AT_OK;
+}
+
+at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_error *err) {
+    if (!c->in_steps) return AT_OK;
+    at_arena *a = at_arena_new();
+    ranger r = {.c = c, .values = values, .of = AT_NEW_ARRAY(a, range, c->num_tensors), .err = err};
+    int64_t **extents;
+    at_status s = at_compute_extents(a, c, values, &extents, err);
+    r.extents = extents;
+    for (int i = 0; i < c->num_tensors && s == AT_OK; i++) {
+        const int t = c->order[i];
+        const at_type_facts *type = at_type_of(c->tensors[t].type);
+        r.stage = t;
+        r.of[t] = (range){type->least, type->most};
+        if (c->tensors[t].role == AT_ROLE_STAGE) s = check_stage(&r, &c->tensors[t]);
+        else if (c->tensors[t].type == AT_S32) r.of[t] = (range){-MOST_GIVEN, MOST_GIVEN};
+    }
+    at_arena_free(a);
+    return s;
+}

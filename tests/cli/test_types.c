@@ -1,0 +1,93 @@
+/* Types of elements: integers of 8 and 32 bits, compared bit by bit with the reference; what is
+ * refused, and what it says. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+#define SIZES "args M=12, N=48, K=40\n"
+#define OPERANDS "data[M, K] : input u8\nweight[N, K] : weight s8\n"
+#define SUM "acc[y:M, x:N] : s32 = sum(k:K) data[y, k] * weight[x, k]\n"
+
+/* What rules derive of it runs with every compiler, and gives the reference's bits. */
+static void runs(const char *text) {
+    static const char *const compilers[] = {"tcc", "gcc", "clang"};
+    cli_write("t.te", text);
+    if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) skip();
+    for (int i = 0; i < 3; i++) {
+        if (cli_run("command -v %s", i ? compilers[i] : "true")->status) continue;
+        const cli_result *r =
+            cli_expect(0, "./autotune ./t.te --trials 6 --tuner random --compiler %s --log %s.log",
+                       compilers[i], compilers[i]);
+        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+        cli_run("rm -f %s.log", compilers[i]);
+    }
+}
+
+static void sums_of_bytes(void **state) {
+    (void)state;
+    runs(SIZES OPERANDS SUM);
+}
+
+/* Scaled by channel, rounded, and cut to what a byte holds. */
+static void requantised(void **state) {
+    (void)state;
+    runs(SIZES OPERANDS SUM "scale[N] : weight\nbias[N] : weight s32\n"
+                            "out[y:M, x:N] : u8 = round((acc[y, x] + bias[x]) * scale[x] + 7.5)\n");
+}
+
+static void signed_outputs(void **state) {
+    (void)state;
+    runs(SIZES OPERANDS SUM "scale[N] : weight\n"
+                            "out[y:M, x:N] : s8 = round(acc[y, x] * scale[x] - 3.0)\n");
+}
+
+/* Maxima of bytes, differences that leave their range, and choices between them. */
+static void bytes(void **state) {
+    (void)state;
+    runs("args H=24, C=40\nx[H, C] : input s8\ny[H, C] : input u8\n"
+         "most[h:H/2, c:C] : s8 = max(k:2) x[h*2 + k, c]\n"
+         "out[h:H/2, c:C] : u8 = most[h, c] > 3 ? y[h, c] - most[h, c] : max(most[h, c], -x[h, "
+         "c])\n");
+}
+
+/* Four products of bytes are one operation. */
+static void dots(void **state) {
+    (void)state;
+    runs("args M=12, N=64, K=40\n" OPERANDS
+         "packw[p:N/32, k:K/4, x:32, j:4] : s8 = weight[p*32 + x, k*4 + j]\n"
+         "acc[y:M, x:N] : s32 = sum(k:K/4, j:4) data[y, k*4 + j] * packw[x/32, k, x%32, j]\n"
+         "schedule\n"
+         "p, k, x, j =>\n    @packw = p, k, x, j\n"
+         "yo:2, xo:2 =>\n    k, yi:6 unroll, xi:32 vec, j:dot =>\n"
+         "        @acc = {yo, yi}/y, {xo, xi}/x // k, j\n");
+}
+
+static void refused(const char *text, const char *why) {
+    cli_write("bad.te", text);
+    const cli_result *r = cli_run("./autotune ./bad.te --trials 1 --log bad.log");
+    assert_int_not_equal(r->status, 0);
+    if (!strstr(r->err, why)) fail_msg("%s\n%s", why, r->err);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
+    refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n", "expected a type of elements");
+    refused("args N=8\nx[N] : input\ny[i:N] : u8 = x[i]\n", "say how, as round(...)");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i]/2\n", "integers have no quotient");
+    refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : u8 = sum(k:K) x[i, k]\n",
+            "a sum is s32 or f32");
+    refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : s32 = sum(k:K) x[i, k] * 0.5\n",
+            "the terms of an s32 are integers");
+    refused("args N=8, K=70000\nx[N, K] : input u8\nw[K] : weight s8\n"
+            "y[i:N] : s32 = sum(k:K) x[i, k] * w[k]\n",
+            "which is beyond 32 bits");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
+        cmocka_unit_test(signed_outputs), cmocka_unit_test(bytes),
+        cmocka_unit_test(dots),           cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
+}
