@@ -46,7 +46,8 @@ static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
                           .blobs = blobs,
                           .num_blobs = lowered->num_tiles,
                           .names = names,
-                          .num_names = n};
+                          .num_names = n,
+                          .is_written = true};
     AT_TRY(at_resident_new(&unit, found, &k->code, err));
     n = 0;
     for (int i = 0; i < NAMED; i++)

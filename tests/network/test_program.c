@@ -252,6 +252,24 @@ static void shared_moves(void **state) {
     check(&g, "product 4 to 3 of 6; product 4 to 5 of 6, relu");
 }
 
+/* Truth values of one node are conditions of the next; a place is found among the numbers of an
+ * axis. */
+static void choices(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "3,8");
+    onnx_constant(&g, "zero", AT_NET_FLOAT, "", "0", false);
+    onnx_constant(&g, "half", AT_NET_FLOAT, "", "0.5", false);
+    onnx_node(&g, "Less", "x zero", "below", "");
+    onnx_node(&g, "Greater", "x half", "above", "");
+    onnx_node(&g, "Or", "below above", "out", "");
+    onnx_node(&g, "Where", "out zero x", "y", "");
+    onnx_node(&g, "ArgMin", "x", "place", "axis=1");
+    onnx_output(&g, "y");
+    onnx_output(&g, "place");
+    check(&g, "greater 3x8; less 3x8, or, where; arg min 3x1");
+}
+
 /* Indices come with the run: they are checked, and may be negative. */
 static void indices(void **state) {
     (void)state;
@@ -282,7 +300,7 @@ static void indices(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(residual),     cmocka_unit_test(classifier), cmocka_unit_test(rows),
-        cmocka_unit_test(shared_moves), cmocka_unit_test(indices),
+        cmocka_unit_test(shared_moves), cmocka_unit_test(choices),    cmocka_unit_test(indices),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
