@@ -173,9 +173,15 @@ static int64_t longest_reduction(const at_dataset *d) {
 
 at_status at_dataset_expect(at_dataset *d, at_error *err) {
     if (!d->pattern) AT_TRY(find_entries(d, err));
-    d->range =
-        d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
+    d->range = d->real && !d->compute->in_steps
+                   ? 0
+                   : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
     d->is_exact = d->range > 0;
+    if (!d->is_exact && d->compute->in_steps)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: sums and products of many floats, and functions that round, beside "
+                       "integers are not run so far: their order decides what is rounded",
+                       d->compute->what);
     if (!d->is_exact) d->range = range_of_reals;
     at_dataset_find_factors(d, longest_reduction(d));
     for (int t = 0; t < d->compute->num_tensors; t++) {

@@ -85,6 +85,11 @@ static at_status read_one(reader *r, const char *text) {
     int64_t n;
     AT_TRY(find_tensor(r, text, &path, &t));
     const at_tensor *x = &r->c->tensors[t];
+    if (x->role != AT_ROLE_INDEX && at_type_of(x->type)->is_int)
+        return at_fail(
+            r->err, AT_E_USAGE,
+            "--array %s: %s is of type %s, and arrays are read for f32 and index tensors", text,
+            x->name, at_type_of(x->type)->name);
     at_status s = x->role == AT_ROLE_INDEX
                       ? at_input_integers(r->arena, path, &in, &entries, r->err)
                       : at_input_read(r->arena, path, &in, r->err);

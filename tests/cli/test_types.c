@@ -82,6 +82,13 @@ static void refusals(void **state) {
     refused("args N=8, K=70000\nx[N, K] : input u8\nw[K] : weight s8\n"
             "y[i:N] : s32 = sum(k:K) x[i, k] * w[k]\n",
             "which is beyond 32 bits");
+    refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] = sum(k:K) x[i, k] * 0.3\n",
+            "beside integers are not run so far");
+    cli_write("a.te", SIZES OPERANDS SUM);
+    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.zeros((12, 40), n.float32))'");
+    const cli_result *r =
+        cli_expect(2, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
+    assert_non_null(strstr(r->err, "data is of type u8"));
 }
 
 int main(void) {
