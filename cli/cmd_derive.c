@@ -59,6 +59,7 @@ static at_status look(derived *d, at_error *err) {
     int64_t *values;
     AT_TRY(at_task_default_config(a, t, AT_ANY_LANES, &config, err));
     AT_TRY(at_task_values(a, t, &config, &values, err));
+    AT_TRY(at_compute_check_reads(at_task_compute(t), values, NULL, NULL, err));
     AT_TRY(at_facts_of(a, at_task_compute(t), &(at_facts_given){.values = values}, &d->facts, err));
     d->n = at_task_num_sketches(t);
     d->sketches = AT_NEW_ARRAY(a, shown_sketch, d->n + 1);

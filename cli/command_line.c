@@ -253,6 +253,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
         }
     }
     at_template_limits(o.engine.timeout_s, &at_interrupted);
+    if (o.engine.time_s > 0) at_template_deadline(at_now_ns() + (int64_t)(o.engine.time_s * 1e9));
     AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));

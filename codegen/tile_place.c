@@ -121,6 +121,17 @@ static const at_tile_form *form_of(at_builder *b, int tensor, const at_aff *at) 
     return f;
 }
 
+/* What lies further from a pointer than instructions reach has another one; of a tensor that is in
+ * registers meanwhile there is one only. */
+static void point_near(at_builder *b, at_tile_place *p) {
+    enum { REACH = 1 << 28 }; /* elements; half of what 32 bits hold of bytes */
+    const int64_t far = at_floordiv(p->off + REACH, 2 * REACH) * 2 * REACH;
+    if (!far || b->regs->local[p->tensor]) return;
+    b->failed |= b->open[p->tensor].held;
+    p->rest = at_aff_shift(b->l, p->rest, far);
+    p->off -= far;
+}
+
 static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
                             const at_entry_bound *entries) {
     const at_tile_form *f = form_of(b, tensor, at);
@@ -139,6 +150,7 @@ static at_tile_place locate(at_builder *b, int tensor, const at_aff *at,
         if (t->sym == b->vec_sym) p.lane = t->k;
     }
     if (p.by && (p.lane != p.cyclic || p.entry >= 0)) b->failed = true;
+    point_near(b, &p);
     return p;
 }
 

@@ -151,7 +151,9 @@ at_status at_npy_floats(at_arena *a, const at_npy *x, const float **out, at_erro
     if (!wide && strcmp(x->descr + 1, "f4") != 0)
         return at_fail(err, AT_E_INPUT, "%s: dtype '%s'; float32 and float64 are read", x->what,
                        x->descr);
-    float *values = AT_NEW_ARRAY(a, float, x->count);
+    /* In place, where elements lie as those of an array do: a float is no longer than they are. */
+    const bool is_aligned = (uintptr_t)x->data % sizeof(float) == 0;
+    float *values = is_aligned ? (float *)(uintptr_t)x->data : AT_NEW_ARRAY(a, float, x->count);
     for (int64_t i = 0; i < x->count; i++) {
         double d;
         if (wide) memcpy(&d, x->data + 8 * i, 8), values[i] = (float)d;

@@ -7,7 +7,11 @@
 #include <unistd.h>
 #include <zip.h>
 
-enum { MOST_DEFLATED = 1032 }; /* bytes that one byte can stand for */
+enum {
+    MOST_DEFLATED = 1032, /* bytes that one byte can stand for */
+    MOST_HEADER = 4096    /* of a member, before its elements */
+};
+static const int64_t widest = 8; /* bytes of an element */
 
 typedef struct archive {
     at_arena *arena;
@@ -49,7 +53,9 @@ static at_status read_all(archive *z, const char *member, zip_file_t *f, char *b
     return n == len ? AT_OK : fail(z, member, "truncated");
 }
 
-static at_status read_member(archive *z, const char *name, at_npy *out) {
+/* Of at most so many elements: what is longer is refused before any memory is taken for it. */
+static at_status read_member(archive *z, const char *name, int64_t most, at_npy *out) {
+    int64_t most_bytes = INT64_MAX;
     const char *member = at_format(z->arena, "%s.npy", name);
     const char *what = at_format(z->arena, "%s: member %s", z->path, member);
     zip_stat_t st;
@@ -60,6 +66,10 @@ static at_status read_member(archive *z, const char *name, at_npy *out) {
     }
     if (!(st.valid & ZIP_STAT_SIZE) || st.size / MOST_DEFLATED > z->size_bytes)
         return fail(z, member, "its size is impossible: the archive is too small for it");
+    if (at_mul64(most, widest, &most_bytes) && st.size > (uint64_t)most_bytes + MOST_HEADER)
+        return fail(z, member,
+                    at_format(z->arena, "of %lld bytes, though the matrix has %lld elements there",
+                              (long long)st.size, (long long)most));
     if (st.size > (uint64_t)at_cpu_facts()->memory_bytes / 8)
         return fail(z, member, "too large for this machine");
     zip_file_t *f = zip_fopen_index(z->zip, st.index, 0);
@@ -71,9 +81,10 @@ static at_status read_member(archive *z, const char *name, at_npy *out) {
     return at_npy_open(what, bytes, (size_t)st.size, out, z->err);
 }
 
-static at_status read_integers(archive *z, const char *name, int64_t *count, const int64_t **out) {
+static at_status read_integers(archive *z, const char *name, int64_t most, int64_t *count,
+                               const int64_t **out) {
     at_npy x;
-    AT_TRY(read_member(z, name, &x));
+    AT_TRY(read_member(z, name, most, &x));
     if (x.num_dims != 1) return fail(z, name, "of one axis is needed");
     *count = x.count;
     return at_npy_integers(z->arena, &x, out, z->err);
@@ -82,7 +93,7 @@ static at_status read_integers(archive *z, const char *name, int64_t *count, con
 /* 'bsr', of bytes or of characters of 4 bytes. */
 static at_status read_format(archive *z, char format[8]) {
     at_npy x;
-    AT_TRY(read_member(z, "format", &x));
+    AT_TRY(read_member(z, "format", 8, &x));
     int64_t width = x.descr[1] == 'U' ? 4 : 1, n = x.item_bytes / width;
     if (x.count != 1 || !strchr("SU", x.descr[1])) return fail(z, "format", "no text");
     for (int64_t i = 0; i < n && i < 7; i++) format[i] = x.data[i * width];
@@ -92,7 +103,7 @@ static at_status read_format(archive *z, char format[8]) {
 static at_status read_shape(archive *z, at_input *out) {
     int64_t n;
     const int64_t *shape;
-    AT_TRY(read_integers(z, "shape", &n, &shape));
+    AT_TRY(read_integers(z, "shape", 2, &n, &shape));
     if (n != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > INT32_MAX || shape[1] > INT32_MAX)
         return fail(z, "shape", "rows and columns are needed, from 1 to 2^31-1");
     out->num_dims = 2;
@@ -101,9 +112,9 @@ static at_status read_shape(archive *z, at_input *out) {
     return AT_OK;
 }
 
-static at_status read_data(archive *z, int axes, at_input *out) {
+static at_status read_data(archive *z, int axes, int64_t most, at_input *out) {
     at_npy x;
-    AT_TRY(read_member(z, "data", &x));
+    AT_TRY(read_member(z, "data", most, &x));
     if (x.num_dims != axes)
         return fail(z, "data", axes == 1 ? "of one axis is needed" : "of three axes is needed");
     out->nnz = x.dims[0];
@@ -116,12 +127,17 @@ static at_status read_data(archive *z, int axes, at_input *out) {
     return at_npy_floats(z->arena, &x, &out->values, z->err);
 }
 
-/* Rows by pointers into the list of columns: csr, bsr. */
-static at_status read_rows(archive *z, at_input *out) {
-    int64_t num_pointers, num_indices, rows = out->dims[0] / out->r, last;
+/* Rows by pointers into the list of columns: csr, bsr. How many blocks there are, and of how many
+ * elements at most, the pointers say. */
+static at_status read_rows(archive *z, bool blocks, at_input *out) {
+    const int64_t all = out->dims[0] * out->dims[1]; /* 2^31 each at most */
+    int64_t num_pointers, num_indices, rows, last, most;
     const int64_t *indptr, *indices;
-    AT_TRY(read_integers(z, "indptr", &num_pointers, &indptr));
-    AT_TRY(read_integers(z, "indices", &num_indices, &indices));
+    AT_TRY(read_integers(z, "indptr", out->dims[0] + 1, &num_pointers, &indptr));
+    most = num_pointers > 0 && indptr[num_pointers - 1] > 0 ? indptr[num_pointers - 1] : 0;
+    AT_TRY(read_data(z, blocks ? 3 : 1, blocks || most > all ? all : most, out));
+    rows = out->dims[0] / out->r;
+    AT_TRY(read_integers(z, "indices", out->nnz, &num_indices, &indices));
     if (num_pointers != rows + 1 || num_indices != out->nnz || out->nnz > INT32_MAX)
         return at_fail(z->err, AT_E_INPUT,
                        "%s: %lld rows of %lld blocks need %lld pointers and %lld indices; there "
@@ -163,10 +179,12 @@ static at_status read_rows(archive *z, at_input *out) {
 
 /* Entries in any order: coo. */
 static at_status read_entries(archive *z, at_input *out) {
-    int64_t num_rows, num_columns, n = out->nnz;
+    int64_t num_rows, num_columns, n;
     const int64_t *rows, *columns;
-    AT_TRY(read_integers(z, "row", &num_rows, &rows));
-    AT_TRY(read_integers(z, "col", &num_columns, &columns));
+    AT_TRY(read_data(z, 1, out->dims[0] * out->dims[1], out));
+    n = out->nnz;
+    AT_TRY(read_integers(z, "row", n, &num_rows, &rows));
+    AT_TRY(read_integers(z, "col", n, &num_columns, &columns));
     if (num_rows != n || num_columns != n || n > INT32_MAX)
         return fail(z, "row", "row, col and data differ in length");
     at_entry *entries = AT_NEW_ARRAY(z->arena, at_entry, n);
@@ -189,8 +207,7 @@ static at_status read_matrix(archive *z, at_input *out) {
         return at_fail(z->err, AT_E_INPUT,
                        "%s: a matrix of format \"%s\"; bsr, csr and coo are read", z->path, format);
     AT_TRY(read_shape(z, out));
-    AT_TRY(read_data(z, bsr ? 3 : 1, out));
-    return coo ? read_entries(z, out) : read_rows(z, out);
+    return coo ? read_entries(z, out) : read_rows(z, bsr, out);
 }
 
 at_status at_input_npz(at_arena *a, const char *path, at_input *out, at_error *err) {

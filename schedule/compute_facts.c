@@ -353,20 +353,23 @@ static void bound_stage(bounder *b, int stage) {
  * each step reads what the one before may be. What still changes after so many steps has no bound.
  */
 static void take_steps(bounder *b, const int *stages, int num, double most) {
-    bool changes = true;
+    bool grows = true, refines = true;
     int i = 0;
     for (int k = 0; k < num; k++) b->magnitude[stages[k]] = 0, b->grain[stages[k]] = INFINITY;
-    for (; changes && i < most && i < MOST_STEPS; i++) {
-        changes = false;
+    for (; (grows || refines) && i < most && i < MOST_STEPS; i++) {
+        grows = refines = false;
         for (int k = 0; k < num; k++) {
             const int t = stages[k];
             const double before = b->magnitude[t], grain_before = b->grain[t];
             bound_stage(b, t);
-            changes |= b->magnitude[t] != before || b->grain[t] != grain_before;
+            grows |= b->magnitude[t] != before;
+            refines |= b->grain[t] != grain_before;
         }
     }
-    for (int k = 0; k < num && changes && i < most; k++)
-        b->magnitude[stages[k]] = INFINITY, b->grain[stages[k]] = 0;
+    for (int k = 0; k < num && i < most; k++) {
+        if (grows) b->magnitude[stages[k]] = INFINITY;
+        if (refines) b->grain[stages[k]] = 0;
+    }
 }
 
 /* So many steps a stage that reads itself goes, or a cycle whose first stage it is. */
@@ -395,32 +398,57 @@ static void bound_one(bounder *b, int stage) {
     else bound_stage(b, stage);
 }
 
+/* All stages, of inputs that are integers of at most b. */
+static bounder bound_all(at_arena *a, const at_compute *c, const int64_t *values,
+                         int64_t *const *extents, double b, const double *given,
+                         int64_t max_dynamic) {
+    bounder k = {.c = c,
+                 .values = values,
+                 .extents = extents,
+                 .given = given,
+                 .magnitude = AT_NEW_ARRAY(a, double, c->num_tensors),
+                 .grain = AT_NEW_ARRAY(a, double, c->num_tensors),
+                 .max_dynamic = max_dynamic};
+    for (int t = 0; t < c->num_tensors; t++) {
+        k.magnitude[t] = given && given[t] >= 0 ? given[t] : b;
+        k.grain[t] = 1;
+    }
+    for (int i = 0; i < c->num_tensors; i++)
+        if (c->tensors[c->order[i]].role == AT_ROLE_STAGE) bound_one(&k, c->order[i]);
+    return k;
+}
+
+double *grains_of(at_arena *a, const at_compute *c, const int64_t *values,
+                  int64_t *const *extents) {
+    double *g = bound_all(a, c, values, extents, 1, NULL, -1).grain;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (isinf(g[t])) g[t] = 1;
+    return g;
+}
+
+bool at_compute_is_whole(const at_compute *c, const int64_t *values) {
+    at_arena *a = at_arena_new();
+    int64_t **extents;
+    bool is_whole = at_compute_extents(a, c, values, &extents, NULL) == AT_OK;
+    const double *g = is_whole ? grains_of(a, c, values, extents) : NULL;
+    for (int t = 0; t < c->num_tensors && is_whole; t++) is_whole = g[t] > 0;
+    at_arena_free(a);
+    return is_whole;
+}
+
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic, double *ratio) {
     at_arena *a = at_arena_new();
     double largest = 0;
     int64_t **extents;
-    double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
-    double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
-    bounder k = {.c = c,
-                 .values = values,
-                 .given = given,
-                 .magnitude = of,
-                 .grain = grains,
-                 .max_dynamic = max_dynamic};
     *ratio = INFINITY;
     if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
         at_arena_free(a);
         return INFINITY;
     }
-    k.extents = extents;
+    const bounder k = bound_all(a, c, values, extents, b, given, max_dynamic);
+    const double *of = k.magnitude, *grains = k.grain;
     *ratio = 0;
-    for (int t = 0; t < c->num_tensors; t++) {
-        of[t] = given && given[t] >= 0 ? given[t] : b;
-        grains[t] = 1;
-    }
-    for (int i = 0; i < c->num_tensors; i++)
-        if (c->tensors[c->order[i]].role == AT_ROLE_STAGE) bound_one(&k, c->order[i]);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
         largest = fmax(largest, of[t]);

@@ -319,6 +319,25 @@ static void add_bound(bounder *b, guard *g, const at_expr *x, const at_expr *y, 
     g->num_bounds++;
 }
 
+/* x and y differ: where one of them is nowhere below the other, it is above. Ranges of data count
+ * as anything. */
+static void add_bounds_of_unequal(bounder *b, guard *g, const at_expr *x, const at_expr *y) {
+    const at_tensor *t = &b->compute->tensors[b->stage];
+    box all;
+    for (int i = 0; i < axes_of(t); i++) {
+        all.lo[i] = t->axes[i].begin ? INT64_MIN : 0;
+        all.hi[i] = t->axes[i].begin ? INT64_MAX : b->extents[b->stage][i] - 1;
+    }
+    linear l = {0};
+    add_to(b, &l, x, 1);
+    add_to(b, &l, y, -1);
+    if (l.n < 0) return;
+    const interval off = interval_of_sum(b, &all, g->outer, &l, 0, NULL);
+    if (off.exceeds) return;
+    if (off.lo >= 0) add_bound(b, g, x, y, 1);
+    if (off.hi <= 0) add_bound(b, g, y, x, 1);
+}
+
 static void add_bounds(bounder *b, guard *g, const at_expr *e, bool holds) {
     switch (e->op) {
     case AT_X_NOT: add_bounds(b, g, e->arg[0], !holds); return;
@@ -339,7 +358,10 @@ static void add_bounds(bounder *b, guard *g, const at_expr *e, bool holds) {
     case AT_X_GT: holds ? add_bound(b, g, x, y, 1) : add_bound(b, g, y, x, 0); return;
     case AT_X_GE: holds ? add_bound(b, g, x, y, 0) : add_bound(b, g, y, x, 1); return;
     default:
-        if ((e->op == AT_X_EQ) != holds) return;
+        if ((e->op == AT_X_EQ) != holds) {
+            add_bounds_of_unequal(b, g, x, y);
+            return;
+        }
         add_bound(b, g, x, y, 0);
         add_bound(b, g, y, x, 0);
     }

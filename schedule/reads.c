@@ -20,8 +20,8 @@ typedef struct checker {
     int dimension;
     const at_expr *e;
     const guard *guards;
-    int64_t lo, hi; /* where e must lie */
-    uint32_t axes;  /* that it depends on */
+    int64_t lo, hi;          /* where e must lie */
+    uint32_t axes, own_axes; /* that it depends on, with its guards and without them */
 } checker;
 
 static const at_tensor *current(const checker *k) { return &k->c->tensors[k->b.stage]; }
@@ -150,17 +150,24 @@ static int truth_of_guards(checker *k, const box *at, const guard *g) {
                                                                           : CAN_FAIL | CAN_HOLD;
 }
 
-/* The axis to halve; -1: it is one point. */
-static int widest(const checker *k, const box *at) {
+/* The widest of these axes; -1: they are at one point. */
+static int widest_of(const checker *k, const box *at, uint32_t axes) {
     int best = -1;
     uint64_t width = 0;
     for (int i = 0; i < axes_of(current(k)); i++) {
         uint64_t w = (uint64_t)at->hi[i] - (uint64_t)at->lo[i];
-        if (!(k->axes >> i & 1) || w <= width) continue;
+        if (!(axes >> i & 1) || w <= width) continue;
         best = i;
         width = w;
     }
     return best;
+}
+
+/* The axis to halve, one of the number's own before those of conditions alone; -1: it is one
+ * point. */
+static int widest(const checker *k, const box *at) {
+    const int own = widest_of(k, at, k->own_axes);
+    return own >= 0 ? own : widest_of(k, at, k->axes);
 }
 
 static at_status check_box(checker *k, const box *whole) {
@@ -191,6 +198,7 @@ static at_status demand(checker *k, const at_expr *e, const guard *g, int64_t lo
     k->hi = hi;
     k->axes = 0;
     add_axes(k, e, &k->axes);
+    k->own_axes = k->axes;
     for (; g; g = g->outer) add_axes(k, g->condition, &k->axes);
     if (!k->data && hangs_on_data(k)) return AT_OK;
     for (int i = 0; i < axes_of(current(k)); i++) {

@@ -22,9 +22,12 @@ typedef struct naive {
     AT_VEC(hoisted) hoists;          /* of this stage */
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
-    bool *rounded;  /* [tensor] its values are double, with limits; NULL: all is float, without */
-    int num_names;  /* of values, in this stage */
-    bool in_double; /* all values, without limits */
+    bool *rounded; /* [tensor] its values are double, with limits; NULL: all is float, without */
+    double
+        *grains;   /* [tensor] as grains_of has them: inputs are integers; NULL: they need not be */
+    bool apart;    /* what several terms of the sum in hand share counts as exact */
+    int num_names; /* of values, in this stage */
+    bool in_double;           /* all values, without limits */
     const char *const *types; /* [tensor] of inputs and outputs, in double: C's type of what lies in
                                  buf; NULL: float and int, outputs in two parts */
 } naive;
@@ -47,12 +50,34 @@ static inline const char *naive_own_index(naive *m, at_expr *const *own) {
     return naive_index(m, m->stage, own, naive_stage(m)->num_axes - 1);
 }
 
+/* A number that the terms of a reduction change, and what it is before the first. */
+typedef struct naive_total {
+    const char *name, *first;
+} naive_total;
+
 /* Lines of one stage's loops: before its reductions, in the innermost loop, behind them. again: in
  * the innermost loop when the reductions run once more, which they do under a condition; or NULL.
  */
 typedef struct nest_text {
+    AT_VEC(naive_total) totals;
+    const char *type; /* of these */
     const char *start, *term, *again_if, *again, *result;
 } nest_text;
+static inline void naive_add_total(naive *m, nest_text *t, const char *name, const char *first) {
+    *at_push(m->arena, &t->totals) = (naive_total){name, first};
+}
+
+typedef enum nest {
+    NEST_PLAIN,    /* every element is worked out */
+    NEST_LIMITED,  /* with a limit beside it */
+    NEST_LINEAR,   /* axes that are summed over are left out */
+    NEST_WEIGHTED, /* every element, times its weight, is added to what is left */
+} nest;
+/* reference_loops.c: blanks; the head of a loop, with what needs the axes up to it; all of the
+ * stage in hand, in its axes from `from` on: its steps are loops around. */
+void naive_indent(at_text *out, int depth);
+void naive_open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end);
+void naive_emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int from);
 
 /* Is the stage in hand a running sum, whose terms are each added once? */
 static inline bool naive_runs(const naive *m) {
@@ -66,9 +91,17 @@ enum { NAIVE_SAMPLES = 8 };
 static inline bool naive_keeps_samples(const naive *m, int stage) {
     return at_tensor_goes_in_steps(&m->c->tensors[stage]) && m->rounded && m->rounded[stage];
 }
-/* With limits (reference_limits.c): which tensors have them; the stage in hand, whose axes are own;
- * the function that makes one. */
+/* reference_exact.c: which tensors have limits. Is a value a float that is the same in every
+ * kernel, an integer or a condition one that no rounding changes? Is a rounded value in several
+ * terms of the sum in hand, or made of such, and is there one in it? */
+#define NAIVE_MOST_EXACT 0x1p24 /* integers up to it are floats */
 void naive_find_rounded(naive *m);
+bool naive_is_exact(const naive *m, const at_expr *e);
+bool naive_is_certain(const naive *m, const at_expr *e);
+bool naive_is_shared(const naive *m, const at_expr *e);
+bool naive_has_shared(const naive *m, const at_expr *e);
+/* With limits: the stage in hand, whose axes are own (reference_sums.c); the function that makes
+ * one (reference_limits.c). */
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own);
 void naive_limit_helper(const naive *m, at_text *out);
 void naive_sample_helpers(const naive *m, at_text *out);

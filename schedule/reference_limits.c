@@ -18,6 +18,15 @@
  * each element, as roundings of random signs make it, and takes them along by the derivatives,
  * signs and all. e is so many times their mean square that so few samples are enough.
  *
+ * A rounded value that several terms of a sum read, as the total in sum(k) p[k]/total, is wrong by
+ * the same in all of them: what it means for each term is added up as it is, not as a random walk.
+ * So are the roundings of equal terms: while a sum stays within one power of two, the same term
+ * added again is rounded the same way again. Each by half of a unit of the running sum at most.
+ *
+ * Where inputs are integers, values are multiples of a power of two. A sum or product that a float
+ * holds, of operands that are exact, is exact itself; a reduction is so in any order where the sum
+ * of the sizes of its terms is small enough.
+ *
  * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
  * whole, and that is no random walk: what they add up to is allowed, too.
  *
@@ -28,82 +37,19 @@
 
 #include <math.h>
 
-/* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
-typedef struct truth {
-    const char *is, *may, *may_not;
-} truth;
-
-#define ALMOST_INFINITE "1e77"                /* the square of 0.93 of the largest float */
-#define ABSORBED "1.4210854715202004e-14"     /* 2^-46: (2 u)^2 */
-static const double most_exact_int = 1 << 24; /* as a float */
-
-/* ---- what is exact --------------------------------------------------------------------------- */
-
-static bool is_small(const naive *m, const at_expr *e) {
-    at_expr *arg[] = {(at_expr *)(uintptr_t)e};
-    at_expr negative = {.op = AT_X_NEG, .nargs = 1, .arg = arg};
-    return smallest_int(m->c, m->values, m->extents, m->stage, e) >= -most_exact_int &&
-           smallest_int(m->c, m->values, m->extents, m->stage, &negative) >= -most_exact_int;
-}
-
-static bool is_exact(const naive *m, const at_expr *e);
-
-/* An integer or a condition that no rounding of values changes. */
-static bool is_certain(const naive *m, const at_expr *e) {
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (is_float_expr(m->c, e->arg[i]) ? !is_exact(m, e->arg[i]) : !is_certain(m, e->arg[i]))
-            return false;
-    return true;
-}
-
-/* A value that is a float and the same in every kernel. */
-static bool is_exact(const naive *m, const at_expr *e) {
-    if (!is_float_expr(m->c, e)) return is_small(m, e) && is_certain(m, e);
-    switch (e->op) {
-    case AT_X_FLOAT: return true;
-    case AT_X_INDEX: return !m->rounded[e->ref];
-    case AT_X_NEG: return is_exact(m, e->arg[0]);
-    case AT_X_MIN:
-    case AT_X_MAX: return is_exact(m, e->arg[0]) && is_exact(m, e->arg[1]);
-    case AT_X_SELECT:
-        return is_certain(m, e->arg[0]) && is_exact(m, e->arg[1]) && is_exact(m, e->arg[2]);
-    case AT_X_CALL: return !at_function_ulps((at_function)e->integer) && is_exact(m, e->arg[0]);
-    default: return false;
-    }
-}
-
-static bool rounds_terms(const at_tensor *t) {
-    return t->num_reduce && !at_reduction_is_extreme(t->reduction);
-}
-
-void naive_find_rounded(naive *m) {
-    bool changes = true;
-    m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
-    while (changes) { /* once, but for cycles, whose stages read what is below */
-        changes = false;
-        for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
-            const at_tensor *t = naive_stage(m);
-            if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
-            m->rounded[m->stage] = rounds_terms(t) || !is_exact(m, t->body);
-            changes |= m->rounded[m->stage] && t->cycle;
-        }
-    }
-}
+#define ALMOST_INFINITE "1e77" /* the square of 0.93 of the largest float */
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* Begins with an if; what is between stands deeper. */
-static void open(block *b, const char *condition) {
+void limits_open(block *b, const char *condition) {
     line(b, at_format(b->m->arena, "if (%s) {", condition));
     b->nested++;
 }
 
-static void close(block *b) {
+void limits_close(block *b) {
     b->nested--;
     line(b, "}");
 }
-
-static pair value(block *b, const at_expr *e);
 
 /* ---- conditions: evaluated only as far as the text's own && and || would --------------------- */
 
@@ -114,11 +60,7 @@ static truth declare_truth(block *b, const char *is) {
     return t;
 }
 
-/* An e of 0 where there is none. */
-static const char *e_of(pair x) { return x.e ? x.e : "0"; }
-
-/* May a kernel see the two the other way round? */
-static const char *close_by(block *b, pair x, pair y) {
+const char *limits_close_by(block *b, pair x, pair y) {
     return at_format(b->m->arena, "%s_close(%s - %s, %s + %s)", b->m->entry, x.v, y.v, e_of(x),
                      e_of(y));
 }
@@ -127,32 +69,32 @@ static truth compared(block *b, const at_expr *e) {
     static const char *const spelled[] = {[AT_X_LT] = "<",  [AT_X_LE] = "<=", [AT_X_GT] = ">",
                                           [AT_X_GE] = ">=", [AT_X_EQ] = "==", [AT_X_NE] = "!="};
     at_arena *a = b->m->arena;
-    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]);
+    pair x = limits_value(b, e->arg[0]), y = limits_value(b, e->arg[1]);
     truth t = declare_truth(b, at_format(a, "%s %s %s", x.v, spelled[e->op], y.v));
-    line(b, at_format(a, "if (%s) %s = %s = 1;", close_by(b, x, y), t.may, t.may_not));
+    line(b, at_format(a, "if (%s) %s = %s = 1;", limits_close_by(b, x, y), t.may, t.may_not));
     return t;
 }
 
-static truth condition(block *b, const at_expr *e) {
+truth limits_condition(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    if (is_certain(b->m, e)) return declare_truth(b, naive_value(b->m, e, b->depth));
+    if (naive_is_certain(b->m, e)) return declare_truth(b, naive_value(b->m, e, b->depth));
     if (e->op == AT_X_NOT) {
-        truth t = condition(b, e->arg[0]);
+        truth t = limits_condition(b, e->arg[0]);
         return (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
     }
     if (e->op != AT_X_AND && e->op != AT_X_OR) return compared(b, e);
     bool and = e->op == AT_X_AND;
-    truth x = condition(b, e->arg[0]), t = declare_truth(b, x.is);
+    truth x = limits_condition(b, e->arg[0]), t = declare_truth(b, x.is);
     line(b, at_format(a, "%s = %s, %s = %s;", t.may, x.may, t.may_not, x.may_not));
-    open(b, and? x.may : x.may_not);
-    truth y = condition(b, e->arg[1]);
+    limits_open(b, and? x.may : x.may_not);
+    truth y = limits_condition(b, e->arg[1]);
     if (and)
         line(b, at_format(a, "%s = %s && %s, %s = %s, %s = %s || %s;", t.is, t.is, y.is, t.may,
                           y.may, t.may_not, t.may_not, y.may_not));
     else
         line(b, at_format(a, "%s = %s || %s, %s = %s || %s, %s = %s;", t.is, t.is, y.is, t.may,
                           t.may, y.may, t.may_not, y.may_not));
-    close(b);
+    limits_close(b);
     return t;
 }
 
@@ -192,51 +134,51 @@ static pair selected_surely(block *b, const at_expr *e) {
     pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
     line(b, at_format(b->m->arena, keeps_samples(b) ? "double %s;" : "double %s, %s;", r.v, r.e));
     if (keeps_samples(b)) samples_begin(b, &r, "0");
-    open(b, naive_value(b->m, e->arg[0], b->depth));
-    take_side(b, r, value(b, e->arg[1]));
+    limits_open(b, naive_value(b->m, e->arg[0], b->depth));
+    take_side(b, r, limits_value(b, e->arg[1]));
     b->nested--;
     line(b, "} else {");
     b->nested++;
-    take_side(b, r, value(b, e->arg[2]));
-    close(b);
+    take_side(b, r, limits_value(b, e->arg[2]));
+    limits_close(b);
     if (r.d) samples_take_e(b, r);
     return r;
 }
 
 static pair selected(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    if (is_certain(b->m, e->arg[0])) return selected_surely(b, e);
+    if (naive_is_certain(b->m, e->arg[0])) return selected_surely(b, e);
     sides s = {{.v = named(b, 'v'), .e = named(b, 'e')}, {.v = NULL}};
-    truth t = condition(b, e->arg[0]);
+    truth t = limits_condition(b, e->arg[0]);
     s.other = (pair){.v = named(b, 'v'), .e = named(b, 'e')};
     line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.v, s.other.v));
     if (keeps_samples(b)) samples_begin(b, &s.chosen, "0"), samples_begin(b, &s.other, "0");
     else line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.e, s.other.e));
-    open(b, t.may);
-    take_side(b, s.chosen, value(b, e->arg[1]));
-    close(b);
-    open(b, t.may_not);
-    take_side(b, s.other, value(b, e->arg[2]));
-    close(b);
-    open(b, at_format(a, "%s && %s", t.may, t.may_not));
+    limits_open(b, t.may);
+    take_side(b, s.chosen, limits_value(b, e->arg[1]));
+    limits_close(b);
+    limits_open(b, t.may_not);
+    take_side(b, s.other, limits_value(b, e->arg[2]));
+    limits_close(b);
+    limits_open(b, at_format(a, "%s && %s", t.may, t.may_not));
     join_sides(b, &s);
-    close(b);
-    open(b, at_format(a, "!%s", t.is));
+    limits_close(b);
+    limits_open(b, at_format(a, "!%s", t.is));
     line(b, at_format(a, "%s = %s;", s.chosen.v, s.other.v));
     if (s.chosen.d) {
         line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES,
                           s.chosen.d, s.other.d));
         line(b, at_format(a, "%s = %s;", s.chosen.own, s.other.own));
     } else line(b, at_format(a, "%s = %s;", s.chosen.e, s.other.e));
-    close(b);
+    limits_close(b);
     if (s.chosen.d) samples_take_e(b, s.chosen);
     return s.chosen;
 }
 
 /* One of two; of both, where a kernel may see the other first. */
-static const char *extreme_e(block *b, pair x, pair y, const char *chosen) {
-    return at_format(b->m->arena, "%s ? (%s > %s ? %s : %s) : %s", close_by(b, x, y), e_of(x),
-                     e_of(y), e_of(x), e_of(y), chosen);
+const char *limits_extreme_e(block *b, pair x, pair y, const char *chosen) {
+    return at_format(b->m->arena, "%s ? (%s > %s ? %s : %s) : %s", limits_close_by(b, x, y),
+                     e_of(x), e_of(y), e_of(x), e_of(y), chosen);
 }
 
 /* What a divisor that is infinite as a float makes 0 may be off by all of its own size. */
@@ -270,22 +212,41 @@ static const char *result_of(block *b, const at_expr *e, pair x, pair y) {
     }
 }
 
+/* A divisor that changes the exponent alone. */
+static bool is_power_of_two(const at_expr *e) {
+    int exponent;
+    const double x = e->op == AT_X_INT ? (double)e->integer : e->op == AT_X_FLOAT ? e->number : 0;
+    return fabs(frexp(x, &exponent)) == 0.5;
+}
+
+/* The e of an operation's own rounding; 0 where operands are exact and a float holds the result. */
+static const char *own_of_whole(block *b, const at_expr *e, pair x, pair y, const char *r,
+                                const char *own) {
+    at_arena *a = b->m->arena;
+    const bool adds = e->op == AT_X_ADD || e->op == AT_X_SUB;
+    if (!b->m->grains || (e->op == AT_X_DIV && !is_power_of_two(e->arg[1]))) return own;
+    if (adds)
+        return at_format(a, "(%s_adds(%s, %s, %c%s, %s + %s) ? 0 : %s)", b->m->entry, r, x.v,
+                         e->op == AT_X_ADD ? '+' : '-', y.v, e_of(x), e_of(y), own);
+    return at_format(a, "(%s_holds(%s, %s + %s) ? 0 : %s)", b->m->entry, r, e_of(x), e_of(y), own);
+}
+
 static pair operation(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]),
+    pair x = limits_value(b, e->arg[0]), y = limits_value(b, e->arg[1]),
          r = {.v = named(b, 'v'), .e = named(b, 'e')};
     const char *by_x = NULL, *by_y = NULL, *own = at_format(a, "%s * %s", r.v, r.v);
     const bool is_extreme = e->op == AT_X_MIN || e->op == AT_X_MAX;
     const bool samples = x.d || y.d;
     line(b, at_format(a, "const double %s = %s;", r.v, result_of(b, e, x, y)));
     if (is_extreme && samples) {
-        samples_of_extreme(b, e->op, x, y, &r, close_by(b, x, y));
+        samples_of_extreme(b, e->op, x, y, &r, limits_close_by(b, x, y));
         return r;
     }
     if (is_extreme) {
         own = at_format(a, "%s ? %s : %s", at_extreme_first_c(a, e->op == AT_X_MAX, x.v, y.v),
                         e_of(x), e_of(y));
-        line(b, at_format(a, "const double %s = %s;", r.e, extreme_e(b, x, y, own)));
+        line(b, at_format(a, "const double %s = %s;", r.e, limits_extreme_e(b, x, y, own)));
         return r;
     }
     if (e->op == AT_X_MUL) {
@@ -297,6 +258,7 @@ static pair operation(block *b, const at_expr *e) {
         by_y = at_format(a, "%s * %s / (%s * %s)", r.v, r.v, y.v, y.v);
         own = at_format(a, "%s + " SMALLEST " + %s", own, vanished(b, y.v, r.v));
     }
+    own = own_of_whole(b, e, x, y, r.v, own);
     if (samples) {
         samples_of_operation(b, e->op, x, y, &r, own);
         return r;
@@ -328,7 +290,7 @@ static const char *slope(block *b, const at_expr *e, const char *x, const char *
 static pair called(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     at_function f = (at_function)e->integer;
-    pair x = value(b, e->arg[0]), r = {.v = named(b, 'v'), .e = named(b, 'e')};
+    pair x = limits_value(b, e->arg[0]), r = {.v = named(b, 'v'), .e = named(b, 'e')};
     double half = at_function_ulps(f) / 2.0;
     line(b, at_format(a, "const double %s = %s_%s_of(%s);", r.v, b->m->entry, at_function_name(f),
                       x.v));
@@ -343,8 +305,8 @@ static pair called(block *b, const at_expr *e) {
                                                                                        : 1};
         for (int i = 0; i < 2; i++)
             line(b, at_format(a, "%s(%s - %s - %g) * (%s - %s - %g) <= " NEAR " * %s%s",
-                              i ? "    " : "if (", x.v, r.v, to[i], x.v, r.v, to[i], x.e,
-                              i ? ")" : " ||"));
+                              i ? "    " : at_format(a, "if (%s > 0 && (", x.e), x.v, r.v, to[i],
+                              x.v, r.v, to[i], x.e, i ? "))" : " ||"));
         line(b, at_format(a, "    %s += 1 / " NEAR " + 4 * %s;", r.e, x.e));
     } else if (f == AT_FUNCTION_SQRT) {
         line(b, x.d ? at_format(a, "if (%s * %s > " NEAR " * %s) ;", x.v, x.v, x.e)
@@ -361,25 +323,33 @@ static pair integer(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
     line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
-    line(b, is_certain(b->m, e)
+    line(b, naive_is_certain(b->m, e)
                 ? at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
                             r.e, r.v, r.v, r.v, r.v)
                 : at_format(a, "const double %s = (%s * %s + 1) / " NEAR ";", r.e, r.v, r.v));
     return r;
 }
 
-static pair value(block *b, const at_expr *e) {
+pair limits_value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
+    if (b->m->apart && naive_is_shared(b->m, e)) {
+        b->m->apart = false;
+        pair r = limits_value(b, e);
+        b->m->apart = true;
+        if (r.e) line(b, at_format(a, "(void)%s;", r.e));
+        return (pair){.v = r.v};
+    }
     bool is_divided = e->op == AT_X_DIV || e->op == AT_X_MOD;
-    if (is_exact(b->m, e)) {
+    if (naive_is_exact(b->m, e)) {
         pair r = {.v = named(b, 'v')};
         line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
         return r;
     }
-    if (!is_float_expr(b->m->c, e) && (is_divided || is_certain(b->m, e))) return integer(b, e);
+    if (!is_float_expr(b->m->c, e) && (is_divided || naive_is_certain(b->m, e)))
+        return integer(b, e);
     if (e->op == AT_X_SELECT) return selected(b, e);
     if (e->op == AT_X_NEG) {
-        pair x = value(b, e->arg[0]), r = {.v = at_format(a, "(-%s)", x.v), .e = x.e};
+        pair x = limits_value(b, e->arg[0]), r = {.v = at_format(a, "(-%s)", x.v), .e = x.e};
         if (!x.d) return r;
         samples_begin(b, &r, "0");
         samples_move(b, r.d, r.own, x, "-1");
@@ -404,180 +374,6 @@ static pair value(block *b, const at_expr *e) {
                           r.v));
     samples_take_e(b, r);
     return r;
-}
-
-/* ---- stages ---------------------------------------------------------------------------------- */
-
-static void store(block *b, at_expr *const *own, const char *v, const char *e) {
-    at_arena *a = b->m->arena;
-    const at_tensor *t = naive_stage(b->m);
-    const char *at = naive_own_index(b->m, own);
-    if (!t->is_output) {
-        line(b, at_format(a, "T_%s[%s] = %s, E_%s[%s] = %s;", t->name, at, v, t->name, at, e));
-        return;
-    }
-    line(b, at_format(a, "T_%s[%s] = (float)%s;", t->name, at, v));
-    line(b, at_format(a, "L_%s[%s] = %s_limit(%s, %s);", t->name, at, b->m->entry, v, e));
-}
-
-/* The statements, which end here. */
-static const char *taken(block *b) { return at_text_take(b->m->arena, &b->text); }
-
-/* One more factor. In which order they come moves no result further than each of them may. */
-static void product_term(block *b, pair x) {
-    at_arena *a = b->m->arena;
-    if (keeps_samples(b)) samples_multiply(b, x);
-    else
-        line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v,
-                          x.v, e_of(x), x.v, x.v));
-    line(b, at_format(a, "s *= %s;", x.v));
-}
-
-/* One more term of a maximum or minimum, in the manner of min and max of two. */
-static void extreme_term(block *b, at_reduction r, pair x) {
-    at_arena *a = b->m->arena;
-    const pair s = {.v = "s", .e = "e"};
-    const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
-    if (keeps_samples(b)) samples_choose(b, x, better, close_by(b, s, x));
-    else
-        line(b, at_format(a, "e = %s;",
-                          extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
-    line(b, at_format(a, "if (%s) s = %s;", better, x.v));
-}
-
-/* The side of a choice that counts in a maximum or minimum, where the other one stands for no term
- * and values decide; NULL: it is no such choice. */
-static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduction r) {
-    double nothing = r == AT_REDUCE_MAX ? -INFINITY : INFINITY;
-    if (body->op != AT_X_SELECT || is_certain(m, body->arg[0])) return NULL;
-    for (int i = 1; i <= 2; i++) {
-        const at_expr *e = body->arg[i];
-        bool is_negative = e->op == AT_X_NEG;
-        if (is_negative) e = e->arg[0];
-        if (e->op == AT_X_FLOAT && (is_negative ? -e->number : e->number) == nothing)
-            return body->arg[3 - i];
-    }
-    return NULL;
-}
-
-/* One more term that may count or not: `best` is of all that may, `sure` of those that must,
- * `unsure` the least of the others. */
-static void choice_term(block *b, at_reduction r, const at_expr *body, const at_expr *side) {
-    at_arena *a = b->m->arena;
-    char better = r == AT_REDUCE_MAX ? '>' : '<', worse = r == AT_REDUCE_MAX ? '<' : '>';
-    truth t = condition(b, body->arg[0]);
-    if (side == body->arg[2]) t = (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
-    open(b, t.may);
-    pair x = value(b, side);
-    open(b, t.is);
-    extreme_term(b, r, x);
-    close(b);
-    line(b, at_format(a, "if (%s %c best) best = %s;", x.v, better, x.v));
-    line(b, at_format(a, "if (%s && %s %c unsure) unsure = %s;", t.may_not, x.v, worse, x.v));
-    line(b, at_format(a, "if (!%s && %s %c sure) sure = %s;", t.may_not, x.v, better, x.v));
-    close(b);
-}
-
-/* Where no term must count, one of those that may does: the largest of rounded values is one of
- * them. */
-static void choice_result(block *b, const char *nothing) {
-    at_arena *a = b->m->arena;
-    line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
-    line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
-                      b->m->entry, b->m->entry));
-    if (keeps_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
-    else line(b, "e += up > down ? up : down;");
-}
-
-/* The result of a reduction. */
-static void store_reduced(block *b, at_expr *const *own) {
-    if (keeps_samples(b)) samples_keep(b, own, samples_reduced);
-    store(b, own, "s", "e");
-}
-
-/* What the result of a running sum changes is as the terms left it where the next one comes. */
-static void begin_result(block *b, bool chooses) {
-    if (!naive_runs(b->m)) return;
-    line(b, "const double e_of_terms = e;");
-    if (chooses) line(b, "const double sure_of_terms = sure;");
-}
-
-static void end_result(block *b, bool chooses) {
-    if (!naive_runs(b->m)) return;
-    line(b, "e = e_of_terms;");
-    if (chooses) line(b, "sure = sure_of_terms;");
-}
-
-/* A sum: the terms, once more those that are lost, and the result. */
-static void add_up(naive *m, const at_expr *body, pair x, block *head, block *term, block *result,
-                   nest_text *out) {
-    const bool samples = keeps_samples(term);
-    block again = {.m = m, .depth = term->depth};
-    line(head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");
-    line(head, "double least = 1e300, most = 0, lost = 0;");
-    if (naive_runs(m)) line(head, "double judged = 0; /* as `most` was when all were */");
-    line(term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
-    line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
-    line(term, "if (square > most) most = square;");
-    line(term, "if (square < least && square > 0) least = square;");
-    if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
-    else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
-    line(result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
-    line(result, "if (n > 1) e += running > mean ? running : mean;");
-    line(result, "e += lost * lost * (2 / " NEAR ");");
-    if (samples) samples_end_sum(result, "e");
-    m->num_names = 0;
-    x = value(&again, body);
-    line(&again,
-         at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
-    if (x.e) line(&again, at_format(m->arena, "(void)%s;", x.e));
-    out->again_if = "least < most * " ABSORBED;
-    out->again = taken(&again);
-}
-
-nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
-    const at_tensor *t = naive_stage(m);
-    nest_text out = {.start = ""};
-    block head = {.m = m, .depth = t->num_axes - 1}, term = {.m = m, .depth = axes_of(t) - 1},
-          result = {.m = m, .depth = t->num_axes - 1};
-    m->num_names = 0;
-    bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
-    const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
-    const bool samples = keeps_samples(&term);
-    if (samples && t->num_reduce) samples_begin_sum(&head, own);
-    else if (samples)
-        line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
-                              naive_own_index(m, own)));
-    pair x = side ? (pair){0} : value(&term, body);
-    if (!t->num_reduce) {
-        if (samples) samples_keep(&term, own, x);
-        store(&term, own, x.v, e_of(x));
-        out.term = taken(&term);
-        out.result = taken(&result);
-        return out;
-    }
-    begin_result(&result, side);
-    if (side) {
-        const char *nothing = at_reduction_start_c(t->reduction);
-        line(&head, at_format(m->arena, "double s = %s, e = 0, best = s, sure = s, unsure = -s;",
-                              nothing));
-        choice_term(&term, t->reduction, body, side);
-        choice_result(&result, nothing);
-    } else if (t->reduction != AT_REDUCE_SUM) {
-        line(&head,
-             at_format(m->arena, "double s = %s, e = 0;", at_reduction_start_c(t->reduction)));
-        if (t->reduction == AT_REDUCE_PROD) product_term(&term, x);
-        else extreme_term(&term, t->reduction, x);
-        if (samples) samples_end_sum(&result, NULL);
-    } else {
-        add_up(m, body, x, &head, &term, &result, &out);
-    }
-    store_reduced(&result, own);
-    end_result(&result, side);
-    out.start = taken(&head);
-    out.term = taken(&term);
-    out.result = taken(&result);
-    return out;
 }
 
 /* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. What
@@ -614,4 +410,13 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
                  grows ? "e > 0 ? (float)1e300 : 0" : "0", grows ? ALMOST_INFINITE : "1e300",
                  m->entry);
+    if (m->grains) /* does a float hold a result of exact operands, which adding them up makes? */
+        at_text_addf(out,
+                     "static inline int %1$s_holds(double r, double e) {\n"
+                     "    return !(e > 0) && (double)(float)r == r;\n"
+                     "}\n"
+                     "static inline int %1$s_adds(double r, double x, double y, double e) {\n"
+                     "    return %1$s_holds(r, e) && r - x == y && r - y == x;\n"
+                     "}\n",
+                     m->entry);
 }

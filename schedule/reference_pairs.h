@@ -1,5 +1,5 @@
 /* schedule/reference_pairs.h: what the files that write limits share: reference_limits.c (values
- * with their errors), reference_samples.c (samples of errors). */
+ * with their errors), reference_samples.c (samples of errors), reference_sums.c (reductions). */
 #ifndef AT_REFERENCE_PAIRS_H
 #define AT_REFERENCE_PAIRS_H
 
@@ -24,6 +24,14 @@ typedef struct pair {
     const char *d, *own;
 } pair;
 
+/* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
+typedef struct truth {
+    const char *is, *may, *may_not;
+} truth;
+
+/* An e of 0 where there is none. */
+static inline const char *e_of(pair x) { return x.e ? x.e : "0"; }
+
 static inline void line(block *b, const char *text) {
     for (int i = 0; i < b->depth + b->nested + 2; i++) at_text_add(&b->text, "    ");
     at_text_add(&b->text, text);
@@ -33,6 +41,16 @@ static inline void line(block *b, const char *text) {
 static inline const char *named(block *b, char kind) {
     return at_format(b->m->arena, "%c%d", kind, b->m->num_names++);
 }
+
+/* reference_limits.c: the statements that make a value or a condition. An if begins, and what is
+ * between stands deeper; it ends. May a kernel see two values the other way round? The e of one of
+ * two; of both, where it may. */
+pair limits_value(block *b, const at_expr *e);
+truth limits_condition(block *b, const at_expr *e);
+void limits_open(block *b, const char *condition);
+void limits_close(block *b);
+const char *limits_close_by(block *b, pair x, pair y);
+const char *limits_extreme_e(block *b, pair x, pair y, const char *chosen);
 
 /* Does the stage in hand keep samples of its errors? */
 static inline bool keeps_samples(const block *b) { return naive_keeps_samples(b->m, b->m->stage); }
@@ -58,6 +76,7 @@ void samples_keep(block *b, at_expr *const *own, pair x);
 extern const pair samples_reduced;
 void samples_begin_sum(block *b, at_expr *const *own);
 void samples_multiply(block *b, pair x);
+const char *samples_are(block *b); /* an e of all samples so far */
 void samples_choose(block *b, pair x, const char *better, const char *close);
 void samples_end_sum(block *b, const char *own);
 

@@ -123,6 +123,10 @@ void samples_multiply(block *b, pair x) {
     samples_move(b, "d", "own", x, "s");
 }
 
+const char *samples_are(block *b) {
+    return at_format(b->m->arena, "(%s_square(d) + own)", b->m->entry);
+}
+
 void samples_choose(block *b, pair x, const char *better, const char *close) {
     at_arena *a = b->m->arena;
     const char *of_x = samples_of(b, x), *other = no_samples(b);

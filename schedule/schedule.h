@@ -240,6 +240,8 @@ double at_compute_bound(const at_compute *c, const int64_t *values, double b, co
  * a value need not be such a multiple. */
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic);
+/* Is there such a multiple for all stages, however large they may become? */
+bool at_compute_is_whole(const at_compute *c, const int64_t *values);
 
 /* Of a running sum, `s[t:T] = sum(k:0..t + 1) ..` or `sum(k:0..t) ..`, whose terms say nothing of
  * t, the axis t: an element is that of t - 1 and one more term. -1: it is none. Then, the term is
@@ -308,6 +310,12 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
 at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *values,
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err);
+
+/* The same for inputs that are integers: what the run shows to be exact in any order, since it and
+ * all sums on its way are small enough, has the limit 0. */
+at_status at_compute_whole_limits_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                    const char *entry, at_text *out, int64_t *workspace_bytes,
+                                    at_error *err);
 
 /* The same in double throughout, numbers of the text included: what a kernel's errors are measured
  * by. buf: inputs, outputs (rounded to float), then what that rounding took away (float). */

@@ -1,7 +1,8 @@
-/* schedule/zero_terms.c: products of a sum that are 0 since an index leaves a remainder: a
- * transposed convolution written as one over data with zeros in between has S*S - 1 of them for
- * each that counts. Padding is counted, as everywhere: it is a few percent, and other programs'
- * figures count it, too. */
+/* schedule/zero_terms.c: products of a sum that are 0 since an index leaves a remainder, or since
+ * entries of index tensors say so, whose data are there: a transposed convolution written as one
+ * over data with zeros in between has S*S - 1 of them for each that counts, and of experts that
+ * rows are sorted by each has its own rows alone. Padding is counted, as everywhere: it is a few
+ * percent, and other programs' figures count it, too. */
 #include "schedule/schedule_int.h"
 
 enum { MOST_CONDITIONS = 16, MOST_POINTS = 1 << 20 };
@@ -36,14 +37,35 @@ static uint32_t axes_in(const at_expr *e) {
     return axes;
 }
 
-/* The remainders that e asks for. read: what reads the stage whose axes e names, or NULL. */
+/* Does it compare entries of index tensors, all of which are known, with places? */
+static bool asks_data(const eval_ctx *ctx, const at_expr *e, bool *any) {
+    if (e->op == AT_X_INDEX) {
+        if (ctx->compute->tensors[e->ref].role != AT_ROLE_INDEX || !ctx->data ||
+            !ctx->data[e->ref].i)
+            return false;
+        *any = true;
+    }
+    if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!asks_data(ctx, e->arg[i], any)) return false;
+    return true;
+}
+
+/* Is it a condition that is counted? */
+static bool is_counted(const eval_ctx *ctx, const at_expr *e) {
+    bool any = false;
+    if (asks_data(ctx, e, &any) && any) return true;
+    return e->op == AT_X_EQ && has(e, AT_X_MOD) && !has(e, AT_X_INDEX);
+}
+
+/* The conditions that e asks for. read: what reads the stage whose axes e names, or NULL. */
 static void add_conditions(finder *f, const at_expr *e, const at_expr *read) {
     if (e->op == AT_X_AND) {
         add_conditions(f, e->arg[0], read);
         add_conditions(f, e->arg[1], read);
         return;
     }
-    if (e->op != AT_X_EQ || !has(e, AT_X_MOD) || has(e, AT_X_INDEX)) return;
+    if (!is_counted(f->ctx, e)) return;
     uint32_t own = axes_in(e), axes = read ? 0 : own;
     for (int i = 0; read && i < read->nargs; i++)
         if (own & 1u << i) {

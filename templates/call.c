@@ -7,6 +7,7 @@ typedef void at_call(at_template *t, int lanes);
 static _Thread_local struct {
     double timeout_s;
     const volatile int *stop;
+    int64_t deadline_ns; /* 0: none */
 } limits = {.timeout_s = 10};
 
 /* A limit meant for kernels of a millisecond is none for compiling and calling a function. */
@@ -15,6 +16,22 @@ static const double least_s = 0.3;
 void at_template_limits(double timeout_s, const volatile int *stop) {
     limits.timeout_s = timeout_s < least_s ? least_s : timeout_s;
     limits.stop = stop;
+    limits.deadline_ns = 0;
+}
+
+void at_template_deadline(int64_t deadline_ns) { limits.deadline_ns = deadline_ns; }
+
+static bool is_late(void) { return limits.deadline_ns && at_now_ns() >= limits.deadline_ns; }
+
+bool at_template_goes_on(void) { return !at_is_set(limits.stop) && !is_late(); }
+
+at_status at_template_ended(const char *what, at_error *err) {
+    if (at_is_set(limits.stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (!is_late()) return AT_OK;
+    return at_fail(err, AT_E_NO_VALID,
+                   "%s: the time ended first: its loop trees were not derived yet; give a longer "
+                   "--time, or fewer stages",
+                   what);
 }
 
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,

@@ -186,8 +186,11 @@ static void bump(at_x86 *x, const at_tile_op *op) {
     int64_t bytes = op->bump * at_type_bytes(x->t->slot_type[op->slot]);
     if (in_memory) forget_reloads(x);
     if (op->trip_arg >= 0) {
-        EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));
-        EMIT(x, IMUL, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH), at_imm(bytes));
+        const at_x86_arg trips = at_mem(AT_RSP, x->trip_home[op->trip_arg], 8);
+        const bool is_far = bytes < INT32_MIN || bytes > INT32_MAX;
+        EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), is_far ? at_imm(bytes) : trips);
+        if (is_far) EMIT(x, IMUL, at_gpr(AT_X86_SCRATCH), trips);
+        else EMIT(x, IMUL, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH), at_imm(bytes));
         EMIT(x, ADD, to, at_gpr(AT_X86_SCRATCH));
     } else if (bytes >= INT32_MIN && bytes <= INT32_MAX) EMIT(x, ADD, to, at_imm(bytes));
     else {

@@ -171,6 +171,22 @@ static int64_t longest_reduction(const at_dataset *d) {
     return longest;
 }
 
+static bool multiplies(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_MUL) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->op != AT_X_INDEX && multiplies(c, e->arg[i])) return true;
+    return false;
+}
+
+/* Does it add up and choose from step to step, so that integers may stay as small as floats hold
+ * them, however often they could be doubled? The run will tell. */
+static bool grows_by_sums(const at_dataset *d) {
+    const at_compute *c = d->compute;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && multiplies(c, c->tensors[t].body)) return false;
+    return at_compute_has_recurrence(c) && at_compute_is_whole(c, d->values);
+}
+
 at_status at_dataset_expect(at_dataset *d, at_error *err) {
     if (!d->pattern) AT_TRY(find_entries(d, err));
     d->range = d->real && !d->compute->in_steps
@@ -183,6 +199,7 @@ at_status at_dataset_expect(at_dataset *d, at_error *err) {
                        "integers are not run so far: their order decides what is rounded",
                        d->compute->what);
     if (!d->is_exact) d->range = range_of_reals;
+    d->is_whole = !d->is_exact && !d->real && grows_by_sums(d);
     at_dataset_find_factors(d, longest_reduction(d));
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];

@@ -13,17 +13,19 @@ typedef struct at_dataset {
     const at_compute *compute;
     const int64_t *values;
     at_store *store;
-    bool shares_store;         /* it is another dataset's */
-    int64_t **extents;         /* as the tensors now lie in the store */
-    int64_t *size_bytes;       /* [tensor]: of inputs and outputs */
-    int64_t *offset;           /* [tensor] in the store; -1: a stage between, not kept */
-    int64_t *expected;         /* [tensor] the same, of outputs; -1 for the others */
-    bool has_specials;         /* what is not a number is among the inputs */
-    bool is_exact;             /* any order of summation gives the same bits, compared exactly; else
-                                * behind the expected values lie their limits (at_job) */
-    int range;                 /* of the values of inputs that have none of their own */
-    double scale;              /* of those that are no integers, see at_dataset_shrink, */
-    double *factor;            /* [tensor] and of each (dataset_scale.c) */
+    bool shares_store;   /* it is another dataset's */
+    int64_t **extents;   /* as the tensors now lie in the store */
+    int64_t *size_bytes; /* [tensor]: of inputs and outputs */
+    int64_t *offset;     /* [tensor] in the store; -1: a stage between, not kept */
+    int64_t *expected;   /* [tensor] the same, of outputs; -1 for the others */
+    bool has_specials;   /* what is not a number is among the inputs */
+    bool is_exact;       /* any order of summation gives the same bits, compared exactly; else
+                          * behind the expected values lie their limits (at_job) */
+    bool is_whole;       /* inputs are integers, though no bound says that all sums are exact */
+    int range;           /* of the values of inputs that have none of their own, */
+    int sign;            /* and what theirs is; 0: both */
+    double scale;        /* of those that are no integers, see at_dataset_shrink, */
+    double *factor;      /* [tensor] and of each (dataset_scale.c) */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected, **plain_limits;

@@ -111,7 +111,12 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
             double lo, hi;
             at_dataset_step_range(d, t, &lo, &hi);
             fill_reals(d, to, n, lo, hi, &rng);
-        } else if (d->is_exact) fill_integers(d, to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
+        } else if (d->is_exact || d->is_whole)
+            fill_integers(d, to, n,
+                          d->sign > 0   ? 1
+                          : d->sign < 0 ? -b
+                                        : -(b / 2),
+                          d->sign < 0 ? -1 : b, p && t == d->bsr.blocks, &rng);
         else {
             double lo, hi;
             at_dataset_range(d, t, high, &lo, &hi);

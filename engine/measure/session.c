@@ -261,6 +261,7 @@ at_status at_session_start(at_session *s, at_error *err) {
     see_sandbox(s);
     int64_t begin_ns = at_now_ns();
     AT_TRY(at_reference_make(s, s->options.seed, err));
+    at_session_count_by_data(s);
     if (s->other.store) AT_TRY(prepare_other(s, err));
     at_arena_reset(s->scratch);
     double zeros = at_dataset_zeros(&s->data);

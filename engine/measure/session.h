@@ -120,6 +120,9 @@ at_status at_session_open(const at_engine_options *o, const at_request *q, bool 
 void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s);
 /* Sets work, from flops where there are any (session_work.c). */
 void at_session_count_work(at_session *s);
+/* The same of the data that are there: products that entries of index tensors make 0 do not count.
+ */
+void at_session_count_by_data(at_session *s);
 /* How kernels are made. AT_E_USAGE where the options do not fit each other or this machine;
  * measuring: the kernels will run here. */
 at_status at_session_context(at_session *s, bool measuring, at_error *err);

@@ -69,6 +69,29 @@ static double elements_read(const at_compute *c, int64_t *const *extents, int in
     return fmin(whole, chosen);
 }
 
+/* Do entries of index tensors decide which products are 0? */
+static bool chooses_by_list(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_SELECT && reads_list(c, e->arg[0])) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (chooses_by_list(c, e->arg[i])) return true;
+    return false;
+}
+
+void at_session_count_by_data(at_session *s) {
+    const at_dataset *d = &s->data;
+    const at_compute *c = d->compute;
+    bool chooses = false;
+    at_data *data = AT_NEW_ARRAY(s->scratch, at_data, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        if (x->role == AT_ROLE_INDEX) data[t].i = at_store_at(d->store, d->offset[t]);
+        if (x->role == AT_ROLE_STAGE) chooses |= chooses_by_list(c, x->body);
+    }
+    if (s->flops <= 0 || !chooses) return;
+    const double flops = at_compute_flops(c, d->values, data);
+    if (flops > 0 && flops < s->flops) s->flops = s->work = flops;
+}
+
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 void at_session_count_work(at_session *s) {
     const at_compute *c = at_task_compute(s->task);

@@ -41,6 +41,18 @@ static void entries(void **state) {
     }
 }
 
+/* Ways through all nodes: as far as bounds tell, lengths double with each node. The run shows that
+ * they are small integers. */
+static void integers_of_steps(void **state) {
+    (void)state;
+    cli_write("ways.te", "args N=48\nw[N, N] : input\n"
+                         "d[k:N+1, i:N, j:N] = k > 0 ? min(d[k - 1, i, j], d[k - 1, i, k - 1] + "
+                         "d[k - 1, k - 1, j]) : w[i, j]\nout[i:N, j:N] = d[N, i, j]\n");
+    const cli_result *r = cli_expect(0, "./autotune run ./ways.te --config default");
+    assert_null(strstr(r->err, "not checked"));
+    assert_non_null(strstr(r->out, "within its limit of the reference (0 of it at most)"));
+}
+
 static bool has_error(const char *line, const char *end, double *error) {
     const char *found = strstr(line, "\"max_error\": ");
     return found && found < end && sscanf(found, "\"max_error\": %lf", error) == 1;
@@ -178,8 +190,13 @@ static void definitions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_product), cmocka_unit_test(entries), cmocka_unit_test(limits),
-        cmocka_unit_test(classes),     cmocka_unit_test(told),    cmocka_unit_test(ways),
+        cmocka_unit_test(one_product),
+        cmocka_unit_test(entries),
+        cmocka_unit_test(integers_of_steps),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(told),
+        cmocka_unit_test(ways),
         cmocka_unit_test(definitions),
     };
     return cmocka_run_group_tests_name("cli/accuracy", tests, cli_setup, cli_teardown);

@@ -24,6 +24,8 @@ typedef enum hard {
     TINY,
     HALVES,
     CONSTANT,
+    EQUAL,     /* so are the data of a row: each term is rounded as the one before */
+    ZEROS_TOO, /* or 0 */
     HARD_COUNT
 } hard;
 
@@ -44,9 +46,11 @@ static void fill(sums *s, hard kind, at_rng *rng) {
     for (int i = 0; i < n; i++) {
         s->weight[i] = uniform(rng, -1, 1) + uniform(rng, -1, 1);
         if (kind == HUGE_AMONG_POSITIVE) s->weight[i] = uniform(rng, 0, 1);
-        if (kind == CONSTANT) s->weight[i] = 0.1f;
+        if (kind == CONSTANT || kind == EQUAL || kind == ZEROS_TOO) s->weight[i] = 0.1f;
         if (kind == HALVES) s->weight[i] = uniform(rng, 0.5, 1) * (i % s->k < s->k / 2 ? 1 : -1);
     }
+    for (int i = 0; i < ROWS * s->k && (kind == EQUAL || kind == ZEROS_TOO); i++)
+        s->data[i] = kind == ZEROS_TOO && i % s->k % 3 ? 0 : s->data[i / s->k * s->k];
     if (kind == ONE_HUGE) s->weight[at] = 1e9f;
     if (kind == HUGE_AMONG_POSITIVE) s->weight[at] = 0x1p26f; /* small terms are lost beside it */
     for (int i = 0; kind == TINY && i < s->k; i++) s->weight[row + i] *= 1e-30f;

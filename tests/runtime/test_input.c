@@ -319,6 +319,36 @@ static void npz(void **state) {
     expect_refused(at_input_read(arena, copy, &in, &err), &err, "member indices.npy: truncated");
 }
 
+/* Zeros, which are packed a thousandfold, are not unpacked where the matrix has no room for them.
+ */
+static void too_much(void **state) {
+    (void)state;
+    enum { BYTES = 16 << 20 };
+    static const char *const members[] = {"format", "shape", "indptr", "data", "indices"};
+    char *zeros = calloc(1, BYTES);
+    at_input in;
+    at_error err;
+    assert_non_null(zeros);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char *archive;
+        size_t len;
+        assert_int_equal(read_whole(arena, FOLDER "bsr.npz", &archive, &len, NULL), AT_OK);
+        write_copy(archive, len);
+        zip_t *z = zip_open(copy, 0, NULL);
+        assert_non_null(z);
+        zip_source_t *s = zip_source_buffer(z, zeros, BYTES, 0);
+        assert_true(zip_file_add(z, at_format(arena, "%s.npy", members[i]), s, ZIP_FL_OVERWRITE) >=
+                    0);
+        assert_int_equal(zip_close(z), 0);
+        const size_t before = at_arena_used(arena);
+        expect_refused(at_input_read(arena, copy, &in, &err), &err,
+                       at_format(arena, "member %s.npy: of 16777216 bytes, though the matrix has ",
+                                 members[i]));
+        assert_true(at_arena_used(arena) - before < 100000);
+    }
+    free(zeros);
+}
+
 /* A damaged archive is refused, or the damage is where nothing of the matrix is. */
 static void damaged(void **state) {
     (void)state;
@@ -345,9 +375,9 @@ static void damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats), cmocka_unit_test(blocks), cmocka_unit_test(bad_files),
-        cmocka_unit_test(npy),     cmocka_unit_test(mtx),    cmocka_unit_test(npz),
-        cmocka_unit_test(damaged),
+        cmocka_unit_test(formats),  cmocka_unit_test(blocks),  cmocka_unit_test(bad_files),
+        cmocka_unit_test(npy),      cmocka_unit_test(mtx),     cmocka_unit_test(npz),
+        cmocka_unit_test(too_much), cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

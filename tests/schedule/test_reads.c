@@ -55,6 +55,17 @@ static const struct {
     {"a[N] : input\nb[x:N] = a[N - 1 - x] + a[x - x/4*4]\n", NULL},
     {"a[3] : input\nb[x:N] = a[x%3] + a[x/6]\n", NULL},
     {"a[3] : input\nb[x:N] = a[x/5]\n", "at index 3 where x = 15"},
+    /* borders that are left out, in either form, are no matter of single points */
+    {"u[18, 512, 512] : input\nb[t:18, y:512, x:512] = t == 0 ? u[0, y, x] : y == 0 || y == 511 || "
+     "x == 0 || x == 511 ? u[t - 1, y, x] : u[t - 1, y - 1, x] + u[t - 1, y, x + 1]\n",
+     NULL},
+    {"u[18, 512, 512] : input\nb[t:18, y:512, x:512] = t != 0 && !(y == 0 || 511 == y) && x != 0 "
+     "&& "
+     "x < 511 ? u[t - 1, y + 1, x] + u[t - 1, y, x - 1] + u[t - 1, y, x + 1] : 0\n",
+     NULL},
+    {"u[18, 512, 512] : input\nb[t:18, y:512, x:512] = t != 0 && y != 0 && x != 0 ? "
+     "u[t - 1, y - 1, x] + u[t - 1, y, x + 1] : 0\n",
+     "at index 512 of dimension 3 where"},
     /* one or the other */
     {"a[N] : input\nb[x:N, k:3] = x + k == 0 || x + k > N ? 0 : a[x + k - 1]\n", NULL},
     {"a[N] : input\nb[x:N, k:3] = x + k > N ? 0 : a[x + k - 1]\n",

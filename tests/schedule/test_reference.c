@@ -177,6 +177,17 @@ static void test_running_sums(void **state) {
     fixture_close(&f);
 }
 
+/* Neighbours that go through the terms together: as many as that, more, and a few behind them. */
+static void test_together(void **state) {
+    (void)state;
+    check_text("x[N, 150] : input\nw[40] : input\n"
+               "a[i:N, j:64] = sum(k:40) x[i, j]*w[k] - x[i, (j*3 + k)%150]\n"
+               "b[i:N, j:150] = max(k:33) x[i, j]*w[k] + x[k%N, j/2]*(i - k/3)\n"
+               "c[j:33] = sum(i:N, k:40) a[i, j]*w[k] + x[i*k%N, j]\n"
+               "d[i:N, e:2, j:71] = min(k:40) (k%3 == e ? b[i, j] - w[k] : 5)\n",
+               "neighbours together");
+}
+
 /* Stages that read each other: within a step and across steps, along two axes, a batch before the
  * steps, by a sum that reads itself or what is above the diagonal, with others between. */
 static void test_cycles(void **state) {
@@ -206,6 +217,8 @@ static void test_cycles(void **state) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
+static bool is_whole; /* are limits for inputs that are integers? */
+
 /* Its only output and the limits of that, of the data in f; compiles without a warning. */
 static void run_limits(fixture *f, float **value, float **limit, int64_t *n) {
     at_text source = {0};
@@ -213,8 +226,9 @@ static void run_limits(fixture *f, float **value, float **limit, int64_t *n) {
     void *buf[16] = {0};
     int num = 0;
     assert_ok(f, at_compute_extents(f->arena, f->compute, f->values, &extents, &f->err));
-    assert_ok(f, at_compute_limits_c(f->arena, f->compute, f->values, "reference", &source,
-                                     &workspace_bytes, &f->err));
+    assert_ok(f, (is_whole ? at_compute_whole_limits_c
+                           : at_compute_limits_c)(f->arena, f->compute, f->values, "reference",
+                                                  &source, &workspace_bytes, &f->err));
     naive_entry *run = fixture_compile(f, source.data);
     at_text_free(&source);
     for (int t = 0; t < f->compute->num_tensors; t++) {
@@ -303,6 +317,16 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "o[i:1] = sum(k:N) (x[k] - 2.5)", 0, 0, sqrt(5 + 8.5));
     check_limit(INPUTS "o[i:1] = sum(k:2) x[k]*(k > 0 ? 1073741824 : 1)", 0, 2147483648.0,
                 0x1p31 * sqrt(1 + 1 + 1.5)); /* an integer beyond 2^24 may be rounded */
+    /* What all terms share is off by the same in each: an eighth of the running sums at which a
+     * term comes again adds up, too. */
+    check_limit(INPUTS "o[i:1] = sum(k:N) x[0]/3", 0, 4 / 3.0f,
+                sqrt(30 / 9.0 + 9 / 64.0 + 16 / 9.0));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:1] = sum(k:N) p[0]*x[k]", 0, 5,
+                sqrt(7.5 + 6.25 + 125 / 3.0 + 25));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\nq[i:N] = p[0]*x[i]\no[i:1] = sum(k:N) q[k]", 0, 5,
+                sqrt(6.25 + 125 / 3.0 + 50));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:1] = sum(k:N) p[k]*x[k]", 0, 0,
+                sqrt(2 * 37.5 + 5 / 6.0 * 37.5));
     /* A kernel may see values that lie so close the other way round. */
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
                 4 / (8 * 0x1p-24));
@@ -315,6 +339,40 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = max(s[i], 0)", 0, 0,
                 sqrt(5 + 8.5));
     check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = max(s[i], 100)", 0, 100, 0);
+}
+
+/* Of integers what is small enough has no limit, as the run shows and no bound does; what exceeds
+ * 2^24 times the finest part of its terms has the one that other numbers have. */
+static void limits_of_integers(void **state) {
+    (void)state;
+#define X "x[N] : input\nw[N] : input\n" /* of which only the integers are read */
+    is_whole = true;
+    check_limit(X "o[i:N] = x[i] + x[N - 1 - i]*3", 0, 13, 0);
+    check_limit(X "o[i:N] = x[i]/4 - 0.25", 0, 0, 0);
+    check_limit(X "o[i:N] = x[i]/3", 2, 1, 1);
+    check_limit(X "o[i:N] = x[i]*16777216 + 1", 0, 16777216, 16777217);
+    check_limit(X "o[i:1] = sum(k:N) x[k]", 0, 10, 0);
+    check_limit(X "o[i:1] = sum(k:N) x[k]*0.5", 0, 5, 0);
+    check_limit(X "o[i:1] = sum(k:N) x[k]*1677721", 0, 16777210, 0);
+    check_limit(X "o[i:1] = sum(k:N) x[k]*1677721.5", 0, 16777215,
+                1677721.5 * sqrt(25 + 500 / 3.0));
+    check_limit(X "o[i:1] = sum(k:N) (k < 2 ? 8388608 : -8388608)*x[k]", 0, -33554432,
+                8388608 * sqrt(25 + 80.0 / 3));
+    check_limit(X "o[i:1] = prod(k:N) x[k]", 0, 24, 0);
+    /* of two factors no float holds the product, nor of more */
+    check_limit(X "o[i:1] = prod(k:N) x[k]*4097", 0, (float)(24 * 4097.0 * 4097 * 4097 * 4097),
+                24 * 4097.0 * 4097 * 4097 * 4097 * sqrt(3));
+    check_limit(X "s[i:1] = sum(k:N) x[k]\no[i:1] = s[i] > 9.5 ? floor(s[i]*0.5) : 0", 0, 5, 0);
+    check_limit(X "s[i:N] = sum(k:0..i + 1) x[k]\no[i:N] = max(s[i], 4)", 2, 6, 0);
+    /* Doubled at each step, as far as anybody knows: the shortest way stays what it is. */
+    check_limit(
+        X "d[k:64, i:N] = k > 0 ? min(d[k - 1, i], d[k - 1, i] + d[k - 1, N - 1 - i]) : x[i]\n"
+          "o[i:N] = d[63, i] - 1",
+        3, 3, 0);
+    check_limit(X "s[k:9, i:1] = sum(j:N) (k > 0 ? s[k - 1, 0]*(x[j] - 2) : 1)\no[i:N] = s[3, 0]",
+                0, 32, 0);
+#undef X
+    is_whole = false;
 }
 
 /* Of a running sum they are those of a sum whose terms are added again for each element: with
@@ -346,6 +404,40 @@ static void limits_of_running_sums(void **state) {
                          (double)value[0][i], (double)limit[0][i], (double)value[1][i],
                          (double)limit[1][i]);
         for (int again = 0; again < 2; again++) fixture_close(&f[again]);
+    }
+}
+
+/* Elements that go through the terms together are what they are one by one: the same computation
+ * with its last axis first, which is too short for that. */
+static void limits_together(void **state) {
+    (void)state;
+    static const char *const terms[] = {
+        "sum(k:K) x[k, j]*0.3 + w[i, k]*x[k, 0]",
+        "sum(k:K, h:2) (x[(k*j + h)%K, (j + h)%J] > w[i, k] ? x[k, j]/3 : w[i, h])",
+        "prod(k:K) 1 + x[k, j]*0.01", "max(k:K) x[k, j]*w[i, k]",
+        "min(k:K) x[k, j]*0.1 == x[0, 0]*0.1 ? k + 1 : inf"};
+    for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+        float *value[2], *limit[2];
+        fixture f[2];
+        int64_t n = 0;
+        for (int turned = 0; turned < 2; turned++) {
+            fixture *g = &f[turned];
+            fixture_sizes(g, "I=3, J=70, K=37");
+            const char *text = at_format(g->arena, "x[K, J] : input\nw[I, K] : input\no[%s] = %s",
+                                         turned ? "j:J, i:I" : "i:I, j:J", terms[t]);
+            assert_ok(g, at_compute_parse(g->arena, &g->symbols, text, "c", &g->compute, &g->err));
+            fixture_fill(g, 5);
+            g->data[0].f[9] = 0x1p30f; /* beside it others do not count */
+            run_limits(g, &value[turned], &limit[turned], &n);
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 70; j++)
+                if (value[0][i * 70 + j] != value[1][j * 3 + i] ||
+                    limit[0][i * 70 + j] != limit[1][j * 3 + i])
+                    fail_msg("%s, element %d, %d: %.9g +- %.9g, not %.9g +- %.9g", terms[t], i, j,
+                             (double)value[0][i * 70 + j], (double)limit[0][i * 70 + j],
+                             (double)value[1][j * 3 + i], (double)limit[1][j * 3 + i]);
+        for (int turned = 0; turned < 2; turned++) fixture_close(&f[turned]);
     }
 }
 
@@ -484,6 +576,31 @@ static void test_flops(void **state) {
     fixture_close(&f);
 }
 
+/* Products that entries of an index tensor leave out, themselves or through what is read, where
+ * these are known; what values decide counts. */
+static void flops_by_data(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "s[3] : index\nx[N] : input\n"
+        "o[e:2, i:N] = sum(k:N) (s[e] <= i && i < s[e + 1] ? x[k]*x[i] : 0)",
+        "s[3] : index\nx[N] : input\n"
+        "y[e:2, i:N] = i < s[e + 1] && !(i < s[e]) ? x[i] : 0\n"
+        "o[e:2, i:N] = sum(k:N) x[k]*y[e, i]",
+        "s[3] : index\nx[N] : input\n"
+        "o[e:2, i:N] = sum(k:N) (s[e] <= i && i < s[e + 1] && x[k] > 0 ? x[k]*x[i] : 0)"};
+    static int32_t starts[] = {0, 2, 3};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fixture f;
+        fixture_sizes(&f, "N=5");
+        assert_ok(&f, at_compute_parse(f.arena, &f.symbols, texts[i], "c", &f.compute, &f.err));
+        at_data *data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
+        assert_float_equal(at_compute_flops(f.compute, f.values, data), 2.0 * 50, 0);
+        data[0].i = starts;
+        assert_float_equal(at_compute_flops(f.compute, f.values, data), 2.0 * 15, 0);
+        fixture_close(&f);
+    }
+}
+
 /* Products of zeros in between are counted by hand; those with padding count. */
 static void flops_of_remainders(void **state) {
     (void)state;
@@ -603,15 +720,28 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_large_integers), cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_recurrences),    cmocka_unit_test(test_cycles),
-        cmocka_unit_test(limits_of_examples),  cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),    cmocka_unit_test(limits_of_steps),
-        cmocka_unit_test(limits_of_no_float),  cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_of_remainders), cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),          cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_running_sums),   cmocka_unit_test(limits_of_running_sums),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_large_integers),
+        cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_recurrences),
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(limits_of_examples),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),
+        cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_no_float),
+        cmocka_unit_test(test_flops),
+        cmocka_unit_test(flops_by_data),
+        cmocka_unit_test(flops_of_remainders),
+        cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(limits_together),
+        cmocka_unit_test(limits_of_integers),
+        cmocka_unit_test(test_running_sums),
+        cmocka_unit_test(limits_of_running_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

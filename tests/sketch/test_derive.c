@@ -289,14 +289,35 @@ static void many_layers(void **state) {
     at_arena_free(a);
 }
 
+/* A search that is stopped, or whose time is over, does not go on with deriving. */
+static void deriving_ends(void **state) {
+    (void)state;
+    static const char text[] = "args M=8, N=16, K=8\na[M, K] : input\nb[K, N] : weight\n"
+                               "o[i:M, j:N] = sum(k:K) a[i, k]*b[k, j]\n";
+    const volatile int stop = 1;
+    at_arena *a = at_arena_new();
+    const at_template_row *row;
+    at_task *task;
+    at_error err;
+    assert_int_equal(at_te_parse(a, "product.te", text, strlen(text), &row, &err), AT_OK);
+    at_template_limits(10, &stop);
+    assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_E_INTERRUPTED);
+    at_template_limits(10, NULL);
+    at_template_deadline(1);
+    assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_E_NO_VALID);
+    assert_non_null(strstr(err.text, "product.te: the time ended first: its loop trees"));
+    at_template_deadline(at_now_ns() + (int64_t)3600e9);
+    assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_OK);
+    at_template_limits(10, NULL);
+    at_arena_free(a);
+}
+
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets),
-                                       cmocka_unit_test(nothing_is_left),
-                                       cmocka_unit_test(the_right_read),
-                                       cmocka_unit_test(several_read),
-                                       cmocka_unit_test(loops_outside_blocks),
-                                       cmocka_unit_test(long_chains),
-                                       cmocka_unit_test(many_layers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left), cmocka_unit_test(the_right_read),
+        cmocka_unit_test(several_read),    cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),     cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,101 @@
+/* schedule/reference_exact.c: which values of a computation are the same in every kernel, and which
+ * rounded ones several terms of a sum share. */
+#include "schedule/reference_int.h"
+
+#include <math.h>
+
+static const double most_exact_int = NAIVE_MOST_EXACT;
+
+/* ---- what is exact --------------------------------------------------------------------------- */
+
+static bool is_small(const naive *m, const at_expr *e) {
+    at_expr *arg[] = {(at_expr *)(uintptr_t)e};
+    at_expr negative = {.op = AT_X_NEG, .nargs = 1, .arg = arg};
+    return smallest_int(m->c, m->values, m->extents, m->stage, e) >= -most_exact_int &&
+           smallest_int(m->c, m->values, m->extents, m->stage, &negative) >= -most_exact_int;
+}
+
+bool naive_is_certain(const naive *m, const at_expr *e) {
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (is_float_expr(m->c, e->arg[i]) ? !naive_is_exact(m, e->arg[i])
+                                           : !naive_is_certain(m, e->arg[i]))
+            return false;
+    return true;
+}
+
+bool naive_is_exact(const naive *m, const at_expr *e) {
+    if (!is_float_expr(m->c, e)) return is_small(m, e) && naive_is_certain(m, e);
+    switch (e->op) {
+    case AT_X_FLOAT: return true;
+    case AT_X_INDEX: return !m->rounded[e->ref];
+    case AT_X_NEG: return naive_is_exact(m, e->arg[0]);
+    case AT_X_MIN:
+    case AT_X_MAX: return naive_is_exact(m, e->arg[0]) && naive_is_exact(m, e->arg[1]);
+    case AT_X_SELECT:
+        return naive_is_certain(m, e->arg[0]) && naive_is_exact(m, e->arg[1]) &&
+               naive_is_exact(m, e->arg[2]);
+    case AT_X_CALL:
+        return !at_function_ulps((at_function)e->integer) && naive_is_exact(m, e->arg[0]);
+    default: return false;
+    }
+}
+
+static bool rounds_terms(const at_tensor *t) {
+    return t->num_reduce && !at_reduction_is_extreme(t->reduction);
+}
+
+void naive_find_rounded(naive *m) {
+    bool changes = true;
+    m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
+    while (changes) { /* once, but for cycles, whose stages read what is below */
+        changes = false;
+        for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
+            const at_tensor *t = naive_stage(m);
+            if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
+            m->rounded[m->stage] = rounds_terms(t) || !naive_is_exact(m, t->body);
+            changes |= m->rounded[m->stage] && t->cycle;
+        }
+    }
+}
+
+/* ---- what terms of a sum share --------------------------------------------------------------- */
+
+static uint32_t axes_in(const at_expr *e) {
+    uint32_t axes = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? 1u << e->ref : 0;
+    for (int i = 0; i < e->nargs; i++) axes |= axes_in(e->arg[i]);
+    return axes;
+}
+
+/* Of a stage's axes from .. to - 1 those of several places. */
+static uint32_t long_axes(const naive *m, int stage, int from, int to) {
+    uint32_t axes = 0;
+    for (int i = from; i < to; i++)
+        if (m->extents[stage][i] != 1) axes |= 1u << i;
+    return axes;
+}
+
+/* Does a stage's element hang on a rounded value that other elements of it do, too? */
+static bool shares_within(const naive *m, int stage, const at_expr *e) {
+    const at_tensor *t = &m->c->tensors[stage];
+    if (t->role != AT_ROLE_STAGE || t->num_reduce) return false;
+    const uint32_t all = long_axes(m, stage, 0, t->num_axes);
+    if (e->op == AT_X_INDEX && m->rounded[e->ref] && (axes_in(e) & all) != all) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (shares_within(m, stage, e->arg[i])) return true;
+    return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);
+}
+
+bool naive_is_shared(const naive *m, const at_expr *e) {
+    const at_tensor *t = naive_stage(m);
+    const uint32_t summed = long_axes(m, m->stage, t->num_axes, axes_of(t)), axes = axes_in(e);
+    if (!is_float_expr(m->c, e) || naive_is_exact(m, e)) return false;
+    if ((axes & summed) != summed) return true;
+    return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);
+}
+
+bool naive_has_shared(const naive *m, const at_expr *e) {
+    if (naive_is_shared(m, e)) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (naive_has_shared(m, e->arg[i])) return true;
+    return false;
+}

@@ -1,0 +1,217 @@
+/* schedule/reference_sums.c: reductions with limits: what the terms add to the error of the result,
+ * in whichever order they come. */
+#include "schedule/reference_pairs.h"
+
+#include <math.h>
+
+#define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static void store(block *b, at_expr *const *own, const char *v, const char *e) {
+    at_arena *a = b->m->arena;
+    const at_tensor *t = naive_stage(b->m);
+    const char *at = naive_own_index(b->m, own);
+    if (!t->is_output) {
+        line(b, at_format(a, "T_%s[%s] = %s, E_%s[%s] = %s;", t->name, at, v, t->name, at, e));
+        return;
+    }
+    line(b, at_format(a, "T_%s[%s] = (float)%s;", t->name, at, v));
+    line(b, at_format(a, "L_%s[%s] = %s_limit(%s, %s);", t->name, at, b->m->entry, v, e));
+}
+
+/* The statements, which end here. */
+static const char *taken(block *b) { return at_text_take(b->m->arena, &b->text); }
+
+/* One more factor. In which order they come moves no result further than each of them may. */
+static void product_term(block *b, pair x) {
+    at_arena *a = b->m->arena;
+    if (b->m->grains)
+        line(b, at_format(a, "if (!%s_holds(s * %s, %s + %s)) {", b->m->entry, x.v, e_of(x),
+                          keeps_samples(b) ? samples_are(b) : "e"));
+    if (keeps_samples(b)) samples_multiply(b, x);
+    else
+        line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v,
+                          x.v, e_of(x), x.v, x.v));
+    if (b->m->grains) line(b, "}");
+    line(b, at_format(a, "s *= %s;", x.v));
+}
+
+/* One more term of a maximum or minimum, in the manner of min and max of two. */
+static void extreme_term(block *b, at_reduction r, pair x) {
+    at_arena *a = b->m->arena;
+    const pair s = {.v = "s", .e = "e"};
+    const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
+    if (keeps_samples(b)) samples_choose(b, x, better, limits_close_by(b, s, x));
+    else
+        line(b, at_format(a, "e = %s;",
+                          limits_extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
+    line(b, at_format(a, "if (%s) s = %s;", better, x.v));
+}
+
+/* The side of a choice that counts in a maximum or minimum, where the other one stands for no term
+ * and values decide; NULL: it is no such choice. */
+static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduction r) {
+    double nothing = r == AT_REDUCE_MAX ? -INFINITY : INFINITY;
+    if (body->op != AT_X_SELECT || naive_is_certain(m, body->arg[0])) return NULL;
+    for (int i = 1; i <= 2; i++) {
+        const at_expr *e = body->arg[i];
+        bool is_negative = e->op == AT_X_NEG;
+        if (is_negative) e = e->arg[0];
+        if (e->op == AT_X_FLOAT && (is_negative ? -e->number : e->number) == nothing)
+            return body->arg[3 - i];
+    }
+    return NULL;
+}
+
+/* One more term that may count or not: `best` is of all that may, `sure` of those that must,
+ * `unsure` the least of the others. */
+static void choice_term(block *b, at_reduction r, const at_expr *body, const at_expr *side) {
+    at_arena *a = b->m->arena;
+    char better = r == AT_REDUCE_MAX ? '>' : '<', worse = r == AT_REDUCE_MAX ? '<' : '>';
+    truth t = limits_condition(b, body->arg[0]);
+    if (side == body->arg[2]) t = (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
+    limits_open(b, t.may);
+    pair x = limits_value(b, side);
+    limits_open(b, t.is);
+    extreme_term(b, r, x);
+    limits_close(b);
+    line(b, at_format(a, "if (%s %c best) best = %s;", x.v, better, x.v));
+    line(b, at_format(a, "if (%s && %s %c unsure) unsure = %s;", t.may_not, x.v, worse, x.v));
+    line(b, at_format(a, "if (!%s && %s %c sure) sure = %s;", t.may_not, x.v, better, x.v));
+    limits_close(b);
+}
+
+/* Where no term must count, one of those that may does: the largest of rounded values is one of
+ * them. */
+static void choice_result(block *b, const char *nothing) {
+    at_arena *a = b->m->arena;
+    line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
+    line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
+                      b->m->entry, b->m->entry));
+    if (keeps_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
+    else line(b, "e += up > down ? up : down;");
+}
+
+/* The result of a reduction. */
+static void store_reduced(block *b, at_expr *const *own) {
+    if (keeps_samples(b)) samples_keep(b, own, samples_reduced);
+    store(b, own, "s", "e");
+}
+
+/* What the result of a running sum changes is as the terms left it where the next one comes. */
+static void begin_result(block *b, bool chooses) {
+    if (!naive_runs(b->m)) return;
+    line(b, "const double e_of_terms = e;");
+    if (chooses) line(b, "const double sure_of_terms = sure;");
+}
+
+static void end_result(block *b, bool chooses) {
+    if (!naive_runs(b->m)) return;
+    line(b, "e = e_of_terms;");
+    if (chooses) line(b, "sure = sure_of_terms;");
+}
+
+/* A term: of its e what is its own, and what it shares with others. */
+static void add_apart(block *term, const at_expr *body, pair x) {
+    at_arena *a = term->m->arena;
+    term->m->apart = true;
+    const pair own = limits_value(term, body);
+    term->m->apart = false;
+    line(term, at_format(a, "(void)%s;", own.v));
+    line(term, at_format(a, "e += %s;", e_of(own)));
+    line(term, at_format(a, "if (%s > %s) shared += %s_root(%s - %s);", x.e, e_of(own),
+                         term->m->entry, x.e, e_of(own)));
+}
+
+/* A sum: the terms, once more those that are lost, and the result. */
+static void add_up(naive *m, const at_expr *body, pair x, block *term, block *result,
+                   nest_text *out) {
+    static const char *const totals[] = {"s",    "e",    "n",    "running", "terms",
+                                         "most", "lost", "last", "before",  "biased"};
+    const bool samples = keeps_samples(term), shares = !samples && naive_has_shared(m, body);
+    block again = {.m = m, .depth = term->depth};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
+        naive_add_total(m, out, totals[i], "0");
+    naive_add_total(m, out, "least", "1e300");
+    if (shares) naive_add_total(m, out, "shared", "0"); /* what they are off by of that */
+    if (m->grains && m->grains[m->stage] > 0) naive_add_total(m, out, "all", "0"); /* sizes */
+    if (naive_runs(m)) naive_add_total(m, out, "judged", "0"); /* `most`, when all were */
+    line(term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
+    line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
+    line(term, "if (square > most) most = square;");
+    line(term, at_format(m->arena, "if (%s == last || %s == before) biased += s < 0 ? -s : s;", x.v,
+                         x.v));
+    line(term, at_format(m->arena, "else if (square > 0) before = last, last = %s;", x.v));
+    line(term, "if (square < least && square > 0) least = square;");
+    if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
+    else if (x.e && shares) add_apart(term, body, x);
+    else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
+    if (m->grains && m->grains[m->stage] > 0) {
+        line(term, at_format(m->arena, "all += %s < 0 ? -%s : %s;", x.v, x.v, x.v));
+        line(result, at_format(m->arena, "if (!(%s == 0 && all <= %.17g)) {",
+                               samples ? samples_are(result) : "e",
+                               NAIVE_MOST_EXACT * m->grains[m->stage]));
+    }
+    line(result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
+    line(result, "if (n > 1) e += running > mean ? running : mean;");
+    line(result, "e += biased * biased / 64;");
+    if (shares) line(result, "e += shared * shared;");
+    line(result, "e += lost * lost * (2 / " NEAR ");");
+    if (m->grains && m->grains[m->stage] > 0) line(result, "}");
+    if (samples) samples_end_sum(result, "e");
+    m->num_names = 0;
+    x = limits_value(&again, body);
+    line(&again,
+         at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
+    if (x.e) line(&again, at_format(m->arena, "(void)%s;", x.e));
+    out->again_if = "least < most * " ABSORBED;
+    out->again = taken(&again);
+}
+
+nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
+    const at_tensor *t = naive_stage(m);
+    nest_text out = {.start = "", .type = "double"};
+    block head = {.m = m, .depth = t->num_axes - 1}, term = {.m = m, .depth = axes_of(t) - 1},
+          result = {.m = m, .depth = t->num_axes - 1};
+    m->num_names = 0;
+    bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
+    const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
+    const bool samples = keeps_samples(&term);
+    if (samples && t->num_reduce) samples_begin_sum(&head, own);
+    else if (samples)
+        line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
+                              naive_own_index(m, own)));
+    pair x = side ? (pair){0} : limits_value(&term, body);
+    if (!t->num_reduce) {
+        if (samples) samples_keep(&term, own, x);
+        store(&term, own, x.v, e_of(x));
+        out.term = taken(&term);
+        out.result = taken(&result);
+        return out;
+    }
+    begin_result(&result, side);
+    if (side) {
+        const char *nothing = at_reduction_start_c(t->reduction);
+        static const char *const totals[] = {"s", "best", "sure"};
+        for (int i = 0; i < 3; i++) naive_add_total(m, &out, totals[i], nothing);
+        naive_add_total(m, &out, "e", "0");
+        naive_add_total(m, &out, "unsure", at_format(m->arena, "-(%s)", nothing));
+        choice_term(&term, t->reduction, body, side);
+        choice_result(&result, nothing);
+    } else if (t->reduction != AT_REDUCE_SUM) {
+        naive_add_total(m, &out, "s", at_reduction_start_c(t->reduction));
+        naive_add_total(m, &out, "e", "0");
+        if (t->reduction == AT_REDUCE_PROD) product_term(&term, x);
+        else extreme_term(&term, t->reduction, x);
+        if (samples) samples_end_sum(&result, NULL);
+    } else {
+        add_up(m, body, x, &term, &result, &out);
+    }
+    store_reduced(&result, own);
+    end_result(&result, side);
+    out.start = taken(&head);
+    out.term = taken(&term);
+    out.result = taken(&result);
+    return out;
+}
