@@ -10,6 +10,7 @@
 #                            all tests with sanitizers; the last one those of the engine
 # make fuzz FUZZ="tree json" FUZZ_SECONDS=60
 # make golden-update         writes anew what tests compare with
+# make mutants               wrong kernels that the check must notice, all of them
 # make test-cluster          searches on a Slurm and an sshd of their own
 # make install, uninstall PREFIX=/usr/local DESTDIR=
 # make deb                   Debian packages, build/deb/*.deb
@@ -236,6 +237,9 @@ test:
 	@$(BUILD) tests
 	@$(MAKE) --no-print-directory check
 
+mutants: tests
+	@AT_MUTANTS=all TEST_TIMEOUT=7200 tools/run-tests $(B)/tests/run/test_text_mutants $(B)/tests/run/test_mutants
+
 run:
 	@tools/deps run
 	@$(BUILD) autotune
@@ -400,5 +404,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all help library print-library-libs tests check check-fast test run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
+.PHONY: all help library print-library-libs tests check check-fast test mutants run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -74,7 +74,7 @@ static const char *head_text(const at_session *s, const char *from) {
     return at_text_take(s->arena, &t);
 }
 
-static at_status make_kernel(at_session *s, const char *name, const char *suffix, bool with_main,
+static at_status make_kernel(at_session *s, const char *name, const char *suffix,
                              at_file_kernel *out, at_error *err) {
     at_candidate c;
     at_config own;
@@ -106,7 +106,6 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
                             .weight_order = chosen->weight_order,
                             .ordered_weight = chosen->ordered_weight,
                             .general = general};
-    if (with_main) out->factors = at_session_file_factors(s, &out->num_factors);
     return AT_OK;
 }
 
@@ -158,7 +157,7 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
     at_file_kernel kernel;
     AT_TRY(at_open_config(o, true, s, err));
-    AT_TRY(make_kernel(s, o->name, "", o->with_main, &kernel, err));
+    AT_TRY(make_kernel(s, o->name, "", &kernel, err));
     AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
     if (!o->json) return AT_OK;
 
@@ -242,7 +241,7 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     const char *name = kernel_name(set->arena, s->task, suffix);
     if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
     name = own_name(set, name, family);
-    AT_TRY(make_kernel(s, name, suffix, o->with_main, k, err));
+    AT_TRY(make_kernel(s, name, suffix, k, err));
     k->family = family;
     k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->task, &k->num_shape);
     if (!*suffix && k->kernel->target != set->kernels->kernel->target)

@@ -5,6 +5,7 @@
 #include "base/agree.h"
 #include "codegen/target.h"
 #include "export/export_int.h"
+#include "schedule/data.h"
 
 static const char includes[] = "#define _POSIX_C_SOURCE 200112L\n#include <math.h>\n#include "
                                "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -30,7 +31,10 @@ static const char helpers[] =
     "    printf(\"%.*f %s\", t < 9.9995 ? 3 : t < 99.995 ? 2 : t < 999.95, t, unit);\n}\n\n"
     "static unsigned at_next(unsigned *state) {\n"
     "    *state = *state * 1664525u + 1013904223u;\n"
-    "    return *state >> 16;\n}\n\n";
+    "    return *state >> 16;\n}\n\n"
+    "static unsigned at_next_2(unsigned *state) {\n"
+    "    unsigned high = at_next(state);\n"
+    "    return high << 16 | at_next(state);\n}\n\n";
 
 static const char pattern_helper[] =
     "/* nnz of rows x columns blocks, every choice as likely as any other. */\n"
@@ -44,13 +48,29 @@ static const char pattern_helper[] =
     "        if ((i + 1) % columns == 0) indptr[i / columns + 1] = (int)stored;\n"
     "    }\n}\n\n";
 
+static const char whole_helper[] =
+    "/* Whole numbers from lo to hi, or all of them but 0, times unit. */\n"
+    "static void at_make_whole(float *p, long n, double unit, long lo, long hi, int skips_0,\n"
+    "                          unsigned *state) {\n"
+    "    for (long i = 0; i < n; i++) {\n"
+    "        long x = lo + (long)(at_next_2(state) % (unsigned long)(hi - lo + !skips_0));\n"
+    "        p[i] = (float)(unit * (double)(x + (skips_0 && x >= 0)));\n"
+    "    }\n}\n\n";
+
+static const char real_helper[] =
+    "/* Never 0; with a step of a power of two all sums would be rounded the same way. */\n"
+    "static void at_make_real(float *p, long n, double lo, double hi, unsigned *state) {\n"
+    "    for (long i = 0; i < n; i++)\n"
+    "        p[i] = (float)(lo + (hi - lo) * ((double)at_next_2(state) + 0.5) / 4294967296.0);\n"
+    "}\n\n";
+
 static const char entries_helper[] =
     "/* Entries of an index tensor, from lo to hi; those that ascend are steps of equal height. "
     "*/\n"
     "static void at_make_entries(int *p, long n, long lo, long hi, int ascends, unsigned *state) "
     "{\n"
     "    for (long i = 0; i < n; i++) {\n"
-    "        unsigned long high = at_next(state), x = high << 16 | at_next(state);\n"
+    "        unsigned long x = at_next_2(state);\n"
     "        p[i] = (int)(ascends ? lo + (hi - lo) * i / (n > 1 ? n - 1 : 1)\n"
     "                             : lo + (long)(x % (unsigned long)(hi - lo + 1)));\n"
     "    }\n}\n\n";
@@ -110,41 +130,78 @@ static void release(at_text *out, const at_face *f, bool exact) {
 
 /* What its inputs are filled with. */
 typedef struct {
-    int range; /* of integers; 0: sums are not exact on any, the reference tells limits */
+    at_data_rule rule;
     const at_index_range *entries; /* [tensor] of index tensors; NULL: a pattern fills them */
 } filling;
 
 static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_error *err) {
     const at_compute *c = f->of->program->compute;
-    const at_file_pattern *pattern = f->of->pattern;
-    at_index_range *entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
-    double *bound = AT_NEW_ARRAY(a, double, c->num_tensors);
-    int64_t longest = pattern ? pattern->columns : 0;
-    if (!pattern) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, NULL, err));
-    for (int t = 0; t < c->num_tensors; t++) {
-        bound[t] = !pattern && c->tensors[t].role == AT_ROLE_INDEX ? (double)entries[t].hi : -1;
-        if (entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;
+    const at_file_pattern *p = f->of->pattern;
+    const int n = c->num_tensors;
+    at_index_range *entries = AT_NEW_ARRAY(a, at_index_range, n);
+    double *bound = AT_NEW_ARRAY(a, double, n);
+    int64_t *num = AT_NEW_ARRAY(a, int64_t, n), longest = p ? p->columns : 0;
+    if (!p) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, NULL, err));
+    else {
+        entries[p->indices] = (at_index_range){.hi = p->columns - 1};
+        entries[p->indptr] = (at_index_range){.hi = p->nnz, .ascends = true};
     }
-    *out =
-        (filling){at_compute_exact_range(c, f->values, bound, longest), pattern ? NULL : entries};
-    return AT_OK;
+    for (int i = 0; i < f->num; i++)
+        if (f->tensors[i].tensor >= 0) num[f->tensors[i].tensor] = f->tensors[i].elements;
+    for (int t = 0; t < n; t++) {
+        bound[t] = !p && c->tensors[t].role == AT_ROLE_INDEX ? (double)entries[t].hi : -1;
+        if (!p && entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;
+    }
+    const at_data_known known = {
+        .entries = entries, .num_entries = num, .bound = bound, .longest = longest};
+    out->entries = p ? NULL : entries;
+    return at_data_rule_find(a, c, f->values, &known, &out->rule, err);
 }
 
-/* Of sums of many terms whose function is taken, data are small: tanh of a large sum is 1, and the
- * exponential of a large one below 0 is subnormal, which takes a core far longer. */
-static double factor_of(const at_face *f, const at_face_tensor *t) {
-    const char *name = f->of->program->compute->tensors[t->tensor].name;
-    for (int i = 0; i < f->of->num_factors; i++)
-        if (!strcmp(f->of->factors[i].name, name)) return f->of->factors[i].factor;
-    return 1;
+/* As at_fill_draw, from a generator of its own. */
+static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_fill *f,
+                        bool exact) {
+    const bool skips_0 = !f->has_0 && f->lo < 0 && f->hi > 0;
+    const long n = (long)t->elements;
+    if (t->type != AT_F32) {
+        at_text_addf(
+            out,
+            "    for (long i = 0; i < %ldL; i++) b%d[i] = (%s)((int)at_next(&state) %% 17 - "
+            "8);\n",
+            n, at, at_type_of(t->type)->c);
+        return;
+    }
+    if (exact)
+        at_text_addf(out, "    at_make_whole(b%d, %ldL, %.17g, %ldL, %ldL, %d, &state);\n", at, n,
+                     f->unit, (long)f->lo, (long)f->hi, skips_0);
+    else
+        at_text_addf(out, "    at_make_real(b%d, %ldL, %.17g, %.17g, &state);\n", at, n,
+                     f->unit * f->lo, f->unit * f->hi);
+    if (f->row)
+        at_text_addf(out,
+                     "    for (long i = 0; i < %ldL; i++) b%d[i] += (float)(%.17g * (double)(i / "
+                     "%lldL %% 7 - 3));\n",
+                     n, at, f->unit * f->apart, (long long)f->row);
 }
 
 static bool is_list(const at_face *f, const at_face_tensor *t) {
     return f->of->program->compute->tensors[t->tensor].role == AT_ROLE_INDEX;
 }
 
-static void fill(at_text *out, const at_face *f, const filling *with) {
-    const int range = with->range;
+/* Elements with a value of their own, of so many as a text should have. */
+static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
+    enum { MOST = 256 };
+    for (int i = 0; i < f->num_inputs; i++)
+        for (int k = 0, n = 0; k < draw->extremes.len && n < MOST; k++) {
+            const at_placed *x = &draw->extremes.data[k];
+            if (x->tensor != f->tensors[i].tensor) continue;
+            at_text_addf(out, "    b%d[%lldL] = (float)%.9g;\n", i, (long long)x->offset,
+                         (double)x->value);
+            n++;
+        }
+}
+
+static void fill(at_text *out, const at_face *f, const filling *with, int draw) {
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
     for (int i = 0; i < f->num_inputs; i++) {
@@ -160,17 +217,9 @@ static void fill(at_text *out, const at_face *f, const filling *with) {
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        at_text_addf(out, "    for (long i = 0; i < %lldL; i++) b%d[i] = ", (long long)t->elements,
-                     i);
-        if (range)
-            at_text_addf(out, "(float)((int)at_next(&state) %% %d - %d);\n", 2 * range + 1, range);
-        else { /* never 0; with a step of a power of two all sums would be rounded the same way */
-            static const char real[] = "at_next(&state) / 8191.3 - 2.6663";
-            const double factor = factor_of(f, t);
-            if (factor == 1) at_text_addf(out, "(float)(%s);\n", real);
-            else at_text_addf(out, "(float)((%s) * %.9g);\n", real, factor);
-        }
+        fill_values(out, t, i, &with->rule.draw[draw].fill[t->tensor], with->rule.is_exact);
     }
+    put_extremes(out, f, &with->rule.draw[draw]);
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
                      indptr, (long long)pattern->rows, (long long)pattern->columns,
@@ -254,9 +303,7 @@ static void own_order(at_text *out, const at_face *f, int i) {
                      (int)at_type_bytes(t->type));
 }
 
-static void run_reference(at_text *out, const at_face *f, bool exact) {
-    for (int i = 0; i < f->num; i++)
-        if (f->tensors[i].is_ordered) own_order(out, f, i);
+static void list_buffers(at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    void *buf[] = {");
     for (int i = 0; i < f->num; i++)
         at_text_addf(out, "%s%d, ",
@@ -265,7 +312,7 @@ static void run_reference(at_text *out, const at_face *f, bool exact) {
                                                 : "b",
                      i);
     for (int i = f->num_inputs; i < f->num && !exact; i++) at_text_addf(out, "limit%d, ", i);
-    at_text_addf(out, "0};\n    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
+    at_text_add(out, "0};\n");
 }
 
 /* Counts what differs, and clears the outputs for the next call. */
@@ -293,10 +340,38 @@ static void time_it(at_text *out, const at_face *f) {
     at_text_add(out, "    printf(\"\\n\");\n");
 }
 
+/* The kernel on each set of data, the first one last: times are its. */
+static void check_draws(at_arena *a, at_text *out, const at_family *family, const at_face *f,
+                        const filling *with) {
+    const bool exact = with->rule.is_exact;
+    list_buffers(out, f, exact);
+    for (int draw = with->rule.num_draws; draw-- > 0;) {
+        fill(out, f, with, draw);
+        for (int i = 0; i < f->num; i++)
+            if (f->tensors[i].is_ordered) own_order(out, f, i);
+        at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
+        if (f->name) {
+            at_text_addf(out, "    %s(", f->name);
+            buffers(out, f, AT_CALL_PLAIN, "");
+            compare(a, out, f, exact);
+        }
+        if (f->name && family) {
+            call_family(out, family, f);
+            compare(a, out, f, exact);
+        }
+        if (f->fast) {
+            prepare_fast(out, f);
+            call_fast(out, f, "    ");
+            finish_fast(out, f);
+            compare(a, out, f, exact);
+        }
+    }
+}
+
 static void check(at_arena *a, at_text *out, const at_families *families, const at_face *f,
                   const filling *with, int64_t reference_workspace, bool several) {
     const at_family *family = family_of(families, f);
-    bool exact = with->range > 0;
+    const bool exact = with->rule.is_exact;
     at_text_addf(out, "static int at_check_%s(void) {\n", f->of->name);
     check_cpu(out, f->of, several);
     add_shape(out, families, f);
@@ -312,23 +387,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
                  family ? "bytes > (long)own_bytes ? (unsigned long)bytes : own_bytes"
                         : "own_bytes",
                  (long long)reference_workspace);
-    fill(out, f, with);
-    run_reference(out, f, exact);
-    if (f->name) {
-        at_text_addf(out, "    %s(", f->name);
-        buffers(out, f, AT_CALL_PLAIN, "");
-        compare(a, out, f, exact);
-    }
-    if (f->name && family) {
-        call_family(out, family, f);
-        compare(a, out, f, exact);
-    }
-    if (f->fast) {
-        prepare_fast(out, f);
-        call_fast(out, f, "    ");
-        finish_fast(out, f);
-        compare(a, out, f, exact);
-    }
+    check_draws(a, out, family, f, with);
     at_text_addf(out,
                  "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong\\n\", wrong);\n   "
                  "     return 1;\n    }\n",
@@ -344,6 +403,12 @@ static bool has_lists(const at_face *f) {
     return any;
 }
 
+static bool has_floats(const at_face *f) {
+    bool any = false;
+    for (int i = 0; i < f->num_inputs; i++) any |= f->tensors[i].type == AT_F32;
+    return any;
+}
+
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err) {
     bool patterns = false, lists = false, several = false;
@@ -356,21 +421,27 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     at_text_add(out, helpers);
     at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
                          AT_AGREES) "\n\n");
+    filling *with = AT_NEW_ARRAY(a, filling, n);
+    bool whole = false, real = false;
+    for (int i = 0; i < n; i++) {
+        AT_TRY(choose_filling(a, &faces[i], &with[i], err));
+        *(with[i].rule.is_exact ? &whole : &real) |= has_floats(&faces[i]);
+    }
     if (patterns) at_text_add(out, pattern_helper);
     if (lists) at_text_add(out, entries_helper);
+    if (whole) at_text_add(out, whole_helper);
+    if (real) at_text_add(out, real_helper);
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;
         const char *entry = at_format(a, "%s_reference", f->of->name);
         int64_t workspace = 0;
-        filling with;
-        AT_TRY(choose_filling(a, f, &with, err));
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY((with.range ? at_compute_reference_c : at_compute_limits_c)(a, c, f->values, entry,
-                                                                           out, &workspace, err));
+        AT_TRY((with[i].rule.is_exact ? at_compute_reference_c : at_compute_limits_c)(
+            a, c, f->values, entry, out, &workspace, err));
         at_text_add(out, "\n");
-        check(a, out, families, f, &with, workspace, several);
+        check(a, out, families, f, &with[i], workspace, several);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
     for (int i = 0; i < n; i++)

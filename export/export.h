@@ -28,13 +28,6 @@ typedef struct at_file_number {
     int64_t value;
 } at_file_number;
 
-/* Of a tensor whose data a main makes so many times as large as others, where they are no integers.
- */
-typedef struct at_file_factor {
-    const char *name;
-    double factor;
-} at_file_factor;
-
 /* One kernel of a file. */
 typedef struct at_file_kernel {
     int threads; /* that its parallel loops run on, where it is compiled with OpenMP; 0: 1 */
@@ -55,9 +48,7 @@ typedef struct at_file_kernel {
     /* A weight whose callers have its axes in this order (NULL: none), and its tensor. */
     const int *weight_order;
     int ordered_weight;
-    const at_general *general;     /* for shapes without a kernel; NULL: none */
-    const at_file_factor *factors; /* [num_factors] for the main; of tensors not named it is 1 */
-    int num_factors;
+    const at_general *general; /* for shapes without a kernel; NULL: none */
 } at_file_kernel;
 
 typedef struct at_file_options {

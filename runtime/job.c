@@ -23,29 +23,50 @@ static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected
     return other;
 }
 
+/* A check run of its own, of memory placed for it. */
+static at_job_end run_apart(const at_inside *in, const at_job *job, const at_code *code,
+                            at_placing how, at_outcome *out) {
+    at_place places[AT_MAX_BUFS + 1];
+    void *buf[AT_MAX_BUFS];
+    at_run r;
+    at_run_time t;
+    int failed = at_place_job(job, how, in->store, in->memory_bytes, places, ERROR_TEXT(out));
+    if (failed) return fail(out, failed);
+    at_job_first_run(in, job, code, places, buf, 0, &r, &t, out);
+    out->kernel_ns += r.total_ns;
+    at_crash_places(NULL, 0);
+    at_place_release(job, how, places);
+    return out->end;
+}
+
 /* Both ends of every buffer in turn against a guard page: there a stray access of one element
  * faults. */
 static at_job_end paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
                                 at_outcome *out) {
-    static const at_placing ends[] = {AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        at_place places[AT_MAX_BUFS + 1];
-        void *buf[AT_MAX_BUFS];
-        at_run r;
-        at_run_time t;
-        at_buf bufs[AT_MAX_BUFS];
-        int64_t expected[AT_MAX_BUFS];
-        at_job other = with_other_data(job, bufs, expected);
-        const at_job *j = i == 0 ? job : &other;
-        int failed = at_place_job(j, ends[i], in->store, in->memory_bytes, places, ERROR_TEXT(out));
-        if (failed) return fail(out, failed);
-        at_job_first_run(in, j, code, places, buf, 0, &r, &t, out);
-        out->kernel_ns += r.total_ns;
-        at_crash_places(NULL, 0);
-        at_place_release(j, ends[i], places);
-        if (out->end) return out->end;
-    }
-    return AT_JOB_RAN;
+    at_buf bufs[AT_MAX_BUFS];
+    int64_t expected[AT_MAX_BUFS];
+    const at_job other = with_other_data(job, bufs, expected);
+    if (run_apart(in, job, code, AT_PLACE_FLUSH_END, out)) return out->end;
+    return run_apart(in, &other, code, AT_PLACE_FLUSH_START, out);
+}
+
+static bool has_other_data(const at_job *job) {
+    bool any = false;
+    for (int i = 0; i < job->num_bufs; i++) any |= job->bufs[i].other_offset > 0;
+    return any;
+}
+
+/* What one set of data cannot show. How large errors are is told of the first. */
+static at_job_end check_other_data(const at_inside *in, const at_job *job, const at_code *code,
+                                   at_outcome *out) {
+    at_buf bufs[AT_MAX_BUFS];
+    int64_t expected[AT_MAX_BUFS];
+    const at_job other = with_other_data(job, bufs, expected);
+    const double max_error = out->max_error, of_limit = out->of_limit;
+    run_apart(in, &other, code, AT_PLACE_FLUSH_END, out);
+    out->max_error = max_error;
+    out->of_limit = of_limit;
+    return out->end;
 }
 
 /* What nobody has expected values for goes to the parent, who puts it into the store. */
@@ -82,6 +103,10 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     double anchor_ns = job->pairs > 0 ? at_anchor_run_ns() : 0;
     double best_ns = anchor_ns > 0 ? anchor_ns * at_best_ratio(job) : (double)job->best_ns;
     if (at_job_first_run(in, job, code, places, buf, best_ns, r, t, out)) return out->end;
+    if (!job->paranoid && !out->is_cut && has_other_data(job)) {
+        if (check_other_data(in, job, code, out)) return out->end;
+        at_crash_places(places, job->num_bufs + 1);
+    }
     if (!job->expected_offset) publish(in, job, places);
     return AT_JOB_RAN;
 }

@@ -181,9 +181,8 @@ typedef struct at_buf {
     at_type type;   /* of its elements */
     int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
-    /* Of the second of paranoid's runs: other data, of an output its expected values (and limits).
-     * 0: the same.
-     */
+    /* Other data, of an output its expected values (and limits): of a further check run, or of the
+     * second of paranoid's. 0: the same, and where all have it no such run. */
     int64_t other_offset;
 } at_buf;
 

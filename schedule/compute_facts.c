@@ -398,24 +398,47 @@ static void bound_one(bounder *b, int stage) {
     else bound_stage(b, stage);
 }
 
-/* All stages, of inputs that are integers of at most b. */
-static bounder bound_all(at_arena *a, const at_compute *c, const int64_t *values,
-                         int64_t *const *extents, double b, const double *given,
-                         int64_t max_dynamic) {
+/* All stages; of, grains: [tensor] the bound of each input, weight and index tensor, and what its
+ * values are multiples of; those of stages are found. */
+static bounder bound_from(const at_compute *c, const int64_t *values, int64_t *const *extents,
+                          double *of, double *grains, const double *given, int64_t max_dynamic) {
     bounder k = {.c = c,
                  .values = values,
                  .extents = extents,
                  .given = given,
-                 .magnitude = AT_NEW_ARRAY(a, double, c->num_tensors),
-                 .grain = AT_NEW_ARRAY(a, double, c->num_tensors),
+                 .magnitude = of,
+                 .grain = grains,
                  .max_dynamic = max_dynamic};
-    for (int t = 0; t < c->num_tensors; t++) {
-        k.magnitude[t] = given && given[t] >= 0 ? given[t] : b;
-        k.grain[t] = 1;
-    }
     for (int i = 0; i < c->num_tensors; i++)
         if (c->tensors[c->order[i]].role == AT_ROLE_STAGE) bound_one(&k, c->order[i]);
     return k;
+}
+
+/* The same of inputs that are integers of at most b. */
+static bounder bound_all(at_arena *a, const at_compute *c, const int64_t *values,
+                         int64_t *const *extents, double b, const double *given,
+                         int64_t max_dynamic) {
+    double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
+    double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        of[t] = given && given[t] >= 0 ? given[t] : b;
+        grains[t] = 1;
+    }
+    return bound_from(c, values, extents, of, grains, given, max_dynamic);
+}
+
+/* The largest sum of a stage, and in units of its grain. */
+static double largest_of(const bounder *k, double *ratio) {
+    const double *of = k->magnitude, *grains = k->grain;
+    double largest = 0;
+    *ratio = 0;
+    for (int t = 0; t < k->c->num_tensors; t++) {
+        if (k->c->tensors[t].role != AT_ROLE_STAGE) continue;
+        largest = fmax(largest, of[t]);
+        if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
+    }
+    *ratio = fmax(*ratio, k->inner_ratio);
+    return fmax(largest, k->inner);
 }
 
 double *grains_of(at_arena *a, const at_compute *c, const int64_t *values,
@@ -439,24 +462,29 @@ bool at_compute_is_whole(const at_compute *c, const int64_t *values) {
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic, double *ratio) {
     at_arena *a = at_arena_new();
-    double largest = 0;
     int64_t **extents;
-    *ratio = INFINITY;
-    if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
-        at_arena_free(a);
-        return INFINITY;
+    double largest = *ratio = INFINITY;
+    if (at_compute_extents(a, c, values, &extents, NULL) == AT_OK) {
+        const bounder k = bound_all(a, c, values, extents, b, given, max_dynamic);
+        largest = largest_of(&k, ratio);
     }
-    const bounder k = bound_all(a, c, values, extents, b, given, max_dynamic);
-    const double *of = k.magnitude, *grains = k.grain;
-    *ratio = 0;
-    for (int t = 0; t < c->num_tensors; t++) {
-        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        largest = fmax(largest, of[t]);
-        if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
-    }
-    *ratio = fmax(*ratio, k.inner_ratio);
     at_arena_free(a);
-    return fmax(largest, k.inner);
+    return largest;
+}
+
+double at_compute_ratio(const at_compute *c, const int64_t *values, const double *most,
+                        const double *unit, const double *given, int64_t max_dynamic) {
+    at_arena *a = at_arena_new();
+    const size_t bytes = sizeof *most * (size_t)c->num_tensors;
+    int64_t **extents;
+    double ratio = INFINITY;
+    if (at_compute_extents(a, c, values, &extents, NULL) == AT_OK) {
+        const bounder k = bound_from(c, values, extents, at_copy(a, most, bytes),
+                                     at_copy(a, unit, bytes), given, max_dynamic);
+        largest_of(&k, &ratio);
+    }
+    at_arena_free(a);
+    return ratio;
 }
 
 /* Where tensors have integer types, floats go in steps: each operation on them rounds by itself, in

@@ -87,7 +87,15 @@ static at_status int_binary(const eval_ctx *ctx, const at_expr *e, int64_t x, in
     return at_expr_binary(e->op, x, y, &out->i) ? AT_OK : fail(ctx, e, "exceeds 2^63");
 }
 
+static at_status eval_node(eval_ctx *ctx, const at_expr *e, eval_value *out);
+
 static at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
+    AT_TRY(eval_node(ctx, e, out));
+    if (ctx->seen) ctx->seen(ctx, e, as_float(*out));
+    return AT_OK;
+}
+
+static at_status eval_node(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     eval_value x, y;
     switch (e->op) {
     case AT_X_INT: *out = (eval_value){.i = e->integer}; return AT_OK;
@@ -115,7 +123,6 @@ static at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
         return eval_expr(ctx, e->arg[x.i ? 1 : 2], out);
     case AT_X_CALL:
         AT_TRY(eval_expr(ctx, e->arg[0], &x));
-        if (ctx->called) ctx->called(ctx, e, as_float(x));
         *out = (eval_value){.is_float = true,
                             .f = at_function_value((at_function)e->integer, as_float(x))};
         return AT_OK;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    MOST_AS_VALUE = 8,      /* so that sums of them are exact, as of other inputs */
+    LEAST_AS_VALUE = 8,     /* so far the range is cut, so that sums of entries are exact */
     MOST_ELEMENTS = 1 << 22 /* of all index tensors; with more of them the search takes too long */
 };
 
@@ -22,15 +22,36 @@ static bool is_value(const at_compute *c, const at_expr *e, int t) {
     return false;
 }
 
-static void look_at_uses(const at_compute *c, int t, at_index_range *r) {
+/* Is something divided by what may be an entry, or a logarithm or root of it taken? */
+static bool needs_above_0(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_CALL && (e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT))
+        return true;
+    if (e->op == AT_X_DIV && (is_float_expr(c, e) || at_expr_reads(e->arg[1])) &&
+        e->arg[1]->op != AT_X_FLOAT && e->arg[1]->op != AT_X_INT)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (needs_above_0(c, e->arg[i])) return true;
+    return false;
+}
+
+static bool any_needs_above_0(const at_compute *c) {
+    bool any = false;
+    for (int s = 0; s < c->num_tensors && !any; s++)
+        any = c->tensors[s].role == AT_ROLE_STAGE && needs_above_0(c, c->tensors[s].body);
+    return any;
+}
+
+/* *used_as_value: it is calculated with. */
+static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *used_as_value) {
     for (int s = t + 1; s < c->num_tensors; s++) {
         const at_tensor *x = &c->tensors[s];
         if (x->role != AT_ROLE_STAGE) continue;
-        if (is_value(c, x->body, t)) r->lo = 1;
+        *used_as_value |= is_value(c, x->body, t);
         for (int i = x->num_axes; i < axes_of(x); i++)
             r->ascends |= x->axes[i].begin &&
                           (reads_tensor(x->axes[i].begin, t) || reads_tensor(x->axes[i].end, t));
     }
+    r->lo = *used_as_value && any_needs_above_0(c);
 }
 
 static int compare(const void *x, const void *y) {
@@ -139,16 +160,16 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
-/* The widest range that is allowed, up to the largest extent or what may be a value; none: 0 alone,
- * with which the reads will be refused where all data are known. */
+/* The widest range that is allowed, up to the largest extent; none: 0 alone, with which the reads
+ * will be refused where all data are known. */
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
-    const int64_t begins[] = {r->lo, 0, 1}, most = r->lo ? MOST_AS_VALUE : largest;
+    const int64_t begins[] = {r->lo, 0, 1};
     f->tensor = tensor;
     find_beside(f, tensor);
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         r->lo = r->hi = begins[i];
         if (!allows(f, *r)) continue;
-        int64_t beyond = most + 1, at = most;
+        int64_t beyond = largest + 1, at = largest;
         for (; beyond - r->hi > 1; at = r->hi + (beyond - r->hi) / 2) {
             if (allows(f, (at_index_range){.lo = r->lo, .hi = at, .ascends = r->ascends}))
                 r->hi = at;
@@ -168,6 +189,33 @@ static int least_far(const at_compute *c, const bool *is_found, const at_index_r
             (least < 0 || alone[t].hi < alone[least].hi))
             least = t;
     return least;
+}
+
+static bool is_exact(at_arena *a, const at_compute *c, const int64_t *values,
+                     const at_index_range *r, int64_t longest) {
+    enum { LEAST_RANGE = 2 };
+    double *bound = AT_NEW_ARRAY(a, double, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        bound[t] = c->tensors[t].role == AT_ROLE_INDEX ? (double)r[t].hi : -1;
+    return at_compute_exact_range(c, values, bound, longest) >= LEAST_RANGE;
+}
+
+/* Entries that are calculated with are so small that sums are exact, where that makes them so. */
+static void cut_values(at_arena *a, const finder *f, const bool *used_as_value, int64_t largest,
+                       at_index_range *out) {
+    const int n = f->c->num_tensors;
+    const size_t bytes = sizeof *out * (size_t)n;
+    at_index_range *r = at_copy(a, out, bytes);
+    for (bool cut = true; !is_exact(a, f->c, f->values, r, largest);) {
+        if (!cut) return;
+        cut = false;
+        for (int t = 0; t < n; t++) {
+            if (!used_as_value[t] || r[t].ascends || r[t].hi <= LEAST_AS_VALUE) continue;
+            r[t].hi = r[t].hi / 2 > LEAST_AS_VALUE ? r[t].hi / 2 : LEAST_AS_VALUE;
+            cut = true;
+        }
+    }
+    memcpy(out, r, bytes);
 }
 
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
@@ -203,7 +251,9 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     /* Bounds of reductions first: what is read below them hangs on how far they go. Then those that
      * may go least far where the others are 0: of x[i[n]*W + j[n]] i, which j can go beside. */
     at_index_range *alone = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++) look_at_uses(c, t, &out[t]);
+    bool *used_as_value = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_INDEX) look_at_uses(c, t, &out[t], &used_as_value[t]);
     memcpy(alone, out, sizeof *out * (size_t)c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_INDEX && out[t].ascends)
@@ -215,5 +265,6 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     }
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
         find(&f, t, largest, &out[t]);
+    cut_values(a, &f, used_as_value, largest, out);
     return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
 }

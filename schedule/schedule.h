@@ -214,8 +214,9 @@ typedef struct at_index_range {
     bool ascends;
     bool is_unknown; /* of more than 2^22 entries, which are 0 then */
 } at_index_range;
-/* out[tensor] of index tensors, as wide as can be, but for numbers that are calculated with: those
- * are 1 to 8. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
+/* out[tensor] of index tensors, as wide as can be, up to the largest extent; numbers that are
+ * calculated with, where that makes sums exact, less; not 0 where something is divided by what is
+ * computed. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
  * dozens of times with data. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, const volatile int *stop, at_error *err);
@@ -235,6 +236,10 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
  * stage are multiples of where inputs are whole numbers. INFINITY, both, if unbounded. */
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic, double *ratio);
+/* That ratio where inputs and weights have bounds of their own, `most`, and whole multiples of
+ * `unit` as values ([tensor], both). At most 2^24: any order of summation is exact in float. */
+double at_compute_ratio(const at_compute *c, const int64_t *values, const double *most,
+                        const double *unit, const double *given, int64_t max_dynamic);
 /* The largest b <= 8 (integer, at least 1) for which any order of summation is exact in float:
  * every value is a multiple of a power of two, and no sum exceeds 2^24 of them. 0 if none, or where
  * a value need not be such a multiple. */
@@ -281,13 +286,14 @@ at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *
 at_status at_compute_interpret_double(at_arena *a, const at_compute *c, const int64_t *values,
                                       double **data, at_error *err);
 /* A look at some elements of each stage, in text order, of computations of any size: what they are
- * worked out from, the same for the same place whenever it is asked for, and who is told of each
- * function of an element on the way, a call in a stage's body. AT_E_INPUT as above. */
+ * worked out from, the same for the same place whenever it is asked for, and who is told of the
+ * value of each expression on the way, operands before what is made of them. AT_E_INPUT as above.
+ */
 typedef struct at_sample at_sample;
 struct at_sample {
     double (*element)(const at_sample *s, int tensor, int64_t offset); /* of an input or weight */
     int64_t (*entry)(const at_sample *s, int tensor, int64_t offset);  /* of an index tensor */
-    void (*called)(at_sample *s, const at_expr *call, double argument);
+    void (*seen)(at_sample *s, const at_expr *e, double value);
 };
 at_status at_compute_sample(at_arena *a, const at_compute *c, const int64_t *values, at_sample *of,
                             at_error *err);

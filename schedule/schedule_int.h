@@ -99,8 +99,8 @@ struct eval_ctx {
     at_status (*read)(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset, double *out);
     /* The same of an entry of an index tensor. */
     int64_t (*entry)(eval_ctx *ctx, int tensor, int64_t offset);
-    /* Told of each function of an element that is worked out; NULL: nobody is. */
-    void (*called)(eval_ctx *ctx, const at_expr *call, double argument);
+    /* Told of each value that is worked out; NULL: nobody is. */
+    void (*seen)(eval_ctx *ctx, const at_expr *e, double value);
     void *user;
 };
 

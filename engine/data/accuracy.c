@@ -4,8 +4,11 @@
 
 #include <math.h>
 
-#include "engine/measure/kernel_job.h"
+#include "base/agree.h"
 #include "engine/data/reference.h"
+#include "engine/measure/kernel_job.h"
+
+AT_AGREES
 
 static const uint64_t seed_of_normals = 20;
 /* Errors that are no number, or larger, count as this one. */
@@ -64,6 +67,8 @@ static at_status make_data(at_session *s, at_error *err) {
     at_error why = {0};
     at_status status = at_session_dataset(s, s->data.store, true, &x->normal, &why);
     if (status == AT_OK) status = at_reference_fill_normal(s, &x->normal, seed_of_normals, &why);
+    if (status == AT_OK) status = at_dataset_twin(s->arena, &x->normal, &x->limited, &why);
+    if (status == AT_OK) status = at_reference_with_limits(s, &x->limited, &why);
     if (status == AT_OK) status = at_reference_in_double(s, &x->normal, &why);
     if (status != AT_OK && err) *err = why;
     if (status != AT_E_USAGE && status != AT_E_NO_VALID) return status;
@@ -102,11 +107,36 @@ static at_accuracy compare(const at_dataset *d) {
     return x;
 }
 
+/* Is each element within its limit? Whether or not errors as such have one. */
+static bool keeps_promise(at_arena *a, const at_dataset *d, const at_dataset *limited,
+                          at_record *result) {
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        if (!d->compute->tensors[t].is_output) continue;
+        const int64_t n = at_dataset_elements(d, t);
+        const float *got = at_store_at(d->store, d->offset[t]);
+        const float *want = at_store_at(d->store, limited->expected[t]), *limit = want + n;
+        int64_t differ = 0, first = -1;
+        for (int64_t i = 0; i < n; i++)
+            if (!at_agrees(got[i], want[i], limit[i]) && differ++ == 0) first = i;
+        if (!differ) continue;
+        at_candidate_fail(a, result, AT_ERR_WRONG_ANSWER,
+                          at_format(a,
+                                    "%s[%lld]: got %.9g, expected %.9g +- %.3g; %lld of %lld "
+                                    "elements differ (of standard-normal data)",
+                                    d->compute->tensors[t].name, (long long)first,
+                                    (double)got[first], (double)want[first], (double)limit[first],
+                                    (long long)differ, (long long)n));
+        return false;
+    }
+    return true;
+}
+
 static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_record *result,
                      at_accuracy *out, at_error *err) {
     at_dataset *d = &s->accuracy.normal;
     at_outcome outcome = {0};
     AT_TRY(at_dataset_shape(d, c->extents, err));
+    AT_TRY(at_dataset_shape(&s->accuracy.limited, c->extents, err));
     at_job job = at_kernel_job(
         a, c->kernel, s->threads,
         &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of});
@@ -120,7 +150,7 @@ static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_recor
     AT_TRY(at_worker_run(s->worker, &job, s->options.stop, &outcome, err));
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
     if (outcome.end) at_candidate_fail(a, result, at_error_of_job(outcome.end), outcome.error);
-    else *out = compare(d);
+    else if (keeps_promise(a, d, &s->accuracy.limited, result)) *out = compare(d);
     return AT_OK;
 }
 

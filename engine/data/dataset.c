@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_DIMS = 32,     /* of a tensor; schedule/ takes no more */
-    range_of_reals = 8 /* where sums are exact on no integers */
-};
+enum { MAX_DIMS = 32 }; /* of a tensor; schedule/ takes no more */
 
 bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
@@ -25,7 +22,6 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
     d.indices = AT_NEW_ARRAY(a, const int32_t *, c->num_tensors);
     d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
-    d.factor = AT_NEW_ARRAY(a, double, c->num_tensors);
     d.entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
@@ -73,26 +69,49 @@ int64_t at_dataset_bytes(const at_dataset *d) {
     return bytes;
 }
 
-static double share_of(const at_dataset *d, bool with_not_finite) {
-    double most = 0;
+bool at_dataset_is_idle(const at_dataset *d, double *share) {
+    bool is_idle = false;
+    *share = 0;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         const int64_t n = at_dataset_elements(d, t);
-        int64_t count = 0;
+        int64_t zeros = 0, others = 0;
         if (!tensor->is_output || n == 0) continue;
         const void *p = at_store_at(d->store, d->expected[t]);
         for (int64_t i = 0; i < n; i++) {
             const double x = at_type_value(tensor->type, p, i);
-            count += x == 0 || (with_not_finite && !isfinite(x));
+            zeros += x == 0;
+            others += !isfinite(x);
         }
-        most = fmax(most, (double)count / (double)n);
+        *share = fmax(*share, (double)(zeros + others) / (double)n);
+        is_idle |= zeros > n / 4 * 3 || others > n / 2;
+    }
+    return is_idle;
+}
+
+at_same at_dataset_same(const at_dataset *d) {
+    enum { LOOKED_AT = 4096 };
+    at_same most = {.tensor = -1};
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const int64_t n = at_dataset_elements(d, t), step = n / LOOKED_AT + 1;
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!tensor->is_output || n < 2) continue;
+        const void *p = at_store_at(d->store, d->expected[t]);
+        double seen[LOOKED_AT];
+        int num = 0;
+        for (int64_t i = 0; i < n; i += step) {
+            const double x = at_type_value(tensor->type, p, i);
+            seen[num++] = x == x ? x : INFINITY;
+        }
+        at_sort_doubles(seen, num);
+        for (int i = 0, first = 0; i < num; i++) {
+            if (seen[i] != seen[first]) first = i;
+            const double share = (i - first + 1.0) / num;
+            if (share > most.share) most = (at_same){t, seen[first], share};
+        }
     }
     return most;
 }
-
-double at_dataset_zeros(const at_dataset *d) { return share_of(d, false); }
-
-double at_dataset_idle(const at_dataset *d) { return share_of(d, true); }
 
 bool at_dataset_shrink(at_dataset *d, double times) {
     bool any = false;
@@ -187,20 +206,36 @@ static bool grows_by_sums(const at_dataset *d) {
     return at_compute_has_recurrence(c) && at_compute_is_whole(c, d->values);
 }
 
-at_status at_dataset_expect(at_dataset *d, at_error *err) {
+/* Which data there will be, by what they are to show. */
+static at_status find_rule(at_arena *a, at_dataset *d, at_error *err) {
+    const int n = d->compute->num_tensors;
+    int64_t *num_entries = AT_NEW_ARRAY(a, int64_t, n);
+    const int32_t **indices = at_copy(a, d->indices, sizeof *indices * (size_t)n);
+    for (int t = 0; t < n; t++) num_entries[t] = at_dataset_elements(d, t);
+    if (d->pattern) {
+        indices[d->bsr.indices] = d->pattern->indices;
+        indices[d->bsr.indptr] = d->pattern->indptr;
+    }
+    const at_data_known known = {.given = d->given,
+                                 .indices = indices,
+                                 .entries = d->entries,
+                                 .num_entries = num_entries,
+                                 .bound = d->bound,
+                                 .is_real = d->real,
+                                 .longest = longest_reduction(d)};
+    return at_data_rule_find(a, d->compute, d->values, &known, &d->rule, err);
+}
+
+at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err) {
     if (!d->pattern) AT_TRY(find_entries(d, err));
-    d->range = d->real && !d->compute->in_steps
-                   ? 0
-                   : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
-    d->is_exact = d->range > 0;
+    AT_TRY(find_rule(a, d, err));
+    d->is_exact = d->rule.is_exact;
     if (!d->is_exact && d->compute->in_steps)
         return at_fail(err, AT_E_INPUT,
                        "%s: sums and products of many floats, and functions that round, beside "
                        "integers are not run so far: their order decides what is rounded",
                        d->compute->what);
-    if (!d->is_exact) d->range = range_of_reals;
     d->is_whole = !d->is_exact && !d->real && grows_by_sums(d);
-    at_dataset_find_factors(d, longest_reduction(d));
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->is_output)

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "runtime/runtime.h"
-#include "schedule/schedule.h"
+#include "schedule/data.h"
 #include "templates/pattern.h"
 #include "templates/task.h"
 
@@ -22,10 +22,10 @@ typedef struct at_dataset {
     bool is_exact;       /* any order of summation gives the same bits, compared exactly; else
                           * behind the expected values lie their limits (at_job) */
     bool is_whole;       /* inputs are integers, though no bound says that all sums are exact */
-    int range;           /* of the values of inputs that have none of their own, */
     int sign;            /* and what theirs is; 0: both */
-    double scale;        /* of those that are no integers, see at_dataset_shrink, */
-    double *factor;      /* [tensor] and of each (dataset_scale.c) */
+    at_data_rule rule;   /* what other inputs that have no values of their own are drawn from, */
+    int draw;            /* and which of its draws these are */
+    double scale;        /* of those that are no integers, see at_dataset_shrink */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected, **plain_limits;
@@ -54,10 +54,16 @@ int64_t at_dataset_bytes(const at_dataset *d);
 static inline int64_t at_dataset_elements(const at_dataset *d, int tensor) { /* kept in the store */
     return d->size_bytes[tensor] / at_type_bytes(d->compute->tensors[tensor].type);
 }
-/* Share of zeros in the expected values of the output that has most; and of zeros and what is not
- * finite together. Being equal to either proves little. */
-double at_dataset_zeros(const at_dataset *d);
-double at_dataset_idle(const at_dataset *d);
+/* Is being equal to the expected values of an output proof of little, since three quarters are
+ * zeros, or half are not finite? *share: of both. */
+bool at_dataset_is_idle(const at_dataset *d, double *share);
+/* The value that most of an output's expected ones are, by a look at some thousands of them; tensor
+ * -1: no output has two. */
+typedef struct at_same {
+    int tensor;
+    double value, share;
+} at_same;
+at_same at_dataset_same(const at_dataset *d);
 /* From the next fill on inputs that are no integers are so many times smaller; false: there are
  * none. */
 bool at_dataset_shrink(at_dataset *d, double times);
@@ -65,16 +71,9 @@ bool at_dataset_shrink(at_dataset *d, double times);
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
 /* The same of an index tensor; its entries are not negative. */
 void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
-/* Room for the outputs as they should be; is_exact and range are known from here on, so all values
- * of inputs' own must have been given. AT_E_USAGE as above. */
-at_status at_dataset_expect(at_dataset *d, at_error *err);
-/* Finds `factor`; longest: terms of a sum whose bounds are data, at most. */
-void at_dataset_find_factors(at_dataset *d, int64_t longest);
-/* Is there an exponential of what lies below a maximum? Then inputs are so large that without the
- * maximum it overflows; with it, it is what it would be near 0. */
-bool at_dataset_is_high(const at_dataset *d);
-/* Between what an input's or a weight's values lie that are no integers; high: of such data. */
-void at_dataset_range(const at_dataset *d, int t, bool high, double *lo, double *hi);
+/* Room for the outputs as they should be; is_exact and rule (owned by a) are known from here on, so
+ * all values of inputs' own must have been given. AT_E_USAGE as above. */
+at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err);
 /* dataset_types.c: integers of an input's type; between what floats lie that integers are
  * multiplied by, or that are added. */
 void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng);
@@ -84,8 +83,7 @@ void at_dataset_lay_given(at_dataset *d, int tensor);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as
  * above. */
 at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err);
-/* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
- * exact; where there is none, reals. false: deadline_ns came first. */
+/* The others get seeded values, as the rule's draw has them. false: deadline_ns came first. */
 bool at_dataset_fill(at_dataset *d, uint64_t seed);
 /* The same with standard-normal numbers, of data that is not exact. */
 bool at_dataset_fill_normal(at_dataset *d, uint64_t seed);

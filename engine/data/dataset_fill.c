@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { AT_ONCE = 1 << 20 }; /* elements that are filled without a look at stop */
+enum {
+    AT_ONCE = 1 << 20, /* elements that are filled without a look at stop */
+    MOST_WHOLE = 8     /* of integers that no bound says anything of */
+};
 
 static bool is_late(const at_dataset *d) { return d->deadline_ns && at_now_ns() >= d->deadline_ns; }
 
@@ -14,25 +17,33 @@ static bool goes_on(const at_dataset *d, int64_t i) {
     return i % AT_ONCE || (!at_is_set(d->stop) && !is_late(d));
 }
 
-static void fill_integers(const at_dataset *d, float *p, int64_t n, int64_t lo, int64_t hi,
-                          bool never_0, at_rng *rng) {
+/* never_0: blocks of a sparse weight are told from what is not stored. */
+static void fill_values(const at_dataset *d, int t, float *p, int64_t n, bool never_0,
+                        at_rng *rng) {
+    const at_fill whole = {.lo = d->sign > 0 ? 1 : -MOST_WHOLE,
+                           .hi = d->sign < 0 ? -1 : MOST_WHOLE,
+                           .unit = 1,
+                           .has_0 = true};
+    const bool is_exact = d->is_exact || d->is_whole;
+    at_fill f = d->is_whole ? whole : d->rule.draw[d->draw].fill[t];
     bool any = false;
-    for (int64_t i = 0; i < n && goes_on(d, i); i++) {
-        int64_t v = lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1));
-        p[i] = (float)(never_0 && !v ? hi : v);
-        any |= v != 0;
+    if (!is_exact) f.unit *= d->scale;
+    for (int64_t i = 0; i < n && goes_on(d, i); i += AT_ONCE)
+        at_fill_draw(&f, is_exact, i, n - i < AT_ONCE ? n - i : AT_ONCE, rng, p + i);
+    for (int64_t i = 0; i < n && (never_0 || !any) && goes_on(d, i); i++) {
+        if (never_0 && p[i] == 0) p[i] = (float)(f.unit * f.hi);
+        any |= p[i] != 0;
     }
-    if (!any && n) p[0] = (float)hi; /* zeros would hide a kernel that does nothing */
+    if (!any && n && goes_on(d, 0))
+        p[0] = (float)(f.unit * f.hi); /* zeros would hide a kernel that does nothing */
 }
 
-/* Not integers: of few different values the rounding errors of sums are few, too, and do not
- * cancel.
- */
-static void fill_reals(const at_dataset *d, float *p, int64_t n, double lo, double hi,
-                       at_rng *rng) {
-    for (int64_t i = 0; i < n && goes_on(d, i); i++) {
-        double x = ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
-        p[i] = (float)(lo + (hi - lo) * x);
+static void put_extremes(at_dataset *d) {
+    const at_draw *draw = &d->rule.draw[d->draw];
+    for (int i = 0; i < draw->extremes.len; i++) {
+        const at_placed *w = &draw->extremes.data[i];
+        float *p = at_store_at(d->store, d->offset[w->tensor]);
+        p[w->offset] = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
     }
 }
 
@@ -91,11 +102,17 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
     return filled;
 }
 
+/* Floats beside integers, whose results are rounded to a type. */
+static void fill_steps(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng) {
+    at_fill f = {.unit = 1};
+    at_dataset_step_range(d, t, &f.lo, &f.hi);
+    for (int64_t i = 0; i < n && goes_on(d, i); i += AT_ONCE)
+        at_fill_draw(&f, false, i, n - i < AT_ONCE ? n - i : AT_ONCE, rng, p + i);
+}
+
 bool at_dataset_fill(at_dataset *d, uint64_t seed) {
     bool filled = true;
-    const bool high = at_dataset_is_high(d);
     const at_pattern *p = d->pattern;
-    const int b = d->range;
     d->version++;
     for (int t = 0; t < d->compute->num_tensors && filled; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
@@ -107,23 +124,11 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (at_type_of(tensor->type)->is_int) at_dataset_fill_whole(d, t, &rng);
-        else if (d->compute->in_steps) {
-            double lo, hi;
-            at_dataset_step_range(d, t, &lo, &hi);
-            fill_reals(d, to, n, lo, hi, &rng);
-        } else if (d->is_exact || d->is_whole)
-            fill_integers(d, to, n,
-                          d->sign > 0   ? 1
-                          : d->sign < 0 ? -b
-                                        : -(b / 2),
-                          d->sign < 0 ? -1 : b, p && t == d->bsr.blocks, &rng);
-        else {
-            double lo, hi;
-            at_dataset_range(d, t, high, &lo, &hi);
-            fill_reals(d, to, n, lo, hi, &rng);
-        }
+        else if (d->compute->in_steps) fill_steps(d, t, to, n, &rng);
+        else fill_values(d, t, to, n, p && t == d->bsr.blocks, &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
+    if (filled && !at_is_set(d->stop) && !d->is_whole) put_extremes(d);
     fill_pattern(d);
     return filled;
 }

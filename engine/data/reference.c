@@ -25,8 +25,7 @@ static const float largest_limit = 0x1p-21f * 3.4028235e38f;
 static const double project_from_flops = 1e8;
 /* and a projection pays that has so many times fewer points. */
 static const double least_gain = 4;
-/* Inputs that make so large a share of the outputs say nothing are made smaller, */
-static const double most_idle = 0.5;
+/* Inputs that make most of the outputs say nothing are made so many times smaller, */
 static const double shrink = 4;
 /* so often at most. */
 enum { most_shrinks = 5 };
@@ -209,17 +208,31 @@ static at_status run_whole(at_session *s, at_error *err) {
     return status;
 }
 
-at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err) {
+/* The text of a reference, as schedule.h prints it. */
+typedef at_status print_fn(at_arena *a, const at_compute *c, const int64_t *values,
+                           const char *entry, at_text *out, int64_t *workspace_bytes,
+                           at_error *err);
+
+static at_status run_on(at_session *s, at_dataset *d, print_fn *print, double points,
+                        at_error *err) {
     at_text source = {0};
     int64_t workspace_bytes;
     at_dataset checked = s->data;
     s->data = *d; /* as long as it runs */
-    at_status status = at_compute_double_c(s->scratch, d->compute, d->values, entry, &source,
-                                           &workspace_bytes, err);
-    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, s->flops / 2, NULL, err);
+    at_status status =
+        print(s->scratch, d->compute, d->values, entry, &source, &workspace_bytes, err);
+    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, points, NULL, err);
     at_text_free(&source);
     s->data = checked;
     return status;
+}
+
+at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err) {
+    return run_on(s, d, at_compute_double_c, s->flops / 2, err);
+}
+
+at_status at_reference_with_limits(at_session *s, at_dataset *d, at_error *err) {
+    return run_on(s, d, at_compute_limits_c, s->flops / 2 * limits_cost, err);
 }
 
 /* ---- the stand-in --------------------------------------------------------------------------- */
@@ -378,14 +391,15 @@ static at_status make_first(at_session *s, uint64_t seed, at_error *err) {
 at_status at_reference_make(at_session *s, uint64_t seed, at_error *err) {
     at_dataset *d = &s->data;
     AT_TRY(make_first(s, seed, err));
-    const double first = at_dataset_idle(d);
-    double idle = first;
-    for (int i = 0; i < most_shrinks && idle > most_idle && at_dataset_shrink(d, shrink); i++) {
+    double first, share;
+    bool is_idle = at_dataset_is_idle(d, &first);
+    share = first;
+    for (int i = 0; i < most_shrinks && is_idle && at_dataset_shrink(d, shrink); i++) {
         AT_TRY(at_reference_fill(s, d, seed, err));
         AT_TRY(make(s, err));
-        idle = at_dataset_idle(d);
+        is_idle = at_dataset_is_idle(d, &share);
     }
-    if (idle >= first && d->scale != 1) { /* it does not depend on their size */
+    if (share >= first && d->scale != 1) { /* it does not depend on their size */
         d->scale = 1;
         AT_TRY(at_reference_fill(s, d, seed, err));
         AT_TRY(make(s, err));

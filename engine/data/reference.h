@@ -26,5 +26,7 @@ at_status at_reference_make(at_session *s, uint64_t seed, at_error *err);
  * rounded to, and, where limits would be, the rest. The data lie in the store of s->data. Errors as
  * above. */
 at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err);
+/* The outputs and their limits, as for data that is not exact. Errors as above. */
+at_status at_reference_with_limits(at_session *s, at_dataset *d, at_error *err);
 
 #endif

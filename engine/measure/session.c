@@ -203,22 +203,25 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
     out->real |= real;
     out->stop = s->options.stop;
     out->deadline_ns = s->deadline_ns;
-    return at_dataset_expect(out, err);
+    return at_dataset_expect(s->arena, out, err);
 }
 
 at_status at_session_reserve(at_session *s, at_error *err) {
     AT_TRY(at_session_dataset(s, NULL, false, &s->data, err));
-    if (!s->options.paranoid) return AT_OK;
+    if (!s->options.paranoid && s->data.rule.num_draws == 1) return AT_OK;
     return at_session_dataset(s, s->data.store, false, &s->other, err);
 }
 
 /* Other data, and the outputs as they should be for it. */
 static at_status prepare_other(at_session *s, at_error *err) {
     at_dataset data = s->data;
-    s->other.scale = data.scale;
+    s->other.draw = s->other.rule.num_draws - 1;
+    s->other.scale = s->other.draw ? 1 : data.scale;
     AT_TRY(at_reference_fill(s, &s->other, ~s->options.seed, err));
-    at_dataset_add_specials(&s->other, s->options.seed);
-    at_dataset_keep_one_channel(&s->other, s->options.seed);
+    if (s->options.paranoid) {
+        at_dataset_add_specials(&s->other, s->options.seed);
+        at_dataset_keep_one_channel(&s->other, s->options.seed);
+    }
     s->data = s->other;
     at_status status = at_reference_run(s, err);
     s->other = s->data;
@@ -252,6 +255,17 @@ static void see_sandbox(at_session *s) {
                                  why));
 }
 
+/* Saturated, tied, or constant: most kernels would give the same. */
+static void tell_of_same(const at_session *s) {
+    const at_same x = at_dataset_same(&s->data);
+    char text[160];
+    if (x.share < 0.75) return;
+    snprintf(text, sizeof text,
+             "%.0f %% of the expected %s are %.6g: being equal to it proves little", 100 * x.share,
+             s->data.compute->tensors[x.tensor].name, x.value);
+    at_engine_warn(&s->options, text);
+}
+
 at_status at_session_start(at_session *s, at_error *err) {
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
@@ -264,14 +278,7 @@ at_status at_session_start(at_session *s, at_error *err) {
     at_session_count_by_data(s);
     if (s->other.store) AT_TRY(prepare_other(s, err));
     at_arena_reset(s->scratch);
-    double zeros = at_dataset_zeros(&s->data);
-    if (zeros > 0.5) {
-        char text[128];
-        snprintf(text, sizeof text,
-                 "%.0f %% of the expected output are zeros: being equal to it proves little",
-                 100 * zeros);
-        at_engine_warn(&s->options, text);
-    }
+    tell_of_same(s);
     s->spent.reference_ns += at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);
 }
@@ -284,26 +291,14 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
     return p;
 }
 
-const at_file_factor *at_session_file_factors(at_session *s, int *n) {
-    const at_compute *c = at_task_compute(s->task);
-    at_file_factor *of = AT_NEW_ARRAY(s->arena, at_file_factor, c->num_tensors);
-    at_dataset d = {0};
-    at_error err;
-    *n = 0;
-    if (at_session_dataset(s, NULL, false, &d, &err) == AT_OK && !d.is_exact)
-        for (int t = 0; t < c->num_tensors; t++)
-            if (d.factor[t] != 1) of[(*n)++] = (at_file_factor){c->tensors[t].name, d.factor[t]};
-    if (d.store) at_dataset_free(&d);
-    return of;
-}
-
 void at_session_stop(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
     if (s->anchors.object) at_object_remove(s->anchors.object);
     if (s->anchors.twin.store) at_dataset_free(&s->anchors.twin);
     s->anchors = (at_anchors){0};
+    if (s->accuracy.limited.store) at_dataset_free(&s->accuracy.limited);
     if (s->accuracy.normal.store) at_dataset_free(&s->accuracy.normal);
-    s->accuracy.normal = (at_dataset){0};
+    s->accuracy.limited = s->accuracy.normal = (at_dataset){0};
     if (s->other.store) at_dataset_free(&s->other);
     if (s->data.store) at_dataset_free(&s->data);
     s->worker = NULL;

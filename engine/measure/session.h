@@ -61,6 +61,7 @@ typedef struct at_known_accuracy {
 typedef struct at_accuracies {
     bool is_decided, matters; /* is_decided: the latter is known */
     at_dataset normal;        /* its store is NULL as long as it is not needed */
+    at_dataset limited;       /* the same inputs; its expected outputs have limits */
     AT_VEC(at_known_accuracy) known;
 } at_accuracies;
 
@@ -143,9 +144,6 @@ at_status at_session_measure_peak(at_session *s, at_error *err);
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);
 /* The pattern of the sparse weight, for files with a main; NULL: the task has none. */
 const at_file_pattern *at_session_file_pattern(const at_session *s);
-/* How large the data of a main that checks this task's kernels are to be, as those of a search are;
- * *n 0: as they are without that, or the data do not fit here. */
-const at_file_factor *at_session_file_factors(at_session *s, int *n);
 void at_session_close(at_session *s);
 
 #endif

@@ -50,9 +50,9 @@ static void zeros(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, "./autotune run sparse_dense --args M=16,N=64,K=64,nnz=1");
     assert_non_null(
-        strstr(r->err, " % of the expected output are zeros: being equal to it proves little"));
+        strstr(r->err, " % of the expected out are 0: being equal to it proves little"));
     r = cli_expect(0, "./autotune run conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 --paranoid");
-    assert_null(strstr(r->err, "zeros"));
+    assert_null(strstr(r->err, "proves little"));
 }
 
 /* Shares of exponentials of products: of inputs as large as softmax's own, one share of each row
@@ -68,9 +68,9 @@ static void inputs_of_a_fit_size(void **state) {
                            "Z[h:H, i:N] = sum(j:N) E[h, i, j]\n"
                            "out[h:H, i:N, j:N] = E[h, i, j] / Z[h, i]\n");
     const cli_result *r = cli_expect(0, "./autotune run ./scores.te");
-    assert_null(strstr(r->err, "zeros"));
+    assert_null(strstr(r->err, "proves little"));
     r = cli_expect(0, "./autotune run ./scores.te --paranoid");
-    assert_null(strstr(r->err, "zeros"));
+    assert_null(strstr(r->err, "proves little"));
 }
 
 int main(void) {

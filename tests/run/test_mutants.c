@@ -279,16 +279,18 @@ static void open_softmax(subject *x, at_dataset *d) {
     const int **layouts = AT_NEW_ARRAY(x->arena, const int *, x->c.program->compute->num_tensors);
     if (at_dataset_new(x->arena, x->c.program->compute, x->c.program->values, layouts, NULL, d,
                        &err) ||
-        at_dataset_expect(d, &err))
+        at_dataset_expect(x->arena, d, &err))
         fail_msg("%s", err.text);
 }
 
-/* The data of a run are such that a kernel without the maximum overflows in every row. */
+/* The second data of a run are such that a kernel without the maximum overflows in every row. */
 static void inputs_overflow(void **state) {
     (void)state;
     subject x;
     at_dataset d;
     open_softmax(&x, &d);
+    assert_int_equal(d.rule.num_draws, 2);
+    d.draw = 1;
     at_dataset_fill(&d, 1);
     const float *in = at_store_at(d.store, d.offset[0]);
     for (int y = 0; y < 3; y++) {

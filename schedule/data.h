@@ -1,0 +1,62 @@
+/* schedule/data.h: which data a computation is checked on. They are chosen so that every operation
+ * matters: a kernel that leaves one out is to give something else. */
+#ifndef AT_SCHEDULE_DATA_H
+#define AT_SCHEDULE_DATA_H
+
+#include "schedule/schedule.h"
+
+/* What the elements of an input or weight are drawn from: whole numbers from lo to hi times unit, a
+ * power of two; where no sum is exact, any numbers between these ends. row > 0: so many elements
+ * are a row, and rows lie -3 to 3 times `apart` units away. */
+typedef struct at_fill {
+    double lo, hi, unit, apart;
+    int64_t row;
+    bool has_0; /* else none of the whole numbers is, since what is multiplied by it does not matter
+                 */
+} at_fill;
+
+/* Elements that have a value of their own: the largest or the smallest of what a maximum or minimum
+ * looks at. */
+typedef struct at_placed {
+    int tensor;
+    int64_t offset; /* in the plain tensor */
+    float value;
+} at_placed;
+
+/* One set of data. */
+typedef struct at_draw {
+    at_fill *fill; /* [tensor] of inputs and weights */
+    AT_VEC(at_placed) extremes;
+} at_draw;
+
+enum { AT_MOST_DRAWS = 2 };
+
+/* is_exact: any order of summation gives the same bits on the first draw. Where one draw cannot do
+ * all there is a second, which is exact as well. */
+typedef struct at_data_rule {
+    bool is_exact;
+    int num_draws;
+    at_draw draw[AT_MOST_DRAWS];
+} at_data_rule;
+
+/* What is known of the data already. */
+typedef struct at_data_known {
+    const float *const *given; /* [tensor] elements of the user's; NULL, or entries of it: none */
+    const int32_t *const *indices; /* [tensor] entries that index tensors have; the same */
+    const at_index_range *entries; /* [tensor] of other index tensors */
+    const int64_t *num_entries;    /* [tensor] how many these are */
+    const double
+        *bound;      /* [tensor] the largest |value| of given elements and of entries, else -1 */
+    bool is_real;    /* some given elements are no integers */
+    int64_t longest; /* terms of a sum whose bounds are data, at most */
+} at_data_known;
+
+/* Owned by a. What a computation does with its data is seen by looking at some elements of each
+ * stage (compute_sample.c), so it takes milliseconds whatever the extents. */
+at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
+                            const at_data_known *known, at_data_rule *out, at_error *err);
+/* n elements of such numbers, from this one on. */
+void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
+                  float *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* schedule/data_extremes.c: where the largest and the smallest elements stand that maxima and
+ * minima look for. Of random numbers the last one of a long row is hardly ever the largest; a
+ * kernel that leaves it out would be right. So rows have their winner at the first place, the last,
+ * and evenly between. */
+#include "schedule/data_int.h"
+
+#include <math.h>
+
+enum {
+    MOST_ROWS = 4096, /* that get a winner */
+    FEW_ROWS = 64     /* of more rows every other one has those of its random numbers */
+};
+
+/* A read of an input all of whose indices are axes of the stage, each once, and all reduction axes
+ * are among them. */
+typedef struct rows {
+    const at_compute *c;
+    int stage, tensor;
+    const at_expr *read;
+    const int64_t *extent; /* of the tensor's axes */
+    int64_t num, terms;
+} rows;
+
+static bool is_reduced(const rows *r, int axis) {
+    return r->read->arg[axis]->ref >= r->c->tensors[r->stage].num_axes;
+}
+
+static bool is_of_axes(rows *r, const at_expr *e, int64_t *const *extents) {
+    const at_tensor *t = &r->c->tensors[r->stage];
+    uint32_t seen = 0;
+    r->read = e;
+    r->tensor = e->ref;
+    r->extent = extents[e->ref];
+    r->num = r->terms = 1;
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *x = e->arg[i];
+        if (x->op != AT_X_NAME || x->ref >= axes_of(t) || (seen >> x->ref & 1) ||
+            r->extent[i] != extents[r->stage][x->ref])
+            return false;
+        seen |= 1u << x->ref;
+        *(is_reduced(r, i) ? &r->terms : &r->num) *= r->extent[i];
+    }
+    return seen >> t->num_axes == (1u << t->num_reduce) - 1;
+}
+
+/* A term that is such a read, whether or not it counts everywhere. */
+static bool find_read(rows *r, const at_expr *e, const at_data_known *known,
+                      int64_t *const *extents) {
+    if (e->op == AT_X_SELECT)
+        return find_read(r, e->arg[1], known, extents) || find_read(r, e->arg[2], known, extents);
+    if (e->op != AT_X_INDEX) return false;
+    const at_tensor *t = &r->c->tensors[e->ref];
+    return t->role != AT_ROLE_STAGE && t->role != AT_ROLE_INDEX &&
+           !(known->given && known->given[e->ref]) && is_of_axes(r, e, extents);
+}
+
+static int64_t offset_of(const rows *r, int64_t row, int64_t place) {
+    int64_t index[AT_RECURRENCE_AXES], offset = 0;
+    for (int i = r->read->nargs - 1; i >= 0; i--) {
+        int64_t *of = is_reduced(r, i) ? &place : &row;
+        index[i] = *of % r->extent[i];
+        *of /= r->extent[i];
+    }
+    for (int i = 0; i < r->read->nargs; i++) offset = offset * r->extent[i] + index[i];
+    return offset;
+}
+
+/* The n-th of places that lie evenly, the ends first. */
+static int64_t place_of(int64_t n, int64_t terms) {
+    const double golden = 0.6180339887498949, at = golden * (double)n;
+    if (n < 2) return n ? terms - 1 : 0;
+    return (int64_t)((at - floor(at)) * (double)terms);
+}
+
+double data_away(const at_fill *f, int64_t element) {
+    return f->row ? f->unit * f->apart * (double)(element / f->row % 7 - 3) : 0;
+}
+
+static int64_t plant(at_arena *a, const rows *r, double above, int number, at_draw *draw) {
+    const bool is_max = r->c->tensors[r->stage].reduction == AT_REDUCE_MAX;
+    const at_fill *f = &draw->fill[r->tensor];
+    const double end = f->unit * (is_max ? f->hi : f->lo), beyond = above > 0 ? above : fabs(end);
+    const int64_t step = r->num >= FEW_ROWS && !(above > 0) ? 2 : 1;
+    const int64_t first = number * ((r->num + step - 1) / step);
+    for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
+        const int64_t at = offset_of(r, row, place_of(n + !is_max, r->terms));
+        const double value = (is_max ? end + beyond : end - beyond) + data_away(f, at);
+        *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};
+    }
+    return r->num;
+}
+
+int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
+                            const at_data_known *known, double above, int number, at_draw *draw) {
+    int64_t least = 0;
+    for (int s = 0; s < c->num_tensors; s++) {
+        const at_tensor *t = &c->tensors[s];
+        rows r = {.c = c, .stage = s};
+        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction) ||
+            !find_read(&r, t->body, known, extents) || r.terms < 2)
+            continue;
+        const int64_t num = plant(a, &r, above, number, draw);
+        if (!least || num < least) least = num;
+    }
+    return least;
+}
+
+int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,
+                    int tensor) {
+    for (int s = 0; s < c->num_tensors; s++) {
+        const at_tensor *t = &c->tensors[s];
+        rows r = {.c = c, .stage = s};
+        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !find_read(&r, t->body, known, extents) ||
+            r.tensor != tensor)
+            continue;
+        int64_t n = 1;
+        for (int i = r.read->nargs - 1; i >= 0 && is_reduced(&r, i); i--) n *= r.extent[i];
+        if (n > 1) return n;
+    }
+    return 0;
+}

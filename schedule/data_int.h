@@ -1,0 +1,54 @@
+/* schedule/data_int.h: what the files share that choose data (data.h). */
+#ifndef AT_SCHEDULE_DATA_INT_H
+#define AT_SCHEDULE_DATA_INT_H
+
+#include "schedule/data.h"
+#include "schedule/schedule_int.h"
+
+/* Where values decide something: a function that levels off, a bound, a comparison, a floor. */
+typedef struct data_decision {
+    const at_expr *e;
+    int stage;
+    const at_expr *of; /* the operand that its data move */
+    double at, width;  /* of a bound or comparison with a number: where, and how wide what it leaves
+                        * is; width 0: it has none */
+    bool is_sum;       /* of two values */
+    bool is_added;     /* a small number, `width`, that is added lest something is 0 */
+    bool below_maximum; /* of an exponential: its argument is what lies below a maximum */
+    int changes;        /* how often data were changed for it, */
+    double before;      /* how far it was from what it needs before that, and by how much */
+    double factor;      /* times these data were changed */
+    const bool *marked; /* [tensor] */
+    /* Values of `of`, and of what it is compared with: of num some, at most DATA_KEPT. */
+    int64_t num;
+    double *x, *y;
+} data_decision;
+enum { DATA_KEPT = 512 };
+
+/* What some elements of each stage are with these fills (data_look.c). */
+typedef struct data_look data_look;
+data_look *data_look_new(at_arena *a, const at_compute *c, const int64_t *values,
+                         const at_data_known *known, bool is_exact);
+at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error *err);
+/* All decisions in text order. */
+data_decision *data_look_decisions(data_look *l, int *n);
+/* The root of the mean square of an expression's values. */
+double data_look_size(const data_look *l, const at_expr *e);
+/* A share from 0 to 1 of |x - at| lies below this. */
+double data_quantile(const data_decision *d, double at, double share);
+
+/* Plants the largest and smallest elements of rows of inputs that a maximum or minimum reads as
+ * they are (data_extremes.c): of draw `draw`, each `above` beyond the ends of what the input is
+ * drawn from; 0: as far as these ends are from 0. number: 0 or 1, of extremes at other places.
+ * Returns the least number of rows of one of the inputs, 0: there are none. */
+int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
+                            const at_data_known *known, double above, int number, at_draw *draw);
+
+/* Elements behind each other that a reduction of this input's elements as they are goes over; 0:
+ * there is none. */
+int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_known *known,
+                    int tensor);
+/* How far from 0 the row of an element lies. */
+double data_away(const at_fill *f, int64_t element);
+
+#endif

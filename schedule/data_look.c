@@ -1,0 +1,219 @@
+/* schedule/data_look.c: what a computation makes of its data: sizes of all expressions and what
+ * decisions see, from some elements of each stage. */
+#include "schedule/data_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What is added to keep a divisor from 0. */
+#define SMALL 0x1p-6
+
+typedef struct node {
+    const at_expr *e;
+    double n, squares, last;
+    int decision; /* -1: it is none */
+} node;
+
+struct data_look {
+    at_sample sample; /* first: what it calls gets this */
+    const at_compute *c;
+    const int64_t *values;
+    const at_data_known *known;
+    const at_fill *fill;
+    bool is_exact;
+    at_rng rng;
+    node *nodes; /* by address */
+    size_t size; /* a power of two */
+    AT_VEC(data_decision) decisions;
+};
+
+static node *find(const data_look *l, const at_expr *e) {
+    size_t i = (size_t)((uintptr_t)e / 16 * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (l->size - 1);
+    while (l->nodes[i].e && l->nodes[i].e != e) i = (i + 1) & (l->size - 1);
+    return &l->nodes[i];
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+static bool reads_extreme(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_INDEX)
+        return c->tensors[e->ref].num_reduce &&
+               at_reduction_is_extreme(c->tensors[e->ref].reduction);
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_extreme(c, e->arg[i])) return true;
+    return false;
+}
+
+static bool number_of(const at_expr *e, double *x) {
+    if (e->op == AT_X_INT) return *x = (double)e->integer, true;
+    if (e->op == AT_X_FLOAT) return *x = e->number, true;
+    if (e->op != AT_X_NEG || !number_of(e->arg[0], x)) return false;
+    return *x = -*x, true;
+}
+
+static bool is_bound(at_op op) { return op == AT_X_MIN || op == AT_X_MAX; }
+static bool is_comparison(at_op op) { return op >= AT_X_LT && op <= AT_X_NE; }
+
+/* Between which numbers min and max, one in the other, leave a value; then what it is. */
+static const at_expr *bounded(const at_expr *e, double *lo, double *hi) {
+    double x;
+    for (*lo = -INFINITY, *hi = INFINITY; is_bound(e->op);) {
+        const int i = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
+        if (i < 0) break;
+        if (e->op == AT_X_MIN && x < *hi) *hi = x;
+        if (e->op == AT_X_MAX && x > *lo) *lo = x;
+        e = e->arg[!i];
+    }
+    return e;
+}
+
+/* How e decides; false: it does not. */
+static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
+    double lo, hi, x;
+    if (e->op == AT_X_CALL) {
+        d->of = e->arg[0];
+        d->below_maximum = e->integer == AT_FUNCTION_EXP && reads_extreme(l->c, e->arg[0]);
+        return e->integer != AT_FUNCTION_ABS;
+    }
+    if (is_bound(e->op) && is_float_expr(l->c, e)) {
+        d->of = bounded(e, &lo, &hi);
+        if (d->of == e) return d->of = e->arg[0], true; /* of two values */
+        d->at = isfinite(lo) && isfinite(hi) ? (lo + hi) / 2 : isfinite(lo) ? lo : hi;
+        d->width = isfinite(lo) && isfinite(hi) ? hi - lo : fabs(d->at);
+        return isfinite(d->at);
+    }
+    if (e->op == AT_X_ADD && number_of(e->arg[1], &x) && x > 0 && x < SMALL) {
+        d->of = e->arg[0];
+        d->width = x;
+        return d->is_added = is_float_expr(l->c, e->arg[0]);
+    }
+    if (e->op == AT_X_ADD || e->op == AT_X_SUB) {
+        d->of = e->arg[0];
+        d->is_sum = is_float_expr(l->c, e->arg[0]) && is_float_expr(l->c, e->arg[1]) &&
+                    at_expr_reads(e->arg[0]) && at_expr_reads(e->arg[1]);
+        return d->is_sum;
+    }
+    if (!is_comparison(e->op)) return false;
+    if (!is_float_expr(l->c, e->arg[0]) && !is_float_expr(l->c, e->arg[1])) return false;
+    const int number = number_of(e->arg[1], &x) ? 1 : number_of(e->arg[0], &x) ? 0 : -1;
+    d->of = e->arg[number == 0];
+    if (number >= 0) d->at = x, d->width = fabs(x);
+    return number < 0 || isfinite(x);
+}
+
+static size_t count(const at_expr *e) {
+    size_t n = 1;
+    for (int i = 0; i < e->nargs; i++) n += count(e->arg[i]);
+    return n;
+}
+
+/* bounds: it stands within a bound, which is one decision with it. */
+static void add(data_look *l, at_arena *a, const at_expr *e, int stage, bool bounds) {
+    node *n = find(l, e);
+    data_decision d = {.e = e, .stage = stage};
+    if (!n->e) {
+        *n = (node){.e = e, .decision = -1};
+        if (!(bounds && is_bound(e->op)) && decides(l, e, &d)) {
+            d.x = AT_NEW_ARRAY(a, double, DATA_KEPT);
+            d.y = AT_NEW_ARRAY(a, double, DATA_KEPT);
+            n->decision = l->decisions.len;
+            *at_push(a, &l->decisions) = d;
+        }
+    }
+    if (e->op == AT_X_INDEX) return;
+    for (int i = 0; i < e->nargs; i++) {
+        double x;
+        bool within = is_bound(e->op) && number_of(e->arg[!i], &x);
+        add(l, a, e->arg[i], stage, within);
+    }
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static double random_unit(int tensor, int64_t offset) {
+    at_rng rng;
+    at_rng_seed(&rng, (uint64_t)offset * UINT64_C(0x9e3779b97f4a7c15), (uint64_t)tensor);
+    return at_rng_unit(&rng);
+}
+
+static double element(const at_sample *s, int t, int64_t offset) {
+    const data_look *l = (const data_look *)s;
+    const at_fill *f = &l->fill[t];
+    if (l->known->given && l->known->given[t]) return (double)l->known->given[t][offset];
+    const double x = random_unit(t, offset);
+    if (l->is_exact) return f->unit * (f->lo + floor(x * (f->hi - f->lo + 1)));
+    return f->unit * (f->lo + (f->hi - f->lo) * x);
+}
+
+static int64_t entry(const at_sample *s, int t, int64_t offset) {
+    const at_data_known *k = ((const data_look *)s)->known;
+    if (k->indices && k->indices[t]) return k->indices[t][offset];
+    const at_index_range *r = &k->entries[t];
+    const int64_t last = k->num_entries[t] - 1;
+    if (r->ascends && last > 0) return r->lo + (r->hi - r->lo) * offset / last;
+    return r->lo + (int64_t)floor(random_unit(t, offset) * (double)(r->hi - r->lo + 1));
+}
+
+static void see(at_sample *s, const at_expr *e, double value) {
+    data_look *l = (data_look *)s;
+    node *n = find(l, e);
+    if (!n->e) return; /* of an index */
+    n->last = value;
+    if (isfinite(value)) n->n++, n->squares += value * value;
+    if (n->decision < 0) return;
+    data_decision *d = &l->decisions.data[n->decision];
+    const double x = find(l, d->of)->last;
+    const double y = e->nargs > 1 ? find(l, e->arg[d->of == e->arg[0]])->last : 0;
+    if (!isfinite(x) || !isfinite(y)) return; /* what is masked is infinite */
+    /* Each is as likely to be kept as any other. */
+    int64_t at = d->num++;
+    if (at >= DATA_KEPT) at = (int64_t)at_rng_below(&l->rng, (uint64_t)d->num);
+    if (at >= DATA_KEPT) return;
+    d->x[at] = x;
+    d->y[at] = y;
+}
+
+data_look *data_look_new(at_arena *a, const at_compute *c, const int64_t *values,
+                         const at_data_known *known, bool is_exact) {
+    data_look *l = AT_NEW(a, data_look);
+    size_t nodes = 0;
+    *l = (data_look){.sample = {element, entry, see},
+                     .c = c,
+                     .values = values,
+                     .known = known,
+                     .is_exact = is_exact,
+                     .size = 64};
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE) nodes += count(c->tensors[t].body);
+    while (l->size < 2 * nodes) l->size *= 2;
+    l->nodes = AT_NEW_ARRAY(a, node, l->size);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE) add(l, a, c->tensors[t].body, t, false);
+    return l;
+}
+
+at_status data_look_at(data_look *l, at_arena *a, const at_fill *fill, at_error *err) {
+    l->fill = fill;
+    at_rng_seed(&l->rng, 0, 0);
+    for (size_t i = 0; i < l->size; i++) l->nodes[i].n = l->nodes[i].squares = 0;
+    for (int i = 0; i < l->decisions.len; i++) l->decisions.data[i].num = 0;
+    return at_compute_sample(a, l->c, l->values, &l->sample, err);
+}
+
+data_decision *data_look_decisions(data_look *l, int *n) {
+    *n = l->decisions.len;
+    return l->decisions.data;
+}
+
+double data_look_size(const data_look *l, const at_expr *e) {
+    const node *n = find(l, e);
+    return n->e && n->n > 0 ? sqrt(n->squares / n->n) : 0;
+}
+
+double data_quantile(const data_decision *d, double at, double share) {
+    double kept[DATA_KEPT];
+    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    for (int i = 0; i < n; i++) kept[i] = fabs(d->x[i] - at);
+    at_sort_doubles(kept, n);
+    return n ? kept[(int)(share * (n - 1))] : 0;
+}

@@ -1,0 +1,534 @@
+/* schedule/data_rule.c: see data.h. Inputs and weights are whole numbers around zero, so that sums
+ * have both signs, times powers of two such that what meets a bound or a function is about as large
+ * as the bound is wide. What a floor looks at has quarters; what a maximum looks at is told apart.
+ */
+#include "schedule/data_int.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_RANGE = 8,   /* of inputs that need no more different values */
+    REAL_RANGE = 8,   /* where no integers are exact */
+    MOST_ROUNDS = 32, /* of changes by decisions */
+    MOST_CHANGES = 6  /* by one of them */
+};
+#define EXACT_RATIO 0x1p24
+/* Where inputs have more different values than they need, sums that are formed in another way than
+ * the text does shall be exact, too. */
+#define SPREAD_RATIO 0x1p21
+#define SPREAD_MOST 0x1p20
+#define SPREAD_OTHERS 0x1p10
+/* Bounds of other sizes are a matter of safety, as of a divisor that must not be 0. */
+#define LEAST_WIDTH 0x1p-6
+#define MOST_WIDTH 0x1p12
+
+typedef struct ruler {
+    at_arena *arena;
+    const at_compute *c;
+    const int64_t *values;
+    const at_data_known *known;
+    int64_t **extents;
+    bool is_exact;
+    at_fill *fill;
+    data_look *look;
+    bool *marked;
+} ruler;
+
+void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
+                  float *out) {
+    const bool skips_0 = !f->has_0 && f->lo < 0 && f->hi > 0;
+    const uint64_t steps = (uint64_t)(f->hi - f->lo + !skips_0);
+    for (int64_t i = 0; i < n; i++) {
+        double x = f->lo;
+        if (is_exact) x += (double)at_rng_below(rng, steps), x += skips_0 && x >= 0;
+        else x += (f->hi - f->lo) * ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
+        out[i] = (float)(f->unit * x + data_away(f, first + i));
+    }
+}
+
+static double most_of(const at_fill *f) { return f->unit * fmax(fabs(f->lo), fabs(f->hi)); }
+
+/* Is it drawn from a fill? */
+static bool is_drawn(const ruler *r, int t) {
+    const at_tensor *x = &r->c->tensors[t];
+    return x->role != AT_ROLE_STAGE && x->role != AT_ROLE_INDEX &&
+           !(r->known->given && r->known->given[t]);
+}
+
+/* extremes: times the ends that elements may have. */
+static double ratio_of(const ruler *r, double extremes) {
+    const int n = r->c->num_tensors;
+    at_arena *a = at_arena_new();
+    double *most = AT_NEW_ARRAY(a, double, n), *unit = AT_NEW_ARRAY(a, double, n);
+    for (int t = 0; t < n; t++) {
+        unit[t] = is_drawn(r, t) ? r->fill[t].unit : 1;
+        most[t] = is_drawn(r, t) ? extremes * most_of(&r->fill[t]) : r->known->bound[t];
+        if (!is_drawn(r, t) && most[t] < 0) most[t] = MOST_RANGE;
+    }
+    double ratio =
+        at_compute_ratio(r->c, r->values, most, unit, r->known->bound, r->known->longest);
+    at_arena_free(a);
+    return ratio;
+}
+
+static void fill_all(ruler *r, double lo, double hi) {
+    for (int t = 0; t < r->c->num_tensors; t++)
+        r->fill[t] = (at_fill){.lo = lo, .hi = hi, .unit = 1};
+}
+
+/* ---- changing the size of an expression ------------------------------------------------------ */
+
+static bool reads_role(const at_compute *c, const at_expr *e, at_role role) {
+    if (e->op == AT_X_INDEX) {
+        const at_tensor *t = &c->tensors[e->ref];
+        return t->role == role || (t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle &&
+                                   t->body && reads_role(c, t->body, role));
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_role(c, e->arg[i], role)) return true;
+    return false;
+}
+
+static void mark(ruler *r, const at_expr *e);
+
+/* Of the operands of a sum those that make up its size. */
+static void mark_large(ruler *r, const at_expr *e) {
+    const double x = data_look_size(r->look, e->arg[0]), y = data_look_size(r->look, e->arg[1]);
+    if (x * 4 > y) mark(r, e->arg[0]);
+    if (y * 4 > x) mark(r, e->arg[1]);
+}
+
+/* The side of a product that is changed: weights first, then what is no number. */
+static const at_expr *moved_factor(const ruler *r, const at_expr *e) {
+    for (int role = AT_ROLE_STAGE; role-- > 0;)
+        for (int i = 2; i-- > 0;) {
+            at_role which = role ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
+            if (reads_role(r->c, e->arg[i], which)) return e->arg[i];
+        }
+    return e->arg[1];
+}
+
+/* Tensors with which e grows in proportion. */
+static void mark(ruler *r, const at_expr *e) {
+    switch (e->op) {
+    case AT_X_INDEX:
+        if (r->marked[e->ref] || r->c->tensors[e->ref].role == AT_ROLE_INDEX) return;
+        r->marked[e->ref] = true;
+        if (r->c->tensors[e->ref].role == AT_ROLE_STAGE) mark(r, r->c->tensors[e->ref].body);
+        return;
+    case AT_X_NEG:
+    case AT_X_DIV: mark(r, e->arg[0]); return;
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_MIN:
+    case AT_X_MAX: mark_large(r, e); return;
+    case AT_X_MUL: mark(r, moved_factor(r, e)); return;
+    case AT_X_SELECT: mark(r, e->arg[1]), mark(r, e->arg[2]); return;
+    case AT_X_CALL:
+        if (e->integer == AT_FUNCTION_ABS || e->integer == AT_FUNCTION_FLOOR) mark(r, e->arg[0]);
+        return;
+    default: return;
+    }
+}
+
+static void mark_sources(ruler *r, const at_expr *e) {
+    memset(r->marked, 0, sizeof *r->marked * (size_t)r->c->num_tensors);
+    mark(r, e);
+}
+
+/* With what power of what is marked e grows: of a square of differences 2. */
+static int degree(const ruler *r, const at_expr *e) {
+    int most = 0, sum = 0;
+    if (e->op == AT_X_INDEX) {
+        const at_tensor *t = &r->c->tensors[e->ref];
+        if (!r->marked[e->ref] || t->role != AT_ROLE_STAGE) return r->marked[e->ref];
+        return t->is_recurrence || t->cycle ? 1 : degree(r, t->body);
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        const int of = degree(r, e->arg[i]);
+        most = of > most ? of : most;
+        sum += of;
+    }
+    return e->op == AT_X_MUL ? sum : most;
+}
+
+static void multiply(ruler *r, double factor) {
+    for (int t = 0; t < r->c->num_tensors; t++)
+        if (r->marked[t] && is_drawn(r, t)) r->fill[t].unit *= factor;
+}
+
+/* The factor that brings e so many times as large nearer, as powers of two come to it where sums
+ * are exact, of what is marked then; 1: nothing is, or it is near enough. */
+static double factor_for(ruler *r, const at_expr *e, double times) {
+    bool any = false;
+    if (!isfinite(times) || !(times > 0)) return 1;
+    mark_sources(r, e);
+    for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && is_drawn(r, t);
+    const double by = fmax(-3, fmin(3, log2(times) / (any ? degree(r, e) : INFINITY)));
+    return exp2(r->is_exact ? round(by) : by);
+}
+
+/* What a logarithm or a root is taken of: drawn from numbers above 0. */
+static bool raise_above_0(ruler *r, const at_expr *e) {
+    bool any = false;
+    mark_sources(r, e);
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        at_fill *f = &r->fill[t];
+        if (!r->marked[t] || !is_drawn(r, t) || f->lo > 0) continue;
+        f->lo = r->is_exact ? 1 : f->hi / 8;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- what decisions need --------------------------------------------------------------------- */
+
+static double share_below(const data_decision *d) {
+    const int n = d->num < DATA_KEPT ? (int)d->num : DATA_KEPT;
+    int below = 0;
+    for (int i = 0; i < n; i++) below += d->x[i] < d->y[i];
+    return n ? (double)below / n : 0;
+}
+
+/* What is to become so many times as large. */
+typedef struct wish {
+    const at_expr *of;
+    double times;
+} wish;
+static const wish no_wish = {NULL, 1};
+
+/* Of values that both come from data: the larger ones shall be as small as the others where one
+ * side always wins. */
+static wish match_sides(const ruler *r, const data_decision *d) {
+    const double below = share_below(d);
+    const at_expr *x = d->of, *y = d->e->arg[d->of == d->e->arg[0]];
+    const double of_x = data_look_size(r->look, x), of_y = data_look_size(r->look, y);
+    if ((below > 0.05 && below < 0.95) || !(of_x > 0) || !(of_y > 0)) return no_wish;
+    return of_x > of_y ? (wish){x, of_y / of_x} : (wish){y, of_x / of_y};
+}
+
+/* A function that is flat where its argument is large, and nothing but its argument near 0. */
+static wish moderate(const data_decision *d) {
+    const double most = data_quantile(d, 0, 0.75), middle = data_quantile(d, 0, 0.5);
+    if (d->below_maximum) {
+        if (!(middle > 0) || (middle > 1 && middle < 4.5)) return no_wish;
+        return (wish){d->of, 2.5 / middle};
+    }
+    if (most > 8) return (wish){d->of, 3 / most};
+    return most > 0 && most < 0.5 ? (wish){d->of, 2 / most} : no_wish;
+}
+
+static wish widen(const data_decision *d) {
+    if (!(d->width >= LEAST_WIDTH && d->width <= MOST_WIDTH)) return no_wish;
+    const double size = data_quantile(d, fabs(d->at) == d->width ? 0 : d->at, 0.68);
+    if (!(size > 0) || (size > d->width / 2 && size < d->width * 2)) return no_wish;
+    return (wish){d->of, d->width / size};
+}
+
+/* What is added up where sums round: the errors of a large operand would hide a small one. */
+static wish even_out(const ruler *r, const data_decision *d) {
+    enum { MOST = 16 };
+    const at_expr *x = d->e->arg[0], *y = d->e->arg[1];
+    const double of_x = data_look_size(r->look, x), of_y = data_look_size(r->look, y);
+    if (!(of_x > 0) || !(of_y > 0)) return no_wish;
+    if (of_x > MOST * of_y) return (wish){x, of_y / of_x};
+    return of_y > MOST * of_x ? (wish){y, of_x / of_y} : no_wish;
+}
+
+static wish wish_of(const ruler *r, const data_decision *d) {
+    if (!d->num || d->is_added) return no_wish;
+    if (d->is_sum) return r->is_exact ? no_wish : even_out(r, d);
+    if (d->e->op != AT_X_CALL)
+        return d->width > 0 ? widen(d) : d->e->nargs > 1 ? match_sides(r, d) : no_wish;
+    switch ((at_function)d->e->integer) {
+    case AT_FUNCTION_EXP:
+    case AT_FUNCTION_TANH:
+    case AT_FUNCTION_ERF:
+    case AT_FUNCTION_SIGMOID: return moderate(d);
+    case AT_FUNCTION_FLOOR:
+        return !r->is_exact && data_quantile(d, 0, 0.5) < 1 ? (wish){d->of, 4} : no_wish;
+    default: return no_wish;
+    }
+}
+
+static bool needs_above_0(const data_decision *d) {
+    const int64_t f = d->e->op == AT_X_CALL ? d->e->integer : -1;
+    return (f == AT_FUNCTION_LOG || f == AT_FUNCTION_SQRT || f == AT_FUNCTION_RSQRT) &&
+           share_below(d) > 0.02;
+}
+
+/* Data are changed for a decision; false: they are as it needs them, or do not get nearer. */
+static bool serve(ruler *r, data_decision *d) {
+    if (d->changes > MOST_CHANGES) return false;
+    if (needs_above_0(d) && !d->changes++ && raise_above_0(r, d->of)) return true;
+    const wish w = wish_of(r, d);
+    const double far = fabs(log2(w.times)), by = d->factor;
+    if (!w.of) return false;
+    if (by > 0 && far > 0.9 * d->before) { /* something else decides */
+        memcpy(r->marked, d->marked, sizeof *r->marked * (size_t)r->c->num_tensors);
+        multiply(r, 1 / by);
+        d->changes = MOST_CHANGES + 1;
+        return true;
+    }
+    const double factor = factor_for(r, w.of, w.times);
+    if (factor == 1) return false;
+    multiply(r, factor);
+    d->changes++;
+    d->before = far;
+    d->factor = factor;
+    d->marked = at_copy(r->arena, r->marked, sizeof *r->marked * (size_t)r->c->num_tensors);
+    return true;
+}
+
+/* In text order: what a stage reads is served before. */
+static at_status serve_all(ruler *r, at_error *err) {
+    int n;
+    data_decision *d = data_look_decisions(r->look, &n);
+    for (int i = 0; i < n; i++) d[i].changes = 0, d[i].factor = 0;
+    for (int round = 0; round < MOST_ROUNDS && n; round++) {
+        int served = 0;
+        AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
+        while (served < n && !serve(r, &d[served])) served++;
+        if (served == n) return AT_OK;
+    }
+    return AT_OK;
+}
+
+/* ---- exact data ------------------------------------------------------------------------------ */
+
+/* What is compared with a number has zeros. */
+static void allow_0(ruler *r) {
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    for (int i = 0; i < n; i++) {
+        if (d[i].e->op < AT_X_LT || d[i].e->op > AT_X_NE) continue;
+        mark_sources(r, d[i].of);
+        for (int t = 0; t < r->c->num_tensors; t++)
+            if (r->marked[t]) r->fill[t].has_0 = true;
+    }
+}
+
+/* What a floor rounds has quarters, which are as exact as whole numbers. */
+static void quarter(ruler *r) {
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    bool *done = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
+    for (int i = 0; i < n; i++) {
+        if (d[i].e->op != AT_X_CALL || d[i].e->integer != AT_FUNCTION_FLOOR) continue;
+        mark_sources(r, d[i].of);
+        for (int t = 0; t < r->c->num_tensors; t++) {
+            at_fill *f = &r->fill[t], before = *f;
+            if (!r->marked[t] || !is_drawn(r, t) || done[t]) continue;
+            done[t] = true;
+            f->unit /= 4, f->lo *= 4, f->hi *= 4;
+            if (ratio_of(r, 1) > EXACT_RATIO) f->lo = before.lo, f->hi = before.hi;
+        }
+    }
+}
+
+/* Does the maximum or minimum of a stage go back to the tensor's elements? */
+static bool meets_extreme(const ruler *r, int tensor) {
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        const at_tensor *t = &r->c->tensors[s];
+        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction))
+            continue;
+        memset(r->marked, 0, sizeof *r->marked * (size_t)r->c->num_tensors);
+        mark((ruler *)r, t->body);
+        if (r->marked[tensor]) return true;
+    }
+    return false;
+}
+
+static void spread_one(ruler *r, int t, double most) {
+    at_fill *f = &r->fill[t];
+    for (at_fill before = *f; f->hi < most; before = *f) {
+        f->lo *= 2, f->hi *= 2;
+        if (ratio_of(r, 2) <= SPREAD_RATIO) continue;
+        *f = before;
+        return;
+    }
+}
+
+static int64_t elements_of(const ruler *r, int t) { return element_count(r->c, t, r->extents[t]); }
+
+/* Values are as many as sums allow, so that few are equal: a neighbour's element is another one
+ * then, and an element that a maximum leaves out is missed. Those that few elements have, as a
+ * number per channel, come first: sums of products leave little to the others. */
+static void spread(ruler *r) {
+    int64_t done = -1;
+    for (int t = 0; t < r->c->num_tensors; t++)
+        if (is_drawn(r, t) && meets_extreme(r, t)) spread_one(r, t, SPREAD_MOST);
+    for (bool any = true; any;) {
+        int64_t least = INT64_MAX;
+        for (int t = 0; t < r->c->num_tensors; t++)
+            if (is_drawn(r, t) && elements_of(r, t) > done && elements_of(r, t) < least)
+                least = elements_of(r, t);
+        any = least < INT64_MAX;
+        for (int t = 0; t < r->c->num_tensors && any; t++)
+            if (is_drawn(r, t) && elements_of(r, t) == least) spread_one(r, t, SPREAD_OTHERS);
+        done = least;
+    }
+}
+
+static at_status try_range(ruler *r, int range, bool *fits, at_error *err) {
+    fill_all(r, -range, range);
+    *fits = !r->known->is_real && ratio_of(r, 1) <= EXACT_RATIO;
+    if (!*fits) return AT_OK;
+    AT_TRY(data_look_at(r->look, r->arena, r->fill, err)); /* sizes, for what is marked */
+    allow_0(r);
+    quarter(r);
+    spread(r);
+    AT_TRY(serve_all(r, err));
+    *fits = ratio_of(r, 1) <= EXACT_RATIO;
+    return AT_OK;
+}
+
+static at_status find_exact(ruler *r, at_error *err) {
+    for (int range = MOST_RANGE; range >= 1; range--) {
+        bool fits;
+        AT_TRY(try_range(r, range, &fits, err));
+        if (fits) return AT_OK;
+    }
+    /* Exact data that do not serve all decisions are better than none. */
+    fill_all(r, -1, 1);
+    r->is_exact = !r->known->is_real && ratio_of(r, 1) <= EXACT_RATIO;
+    return AT_OK;
+}
+
+/* What goes on from step to step, as its data say, would grow without end by factors of both signs
+ * as easily as by others: most of them are above 0. */
+static at_status find_real(ruler *r, at_error *err) {
+    r->look = data_look_new(r->arena, r->c, r->values, r->known, false);
+    fill_all(r, at_compute_has_recurrence(r->c) ? -REAL_RANGE / 2 : -REAL_RANGE, REAL_RANGE);
+    return serve_all(r, err);
+}
+
+/* ---- the second draw ------------------------------------------------------------------------- */
+
+/* Exponentials below a maximum: elements that are so far apart that without the largest of them the
+ * others overflow. */
+static bool overflows(ruler *r, at_draw *out) {
+    enum { APART = 128 };
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    bool any = false;
+    out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
+    for (int i = 0; i < n; i++) any |= d[i].below_maximum;
+    if (!any) return false;
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        at_fill *f = &out->fill[t];
+        if (!is_drawn(r, t) || !meets_extreme(r, t)) continue;
+        f->row = data_row_of(r->c, r->extents, r->known, t);
+        f->apart = f->row ? APART / f->unit : 0;
+    }
+    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, APART, 0, out)) return true;
+    at_fill *first = r->fill;
+    r->fill = out->fill;
+    for (int i = 0; i < n; i++)
+        if (d[i].below_maximum)
+            for (int k = 0; k < 3; k++) multiply(r, factor_for(r, d[i].of, 8));
+    r->fill = first;
+    return true;
+}
+
+/* Is the tensor, or what is made of it, added up by this stage? */
+static bool adds_up(ruler *r, int stage, int tensor) {
+    const at_tensor *t = &r->c->tensors[stage];
+    if (t->role != AT_ROLE_STAGE || !reads_tensor(t->body, tensor)) return false;
+    return t->num_reduce && t->reduction == AT_REDUCE_SUM;
+}
+
+/* The input whose distance from a sum of its own is worked out, as from a mean; -1: none is. */
+static int centred(ruler *r, const at_expr *e) {
+    if (e->op == AT_X_SUB && e->arg[0]->op == AT_X_INDEX && e->arg[1]->op == AT_X_INDEX) {
+        const int x = e->arg[0]->ref;
+        int mean = e->arg[1]->ref;
+        if (!is_drawn(r, x)) return -1;
+        for (int k = 0; k < 4 && mean >= 0; k++) {
+            const at_tensor *t = &r->c->tensors[mean];
+            if (adds_up(r, mean, x)) return x;
+            const at_expr *body = t->role == AT_ROLE_STAGE && !t->num_reduce ? t->body : NULL;
+            while (body && body->op != AT_X_INDEX && body->nargs)
+                body = body->arg[body->op == AT_X_MUL && body->arg[0]->op != AT_X_INDEX];
+            mean = body && body->op == AT_X_INDEX ? body->ref : -1;
+        }
+    }
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++) {
+        const int x = centred(r, e->arg[i]);
+        if (x >= 0) return x;
+    }
+    return -1;
+}
+
+/* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
+ * another way loses what is small. And so small that what is added lest something is 0 counts. */
+static at_status is_centred(ruler *r, at_draw *out, bool *any, at_error *err) {
+    enum { APART = 512, ROUNDS = 6 };
+    const size_t bytes = sizeof *r->fill * (size_t)r->c->num_tensors;
+    at_fill *first = r->fill;
+    int n;
+    data_decision *d = data_look_decisions(r->look, &n);
+    *any = false;
+    r->fill = out->fill = at_copy(r->arena, r->fill, bytes);
+    for (int k = 0; k < ROUNDS; k++) {
+        AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
+        for (int i = 0; i < n; i++) {
+            if (!d[i].is_added) continue;
+            const double size = data_quantile(&d[i], 0, 0.5);
+            if (!(size > 4 * d[i].width)) continue;
+            const double factor = factor_for(r, d[i].of, d[i].width / size);
+            multiply(r, factor);
+            *any |= factor != 1;
+        }
+    }
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
+        const int t = centred(r, r->c->tensors[s].body);
+        if (t < 0) continue;
+        *any = true;
+        r->fill[t].apart = APART * r->fill[t].hi;
+        r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);
+        if (!r->fill[t].row) r->fill[t].row = elements_of(r, t) / r->extents[t][0];
+    }
+    r->fill = first;
+    return AT_OK;
+}
+
+at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
+                            const at_data_known *known, at_data_rule *out, at_error *err) {
+    enum { FEW_ROWS = 64 };
+    ruler r = {.arena = a, .c = c, .values = values, .known = known, .is_exact = true};
+    *out = (at_data_rule){.num_draws = 1};
+    AT_TRY(at_compute_extents(a, c, values, &r.extents, err));
+    r.fill = AT_NEW_ARRAY(a, at_fill, c->num_tensors);
+    r.marked = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    if (c->in_steps) { /* integers have the data of their types */
+        fill_all(&r, -REAL_RANGE, REAL_RANGE);
+        out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
+        out->draw[0].fill = r.fill;
+        return AT_OK;
+    }
+    r.look = data_look_new(a, c, values, known, true);
+    AT_TRY(find_exact(&r, err));
+    if (!r.is_exact) AT_TRY(find_real(&r, err));
+    out->is_exact = r.is_exact;
+    out->draw[0].fill = r.fill;
+    if (!r.is_exact && overflows(&r, &out->draw[1])) {
+        out->num_draws = 2;
+        return AT_OK;
+    }
+    if (!r.is_exact) {
+        bool any;
+        AT_TRY(is_centred(&r, &out->draw[1], &any, err));
+        if (any) out->num_draws = 2;
+        if (any) return AT_OK;
+    }
+    if (r.is_exact && ratio_of(&r, 2) > EXACT_RATIO) return AT_OK;
+    const int64_t rows = data_plant_extremes(a, c, r.extents, known, 0, 0, &out->draw[0]);
+    if (!rows || rows >= FEW_ROWS) return AT_OK;
+    out->num_draws = 2;
+    out->draw[1].fill = r.fill;
+    data_plant_extremes(a, c, r.extents, known, 0, 1, &out->draw[1]);
+    return AT_OK;
+}

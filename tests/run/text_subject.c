@@ -1,0 +1,295 @@
+#include "tests/run/text_subject.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/agree.h"
+#include "tests/any_task.h"
+
+AT_AGREES
+
+enum { MOST_BUFS = 600, POINTS = 160, MOST_WORK = 2000000 };
+
+typedef int entry_fn(void *const buf[], void *workspace, void *par);
+
+/* ---- the computation as C ---------------------------------------------------------------------
+ */
+
+typedef struct made {
+    void *object;
+    entry_fn *run;
+    int64_t workspace_bytes;
+} made;
+
+static made compile(const text_subject *s, bool has_limits) {
+    at_text source = {0};
+    at_error err = {0};
+    made m = {0};
+    char path[] = "/tmp/autotune-mutant-XXXXXX";
+    at_arena *a = at_arena_new();
+    if ((has_limits ? at_compute_limits_c : at_compute_reference_c)(
+            a, s->compute, s->values, "mutant", &source, &m.workspace_bytes, &err))
+        fail_msg("%s: %s", s->name, err.text);
+    if (!mkdtemp(path)) fail_msg("no folder");
+    FILE *f = fopen(at_format(a, "%s/m.c", path), "w");
+    if (!f || fputs(at_text_str(&source), f) < 0 || fclose(f)) fail_msg("no file in %s", path);
+    const char *command = at_format(a, "cd %s && cc -O1 -w -shared -fPIC m.c -o m.so", path);
+    if (system(command)) fail_msg("%s: %s failed", s->name, command);
+    m.object = dlopen(at_format(a, "%s/m.so", path), RTLD_NOW | RTLD_LOCAL);
+    if (!m.object) fail_msg("%s", dlerror());
+    void *found = dlsym(m.object, "mutant");
+    memcpy(&m.run, &found, sizeof found);
+    if (system(at_format(a, "rm -rf %s", path))) fail_msg("%s stays", path);
+    at_text_free(&source);
+    at_arena_free(a);
+    return m;
+}
+
+/* Outputs, then limits, one behind the other, in memory that is shared with a child; NULL: it
+ * crashed, as what reads elsewhere may. */
+static float *run(const text_subject *s, const at_dataset *d, const made *m, bool has_limits,
+                  int64_t *floats) {
+    const at_compute *c = s->compute;
+    void *bufs[MOST_BUFS];
+    int n = 0, status;
+    *floats = 0;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_output) *floats += d->size_bytes[t] / 4 * (has_limits ? 2 : 1);
+    float *out = mmap(NULL, (size_t)(*floats * 4 + 64), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+          *at = out;
+    if (out == MAP_FAILED) fail_msg("no memory");
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role != AT_ROLE_STAGE) bufs[n++] = at_store_at(d->store, d->offset[t]);
+    for (int limits = 0; limits < (has_limits ? 2 : 1); limits++)
+        for (int t = 0; t < c->num_tensors; t++)
+            if (c->tensors[t].is_output) bufs[n++] = at, at += d->size_bytes[t] / 4;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (!child) {
+        static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
+        for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) signal(crashes[i], SIG_DFL);
+        void *workspace = calloc(1, (size_t)m->workspace_bytes + 64);
+        alarm(120);
+        _exit(workspace ? m->run(bufs, workspace, NULL) : 1);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+        !WEXITSTATUS(status))
+        return out;
+    munmap(out, (size_t)(*floats * 4 + 64));
+    return NULL;
+}
+
+static void put_away(float *out, int64_t floats) {
+    if (out) munmap(out, (size_t)(floats * 4 + 64));
+}
+
+/* ---- the subject ------------------------------------------------------------------------------
+ */
+
+static void expect(text_subject *s, at_dataset *d, const made *m) {
+    int64_t floats;
+    float *out = run(s, d, m, !d->is_exact, &floats), *at = out;
+    if (!out) fail_msg("%s: its reference crashed", s->name);
+    for (int limits = 0; limits < (d->is_exact ? 1 : 2); limits++)
+        for (int t = 0; t < s->compute->num_tensors; t++) {
+            if (!s->compute->tensors[t].is_output) continue;
+            const size_t n = (size_t)d->size_bytes[t];
+            memcpy((char *)at_store_at(d->store, d->expected[t]) + (size_t)limits * n, at, n);
+            at += n / 4;
+        }
+    put_away(out, floats);
+}
+
+static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int draw) {
+    at_error err = {0};
+    const int n = s->compute->num_tensors;
+    at_bsr b;
+    const int **layouts = AT_NEW_ARRAY(s->arena, const int *, n);
+    if (at_dataset_new(s->arena, s->compute, s->values, layouts, NULL, d, &err) != AT_OK)
+        fail_msg("%s: %s", s->name, err.text);
+    if (at_task_bsr(task, &b)) {
+        at_pattern *p = AT_NEW(s->arena, at_pattern);
+        if (at_pattern_random(s->arena, b.rows, b.columns, b.r, b.c, -1, b.nnz, p, &err) != AT_OK)
+            fail_msg("%s: %s", s->name, err.text);
+        d->pattern = p;
+        d->bsr = b;
+    }
+    if (at_dataset_expect(s->arena, d, &err) != AT_OK) fail_msg("%s: %s", s->name, err.text);
+    d->draw = draw;
+    if (!at_dataset_fill(d, (uint64_t)draw)) fail_msg("%s: not filled", s->name);
+    at_data *data = AT_NEW_ARRAY(s->arena, at_data, n);
+    for (int t = 0; t < n; t++) {
+        if (s->compute->tensors[t].role == AT_ROLE_STAGE) continue;
+        if (s->compute->tensors[t].role == AT_ROLE_INDEX)
+            data[t].i = at_store_at(d->store, d->offset[t]);
+        else data[t].f = at_store_at(d->store, d->offset[t]);
+    }
+    s->points[draw] = points_new(s->arena, s->compute, s->values, s->extents, data);
+}
+
+void text_subject_open(text_subject *s, const char *name, const char *args) {
+    at_error err = {0};
+    at_config config;
+    int64_t *values;
+    at_rng rng;
+    memset(s, 0, sizeof *s);
+    s->arena = at_arena_new();
+    s->name = name;
+    const at_task *task = any_task(s->arena, name, args);
+    if (at_task_default_config(s->arena, task, 8, &config, &err) != AT_OK ||
+        at_task_values(s->arena, task, &config, &values, &err) != AT_OK)
+        fail_msg("%s: %s", name, err.text);
+    s->compute = (at_compute *)(uintptr_t)at_task_compute(task); /* which mutants change */
+    s->values = values;
+    if (at_compute_extents(s->arena, s->compute, values, &s->extents, &err) != AT_OK)
+        fail_msg("%s: %s", name, err.text);
+    open_draw(s, task, &s->draw[0], 0);
+    s->num_draws = s->draw[0].rule.num_draws;
+    for (int k = 1; k < s->num_draws; k++) open_draw(s, task, &s->draw[k], k);
+    const made m = compile(s, !s->draw[0].is_exact);
+    for (int k = 0; k < s->num_draws; k++) expect(s, &s->draw[k], &m);
+    dlclose(m.object);
+    at_rng_seed(&rng, 1, 1);
+    if (text_subject_differs_in_points(s, NULL, &rng))
+        fail_msg("%s: elements are not what the reference says", name);
+}
+
+void text_subject_close(text_subject *s) {
+    for (int k = 0; k < s->num_draws; k++) points_free(s->points[k]), at_dataset_free(&s->draw[k]);
+    at_arena_free(s->arena);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------
+ */
+
+static bool agrees(const at_dataset *d, int t, int64_t i, float got) {
+    const float *want = at_store_at(d->store, d->expected[t]);
+    return at_agrees(got, want[i], d->is_exact ? 0 : want[d->size_bytes[t] / 4 + i]);
+}
+
+/* Ends of axes as often as other places, and those that the change is about; of what goes from step
+ * to step, early steps first. */
+static int64_t draw_point(const text_subject *s, int output, const text_mutant *m, int number,
+                          at_rng *rng) {
+    const at_tensor *t = &s->compute->tensors[output];
+    const bool goes_on = at_compute_has_recurrence(s->compute);
+    int64_t offset = 0;
+    for (int i = 0; i < t->num_axes; i++) {
+        const int64_t extent = s->extents[output][i],
+                      most = goes_on && number / 4 + 2 < extent ? number / 4 + 2 : extent;
+        int64_t at = (int64_t)at_rng_below(rng, (uint64_t)most);
+        const int kind = (int)at_rng_below(rng, 4);
+        if (kind == 0) at = 0;
+        if (kind == 1 && !goes_on) at = extent - 1;
+        if (m && m->axis >= 0 && m->axis == i && kind != 3 && m->at < extent) at = m->at;
+        offset = offset * extent + at;
+    }
+    return offset;
+}
+
+bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rng *rng) {
+    for (int k = 0; k < s->num_draws; k++) points_forget(s->points[k]);
+    for (int i = 0; i < POINTS; i++)
+        for (int k = 0; k < s->num_draws; k++)
+            for (int t = 0; t < s->compute->num_tensors; t++) {
+                if (!s->compute->tensors[t].is_output) continue;
+                if (points_work(s->points[k]) > MOST_WORK) return false;
+                const int64_t at = draw_point(s, t, m, i, rng);
+                const float got = (float)points_at(s->points[k], t, at);
+                if (!agrees(&s->draw[k], t, at, got)) return true;
+            }
+    return false;
+}
+
+bool text_subject_differs(text_subject *s) {
+    const made m = compile(s, false);
+    bool differs = false;
+    for (int k = 0; k < s->num_draws && !differs; k++) {
+        const at_dataset *d = &s->draw[k];
+        int64_t floats, n = 0;
+        float *out = run(s, d, &m, false, &floats);
+        differs = !out;
+        for (int t = 0; t < s->compute->num_tensors && !differs; t++) {
+            if (!s->compute->tensors[t].is_output) continue;
+            for (int64_t i = 0; i < d->size_bytes[t] / 4 && !differs; i++)
+                differs = !agrees(d, t, i, out[n + i]);
+            n += d->size_bytes[t] / 4;
+        }
+        put_away(out, floats);
+    }
+    dlclose(m.object);
+    return differs;
+}
+
+static void add_specials(at_dataset *d, uint64_t seed) {
+    static const float specials[] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1e30f, -1e-30f, 0.5f};
+    enum { NUM = sizeof specials / sizeof *specials };
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        const int64_t n = d->size_bytes[t] / 4;
+        if (x->role == AT_ROLE_STAGE || x->role == AT_ROLE_INDEX || n < 4 * NUM) continue;
+        at_rng rng;
+        at_rng_seed(&rng, seed, (uint64_t)t + 7);
+        float *to = at_store_at(d->store, d->offset[t]);
+        for (int i = 0; i < NUM; i++) to[at_rng_below(&rng, (uint64_t)n)] = specials[i];
+    }
+}
+
+static bool same_bits(const float *x, const float *y, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (memcmp(&x[i], &y[i], 4) && !(isnan(x[i]) && isnan(y[i]))) return false;
+    return true;
+}
+
+bool text_subject_is_same(text_subject *s, const text_mutant *m) {
+    at_dataset *d = &s->draw[0];
+    bool same = true;
+    at_expr *changed = *m->slot;
+    const made mutant = compile(s, false);
+    *m->slot = m->before;
+    const made original = compile(s, false);
+    *m->slot = changed;
+    for (uint64_t seed = 1; seed <= 3 && same; seed++) {
+        int64_t floats;
+        at_dataset_fill_normal(d, seed);
+        if (seed > 1) add_specials(d, seed);
+        float *x = run(s, d, &mutant, false, &floats), *y = run(s, d, &original, false, &floats);
+        same = x && y && same_bits(x, y, floats);
+        put_away(x, floats);
+        put_away(y, floats);
+    }
+    at_dataset_fill(d, 0);
+    dlclose(mutant.object);
+    dlclose(original.object);
+    return same;
+}
+
+bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng *rng) {
+    enum { LOOKED_AT = 40 };
+    at_dataset *d = &s->draw[0];
+    bool same = !d->is_exact;
+    for (uint64_t seed = 1; seed <= 3 && same; seed++) {
+        at_dataset_fill_normal(d, seed);
+        for (int t = 0; t < s->compute->num_tensors; t++)
+            for (int i = 0; i < LOOKED_AT && s->compute->tensors[t].is_output && same; i++) {
+                const int64_t at = draw_point(s, t, m, i, rng);
+                at_expr *changed = *m->slot;
+                points_forget(s->points[0]);
+                const double x = points_at(s->points[0], t, at);
+                *m->slot = m->before;
+                points_forget(s->points[0]);
+                const double y = points_at(s->points[0], t, at);
+                *m->slot = changed;
+                same = fabs(x - y) <= 1e-9 * (fabs(x) + fabs(y)) + 1e-12;
+            }
+    }
+    at_dataset_fill(d, 0);
+    return same;
+}

@@ -1,0 +1,37 @@
+/* tests/run/text_subject.h: a computation with the data that a worker gets for it, and its outputs
+ * as they should be: does a changed one compute something else? */
+#ifndef AT_TESTS_RUN_TEXT_SUBJECT_H
+#define AT_TESTS_RUN_TEXT_SUBJECT_H
+
+#include "engine/data/dataset.h"
+#include "tests/run/point_value.h"
+#include "tests/run/text_mutant.h"
+
+typedef struct text_subject {
+    at_arena *arena;
+    const char *name;
+    at_compute *compute;
+    const int64_t *values;
+    int64_t **extents;
+    at_dataset draw[AT_MOST_DRAWS];
+    points *points[AT_MOST_DRAWS];
+    int num_draws;
+} text_subject;
+
+/* name: of a template, or a computation's file. Fails the test where its task cannot be made, or
+ * the elements of the original are not what its reference has. */
+void text_subject_open(text_subject *s, const char *name, const char *args);
+void text_subject_close(text_subject *s);
+/* Do some elements differ, as the worker compares? m: the change that is made; NULL: none. */
+bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rng *rng);
+/* Do any? */
+bool text_subject_differs(text_subject *s);
+/* Are all bits of all outputs the same on three draws of ordinary and special values? m is made
+ * before and after. */
+bool text_subject_is_same(text_subject *s, const text_mutant *m);
+
+/* Is it, but for rounding, the same function of ordinary numbers? As where what is left out of a
+ * difference from a mean adds up to 0. The change is made before and after. */
+bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng *rng);
+
+#endif
