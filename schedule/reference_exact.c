@@ -74,10 +74,11 @@ static uint32_t long_axes(const naive *m, int stage, int from, int to) {
     return axes;
 }
 
-/* Does a stage's element hang on a rounded value that other elements of it do, too? */
+/* Does a stage's element hang on a rounded value that other elements of it do, too? What goes on
+ * from step to step is not followed: its limits are those of samples. */
 static bool shares_within(const naive *m, int stage, const at_expr *e) {
     const at_tensor *t = &m->c->tensors[stage];
-    if (t->role != AT_ROLE_STAGE || t->num_reduce) return false;
+    if (t->role != AT_ROLE_STAGE || t->num_reduce || at_tensor_goes_in_steps(t)) return false;
     const uint32_t all = long_axes(m, stage, 0, t->num_axes);
     if (e->op == AT_X_INDEX && m->rounded[e->ref] && (axes_in(e) & all) != all) return true;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)

@@ -115,7 +115,7 @@ static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
                         .of_first_error = a->of_first_error,
                         .first = a->first,
                         .first_s = a->first_s,
-                        .peak_gflops = a->peak_gflops,
+                        .peak_gflops = s->in_bytes ? 0 : a->peak_gflops,
                         .state = a->state};
     memcpy(l.by, a->by, sizeof l.by);
     return l;

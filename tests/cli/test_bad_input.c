@@ -73,7 +73,7 @@ static void command_line(void **state) {
          "--tuner annealing: unknown tuner \"annealing\"; there are grid, random..."},
         {T " --compiler icc", 2, "--compiler icc: there are tcc, gcc, clang; did you mean tcc?"},
         {T " --isa sse9", 2,
-         "--isa sse9: there are scalar, sse2, avx2, avx512; did you mean sse2?"},
+         "--isa sse9: there are scalar, sse2, avx2, avx512, avx512vnni; did you mean sse2?"},
         {T " --pack never", 2, "--pack never: there are ahead, inline"},
         {T " --threads 0", 2, "--threads 0: must be from 1 to 1024"},
         {"conv2d_nhwc --threads 1024", 2, "--threads 1024: ..."},
@@ -200,7 +200,9 @@ static void damaged_log(void **state) {
     const cli_result *r = cli_expect(0, "./autotune show " T " --log torn.log");
     assert_string_equal(r->err, "autotune: warning: torn.log:2: blank line; skipped\n"
                                 "autotune: warning: torn.log:4: torn last line; skipped\n"
-                                "autotune: warning: torn.log: 2 lines skipped, 1 of them blank\n");
+                                "autotune: warning: torn.log: 2 lines skipped, 1 of them blank\n"
+                                "autotune: warning: torn.log:3: the best of conv2d_3x3_gemm was "
+                                "measured on another CPU (not named), and none on this one\n");
     assert_non_null(strstr(r->out, T " N=1,H=5,W=7,CI=3,CO=6"));
 }
 

@@ -10,10 +10,10 @@ static void commands(void **state) {
     (void)state;
     cli_write("my.te", product);
     cli_expect(0, "./autotune ./my.te --trials 12 --tuner ga --quiet");
-    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 12);
+    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 13); /* and the default */
     assert_non_null(strstr(cli_read("my.log"), "[[\"sketch\", \"ot\", \"tile_j+pack_B\"], "));
     cli_expect(0, "./autotune ./my.te --trials 14 --tuner ga --quiet"); /* goes on */
-    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 14);
+    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 15);
     cli_expect(0, "./autotune ./my.te --trials 8 --tuner grid --threads 1 --log other.log "
                   "--args N=7,L=5,M=13 --quiet");
     cli_expect(0, "./autotune run ./my.te --log my.log");

@@ -107,7 +107,7 @@ static const char faulty_gcc[] =
     "8) before='__builtin_trap();' error=4 ;;\n"
     "9) before='_exit(0);' error=4 ;;\n"
     "10) before='abort();' error=4 ;;\n"
-    "11) before='for (;;) pause();' error=7 ;;\n"
+    "11) before='pause();' error=4 ;;\n"
     "esac\n"
     "echo $error >>\"$NOTES\"\n"
     "cat >fault.c <<END\n"

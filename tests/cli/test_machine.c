@@ -65,7 +65,7 @@ static void full_disk(void **state) {
 
 static void few_descriptors(void **state) {
     (void)state;
-    static const int limits[] = {5, 9, 12};
+    static const int limits[] = {6, 9, 12};
     bool gcc = has_gcc();
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const cli_result *r = cli_run("rm -f few.log; ulimit -n %d; " SMALL "%s--trials 6 --log "
