@@ -183,17 +183,16 @@ static int logistic(at_builder *b, int x) {
 }
 
 /* Rounded to the nearest by a large number, halves to the even one; for floor down by 1 where that
- * was up, for ceil up by 1 where it was down. */
+ * was up. ceil(x) is -floor(-x). */
 static int rounded(at_builder *b, int x, at_function f) {
+    if (f == AT_FUNCTION_CEIL)
+        return with(b, AT_T_MUL, rounded(b, with(b, AT_T_MUL, x, -1), AT_FUNCTION_FLOOR), -1);
     int of = magnitude(b, x), result = copy(b, x);
     int near = with(b, AT_T_SUB, with(b, AT_T_ADD, of, 0x1p23f), 0x1p23f);
     near = with_sign_of(b, near, x);
     if (f == AT_FUNCTION_FLOOR) {
         int up = with(b, AT_T_AND, binary(b, AT_T_LESS, x, near), 1);
         near = binary(b, AT_T_SUB, near, up);
-    } else if (f == AT_FUNCTION_CEIL) {
-        int down = with(b, AT_T_AND, binary(b, AT_T_LESS, near, x), 1);
-        near = with_sign_of(b, binary(b, AT_T_ADD, near, down), x);
     }
     blend(b, result, with(b, AT_T_LESS, of, 0x1p23f), near);
     return result;

@@ -413,6 +413,7 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
 void at_kernel_define_part(at_text *out, const at_face *f) {
     define_code(out, f->of->kernel);
     parallel_for(out, f);
+    if (has_tables(f)) define_tables(out, f);
     if (f->fast) define_fast(out, f);
     else define_plain(out, f);
 }

@@ -342,6 +342,7 @@ static at_status measure_sets(prober *of, const volatile int *stop, at_speed_tab
     for (int set = 0; t->num_sets < AT_SPEED_SETS && at_vector_set_name(set); set++) {
         const at_target *target = at_target_find(at_vector_set_name(set));
         if (!at_cpu_has_set(set) || !target || !target->encode || target->lanes == 1) continue;
+        if (target->like) continue; /* its tiles are measured as those of the set that it is like */
         prober *p = &of[t->num_sets];
         at_speeds *s = &t->sets[t->num_sets++];
         p->target = target, p->stop = stop;

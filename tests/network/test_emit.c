@@ -101,7 +101,10 @@ static void compile_and_run(const char *cc) {
     if (run(at_format(arena, "%s --version", cc))) return; /* it is not here */
     const char *compile =
         at_format(arena, "%s -O1 -std=c99 -Wall -Wextra -Werror net.c -o net -lm", cc);
-    if (run(compile)) fail_msg("%s: see %s/messages", compile, folder);
+    if (run(compile)) {
+        system(at_format(arena, "head -c 2000 %s/messages >&2", folder));
+        fail_msg("%s", compile);
+    }
     if (run("./net")) fail_msg("%s: the main finds it wrong: %s/messages", cc, folder);
 }
 

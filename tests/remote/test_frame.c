@@ -22,7 +22,7 @@ static void bytes(void **state) {
                   .attempt = 11,
                   .entity = "ab",
                   .best_s = 1};
-    static const unsigned char expected[] = {'a', 't', 'f', 'r', 5, 0, 0,    0,   AT_FRAME_TRIAL,
+    static const unsigned char expected[] = {'a', 't', 'f', 'r', 6, 0, 0,    0,   AT_FRAME_TRIAL,
                                              0,   0,   0,   38,  0, 0, 0, /* head */
                                              8,   7,   6,   5,   4, 3, 2,    1,   9,
                                              0,   0,   0,   10,  0, 0, 0,    0,   0,

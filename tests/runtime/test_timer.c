@@ -150,5 +150,5 @@ int main(int argc, char **argv) {
         TEST(disturbed),        TEST(disturbed_for_long),
         TEST(repeat_alone),     TEST(slow_kernel_few_samples),
     };
-    return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+    return cmocka_run_group_tests(tests, rig_setup_unconfined, rig_teardown);
 }
