@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/describe.h"
 #include "cli/log_view.h"
@@ -248,8 +249,10 @@ static at_status check(const at_options *o, at_error *err) {
     return AT_OK;
 }
 
-/* What another tuner wrote has no lines that are records. */
+/* What another tuner wrote has no lines that are records. A pipe can be read once only. */
 static at_status refuse_others(const char *path, at_error *err) {
+    struct stat info;
+    if (stat(path, &info) || !S_ISREG(info.st_mode)) return AT_OK;
     at_arena *a = at_arena_new();
     const at_exchange x = {.arena = a};
     const at_file_format *format = NULL;
