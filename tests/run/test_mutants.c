@@ -283,7 +283,8 @@ static void open_softmax(subject *x, at_dataset *d) {
         fail_msg("%s", err.text);
 }
 
-/* The second data of a run are such that a kernel without the maximum overflows in every row. */
+/* The second data of a run are such that a kernel without the maximum overflows in every row, or
+ * divides nothing by nothing. */
 static void inputs_overflow(void **state) {
     (void)state;
     subject x;
@@ -296,7 +297,7 @@ static void inputs_overflow(void **state) {
     for (int y = 0; y < 3; y++) {
         double sum = 0;
         for (int k = 0; k < 40; k++) sum += exp((double)in[y * 40 + k]);
-        assert_true(sum > 0x1p128);
+        assert_true(sum > 0x1p128 || 40 * sum < 0x1p-149);
     }
     at_dataset_free(&d);
     shape_close(&x.s);
