@@ -283,7 +283,7 @@ static void open_softmax(subject *x, at_dataset *d) {
         fail_msg("%s", err.text);
 }
 
-/* The second data of a run are such that a kernel without the maximum overflows in every row, or
+/* The second data of a run are such that a kernel without the maximum overflows in most rows, or
  * divides nothing by nothing. */
 static void inputs_overflow(void **state) {
     (void)state;
@@ -294,11 +294,13 @@ static void inputs_overflow(void **state) {
     d.draw = 1;
     at_dataset_fill(&d, 1);
     const float *in = at_store_at(d.store, d.offset[0]);
+    int broken = 0;
     for (int y = 0; y < 3; y++) {
         double sum = 0;
         for (int k = 0; k < 40; k++) sum += exp((double)in[y * 40 + k]);
-        assert_true(sum > 0x1p128 || 40 * sum < 0x1p-149);
+        broken += sum > 0x1p128 || sum < 0x1p-149;
     }
+    assert_true(2 * broken > 3);
     at_dataset_free(&d);
     shape_close(&x.s);
 }
