@@ -1,7 +1,7 @@
 # make                       builds ./autotune and libautotune
 # make run                   tunes a layer of ResNet-50
 # make test                  runs all tests
-# make bench                 compares kernels with other libraries: docs/bench.md
+# make bench                 compares kernels with other libraries: docs/notes/bench.md
 #   These three install the packages that are missing, and build.
 # make check-fast            runs the tests that take half a minute together
 # make check                 runs all tests; installs nothing
@@ -302,7 +302,7 @@ fuzz-keep:
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c) $(call shared,network))) $(call lib,$(NEEDS_fuzz))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
 
-# make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/bench.md
+# make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/notes/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
 
 # PEERS=1: TVM's searches first, as far as they have not been made, for BENCH=workload (PEER_TRIALS each).
@@ -341,7 +341,7 @@ MADE = $(B)/share
 MAN_PAGES = autotune.1 autotune-templates.7 autotune-records.5
 SHELLS = bash zsh fish
 
-$(addprefix $(MADE)/,$(MAN_PAGES)): $(MADE)/%: $(B)/autotune tools/manual $(wildcard docs/*.md)
+$(addprefix $(MADE)/,$(MAN_PAGES)): $(MADE)/%: $(B)/autotune tools/manual $(wildcard docs/*.md docs/notes/*.md)
 	@mkdir -p $(@D)
 	tools/manual $(B)/autotune $* >$@
 
@@ -371,7 +371,7 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(B)/$(SO):$(LIBDIR)/$(SO) $(B)/libautotune.a:$(LIBDIR)/libautotune.a \
     $(B)/libautotune.so:$(LIBDIR)/libautotune.so library/autotune.h:include/autotune.h \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
-    $(foreach f,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/*) \
+    $(foreach f,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/notes/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))
 # Those that are one operator each, to read and to start from.
 TEMPLATE_FILES = $(patsubst templates/%.c,%,$(shell grep -l '^const at_template_row at_.* = ' templates/*.c))

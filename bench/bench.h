@@ -4,8 +4,8 @@
  *
  * Everything runs on one thread, pinned to the core that the tool's worker uses. Machines drift by
  * several percent within minutes, so no figure is an absolute speed: each is a ratio of samples
- * taken next to each other, and the median over the rounds is reported. docs/bench.md explains the
- * rows. */
+ * taken next to each other, and the median over the rounds is reported. docs/notes/bench.md
+ * explains the rows. */
 #ifndef AT_BENCH_H
 #define AT_BENCH_H
 

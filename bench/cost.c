@@ -78,8 +78,9 @@ at_status at_bench_cost(at_error *err) {
     at_bench_report_section("Estimates from knobs on recorded spaces", "ratio", 3);
     for (int i = 0; i < (int)(sizeof spaces / sizeof *spaces); i++) {
         if (i == TUNED)
-            at_bench_report_note("No setting was chosen on those that follow; docs/cost.md says "
-                                 "where terms were found.");
+            at_bench_report_note(
+                "No setting was chosen on those that follow; docs/notes/cost.md says "
+                "where terms were found.");
         at_arena *a = at_arena_new();
         at_status s = run(a, spaces[i], err);
         at_arena_free(a);

@@ -62,7 +62,8 @@ static bool addresses_are_fixed(void) {
 }
 
 /* OpenMP, behind oneDNN, reads this before main(); and where code and stacks lie at other addresses
- * in each process, speeds differ from run to run (docs/bench.md): once more from the start. */
+ * in each process, speeds differ from run to run (docs/notes/bench.md): once more from the start.
+ */
 static void start_again(char **argv) {
     const char *threads = getenv("OMP_NUM_THREADS");
     unsigned long now = (unsigned long)personality(ASK_PERSONALITY);

@@ -1,4 +1,5 @@
-/* cli/bound_report.c: bounds of a kernel as a table and as JSON. docs/why.md explains the columns.
+/* cli/bound_report.c: bounds of a kernel as a table and as JSON. docs/notes/why.md explains the
+ * columns.
  */
 #include "cli/bound_report.h"
 

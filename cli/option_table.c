@@ -111,7 +111,7 @@ static const at_option_row rows[] = {
      TO(engine.prune), 0, 0},
     {"--max-error", "X", MEASURING, NULL,
      "refuse kernels whose largest error, over the output's root mean square, exceeds X; default: "
-     "1e-5 where the algorithm rounds, none else; see docs/measuring.md",
+     "1e-5 where the algorithm rounds, none else; see docs/notes/measuring.md",
      SHARE, TO(engine.max_error), 0, 0},
     {"--seed", "N", MEASURING | V(REPLAY), "0",
      "seed of the search and of the input data, not of a sparsity pattern", UNSIGNED,
@@ -164,8 +164,8 @@ static const at_option_row rows[] = {
     {"--once", NULL, V(WORK), NULL, "end when the searches that it served are over", SWITCH,
      TO(once), 0, 0},
     {"--cache", "STATE", MEASURING, "hot",
-     "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
-     TO(engine.cache), 0, 0},
+     "state of the caches before a sample: hot, or cold: flushed; see docs/notes/measuring.md",
+     CACHE, TO(engine.cache), 0, 0},
     {"--objective", "STATE", V(TUNE) | CHOOSING | V(PICK_BEST), NULL,
      "what counts where others use the core, too: kernels alone, in company, or the typical "
      "mixture; "

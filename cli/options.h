@@ -157,7 +157,8 @@ at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t 
                        at_error *err);
 
 /* Roff (manual.c): autotune(1); the beginnings of autotune-templates(7) and autotune-records(5),
- * which go on with docs/templates.md and docs/records.md. Completions for a shell (complete.c). */
+ * which go on with docs/templates.md and docs/notes/records.md. Completions for a shell
+ * (complete.c). */
 at_status at_manual_program(at_text *out, at_error *err);
 at_status at_manual_templates(at_text *out, at_error *err);
 at_status at_manual_records(at_text *out, at_error *err);

@@ -2,7 +2,7 @@
  *
  * The passes, in order (lower.c): dissolve, digits, buffers, partition, tables, tiles, emit.
  * --dump=PASS prints the program after any of them. No operator's name occurs here.
- * docs/architecture.md shows one program after each pass. */
+ * docs/notes/architecture.md shows one program after each pass. */
 #ifndef AT_CODEGEN_H
 #define AT_CODEGEN_H
 

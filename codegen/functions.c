@@ -2,7 +2,7 @@
  * comparisons. Here and nowhere else; printers know the operations only.
  *
  * Every step is written so that multiply-adds of one rounding or of two serve. Errors over all
- * floats: docs/functions.md. Coefficients: polynomials.def. */
+ * floats: docs/notes/functions.md. Coefficients: polynomials.def. */
 #include "codegen/tile_build.h"
 
 #include <math.h>

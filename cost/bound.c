@@ -6,7 +6,7 @@
  * multiplied. Each need alone is a lower bound of the whole. So is the sum over phases that follow
  * each other, but for what a core can have under way at once across their border. Bytes: a part
  * that touches more different bytes than the caches up to a level hold must bring the rest from
- * beyond it. docs/why.md */
+ * beyond it. docs/notes/why.md */
 #include "cost/cost_int.h"
 
 #include <math.h>

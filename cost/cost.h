@@ -2,7 +2,7 @@
  *
  * Lower bounds on the cycles of one run, from real counts of tile calls and trips: what the
  * arithmetic units, load and store ports, dependency chains and the front end need, and how long
- * the bytes take that cannot have been in a nearer cache. docs/why.md */
+ * the bytes take that cannot have been in a nearer cache. docs/notes/why.md */
 #ifndef AT_COST_H
 #define AT_COST_H
 
@@ -36,7 +36,7 @@ double at_core_flops(const at_core *c, const at_target *t);
 /* ---- speeds of a machine (speeds.c, speeds_json.c) ---------------------------------------------
  *
  * What estimates are made with: times of register tiles and of memory, measured on the machine, or
- * of a machine like it. They steer what is proposed, never code. docs/measuring.md */
+ * of a machine like it. They steer what is proposed, never code. docs/notes/measuring.md */
 
 enum {
     AT_SPEED_ROWS = 32,
@@ -141,7 +141,7 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
 /* ---- closed-form cost (estimate.c) ------------------------------------------------------------
  *
  * The time of a kernel from the numbers of its tree alone: nothing is verified or lowered, so that
- * many thousand configurations can be compared. docs/cost.md */
+ * many thousand configurations can be compared. docs/notes/cost.md */
 
 typedef struct at_estimate {
     double ns; /* of one run: the sum of what follows */

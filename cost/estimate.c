@@ -3,7 +3,8 @@
  * Leaves are put together to tiles as lowering does it (codegen/tiles.c): a sum with what uses it
  * up, or one leaf alone; the sizes of their parts are chosen by the same function
  * (codegen/tile_parts.h). A part takes as long as the machine's table says of its register tile;
- * what a level of the caches does not hold between two uses comes from the next. docs/cost.md */
+ * what a level of the caches does not hold between two uses comes from the next. docs/notes/cost.md
+ */
 #include "cost/estimate_int.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* records/extra.c: a record's member "autotune", which is ours, to text and back; docs/records.md
- * lists its fields. */
+/* records/extra.c: a record's member "autotune", which is ours, to text and back;
+ * docs/notes/records.md lists its fields. */
 #include "records/records_int.h"
 
 #include <errno.h>

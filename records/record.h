@@ -1,6 +1,6 @@
 /* records/record.h: one line of the log in memory: an AutoTVM 0.2 record, with one extra member of
  * ours. Texts, arrays and JSON that a record points to live in the arena it was read into; who
- * makes one keeps them alive. docs/records.md lists the fields. Source: TVM v0.12,
+ * makes one keeps them alive. docs/notes/records.md lists the fields. Source: TVM v0.12,
  * python/tvm/autotvm/record.py. */
 #ifndef AT_RECORDS_RECORD_H
 #define AT_RECORDS_RECORD_H

@@ -1,5 +1,5 @@
 /* records/records.h: the log. One AutoTVM 0.2 JSON line per trial, with one extra member of ours;
- * reading is tolerant, writing is exact. docs/records.md lists the fields. */
+ * reading is tolerant, writing is exact. docs/notes/records.md lists the fields. */
 #ifndef AT_RECORDS_H
 #define AT_RECORDS_H
 

@@ -8,7 +8,7 @@
 extern const char *const at_check_words[AT_CHECK_OTHER + 1];
 extern const char *const at_samples_words[AT_SAMPLES_OTHER + 1];
 
-/* Limits of one record, and of a final: docs/records.md. */
+/* Limits of one record, and of a final: docs/notes/records.md. */
 enum {
     AT_MOST_VALUES = 1 << 16, /* JSON values of a line */
     AT_MOST_ARG_VALUES = 1024,

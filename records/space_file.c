@@ -1,5 +1,5 @@
 /* records/space_file.c: a recorded space in compact form: a line of JSON that says whose space it
- * is and what its knobs are, then a line per index. docs/spaces.md describes it. */
+ * is and what its knobs are, then a line per index. docs/notes/spaces.md describes it. */
 #include "records/records_int.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* records/space_file.h: a recorded space, a file with the time of every point in a few bytes each
- * (docs/spaces.md). */
+ * (docs/notes/spaces.md). */
 #ifndef AT_RECORDS_SPACE_FILE_H
 #define AT_RECORDS_SPACE_FILE_H
 
 #include "records/record.h"
 
-/* Every point of a space with its time, in a few bytes each. docs/spaces.md */
+/* Every point of a space with its time, in a few bytes each. docs/notes/spaces.md */
 typedef struct at_space_file {
     const char *task; /* as in records */
     const at_json *args, *knobs;

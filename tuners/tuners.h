@@ -1,6 +1,6 @@
 /* tuners/tuners.h: who proposes the next configurations. A tuner sees a space, results, and
  * features through a callback; never a clock, a log or a kernel. Same seed and same results: same
- * proposals, however they are batched. docs/tuners.md */
+ * proposals, however they are batched. docs/notes/tuners.md */
 #ifndef AT_TUNERS_H
 #define AT_TUNERS_H
 

@@ -1,6 +1,6 @@
 /* tuners/xgb.c: proposals by a cost model that learns from the trials. Source of behaviour: TVM
  * v0.12, python/tvm/autotvm/tuner/model_based_tuner.py and xgboost_tuner.py. Differences:
- * docs/tuners.md. */
+ * docs/notes/tuners.md. */
 #include "tuners/model.h"
 
 #include <math.h>

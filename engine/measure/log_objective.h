@@ -1,5 +1,5 @@
 /* engine/measure/log_objective.h: which state of the machine counts in a search. It is chosen once,
- * when a log begins, and stands in it (#objective lines). docs/measuring.md */
+ * when a log begins, and stands in it (#objective lines). docs/notes/measuring.md */
 #ifndef AT_ENGINE_LOG_OBJECTIVE_H
 #define AT_ENGINE_LOG_OBJECTIVE_H
 

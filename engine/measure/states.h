@@ -1,5 +1,5 @@
 /* engine/measure/states.h: how pairs are labelled with states of the machine, and how much of the
- * time each had. docs/measuring.md */
+ * time each had. docs/notes/measuring.md */
 #ifndef AT_ENGINE_STATES_H
 #define AT_ENGINE_STATES_H
 

@@ -2,7 +2,7 @@
  * alone.
  *
  * A few microseconds a point: nothing is verified, lowered or measured. Estimates compare points of
- * one task; how near they are to the clock is in docs/cost.md. */
+ * one task; how near they are to the clock is in docs/notes/cost.md. */
 #ifndef AT_ENGINE_CONFIG_COST_H
 #define AT_ENGINE_CONFIG_COST_H
 

@@ -1,5 +1,6 @@
 /* engine/search/log_speeds.h: the speeds that a search estimates with stand in its log (#speeds
- * lines), so that it goes on as it began, whatever the machine's table is by then. docs/records.md
+ * lines), so that it goes on as it began, whatever the machine's table is by then.
+ * docs/notes/records.md
  */
 #ifndef AT_ENGINE_LOG_SPEEDS_H
 #define AT_ENGINE_LOG_SPEEDS_H

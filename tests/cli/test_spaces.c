@@ -12,13 +12,14 @@
 #define ARGS MADE_ARGS
 
 static at_arena *arena;
-static const char *page;      /* docs/spaces.md */
+static const char *page;      /* docs/notes/spaces.md */
 static char spaces[PATH_MAX]; /* docs/spaces */
 
 static int setup(void **state) {
     char *text;
     size_t len;
-    if (read_whole(arena = at_arena_new(), "docs/spaces.md", &text, &len, NULL) != AT_OK) return -1;
+    if (read_whole(arena = at_arena_new(), "docs/notes/spaces.md", &text, &len, NULL) != AT_OK)
+        return -1;
     page = text;
     return realpath("docs/spaces", spaces) ? made_space_setup(state) : -1;
 }
@@ -85,7 +86,7 @@ static void compact(void **state) {
     free(first);
 }
 
-/* What docs/spaces.md shows of Python, run on a space of ours. */
+/* What docs/notes/spaces.md shows of Python, run on a space of ours. */
 static void read_with_python(void **state) {
     (void)state;
     if (cli_run("command -v python3")->status) skip();
@@ -123,7 +124,8 @@ static double number_of(const char *text) {
     return n;
 }
 
-/* The table of docs/spaces.md is what the files hold, and today's templates have these knobs. */
+/* The table of docs/notes/spaces.md is what the files hold, and today's templates have these knobs.
+ */
 static void recorded_spaces(void **state) {
     (void)state;
     const char *row = strstr(page, "\n| conv2d_3x3_gemm_");

@@ -1,6 +1,6 @@
 /* Functions of an element, as every printer makes them: against the C library in double, over
  * chosen floats (all exponents, neighbourhoods of where the code takes another way), or, with
- * AT_FUNCTIONS=all, over all there are. What is printed then stands in docs/functions.md. */
+ * AT_FUNCTIONS=all, over all there are. What is printed then stands in docs/notes/functions.md. */
 #include <dlfcn.h>
 #include <fenv.h>
 #include <float.h>

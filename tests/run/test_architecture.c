@@ -1,5 +1,5 @@
-/* docs/architecture.md is true: the program after each pass is what the passes print, the files it
- * names are there, and folders include only what its table allows. */
+/* docs/notes/architecture.md is true: the program after each pass is what the passes print, the
+ * files it names are there, and folders include only what its table allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static int setup(void **state) {
     size_t n;
     at_error err;
     arena = at_arena_new();
-    if (read_whole(arena, "docs/architecture.md", &text, &n, &err) != AT_OK) return -1;
+    if (read_whole(arena, "docs/notes/architecture.md", &text, &n, &err) != AT_OK) return -1;
     page = text;
     return 0;
 }

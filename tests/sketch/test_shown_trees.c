@@ -1,5 +1,5 @@
-/* docs/sketches.md: each tree that it shows is one that rules derive today, or a plain one that
- * they begin with; and the history is that of its program. */
+/* docs/notes/sketches.md: each tree that it shows is one that rules derive today, or a plain one
+ * that they begin with; and the history is that of its program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void trees(void **state) {
               "mul[i:N, j:M] = sum(k:L) A[i, k] * B[k, j]\n"
               "out[i:N, j:M] = tanh(mul[i, j] + C[i, j])\n",
               "", &all);
-    for (const char *p = read(a, "docs/sketches.md"); (p = strstr(p, fence)); shown++) {
+    for (const char *p = read(a, "docs/notes/sketches.md"); (p = strstr(p, fence)); shown++) {
         p += strlen(fence);
         const char *tree = at_strndup(a, p, (size_t)(strstr(p, "```\n") - p));
         if (!strstr(at_text_str(&all), tree)) fail_msg("no rule derives today\n%s", tree);
@@ -103,7 +103,7 @@ static void history(void **state) {
     at_text_add(&all, "```\n");
     at_steps_print(&all, t, &steps);
     at_text_add(&all, "```\n");
-    if (!strstr(read(a, "docs/sketches.md"), at_text_str(&all)))
+    if (!strstr(read(a, "docs/notes/sketches.md"), at_text_str(&all)))
         fail_msg("not there:\n%s", at_text_str(&all));
     at_text_free(&all);
     at_arena_free(a);
