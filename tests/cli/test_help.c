@@ -352,7 +352,8 @@ static void docs(void **state) {
         if (!strstr(path, "tophub")) check_page(path);
     }
     assert_true(pages >= 6);
-    const char *all = keep(cli_expect(0, "cd %s && cat README.md docs/*.md docs/notes/*.md", sources)->out);
+    const char *all =
+        keep(cli_expect(0, "cd %s && cat README.md docs/*.md docs/notes/*.md", sources)->out);
     for (int v = 0; v < num_verbs; v++)
         for (int i = 0; i < verbs[v].num_options; i++)
             if (!is_told(all, verbs[v].options[i].name))
