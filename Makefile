@@ -183,6 +183,7 @@ SHARES_cost = codegen
 SHARES_cli = network
 SHARES_cluster = cli
 SHARES_fuzz = network
+SHARES_library = network
 shared = $(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))
 programs = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/$(1)/test_*.c)))
 define test_rules

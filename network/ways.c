@@ -1,26 +1,34 @@
 /* network/ways.c: ways of computing a part: loop trees derived of its text, and of a convolution
  * that Winograd's algorithm can do, the template of that with the same stages behind it. */
+#include <pthread.h>
 #include <string.h>
 
 #include "network/program.h"
 #include "sketch/sketch.h"
 
-/* Rows are known to the registry for good. */
+/* Rows are known to the registry for good; any thread may add one. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static at_arena *row_arena(void) {
     static at_arena *arena;
     if (!arena) arena = at_arena_new();
     return arena;
 }
 
-/* The template of a part's text, which lives as long as this program. */
-static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
+static at_status make_row(const at_net_part *part, const at_template_row **out, at_error *err) {
     at_arena *a = row_arena();
-    const char *path = at_format(a, "%s.te", part->name);
-    at_sketches_for_templates();
-    if (at_template_find(part->name, out, NULL) == AT_OK) return AT_OK;
-    const char *text = at_strdup(a, part->text);
+    const char *path = at_format(a, "%s.te", part->name), *text = at_strdup(a, part->text);
     at_status s = at_te_parse(a, path, text, strlen(text), out, err);
     if (s == AT_OK) at_template_add(*out, path, false);
+    return s;
+}
+
+/* The template of a part's text, which lives as long as this program. */
+static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
+    at_status s = AT_OK;
+    at_sketches_for_templates();
+    pthread_mutex_lock(&lock);
+    if (at_template_find(part->name, out, NULL) != AT_OK) s = make_row(part, out, err);
+    pthread_mutex_unlock(&lock);
     return s;
 }
 

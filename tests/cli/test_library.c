@@ -1,6 +1,7 @@
 /* The library from outside: what it shows, who may include its header, the examples, and programs
  * that have names of their own. What it does is tests/library/test_library.c's. */
 #include "tests/cli/cli_test.h"
+#include "tests/network/onnx_writer.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -193,6 +194,34 @@ static void example_in_python(void **state) {
     }
 }
 
+/* A model, tuned by the program and run by two threads of the example. */
+static void example_of_model(void **state) {
+    (void)state;
+    if (is_sanitized()) skip();
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "N,4");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "4,2", "1 2 3 4 5 6 7 8", true);
+    onnx_node(&g, "MatMul", "x w", "y", "");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("m.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    cli_expect(0, "./autotune m.onnx --dim N=1 --trials 4 --log m.log -q");
+    cli_expect(0,
+               "cc -O2 -Wall -Wextra -Werror -I%s/library %s/examples/model.c -L'%s' -lautotune "
+               "-lpthread -o model",
+               sources, sources, build);
+    /* -1*1 + 0*3 + 1*5 - 1*7 */
+    assert_string_equal(
+        cli_expect(0, "env -i LD_LIBRARY_PATH='%s' ./model m.onnx m.log N=1", build)->out,
+        "input x: float32[1, 4]\noutput y: float32[1, 2]\n1 of 1 kinds of parts are tuned\n"
+        "-3 and -3\n");
+    const cli_result *r = cli_run("env -i LD_LIBRARY_PATH='%s' ./model m.onnx '' 2>&1", build);
+    assert_int_equal(r->status, 1);
+    assert_non_null(strstr(r->out, "as in --dim N=1"));
+}
+
 /* ---- the worker ------------------------------------------------------------------------------ */
 
 static void worker(void **state) {
@@ -220,6 +249,7 @@ int main(void) {
                                        cmocka_unit_test(names_of_others),
                                        cmocka_unit_test(example_in_c),
                                        cmocka_unit_test(example_in_python),
+                                       cmocka_unit_test(example_of_model),
                                        cmocka_unit_test(worker)};
     return cmocka_run_group_tests_name("cli/library", tests, setup, cli_teardown);
 }
