@@ -247,7 +247,7 @@ run:
 	./autotune conv2d_3x3_gemm $(RUN_ARGS)
 
 # The texts that these tests compare with, anew: read the difference.
-golden-update: $(B)/tests/codegen/test_golden $(B)/tests/engine/test_grid_log
+golden-update: $(B)/tests/codegen/test_golden $(B)/tests/codegen/test_derivations $(B)/tests/engine/test_grid_log
 	@for t in $^; do AT_GOLDEN_UPDATE=1 $$t || exit 1; done
 
 check-asan:

@@ -159,13 +159,8 @@ static void check_task(batch *b, original *x, int points) {
 }
 
 /* As a .te file. */
-void check_random(batch *b, const char *what, const random_program *p, int points) {
-    b->what = what;
-    original x = {.p = p};
+at_task *task_of_random(at_arena *a, const random_program *p) {
     at_text text = {0};
-    const at_template_row *row;
-    at_error err;
-    assert_int_equal(build_open(&x.built, p), USE_OK);
     for (int i = 0; i < p->num_sizes; i++)
         if (*p->size[i].expr)
             at_text_addf(&text, "sizes %s = %s\n", p->size[i].name, p->size[i].expr);
@@ -173,12 +168,16 @@ void check_random(batch *b, const char *what, const random_program *p, int point
             at_text_addf(&text, "args %s=%lld from 0\n", p->size[i].name,
                          (long long)p->size[i].value);
     at_text_add(&text, p->compute);
-    if (at_te_parse(x.built.arena, "my.te", at_text_str(&text), text.len, &row, &err) != AT_OK ||
-        at_task_new(x.built.arena, row, "", &x.task, &err) != AT_OK)
-        fail_msg("%s: %s\n%s", b->what, err.text, at_text_str(&text));
+    return task_of_text(a, "my.te", at_text_take(a, &text), "");
+}
+
+void check_random(batch *b, const char *what, const random_program *p, int points) {
+    b->what = what;
+    original x = {.p = p};
+    assert_int_equal(build_open(&x.built, p), USE_OK);
+    x.task = task_of_random(x.built.arena, p);
     check_task(b, &x, points);
     build_close(&x.built);
-    at_text_free(&text);
 }
 
 /* Its plain tree is what random programs have. */

@@ -20,5 +20,7 @@ void check_plain(batch *b, const char *what, at_task *task, int points);
 
 /* The task of a file of examples/te, or with its folder of another. */
 at_task *task_of_file(at_arena *a, const char *file, const char *args);
+/* The task of a random computation, whose tree is left open. */
+at_task *task_of_random(at_arena *a, const random_program *p);
 
 #endif
