@@ -115,6 +115,8 @@ static int allow(scmp_filter_ctx filter, const allowed *row, int talk_fd) {
 
 static int fill(scmp_filter_ctx filter, const at_confinement *c) {
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRAP);
+    /* Whatever threads there are already. */
+    if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     for (size_t i = 0; i < sizeof table / sizeof *table && !failed; i++)
         failed = allow(filter, &table[i], c->talk_fd);
     /* The C library goes on with clone, whose flags a filter can see. */
@@ -123,7 +125,9 @@ static int fill(scmp_filter_ctx filter, const at_confinement *c) {
         if (c->writes >> fd & 1 || (SANITIZED && fd == STDERR_FILENO))
             failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(write), 1,
                                       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd));
-    if (!failed && SANITIZED) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(openat), 0);
+    if (!failed && SANITIZED)
+        failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(openat), 1,
+                                  SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, 0));
     if (!failed && SANITIZED) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(readlink), 0);
     return failed;
 }

@@ -14,6 +14,7 @@ static struct {
     const at_place *places;
     int num_places;
     uint64_t stack_low, stack_high;
+    volatile int refused; /* the system call whose arguments are looked at */
 } watch;
 
 static void locate(at_crash *c) {
@@ -43,10 +44,12 @@ static _Noreturn void tell(const at_crash *c) {
     _exit(128 + c->signal);
 }
 
-/* A system call that the filter has refused. */
+/* A system call that the filter has refused. Its argument may point anywhere. */
 static void on_refused(int signal, siginfo_t *info, void *context) {
     const char *path = (const char *)(uintptr_t)at_arch_call_argument(context);
+    watch.refused = info->si_syscall;
     int fd = at_so_answer_open(info->si_syscall, path);
+    watch.refused = 0;
     if (fd >= 0) {
         at_arch_call_return(context, fd);
         return;
@@ -61,6 +64,12 @@ static void on_refused(int signal, siginfo_t *info, void *context) {
 static void on_crash(int signal, siginfo_t *info, void *context) {
     at_fault fault = at_arch_fault(signal, context);
     at_crash c = {.signal = signal, .code = info->si_code, .phase = watch.phase};
+    if (watch.refused)
+        tell(&(at_crash){.signal = SIGSYS,
+                         .phase = watch.phase,
+                         .call = watch.refused,
+                         .place = AT_CRASH_NOWHERE,
+                         .blob = -1});
     bool has_address = signal != SIGABRT;
     c.address = has_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
     c.is_page_fault = fault.is_page_fault;
@@ -91,6 +100,8 @@ void at_crash_watch(int fd) {
         sigaction(signals[i], &action, NULL);
     action.sa_sigaction = on_refused;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigdelset(&action.sa_mask, SIGSEGV);
+    sigdelset(&action.sa_mask, SIGBUS);
     sigaction(SIGSYS, &action, NULL);
 }
 

@@ -27,6 +27,7 @@ typedef struct attempt {
 static const attempt attempts[] = {
     {"open", "call(2, (long)PATH, 02, 0, 0, 0, 0);"},
     {"openat", "call(257, -100, (long)PATH, 01001, 0, 0, 0);"},
+    {"openat", "call(257, -100, 8, 0, 0, 0, 0);"},
     {"openat2", "long how[3] = {1}; call(437, -100, (long)PATH, (long)how, 24, 0, 0);"},
     {"creat", "call(85, (long)PATH, 0600, 0, 0, 0, 0);"},
     {"unlink", "call(87, (long)PATH, 0, 0, 0, 0, 0);"},
@@ -43,7 +44,23 @@ static const attempt attempts[] = {
     {"tgkill", "call(234, PARENT, PARENT, 0, 0, 0, 0);"},
     {"ptrace", "call(101, 16, PARENT, 0, 0, 0, 0);"},
     {"process_vm_writev", "call(311, PARENT, 0, 0, 0, 0, 0);"},
+    {"process_vm_readv", "call(310, PARENT, 0, 0, 0, 0, 0);"},
+    {"process_madvise", "call(440, 3, 0, 0, 4, 0, 0);"},
     {"pidfd_open", "call(434, PARENT, 0, 0, 0, 0, 0);"},
+    {"pidfd_send_signal", "call(424, 3, 9, 0, 0, 0, 0);"},
+    {"rt_sigqueueinfo", "char s[128] = {0}; call(129, PARENT, 10, (long)s, 0, 0, 0);"},
+    {"tkill", "call(200, PARENT, 9, 0, 0, 0, 0);"},
+    {"userfaultfd", "call(323, 1, 0, 0, 0, 0, 0);"},
+    {"perf_event_open", "call(298, 0, PARENT, -1, -1, 0, 0);"},
+    {"shmget", "call(29, 1, 4096, 0666, 0, 0, 0);"},
+    {"splice", "call(275, 3, 0, 4, 0, 1, 0);"},
+    {"sendfile", "call(40, 4, 3, 0, 1, 0, 0);"},
+    {"getdents64", "char d[64]; call(217, 3, (long)d, 64, 0, 0, 0);"},
+    {"unshare", "call(272, 0x10000000, 0, 0, 0, 0, 0);"},
+    {"setns", "call(308, 3, 0, 0, 0, 0, 0);"},
+    {"chmod", "call(90, (long)PATH, 0777, 0, 0, 0, 0);"},
+    {"readlink", "char d[64]; call(89, (long)PATH, (long)d, 64, 0, 0, 0);"},
+    {"newfstatat", "char d[256]; call(262, -100, (long)PATH, (long)d, 0, 0, 0);"},
     {"prlimit64", "long l[2] = {1, 1}; call(302, PARENT, 7, (long)l, 0, 0, 0);"},
     {"sched_setaffinity", "long m = 1; call(203, PARENT, 8, (long)&m, 0, 0, 0);"},
     {"io_uring_setup", "char p[256] = {0}; call(425, 4, (long)p, 0, 0, 0, 0);"},
@@ -144,6 +161,38 @@ static void calls_by_interrupt(void **state) {
     rig_expect(r, KERNEL(ADD "asm(\"mov $5, %eax\\n int $0x80\");"), AT_JOB_CRASHED, NULL);
 }
 
+/* And so have programs with short pointers, which ask with another bit: 2 is open. */
+static void calls_of_short_pointers(void **state) {
+    rig *r = *state;
+    static char source[8000];
+    static const attempt x32 = {"", "call(0x40000002, (long)PATH, 02, 0, 0, 0, 0);"};
+    if (!is_confined(r) || !at_compiler_available(AT_GCC)) skip();
+    source_of(&x32, false, source, sizeof source);
+    run_object(r, source);
+    assert_int_equal(r->outcome.end, AT_JOB_CRASHED);
+}
+
+/* What the parent has open is not open here: nothing comes of standard input, and no descriptor but
+ * the socket and files for reading is left. */
+static void descriptors_are_closed(void **state) {
+    rig *r = *state;
+    static char source[8000];
+    static const attempt reads = {
+        "", "char c; if (call(0, 0, (long)&c, 1, 0, 0, 0) > 0) *(volatile int *)0 = 1;\n"
+            "for (i = 3; i < 256; i++) { long flags[18];\n"
+            "  if (call(5, i, (long)flags, 0, 0, 0, 0) == 0 && (((int *)flags)[6] & 0170000) == "
+            "0010000) *(volatile int *)0 = 1; }"};
+    int pipes[2];
+    if (!is_confined(r) || !at_compiler_available(AT_GCC)) skip();
+    assert_int_equal(pipe(pipes), 0); /* inheritable */
+    at_worker_rest(r->worker);
+    source_of(&reads, false, source, sizeof source);
+    run_object(r, source);
+    close(pipes[0]);
+    close(pipes[1]);
+    if (r->outcome.end) fail_msg("%s", r->outcome.error);
+}
+
 /* What is expected lies in the store, whose descriptor the worker has. */
 static void store_stays(void **state) {
     rig *r = *state;
@@ -218,9 +267,10 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(calls_of_kernels),   TEST(calls_of_constructors), TEST(calls_of_tinycc_kernels),
-        TEST(calls_by_interrupt), TEST(store_stays),           TEST(computing_goes_on),
-        TEST(outputs_come),       TEST(off_and_required),
+        TEST(calls_of_kernels),       TEST(calls_of_constructors), TEST(calls_of_tinycc_kernels),
+        TEST(calls_by_interrupt),     TEST(store_stays),           TEST(computing_goes_on),
+        TEST(outputs_come),           TEST(off_and_required),      TEST(calls_of_short_pointers),
+        TEST(descriptors_are_closed),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
