@@ -211,7 +211,10 @@ static void run_page(const char *path, const char *folder, int at_least) {
 }
 
 static void readme(void **state) { (void)state, run_page("README.md", "readme", 3); }
-static void tour(void **state) { (void)state, run_page("docs/tour.md", "tour", 10); }
+static void computations(void **state) {
+    (void)state, run_page("docs/computations.md", "computations", 4);
+}
+static void workloads(void **state) { (void)state, run_page("docs/workloads.md", "workloads", 1); }
 static void tutorial(void **state) { (void)state, run_page("docs/tutorial.md", "tutorial", 20); }
 static void examples(void **state) { (void)state, run_page("examples/README.md", "examples", 8); }
 
@@ -255,9 +258,9 @@ static void first_walk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readme),         cmocka_unit_test(tour),
-        cmocka_unit_test(tutorial),       cmocka_unit_test(examples),
-        cmocka_unit_test(template_shown), cmocka_unit_test(workload_shown),
-        cmocka_unit_test(first_walk)};
+        cmocka_unit_test(readme),         cmocka_unit_test(computations),
+        cmocka_unit_test(workloads),      cmocka_unit_test(tutorial),
+        cmocka_unit_test(examples),       cmocka_unit_test(template_shown),
+        cmocka_unit_test(workload_shown), cmocka_unit_test(first_walk)};
     return cmocka_run_group_tests_name("cli/pages", tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* docs/templates.md shows conv2d_3x3_gemm as it is, and its message is the real one. */
+/* docs/templates.md shows conv2d_3x3_gemm as it is, and its message is the real one; it and
+ * docs/te.md have both grammars. */
 #include "tests/templates/support.h"
 #include "tests/whole_file.h"
 
@@ -43,14 +44,16 @@ static const char *rule_of(at_arena *a, const char *line) {
 
 /* Every rule of both grammars as schedule.h has them. */
 static void grammar(void **state) {
-    const char *doc = file(*state, "docs/templates.md");
+    const char *doc =
+        at_format(*state, "%s%s", file(*state, "docs/templates.md"), file(*state, "docs/te.md"));
     const char *header = file(*state, "schedule/schedule.h");
     int rules = 0;
     for (const char *line = header; (line = strchr(line, '\n'));) {
         const char *rule = rule_of(*state, ++line);
         bool is_rule = strncmp(line, " *   ", 5) == 0 && (strstr(rule, " := ") || *rule == '|');
         if (!is_rule) continue;
-        if (!strstr(doc, rule)) fail_msg("docs/templates.md lacks the rule: %s", rule);
+        if (!strstr(doc, rule))
+            fail_msg("docs/templates.md and docs/te.md lack the rule: %s", rule);
         rules++;
     }
     assert_int_equal(rules, 26);
