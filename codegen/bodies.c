@@ -97,11 +97,14 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
 
 /* ---- conditions that compare values: all bits of a register, or none ------------------------- */
 
+static bool is_comparison(const at_expr *e) { return e->op >= AT_X_LT && e->op <= AT_X_NE; }
+
+/* Does e compare values, or indices of which values choose one, as in (x[i] > y[i] ? 1 : 0) != 0?
+ */
 static bool compares_values(const at_low *l, const at_expr *e) {
     bool any = false;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        any |= e->op >= AT_X_LT && e->op <= AT_X_NE ? !is_index(l, e->arg[i])
-                                                    : compares_values(l, e->arg[i]);
+    for (int i = 0; i < e->nargs; i++)
+        any |= (is_comparison(e) && !is_index(l, e->arg[i])) || compares_values(l, e->arg[i]);
     return any;
 }
 
@@ -123,6 +126,7 @@ static bool both_whole(const at_low *l, const at_expr *x, const at_expr *y) {
 }
 
 static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    index_choice choice;
     if (!compares_values(l, e)) {
         at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
         v.a = at_value_bits(l, true);
@@ -138,6 +142,10 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
     if (e->op == AT_X_OR)
         return at_value_choose(l, mask_expr(l, e->arg[0], axes), at_value_bits(l, true),
                                mask_expr(l, e->arg[1], axes));
+    if (is_index(l, e) && at_index_choice(l, e, &choice))
+        return at_value_choose(l, mask_expr(l, choice.condition, axes),
+                               mask_expr(l, choice.side[0], axes),
+                               mask_expr(l, choice.side[1], axes));
     const at_value *x = at_value_expr(l, e->arg[0], axes), *y = at_value_expr(l, e->arg[1], axes);
     alike(l, both_whole(l, e->arg[0], e->arg[1]), &x, &y);
     switch (e->op) {

@@ -182,6 +182,7 @@ static void operators(void **state) {
         {"tests/te/halves_of_a_weight", "M=5,N=37,H=9"},
         {"tests/te/eighths_of_a_weight", "M=5,N=37,L=2"},
         {"tests/te/chosen_entries", "Y=5,X=37"},
+        {"tests/te/chosen_by_values", "Y=5,X=37"},
         {"tests/te/mixed_entries", "M=5,N=37,K=12"},
         {"tests/te/places_in_lists", "V=7,E=53"},
         {"tests/te/long_products", "I=3,J=2,K=3,L=19,N=101"},
