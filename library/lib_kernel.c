@@ -55,7 +55,8 @@ static at_status compile(at_lib_kernel *k, const at_kernel *lowered, const at_me
                           .blobs = blobs,
                           .num_blobs = lowered->num_tiles,
                           .names = names,
-                          .num_names = n};
+                          .num_names = n,
+                          .is_written = true};
     AT_TRY(at_resident_new(&unit, found, &k->code, err));
     n = 0;
     for (int i = 0; i < 6 + m->num_tensors; i++)

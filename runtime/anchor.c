@@ -48,13 +48,12 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out) {
     at_place places[AT_MAX_BUFS + 1];
     void *buf[AT_MAX_BUFS];
     at_run_time t;
-    int64_t store_bytes;
     forget();
     at_msg was = message;
     message = *m;
     *m = was;
     at_outcome_clear(out);
-    if (!at_decode_job(&message, &job_of_it, &store_bytes)) return;
+    if (!at_decode_job(&message, &job_of_it)) return;
     const at_job *job = &job_of_it;
     at_crash_phase(AT_PHASE_COMPILE);
     if (at_job_load(job, AT_ARENA_ANCHOR, &anchor.code, out)) return;

@@ -2,20 +2,16 @@
 #include "runtime/runtime_int.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* A name that no other object has which is loaded now. */
-static struct {
-    char name[48];
-    int fd;
-} wanted;
-
-int at_so_answer_open(int call, const char *path) {
-    if (call != SYS_openat || !wanted.fd || !path || strcmp(path, wanted.name) != 0) return -1;
-    return fcntl(wanted.fd, F_DUPFD_CLOEXEC, 0);
+/* A name that no object has or had: one that is loaded twice has both its names. The number stands
+ * in steps that lead nowhere. */
+static void name_object(int fd, char *name, size_t size) {
+    static unsigned objects;
+    char steps[2 * 8 * sizeof objects + 1], *end = steps;
+    for (unsigned n = ++objects; n; n >>= 1) end = stpcpy(end, n & 1 ? "/." : "/");
+    snprintf(name, size, "/proc/self%s/fd/%d", steps, fd);
 }
 
 static const char *why(void) {
@@ -29,12 +25,13 @@ at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t erro
         snprintf(error, error_size, "cannot load the object: there is no file");
         return AT_JOB_NOT_COMPILED;
     }
-    wanted.fd = job->object_fd;
-    snprintf(wanted.name, sizeof wanted.name, "/proc/self/fd/%d", wanted.fd);
+    char name[128];
+    name_object(job->object_fd, name, sizeof name);
+    at_crash_answer_open(job->object_fd);
     /* All names at once: an undefined one is a failed compile and not a crash in the middle of a
      * run. */
-    code->handle = dlopen(wanted.name, RTLD_NOW | RTLD_LOCAL);
-    wanted.fd = 0;
+    code->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    at_crash_answer_open(0);
     if (!code->handle) {
         snprintf(error, error_size, "cannot load the object: %s", why());
         at_so_unload(code);

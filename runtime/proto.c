@@ -216,14 +216,21 @@ static char *get_string(reader *r) {
     return s;
 }
 
-bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
+bool at_job_store_bytes(const at_msg *m, int64_t *bytes) {
+    fixed_part fixed;
+    if (!is_job(m->type) || m->size_bytes < sizeof fixed) return false;
+    memcpy(&fixed, m->data, sizeof fixed);
+    *bytes = fixed.store_bytes;
+    return true;
+}
+
+bool at_decode_job(at_msg *m, at_job *job) {
     fixed_part fixed;
     if (!is_job(m->type) || m->size_bytes < sizeof fixed) return false;
     memcpy(&fixed, m->data, sizeof fixed);
     *job = fixed.job;
     job->object_fd = m->fd;
     m->fd = 0;
-    *store_bytes = fixed.store_bytes;
     if (job->num_bufs < 0 || job->num_bufs > AT_MAX_BUFS || job->num_blobs < 0 ||
         !at_vector_set_name(job->vector_set))
         return false;

@@ -127,8 +127,10 @@ typedef struct at_msg {
 at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_t size_bytes);
 at_io at_msg_receive(const at_channel *c, at_msg *m);
 void at_encode_job(const at_job *job, int64_t store_bytes, at_text *out);
-/* Pointers in *job lead into m->data; false if the message is not a job. */
-bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes);
+/* The size of the store that its offsets are for; false if the message is not a job. */
+bool at_job_store_bytes(const at_msg *m, int64_t *bytes);
+/* Takes m->fd; pointers in *job lead into m->data; false if the message is not a job. */
+bool at_decode_job(at_msg *m, at_job *job);
 
 /* ---- running a system compiler (keeper.c) ---------------------------------------------------- */
 
@@ -193,6 +195,9 @@ void at_crash_watch(int fd);
 /* What the reports are about; places are borrowed until the next call. */
 void at_crash_phase(at_phase phase);
 void at_crash_places(const at_place *places, int n);
+/* A confined process opens no file, but the loader asks for its object by name before it runs
+ * anything of it: the next openat, and no other, gets a copy of fd. 0: none does. */
+void at_crash_answer_open(int fd);
 /* Parent: the report as text. */
 void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text_size);
 
@@ -221,9 +226,6 @@ int at_tcc_blob_at(uint64_t address, int64_t *offset);
 /* Of the file job->object_fd, which it takes. */
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
-/* A confined process opens no file, but the loader asks for one by name: its object is what it
- * gets. For the handler of SIGSYS; -1: it was another call. */
-int at_so_answer_open(int call, const char *path);
 
 /* Compiles and keeps code for the job of that number (ahead.c); takes it out for that job, with the
  * time that it took. false: it is not there. */
@@ -421,8 +423,7 @@ typedef struct at_fault {
     bool is_page_fault, is_write; /* is_write: of a page fault */
 } at_fault;
 at_fault at_arch_fault(int signal, const void *context);
-/* Of a system call that the filter has refused: its second argument, and what it gives back. */
-uint64_t at_arch_call_argument(const void *context);
+/* What a system call that the filter has refused gives back. */
 void at_arch_call_return(void *context, int64_t value);
 
 /* ---- what disturbs a sample, and what the caches hold (disturb.c) ---------------------------- */

@@ -96,28 +96,22 @@ static void fail_no_store(int64_t store_bytes, at_outcome *out) {
 
 static void serve_job(at_inside *in, at_msg *m, at_outcome *out) {
     at_job job;
-    int64_t store_bytes;
-    if (!at_decode_job(m, &job, &store_bytes)) _exit(1);
-    if (map_store(in, store_bytes)) {
-        at_job_execute(in, &job, out);
-        return;
-    }
-    fail_no_store(store_bytes, out);
+    if (!at_decode_job(m, &job)) _exit(1);
+    at_job_execute(in, &job, out);
 }
 
-/* Takes the message's data. */
-static void serve_anchor(at_inside *in, at_msg *m, at_outcome *out) {
-    at_job job;
+/* A job or an anchor. What comes along with one that is not served is closed with the message. */
+static void serve_kernel(at_inside *in, at_msg *m, at_outcome *out) {
     int64_t store_bytes;
-    if (!at_decode_job(m, &job, &store_bytes)) _exit(1);
-    if (map_store(in, store_bytes)) at_anchor_execute(in, m, out);
-    else fail_no_store(store_bytes, out);
+    if (!at_job_store_bytes(m, &store_bytes)) _exit(1);
+    if (!map_store(in, store_bytes)) fail_no_store(store_bytes, out);
+    else if (m->type == AT_MSG_JOB) serve_job(in, m, out);
+    else at_anchor_execute(in, m, out); /* takes the message's data */
 }
 
 static void serve_ahead(at_msg *m) {
     at_job job;
-    int64_t store_bytes;
-    if (!at_decode_job(m, &job, &store_bytes) || !job.source) _exit(1);
+    if (!at_decode_job(m, &job) || !job.source) _exit(1);
     at_ahead_execute(&job);
 }
 
@@ -126,13 +120,9 @@ static _Noreturn void serve(at_inside *in) {
     at_msg m = {0};
     for (;;) {
         if (at_msg_receive(&parent, &m) != AT_IO_OK) _exit(0);
-        if (m.type == AT_MSG_JOB) {
+        if (m.type == AT_MSG_JOB || m.type == AT_MSG_ANCHOR) {
             static at_outcome out;
-            serve_job(in, &m, &out);
-            at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
-        } else if (m.type == AT_MSG_ANCHOR) {
-            static at_outcome out;
-            serve_anchor(in, &m, &out);
+            serve_kernel(in, &m, &out);
             at_msg_send(&parent, AT_MSG_OUTCOME, &out, at_outcome_bytes(&out));
         } else if (m.type == AT_MSG_AHEAD && m.size_bytes) {
             serve_ahead(&m);

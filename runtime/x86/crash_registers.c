@@ -15,10 +15,6 @@ at_fault at_arch_fault(int signal, const void *context) {
                       .is_write = is_page_fault && (regs[REG_ERR] & 2)};
 }
 
-uint64_t at_arch_call_argument(const void *context) {
-    return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSI];
-}
-
 void at_arch_call_return(void *context, int64_t value) {
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = value;
 }

@@ -50,7 +50,7 @@ static void receive(at_msg *m) {
     at_crash crash;
     int64_t store_bytes;
     char text[1024];
-    if (m->type == AT_MSG_JOB && at_decode_job(m, &decoded, &store_bytes))
+    if (m->type == AT_MSG_JOB && at_job_store_bytes(m, &store_bytes) && at_decode_job(m, &decoded))
         sink = read_all(&decoded);
     if (m->type == AT_MSG_CRASH && m->size_bytes == sizeof crash) {
         memcpy(&crash, m->data, sizeof crash);

@@ -49,6 +49,31 @@ static void computation(void **state) {
     at_lib_free(lib);
 }
 
+/* Numbers that the computation itself holds are made at the first call, and stay. */
+static void own_tables(void **state) {
+    (void)state;
+    enum { LENGTH = 600, LEAST = 417 };
+    path te = in_folder("argmin.te");
+    float x[LENGTH], first = -1;
+    at_lib *lib = new_lib();
+    write_text(te.text, "args N=600\nx[N] : input\nleast[o:1] = min(k:N) x[k]\n"
+                        "first[o:1] = min(k:N) x[k] == least[0] ? k : inf\n");
+    at_lib_task *t = new_task(lib, te.text, NULL, "1");
+    at_lib_kernel *k = at_lib_load_entity(t, NULL);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    void *tensors[] = {x, &first}, *workspace = malloc(at_lib_workspace_bytes(k) + 1);
+    for (int i = 0; i < LENGTH; i++) x[i] = (float)((i - LEAST) * (i - LEAST));
+    for (int calls = 0; calls < 2; calls++) {
+        first = -1;
+        assert_int_equal(at_lib_call(k, tensors, workspace), 0);
+        assert_true(first == LEAST);
+    }
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
 /* A search, its log, the best of it: loaded, called. */
 static void tuned_and_loaded(void **state) {
     (void)state;
@@ -397,9 +422,10 @@ static void mistakes(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation),  cmocka_unit_test(tuned_and_loaded),
-        cmocka_unit_test(every_isa),    cmocka_unit_test(in_blocks),
-        cmocka_unit_test(ended),        cmocka_unit_test(two_threads),
-        cmocka_unit_test(own_template), cmocka_unit_test(mistakes)};
+        cmocka_unit_test(computation), cmocka_unit_test(tuned_and_loaded),
+        cmocka_unit_test(own_tables),  cmocka_unit_test(every_isa),
+        cmocka_unit_test(in_blocks),   cmocka_unit_test(ended),
+        cmocka_unit_test(two_threads), cmocka_unit_test(own_template),
+        cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/library", tests, make_folder, remove_folder);
 }

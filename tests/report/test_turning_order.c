@@ -143,7 +143,6 @@ static _Noreturn void made_up_worker(int fd) {
     static at_outcome out;
     static kernel anchor;
     at_msg m = {0};
-    int64_t store_bytes;
     bool has_anchor = false;
     double peak = 100;
     static const at_ready ready;
@@ -153,7 +152,7 @@ static _Noreturn void made_up_worker(int fd) {
             at_msg_send(&parent, AT_MSG_PEAK, &peak, sizeof peak);
             continue;
         }
-        if (!at_decode_job(&m, &job, &store_bytes)) _exit(1);
+        if (!at_decode_job(&m, &job)) _exit(1);
         at_msg_send(&parent, AT_MSG_COMPILED, NULL, 0);
         memset(&out, 0, sizeof out);
         if (m.type == AT_MSG_ANCHOR) anchor = kernel_of(&job), has_anchor = true;

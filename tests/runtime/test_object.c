@@ -73,6 +73,41 @@ static void builds_and_runs(void **state) {
     }
 }
 
+/* An anchor that gcc made is loaded and timed beside its own job; what is loaded then, by a
+ * descriptor of the same number, is another object. */
+static void beside_an_anchor(void **state) {
+    rig *r = *state;
+    char *path, *other, error[1024];
+    at_error err;
+    at_outcome out;
+    if (!at_compiler_available(AT_GCC)) skip();
+    if (build(AT_GCC, KERNEL(ADD), "-O2 -w", 60, &path, error) ||
+        build(AT_GCC, KERNEL(ADD "out[3] = 0.5f;"), "-O2 -w", 60, &other, error))
+        fail_msg("%s", error);
+    r->job.compiler = AT_GCC;
+    r->job.object = path;
+    r->job.pairs = 5;
+    r->job.to_the_end = true;
+    const at_job anchor = r->job;
+    if (at_worker_anchor(r->worker, &anchor, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
+    if (out.end) fail_msg("the anchor: %s", out.error);
+    for (int i = 0; i < 2; i++) {
+        r->job.object = path;
+        rig_expect(r, NULL, AT_JOB_RAN, "");
+        assert_int_equal(r->outcome.num_pairs, 5);
+        r->job.object = other;
+        rig_expect(r, NULL, AT_JOB_WRONG, "out[3]: got 0.5");
+    }
+    r->job = anchor;
+    r->job.compiler = AT_TCC;
+    r->job.object = NULL;
+    r->job.source = KERNEL(ADD);
+    const at_job last = r->job;
+    assert_int_equal(at_worker_anchor(r->worker, &last, NULL, &out, &err), AT_OK);
+    at_object_remove(path);
+    at_object_remove(other);
+}
+
 /* As the first line of --version has it. */
 static void versions(void **state) {
     (void)state;
@@ -501,16 +536,15 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs),  TEST(versions),
-        TEST(silent_compiler),  TEST(faulty),
-        TEST(refused),          TEST(takes_too_long),
-        TEST(interrupted),      TEST(parent_killed),
-        TEST(no_folder),        TEST(no_compiler),
-        TEST(refusing_wrapper), TEST(compiler_names),
-        TEST(keeper_killed),    TEST(keeper_stopped),
-        TEST(compiler_stopped), TEST(folder_without_execution),
-        TEST(no_room),          TEST(no_descriptors),
-        TEST(no_processes),     TEST(no_memory),
+        TEST(builds_and_runs),  TEST(beside_an_anchor),
+
+        TEST(versions),         TEST(silent_compiler),  TEST(faulty),
+        TEST(refused),          TEST(takes_too_long),   TEST(interrupted),
+        TEST(parent_killed),    TEST(no_folder),        TEST(no_compiler),
+        TEST(refusing_wrapper), TEST(compiler_names),   TEST(keeper_killed),
+        TEST(keeper_stopped),   TEST(compiler_stopped), TEST(folder_without_execution),
+        TEST(no_room),          TEST(no_descriptors),   TEST(no_processes),
+        TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);

@@ -27,7 +27,7 @@ typedef struct attempt {
 static const attempt attempts[] = {
     {"open", "call(2, (long)PATH, 02, 0, 0, 0, 0);"},
     {"openat", "call(257, -100, (long)PATH, 01001, 0, 0, 0);"},
-    {"openat", "call(257, -100, 8, 0, 0, 0, 0);"},
+    {"openat", "call(257, -100, 8, 0, 0, 0, 0);"}, /* a name that lies nowhere */
     {"openat2", "long how[3] = {1}; call(437, -100, (long)PATH, (long)how, 24, 0, 0);"},
     {"creat", "call(85, (long)PATH, 0600, 0, 0, 0, 0);"},
     {"unlink", "call(87, (long)PATH, 0, 0, 0, 0, 0);"},
