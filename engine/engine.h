@@ -40,10 +40,10 @@
 #include "engine/measure/machine.h"       /* bounds of kernels */
 #include "engine/search/machine_speeds.h" /* tables of this machine */
 #include "engine/measure/kernel_job.h"    /* a kernel bound to its data */
-#include "engine/data/accuracy.h"         /* errors of kernels, and their limit */
+#include "engine/measure/accuracy.h"      /* errors of kernels, and their limit */
 #include "engine/measure/measure.h"       /* one candidate: made, compiled, run */
 #include "engine/measure/timed_rounds.h"  /* the same, timed well */
-#include "engine/search/tune.h"           /* a search, and the final at its end */
+#include "engine/tune.h"                  /* a search, and the final at its end */
 #include "engine/measure/states.h"        /* of the machine, while it went on */
 #include "engine/final/final_states.h"    /* winners of other states */
 #include "engine/measure/quieter_core.h"  /* where kernels run */
@@ -52,7 +52,7 @@
 #include "engine/measure/problem_room.h"  /* whether a layer fits this machine */
 #include "engine/task/operator_join.h"    /* which of them are kept of a log */
 #include "engine/task/workload.h"         /* sets of layers */
-#include "engine/search/tune_set.h"       /* searches of several problems, one budget */
+#include "engine/tune_set.h"              /* searches of several problems, one budget */
 #include "engine/measure/anchors.h"       /* what trials are timed against */
 #include "engine/far/far.h"               /* workers elsewhere */
 #include "engine/far/far_search.h"        /* a search over them */

@@ -107,7 +107,7 @@ at_status at_far_begin_beside(at_tuning *first, const at_far_event *e, const at_
     at_tuning *last = first, *t = AT_NEW(first->s.arena, at_tuning);
     const at_request *q = &first->far->request;
     while (last->other) last = last->other;
-    AT_TRY(first->begin_other(first, q, t, err));
+    AT_TRY(at_tuning_begin_other(first, q, t, err));
     last->other = t;
     at_far_new(t, first->far->far, q);
     AT_TRY(at_session_context(&t->s, false, err));

@@ -5,7 +5,7 @@
 #ifndef AT_ENGINE_FAR_SEARCH_H
 #define AT_ENGINE_FAR_SEARCH_H
 
-#include "engine/search/tune.h"
+#include "engine/search/tuning.h"
 
 /* What of it is under way at a worker: the one that it measures, and the next. Where workers are
  * few, more, as long as their trials are short and many are known: a model is fitted in the time of

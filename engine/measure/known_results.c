@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine/data/accuracy.h"
+#include "engine/measure/accuracy.h"
 #include "engine/task/template_change.h"
-#include "engine/search/top_results.h"
+#include "engine/measure/top_results.h"
 
 /* What each table goes by. */
 typedef enum property { BY_INDEX, BY_KEY, BY_CODE, PROPERTIES } property;

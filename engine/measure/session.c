@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/measure/quieter_core.h"
-#include "engine/data/reference.h"
+#include "engine/measure/reference.h"
 #include "engine/measure/target_here.h"
 
 #define LEAST_ANSWER_S 10.0 /* for a compiler to tell its version, however busy the machine is */
@@ -266,21 +266,33 @@ static void tell_of_same(const at_session *s) {
     at_engine_warn(&s->options, text);
 }
 
-at_status at_session_start(at_session *s, at_error *err) {
+at_status at_session_begin(at_session *s, at_error *err) {
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
     AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, s->options.sandbox, &s->worker,
                          err));
     see_sandbox(s);
-    int64_t begin_ns = at_now_ns();
-    AT_TRY(at_reference_make(s, s->options.seed, err));
+    s->reference = AT_NEW(s->scratch, at_reference);
+    s->reference->begin_ns = at_now_ns();
+    return at_reference_begin(s, s->reference, err);
+}
+
+at_status at_session_finish(at_session *s, at_error *err) {
+    const int64_t begin_ns = s->reference->begin_ns;
+    AT_TRY(at_reference_end(s, s->reference, err));
+    s->reference = NULL;
     at_session_count_by_data(s);
     if (s->other.store) AT_TRY(prepare_other(s, err));
     at_arena_reset(s->scratch);
     tell_of_same(s);
     s->spent.reference_ns += at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);
+}
+
+at_status at_session_start(at_session *s, at_error *err) {
+    AT_TRY(at_session_begin(s, err));
+    return at_session_finish(s, err);
 }
 
 const at_file_pattern *at_session_file_pattern(const at_session *s) {

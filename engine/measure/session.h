@@ -104,9 +104,7 @@ typedef struct at_session {
     double peak;         /* that speeds are shares of: this one, or the bandwidth */
     int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
     at_spent spent;
-    /* Called once, while the reference is made: what does not need it. NULL: nothing. */
-    at_status (*meanwhile)(void *ctx, at_error *err);
-    void *meanwhile_ctx;
+    struct at_reference *reference; /* being made (reference.h); NULL: it is not */
     /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
      * made before the trials does not go on beyond it. */
     int64_t deadline_ns;
@@ -136,6 +134,10 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
 /* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
  * deadline_ns; AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
+/* The same in two halves. In between the worker makes the reference, and scratch stays as it is;
+ * the second must follow where the first gives AT_OK. */
+at_status at_session_begin(at_session *s, at_error *err);
+at_status at_session_finish(at_session *s, at_error *err);
 /* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
  */
 void at_session_stop(at_session *s);

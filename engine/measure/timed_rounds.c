@@ -2,7 +2,7 @@
  * they were then. */
 #include "engine/measure/timed_rounds.h"
 
-#include "engine/data/accuracy.h"
+#include "engine/measure/accuracy.h"
 #include "engine/measure/machine.h"
 
 /* c is compiled; r is what at_candidate_make began. */

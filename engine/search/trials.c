@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/data/accuracy.h"
+#include "engine/measure/accuracy.h"
 #include "engine/measure/anchors.h"
 #include "engine/measure/machine.h"
 

@@ -3,7 +3,7 @@
 #ifndef AT_ENGINE_TRIALS_H
 #define AT_ENGINE_TRIALS_H
 
-#include "engine/search/tune.h"
+#include "engine/search/tuning.h"
 
 /* Until so many are done, those of calls before included; nothing is left to try; or the time is
  * up. With --jobs 2 the next candidate is made while one is measured, on another core. AT_E_OUTPUT,

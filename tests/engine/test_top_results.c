@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/search/state_shift.h"
-#include "engine/search/top_results.h"
+#include "engine/measure/state_shift.h"
+#include "engine/measure/top_results.h"
 
 #include <math.h>
 

@@ -249,23 +249,69 @@ static void check_folder(const char *folder, const char *below, const char *allo
     closedir(d);
 }
 
-/* Rows "| `folder/` | may use | holds |". */
+/* Rows "| `folder/` | may use | holds |", also of a folder's rooms. Calls f of each; how many? */
+static int each_row(bool rooms, void (*f)(const char *path, const char *allowed)) {
+    int count = 0;
+    for (const char *row = page; (row = strstr(row, "\n| `"));) {
+        row += strlen("\n| `");
+        const char *path = at_strndup(arena, row, strcspn(row, "`"));
+        const char *cell = strstr(row, "| ") + 2, *slash = strchr(path, '/');
+        char *allowed = at_strndup(arena, cell, strcspn(cell, "|"));
+        if (!slash || (slash[1] != 0) != rooms) continue;
+        if (*allowed) allowed[strlen(allowed) - 1] = 0; /* its space */
+        f(at_strndup(arena, path, strlen(path) - 1), allowed);
+        count++;
+    }
+    return count;
+}
+
+static void check_row(const char *folder, const char *allowed) {
+    check_folder(folder, folder, allowed);
+}
+
 static void arrows(void **state) {
     (void)state;
-    int count = 0;
-    for (const char *row = page; (row = strstr(row, "\n| `")); count++) {
-        row += strlen("\n| `");
-        const char *folder = at_strndup(arena, row, strcspn(row, "/"));
-        const char *cell = strstr(row, "| ") + 2;
-        const char *allowed = at_strndup(arena, cell, strcspn(cell, "|"));
-        if (strlen(allowed)) allowed = at_strndup(arena, allowed, strlen(allowed) - 1);
-        check_folder(folder, folder, allowed);
+    assert_int_equal(each_row(false, check_row), 17);
+}
+
+/* ---- rooms of engine/ ------------------------------------------------------------------------ */
+
+static bool is_for_all_rooms(const char *line) {
+    static const char *const shown[] = {"options.h\"", "version.h\""};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (!strncmp(line + strlen("#include \"engine/"), shown[i], strlen(shown[i]))) return true;
+    return false;
+}
+
+static void check_room(const char *room, const char *allowed) {
+    DIR *d = opendir(room);
+    if (!d) fail_msg("no folder %s", room);
+    for (struct dirent *e; (e = readdir(d));) {
+        const char *path = at_format(arena, "%s/%s", room, e->d_name);
+        char *text;
+        size_t n;
+        at_error err;
+        if (e->d_type != DT_REG) continue;
+        if (read_whole(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+        for (const char *line = text; (line = strstr(line, "#include \"engine/")); line++) {
+            const char *name = line + strlen("#include \"engine/");
+            const char *other = at_strndup(arena, name, strcspn(name, "/\""));
+            bool is_own = !strcmp(other, strrchr(room, '/') + 1);
+            if (!is_own && !is_for_all_rooms(line) && !allows(allowed, other))
+                fail_msg("%s includes from engine/%s; it may use: %s", path, other, allowed);
+        }
     }
-    assert_int_equal(count, 17);
+    closedir(d);
+}
+
+static void rooms(void **state) {
+    (void)state;
+    assert_int_equal(each_row(true, check_room), 6);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(picture),
-                                       cmocka_unit_test(files), cmocka_unit_test(arrows)};
+                                       cmocka_unit_test(files), cmocka_unit_test(arrows),
+                                       cmocka_unit_test(rooms)};
     return cmocka_run_group_tests_name("run/architecture", tests, setup, teardown);
 }

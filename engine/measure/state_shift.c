@@ -1,5 +1,5 @@
-/* engine/search/state_shift.c: times of different states made comparable. */
-#include "engine/search/state_shift.h"
+/* engine/measure/state_shift.c: times of different states made comparable. */
+#include "engine/measure/state_shift.h"
 
 #include <math.h>
 

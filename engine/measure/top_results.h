@@ -1,5 +1,5 @@
-/* engine/search/top_results.h: the best of many results, of which some were timed in a state of the
- * machine that does not count. */
+/* engine/measure/top_results.h: the best of many results, of which some were timed in a state of
+ * the machine that does not count. */
 #ifndef AT_ENGINE_TOP_RESULTS_H
 #define AT_ENGINE_TOP_RESULTS_H
 

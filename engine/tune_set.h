@@ -1,11 +1,11 @@
-/* engine/search/tune_set.h: several tasks tuned together: one log, one budget of trials and time,
+/* engine/tune_set.h: several tasks tuned together: one log, one budget of trials and time,
  * which goes in rounds to where the weighted sum of times is expected to fall most (task_share.h).
  */
 #ifndef AT_ENGINE_TUNE_SET_H
 #define AT_ENGINE_TUNE_SET_H
 
 #include "engine/search/task_share.h"
-#include "engine/search/tune.h"
+#include "engine/tune.h"
 #include "engine/task/problem.h"
 
 /* One of the ways under way. */

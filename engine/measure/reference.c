@@ -1,19 +1,12 @@
-/* engine/data/reference.c: see reference.h. */
-#include "engine/data/reference.h"
+/* engine/measure/reference.c: see reference.h. */
+#include "engine/measure/reference.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/measure/measure.h"
+#include "engine/measure/naive_run.h"
 
-static const char *const entry = "reference";
-/* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
- * start. */
-static const double gcc_from_flops = 5e8;
-static const char gcc_flags[] = "-O3 -march=native -fno-trapping-math -fno-math-errno";
-/* From here on it takes so long that somebody will wonder. */
-static const double long_points = 1e10;
 /* With limits it has several times as much to do per point. */
 static const double limits_cost = 3;
 /* An element of what reads itself keeps samples of its error, which all its operations go through.
@@ -29,104 +22,8 @@ static const double least_gain = 4;
 static const double shrink = 4;
 /* so often at most. */
 enum { most_shrinks = 5 };
-static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
 
-/* ---- running naive C ------------------------------------------------------------------------ */
-
-/* Inputs in text order, then the outputs: the expected ones, or, for a projection, its sums; then
- * the limits of expected ones that are not exact. */
-static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, int *n) {
-    enum { INPUTS, OUTPUTS, LIMITS };
-    const at_compute *c = d->compute;
-    for (int part = INPUTS; part <= (d->is_exact ? OUTPUTS : LIMITS); part++)
-        for (int t = 0; t < c->num_tensors; t++) {
-            const at_tensor *tensor = &c->tensors[t];
-            if (!at_dataset_keeps(tensor) || tensor->is_output != (part != INPUTS)) continue;
-            bufs[*n] = (at_buf){.name = tensor->name,
-                                .role = part == INPUTS ? AT_BUF_IN : AT_BUF_OUT,
-                                .type = tensor->type,
-                                .offset = part == INPUTS ? d->offset[t] : d->expected[t],
-                                .size_bytes = d->size_bytes[t]};
-            if (part == LIMITS) bufs[*n].offset += at_limits_at(d->size_bytes[t]);
-            if (part == OUTPUTS && sums) bufs[*n] = *sums;
-            (*n)++;
-        }
-}
-
-/* What is left of a time limit, which is no limit of one kernel. */
-static double most_seconds(const at_session *s) {
-    double left_s = (double)(s->deadline_ns - at_now_ns()) * 1e-9;
-    return s->deadline_ns ? fmax(left_s, 0.001) : run_timeout_s;
-}
-
-static at_status do_meanwhile(at_session *s, at_error *err) {
-    at_status (*meanwhile)(void *ctx, at_error *err) = s->meanwhile;
-    s->meanwhile = NULL;
-    return meanwhile ? meanwhile(s->meanwhile_ctx, err) : AT_OK;
-}
-
-static at_status run_naive(at_session *s, at_text *source, int64_t workspace_bytes, double points,
-                           const at_buf *sums, at_error *err) {
-    const at_dataset *d = &s->data;
-    at_arena *a = s->scratch;
-    const double gib = 1 << 30;
-    at_job job = {.compiler = AT_TCC,
-                  .source = at_text_str(source),
-                  .entry = entry,
-                  .threads = 1,
-                  .run_only = true,
-                  .workspace_bytes = workspace_bytes,
-                  .data_version = d->version,
-                  .compile_timeout_s = compile_timeout_s,
-                  .run_timeout_s = most_seconds(s)};
-    if (workspace_bytes > at_cpu_facts()->memory_bytes / 4 * 3)
-        return at_fail(err, AT_E_USAGE,
-                       "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
-                       (double)workspace_bytes / gib, (double)at_cpu_facts()->memory_bytes / gib);
-    if (points > long_points)
-        at_engine_warn(&s->options,
-                       at_format(a,
-                                 "the output that kernels are checked against takes long: plain "
-                                 "loops of %.0e steps make it",
-                                 points));
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, 2 * d->compute->num_tensors);
-    add_buffers(d, sums, bufs, &job.num_bufs);
-    job.bufs = bufs;
-
-    at_outcome outcome;
-    char *object = NULL;
-    if (2 * points > gcc_from_flops && at_compiler_available(AT_GCC)) {
-        at_object made;
-        /* Where gcc does not serve, TinyCC does. */
-        if (at_build_object(a, AT_GCC, job.source, gcc_flags, compile_timeout_s, s->options.stop,
-                            &made, err) == AT_OK &&
-            !made.end) {
-            job.compiler = AT_GCC;
-            job.object = object = made.path;
-        }
-    }
-    job.run_timeout_s = most_seconds(s); /* a compiler took some */
-    at_error late;
-    at_status meanwhile = AT_OK, status = at_worker_begin(s->worker, &job, s->options.stop, err);
-    if (status == AT_OK) {
-        meanwhile = do_meanwhile(s, &late);
-        status = at_worker_end(s->worker, &job, s->options.stop, &outcome, err);
-    }
-    if (object) at_object_remove(object);
-    AT_TRY(status);
-    if (meanwhile != AT_OK) *err = late;
-    AT_TRY(meanwhile);
-    if (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns)
-        return at_fail(err, AT_E_NO_VALID,
-                       "%s: the time ended first: plain loops make the output that kernels are "
-                       "checked against, and were not through; give a longer --time, or smaller "
-                       "sizes",
-                       s->row->name);
-    if (outcome.end)
-        return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
-                       at_err_no_name(at_error_of_job(outcome.end)), outcome.error);
-    return AT_OK;
-}
+/* ---- what outputs must be -------------------------------------------------------------------- */
 
 /* The root of the mean square of what is finite. */
 static double size_of(const float *x, int64_t n) {
@@ -194,37 +91,20 @@ static double points_of(const at_session *s) {
     return points;
 }
 
-static at_status run_whole(at_session *s, at_error *err) {
-    at_text source = {0};
-    int64_t workspace_bytes;
+/* The text of the whole computation. */
+static at_status print_whole(at_session *s, at_naive_code *out, at_error *err) {
     const at_dataset *d = &s->data;
-    const double points = points_of(s);
-    at_status status = (d->is_exact   ? at_compute_reference_c
-                        : d->is_whole ? at_compute_whole_limits_c
-                                      : at_compute_limits_c)(s->scratch, d->compute, d->values,
-                                                             entry, &source, &workspace_bytes, err);
-    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, points, NULL, err);
-    at_text_free(&source);
-    return status;
+    at_naive_print_fn *print = d->is_exact   ? at_compute_reference_c
+                               : d->is_whole ? at_compute_whole_limits_c
+                                             : at_compute_limits_c;
+    return at_naive_print(s, d, print, points_of(s), out, err);
 }
 
-/* The text of a reference, as schedule.h prints it. */
-typedef at_status print_fn(at_arena *a, const at_compute *c, const int64_t *values,
-                           const char *entry, at_text *out, int64_t *workspace_bytes,
-                           at_error *err);
-
-static at_status run_on(at_session *s, at_dataset *d, print_fn *print, double points,
+static at_status run_on(at_session *s, const at_dataset *d, at_naive_print_fn *print, double points,
                         at_error *err) {
-    at_text source = {0};
-    int64_t workspace_bytes;
-    at_dataset checked = s->data;
-    s->data = *d; /* as long as it runs */
-    at_status status =
-        print(s->scratch, d->compute, d->values, entry, &source, &workspace_bytes, err);
-    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, points, NULL, err);
-    at_text_free(&source);
-    s->data = checked;
-    return status;
+    at_naive_code code;
+    AT_TRY(at_naive_print(s, d, print, points, &code, err));
+    return at_naive_run_whole(s, d, &code, err);
 }
 
 at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err) {
@@ -237,18 +117,28 @@ at_status at_reference_with_limits(at_session *s, at_dataset *d, at_error *err) 
 
 /* ---- the stand-in --------------------------------------------------------------------------- */
 
-/* What the sums of the right output are; *sums lies in the store. */
-static at_status run_projected(at_session *s, const at_projection *p, at_buf *sums, at_error *err) {
+/* Is it worth it, and how is it done? */
+static bool is_projected(const at_session *s, at_projection *out) {
+    const at_dataset *d = &s->data;
+    const at_pattern *pattern = d->pattern;
+    const double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
+    return s->flops >= project_from_flops && d->is_exact &&
+           at_compute_project(s->scratch, d->compute, d->values, mean_row, out) &&
+           2 * out->points * least_gain <= s->flops;
+}
+
+/* The text that makes the sums of the right output; *sums lies in the store. */
+static at_status print_projected(at_session *s, const at_projection *p, at_buf *sums,
+                                 at_naive_code *out, at_error *err) {
     at_dataset *d = &s->data;
     at_text source = {0};
-    int64_t workspace_bytes;
+    *out = (at_naive_code){.points = p->points, .sums = sums};
     *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .type = AT_S32};
     sums->size_bytes = 8 * at_projection_sums(p, d->compute, d->extents);
     AT_TRY(at_store_reserve(d->store, sums->name, sums->size_bytes, &sums->offset, err));
     at_status status = at_compute_projected_c(s->scratch, d->compute, d->values, p, s->options.seed,
-                                              entry, &source, &workspace_bytes, err);
-    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, p->points, sums, err);
-    at_text_free(&source);
+                                              AT_NAIVE_ENTRY, &source, &out->workspace_bytes, err);
+    out->source = at_text_take(s->scratch, &source);
     return status;
 }
 
@@ -283,27 +173,19 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
     return status;
 }
 
-/* *stands: the expected output is there, and right. */
-static at_status stand_in(at_session *s, bool *stands, at_error *err) {
+/* Behind a projected run. *stands: the expected output is there, and right. */
+static at_status stand_in(at_session *s, const at_projection *p, const at_buf *sums, bool *stands,
+                          at_error *err) {
     at_dataset *d = &s->data;
-    at_projection p;
-    at_buf sums;
-    const at_pattern *pattern = d->pattern;
-    double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
-    *stands = false;
-    if (s->flops < project_from_flops || !d->is_exact ||
-        !at_compute_project(s->scratch, d->compute, d->values, mean_row, &p) ||
-        2 * p.points * least_gain > s->flops)
-        return AT_OK;
     bool ran;
-    AT_TRY(run_projected(s, &p, &sums, err));
+    *stands = false;
     AT_TRY(run_default(s, &ran, err));
     if (!ran) return AT_OK;
-    uint64_t *found = malloc((size_t)sums.size_bytes);
+    uint64_t *found = malloc((size_t)sums->size_bytes);
     if (!found) return AT_OK;
-    const float *out = at_store_at(d->store, d->expected[p.output]);
-    *stands = at_projection_apply(&p, d->compute, d->extents, s->options.seed, out, found) < 0 &&
-              !memcmp(found, at_store_at(d->store, sums.offset), (size_t)sums.size_bytes);
+    const float *out = at_store_at(d->store, d->expected[p->output]);
+    *stands = at_projection_apply(p, d->compute, d->extents, s->options.seed, out, found) < 0 &&
+              !memcmp(found, at_store_at(d->store, sums->offset), (size_t)sums->size_bytes);
     free(found);
     if (!*stands)
         at_engine_warn(&s->options,
@@ -311,6 +193,8 @@ static at_status stand_in(at_session *s, bool *stands, at_error *err) {
                        "in full");
     return AT_OK;
 }
+
+/* ---- outputs of the data that are there ------------------------------------------------------ */
 
 /* An index that lies outside of its tensor would read whatever is there, or crash. */
 static at_status check_reads(const at_session *s, at_error *err) {
@@ -322,16 +206,39 @@ static at_status check_reads(const at_session *s, at_error *err) {
     return at_compute_check_reads(d->compute, d->values, data, s->options.stop, err);
 }
 
-static at_status make(at_session *s, at_error *err) {
+/* The worker has begun. */
+static at_status begin(at_session *s, at_reference *r, at_error *err) {
+    at_naive_code code;
     AT_TRY(check_reads(s, err));
-    AT_TRY(stand_in(s, &s->is_projected, err));
-    return s->is_projected ? AT_OK : run_whole(s, err);
+    r->is_projected = is_projected(s, &r->projection);
+    if (r->is_projected) AT_TRY(print_projected(s, &r->projection, &r->sums, &code, err));
+    else AT_TRY(print_whole(s, &code, err));
+    return at_naive_begin(s, &s->data, &code, &r->run, err);
+}
+
+static at_status end(at_session *s, at_reference *r, at_error *err) {
+    at_naive_code code;
+    AT_TRY(at_naive_end(s, &r->run, err));
+    s->is_projected = false;
+    if (!r->is_projected) return AT_OK;
+    AT_TRY(stand_in(s, &r->projection, &r->sums, &s->is_projected, err));
+    if (s->is_projected) return AT_OK;
+    AT_TRY(print_whole(s, &code, err));
+    return at_naive_run_whole(s, &s->data, &code, err);
+}
+
+static at_status make(at_session *s, at_error *err) {
+    at_reference r;
+    AT_TRY(begin(s, &r, err));
+    return end(s, &r, err);
 }
 
 at_status at_reference_run(at_session *s, at_error *err) {
     AT_TRY(make(s, err));
     return check_finite(s, err);
 }
+
+/* ---- data and their outputs ------------------------------------------------------------------ */
 
 static at_status end_of_filling(const at_session *s, const at_dataset *d, bool filled,
                                 at_error *err) {
@@ -371,38 +278,44 @@ static bool draws(const at_dataset *d) {
     return false;
 }
 
-/* Of integers of both signs, or of either, those that all values stay small of; where there are
- * none such, inputs are no integers. */
-static at_status make_first(at_session *s, uint64_t seed, at_error *err) {
-    static const int signs[] = {0, 1, -1};
-    at_dataset *d = &s->data;
-    for (int i = 0; i < 3 && d->is_whole; i++) {
-        d->sign = signs[i];
-        AT_TRY(at_reference_fill(s, d, seed, err));
-        AT_TRY(make(s, err));
-        if (!draws(d) || is_all_exact(d)) return AT_OK;
-    }
-    d->is_whole = false;
-    d->sign = 0;
-    AT_TRY(at_reference_fill(s, d, seed, err));
+static at_status make_again(at_session *s, at_error *err) {
+    AT_TRY(at_reference_fill(s, &s->data, s->options.seed, err));
     return make(s, err);
 }
 
-at_status at_reference_make(at_session *s, uint64_t seed, at_error *err) {
+/* Behind a run of integers of both signs: of either, where all values of those stay small; where
+ * there are none such, inputs are no integers. */
+static at_status choose_integers(at_session *s, at_error *err) {
+    static const int signs[] = {0, 1, -1, 0};
     at_dataset *d = &s->data;
-    AT_TRY(make_first(s, seed, err));
+    for (int i = 1; d->is_whole && draws(d) && !is_all_exact(d); i++) {
+        d->is_whole = i < 3;
+        d->sign = signs[i];
+        AT_TRY(make_again(s, err));
+    }
+    return AT_OK;
+}
+
+at_status at_reference_begin(at_session *s, at_reference *r, at_error *err) {
+    s->data.sign = 0;
+    AT_TRY(at_reference_fill(s, &s->data, s->options.seed, err));
+    return begin(s, r, err);
+}
+
+at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
+    at_dataset *d = &s->data;
+    AT_TRY(end(s, r, err));
+    AT_TRY(choose_integers(s, err));
     double first, share;
     bool is_idle = at_dataset_is_idle(d, &first);
     share = first;
     for (int i = 0; i < most_shrinks && is_idle && at_dataset_shrink(d, shrink); i++) {
-        AT_TRY(at_reference_fill(s, d, seed, err));
-        AT_TRY(make(s, err));
+        AT_TRY(make_again(s, err));
         is_idle = at_dataset_is_idle(d, &share);
     }
     if (share >= first && d->scale != 1) { /* it does not depend on their size */
         d->scale = 1;
-        AT_TRY(at_reference_fill(s, d, seed, err));
-        AT_TRY(make(s, err));
+        AT_TRY(make_again(s, err));
     }
     return check_finite(s, err);
 }

@@ -1,11 +1,11 @@
-/* engine/data/accuracy.c: see accuracy.h. Kernels that add up the same terms in the same order
+/* engine/measure/accuracy.c: see accuracy.h. Kernels that add up the same terms in the same order
  * round alike, so each such class is measured once. */
-#include "engine/data/accuracy.h"
+#include "engine/measure/accuracy.h"
 
 #include <math.h>
 
 #include "base/agree.h"
-#include "engine/data/reference.h"
+#include "engine/measure/reference.h"
 #include "engine/measure/kernel_job.h"
 
 AT_AGREES

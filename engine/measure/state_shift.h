@@ -1,4 +1,4 @@
-/* engine/search/state_shift.h: how much better or worse results look that were timed in a state of
+/* engine/measure/state_shift.h: how much better or worse results look that were timed in a state of
  * the machine which does not count. Ratios to an anchor are others in another state: where the
  * anchor suffers more than most, everything seems faster there. */
 #ifndef AT_ENGINE_STATE_SHIFT_H

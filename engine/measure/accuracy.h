@@ -1,4 +1,4 @@
-/* engine/data/accuracy.h: how accurate a kernel is, which a search may be limited by.
+/* engine/measure/accuracy.h: how accurate a kernel is, which a search may be limited by.
  *
  * It is measured with standard-normal inputs and weights from a fixed seed (weights of the user's
  * are taken as they are), against the computation in double: the largest error of an output, and

@@ -1,13 +1,8 @@
-/* engine/search/tune.c: a run is prepared, searched (trials.c), ends in a final (final_rounds.c).
- */
-#include "engine/search/tune.h"
+/* engine/search/tuning.c: the state of a search, before its first trial: task, tuner, and what the
+ * tuner learns from. */
+#include "engine/search/tuning.h"
 
 #include <string.h>
-
-#include "engine/far/far_search.h"
-#include "engine/measure/machine.h"
-#include "engine/measure/log_objective.h"
-#include "engine/search/trials.h"
 
 static const int64_t default_trials = 500;
 
@@ -90,8 +85,7 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     return AT_OK;
 }
 
-/* How many trials, and nothing known. */
-static void begin_tally(at_tuning *t) {
+void at_tuning_begin_tally(at_tuning *t) {
     at_session *s = &t->s;
     const at_tuner_options *to = &s->options.tuner_options;
     int64_t len =
@@ -103,12 +97,12 @@ static void begin_tally(at_tuning *t) {
     t->shift.arena = s->arena;
 }
 
-static at_status begin_other(const at_tuning *parent, const at_request *q, at_tuning *t,
-                             at_error *err) {
+at_status at_tuning_begin_other(const at_tuning *parent, const at_request *q, at_tuning *t,
+                                at_error *err) {
     memset(t, 0, sizeof *t);
     AT_TRY(at_session_open(&parent->s.options, q, true, &t->s, err));
     AT_TRY(make_tuner(t, parent, err));
-    begin_tally(t);
+    at_tuning_begin_tally(t);
     t->events = parent->events;
     t->log_path = parent->log_path;
     t->log = parent->log;
@@ -116,91 +110,9 @@ static at_status begin_other(const at_tuning *parent, const at_request *q, at_tu
     return AT_OK;
 }
 
-static at_status begin_search(void *ctx, at_error *err) { return at_trials_begin(ctx, err); }
-
-at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
-                            at_error *err) {
-    at_session *s = &t->s;
+at_status at_tuning_begin(const at_engine_options *o, const at_request *q, at_tuning *t,
+                          at_error *err) {
     memset(t, 0, sizeof *t);
-    t->begin_other = begin_other;
-    AT_TRY(at_session_open(o, q, true, s, err));
-    AT_TRY(make_tuner(t, NULL, err));
-    if (o->far) AT_TRY(at_far_open(t, q, err));
-    else {
-        AT_TRY(at_session_context(s, true, err));
-        if (o->prune > 0) AT_TRY(at_session_machine(s, err));
-        AT_TRY(at_session_reserve(s, err));
-        s->meanwhile = begin_search;
-        s->meanwhile_ctx = t;
-    }
-    begin_tally(t);
-    return AT_OK;
-}
-
-at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err) {
-    t->log_path = path;
-    t->log = log;
-    t->shares_log = true;
-    AT_TRY(at_known_read_log(t->known, &t->s, path, err));
-    return at_objective_check(&t->s, t->known, err);
-}
-
-at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
-                         at_tuning *t, at_error *err) {
-    at_session *s = &t->s;
-    AT_TRY(at_tuning_prepare(o, q, t, err));
-    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
-    AT_TRY(at_log_open(t->log_path, &t->log, err));
-    AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
-    AT_TRY(at_objective_check(s, t->known, err));
-    return t->far ? at_far_begin(t, err) : at_session_start(s, err);
-}
-
-at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
-    const at_session *s = &t->s;
-    double time_s = s->options.time_s;
-    t->events = *events;
-    if (time_s > 0)
-        t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9);
-    if (t->events.begin) t->events.begin(t->events.ctx, t);
-    at_status status =
-        t->far ? at_far_run(t, t->tally.total, err) : at_trials_run(t, t->tally.total, err);
-    if (t->events.end) t->events.end(t->events.ctx, t);
-    if (status != AT_OK || at_engine_stopped(&s->options)) return status;
-    if (t->far) return at_far_final(t, err);
-    return at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err);
-}
-
-bool at_tuning_best(const at_tuning *t, at_best *out) {
-    const at_turns *f = NULL;
-    const at_record *r = t->known ? at_known_winner(t->known, &f) : NULL;
-    if (!r) return false;
-    double peak = r->extra.peak_gflops, share = peak > 0 ? r->extra.gflops / peak : 0;
-    *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}, 0};
-    if (!f) return true;
-    out->time_s = f->time_s;
-    out->gflops = t->s.work / f->time_s * 1e-9;
-    out->of_peak = at_turns_of_peak(f, t->s.work);
-    const at_finalist *w = t->final.winner;
-    if (w && w->result->config.index == r->config.index) out->of_bound = w->of_bound;
-    if (out->of_bound <= 1) return true;
-    out->of_peak.median /= out->of_bound;
-    out->of_peak.low /= out->of_bound;
-    out->of_peak.high /= out->of_bound;
-    return true;
-}
-
-at_status at_tuning_close(at_tuning *t, at_error *err) {
-    at_error late;
-    if (t->other) at_tuning_close(t->other, &late);
-    at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
-    if (t->far) at_far_close(t);
-    if (t->tuner) at_tuner_free(t->tuner);
-    at_features_end(&t->features);
-    at_cost_model_free(t->costs);
-    at_session_close(&t->s);
-    t->log = NULL;
-    t->costs = NULL;
-    t->tuner = NULL;
-    return closed;
+    AT_TRY(at_session_open(o, q, true, &t->s, err));
+    return make_tuner(t, NULL, err);
 }

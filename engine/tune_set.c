@@ -1,7 +1,7 @@
-/* engine/search/tune_set.c: rounds of trials, each of the task that task_share.c names. Every task
+/* engine/tune_set.c: rounds of trials, each of the task that task_share.c names. Every task
  * keeps its tuner and what it knows; there is one worker at a time, and data of tasks that wait are
  * kept as long as they are small beside the machine's memory. */
-#include "engine/search/tune_set.h"
+#include "engine/tune_set.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -69,7 +69,7 @@ static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
     m->has_data = true;
     t->kept_bytes += m->data_bytes;
     if (t->kept_bytes > t->most_kept_bytes) t->most_kept_bytes = t->kept_bytes;
-    at_status status = at_session_start(&m->tuning.s, err);
+    at_status status = at_tuning_start(&m->tuning, err);
     if (status != AT_OK) drop_data(t, m);
     AT_TRY(status);
     t->made++;

@@ -1,10 +1,10 @@
-/* engine/search/top_results.c: which results go into a final. */
-#include "engine/search/top_results.h"
+/* engine/measure/top_results.c: which results go into a final. */
+#include "engine/measure/top_results.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/search/state_shift.h"
+#include "engine/measure/state_shift.h"
 
 typedef struct entry {
     const at_record *record;
