@@ -15,8 +15,13 @@
 # make install, uninstall PREFIX=/usr/local DESTDIR=
 # make deb                   Debian packages, build/deb/*.deb
 # make format-check, clean
+# V=1                        shows the commands of a build
 
 CFLAGS  ?= -O2 -g
+# A line for each file that is made; make V=1 shows the commands.
+V       ?=
+Q        = $(if $(V),,@)
+say      = $(if $(V),,@echo "  $(1)")
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
 OBJCOPY ?= objcopy
 B       ?= build
@@ -93,7 +98,8 @@ autotune: $(B)/autotune
 	@ln -sf $< $@
 
 $(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 # Again when the flags that are the Makefile's own have changed: an older folder's objects may not fit.
 FLAGS_MARK := $(B)/flags-$(firstword $(shell echo '$(STD) $(PIC) $(WARN)' | cksum))
@@ -102,7 +108,8 @@ $(FLAGS_MARK):
 
 $(B)/%.o: %.c $(FLAGS_MARK)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -c -o $@ $<
+	$(call say,cc $<)
+	$(Q)$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -c -o $@ $<
 
 $(B)/runtime/par.o: override CFLAGS += $(OPENMP)
 
@@ -134,7 +141,8 @@ LIBTCC ?= $(shell $(CC) -print-file-name=libtcc.a 2>/dev/null)
 OWN_LIBTCC := $(if $(wildcard $(LIBTCC)),$(B)/library/libtcc.a)
 $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	@mkdir -p $(@D)
-	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
+	$(call say,objcopy $@)
+	$(Q)$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
 LIBRARY_OBJECTS = $(foreach d,library network engine export sketch templates tuners runtime records \
@@ -143,22 +151,26 @@ LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
 $(B)/library/tcc_streams.o: library/tcc_streams.inc $(FLAGS_MARK)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
+	$(call say,cc $<)
+	$(Q)$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
 
 # One object whose only global names are those of autotune.h.
 $(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_streams.o $(OWN_LIBTCC)
-	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_streams.o --whole-archive $(OWN_LIBTCC)
-	$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='at_lib_*' $@
+	$(call say,ld $@)
+	$(Q)$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_streams.o --whole-archive $(OWN_LIBTCC)
+	$(Q)$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='at_lib_*' $@
 
 $(B)/libautotune.a: $(B)/library/autotune.o
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,ar $@)
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/libautotune.so: $(B)/$(SO)
 	@ln -sf $(SO) $@
 
 $(B)/$(SO): $(B)/library/autotune.o $(LIBRARY_MAP)
-	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
+	$(call say,ld $@)
+	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
 	    -o $@ $< $(LIBRARY_LIBS)
 
 # What a program needs beside libautotune.a.
@@ -166,14 +178,16 @@ print-library-libs:
 	@echo $(LIBRARY_LIBS)
 
 $(B)/autotune-worker: $(B)/runtime/worker_program.o $(call lib,runtime base)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,runtime base)
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,runtime base)
 
 # ---------------------------------------------------------------------------------------------------
 
 define folder_rules
 $(B)/$(1).a: $(filter-out %/cli/main.o %/worker_program.o,$(call obj,$(1)))
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,ar $$@)
+	$$(Q)$(AR) rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 
@@ -190,19 +204,23 @@ define test_rules
 TESTS += $(call programs,$(1))
 $(B)/tests/$(1)/shared.a: $(patsubst %.c,$(B)/%.o,$(call shared,$(1)))
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,ar $$@)
+	$$(Q)$(AR) rcs $$@ $$^
 $(call programs,$(1)): %: %.o \
     $(foreach f,$(1) $(SHARES_$(1)),$(if $(call shared,$(f)),$(B)/tests/$(f)/shared.a)) \
     $(call lib,$(NEEDS_$(1)))
-	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
+	$$(call say,ld $$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
 $(foreach f,$(FOLDERS) cli report run fuzz cluster,$(eval $(call test_rules,$(f))))
 
 # What searches in company are judged with (tools/one-winner).
 $(B)/tools/neighbour: $(B)/tools/neighbour.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 $(B)/tools/referee: $(B)/tools/referee.o $(call lib,$(NEEDS_engine))
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_engine))
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_engine))
 
 tests: $(B)/autotune library $(TESTS)
 
@@ -301,7 +319,8 @@ fuzz-keep:
 	    AT_FUZZ_KEEP=build-fuzz/kept build-fuzz/fuzz_$$t >tests/fuzz/corpus/$$t.txt || exit 1; done
 
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c) $(call shared,network))) $(call lib,$(NEEDS_fuzz))
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
 
 # make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/notes/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
@@ -327,7 +346,8 @@ $(PEERS_folder)/python/installed:
 	@touch $@
 
 $(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
+	$(call say,ld $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 
 # Again every time: whether oneDNN is there may have changed.
 $(B)/bench/peers_onednn.o $(B)/bench/peers_onednn_lstm.o: .FORCE

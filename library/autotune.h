@@ -26,7 +26,7 @@
  * and at_lib_task_new of a file need 1 MiB of stack.
  *
  * UNITS. Times are seconds, speeds 1e9 floating-point operations per second. Sizes are bytes where
- * they are called so, else elements of 4 bytes. Indices and counts begin at 0.
+ * they are called so, else elements. Indices and counts begin at 0.
  *
  * The library installs no signal handler, and leaves affinity, locale, rounding, standard streams,
  * environment and umask as they are. To tune, it starts a program of its own: at_lib_set_worker. */
@@ -146,6 +146,16 @@ typedef struct at_lib_progress {
 /* Called after each trial. A value other than 0 ends the search. It must not use the task, but for
  * at_lib_cancel. */
 typedef int at_lib_progress_fn(void *ctx, const at_lib_progress *progress);
+/* A way to search of the caller's own, in place of the option "tuner". next writes at most n
+ * indices of the space and returns how many; fewer: what follows waits for results; 0 with all
+ * results known: the search ends. Indices that are not valid, or were proposed before, are left
+ * out. update, which may be NULL, hears of every result, those that the log has included; gflops is
+ * 0 where it is not valid. next NULL: the option counts again. Neither must use the task, but for
+ * at_lib_cancel. An operator with several ways has no such tuner. */
+typedef int at_lib_next_fn(void *ctx, int64_t *indices, int n);
+typedef void at_lib_update_fn(void *ctx, int64_t index, int is_valid, double gflops);
+AT_LIB_PUBLIC int at_lib_set_tuner(at_lib_task *task, at_lib_next_fn *next,
+                                   at_lib_update_fn *update, void *ctx);
 /* Searches; each result is appended to the log, which is made where it is not there, and whose
  * results of this task are not measured again. progress may be NULL. AT_LIB_OK: the log holds a
  * valid configuration. AT_LIB_INTERRUPTED: what was measured until then is in the log. */
@@ -197,10 +207,11 @@ AT_LIB_PUBLIC at_lib_kernel *at_lib_load_entity(at_lib_task *task, const char *e
 /* Its functions must not be called any more. */
 AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel);
 
-/* An argument of a kernel: an input as declared, or an output; 4 bytes an element, row by row. */
+/* An argument of a kernel: an input as declared, or an output, row by row. */
 typedef struct at_lib_tensor {
     const char *name;
-    int is_output, is_int; /* is_int: int32_t, else float */
+    const char *type;      /* of elements: "f32", "s32", "s16", "s8", "u8" */
+    int is_output, is_int; /* is_int: of integers */
     int is_packed;         /* one that the pack function takes: a weight or an index */
     int num_dims;
     const int64_t *dims; /* in the task's own layout, which is the same for every configuration */

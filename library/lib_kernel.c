@@ -81,6 +81,7 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
     for (int i = 0; i < m->num_tensors; i++) {
         const at_memory_tensor *t = &m->tensors[i];
         k->tensors[i] = (at_lib_tensor){.name = t->name,
+                                        .type = at_type_of(t->type)->name,
                                         .is_output = t->is_output,
                                         .is_int = at_type_of(t->type)->is_int,
                                         .is_packed = m->pack && t->is_ahead,

@@ -245,8 +245,42 @@ int at_lib_set(at_lib_task *t, const char *name, const char *value) {
     return code;
 }
 
+/* ---- the caller's tuner ---------------------------------------------------------------------- */
+
+static int ask_caller(void *ctx, int64_t *indices, int n) {
+    at_lib_task *t = ctx;
+    at_lib_out(t->lib);
+    int found = t->next(t->tuner_ctx, indices, n);
+    at_lib_in(t->lib);
+    return found;
+}
+
+static void tell_caller(void *ctx, const at_trial *trials, int n) {
+    at_lib_task *t = ctx;
+    if (!t->update) return;
+    at_lib_out(t->lib);
+    for (int i = 0; i < n; i++)
+        t->update(t->tuner_ctx, trials[i].index, trials[i].valid, trials[i].score);
+    at_lib_in(t->lib);
+}
+
+int at_lib_set_tuner(at_lib_task *t, at_lib_next_fn *next, at_lib_update_fn *update, void *ctx) {
+    if (!t) return AT_LIB_USAGE;
+    if (next && t->problem.is_operator)
+        return at_lib_misuse(t->lib,
+                             "%s is computed in several ways, each with a space and a tuner of its "
+                             "own: name a template",
+                             t->problem.name);
+    t->next = next;
+    t->update = update;
+    t->tuner_ctx = ctx;
+    t->tuner = (at_tuner_caller){next ? ask_caller : NULL, tell_caller, t};
+    return AT_LIB_OK;
+}
+
 at_engine_options at_lib_options(at_lib_task *t) {
     at_engine_options o = t->options;
+    if (t->tuner.next) o.tuner_options.caller = &t->tuner;
     o.warn = o.note = at_lib_tell;
     o.ctx = t->lib;
     o.stop = &t->stop;

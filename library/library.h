@@ -26,6 +26,10 @@ struct at_lib_task {
     at_problem problem;  /* its ways of being computed */
     at_selection chosen; /* the task of the first way alone */
     at_engine_options options;
+    at_tuner_caller tuner; /* asks the caller's functions; next NULL: there are none */
+    at_lib_next_fn *next;
+    at_lib_update_fn *update;
+    void *tuner_ctx;
     volatile int stop;
 };
 

@@ -58,8 +58,8 @@ at_status at_tuner_find(const char *name, const at_tuner_class **out, at_error *
 
 at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,
                        at_error *err) {
-    const at_tuner_class *row;
-    AT_TRY(at_tuner_find(name, &row, err));
+    const at_tuner_class *row = &at_caller_tuner;
+    if (!o->caller) AT_TRY(at_tuner_find(name, &row, err));
     int64_t begin, end, length = at_space_range_length(space);
     at_tuner_range(space, o, &begin, &end);
     if (begin < 0 || end > length || begin >= end)

@@ -71,6 +71,7 @@ at_status at_tuner_parse(const char *text, at_tuner_options *o, const at_tuner_c
     size_t n = strcspn(text, ":");
     if (n >= sizeof part) n = sizeof part - 1;
     snprintf(part, sizeof part, "%.*s", (int)n, text);
+    if (o->caller) return *out = &at_caller_tuner, AT_OK;
     AT_TRY(at_tuner_find(part, out, err));
     for (const char *p = text + n; *p; p += n) {
         p++;

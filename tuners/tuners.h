@@ -51,6 +51,22 @@ typedef struct at_tuner_setting {
 } at_tuner_setting;
 #define AT_TUNER_MAX_SETTINGS 32
 
+/* One trial's result as the tuner sees it; failures have valid = false, score = 0. */
+typedef struct at_trial {
+    int64_t index;
+    bool valid;
+    double score;  /* GFLOP/s, higher is better */
+    bool is_bound; /* it was not timed: its speed is at most that */
+} at_trial;
+
+/* A way to search that the caller has: next writes at most n indices and returns how many (0 with
+ * all results in: it has no more), update, which may be NULL, hears of results. */
+typedef struct at_tuner_caller {
+    int (*next)(void *ctx, int64_t *indices, int n);
+    void (*update)(void *ctx, const at_trial *trials, int n);
+    void *ctx;
+} at_tuner_caller;
+
 /* Zero stands for the default of a member. */
 typedef struct at_tuner_options {
     uint64_t seed;
@@ -66,15 +82,8 @@ typedef struct at_tuner_options {
     bool start_leads;          /* it is the first trial, else the last of that plan */
     const at_history *history; /* xgb; NULL: none */
     at_features common; /* such as mean the same in every task: the rows of a history with costs */
+    const at_tuner_caller *caller; /* instead of the tuner that is named; copied. NULL: none */
 } at_tuner_options;
-
-/* One trial's result as the tuner sees it; failures have valid = false, score = 0. */
-typedef struct at_trial {
-    int64_t index;
-    bool valid;
-    double score;  /* GFLOP/s, higher is better */
-    bool is_bound; /* it was not timed: its speed is at most that */
-} at_trial;
 
 /* A row of the registry (registry.c). */
 typedef struct at_tuner_class {

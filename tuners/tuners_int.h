@@ -10,6 +10,9 @@ void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *b
 /* How many places of the space it has; the first is that of begin. */
 int64_t at_tuner_places(const at_space *space, int64_t begin, int64_t end);
 
+/* Of options with a caller. */
+extern const at_tuner_class at_caller_tuner;
+
 /* Each tuner draws from a stream of its own. */
 enum { AT_STREAM_RANDOM = 1, AT_STREAM_GA, AT_STREAM_XGB };
 

@@ -212,6 +212,65 @@ static int stop_after(void *ctx, const at_lib_progress *p) {
     return l->calls == l->until;
 }
 
+/* ---- a tuner of the caller's ----------------------------------------------------------------- */
+
+typedef struct own_tuner {
+    int asked, heard, valid;
+    int64_t last;
+} own_tuner;
+
+/* Some that are not there, some twice, then no more. */
+static int propose(void *ctx, int64_t *indices, int n) {
+    static const int64_t all[] = {5, -1, 5, 3, (int64_t)1 << 40, 8, 3};
+    own_tuner *o = ctx;
+    int made = 0;
+    while (made < n && o->asked < 7) indices[made++] = all[o->asked++];
+    return made;
+}
+
+static void hear(void *ctx, int64_t index, int is_valid, double gflops) {
+    own_tuner *o = ctx;
+    assert_true(index == 5 || index == 3 || index == 8);
+    assert_true(is_valid ? gflops > 0 : gflops == 0);
+    o->heard++;
+    o->valid += is_valid;
+    o->last = index;
+}
+
+static void callers_tuner(void **state) {
+    (void)state;
+    path log = in_folder("own-tuner.log");
+    own_tuner o = {0}, again = {0};
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "20");
+    at_lib_task *operator_task = at_lib_task_new(lib, "conv2d", "N=1,H=8,W=8,CI=8,CO=8");
+    assert_int_equal(at_lib_set_tuner(t, propose, hear, &o), AT_LIB_OK);
+    tune(lib, t, log.text);
+    assert_int_equal(o.heard, 3);
+    assert_true(o.valid > 0);
+    assert_int_equal(o.last, 8);
+    at_lib_log *l = at_lib_log_read(lib, log.text);
+    at_lib_record r;
+    assert_int_equal(at_lib_log_count(l), 3);
+    static const int64_t made[] = {5, 3, 8};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(at_lib_log_at(l, i, &r), 0);
+        assert_int_equal(r.index, made[i]);
+        assert_string_equal(r.tuner, "caller");
+    }
+    at_lib_log_free(l);
+    /* What the log has is told, too. */
+    assert_int_equal(at_lib_set_tuner(t, propose, hear, &again), AT_LIB_OK);
+    tune(lib, t, log.text);
+    assert_int_equal(again.heard, 3);
+    if (!operator_task) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(at_lib_set_tuner(operator_task, propose, hear, &o), AT_LIB_USAGE);
+    assert_non_null(strstr(at_lib_error(lib), "several ways"));
+    at_lib_task_free(operator_task);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
 static void *cancel(void *task) {
     at_lib_cancel(task);
     return NULL;
@@ -422,10 +481,10 @@ static void mistakes(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation), cmocka_unit_test(tuned_and_loaded),
-        cmocka_unit_test(own_tables),  cmocka_unit_test(every_isa),
-        cmocka_unit_test(in_blocks),   cmocka_unit_test(ended),
-        cmocka_unit_test(two_threads), cmocka_unit_test(own_template),
-        cmocka_unit_test(mistakes)};
+        cmocka_unit_test(computation),   cmocka_unit_test(tuned_and_loaded),
+        cmocka_unit_test(callers_tuner), cmocka_unit_test(own_tables),
+        cmocka_unit_test(every_isa),     cmocka_unit_test(in_blocks),
+        cmocka_unit_test(ended),         cmocka_unit_test(two_threads),
+        cmocka_unit_test(own_template),  cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/library", tests, make_folder, remove_folder);
 }
