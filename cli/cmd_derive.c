@@ -26,7 +26,9 @@ typedef struct derived {
 
 /* Of the default configuration, on this machine. */
 static const char *waiting_sums(at_arena *a, const at_task *t, const char *tree_text) {
-    const at_target *target = at_target_here();
+    const bool has_integers = at_task_compute(t)->in_steps;
+    const at_target *best = at_target_here(),
+                    *target = has_integers ? at_target_of_integers(best) : best;
     const at_lower_options o = {.dialect = AT_DIALECT_GNU, .name = "kernel", .target = target};
     at_arena *scratch = at_arena_new();
     const at_lowered *l;
@@ -109,6 +111,10 @@ static void add_steps(at_text *out, const at_sketch *s) {
     }
 }
 
+static const char *undotted_of(const shown_sketch *s) {
+    return s->derived ? s->derived->undotted : NULL;
+}
+
 static at_status print_text(const derived *d, const at_options *o, at_error *err) {
     const at_compute *c = d->facts.compute;
     at_text out = {0};
@@ -138,6 +144,7 @@ static at_status print_text(const derived *d, const at_options *o, at_error *err
         if (o->verbose && s->derived) add_steps(&out, s->derived);
         at_text_add(&out, s->s->tree_text);
         if (s->waits) at_text_addf(&out, "  %s\n", s->waits);
+        if (undotted_of(s)) at_text_addf(&out, "  %s\n", undotted_of(s));
     }
     at_status status = at_print(&out, err);
     at_text_free(&out);
@@ -170,6 +177,7 @@ static at_status print_json(const derived *d, at_error *err) {
         at_out_string(&out, "tree", s->s->tree_text);
         at_out_string(&out, "steps", at_text_str(&steps));
         at_out_string(&out, "waits", s->waits);
+        at_out_string(&out, "undotted", undotted_of(s));
         at_out_end(&out, '}');
         at_text_free(&steps);
     }

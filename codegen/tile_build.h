@@ -151,6 +151,9 @@ void at_build_statement(at_builder *b, const at_ir *n);
  * none); NULL: they are. Their sum is added to acc. */
 const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym);
 void at_build_dot(at_builder *b, int acc, const at_value *product);
+/* Says of a sum whose products of bytes are added one by one that they are, where the target could
+ * add four at once. */
+void at_build_note_undotted(at_builder *b, const at_ir *sum);
 /* A constant's number: of an integer the float of these bits. */
 double at_build_bits(const at_value *v);
 

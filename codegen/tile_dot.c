@@ -61,3 +61,16 @@ void at_build_dot(at_builder *b, int acc, const at_value *product) {
     at_build_operation(b, AT_T_DOT, acc, x, y);
     b->ops.data[b->ops.len - 1].fours = true;
 }
+
+void at_build_note_undotted(at_builder *b, const at_ir *sum) {
+    const at_low *l = b->l;
+    const at_value *v = sum->stmt.val;
+    if (!l->target->dots || !v->whole || v->op != AT_V_MUL || v->a->op != AT_V_LOAD ||
+        v->b->op != AT_V_LOAD)
+        return;
+    const at_type x = l->tensors[v->a->tensor].type, y = l->tensors[v->b->tensor].type;
+    if (at_type_bytes(x) != 1 || at_type_bytes(y) != 1) return;
+    *at_push(l->arena, &b->notes) = at_format(
+        l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
+        is_pair(x, y) ? "no loop of four terms is marked dot" : "dot products are of u8 and s8");
+}

@@ -325,6 +325,7 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
         at_build_dot(b, acc, v);
         return;
     }
+    at_build_note_undotted(b, n);
     if (b->looked_up && !lanes && sum) {
         accumulate_number(b, acc, v);
         return;

@@ -17,8 +17,11 @@ static range range_of(const at_low *l, const at_value *v) {
         const at_type_facts *type = at_type_of(at_low_tensor_type(l, v->tensor));
         return (range){type->least, type->most};
     }
-    if (v->op != AT_V_MIN && v->op != AT_V_MAX) return r;
+    if (v->op == AT_V_CHOOSE) v = v->b;
+    const bool either = v->op == AT_V_SELECT || v->op == AT_V_EITHER;
+    if (!either && v->op != AT_V_MIN && v->op != AT_V_MAX) return r;
     x = range_of(l, v->a), y = range_of(l, v->b);
+    if (either) return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
     if (v->op == AT_V_MIN) return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
     return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
 }

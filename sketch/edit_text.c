@@ -216,7 +216,7 @@ static at_status mark(line_reader *r, at_edit *e) {
     int ann;
     AT_TRY(stage(r, &e->stage));
     AT_TRY(word(r, "a loop", &e->loop));
-    AT_TRY(choice(r, anns, 4, &ann));
+    AT_TRY(choice(r, anns, sizeof anns / sizeof *anns, &ann));
     e->ann = (at_ann)ann;
     return AT_OK;
 }

@@ -168,7 +168,7 @@ static bool may_be_lanes(const sketch_state *s, const at_leaf_digit *d) {
 static void note_tile(sketch_state *s, int stage) {
     const at_tensor *x = &s->compute->tensors[stage];
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
-    sketch_tile t = {.stage = stage, .leaf = x->name, .vec = -1, .row = -1};
+    sketch_tile t = {.stage = stage, .leaf = x->name, .vec = -1, .row = -1, .fours = -1};
     for (int k = 0; k < x->num_axes; k++) {
         int n = at_tree_digits(s->tree, stage, k, d);
         if (n < 1) continue;

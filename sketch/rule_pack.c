@@ -47,6 +47,7 @@ static packing packing_of(const sketch_state *s, const sketch_tile *tile, const 
         from->role == AT_ROLE_INDEX || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return PACK_NOT;
+    if (tile_packs_fours(tile, x)) return PACK_MUST;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = x->is_bare && tile->row >= 0 && x->stride[tile->row] > 1;
         return has_rows && is_weight ? PACK_FIRST : PACK_NOT;

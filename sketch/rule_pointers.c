@@ -44,7 +44,8 @@ static int rows_of(const sketch_state *s, int stage, int vec, int row) {
         const at_access *x = &f->access[i];
         const at_expr *body = c->tensors[x->from == x->tensor ? stage : x->from].body;
         if (x->known && suits(s, x) && !x->stride[vec] && x->stride[row] &&
-            c->tensors[x->tensor].role == AT_ROLE_INPUT && chooses(body, x->tensor) &&
+            c->tensors[x->tensor].role == AT_ROLE_INPUT &&
+            !at_type_of(c->tensors[x->tensor].type)->is_int && chooses(body, x->tensor) &&
             tile_reads_once(s, stage, x->tensor) && has_runs(s, stage, x))
             return i;
     }

@@ -101,8 +101,10 @@ static at_sketch finish(sketch_state *s) {
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
     drop_unused(s, at_text_str(&tree));
-    at_sketch out = {
-        .name = *s->name ? s->name : "plain", .begun = s->begun, .is_preferred = s->is_preferred};
+    at_sketch out = {.name = *s->name ? s->name : "plain",
+                     .begun = s->begun,
+                     .is_preferred = s->is_preferred,
+                     .undotted = s->undotted};
     out.steps = sketch_edits(s, &out.num_steps);
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,

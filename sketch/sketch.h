@@ -13,6 +13,8 @@ typedef struct at_sketch {
     int num_steps;
     const at_tree *begun; /* what somebody wrote, with all its leaves; NULL: nothing */
     bool is_preferred;    /* the task's default is one of these, if there are any */
+    const char *undotted; /* which sums of products of bytes are no dot products, and why; NULL:
+                             none */
 } at_sketch;
 
 /* From here on templates without a schedule are derived. */

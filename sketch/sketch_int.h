@@ -24,6 +24,7 @@ typedef struct sketch_tile {
     int stage;         /* of the original computation */
     const char *leaf;  /* the stage that sums: its name, or its copy's */
     int vec, row;      /* axes; -1: none */
+    int fours;         /* the reduction of dot products; -1: none */
     const char *inner; /* the last loop around the tile and what stands beside it */
     int near[SKETCH_MOST_NEAR], num_near; /* accesses that are copied in its loops already */
     int with[SKETCH_MOST_WITH], num_with; /* other stages that the tile computes */
@@ -73,9 +74,10 @@ typedef struct sketch_state {
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
     AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
-    bool is_preferred; /* the task's default is one of these, if there are any */
-    const int *like;   /* [tensors] the first visited of the stages that are alike, or itself */
-    int visited;       /* the stage that rules look at; -1: none */
+    bool is_preferred;    /* the task's default is one of these, if there are any */
+    const char *undotted; /* as in at_sketch */
+    const int *like;      /* [tensors] the first visited of the stages that are alike, or itself */
+    int visited;          /* the stage that rules look at; -1: none */
     AT_VEC(sketch_choice) ways; /* of stages that others may be like */
     AT_VEC(sketch_split_of) splits;
 } sketch_state;

@@ -35,6 +35,24 @@ static at_status split_groups(tiling *t) {
     return AT_OK;
 }
 
+/* Four terms of a dot product are a loop of their own. */
+static at_status split_fours(tiling *t) {
+    const int k = t->axes.fours;
+    if (k < 0) return AT_OK;
+    const char *four = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", t->name[k])),
+               *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", t->name[k]));
+    AT_TRY(sketch_step(t->s,
+                       &(at_edit){.kind = AT_EDIT_SPLIT,
+                                  .stage = t->leaf,
+                                  .loop = t->name[k],
+                                  .other = at_format(t->s->arena, "%d", TILE_FOURS),
+                                  .names = {four, within}},
+                       t->err));
+    t->name[k] = four;
+    t->fours = within;
+    return AT_OK;
+}
+
 /* The sum of each part of a reduction is a stage of its own, which is tiled; what had its name adds
  * them up. A part's sums lie together. */
 static at_status share_sum(tiling *t) {
@@ -217,10 +235,11 @@ static at_status put_in_order(tiling *t) {
     ADD(sums);
     ADD(rows);
 #undef ADD
-    if (n.len == AT_EDIT_MAX_NAMES)
+    if (n.len + 1 >= AT_EDIT_MAX_NAMES)
         return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
     for (int i = 0; i < n.len; i++) e.names[i] = n.data[i];
     e.names[n.len] = t->vector;
+    e.names[n.len + 1] = t->fours;
     return sketch_step(t->s, &e, t->err);
 }
 
@@ -312,6 +331,7 @@ static at_status make(tiling *t) {
     const sketch_edit *first = s->last;
     t->leaf = x->name;
     AT_TRY(split_groups(t));
+    AT_TRY(split_fours(t));
     if (t->axes.shared_out) AT_TRY(share_sum(t));
     AT_TRY(split_vector(t));
     int others = 0, third = t->axes.num_near ? -1 : tile_third_of(s, t->stage, &t->axes);
@@ -343,6 +363,7 @@ static at_status make(tiling *t) {
     for (int i = 0; i < t->rows.len; i++)
         AT_TRY(sketch_mark(s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
     AT_TRY(sketch_mark(s, t->leaf, t->vector, AT_ANN_VEC, t->err));
+    if (t->fours) AT_TRY(sketch_mark(s, t->leaf, t->fours, AT_ANN_DOT, t->err));
     for (int i = 0; i < t->axes.num_with; i++)
         AT_TRY(sketch_sum_beside(s, t->leaf, t->axes.with[i], t->sums.data[t->sums.len - 2], first,
                                  t->err));
@@ -378,6 +399,7 @@ bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const t
                 .stage = stage,
                 .axes = *axes,
                 .err = err};
+    t.axes.fours = tile_fours_of(t.s, stage, axes->vec);
     if (make(&t) != AT_OK) return false;
     *at_push(s->arena, out) = t.s;
     return true;

@@ -9,6 +9,7 @@ typedef struct tile_axes {
     int vec;           /* of the lanes; of a dot product a reduction */
     int row, second;   /* unrolled beside each other */
     int unrolled;      /* a short reduction, the innermost and written out */
+    int fours;         /* the reduction of which dot products take four terms at once */
     bool all;          /* so are the others */
     int blocked;       /* a long one, in blocks that several tiles share; sums are then in memory */
     bool rows_first;   /* rows outside of what lanes are a part of */
@@ -90,6 +91,16 @@ bool tile_has_columns(const sketch_state *s, int stage, int vec);
 int tile_windows_of(const sketch_state *s, int stage);
 /* Whether a stage reads a tensor in one place. */
 bool tile_reads_once(const sketch_state *s, int stage, int tensor);
+
+/* ---- dot products (tile_fours.c) --------------------------------------------------------------
+ */
+
+enum { TILE_FOURS = 4 };
+/* The reduction of which four terms are one dot product of a lane, where lanes go along vec; -1:
+ * none, and the state says why, where terms are products of bytes. */
+int tile_fours_of(sketch_state *s, int stage, int vec);
+/* Must the operands of a tile's dot products be copied for that? */
+bool tile_packs_fours(const sketch_tile *tile, const at_access *x);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 

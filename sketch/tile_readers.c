@@ -48,6 +48,7 @@ void tile_keep(tiling *t, int i, const char *leaf, const char *inner) {
                        .leaf = leaf,
                        .vec = t->axes.vec,
                        .row = t->axes.row,
+                       .fours = t->axes.fours,
                        .num_near = t->axes.num_near,
                        .near = {t->axes.near[0], t->axes.near[1]},
                        .inner = inner};

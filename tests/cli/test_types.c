@@ -62,6 +62,37 @@ static void dots(void **state) {
          "        @acc = {yo, yi}/y, {xo, xi}/x // k, j\n");
 }
 
+/* Rules mark them, and pack both operands for that; what they cannot mark they name. */
+static void derived_dots(void **state) {
+    (void)state;
+    static const char conv[] =
+        "args H=9, C=8, O=24\ndata[H, H, C] : input u8\nweight[O, 3, 3, C] : weight s8\n"
+        "pad[h:H+2, w:H+2, c:C] : u8 = inside ? data[h - 1, w - 1, c] : 0\n"
+        "    where inside = 1 <= h && h <= H && 1 <= w && w <= H\n"
+        "acc[h:H, w:H, o:O] : s32 = sum(r:3, q:3, c:C) pad[h + r, w + q, c] * weight[o, r, q, c]\n";
+    static const struct {
+        const char *text, *dots; /* what derive prints of them */
+    } of[] = {{SIZES OPERANDS SUM, "k_i:dot"},
+              {conv, "c_i:dot"},
+              {SIZES "data[K, M] : input s8\nweight[K, N] : input u8\n"
+                     "acc[y:M, x:N] : s32 = sum(k:K) data[k, y] * weight[k, x]\n",
+               "data_packed"},
+              {SIZES "data[M, K] : input u8\nweight[N, K] : weight u8\n" SUM,
+               "acc makes no dot products: one factor has to be u8, and the other s8"},
+              {"args M=12, N=48, K=39\n" OPERANDS SUM,
+               "acc makes no dot products: k has 39 steps, which is no multiple of 4"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        runs(of[i].text);
+        const cli_result *r = cli_expect(0, "./autotune derive ./t.te");
+        if (!strstr(r->out, of[i].dots)) fail_msg("%s\n%s", of[i].dots, r->out);
+        cli_expect(0, "./autotune derive ./t.te --json");
+    }
+    cli_write("t.te", conv);
+    const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx512vnni --dump=tile");
+    assert_non_null(strstr(r->out, "dot "));
+    assert_null(strstr(r->out, "int_mul"));
+}
+
 static void refused(const char *text, const char *why) {
     cli_write("bad.te", text);
     const cli_result *r = cli_run("./autotune ./bad.te --trials 1 --log bad.log");
@@ -95,6 +126,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
         cmocka_unit_test(signed_outputs), cmocka_unit_test(bytes),
-        cmocka_unit_test(dots),           cmocka_unit_test(refusals)};
+        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
+        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
