@@ -8,12 +8,13 @@ bool at_is_network(const at_options *o) {
 }
 
 at_status at_check_no_network(const at_options *o, at_error *err) {
-    const char *given = o->dims                               ? "--dim"
-                        : o->sets                             ? "--set"
-                        : o->net_inputs.num                   ? "--input"
-                        : o->weights                          ? "--weights"
-                        : o->verb == AT_VERB_RUN && o->output ? "--output"
-                                                              : NULL;
+    const char *given = o->dims                                               ? "--dim"
+                        : o->sets                                             ? "--set"
+                        : o->net_inputs.num                                   ? "--input"
+                        : o->weights                                          ? "--weights"
+                        : o->verb == AT_VERB_RUN && o->output                 ? "--output"
+                        : o->verb == AT_VERB_APPLY && o->engine.max_error > 0 ? "--max-error"
+                                                                              : NULL;
     if (!given) return AT_OK;
     return at_fail(err, AT_E_USAGE, "%s goes with a network, FILE.onnx%s%s", given,
                    o->num_operands ? "; it is none: " : "", o->num_operands ? o->operands[0] : "");
@@ -38,5 +39,7 @@ at_status at_network_open(const at_options *o, at_net **out, at_error *err) {
 }
 
 at_net_build at_network_build(const at_options *o) {
-    return (at_net_build){.engine = o->engine, .log = o->log};
+    at_net_build b = {.engine = o->engine, .log = o->log, .is_exact = o->engine.max_error > 0};
+    b.engine.max_error = 0; /* is about the outputs of the whole */
+    return b;
 }

@@ -3,7 +3,7 @@
 #define AT_CLI_NETWORK_H
 
 #include "cli/options.h"
-#include "network/program.h"
+#include "network/net_truth.h"
 
 /* Is the operand of these options a network? */
 bool at_is_network(const at_options *o);
@@ -15,6 +15,21 @@ at_status at_check_network(const at_options *o, at_error *err);
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* What its kernels are made with. */
 at_net_build at_network_build(const at_options *o);
+
+/* network_judge.c: --max-error, or what is right without it. */
+double at_network_limit(const at_options *o);
+/* Compares the outputs with those in double: errors[outputs] over the root mean square. Where
+ * --max-error asks for it, parts are computed in other ways until that holds. AT_E_NO_VALID: an
+ * output is wrong. */
+at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
+                           at_net_truth *t, double *errors, at_error *err);
+/* "largest error over the root mean square: 1.2e-06" */
+void at_network_add_error(at_text *out, const at_net_truth *t, int output, double error,
+                          double limit);
+/* Behind a search: the network with what its log holds now, on inputs that are made; told, and
+ * written into the log. */
+at_status at_network_check_log(const at_options *o, const at_net *net, const char *log,
+                               at_error *err);
 
 /* cmd_network.c: the verb's command for it. AT_E_USAGE: the verb has none. */
 at_status at_cmd_network(const at_options *o, at_error *err);

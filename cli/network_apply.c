@@ -59,38 +59,27 @@ static at_status write_files(at_arena *a, const at_net_program *p, const at_opti
     return s;
 }
 
-/* The outputs of the inputs that a main makes, in double. */
-static at_status compute_expected(at_arena *a, const at_net *net, at_net_expected *out,
-                                  at_error *err) {
-    at_net_reference *reference;
-    void **inputs = AT_NEW_ARRAY(a, void *, net->inputs.len + 1);
-    double **outputs = AT_NEW_ARRAY(a, double *, net->outputs.len + 1);
-    for (int i = 0; i < net->inputs.len; i++) {
-        const at_net_value *v = &net->values.data[net->inputs.data[i]];
-        inputs[i] = at_alloc(a, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
-    }
-    at_net_check_inputs(net, inputs);
-    AT_TRY(at_net_reference_new(net, &at_interrupted, &reference, err));
-    at_status s = at_net_reference_run(reference, (const void *const *)inputs, a, outputs,
-                                       &at_interrupted, err);
-    at_net_reference_free(reference);
-    *out = (at_net_expected){outputs, 1e-3};
-    return s;
+/* What the outputs should be, for --main and --max-error. */
+static at_status judge(at_arena *a, at_net_program *p, const at_net_build *b, const at_options *o,
+                       at_net_truth *truth, at_error *err) {
+    void **inputs = at_net_make_inputs(a, p->net);
+    double *errors = AT_NEW_ARRAY(a, double, p->net->outputs.len + 1);
+    AT_TRY(at_net_truth_new(p->net, (const void *const *)inputs, &at_interrupted, truth, err));
+    if (b->is_exact) AT_TRY(at_network_judge(o, p, b, truth, errors, err));
+    return o->with_main && !truth->moved ? at_net_truth_moved(truth, err) : AT_OK;
 }
 
-static at_status emit(at_arena *a, const at_net_program *p, const at_net_build *b,
-                      const at_options *o, written *w, at_error *err) {
+static at_status emit(at_arena *a, at_net_program *p, const at_net_build *b, const at_options *o,
+                      at_net_truth *truth, written *w, at_error *err) {
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
     at_net_emit_options e = {.name = o->name ? o->name : at_c_name(a, base_name(path)),
                              .header = base_name(at_header_path(a, o->output)),
                              .weights = w->weights_path ? base_name(w->weights_path) : NULL};
-    at_net_expected expected;
-    if (o->with_main) {
-        AT_TRY(compute_expected(a, p->net, &expected, err));
-        e.expected = &expected;
-    }
+    if (o->with_main || b->is_exact) AT_TRY(judge(a, p, b, o, truth, err));
+    const at_net_expected expected = {truth->expected, truth->moved, at_network_limit(o)};
+    if (o->with_main) e.expected = &expected;
     return at_net_emit(p, b, &e, &w->source, &w->header, err);
 }
 
@@ -111,14 +100,16 @@ static at_status say_written(const at_net_program *p, const at_options *o, const
 
 static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
     at_net_program p = {0};
+    at_net_truth truth = {0};
     written w = {{0}, {0}, NULL};
     at_net_build b = at_network_build(o);
     at_status s = at_net_program_new(net, &b, &p, err);
-    if (s == AT_OK) s = emit(a, &p, &b, o, &w, err);
+    if (s == AT_OK) s = emit(a, &p, &b, o, &truth, &w, err);
     if (s == AT_OK) s = write_files(a, &p, o, &w, err);
     if (s == AT_OK) s = say_written(&p, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
+    at_net_truth_free(&truth);
     at_net_program_free(&p);
     return s;
 }

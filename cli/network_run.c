@@ -8,7 +8,6 @@
 
 #include "cli/interrupt.h"
 #include "cli/network_arrays.h"
-#include "network/net_memory.h"
 #include "view/view.h"
 
 enum { RUNS = 5, SHOWN = 8 };
@@ -19,8 +18,8 @@ typedef struct net_run {
     at_net_arrays arrays;
     at_net *net;
     at_net_program program;
-    void **outputs;
-    double **expected;
+    at_net_truth truth;
+    double *errors; /* [outputs] over the root mean square */
     double least_s; /* of processor time */
     at_text out;
     at_error *err;
@@ -36,47 +35,17 @@ static const at_net_value *output(const net_run *r, int i) {
     return &r->net->values.data[r->net->outputs.data[i]];
 }
 
-static at_status run_kernels(net_run *r) {
+static at_status time_kernels(net_run *r) {
     const at_net_program *p = &r->program;
-    r->outputs = AT_NEW_ARRAY(r->arena, void *, r->net->outputs.len + 1);
-    for (int i = 0; i < r->net->outputs.len; i++)
-        r->outputs[i] = at_alloc(
-            r->arena,
-            (size_t)output(r, i)->elements * (size_t)at_net_type_bytes(output(r, i)->type) + 1);
-    char *memory = at_alloc(r->arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
-    memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
     r->least_s = INFINITY;
     for (int i = 0; i < RUNS && !at_interrupted; i++) {
         double begin = cpu_seconds();
-        AT_TRY(at_net_program_run(p, r->arrays.inputs, r->outputs, memory, r->err));
+        AT_TRY(
+            at_net_program_run(p, r->arrays.inputs, r->truth.outputs, r->truth.workspace, r->err));
         double took = cpu_seconds() - begin;
         if (took < r->least_s) r->least_s = took;
     }
     return AT_OK;
-}
-
-static at_status run_reference(net_run *r) {
-    at_net_reference *reference;
-    r->expected = AT_NEW_ARRAY(r->arena, double *, r->net->outputs.len + 1);
-    AT_TRY(at_net_reference_new(r->net, &at_interrupted, &reference, r->err));
-    at_status s = at_net_reference_run(reference, r->arrays.inputs, r->arena, r->expected,
-                                       &at_interrupted, r->err);
-    at_net_reference_free(reference);
-    return s;
-}
-
-/* Over the root mean square of what is expected. */
-static double error_of(const net_run *r, int i) {
-    const at_net_value *v = output(r, i);
-    double most = 0, sum = 0;
-    for (int64_t k = 0; k < v->elements; k++) {
-        double e = r->expected[i][k], x = at_net_element(v->type, r->outputs[i], k);
-        double d = fabs(x - e);
-        if (x == e || (isnan(x) && isnan(e))) d = 0;
-        if (!(d <= most)) most = isnan(d) ? INFINITY : d;
-        if (isfinite(e)) sum += e * e;
-    }
-    return sum > 0 ? most / sqrt(sum / (double)v->elements) : most;
 }
 
 static void describe(net_run *r) {
@@ -86,9 +55,10 @@ static void describe(net_run *r) {
         at_net_add_shape(&r->out, v->type, v->rank, v->dims);
         for (int64_t k = 0; k < v->elements && k < SHOWN; k++)
             at_text_addf(&r->out, "%s%.7g", k ? ", " : ": ",
-                         at_net_element(v->type, r->outputs[i], k));
-        at_text_addf(&r->out, "%s\n    largest error over the root mean square: %.2g\n",
-                     v->elements > SHOWN ? ", .." : "", error_of(r, i));
+                         at_net_element(v->type, r->truth.outputs[i], k));
+        at_text_addf(&r->out, "%s\n    ", v->elements > SHOWN ? ", .." : "");
+        at_network_add_error(&r->out, &r->truth, i, r->errors[i], at_network_limit(r->o));
+        at_text_add(&r->out, "\n");
     }
     at_text_addf(&r->out, "%.3f ms of processor time, the least of %d runs; ", r->least_s * 1e3,
                  RUNS);
@@ -105,17 +75,24 @@ static at_status run(net_run *r) {
                        r->o->output);
     AT_TRY(at_net_arrays_open(r->arena, r->o, &r->arrays, &r->net, r->err));
     AT_TRY(at_net_program_new(r->net, &b, &r->program, r->err));
-    AT_TRY(run_kernels(r));
-    AT_TRY(run_reference(r));
+    AT_TRY(at_net_truth_new(r->net, r->arrays.inputs, &at_interrupted, &r->truth, r->err));
+    r->errors = AT_NEW_ARRAY(r->arena, double, r->net->outputs.len + 1);
+    const at_status judged = at_network_judge(r->o, &r->program, &b, &r->truth, r->errors, r->err);
+    if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
+    AT_TRY(time_kernels(r));
     describe(r);
-    AT_TRY(at_net_arrays_write(&r->arrays, (const void *const *)r->outputs, r->err));
-    return at_print(&r->out, r->err);
+    at_error late;
+    const at_status printed = at_print(&r->out, judged == AT_OK ? r->err : &late);
+    if (judged != AT_OK) return judged;
+    AT_TRY(printed);
+    return at_net_arrays_write(&r->arrays, (const void *const *)r->truth.outputs, r->err);
 }
 
 at_status at_network_run(const at_options *o, at_error *err) {
     net_run r = {.arena = at_arena_new(), .o = o, .err = err};
     at_catch_interrupts();
     at_status s = run(&r);
+    at_net_truth_free(&r.truth);
     at_net_program_free(&r.program);
     at_net_close(r.net);
     at_text_free(&r.out);

@@ -109,9 +109,10 @@ static const at_option_row rows[] = {
     {"--prune", "X", V(TUNE), NULL,
      "do not measure what must take longer than X times the best, by its bound alone", FACTOR,
      TO(engine.prune), 0, 0},
-    {"--max-error", "X", MEASURING, NULL,
+    {"--max-error", "X", MEASURING | V(APPLY), NULL,
      "refuse kernels whose largest error, over the output's root mean square, exceeds X; default: "
-     "1e-5 where the algorithm rounds, none else; see docs/notes/measuring.md",
+     "1e-5 where the algorithm rounds, none else; of a network: its parts are computed in other "
+     "ways until its outputs' errors are within X; see docs/notes/measuring.md",
      SHARE, TO(engine.max_error), 0, 0},
     {"--seed", "N", MEASURING | V(REPLAY), "0",
      "seed of the search and of the input data, not of a sparsity pattern", UNSIGNED,

@@ -85,11 +85,27 @@ static at_status make(at_net_program *p, at_net_kernel *k, const at_engine_optio
     return compile(p, k, err);
 }
 
+static at_status make_named(at_net_program *p, at_net_kernel *k, const at_engine_options *o,
+                            at_error *err) {
+    at_status s = make(p, k, o, err);
+    return s == AT_OK ? AT_OK : at_fail_at(err, "part %s: ", k->part->title);
+}
+
+at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel, int choice,
+                           at_error *err) {
+    at_engine_options o = engine_of(b);
+    at_net_kernel *k = &p->kernels[kernel];
+    at_resident_free(k->code);
+    if (k->session.arena) at_session_close(&k->session);
+    k->code = NULL;
+    k->session = (at_session){0};
+    k->packed_bytes = 0;
+    at_net_choose(k, choice);
+    return make_named(p, k, &o, err);
+}
+
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err) {
     at_engine_options o = engine_of(b);
-    for (int i = 0; i < p->num_kernels; i++) {
-        at_status s = make(p, &p->kernels[i], &o, err);
-        if (s != AT_OK) return at_fail_at(err, "part %s: ", p->kernels[i].part->title);
-    }
+    for (int i = 0; i < p->num_kernels; i++) AT_TRY(make_named(p, &p->kernels[i], &o, err));
     return AT_OK;
 }

@@ -7,7 +7,8 @@
 
 /* What a main compares the outputs with. */
 typedef struct at_net_expected {
-    double *const *outputs; /* of at_net_check_inputs */
+    double *const *outputs; /* of at_net_make_inputs */
+    const double *moved;    /* as in net_truth.h */
     double max_error;       /* over the root mean square */
 } at_net_expected;
 
@@ -25,8 +26,8 @@ at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_n
  * weights. */
 enum { AT_NET_WEIGHTS_HEAD = 64, AT_NET_WEIGHTS_VERSION = 1 };
 void at_net_weights_head(const at_net_program *p, char head[AT_NET_WEIGHTS_HEAD]);
-/* The inputs that a main makes, each in its own type; as many as the network has. */
-void at_net_check_inputs(const at_net *net, void *const *inputs);
+/* The inputs that a main makes, each in its own type; as many as the network has, in a. */
+void **at_net_make_inputs(at_arena *a, const at_net *net);
 
 /* ---- between the files that write it --------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "network/net_emit.h"
+#include "network/net_truth.h"
 
 enum { MOST_ELEMENTS = 4096 /* of an output that are compared, evenly apart */ };
 
@@ -13,13 +14,16 @@ static double next(uint64_t *state, bool is_float) {
     return is_float ? (double)(*state >> 48) / 32768 - 1 : (double)(*state >> 63);
 }
 
-void at_net_check_inputs(const at_net *net, void *const *inputs) {
+void **at_net_make_inputs(at_arena *a, const at_net *net) {
     uint64_t state = 1;
+    void **inputs = AT_NEW_ARRAY(a, void *, net->inputs.len + 1);
     for (int i = 0; i < net->inputs.len; i++) {
         const at_net_value *v = &net->values.data[net->inputs.data[i]];
+        inputs[i] = at_alloc(a, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
         for (int64_t k = 0; k < v->elements; k++)
             at_net_store(v->type, inputs[i], k, next(&state, at_net_type_is_float(v->type)));
     }
+    return inputs;
 }
 
 void at_net_emit_main_includes(at_text *out) {
@@ -73,6 +77,7 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
 
 static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i) {
     const at_net_value *v = at_net_port(p, true, i);
+    const double ill = AT_NET_OF_MOVED * x->moved[i]; /* what no kernel can be held to */
     at_text_addf(out,
                  "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
                  "        double e = expected_%d[i / %lldL], d = fabs((double)out_%d[i] - e);\n"
@@ -84,8 +89,9 @@ static void add_comparison(at_text *out, const at_net_program *p, const at_net_e
         if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
     at_text_addf(out,
                  ": largest error over the root mean square %%.2g, %%s\\n\", most,\n"
-                 "           most <= %g ? \"right\" : \"WRONG\");\n    bad |= !(most <= %g);\n",
-                 x->max_error, x->max_error);
+                 "           most <= %g ? \"right\" : most <= %g ? \"ill-conditioned\" : "
+                 "\"WRONG\");\n    bad |= !(most <= %g);\n",
+                 x->max_error, ill, fmax(ill, x->max_error));
 }
 
 static void add_arguments(at_text *out, const at_net_program *p) {

@@ -4,6 +4,7 @@
  *
  * Values are doubles, those of whole numbers int64, wrapped to their type. Constants are read as
  * they lie in the file. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,9 +35,10 @@ struct at_net_reference {
 /* Values during a run. */
 typedef struct values {
     const at_net *net;
-    void **data;  /* [value] double or int64; constants as C's type says */
-    bool *is_own; /* of the heap */
-    int *left;    /* [value] uses */
+    void **data;   /* [value] double or int64; constants as C's type says */
+    bool *is_own;  /* of the heap */
+    int *left;     /* [value] uses */
+    at_rng *shake; /* every number is rounded once more, at random; NULL: none is */
 } values;
 
 static bool is_whole(const at_net_value *v) { return at_net_type_is_int(v->type); }
@@ -229,15 +231,60 @@ static at_status check_entries(const values *s, const at_net_node *n, const unit
     return status;
 }
 
+/* ---- numbers rounded once more ---------------------------------------------------------------
+ */
+
+/* By as much as rounding to float32 changes them. What is whole stays as it is: it was hardly
+ * rounded, and may be compared with. */
+static void shake_doubles(at_rng *rng, double *x, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] != floor(x[i])) x[i] *= 1 + 0x1p-24 * (2 * at_rng_unit(rng) - 1);
+}
+
+/* A copy of a constant of float32, in which one element of eight is its neighbour. */
+static void *shaken(at_rng *rng, const at_net_value *v) {
+    float *copy = malloc((size_t)v->elements * sizeof *copy + 1);
+    AT_NEED(copy);
+    memcpy(copy, v->data, (size_t)v->elements * sizeof *copy);
+    for (int64_t i = 0; i < v->elements; i++) {
+        const int64_t draw = at_rng_below(rng, 16);
+        if (draw < 2 && isfinite(copy[i]) && copy[i] != floorf(copy[i]))
+            copy[i] = nextafterf(copy[i], draw ? INFINITY : -INFINITY);
+    }
+    return copy;
+}
+
+/* Elements that a node reads; *own: a copy that is to be freed. */
+static void *read_by_node(const values *s, int value, void **own) {
+    const at_net_value *v = &s->net->values.data[value];
+    *own = NULL;
+    if (!s->shake || !v->is_constant || v->type != AT_NET_FLOAT) return s->data[value];
+    return *own = shaken(s->shake, v);
+}
+
+static void shake_outputs(const values *s, const at_net_node *n) {
+    if (!s->shake || n->kind == AT_NET_MOVE) return;
+    for (int k = 0; k < n->num_outputs; k++) {
+        const int value = n->outputs[k];
+        if (value < 0 || !s->is_own[value] || is_whole(&s->net->values.data[value])) continue;
+        shake_doubles(s->shake, s->data[value], s->net->values.data[value].elements);
+    }
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
 static at_status run_node(values *s, const at_net_node *n, const unit *u, void *workspace,
                           at_error *err) {
     const at_compute *c = u->compute;
-    void *buf[MOST_BUFFERS];
-    int num = 0;
+    void *buf[MOST_BUFFERS], *copies[MOST_BUFFERS];
+    int num = 0, num_copies = 0;
     AT_TRY(check_entries(s, n, u, err));
-    for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role != AT_ROLE_STAGE)
-            buf[num++] = s->data[n->inputs[net_number(c->tensors[t].name, 'x')]];
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        const int value = n->inputs[net_number(c->tensors[t].name, 'x')];
+        buf[num++] = read_by_node(s, value, &copies[num_copies]);
+        num_copies += copies[num_copies] != NULL;
+    }
     for (int t = 0; t < c->num_tensors; t++) {
         const int k = c->tensors[t].is_output ? net_number(c->tensors[t].name, 'y') : -1;
         if (k < 0) continue;
@@ -249,6 +296,8 @@ static at_status run_node(values *s, const at_net_node *n, const unit *u, void *
     for (int k = 0; k < n->num_outputs; k++)
         if (n->outputs[k] >= 0 && s->is_own[n->outputs[k]])
             wrap(&s->net->values.data[n->outputs[k]], s->data[n->outputs[k]]);
+    shake_outputs(s, n);
+    for (int i = 0; i < num_copies; i++) free(copies[i]);
     for (int k = 0; k < n->num_inputs; k++) release(s, n->inputs[k]);
     for (int k = 0; k < n->num_outputs; k++)
         if (n->outputs[k] >= 0 && !s->left[n->outputs[k]]) release(s, n->outputs[k]);
@@ -265,6 +314,8 @@ static void load_values(values *s, const void *const *inputs) {
     for (int i = 0; i < s->net->inputs.len; i++) {
         const int value = s->net->inputs.data[i];
         own(s, value, converted(&s->net->values.data[value], inputs[i]));
+        if (s->shake && !is_whole(&s->net->values.data[value]))
+            shake_doubles(s->shake, s->data[value], s->net->values.data[value].elements);
     }
 }
 
@@ -280,11 +331,11 @@ static void take_outputs(const values *s, at_arena *a, double **outputs) {
     }
 }
 
-at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
-                               double **outputs, const volatile int *stop, at_error *err) {
+static at_status run_all(at_net_reference *r, const void *const *inputs, at_rng *shake, at_arena *a,
+                         double **outputs, const volatile int *stop, at_error *err) {
     const at_net *net = r->net;
     at_arena *scratch = at_arena_new();
-    values s = {.net = net};
+    values s = {.net = net, .shake = shake};
     at_status status = AT_OK;
     void *workspace = numbers(r->workspace_bytes / 8 + 1);
     s.data = AT_NEW_ARRAY(scratch, void *, net->values.len + 1);
@@ -303,4 +354,40 @@ at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, a
     free(workspace);
     at_arena_free(scratch);
     return status;
+}
+
+at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
+                               double **outputs, const volatile int *stop, at_error *err) {
+    return run_all(r, inputs, NULL, a, outputs, stop, err);
+}
+
+at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
+                                 double *const *outputs, double *moved, const volatile int *stop,
+                                 at_error *err) {
+    enum { DRAWS = 3 };
+    const at_net *net = r->net;
+    for (int i = 0; i < net->outputs.len; i++) moved[i] = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        at_rng rng;
+        at_arena *a = at_arena_new();
+        double **other = AT_NEW_ARRAY(a, double *, net->outputs.len + 1);
+        at_rng_seed(&rng, (uint64_t)draw + 1, 52);
+        const at_status status = run_all(r, inputs, &rng, a, other, stop, err);
+        for (int i = 0; i < net->outputs.len && status == AT_OK; i++)
+            moved[i] = fmax(moved[i], at_net_distance(&net->values.data[net->outputs.data[i]],
+                                                      other[i], outputs[i]));
+        at_arena_free(a);
+        if (status != AT_OK) return status;
+    }
+    return AT_OK;
+}
+
+double at_net_distance(const at_net_value *v, const double *x, const double *expected) {
+    double most = 0;
+    for (int64_t k = 0; k < v->elements; k++) {
+        const double d = fabs(x[k] - expected[k]);
+        if (x[k] == expected[k] || (isnan(x[k]) && isnan(expected[k]))) continue;
+        if (!(d <= most)) most = isnan(d) ? INFINITY : d;
+    }
+    return most;
 }

@@ -177,6 +177,14 @@ at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_n
 /* inputs: of each of the graph's, elements of its type. outputs: of each, elements in a. */
 at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
                                double **outputs, const volatile int *stop, at_error *err);
+/* moved: of each output the largest change of an element where every number on the way, inputs and
+ * weights among them, is rounded once more as float32 does, at random, a few times. What computes
+ * in float32 cannot be much nearer. outputs: those of at_net_reference_run. */
+at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
+                                 double *const *outputs, double *moved, const volatile int *stop,
+                                 at_error *err);
 void at_net_reference_free(at_net_reference *r); /* NULL is fine */
+/* The largest difference of elements; infinite where one is no number. */
+double at_net_distance(const at_net_value *v, const double *x, const double *expected);
 
 #endif

@@ -26,9 +26,16 @@ at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_pr
     AT_TRY(at_net_program_plan(net, out, err));
     AT_TRY(at_net_select(out, b, err));
     AT_TRY(at_net_compile(out, b, err));
-    at_net_make_steps(out);
-    at_net_place_storages(out);
-    return at_net_pack_weights(out, err);
+    return at_net_prepare(out, err);
+}
+
+at_status at_net_prepare(at_net_program *p, at_error *err) {
+    p->storages.len = p->steps.len = 0;
+    free(p->weights);
+    p->weights = NULL;
+    at_net_make_steps(p);
+    at_net_place_storages(p);
+    return at_net_pack_weights(p, err);
 }
 
 void at_net_program_free(at_net_program *p) {

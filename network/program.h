@@ -6,16 +6,25 @@
 #include "engine/engine.h"
 #include "network/graph.h"
 
-enum { AT_NET_MOST_WAYS = 4 };
+enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = AT_NET_MOST_WAYS + 1 };
+/* How a kind of part can be computed: a way, and the best configuration of it. */
+typedef struct at_net_choice {
+    at_selection selection; /* template, task and configuration */
+    int way;
+    double time_s;   /* in the network; 0: not known */
+    bool is_default; /* the log says nothing of it */
+} at_net_choice;
 /* What computes all parts of one text. */
 typedef struct at_net_kernel {
     const at_net_part *part;           /* the first of them */
     int count;                         /* parts */
     at_request ways[AT_NET_MOST_WAYS]; /* of computing it: a template each */
-    int num_ways,
-        way; /* way: the chosen one; above 0: a template, whose weight is [k, k, CI, CO] */
-    at_selection chosen;    /* template, task and configuration */
-    bool is_default;        /* the log says nothing of it */
+    int num_ways;
+    at_net_choice choices[AT_NET_MOST_CHOICES]; /* the fastest first */
+    int num_choices;
+    int way; /* of the chosen one; above 0: a template, whose weight is [k, k, CI, CO] */
+    at_selection chosen;
+    bool is_default;
     at_session session;     /* of the kernel in memory */
     at_candidate candidate; /* its program */
     at_memory_kernel memory;
@@ -82,6 +91,7 @@ typedef struct at_net_program {
 typedef struct at_net_build {
     at_engine_options engine;
     const char *log; /* the best records of parts; NULL: default configurations */
+    bool is_exact;   /* at_net_make_exact follows: there are other ways of parts, too */
 } at_net_build;
 
 /* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
@@ -91,6 +101,11 @@ at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err);
 void at_net_program_free(at_net_program *p);
+/* Another of a kernel's choices; when all are as they should be, at_net_prepare makes the program
+ * ready to run again. */
+at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel, int choice,
+                           at_error *err);
+at_status at_net_prepare(at_net_program *p, at_error *err);
 
 /* Tensors in the order of the file, in their own types; the workspace has workspace_bytes and is
  * aligned to AT_NET_ALIGNMENT. AT_E_INPUT: an index is outside of what it may be. */
@@ -103,6 +118,7 @@ at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
 at_status at_net_find_ways(at_net_program *p, at_error *err);
 /* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
+void at_net_choose(at_net_kernel *k, int choice);
 /* kernels.c: kernels in memory. */
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
 /* net_steps.c: steps and memory. */

@@ -6,12 +6,13 @@
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
-static at_status select_default(at_net_program *p, at_net_kernel *k, const at_net_build *b,
-                                at_error *err) {
+static at_status add_default(at_net_program *p, at_net_kernel *k, const at_net_build *b,
+                             at_error *err) {
     at_request q = k->ways[0];
+    at_net_choice *c = &k->choices[k->num_choices++];
+    *c = (at_net_choice){.is_default = true};
     q.config = "default";
-    k->is_default = true;
-    return at_select_config(p->arena, &b->engine, &q, &k->chosen, err);
+    return at_select_config(p->arena, &b->engine, &q, &c->selection, err);
 }
 
 /* What the log says of parts; lines of other templates are no concern of theirs. */
@@ -51,25 +52,36 @@ static double time_in_network(const at_selection *s) {
     return at_record_time(s->record) + (double)bytes / bytes_per_s;
 }
 
-/* The fastest way that the log has. */
-static at_status select_logged(at_net_program *p, at_net_kernel *k, const at_selection *logged,
-                               int n, bool *found, at_error *err) {
-    double least = 0;
-    *found = false;
+/* The ways that the log has, the fastest first. */
+static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_selection *logged, int n,
+                            at_error *err) {
     for (int w = 0; w < k->num_ways; w++) {
         at_selection way = {0};
         AT_TRY(at_select_task(p->arena, &k->ways[w], &way, err));
         for (int i = 0; i < n; i++) {
             if (!is_of(&logged[i], k, w, way.task)) continue;
-            double time_s = time_in_network(&logged[i]);
-            if (*found && time_s >= least) continue;
-            k->chosen = logged[i];
-            k->way = w;
-            least = time_s;
-            *found = true;
+            int at = k->num_choices++;
+            const at_net_choice c = {logged[i], w, time_in_network(&logged[i]), false};
+            for (; at > 0 && k->choices[at - 1].time_s > c.time_s; at--)
+                k->choices[at] = k->choices[at - 1];
+            k->choices[at] = c;
+            break;
         }
     }
     return AT_OK;
+}
+
+static bool has_own_text(const at_net_kernel *k) {
+    for (int c = 0; c < k->num_choices; c++)
+        if (!k->choices[c].way) return true;
+    return false;
+}
+
+void at_net_choose(at_net_kernel *k, int choice) {
+    const at_net_choice *c = &k->choices[choice];
+    k->chosen = c->selection;
+    k->way = c->way;
+    k->is_default = c->is_default;
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
@@ -77,10 +89,11 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
     int n = 0;
     if (b->log) AT_TRY(read_log(p, b, &logged, &n, err));
     for (int i = 0; i < p->num_kernels; i++) {
-        bool found = false;
-        if (n) AT_TRY(select_logged(p, &p->kernels[i], logged, n, &found, err));
-        if (found) p->num_tuned++;
-        else AT_TRY(select_default(p, &p->kernels[i], b, err));
+        at_net_kernel *k = &p->kernels[i];
+        if (n) AT_TRY(add_logged(p, k, logged, n, err));
+        p->num_tuned += k->num_choices > 0;
+        if (!k->num_choices || (b->is_exact && !has_own_text(k))) AT_TRY(add_default(p, k, b, err));
+        at_net_choose(k, 0);
     }
     return AT_OK;
 }

@@ -1,6 +1,7 @@
 /* A network on the command line: from the file to a program, and what is refused. */
 #include "tests/cli/cli_test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/network/onnx_writer.h"
@@ -74,6 +75,57 @@ static void another_way(void **state) {
     cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 ways.c -o ways -lm && ./ways");
 }
 
+static void make_convolution(void) {
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,32,8,8");
+    numbers(&g, "w", "32,32,3,3", 9216);
+    numbers(&g, "w1", "32,32,1,1", 1024);
+    onnx_node(&g, "Conv", "x w1", "a", "");
+    onnx_node(&g, "Conv", "a w", "c", "pads=[1,1,1,1]");
+    onnx_node(&g, "Relu", "c", "r", "");
+    onnx_node(&g, "Conv", "r w1", "y", "");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("conv.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+}
+
+static double told_error(const cli_result *r) {
+    expect_text(r->out, "largest error over the root mean square: ");
+    return strtod(strstr(r->out, "square: ") + 8, NULL);
+}
+
+/* What is exact enough stays; else the part that errs most is computed in another way; what nothing
+ * can reach is told. What a search finds is compared, and the log says so. */
+static void held_to_an_error(void **state) {
+    (void)state;
+    make_convolution();
+    cli_expect(0,
+               "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=32,CO=32,m=4,points=0 "
+               "--trials 2 --max-error 1 --log far.log");
+    const double near = told_error(cli_expect(0, "./autotune run conv.onnx"));
+    const cli_result *r = cli_expect(0, "./autotune run conv.onnx --log far.log");
+    const double far = told_error(r);
+    assert_true(far > 1.2 * near);
+    r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error %g", far * 2);
+    assert_null(strstr(r->err, "other way"));
+    r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error %g", 1.1 * near);
+    expect_text(r->err, "1 kind of parts is computed in other ways");
+    assert_true(told_error(r) <= 1.1 * near);
+    cli_expect(0,
+               "./autotune apply conv.onnx --log far.log --max-error %g --main -o near.c && "
+               "cc -O1 near.c -o near -lm && ./near | grep right",
+               1.1 * near);
+    r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error 1e-12");
+    expect_text(r->out, ": ill-conditioned");
+
+    r = cli_expect(0, "./autotune conv.onnx --trials 10 --log told.log");
+    expect_text(r->out, "output y: largest error over the root mean square: ");
+    cli_expect(0, "grep -q '^#network {\"outputs\": \\[{\"name\": \"y\", \"error\": ' told.log");
+    cli_expect(0, "./autotune log told.log");
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -102,6 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_file_to_program),
         cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);

@@ -13,35 +13,9 @@
 #include "network/net_memory.h"
 #include "network/program.h"
 #include "tests/arena.h"
-#include "tests/network/onnx_writer.h"
+#include "tests/network/made_net.h"
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
-
-/* Seeded numbers in steps of 1/16, from -1 to 1; of variances positive. */
-static void constant(onnx_graph *g, const char *name, const char *dims, int seed, bool positive) {
-    at_rng rng;
-    at_text t = {0};
-    int64_t n = 1;
-    at_rng_seed(&rng, (uint64_t)seed, 3);
-    for (const char *p = dims; *p; p += strcspn(p, ","), p += *p == ',') n *= atoi(p);
-    for (int64_t i = 0; i < n; i++)
-        at_text_addf(&t, " %g",
-                     positive ? (1 + (double)at_rng_below(&rng, 16)) / 8
-                              : ((double)at_rng_below(&rng, 33) - 16) / 16);
-    onnx_constant(g, name, AT_NET_FLOAT, dims, at_text_str(&t), true);
-    at_text_free(&t);
-}
-
-static at_net *open_graph(onnx_graph *g) {
-    at_text bytes = onnx_model(g, 13);
-    const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
-    size_t size = bytes.len;
-    at_net *net;
-    at_error err;
-    at_text_free(&bytes);
-    if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
-    return net;
-}
 
 static void normalization(onnx_graph *g, const char *x, const char *y, const char *channels) {
     const char *name[] = {"s", "b", "m", "v"};
@@ -49,7 +23,7 @@ static void normalization(onnx_graph *g, const char *x, const char *y, const cha
     at_text_add(&inputs, x);
     for (int k = 0; k < 4; k++) {
         const char *own = at_format(arena, "%s_%s", y, name[k]);
-        constant(g, own, channels, 11 + k, k == 3);
+        onnx_numbers(g, own, channels, 11 + k, k == 3);
         at_text_addf(&inputs, " %s", own);
     }
     onnx_node(g, "BatchNormalization", at_text_str(&inputs), y, "");
@@ -134,7 +108,7 @@ static void compare(const at_net *net, const at_net_program *p) {
 
 /* kinds: of parts; the parts' titles in order, "a; b". */
 static void check(onnx_graph *g, const char *titles) {
-    at_net *net = open_graph(g);
+    at_net *net = onnx_open(arena, g);
     at_net_program p;
     at_net_build b = {0};
     at_error err;
@@ -157,10 +131,10 @@ static void residual(void **state) {
     (void)state;
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "1,8,9,7");
-    constant(&g, "w1", "16,8,3,3", 1, false);
-    constant(&g, "w2", "16,16,3,3", 2, false);
-    constant(&g, "w3", "16,8,1,1", 3, false);
-    constant(&g, "b3", "16", 4, false);
+    onnx_numbers(&g, "w1", "16,8,3,3", 1, false);
+    onnx_numbers(&g, "w2", "16,16,3,3", 2, false);
+    onnx_numbers(&g, "w3", "16,8,1,1", 3, false);
+    onnx_numbers(&g, "b3", "16", 4, false);
     onnx_node(&g, "Conv", "x w1", "c1", "pads=[1,1,1,1]");
     normalization(&g, "c1", "n1", "16");
     onnx_node(&g, "Relu", "n1", "r1", "");
@@ -180,11 +154,11 @@ static void classifier(void **state) {
     (void)state;
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "1,3,12,12");
-    constant(&g, "w1", "8,3,3,3", 1, false);
-    constant(&g, "w2", "4,8,1,1", 2, false);
-    constant(&g, "w3", "8,1,3,3", 3, false);
-    constant(&g, "w4", "10,12", 4, false);
-    constant(&g, "b4", "10", 5, false);
+    onnx_numbers(&g, "w1", "8,3,3,3", 1, false);
+    onnx_numbers(&g, "w2", "4,8,1,1", 2, false);
+    onnx_numbers(&g, "w3", "8,1,3,3", 3, false);
+    onnx_numbers(&g, "w4", "10,12", 4, false);
+    onnx_numbers(&g, "b4", "10", 5, false);
     onnx_node(&g, "Conv", "x w1", "c1", "strides=[2,2] pads=[1,1,1,1]");
     normalization(&g, "c1", "n1", "8");
     onnx_node(&g, "Sigmoid", "n1", "s1", "");
@@ -210,9 +184,9 @@ static void rows(void **state) {
     (void)state;
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "2,5,16");
-    constant(&g, "gain", "16", 1, false);
-    constant(&g, "shift", "16", 2, false);
-    constant(&g, "w", "16,12", 3, false);
+    onnx_numbers(&g, "gain", "16", 1, false);
+    onnx_numbers(&g, "shift", "16", 2, false);
+    onnx_numbers(&g, "w", "16,12", 3, false);
     onnx_constant(&g, "two", AT_NET_FLOAT, "", "2", false);
     onnx_constant(&g, "eps", AT_NET_FLOAT, "", "0.00001", false);
     onnx_node(&g, "ReduceMean", "x", "mean", "axes=[-1]");
@@ -241,8 +215,8 @@ static void shared_moves(void **state) {
     (void)state;
     onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "1,4,6");
-    constant(&g, "w1", "4,3", 1, false);
-    constant(&g, "w2", "4,5", 2, false);
+    onnx_numbers(&g, "w1", "4,3", 1, false);
+    onnx_numbers(&g, "w2", "4,5", 2, false);
     onnx_node(&g, "Transpose", "x", "t", "perm=[0,2,1]");
     onnx_node(&g, "MatMul", "t w1", "y1", "");
     onnx_node(&g, "MatMul", "t w2", "a", "");
@@ -275,11 +249,11 @@ static void indices(void **state) {
     (void)state;
     onnx_graph g = {0};
     onnx_input(&g, "ids", AT_NET_INT64, "1,6");
-    constant(&g, "table", "3,8", 1, false);
+    onnx_numbers(&g, "table", "3,8", 1, false);
     onnx_node(&g, "Gather", "table ids", "e", "axis=0");
     onnx_node(&g, "Relu", "e", "y", "");
     onnx_output(&g, "y");
-    at_net *net = open_graph(&g);
+    at_net *net = onnx_open(arena, &g);
     at_net_program p;
     at_net_build b = {0};
     at_error err;

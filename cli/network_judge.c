@@ -1,0 +1,133 @@
+/* cli/network_judge.c: a network's outputs against those in double: told, recorded, and held to
+ * --max-error. */
+#include "cli/interrupt.h"
+#include "cli/network.h"
+#include "network/net_emit.h"
+#include "records/records.h"
+#include "templates/task.h"
+#include "view/view.h"
+
+/* Smaller errors are those of arithmetic: nothing is asked of them. */
+static const double unsuspicious = 1e-5;
+
+double at_network_limit(const at_options *o) {
+    return o->engine.max_error > 0 ? o->engine.max_error : AT_NET_MAX_ERROR;
+}
+
+static double moved_of(const at_net_truth *t, int output) {
+    return t->moved ? t->moved[output] : 0;
+}
+
+void at_network_add_error(at_text *out, const at_net_truth *t, int output, double error,
+                          double limit) {
+    const double moved = moved_of(t, output);
+    at_text_addf(out, "largest error over the root mean square: %.2g", error);
+    if (t->moved) at_text_addf(out, "; one more rounding of every number moves it by %.2g", moved);
+    switch (at_net_verdict_of(error, moved, limit)) {
+    case AT_NET_ILL_CONDITIONED: at_text_add(out, ": ill-conditioned"); break;
+    case AT_NET_WRONG: at_text_addf(out, ": WRONG, the limit is %.2g", limit); break;
+    default: break;
+    }
+}
+
+static at_status ask_moved(at_net_truth *t, const double *errors, double limit, at_error *err) {
+    bool ask = false;
+    for (int i = 0; i < t->net->outputs.len; i++)
+        ask |= !(errors[i] <= unsuspicious && errors[i] <= limit);
+    return ask && !t->moved ? at_net_truth_moved(t, err) : AT_OK;
+}
+
+at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
+                           at_net_truth *t, double *errors, at_error *err) {
+    const double limit = at_network_limit(o);
+    int replaced = 0;
+    if (b->is_exact) AT_TRY(at_net_make_exact(p, b, t, limit, errors, &replaced, err));
+    else AT_TRY(at_net_truth_compare(t, p, errors, NULL, err));
+    if (replaced) {
+        at_text said = {0};
+        at_text_addf(&said, "autotune: --max-error: %d kind%s of parts %s computed in other ways\n",
+                     replaced, at_plural(replaced), replaced == 1 ? "is" : "are");
+        at_say(&said);
+        at_text_free(&said);
+    }
+    AT_TRY(ask_moved(t, errors, limit, err));
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        if (at_net_verdict_of(errors[i], moved_of(t, i), limit) != AT_NET_WRONG) continue;
+        return at_fail(err, AT_E_NO_VALID,
+                       "%s: output \"%s\" is %.2g of its root mean square away from the network in "
+                       "double; %s%.2g is accepted",
+                       t->net->path, t->net->values.data[t->net->outputs.data[i]].name, errors[i],
+                       b->is_exact ? "no other way of a part helps, and " : "", limit);
+    }
+    return AT_OK;
+}
+
+/* ---- behind a search ------------------------------------------------------------------------- */
+
+static at_status record(const at_net_truth *t, const double *errors, const char *log,
+                        at_error *err) {
+    at_text line = {0};
+    at_log *l;
+    at_text_add(&line, "network {\"outputs\": [");
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        at_text_add(&line, i ? ", {\"name\": " : "{\"name\": ");
+        at_text_add_json_string(&line, t->net->values.data[t->net->outputs.data[i]].name);
+        at_text_addf(&line, ", \"error\": %.3g", errors[i]);
+        if (t->moved) at_text_addf(&line, ", \"moved\": %.3g", t->moved[i]);
+        at_text_add(&line, "}");
+    }
+    at_text_add(&line, "]}");
+    at_status s = at_log_open(log, &l, err);
+    if (s == AT_OK) {
+        at_error late;
+        s = at_log_comment(l, at_text_str(&line), err);
+        const at_status closed = at_log_close(l, s == AT_OK ? err : &late);
+        if (s == AT_OK) s = closed;
+    }
+    at_text_free(&line);
+    return s;
+}
+
+static at_status tell(const at_options *o, const at_net_truth *t, const double *errors,
+                      at_error *err) {
+    at_text out = {0};
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        at_text_add(&out, "output ");
+        at_text_add_visible(&out, t->net->values.data[t->net->outputs.data[i]].name);
+        at_text_add(&out, ": ");
+        at_network_add_error(&out, t, i, errors[i], at_network_limit(o));
+        at_text_add(&out, "\n");
+    }
+    const at_status s = at_print(&out, err);
+    at_text_free(&out);
+    return s;
+}
+
+static at_status check(const at_options *o, at_arena *a, const at_net *net, const char *log,
+                       at_net_program *p, at_net_truth *t, at_error *err) {
+    at_net_build b = at_network_build(o);
+    void **inputs = at_net_make_inputs(a, net);
+    double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
+    b.log = log;
+    at_template_deadline(0); /* the search has ended, in whose time they were made */
+    AT_TRY(at_net_program_new(net, &b, p, err));
+    AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, t, err));
+    at_error late;
+    const at_status judged = at_network_judge(o, p, &b, t, errors, err);
+    if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
+    at_status s = tell(o, t, errors, judged == AT_OK ? err : &late);
+    if (s == AT_OK) s = record(t, errors, log, judged == AT_OK ? err : &late);
+    return judged == AT_OK ? s : judged;
+}
+
+at_status at_network_check_log(const at_options *o, const at_net *net, const char *log,
+                               at_error *err) {
+    at_arena *a = at_arena_new();
+    at_net_program p = {0};
+    at_net_truth t = {0};
+    const at_status s = check(o, a, net, log, &p, &t, err);
+    at_net_truth_free(&t);
+    at_net_program_free(&p);
+    at_arena_free(a);
+    return s;
+}

@@ -1,0 +1,102 @@
+/* network/exact.c: a network as exact as it is asked to be: it begins with the fastest way of each
+ * part; while its outputs are too far from those in double, the part whose replacement takes away
+ * the most error for a millisecond is computed in another way. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "network/net_truth.h"
+
+typedef struct swap {
+    int kernel, choice;
+    double gain; /* squared error taken away, for a second */
+} swap;
+
+typedef struct exact {
+    at_net_program *p;
+    const at_net_build *build;
+    at_net_truth *truth;
+    double limit, *errors, seconds;
+    at_error *err;
+} exact;
+
+static bool is_within(const exact *x) {
+    for (int i = 0; i < x->truth->net->outputs.len; i++)
+        if (!(x->errors[i] <= x->limit)) return false;
+    return true;
+}
+
+static at_status compare(exact *x, double *sum) {
+    return at_net_truth_compare(x->truth, x->p, x->errors, sum, x->err);
+}
+
+/* What is not known counts as the time of the whole, so that what is known comes before it. */
+static double time_of(const exact *x, const at_net_kernel *k, int choice) {
+    const double time_s = k->choices[choice].time_s;
+    return k->count * (time_s > 0 ? time_s : x->seconds);
+}
+
+static at_status replace(exact *x, int kernel, int choice, double *sum) {
+    AT_TRY(at_net_recompile(x->p, x->build, kernel, choice, x->err));
+    AT_TRY(at_net_prepare(x->p, x->err));
+    return compare(x, sum);
+}
+
+/* How much nearer the outputs are with one kernel replaced. */
+static at_status try(exact *x, int kernel, int choice, double sum, swap *out) {
+    at_net_kernel *k = &x->p->kernels[kernel];
+    double with;
+    AT_TRY(replace(x, kernel, choice, &with));
+    AT_TRY(at_net_recompile(x->p, x->build, kernel, 0, x->err));
+    const double longer = time_of(x, k, choice) - time_of(x, k, 0);
+    *out = (swap){kernel, choice, (sum - with) / fmax(longer, 1e-9)};
+    return AT_OK;
+}
+
+static int by_gain(const void *a, const void *b) {
+    const swap *x = a, *y = b;
+    return x->gain < y->gain ? 1 : x->gain > y->gain ? -1 : x->kernel - y->kernel;
+}
+
+/* The best replacement of each kernel, the best of all first. */
+static at_status find_swaps(exact *x, double sum, swap *out, int *n) {
+    for (int i = 0; i < x->p->num_kernels; i++) {
+        swap best = {0};
+        for (int c = 1; c < x->p->kernels[i].num_choices; c++) {
+            swap s;
+            AT_TRY(try(x, i, c, sum, &s));
+            if (s.gain > best.gain) best = s;
+        }
+        if (best.gain > 0) out[(*n)++] = best;
+    }
+    qsort(out, (size_t)*n, sizeof *out, by_gain);
+    return AT_OK;
+}
+
+static double seconds_of(const at_net_program *p) {
+    double sum = 0;
+    for (int i = 0; i < p->num_kernels; i++)
+        sum += p->kernels[i].count * p->kernels[i].choices[0].time_s;
+    return fmax(sum, 1e-3);
+}
+
+at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
+                            double *errors, int *replaced, at_error *err) {
+    exact x = {p, b, t, limit, errors, seconds_of(p), err};
+    swap *swaps = AT_NEW_ARRAY(p->arena, swap, p->num_kernels + 1);
+    double sum;
+    int n = 0;
+    *replaced = 0;
+    AT_TRY(compare(&x, &sum));
+    if (is_within(&x)) return AT_OK;
+    AT_TRY(find_swaps(&x, sum, swaps, &n));
+    AT_TRY(at_net_prepare(p, err));
+    AT_TRY(compare(&x, &sum));
+    for (int i = 0; i < n && !is_within(&x); i++) {
+        double before = sum;
+        AT_TRY(replace(&x, swaps[i].kernel, swaps[i].choice, &sum));
+        /* Errors of parts may have taken each other away. */
+        if (sum >= before) AT_TRY(replace(&x, swaps[i].kernel, 0, &sum));
+        else ++*replaced;
+    }
+    return AT_OK;
+}

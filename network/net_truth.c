@@ -1,0 +1,96 @@
+/* network/net_truth.c: see net_truth.h. */
+#include "network/net_truth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "network/net_memory.h"
+
+static const at_net_value *output(const at_net_truth *t, int i) {
+    return &t->net->values.data[t->net->outputs.data[i]];
+}
+
+at_net_verdict at_net_verdict_of(double error, double moved, double limit) {
+    if (error <= limit) return AT_NET_RIGHT;
+    return error <= AT_NET_OF_MOVED * moved ? AT_NET_ILL_CONDITIONED : AT_NET_WRONG;
+}
+
+static double rms_of(const double *x, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (isfinite(x[k])) sum += x[k] * x[k];
+    return sum > 0 ? sqrt(sum / (double)n) : 0;
+}
+
+at_status at_net_truth_new(const at_net *net, const void *const *inputs, const volatile int *stop,
+                           at_net_truth *out, at_error *err) {
+    at_arena *a = at_arena_new();
+    const int n = net->outputs.len;
+    *out = (at_net_truth){.arena = a,
+                          .net = net,
+                          .inputs = inputs,
+                          .expected = AT_NEW_ARRAY(a, double *, n + 1),
+                          .rms = AT_NEW_ARRAY(a, double, n + 1),
+                          .outputs = AT_NEW_ARRAY(a, void *, n + 1),
+                          .stop = stop};
+    AT_TRY(at_net_reference_new(net, stop, &out->reference, err));
+    AT_TRY(at_net_reference_run(out->reference, inputs, a, out->expected, stop, err));
+    for (int i = 0; i < n; i++) {
+        const at_net_value *v = output(out, i);
+        out->rms[i] = rms_of(out->expected[i], v->elements);
+        out->outputs[i] = at_alloc(a, (size_t)(v->elements * at_net_type_bytes(v->type)) + 1);
+    }
+    return AT_OK;
+}
+
+void at_net_truth_free(at_net_truth *t) {
+    if (!t->arena) return;
+    at_net_reference_free(t->reference);
+    free(t->workspace);
+    at_arena_free(t->arena);
+    *t = (at_net_truth){0};
+}
+
+static void reserve(at_net_truth *t, int64_t bytes) {
+    if (t->workspace && bytes <= t->workspace_bytes) return;
+    free(t->workspace);
+    t->workspace = NULL;
+    t->workspace_bytes = bytes;
+    void *memory = NULL;
+    if (posix_memalign(&memory, AT_NET_ALIGNMENT, (size_t)bytes + AT_NET_ALIGNMENT)) memory = NULL;
+    AT_NEED(memory);
+    t->workspace = memory;
+}
+
+/* Over the root mean square, where that is something. */
+static double over_rms(const at_net_truth *t, int i, double x) {
+    return t->rms[i] > 0 ? x / t->rms[i] : x;
+}
+
+at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double *errors,
+                               double *sum, at_error *err) {
+    reserve(t, p->workspace_bytes);
+    AT_TRY(at_net_program_run(p, t->inputs, t->outputs, t->workspace, err));
+    if (sum) *sum = 0;
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        const at_net_value *v = output(t, i);
+        at_arena *a = at_arena_new();
+        double *x = AT_NEW_ARRAY(a, double, v->elements + 1);
+        for (int64_t k = 0; k < v->elements; k++) {
+            x[k] = at_net_element(v->type, t->outputs[i], k);
+            const double d = over_rms(t, i, x[k] - t->expected[i][k]);
+            if (sum && isfinite(d)) *sum += d * d;
+        }
+        errors[i] = over_rms(t, i, at_net_distance(v, x, t->expected[i]));
+        at_arena_free(a);
+    }
+    return AT_OK;
+}
+
+at_status at_net_truth_moved(at_net_truth *t, at_error *err) {
+    double *moved = AT_NEW_ARRAY(t->arena, double, t->net->outputs.len + 1);
+    AT_TRY(at_net_reference_moved(t->reference, t->inputs, t->expected, moved, t->stop, err));
+    for (int i = 0; i < t->net->outputs.len; i++) moved[i] = over_rms(t, i, moved[i]);
+    t->moved = moved;
+    return AT_OK;
+}

@@ -1,0 +1,111 @@
+/* How far outputs are from those in double, and which of them no kernel could bring nearer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "network/net_truth.h"
+#include "tests/arena.h"
+#include "tests/network/made_net.h"
+
+/* y = Sigmoid(x w 0.3); seed: of the weights */
+static at_net *made(int seed) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
+    onnx_numbers(&g, "w", "32,8", seed, false);
+    onnx_constant(&g, "scale", AT_NET_FLOAT, "", "0.3", false);
+    onnx_node(&g, "MatMul", "x w", "m", "");
+    onnx_node(&g, "Mul", "m scale", "s", "");
+    onnx_node(&g, "Sigmoid", "s", "y", "");
+    onnx_output(&g, "y");
+    return onnx_open(arena, &g);
+}
+
+static const void *const *numbers(bool whole) {
+    const void **inputs = AT_NEW_ARRAY(arena, const void *, 1);
+    float *x = AT_NEW_ARRAY(arena, float, 4 * 32);
+    for (int i = 0; i < 4 * 32; i++) x[i] = (float)(i * 7 % 23 - 11) / (whole ? 1 : 7.3f);
+    inputs[0] = x;
+    return inputs;
+}
+
+typedef struct judged {
+    double error, moved;
+} judged;
+
+/* The outputs of one network's kernels beside those of another one in double. */
+static judged judge(at_net *kernels, at_net *right, const void *const *inputs) {
+    at_net_program p;
+    at_net_build b = {0};
+    at_net_truth t;
+    at_error err;
+    judged j;
+    if (at_net_program_new(kernels, &b, &p, &err) != AT_OK ||
+        at_net_truth_new(right, inputs, NULL, &t, &err) != AT_OK ||
+        at_net_truth_compare(&t, &p, &j.error, NULL, &err) != AT_OK ||
+        at_net_truth_moved(&t, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    j.moved = t.moved[0];
+    at_net_truth_free(&t);
+    at_net_program_free(&p);
+    return j;
+}
+
+static at_net_verdict verdict(judged j) {
+    return at_net_verdict_of(j.error, j.moved, AT_NET_MAX_ERROR);
+}
+
+/* Other weights are wrong, and no rounding excuses them. */
+static void right_and_wrong(void **state) {
+    (void)state;
+    at_net *one = made(1), *other = made(2);
+    judged j = judge(one, one, numbers(false));
+    assert_int_equal(verdict(j), AT_NET_RIGHT);
+    assert_true(j.error < 1e-6 && j.moved > 0 && j.moved < 1e-6);
+    j = judge(one, other, numbers(false));
+    assert_int_equal(verdict(j), AT_NET_WRONG);
+    at_net_close(one);
+    at_net_close(other);
+}
+
+/* A small number, added to a huge one that is taken away again: kernels are far away, and so is
+ * whatever rounds the sum. */
+static void ill_conditioned(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
+    onnx_numbers(&g, "w", "32,8", 1, false);
+    onnx_constant(&g, "scale", AT_NET_FLOAT, "", "100000.3", false);
+    onnx_node(&g, "MatMul", "x w", "m", "");
+    onnx_node(&g, "Mul", "m scale", "huge", "");
+    onnx_node(&g, "Add", "huge m", "sum", "");
+    onnx_node(&g, "Sub", "sum huge", "y", "");
+    onnx_output(&g, "y");
+    at_net *n = onnx_open(arena, &g);
+    judged j = judge(n, n, numbers(false));
+    assert_true(j.error > AT_NET_MAX_ERROR && j.moved > AT_NET_MAX_ERROR);
+    assert_int_equal(verdict(j), AT_NET_ILL_CONDITIONED);
+    at_net_close(n);
+}
+
+/* What is whole is computed exactly: nothing moves, and nothing is excused. */
+static void whole(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "32,1",
+                  "1 2 3 -4 5 6 7 8 9 -1 2 3 4 5 6 7 -8 9 1 2 3 4 -5 6 7 8 9 1 2 3 4 5", false);
+    onnx_node(&g, "MatMul", "x w", "y", "");
+    onnx_output(&g, "y");
+    at_net *n = onnx_open(arena, &g);
+    judged j = judge(n, n, numbers(true));
+    assert_true(j.error == 0 && j.moved == 0);
+    at_net_close(n);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_and_wrong),
+                                       cmocka_unit_test(ill_conditioned), cmocka_unit_test(whole)};
+    return cmocka_run_group_tests_name("network/truth", tests, make_arena, free_arena);
+}
