@@ -49,6 +49,28 @@ int cli_teardown(void **state) {
     return system(command);
 }
 
+bool cli_has_numpy(void) { return !system("python3 -c 'import numpy' 2>/dev/null"); }
+
+bool cli_as_if_installed(void) {
+    const char *program = getenv("AUTOTUNE");
+    char build[PATH_MAX];
+    if (!realpath(at_format(arena, "%s/%s", *program == '/' ? "" : home, program), build))
+        return false;
+    *strrchr(build, '/') = 0;
+    /* Debian's NumPy is for Debian's Python. */
+    if (!cli_has_numpy() && !system("/usr/bin/python3 -c 'import numpy' 2>/dev/null"))
+        setenv("PATH", at_format(arena, "/usr/bin:%s", getenv("PATH")), 1);
+    setenv("C_INCLUDE_PATH", at_format(arena, "%s/library", home), 1);
+    setenv("LIBRARY_PATH", build, 1);
+    setenv("LD_LIBRARY_PATH", build, 1);
+    setenv("PYTHONPATH", at_format(arena, "%s/python", home), 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    setenv("AUTOTUNE_WORKER", at_format(arena, "%s/autotune-worker", build), 1);
+    setenv("AUTOTUNE_BUILD", build, 1);
+    return !system(at_format(
+        arena, "nm -D '%s/libautotune.so.1' 2>/dev/null | grep -q '__[a-z]*san_'", build));
+}
+
 static char *read_in(at_arena *a, const char *path) {
     char *text;
     size_t len;

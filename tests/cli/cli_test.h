@@ -32,6 +32,12 @@ const cli_result *cli_run(const char *command, ...) __attribute__((format(printf
 /* Runs it and expects this exit status; prints both outputs where it differs. */
 const cli_result *cli_expect(int status, const char *command, ...)
     __attribute__((format(printf, 2, 3)));
+/* The library, its worker and the Python package of this build are found where installed ones would
+ * be, and python3 is one with NumPy where there is one. true: the library has a sanitizer, which
+ * wants to be in a program first. */
+bool cli_as_if_installed(void);
+/* Has python3 NumPy? */
+bool cli_has_numpy(void);
 /* How many cores this process may use. */
 int cli_cores(void);
 /* Has the program the tuner xgb, which needs XGBoost? */

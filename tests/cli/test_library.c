@@ -187,8 +187,9 @@ static void example_in_python(void **state) {
         skip();
     }
     for (int i = 0; i < 2; i++) {
-        const cli_result *r =
-            cli_expect(0, "env %s %s %s/examples/library.py", environment(), python, sources);
+        const cli_result *r = cli_expect(
+            0, "env %s PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s/python %s %s/examples/library.py",
+            environment(), sources, python, sources);
         assert_non_null(strstr(r->out, ": 0 of 6272 elements wrong\n"));
         assert_int_equal(strstr(r->err, "20 of 20 trials") != NULL, i == 0);
     }

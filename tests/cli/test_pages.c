@@ -13,29 +13,10 @@ static at_arena *pages;
 static char sources[4096];
 static bool is_sanitized; /* the library: it wants to be in the program first */
 
-/* The library of this build is found where an installed one would be. */
-static void as_if_installed(void) {
-    const char *program = getenv("AUTOTUNE");
-    char build[4096];
-    if (!realpath(at_format(pages, "%s/%s", *program == '/' ? "" : sources, program), build))
-        return;
-    *strrchr(build, '/') = 0;
-    setenv("C_INCLUDE_PATH", at_format(pages, "%s/library", sources), 1);
-    setenv("LIBRARY_PATH", build, 1);
-    setenv("LD_LIBRARY_PATH", build, 1);
-    setenv("AUTOTUNE_WORKER", at_format(pages, "%s/autotune-worker", build), 1);
-    is_sanitized = !system(at_format(
-        pages, "nm -D '%s/libautotune.so.1' 2>/dev/null | grep -q '__[a-z]*san_'", build));
-}
-
 static int setup(void **state) {
     pages = at_arena_new();
     if (!getcwd(sources, sizeof sources) || cli_setup(state)) return -1;
-    /* Debian's numpy is for Debian's Python. */
-    if (system("python3 -c 'import numpy' 2>/dev/null") &&
-        !system("/usr/bin/python3 -c 'import numpy' 2>/dev/null"))
-        setenv("PATH", at_format(pages, "/usr/bin:%s", getenv("PATH")), 1);
-    as_if_installed();
+    is_sanitized = cli_as_if_installed();
     return 0;
 }
 

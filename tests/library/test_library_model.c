@@ -6,36 +6,13 @@
 #include <pthread.h>
 
 #include "tests/arena.h"
-#include "tests/network/onnx_writer.h"
+#include "tests/network/words_model.h"
 
-enum { WORDS = 5, WIDTH = 8, TABLE = 6, CLASSES = 16, THREADS = 8, RUNS = 40 };
+enum { THREADS = 8, RUNS = 40 };
 
-static float table_at(int64_t i) { return (float)(i * 7 % 17 - 8) / 16; }
-static float weight_at(int64_t i) { return (float)(i * 5 % 13 - 6) / 8; }
-
-static void numbers(onnx_graph *g, const char *name, const char *dims, int n,
-                    float (*at)(int64_t)) {
-    at_text t = {0};
-    for (int i = 0; i < n; i++) at_text_addf(&t, " %g", (double)at(i));
-    onnx_constant(g, name, AT_NET_FLOAT, dims, at_text_str(&t), true);
-    at_text_free(&t);
-}
-
-/* Rows of a table by their numbers, a product, only what is positive. */
 static path make_model(void) {
     path p = in_folder("words.onnx");
-    onnx_graph g = {0};
-    at_error err;
-    onnx_input(&g, "ids", AT_NET_INT64, "N,5");
-    numbers(&g, "table", "6,8", TABLE * WIDTH, table_at);
-    numbers(&g, "w", "8,16", WIDTH * CLASSES, weight_at);
-    onnx_node(&g, "Gather", "table ids", "e", "axis=0");
-    onnx_node(&g, "MatMul", "e w", "m", "");
-    onnx_node(&g, "Relu", "m", "class", "");
-    onnx_output(&g, "class");
-    at_text bytes = onnx_model(&g, 13);
-    assert_int_equal(at_write_file(p.text, at_text_str(&bytes), bytes.len, &err), AT_OK);
-    at_text_free(&bytes);
+    words_write(p.text);
     return p;
 }
 
@@ -45,7 +22,7 @@ static void expected(const int64_t *ids, int n, float *out) {
             float sum = 0;
             int64_t row = ids[i] < 0 ? ids[i] + TABLE : ids[i];
             for (int k = 0; k < WIDTH; k++)
-                sum += table_at(row * WIDTH + k) * weight_at(k * CLASSES + c);
+                sum += words_table_at(row * WIDTH + k) * words_weight_at(k * CLASSES + c);
             out[i * CLASSES + c] = sum > 0 ? sum : 0;
         }
 }
