@@ -162,7 +162,7 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
 
 static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_value *x = at_value_expr(l, e->arg[1], axes), *y = at_value_expr(l, e->arg[2], axes);
-    const bool whole = is_whole(l, e);
+    const bool whole = is_whole(l, e) || (is_index(l, e) && (x->whole || y->whole));
     alike(l, whole, &x, &y);
     if (compares_values(l, e->arg[0]))
         return at_value_choose(l, mask_expr(l, e->arg[0], axes), x, y);
@@ -266,6 +266,8 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
             return at_value_new(
                 l, (at_value){.op = AT_V_INDEX, .at = x, .bounds = bounds_of(l, x, e)});
         v.number = (float)x->c;
+        v.whole = v.number != (double)x->c && x->c >= INT32_MIN && x->c <= INT32_MAX;
+        if (v.whole) v.number = (double)x->c; /* a float of it is another number */
         return at_value_new(l, v);
     }
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);

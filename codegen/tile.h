@@ -11,6 +11,7 @@
 #ifndef AT_CODEGEN_TILE_H
 #define AT_CODEGEN_TILE_H
 
+#include <math.h>
 #include <string.h>
 
 #include "codegen/ir.h"
@@ -169,8 +170,23 @@ static inline bool at_tile_is_wide(const at_tile *t, const at_tile_op *op) {
     return op->fours || at_type_bytes(t->slot_type[op->slot]) == 4;
 }
 
+/* A number as doubles carry it, and its bits as a float. What is not a number keeps all of its
+ * bits: the processor's own conversion makes another of one that signals, which an integer may be.
+ */
+static inline double at_number_of_bits(uint32_t bits) {
+    if (!isnan(at_of_bits(bits))) return at_of_bits(bits);
+    const uint64_t wide =
+        (uint64_t)(bits >> 31) << 63 | (uint64_t)0x7ff << 52 | (uint64_t)(bits & 0x7fffff) << 29;
+    double x;
+    memcpy(&x, &wide, sizeof x);
+    return x;
+}
+
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
-    return at_bits_of((float)op->number);
+    uint64_t wide;
+    if (!isnan(op->number)) return at_bits_of((float)op->number);
+    memcpy(&wide, &op->number, sizeof wide);
+    return (uint32_t)(wide >> 63) << 31 | 0x7f800000 | (uint32_t)(wide >> 29 & 0x7fffff);
 }
 
 /* Of a load that is spread: the one of its floats that lane i is. */

@@ -179,11 +179,12 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             p[op->dst] = p[op->base] + digit * op->bump * at_type_bytes(t->slot_type[op->base]);
             if (!op->may_miss || entry >= 0) break;
             p[op->dst] = (char *)numbers[op->dst];
-            for (int j = 0; j < AT_TILE_NUMBERS; j++) numbers[op->dst][j] = (float)op->number;
+            for (int j = 0; j < AT_TILE_NUMBERS; j++)
+                numbers[op->dst][j] = at_of_bits(at_tile_bits(op));
             break;
         }
         case AT_T_CONST:
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = (float)op->number;
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = at_of_bits(at_tile_bits(op));
             break;
         case AT_T_LOAD:
             memset(reg[op->dst], 0, sizeof reg[0]);
@@ -226,7 +227,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
                 one[j] = get(t, op, m, j);
             for (int j = 0; j < t->lanes && op->mem == AT_MEM_BCAST; j++) one[j] = get(t, op, m, 0);
             if (op->mem == AT_MEM_CONST)
-                for (int j = 0; j < t->lanes; j++) one[j] = (float)op->number;
+                for (int j = 0; j < t->lanes; j++) one[j] = at_of_bits(at_tile_bits(op));
             if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
             for (int j = 0; j < t->lanes; j++)
                 reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);

@@ -66,7 +66,7 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
 }
 
 double at_build_bits(const at_value *v) {
-    return v->whole ? (double)at_of_bits((uint32_t)(int32_t)v->number) : v->number;
+    return v->whole ? at_number_of_bits((uint32_t)(int32_t)v->number) : v->number;
 }
 
 int at_build_const(at_builder *b, double number) {

@@ -8,7 +8,8 @@
 #define OPERANDS "data[M, K] : input u8\nweight[N, K] : weight s8\n"
 #define SUM "acc[y:M, x:N] : s32 = sum(k:K) data[y, k] * weight[x, k]\n"
 
-/* What rules derive of it runs with every compiler, and gives the reference's bits. */
+/* What rules derive of it runs with every compiler, and as plain C, and gives the reference's bits.
+ */
 static void runs(const char *text) {
     static const char *const compilers[] = {"tcc", "gcc", "clang"};
     cli_write("t.te", text);
@@ -21,6 +22,9 @@ static void runs(const char *text) {
         if (strstr(r->err, "failed")) fail_msg("%s", r->err);
         cli_run("rm -f %s.log", compilers[i]);
     }
+    if (cli_run("command -v gcc")->status) return;
+    cli_expect(0, "./autotune apply ./t.te --config default --dialect c --main --force -o k.c");
+    cli_expect(0, "gcc -O1 -ffp-contract=off -o k k.c -lm && ./k");
 }
 
 static void sums_of_bytes(void **state) {
@@ -48,6 +52,19 @@ static void bytes(void **state) {
          "most[h:H/2, c:C] : s8 = max(k:2) x[h*2 + k, c]\n"
          "out[h:H/2, c:C] : u8 = most[h, c] > 3 ? y[h, c] - most[h, c] : max(most[h, c], -x[h, "
          "c])\n");
+}
+
+/* Integers that are no floats, and such as have the bits of no number, quiet or signalling. */
+static void constants(void **state) {
+    (void)state;
+    runs("args H=24, C=40\nx[H, C] : input u8\n"
+         "near[h:H, c:C] : s32 = x[h, c] + 16777217\n"
+         "far[h:H, c:C] : s32 = x[h, c] + 2139095041\n"
+         "below[h:H, c:C] : s32 = -8388607 - x[h, c]\n"
+         "quiet[h:H, c:C] : s32 = x[h, c] > 7 ? 2143289345 : -1\n"
+         "loud[h:H, c:C] : s32 = x[h, c] > 7 ? 2139095041 : -8388607\n"
+         "ends[h:H, c:C] : s32 = max(x[h, c] > 99 ? 2147483647 : -2147483647 - 1, x[h, c]*0 - "
+         "8388606)\n");
 }
 
 /* Four products of bytes are one operation. */
@@ -126,7 +143,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
         cmocka_unit_test(signed_outputs), cmocka_unit_test(bytes),
-        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
-        cmocka_unit_test(refusals)};
+        cmocka_unit_test(constants),      cmocka_unit_test(dots),
+        cmocka_unit_test(derived_dots),   cmocka_unit_test(refusals)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
