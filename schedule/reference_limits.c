@@ -376,11 +376,12 @@ pair limits_value(block *b, const at_expr *e) {
     return r;
 }
 
-/* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. What
- * is infinite is so in every kernel, and close to nothing, whatever its e. What is exact is seen by
- * every kernel as it is. But what grows in steps beyond a float is infinite in a kernel before it
- * is so here, and then no number. The square of how far two outcomes lie apart, where one is
- * infinite: of the other one no limit is known but its own size. */
+/* Not a number, or infinite: it is compared as what it is. What is only too large for a float may
+ * have become no number in a kernel, which took an infinite one from another. The root is Newton's.
+ * What is infinite is so in every kernel, and close to nothing, whatever its e. What is exact is
+ * seen by every kernel as it is. But what grows in steps beyond a float is infinite in a kernel
+ * before it is so here, and then no number. The square of how far two outcomes lie apart, where one
+ * is infinite: of the other one no limit is known but its own size. */
 void naive_limit_helper(const naive *m, at_text *out) {
     const bool grows = at_compute_has_recurrence(m->c);
     at_text_addf(out,
@@ -408,8 +409,8 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    return (float)(4.76837158203125e-7 * %s_root(e)); /* 8 times 2^-24 */\n"
                  "}\n",
                  m->entry, m->entry, m->entry, m->entry, m->entry, m->entry,
-                 grows ? "e > 0 ? (float)1e300 : 0" : "0", grows ? ALMOST_INFINITE : "1e300",
-                 m->entry);
+                 grows ? "e > 0 ? (float)1e300 : 0" : "v - v == 0 && e > 0 ? 3.4028235e38f : 0",
+                 grows ? ALMOST_INFINITE : "1e300", m->entry);
     if (m->grains) /* does a float hold a result of exact operands, which adding them up makes? */
         at_text_addf(out,
                      "static inline int %1$s_holds(double r, double e) {\n"

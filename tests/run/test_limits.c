@@ -58,7 +58,10 @@ static void fill(sums *s, hard kind, at_rng *rng) {
 
 typedef int entry_fn(void *const buf[], void *workspace, void *par);
 
-static entry_fn *limits_of(at_arena *a, int k) {
+static const char sums_text[] = "data[4, K] : input\nweight[12, K] : weight\n"
+                                "out[y:4, x:12] = sum(k:K) data[y, k]*weight[x, k]\n";
+
+static entry_fn *limits_of(at_arena *a, const char *text, int k) {
     at_symbols symbols = {0};
     at_compute *c;
     at_error err = {0};
@@ -66,10 +69,7 @@ static entry_fn *limits_of(at_arena *a, int k) {
     int64_t values[1], workspace_bytes;
     void *found;
     values[at_symbol_add(a, &symbols, "K")] = k;
-    if (at_compute_parse(a, &symbols,
-                         "data[4, K] : input\nweight[12, K] : weight\n"
-                         "out[y:4, x:12] = sum(k:K) data[y, k]*weight[x, k]\n",
-                         "sums", &c, &err) != AT_OK ||
+    if (at_compute_parse(a, &symbols, text, "sums", &c, &err) != AT_OK ||
         at_compute_limits_c(a, c, values, "limits", &source, &workspace_bytes, &err) != AT_OK ||
         at_compile_data(at_text_str(&source), NULL, 0, "limits", &found, &err) != AT_OK)
         fail_msg("%s", err.text);
@@ -141,7 +141,7 @@ static void orders(void **state) {
     sums *s = AT_NEW(a, sums);
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
         s->k = terms[t];
-        entry_fn *limits = limits_of(a, s->k);
+        entry_fn *limits = limits_of(a, sums_text, s->k);
         uint64_t n = seeds ? seeds : s->k > 576 ? 1 : 8;
         for (uint64_t seed = 0; seed < n; seed++)
             for (hard kind = NORMAL; kind < HARD_COUNT; kind++) {
@@ -156,6 +156,28 @@ static void orders(void **state) {
                 }
             }
     }
+    at_arena_free(a);
+}
+
+/* ---- beyond floats --------------------------------------------------------------------------- */
+
+/* What is finite in double and beyond a float may be infinite or no number in a kernel, and nothing
+ * else; what is infinite in double is just that. */
+static void beyond_floats(void **state) {
+    (void)state;
+    enum { N = 3 };
+    at_arena *a = at_arena_new();
+    entry_fn *run = limits_of(a,
+                              "x[K] : input\nsquare[i:K] = x[i]*x[i]\n"
+                              "out[i:K] = square[i] - x[i]*1e20\n",
+                              N);
+    static double workspace[64];
+    float x[N] = {1e25f, INFINITY, 3}, out[N], limit[N];
+    assert_int_equal(run((void *[]){x, out, limit}, workspace, NULL), 0);
+    assert_true(at_agrees(INFINITY, out[0], limit[0]) && at_agrees(NAN, out[0], limit[0]));
+    assert_true(at_agrees(-INFINITY, out[0], limit[0]) && !at_agrees(1e38f, out[0], limit[0]));
+    assert_true(at_agrees(NAN, out[1], limit[1]) && !at_agrees(INFINITY, out[1], limit[1]));
+    assert_true(at_agrees(-3e20f, out[2], limit[2]) && !at_agrees(NAN, out[2], limit[2]));
     at_arena_free(a);
 }
 
@@ -334,9 +356,9 @@ static void wrong_kernels(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders),        cmocka_unit_test(kernels_tcc),
-        cmocka_unit_test(kernels_gcc),   cmocka_unit_test(kernels_clang),
-        cmocka_unit_test(wrong_kernels),
+        cmocka_unit_test(beyond_floats), cmocka_unit_test(orders),
+        cmocka_unit_test(kernels_tcc),   cmocka_unit_test(kernels_gcc),
+        cmocka_unit_test(kernels_clang), cmocka_unit_test(wrong_kernels),
     };
     return cmocka_run_group_tests_name("run/limits", tests, NULL, NULL);
 }
