@@ -153,16 +153,13 @@ static const char *folder_of(at_arena *a, const char *path) {
     return slash == file ? "/" : at_strndup(a, file, (size_t)(slash - file));
 }
 
-/* It must be there to be allowed. */
-static const char *folder_of_cache(at_arena *a, bool is_written) {
-    const char *own = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const char *folder = own && *own ? own : home ? at_format(a, "%s/.cache", home) : NULL;
-    if (folder && is_written) mkdir(folder, 0700);
+/* It must be there to be allowed: verbs that measure keep the machine's speeds in it. */
+static const char *made_cache_folder(at_arena *a, at_verb v) {
+    const char *folder = at_cache_folder(a);
+    const bool measures =
+        v == AT_VERB_TUNE || v == AT_VERB_RUN || v == AT_VERB_VERIFY || v == AT_VERB_MACHINE;
+    if (folder && measures) at_make_folder(at_format(a, "%s/", folder), NULL);
     return folder;
-}
-
-static bool measures(at_verb v) {
-    return v == AT_VERB_TUNE || v == AT_VERB_RUN || v == AT_VERB_VERIFY || v == AT_VERB_MACHINE;
 }
 
 void at_limit_outputs(const at_options *o) {
@@ -172,7 +169,7 @@ void at_limit_outputs(const at_options *o) {
         o->verb == AT_VERB_WORKERS)
         return;
     at_arena *a = at_arena_new();
-    const char *tmp = getenv("TMPDIR"), *cache = folder_of_cache(a, measures(o->verb));
+    const char *tmp = getenv("TMPDIR"), *cache = made_cache_folder(a, o->verb);
     folders[n++] = tmp && *tmp ? tmp : "/tmp";
     if (cache) folders[n++] = cache;
     if (o->output) folders[n++] = folder_of(a, o->output);

@@ -3,6 +3,17 @@
 
 static const at_target of_doubles[4];
 
+#define AVX512_PARTS "avx512f,avx512vl,avx512bw,avx512dq"
+#define AVX512_MEMBERS                                                                             \
+    .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
+    .most_step = 16, .most_stored_step = 16, .fold_vector = true, .fold_bcast = true,              \
+    .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
+    .masked_stores = true, .scales = true, .has_integers = true, .integers = at_integers_avx512,   \
+    .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
+    .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
+    .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
+    .architecture = &at_x86_64
+
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product; avx2 keeps
  * one for masks. Plain C has no registers; 15 keep its tiles of a size that a compiler can hold. */
 static const at_target targets[] = {
@@ -51,59 +62,13 @@ static const at_target targets[] = {
      .in_double = &of_doubles[2],
      .prelude = at_prelude_avx2,
      .architecture = &at_x86_64},
-    {.name = "avx512",
-     .parts = "avx512f,avx512vl,avx512bw,avx512dq",
-     .lanes = 16,
-     .default_lanes = 16,
-     .regs = 32,
-     .gathers = true,
-     .spreading_regs = 1,
-     .most_step = 16,
-     .most_stored_step = 16,
-     .fold_vector = true,
-     .fold_bcast = true,
-     .fold_const = true,
-     .fused = true,
-     .picks_whole = true,
-     .masked_loads = true,
-     .masked_stores = true,
-     .scales = true,
-     .has_integers = true,
-     .integers = at_integers_avx512,
-     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",
-     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",
-     .encode = at_encode_avx512,
-     .in_double = &of_doubles[3],
-     .prelude = at_prelude_avx512,
-     .architecture = &at_x86_64},
+    {.name = "avx512", .parts = AVX512_PARTS, AVX512_MEMBERS},
     /* The same with dot products of bytes. */
     {.name = "avx512vnni",
      .like = "avx512",
-     .parts = "avx512f,avx512vl,avx512bw,avx512dq,avx512vnni",
-     .lanes = 16,
-     .default_lanes = 16,
-     .regs = 32,
-     .gathers = true,
-     .spreading_regs = 1,
-     .most_step = 16,
-     .most_stored_step = 16,
-     .fold_vector = true,
-     .fold_bcast = true,
-     .fold_const = true,
-     .fused = true,
-     .picks_whole = true,
-     .masked_loads = true,
-     .masked_stores = true,
-     .scales = true,
-     .has_integers = true,
-     .integers = at_integers_avx512,
+     .parts = AVX512_PARTS ",avx512vnni",
      .dots = true,
-     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",
-     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",
-     .encode = at_encode_avx512,
-     .in_double = &of_doubles[3],
-     .prelude = at_prelude_avx512,
-     .architecture = &at_x86_64},
+     AVX512_MEMBERS},
 };
 
 /* Registers of doubles, of each set; avx512 keeps one for what is stored. */
