@@ -133,9 +133,6 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     at_text_add(out, "        (");
     add_place(out, p, to->place, type);
     if (to->type == AT_NET_BOOL) at_text_add(out, ")[i] = x != 0;\n    }\n");
-    else if (s->lo <= s->hi && s->lo < 0)
-        at_text_addf(out, ")[i] = (%s)(x < 0 ? x + %lld : x);\n    }\n", type,
-                     (long long)s->hi + 1);
     else at_text_addf(out, ")[i] = (%s)x;\n    }\n", type);
 }
 

@@ -93,7 +93,7 @@ static at_status convert(const running *r, const at_net_step *s, at_error *err) 
             return at_fail(err, AT_E_INPUT,
                            "element %lld of an index is %g; it must be from %lld to %lld",
                            (long long)i, e, (long long)s->lo, (long long)s->hi);
-        at_net_store(to->type, y, i, checked && e < 0 ? e + (double)s->hi + 1 : e);
+        at_net_store(to->type, y, i, e);
     }
     return AT_OK;
 }

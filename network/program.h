@@ -71,7 +71,7 @@ typedef struct at_net_step {
     int num_args;
     at_net_place packed; /* of a call: its weights */
     int scratch;         /* storage, or -1 */
-    int64_t lo, hi;      /* of a conversion to indices: what they may be; below 0 from the end */
+    int64_t lo, hi;      /* of a conversion to indices: what they may be */
 } at_net_step;
 
 typedef struct at_net_program {
