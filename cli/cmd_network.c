@@ -57,6 +57,7 @@ static at_status show(const at_options *o, at_error *err) {
     at_net_program p = {0};
     at_text out = {0};
     at_net_build b = at_network_build(o);
+    b.without_weights = true;
     AT_TRY(at_network_open(o, &net, err));
     at_status s = at_net_program_new(net, &b, &p, err);
     if (s == AT_OK) describe(&out, net, &p, o->code), s = at_print(&out, err);

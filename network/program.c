@@ -24,6 +24,7 @@ at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err) {
     AT_TRY(at_net_program_plan(net, out, err));
+    out->without_weights = b->without_weights;
     AT_TRY(at_net_select(out, b, err));
     AT_TRY(at_net_compile(out, b, err));
     return at_net_prepare(out, err);

@@ -85,13 +85,15 @@ typedef struct at_net_program {
     int64_t workspace_bytes, least_bytes; /* least: the largest sum of what lives at once */
     char *weights; /* what the kernels want of constants, in the order of its first use */
     int64_t weights_bytes;
-    int num_tuned; /* kernels whose configuration is from a log */
+    bool without_weights; /* they are counted, but not packed: it is looked at and not run */
+    int num_tuned;        /* kernels whose configuration is from a log */
 } at_net_program;
 
 typedef struct at_net_build {
     at_engine_options engine;
-    const char *log; /* the best records of parts; NULL: default configurations */
-    bool is_exact;   /* at_net_make_exact follows: there are other ways of parts, too */
+    const char *log;      /* the best records of parts; NULL: default configurations */
+    bool without_weights; /* the program is looked at and not run */
+    bool is_exact;        /* at_net_make_exact follows: there are other ways of parts, too */
 } at_net_build;
 
 /* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is

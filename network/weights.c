@@ -84,6 +84,22 @@ static void pack(blob *b, at_net_step *s) {
     s->packed = (at_net_place){AT_NET_WEIGHTS, 0, keep(b, k->packed_bytes)};
 }
 
+/* How many bytes pack would keep, where content that is equal by chance is told twice. */
+static void count(blob *b, const at_net_step *s) {
+    const at_net_program *p = b->p;
+    const at_net_part *part = &p->cut.parts[s->part];
+    at_text key = {0};
+    at_text_addf(&key, "%d", s->kernel);
+    for (int i = 0; i < part->num_params; i++)
+        if (part->params[i].role == AT_ROLE_WEIGHT || part->params[i].role == AT_ROLE_INDEX)
+            at_text_addf(&key, " %d", part->params[i].value);
+    const int known = b->offsets.len;
+    if (at_key_map_add(&b->known, at_text_take(p->arena, &key)) == known) {
+        *at_push(p->arena, &b->offsets) = b->bytes;
+        b->bytes += at_net_rounded(p->kernels[s->kernel].packed_bytes);
+    }
+}
+
 /* Constants that steps read as they are. */
 static void add_constants(blob *b) {
     at_net_program *p = b->p;
@@ -92,6 +108,10 @@ static void add_constants(blob *b) {
         if (s->value < 0 || s->first < 0 || !p->cut.net->values.data[s->value].is_constant)
             continue;
         const at_net_value *v = &p->cut.net->values.data[s->value];
+        if (p->without_weights) {
+            b->bytes += at_net_rounded(s->bytes);
+            continue;
+        }
         char *to = reserve(b, s->bytes);
         for (int64_t e = 0; e < s->elements; e++)
             if (s->type == v->type) memcpy(to, v->data, (size_t)s->bytes), e = s->elements;
@@ -105,7 +125,9 @@ at_status at_net_pack_weights(at_net_program *p, at_error *err) {
     (void)err;
     for (int i = 0; i < p->steps.len; i++) {
         at_net_step *s = &p->steps.data[i];
-        if (s->kind == AT_NET_CALL && p->kernels[s->kernel].packed_bytes) pack(&b, s);
+        if (s->kind != AT_NET_CALL || !p->kernels[s->kernel].packed_bytes) continue;
+        if (p->without_weights) count(&b, s);
+        else pack(&b, s);
     }
     add_constants(&b);
     p->weights = b.data;

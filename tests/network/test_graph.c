@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/arena.h"
+#include "tests/folder.h"
 #include "tests/network/onnx_writer.h"
 
 static at_net *open_graph(onnx_graph *g, int version, const at_net_options *o) {
@@ -144,10 +145,60 @@ static void unordered(void **state) {
     at_net_close(net);
 }
 
+/* ---- large files ----------------------------------------------------------------------------- */
+
+static long most_resident_kb(void) {
+    long kb = -1;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) sscanf(line, "VmHWM: %ld", &kb);
+    fclose(f);
+    return kb;
+}
+
+/* Two gigabytes of weights in another file are mapped, and take no memory. */
+static void external_weights(void **state) {
+    (void)state;
+    enum { LAYERS = 8, SIDE = 8192 };
+    const long long layer_bytes = (long long)SIDE * SIDE * 4;
+    onnx_graph g = {0};
+    at_net *net;
+    at_error err;
+    const char *path = at_format(arena, "%s/large.onnx", folder), *x = "x";
+    FILE *weights = fopen(at_format(arena, "%s/large.bin", folder), "w");
+    assert_non_null(weights);
+    assert_int_equal(ftruncate(fileno(weights), LAYERS * layer_bytes), 0);
+    fclose(weights);
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8192");
+    for (int i = 0; i < LAYERS; i++) {
+        const char *w = at_format(arena, "w%d", i), *y = at_format(arena, "y%d", i);
+        onnx_external(&g, w, "8192,8192", "large.bin", at_format(arena, "%lld", i * layer_bytes),
+                      at_format(arena, "%lld", layer_bytes));
+        onnx_node(&g, "MatMul", at_format(arena, "%s %s", x, w), y, "");
+        x = y;
+    }
+    onnx_output(&g, x);
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file(path, at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    if (at_net_open(path, NULL, &net, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(net->nodes.len, LAYERS);
+    at_net_close(net);
+    assert_true(most_resident_kb() < 100 << 10);
+}
+
+static int begin(void **state) { return make_arena(state) || make_folder(state); }
+static int end(void **state) { return remove_folder(state) || free_arena(state); }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution), cmocka_unit_test(sizes),     cmocka_unit_test(refused),
-        cmocka_unit_test(cycle),       cmocka_unit_test(unordered),
+        cmocka_unit_test(external_weights),
+        cmocka_unit_test(convolution),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cycle),
+        cmocka_unit_test(unordered),
     };
-    return cmocka_run_group_tests(tests, make_arena, free_arena);
+    return cmocka_run_group_tests(tests, begin, end);
 }
