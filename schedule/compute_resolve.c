@@ -406,7 +406,10 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     }
     if (t->is_recurrence) AT_TRY(check_recurrence(s, t, &reads));
     AT_TRY(check_type(s, t));
-    t->is_packing = !t->num_reduce && !t->is_recurrence && of_weights && !of_others;
+    /* Sums of integers are exact in any order, so they may be packed ahead, too. */
+    const bool is_sum_of_integers = t->type == AT_S32 && t->reduction == AT_REDUCE_SUM;
+    t->is_packing =
+        (!t->num_reduce || is_sum_of_integers) && !t->is_recurrence && of_weights && !of_others;
     t->is_output = true;
     return AT_OK;
 }
@@ -441,7 +444,7 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     }
     AT_TRY(compute_find_cycles(a, l, c, err));
     for (int i = 0; i < c->pub.num_tensors; i++)
-        if (c->pub.tensors[i].is_output && c->info[i].of_entries)
+        if (c->pub.tensors[i].is_output && (c->info[i].of_entries || c->pub.tensors[i].num_reduce))
             c->pub.tensors[i].is_packing = false;
     return AT_OK;
 }

@@ -159,6 +159,17 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
 at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const char *axis,
                          const char *name, const at_compute **compute, at_tree **out,
                          at_error *err);
+/* E16: the sum of products of two u8, or of two s8, reads one of them, `tensor`, moved by 128, as
+ * the other type (stage `moved`), and is stage `dots` then; what had its name adds 128 times the
+ * sums of the other operand (stage `sums`), or takes them away (edit_shift.c).
+ *     @acc = a[y, k]*w[x, k]   ->   @a_u8 = a[i, j] + 128;  @w_sums = w[x, k] // k;
+ *         @dots = a_u8[y, k]*w[x, k];  @acc = dots[y, x] - 128*w_sums[x] */
+typedef struct at_edit_shift_names {
+    const char *moved, *sums, *dots;
+} at_edit_shift_names;
+at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
+                        const at_edit_shift_names *names, const at_compute **compute, at_tree **out,
+                        at_error *err);
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

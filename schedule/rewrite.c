@@ -178,12 +178,12 @@ outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *sta
 
 outline_node *rewrite_plain_nest(rewrite *w, const at_tensor *t) {
     outline_node *first = NULL, *inner = NULL;
-    for (int k = 0; k < t->num_axes; k++) {
+    for (int k = 0; k < axes_of(t); k++) {
         inner = rewrite_add_loop(w, inner, t->axes[k].name);
         if (!first) first = inner;
     }
-    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, t->num_axes);
-    for (int k = 0; k < t->num_axes; k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
+    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, axes_of(t));
+    for (int k = 0; k < axes_of(t); k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
     return first;
 }
 

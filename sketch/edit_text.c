@@ -11,7 +11,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
     [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
     [AT_EDIT_TURN] = "turn",           [AT_EDIT_ACROSS] = "across", [AT_EDIT_RUNNING] = "running",
-    [AT_EDIT_FISSION] = "fission",
+    [AT_EDIT_FISSION] = "fission",     [AT_EDIT_SHIFT] = "shift",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -62,6 +62,10 @@ void at_edit_print(at_text *out, const at_edit *e) {
                      e->copy == AT_COPY_WRITE ? e->stage : e->other);
         if (e->copy != AT_COPY_WRITE) at_text_addf(out, " for %s", e->stage);
         at_text_addf(out, " as %s", e->names[0]);
+        return;
+    case AT_EDIT_SHIFT:
+        at_text_addf(out, " %s for %s as", e->other, e->stage);
+        add_names(out, e);
         return;
     case AT_EDIT_OPERAND:
     case AT_EDIT_TURN:
@@ -242,6 +246,13 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(expect(r, "of"));
         return names(r, e, true);
     case AT_EDIT_COPY: return copy(r, e);
+    case AT_EDIT_SHIFT:
+        AT_TRY(word(r, "a tensor", &e->other));
+        AT_TRY(expect(r, "for"));
+        AT_TRY(stage(r, &e->stage));
+        AT_TRY(expect(r, "as"));
+        for (int i = 0; i < 3; i++) AT_TRY(name(r, e, i, false));
+        return AT_OK;
     case AT_EDIT_OPERAND:
     case AT_EDIT_TURN:
         AT_TRY(word(r, "a tensor", &e->other));

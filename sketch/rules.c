@@ -20,6 +20,8 @@ enum { NUM_RULES = sizeof rules / sizeof *rules };
 /* What one stage makes of a state, which says that it is visited. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (t->is_packing && t->num_reduce) return; /* sums of weights, once */
     if (sketch_is_joined(s, stage)) {
         *at_push(s->arena, out) = sketch_branch(s, "");
         return;
@@ -130,6 +132,7 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
     sketch_inline_terms(s, given);
     sketch_find_operands(s, given);
+    sketch_shift(s, given);
     sketch_read_apart(s, given);
     sketch_turn(s, given);
     return AT_OK;

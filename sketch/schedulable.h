@@ -88,6 +88,8 @@ typedef enum at_edit_kind {
     AT_EDIT_INIT,    /* stage */
     AT_EDIT_ATTRIBUTE, /* stage: `other`, as a tree's text has it */
     AT_EDIT_SIZE,      /* names[0] is sizes[0] */
+    AT_EDIT_SHIFT, /* stage's `other` is names[0], names[1] sums of the other operand; names[2] is
+                      the sum then */
     AT_EDIT_KINDS
 } at_edit_kind;
 #define AT_EDIT_MAX_NAMES 64

@@ -191,6 +191,9 @@ void sketch_find_operands(sketch_state *s, const at_facts_given *given);
 /* What a sum reads across its lanes of a tensor that it reads in another way, too, is a stage of
  * its own (rule_apart.c); given: as for s->before. */
 void sketch_read_apart(sketch_state *s, const at_facts_given *given);
+/* Of sums of products of two s8, or two u8, dot products (rule_shift.c); given: as for s->before.
+ */
+void sketch_shift(sketch_state *s, const at_facts_given *given);
 /* Copies of what lanes of a stage would go across, or backwards (rule_turn.c); given: as for
  * s->before. */
 void sketch_turn(sketch_state *s, const at_facts_given *given);

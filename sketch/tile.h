@@ -96,6 +96,8 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor);
  */
 
 enum { TILE_FOURS = 4 };
+/* Is it a sum of s32 whose terms are products of two elements of a byte each? */
+bool tile_sums_bytes(const at_compute *c, const at_tensor *t);
 /* The reduction of which four terms are one dot product of a lane, where lanes go along vec; -1:
  * none, and the state says why, where terms are products of bytes. */
 int tile_fours_of(sketch_state *s, int stage, int vec);

@@ -9,8 +9,7 @@ static at_type type_of(const at_compute *c, const at_expr *e) {
     return e->op == AT_X_INDEX ? c->tensors[e->ref].type : AT_F32;
 }
 
-/* Is it a sum of s32 whose terms are products of two elements of a byte each? */
-static bool sums_bytes(const at_compute *c, const at_tensor *t) {
+bool tile_sums_bytes(const at_compute *c, const at_tensor *t) {
     return t->type == AT_S32 && t->num_reduce && t->reduction == AT_REDUCE_SUM &&
            t->body->op == AT_X_MUL && at_type_bytes(type_of(c, t->body->arg[0])) == 1 &&
            at_type_bytes(type_of(c, t->body->arg[1])) == 1;
@@ -64,7 +63,7 @@ static const char *not_in_fours(const sketch_state *s, int stage, int vec, int *
 int tile_fours_of(sketch_state *s, int stage, int vec) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int found = -1;
-    if (!sums_bytes(s->facts->compute, t)) return -1;
+    if (!tile_sums_bytes(s->facts->compute, t)) return -1;
     const char *why = not_in_fours(s, stage, vec, &found);
     if (why)
         s->undotted =

@@ -17,7 +17,7 @@ static void runs(const char *text) {
     for (int i = 0; i < 3; i++) {
         if (cli_run("command -v %s", i ? compilers[i] : "true")->status) continue;
         const cli_result *r =
-            cli_expect(0, "./autotune ./t.te --trials 6 --tuner random --compiler %s --log %s.log",
+            cli_expect(0, "./autotune ./t.te --trials 4 --tuner random --compiler %s --log %s.log",
                        compilers[i], compilers[i]);
         if (strstr(r->err, "failed")) fail_msg("%s", r->err);
         cli_run("rm -f %s.log", compilers[i]);
@@ -94,7 +94,14 @@ static void derived_dots(void **state) {
               {SIZES "data[K, M] : input s8\nweight[K, N] : input u8\n"
                      "acc[y:M, x:N] : s32 = sum(k:K) data[k, y] * weight[k, x]\n",
                "data_packed"},
-              {SIZES "data[M, K] : input u8\nweight[N, K] : weight u8\n" SUM,
+              {SIZES "data[M, K] : input u8\nweight[N, K] : weight u8\n" SUM, "weight_s8_packed"},
+              {SIZES "data[M, K] : input s8\nweight[N, K] : weight s8\n" SUM, "@weight_sums"},
+              {SIZES "data[M, K] : input s8\nweight[K, N] : input s8\n"
+                     "acc[y:M, x:N] : s32 = sum(k:K) data[y, k] * weight[k, x]\n"
+                     "out[y:M, x:N] : s8 = round(acc[y, x] * 0.004)\n",
+               "@data_u8"},
+              {SIZES "data[M, K] : input u8\n"
+                     "acc[y:M, x:M] : s32 = sum(k:K) data[y, k] * data[x, k]\n",
                "acc makes no dot products: one factor has to be u8, and the other s8"},
               {"args M=12, N=48, K=39\n" OPERANDS SUM,
                "acc makes no dot products: k has 39 steps, which is no multiple of 4"}};
