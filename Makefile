@@ -60,17 +60,17 @@ NEEDS_export    = templates export runtime codegen schedule knobs base
 NEEDS_sketch    = sketch templates runtime schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
-NEEDS_records   = records knobs base
-NEEDS_view      = view templates runtime records codegen schedule knobs base
-NEEDS_cli       = network engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_network   = network engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_library   = library network engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
-NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_report    = cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
-NEEDS_fuzz      = cli library view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_records   = records templates schedule knobs base
+NEEDS_view      = view records templates runtime codegen schedule knobs base
+NEEDS_cli       = network engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_engine    = engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_network   = network engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_library   = library network engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_remote    = remote engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_run       = engine export records sketch templates runtime cost codegen schedule knobs base
+NEEDS_cluster   = remote engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_report    = cli view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_fuzz      = cli library view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -97,7 +97,7 @@ help:
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export sketch templates tuners runtime records cost codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base)
 	$(call say,ld $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
@@ -145,7 +145,7 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	$(Q)$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
-LIBRARY_OBJECTS = $(foreach d,library network engine export sketch templates tuners runtime records \
+LIBRARY_OBJECTS = $(foreach d,library network engine export records sketch templates tuners runtime \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
@@ -345,7 +345,7 @@ $(PEERS_folder)/python/installed:
 	@$(PEERS_folder)/python/bin/pip install -q $(PEERS_packages)
 	@touch $@
 
-$(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
+$(B)/bench/bench: $(call obj,bench) $(call lib,engine export records sketch templates tuners runtime cost codegen schedule knobs base)
 	$(call say,ld $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 

@@ -65,8 +65,6 @@ static bool ease_limits(void) {
 __attribute__((noinline)) static int run(int argc, char **argv) {
     at_options options;
     at_error err = {0};
-    at_record_args_by(at_template_record_args);
-    at_record_here_by(at_is_of_this_cpu);
     at_terminal_setup(AT_COLOR_AUTO, AT_VERBOSITY_NORMAL);
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK) at_terminal_setup(options.color, verbosity(&options));

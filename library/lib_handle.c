@@ -19,7 +19,6 @@ static locale_t plain_locale;
 static void set_up(void) {
     plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     AT_NEED(plain_locale);
-    at_record_args_by(at_template_record_args);
 }
 
 static void take_over(void) {

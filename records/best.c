@@ -37,17 +37,13 @@ typedef struct groups {
     at_key_map names;
     AT_VEC(group) of; /* [names] */
     at_text name;
-    bool here_first; /* this CPU's */
+    at_here_fn *is_here; /* those come first; NULL: no difference */
 } groups;
-
-static at_here_fn *here_by;
-
-void at_record_here_by(at_here_fn *f) { here_by = f; }
 
 /* Times of another CPU say little about this one. */
 static bool is_better(const groups *g, const at_pick *x, const at_pick *than) {
-    const bool here = g->here_first && here_by(&x->record),
-               was_here = g->here_first && here_by(&than->record);
+    const bool here = g->is_here && g->is_here(&x->record),
+               was_here = g->is_here && g->is_here(&than->record);
     return here != was_here ? here : x->time_s < than->time_s;
 }
 
@@ -69,8 +65,8 @@ static void enter_all(groups *g, const at_pick_job *job, at_per per, const at_pi
     const char *mcpu = "";
     if (per == AT_PER_OPERATOR) {
         at_record task = {0};
-        bool is_way =
-            job->operator_of && job->operator_of(a, &picks[i].record, &task.task, &task.args);
+        bool is_way = job->judge.operator_of &&
+                      job->judge.operator_of(a, &picks[i].record, &task.task, &task.args);
         enter(g, is_way ? "operator" : "", is_way ? &task : NULL, picks, i);
         return;
     }
@@ -89,7 +85,7 @@ static void enter_all(groups *g, const at_pick_job *job, at_per per, const at_pi
  * is chosen once is chosen again from what was chosen. Returns how many are left. */
 static int choose_groups(const at_pick_job *job, at_per per, at_pick *picks, int n) {
     at_arena *a = job->arena;
-    groups g = {.names.arena = a, .here_first = here_by && per != AT_PER_MCPU};
+    groups g = {.names.arena = a, .is_here = per != AT_PER_MCPU ? job->judge.is_here : NULL};
     int left = 0;
     int64_t *considered = AT_NEW_ARRAY(a, int64_t, n); /* for the best of a group, else 0 */
     for (int i = 0; i < n; i++) enter_all(&g, job, per, picks, i);
@@ -161,7 +157,7 @@ static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_ou
 
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
                        void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, at_operator_fn *operator_of, at_warn_fn *warn,
+                       at_force force, at_per per, const at_pick_judge *judge, at_warn_fn *warn,
                        void *ctx, at_pick **picks, int *num_picks, at_error *err) {
     for (int i = 0; output_path && i < num_inputs; i++)
         if (at_same_file(output_path, inputs[i]))
@@ -184,8 +180,8 @@ at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, a
                        .use = use,
                        .use_ctx = use_ctx,
                        .objective = objective,
-                       .operator_of = operator_of,
                        .out = &text};
+    if (judge) job.judge = *judge;
     if (with_output) paths[job.num_paths++] = output_path;
     if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);
     at_output_close(out);

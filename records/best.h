@@ -47,18 +47,26 @@ typedef struct at_pick {
 } at_pick;
 /* The record and its finals, as they stand in a log. */
 void at_pick_print(at_text *out, const at_pick *p);
+typedef bool at_here_fn(const at_record *r);
+/* What only those know who know templates and this machine; each may be NULL: nobody does. */
+typedef struct at_pick_judge {
+    /* Which operator a record's task is a way of: false: of none. name and args live in a. */
+    bool (*operator_of)(at_arena *a, const at_record *r, const char **name, const at_json **args);
+    /* Is it of this CPU? Those come first where choosing goes beyond contexts and CPUs. */
+    at_here_fn *is_here;
+} at_pick_judge;
 typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
  * best, ties to the earlier; in order of first appearance, each with its finals. Those for which
  * `use` says false are passed over (NULL: none; not with AT_PER_COMPAT). objective: the best for
- * that; NONE: for that of their log. operator_of: of AT_PER_OPERATOR; NULL: none is one. Writes
+ * that; NONE: for that of their log. judge: NULL: nobody. Writes
  * output_path (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run
  * is writing is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without
  * force, no log. AT_E_NO_VALID when all are failures, and then the output stays as it is;
  * AT_PER_COMPAT empties it. */
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
                        void *use_ctx, at_objective objective, const char *output_path,
-                       at_force force, at_per per, at_operator_fn *operator_of, at_warn_fn *warn,
+                       at_force force, at_per per, const at_pick_judge *judge, at_warn_fn *warn,
                        void *ctx, at_pick **picks, int *num_picks, at_error *err);
 
 #endif

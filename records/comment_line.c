@@ -3,6 +3,7 @@
  *     #NAME {"task": ..., "args": [...], "context_hash": "...", ...}
  */
 #include "records/records_int.h"
+#include "templates/task.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comm
     out->context_hash = at_comment_text(out->value, "context_hash");
     const at_json *args = at_json_get(out->value, "args");
     if (!out->task || !out->context_hash || !args) return false;
-    out->args = at_own_args(a, out->task, args);
+    out->args = at_template_record_args(a, out->task, args);
     return true;
 }
 

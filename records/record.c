@@ -2,6 +2,7 @@
  * Source of behaviour: TVM v0.12, python/tvm/autotvm/record.py (encode, decode). The member
  * "autotune" is ours (extra.c). */
 #include "records/records_int.h"
+#include "templates/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,14 +77,6 @@ static bool has_booleans(const at_json *v) {
     return false;
 }
 
-static at_args_fn *args_by;
-
-void at_record_args_by(at_args_fn *f) { args_by = f; }
-
-const at_json *at_own_args(at_arena *a, const char *task, const at_json *args) {
-    return args_by ? args_by(a, task, args) : args;
-}
-
 /* With all below it; beyond most it is not counted on. */
 static int count_values(const at_json *v, int most) {
     int n = 1;
@@ -106,7 +99,7 @@ static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_
     r->target = at_text_take(a, &text);
     r->task = task->string;
     if (has_booleans(args)) args = without_booleans(a, args);
-    r->args = at_own_args(a, r->task, args);
+    r->args = at_template_record_args(a, r->task, args);
     r->args_written = r->args == args ? NULL : args;
     return AT_OK;
 }

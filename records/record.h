@@ -117,7 +117,7 @@ typedef struct at_record {
     const char *target;  /* canonical when read */
     const char *task;    /* record name of the template */
     const at_json *args; /* array; true and false have become 1 and 0 when read; of several forms
-                            that a task's arguments have, the one of at_record_args_by */
+                            that a task's arguments have, the template's own */
     const at_json *args_written; /* as they stood in the file; NULL: args */
     at_config config;            /* read without its space: form only */
     const char *code_hash;       /* of AutoTVM's config; NULL: null */
@@ -178,18 +178,6 @@ at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *
 void at_tvm_target_canonical(at_text *out, const char *target);
 void at_workload_key(at_text *out, const at_record *r);
 void at_measurement_key(at_text *out, const at_record *r);
-/* Whom readers ask for the form in which a task's own records have its arguments, so that records
- * of other forms are of the same task. It returns args where it knows no other, else what lives in
- * a. NULL, as at first: nobody. For the whole process. */
-typedef const at_json *at_args_fn(at_arena *a, const char *task, const at_json *args);
-void at_record_args_by(at_args_fn *f);
-/* Which operator a record's task is a way of: false: of none. name and args live in a. */
-typedef bool at_operator_fn(at_arena *a, const at_record *r, const char **name,
-                            const at_json **args);
-/* Whom at_pick_best asks whether a record is of this CPU: those come first where it chooses beyond
- * contexts and CPUs. NULL, as at first: nobody. For the whole process. */
-typedef bool at_here_fn(const at_record *r);
-void at_record_here_by(at_here_fn *f);
 /* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);

@@ -54,11 +54,6 @@ typedef struct at_tvm_target {
 /* false: not of the form "kind -name=value ...". */
 bool at_tvm_target_parse(at_arena *a, const char *text, at_tvm_target *out);
 
-/* ---- keys.c --------------------------------------------------------------------------------- */
-
-/* As at_record_args_by says (record.c). */
-const at_json *at_own_args(at_arena *a, const char *task, const at_json *args);
-
 /* ---- comment_line.c ------------------------------------------------------------------------- */
 
 typedef struct at_comment {
@@ -182,7 +177,7 @@ typedef struct at_pick_job {
     at_pick_fn *use;
     void *use_ctx;
     at_objective objective;
-    at_operator_fn *operator_of;
+    at_pick_judge judge;
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);

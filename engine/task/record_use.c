@@ -142,9 +142,10 @@ void at_use_counts_end(at_use_counts *p, const at_engine_options *o) {
 at_status at_pick_usable(at_arena *a, const at_engine_options *o, const char *const *logs,
                          int num_logs, const char *output, at_force force, at_per per,
                          at_pick **picks, int *num_picks, at_error *err) {
+    static const at_pick_judge judge = {at_operator_of_record, at_is_of_this_cpu};
     at_use_counts *p = at_use_counts_new(a, o->accept_changed);
     at_status s = at_pick_best(a, logs, num_logs, at_is_usable, p, o->objective, output, force, per,
-                               at_operator_of_record, o->warn, o->ctx, picks, num_picks, err);
+                               &judge, o->warn, o->ctx, picks, num_picks, err);
     if (p->changed)
         at_engine_warn(o, at_changed_text(a, logs[0], p->changed,
                                           num_logs > 1 ? "a template, there and in the others,"
