@@ -3,6 +3,7 @@
  * this process, by the function that the worker calls. And what the key of a program costs. */
 #include "bench/bench.h"
 #include "bench/passes.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* bench/ragged.c: products whose sizes no good part divides, without tuning, against 1024 in speed
  * per operation: a ragged tile comes in two versions, full and partial. */
 #include "bench/bench.h"
+#include "sketch/sketch.h"
 
 enum { SIZES = 3 };
 static const int sizes[SIZES] = {1024, 1000, 1021};

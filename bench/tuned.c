@@ -9,6 +9,7 @@
 
 #include "engine/task/user_template.h"
 #include "records/records.h"
+#include "sketch/sketch.h"
 
 #define CONV3X3(hw, c)                                                                             \
     { 1, hw, hw, c, c, 3, 3, 1, 1, 0 }

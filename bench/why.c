@@ -2,6 +2,7 @@
  * measured, and whether both put them in the same order. */
 #include "bench/bench.h"
 #include "runtime/runtime_int.h"
+#include "sketch/sketch.h"
 
 enum { MOST = 200 };
 #define SAMPLE_NS 4000000

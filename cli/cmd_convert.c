@@ -11,6 +11,7 @@
 #include "sketch/ansor.h"
 #include "templates/task.h"
 #include "view/view.h"
+#include "sketch/sketch.h"
 
 typedef struct conversion {
     at_arena *arena;

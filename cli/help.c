@@ -6,6 +6,7 @@
 #include "cli/json_out.h"
 #include "engine/engine.h"
 #include "templates/task.h"
+#include "sketch/sketch.h"
 
 enum { COLUMN = 24, WIDTH = 96 };
 

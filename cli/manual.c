@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "templates/task.h"
+#include "sketch/sketch.h"
 
 /* Text as roff prints it: no escapes, no request at the beginning of a line; a hyphen is a minus,
  * which can be searched for and copied. */

@@ -25,7 +25,6 @@ static at_status make_row(const at_net_part *part, const at_template_row **out, 
 /* The template of a part's text, which lives as long as this program. */
 static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
     at_status s = AT_OK;
-    at_sketches_for_templates();
     pthread_mutex_lock(&lock);
     if (at_template_find(part->name, out, NULL) != AT_OK) s = make_row(part, out, err);
     pthread_mutex_unlock(&lock);

@@ -79,7 +79,6 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
                        "workload key %.80s: numbers are missing; of %s the first %d are needed",
                        key, out->computation->args, w->least);
     }
-    at_sketches_for_templates();
     at_status s = at_task_new(a, out->computation, at_text_str(&args), task, err);
     at_text_free(&args);
     return s == AT_OK ? AT_OK : at_fail_at(err, "workload key: ");

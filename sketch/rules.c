@@ -249,7 +249,7 @@ static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sk
 
 /* ---- templates without a schedule, or with a part of one ------------------------------------- */
 
-static void derive_template(at_template *t) {
+void sketch_derive(at_template *t) {
     const at_template_row *row = at_template_row_of(t);
     at_arena *a = at_template_arena(t);
     at_symbols *names = AT_NEW(a, at_symbols);
@@ -276,8 +276,6 @@ static void derive_template(at_template *t) {
         at_sketch_add(t, sketches[i].name, &sketches[i].s->row, sketches[i].is_preferred,
                       &sketches[i]);
 }
-
-void at_sketches_for_templates(void) { at_template_deriver(derive_template); }
 
 const at_sketch *at_sketch_of_task(const at_task *t, int i) {
     return i < at_task_num_sketches(t) ? at_task_sketch_mark(t, i) : NULL;

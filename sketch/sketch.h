@@ -17,8 +17,23 @@ typedef struct at_sketch {
                              none */
 } at_sketch;
 
-/* From here on templates without a schedule are derived. */
-void at_sketches_for_templates(void);
+/* ---- tasks (task_new.c) ---------------------------------------------------------------------- */
+
+/* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
+ * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a
+ * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. Where
+ * it leaves its schedule open, rules derive it. The task lives in a. */
+at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
+                      at_error *err);
+/* The same with other values for some arguments: over is of the form "N=10,H=256". */
+at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
+                           const char *over, at_task **out, at_error *err);
+
+/* The task that a record names, its arguments as it has them. AT_E_USAGE: there is no such
+ * template, or they are none of its. */
+at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
+                            at_error *err);
+
 /* What sketch i of a task was derived as; NULL: it was not. */
 const at_sketch *at_sketch_of_task(const at_task *t, int i);
 

@@ -99,6 +99,9 @@ extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_with, at_rule_nea
     at_rule_late, at_rule_flat, at_rule_points, at_rule_dots, at_rule_pointers, at_rule_running,
     at_rule_steps, at_rule_lists, at_rule_lanes, at_rule_transpose, at_rule_plain;
 
+/* Adds its sketches to a template that needs some (rules.c). */
+void sketch_derive(at_template *t);
+
 /* Stages that are alike go the same way (alike.c). [tensors], in a. */
 const int *sketch_find_alike(at_arena *a, const at_facts *f);
 /* A question about a stage that leaves some ways open: which the one that it is like took; -1: it

@@ -29,9 +29,6 @@ void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
         (sketch_choice){at_strdup(t->arena, name), row, is_preferred, mark};
 }
 
-static void (*deriver)(at_template *t);
-void at_template_deriver(void (*derive)(at_template *t)) { deriver = derive; }
-
 void at_template_compute_stands(at_template *t, const char *file, const char *source) {
     t->compute_file = file;
     t->compute_source = source;
@@ -62,13 +59,12 @@ const at_definition *at_template_definitions(const at_template *t, int *n) {
 }
 
 /* What knobs and layouts are for, only a schedule says. */
-static bool can_derive(const at_template *t) {
+static bool leaves_all(const at_template *t) {
     for (int i = 0; i < t->definitions.len; i++)
         if (t->definitions.data[i].kind != AT_DEFINE_SIZES &&
             t->definitions.data[i].kind != AT_DEFINE_REQUIRE)
             return false;
-    return deriver && t->compute_text && !t->trees.len && !t->sketches.len && !t->sparse.blocks &&
-           !t->filter;
+    return t->compute_text && !t->trees.len && !t->sketches.len && !t->sparse.blocks && !t->filter;
 }
 
 at_arena *at_template_arena(at_template *t) { return t->arena; }
@@ -107,10 +103,10 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
 
 /* Whether an only schedule leaves something open, and nothing that a sketch cannot repeat is
  * declared. */
-static at_status is_begun(at_template *t, bool *out) {
+static at_status leaves_rest(at_template *t, bool *out) {
     at_tree *tree;
     *out = false;
-    if (!deriver || t->trees.len != 1 || *t->trees.data[0].condition_text || t->row->defaults ||
+    if (t->trees.len != 1 || *t->trees.data[0].condition_text || t->row->defaults ||
         t->layouts.len || t->sparse.blocks || t->flops >= 0 || t->sketches.len)
         return AT_OK;
     AT_TRY(at_tree_parse_open(t->arena, t->compute, t->trees.data[0].text,
@@ -127,12 +123,10 @@ at_space *at_template_space(at_arena *a) {
 }
 
 /* Knobs are its sketches' from here on. */
-static at_status derive_rest(at_template *t) {
-    deriver(t);
+static void leave_to_sketches(at_template *t) {
     t->space = at_template_space(t->arena);
     t->trees.len = t->steps.len = t->defaults.len = 0;
     t->filter = NULL;
-    return t->err.status;
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */
@@ -162,18 +156,20 @@ static at_status check_sparse(at_template *t) {
 }
 
 /* What define() noted, now that all names are known. */
-static at_status parse_texts(at_template *t) {
+static at_status parse_computation(at_template *t) {
     bool begun;
     if (!t->compute_text)
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
     const char *what, *source = at_template_compute_source(t, &what);
     AT_TRY(at_compute_parse(t->arena, &t->symbols, source, what, &t->compute, &t->err));
-    if (can_derive(t)) {
-        deriver(t);
-        AT_TRY(t->err.status);
-    }
-    AT_TRY(is_begun(t, &begun));
-    if (begun) AT_TRY(derive_rest(t));
+    AT_TRY(leaves_rest(t, &begun));
+    t->open = leaves_all(t) ? OPEN_ALL : begun ? OPEN_REST : OPEN_NOTHING;
+    return AT_OK;
+}
+
+static at_status parse_texts(at_template *t) {
+    AT_TRY(t->err.status); /* whoever made its sketches refused it */
+    if (t->open == OPEN_REST) leave_to_sketches(t);
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
     if (!t->trees.len && !t->sketches.len)
@@ -183,9 +179,16 @@ static at_status parse_texts(at_template *t) {
     return check_sparse(t);
 }
 
+static at_status first_mistake(const at_template *t, at_status s, at_error *err) {
+    return s == AT_OK ? AT_OK : at_fail_lines(err, t->err.status, "%s", t->err.text);
+}
+
 at_status at_template_define(at_template *t, at_error *err) {
     t->flops = -1;
     AT_TRY(at_call_define(t, err));
-    if (parse_texts(t) == AT_OK) return AT_OK;
-    return at_fail_lines(err, t->err.status, "%s", t->err.text);
+    return first_mistake(t, parse_computation(t), err);
+}
+
+at_status at_template_finish(at_template *t, at_error *err) {
+    return first_mistake(t, parse_texts(t), err);
 }

@@ -20,7 +20,7 @@ static const at_json *own_form(at_arena *a, const at_template_row *row, const at
         return NULL;
     if (holds_text(args, "SAME")) { /* sizes say what it is */
         at_task *task;
-        return at_task_new(a, row, text, &task, NULL) == AT_OK ? at_task_args(task) : NULL;
+        return at_task_open(a, row, text, "", &task, NULL) == AT_OK ? at_task_args(task) : NULL;
     }
     return at_args_json(&t, &own, NULL) == AT_OK ? own : NULL;
 }

@@ -36,10 +36,8 @@ static at_status print_args(at_task *t, at_error *err) {
     return at_args_json(&t->def, &t->args, err);
 }
 
-static at_status define(at_task *t, at_error *err) {
-    at_status s = at_template_define(&t->def, err);
-    if (s == AT_OK && at_args_work_out(&t->def)) s = print_args(t, err);
-    if (s == AT_OK) s = check_numbers(t, err);
+/* Where it is the arguments' fault, they are named. */
+static at_status name_args(const at_task *t, at_status s, at_error *err) {
     if (s == AT_E_USAGE && err)
         at_fail_at(err, "--args: %s with %s: ", t->def.row->name, t->args_text);
     return s;
@@ -69,7 +67,9 @@ static at_status make_sketches(at_task *t, at_error *err) {
     t->sketches = AT_NEW_ARRAY(d->arena, at_task *, d->sketches.len);
     for (int i = 0; i < d->sketches.len; i++) {
         const sketch_choice *s = &d->sketches.data[i];
-        at_status status = at_task_new(d->arena, s->row, t->args_text, &t->sketches[n], err);
+        at_task **own = &t->sketches[n];
+        at_status status = at_task_open(d->arena, s->row, t->args_text, "", own, err);
+        if (status == AT_OK) status = at_task_finish(*own, err);
         if (status == AT_OK) status = try_sketch(t->sketches[n], err);
         if (status != AT_OK && n == 0 && i == d->sketches.len - 1) return status;
         if (status != AT_OK) continue;
@@ -84,13 +84,8 @@ static at_status make_sketches(at_task *t, at_error *err) {
     return at_space_sum(d->space, AT_SKETCH_KNOB, names, spaces, n, err);
 }
 
-at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
-                      at_error *err) {
-    return at_task_new_over(a, row, args, "", out, err);
-}
-
-at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
-                           const char *over, at_task **out, at_error *err) {
+at_status at_task_open(at_arena *a, const at_template_row *row, const char *args, const char *over,
+                       at_task **out, at_error *err) {
     at_task *t = AT_NEW(a, at_task);
     t->def.arena = a;
     t->def.row = row;
@@ -101,18 +96,21 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     AT_TRY(at_args_read(&t->def, over, err));
     AT_TRY(at_args_check_texts(&t->def, err));
     AT_TRY(print_args(t, err));
-    AT_TRY(define(t, err));
-    AT_TRY(make_sketches(t, err));
-    at_hash_hex(&t->def.hash, t->hash);
+    AT_TRY(name_args(t, at_template_define(&t->def, err), err));
+    if (at_args_work_out(&t->def)) AT_TRY(print_args(t, err));
     *out = t;
     return AT_OK;
 }
 
-at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
-                            at_error *err) {
-    const at_template_row *row;
-    AT_TRY(at_template_find(task, &row, err));
-    return at_task_new(a, row, at_json_text(a, args), out, err);
+at_template *at_task_left_open(at_task *t) { return t->def.open ? &t->def : NULL; }
+
+at_status at_task_finish(at_task *t, at_error *err) {
+    at_status s = at_template_finish(&t->def, err);
+    if (s == AT_OK) s = check_numbers(t, err);
+    AT_TRY(name_args(t, s, err));
+    AT_TRY(make_sketches(t, err));
+    at_hash_hex(&t->def.hash, t->hash);
+    return AT_OK;
 }
 
 const at_template_row *at_task_row(const at_task *t) { return t->def.row; }

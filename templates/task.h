@@ -42,19 +42,18 @@ void at_template_add_beginning(at_text *out, const char *word);
 
 #define AT_LARGEST_ARG ((int64_t)1 << 53)
 typedef struct at_task at_task;
-/* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
- * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a
- * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. The task lives in a. */
-at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
-                      at_error *err);
-/* The same with other values for some arguments: over is of the form "N=10,H=256". */
-at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
-                           const char *over, at_task **out, at_error *err);
-
-/* The task that a record names, its arguments as it has them. AT_E_USAGE: there is no such
- * template, or they are none of its. */
-at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
-                            at_error *err);
+/* A task that is not finished, as sketch.h's at_task_new makes them. args: NULL or "" for the
+ * defaults; "N=10,H=256" (the others keep their defaults); or the record's JSON array; over: other
+ * values for some, as "N=10,H=256". AT_E_USAGE names argument and value: unknown, not a number,
+ * below 1, too large, or a size that leaves 64 bits. AT_E_INPUT: a mistake of the template. The
+ * task lives in a. */
+at_status at_task_open(at_arena *a, const at_template_row *row, const char *args, const char *over,
+                       at_task **out, at_error *err);
+/* The template that sketches are to be added to, since it has a computation, sizes and no schedule,
+ * or one that leaves something open (at_tree_is_open); NULL: it needs none. */
+at_template *at_task_left_open(at_task *t);
+/* Its schedules, or its sketches, are read. Errors as above. */
+at_status at_task_finish(at_task *t, at_error *err);
 
 /* The arguments of a record in the form in which records of this task are written: where
  * record_args has several, the first that goes with them. args itself where that is its form, or
@@ -129,10 +128,6 @@ int at_task_num_definitions(const at_task *t);
 const at_definition *at_task_definition(const at_task *t, int i);
 void at_define(at_template *t, const at_definition *d); /* calls it */
 at_arena *at_template_arena(at_template *t);            /* lives as long as the task */
-/* What makes sketches of a template that has a computation, sizes and no schedule, or one that
- * leaves something open (at_tree_is_open), once and for all templates; it is called when everything
- * else is defined. */
-void at_template_deriver(void (*derive)(at_template *t));
 /* How messages show it: a file and its text, of which lines without the computation are blank; else
  * "computation of NAME" and the text itself. */
 void at_template_compute_stands(at_template *t, const char *file, const char *source);

@@ -69,6 +69,9 @@ typedef struct layout {
     const int *order; /* [axes of the tensor] */
 } layout;
 
+/* What of its schedule is left to sketches: a computation has none, or it does not say all. */
+typedef enum openness { OPEN_NOTHING, OPEN_ALL, OPEN_REST } openness;
+
 /* Calls only note the longer texts; they are parsed when all names are known. */
 struct at_template {
     at_arena *arena;
@@ -87,6 +90,7 @@ struct at_template {
     const char *filter;            /* NULL: none */
     const char *compute_text;
     const char *compute_file, *compute_source; /* where it stands, and as it does; NULL: nowhere */
+    openness open;
     const at_tree *written; /* the part of the tree that somebody wrote; NULL: all or nothing */
     at_compute *compute;
     AT_VEC(tree_choice) trees;
@@ -140,8 +144,10 @@ bool *at_idle_decisions(at_arena *a, const at_template *t, const char *args);
 at_status at_defaults_config(at_arena *a, const at_template *t, at_config *out, at_error *err);
 /* An empty space for knobs, of at most 2^56 points: lists of more are thinned. */
 at_space *at_template_space(at_arena *a);
-/* Runs define() and parses what it noted; returns the first mistake (define.c). */
+/* Runs define() and parses the computation that it noted; then, once what it leaves open has its
+ * sketches, the rest. They return the first mistake (define.c). */
 at_status at_template_define(at_template *t, at_error *err);
+at_status at_template_finish(at_template *t, at_error *err);
 
 /* Arguments. Declares the row's with their defaults (args.c). */
 at_status at_args_declare(at_template *t, at_error *err);

@@ -6,6 +6,7 @@
 
 #include "view/curve.h"
 #include "templates/task.h"
+#include "sketch/sketch.h"
 
 /* A log does not say where a later run went on with it; no search takes a minute to choose its next
  * trial. */

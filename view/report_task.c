@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "view/report.h"
+#include "sketch/sketch.h"
 
 enum { FINALISTS = 5 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/search/machine_speeds.h"
 #include "engine/search/file_space.h"
+#include "sketch/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "engine/options.h"
 #include "engine/task/weight_form.h"
 #include "templates/pattern.h"
+#include "sketch/sketch.h"
 #include "templates/task.h"
 
 enum { AT_MAX_ARRAYS = 32 };

@@ -168,7 +168,6 @@ static at_status load_computation(const char *path, const at_template_row **out,
 }
 
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
-    at_sketches_for_templates();
     if (is_computation_file(path)) return load_computation(path, out, err);
     at_arena *a = at_arena_new();
     char *text;

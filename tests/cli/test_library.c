@@ -2,6 +2,7 @@
  * that have names of their own. What it does is tests/library/test_library.c's. */
 #include "tests/cli/cli_test.h"
 #include "tests/network/onnx_writer.h"
+#include "sketch/sketch.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * there.
  */
 #include "tests/codegen/sketch_points.h"
+#include "sketch/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,6 @@ static void begun_by_hand(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(begun_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

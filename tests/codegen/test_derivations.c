@@ -3,6 +3,7 @@
  * tests/golden/derivations.txt. `make golden-update` writes them anew; AT_DERIVATION=WHAT prints
  * the text behind one hash, to be compared with that of an earlier version. */
 #include "tests/codegen/sketch_points.h"
+#include "sketch/sketch.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -163,17 +164,16 @@ static void add_random(at_text *out) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Every line that was kept must be there; files that are new since then have none. */
 static void compare(const char *text, const char *kept) {
     at_text other = {0};
     int n = 0;
-    while (*text && *kept) {
-        size_t length = strcspn(text, "\n");
-        if (length != strcspn(kept, "\n") || strncmp(text, kept, length) != 0)
-            if (n++ < 20) at_text_addf(&other, "  %.*s\n", (int)length - 17, text + 17);
-        text += length + 1;
-        kept += strcspn(kept, "\n") + 1;
+    for (; *kept; kept += strcspn(kept, "\n") + 1) {
+        char line[200];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(kept, "\n") + 1, kept);
+        if (strstr(text, line)) continue;
+        if (n++ < 20) at_text_addf(&other, "  %s", line + 17);
     }
-    if (*text || *kept) at_text_add(&other, "  others than before\n"), n++;
     if (n) fprintf(stderr, "%d derived otherwise:\n%s", n, at_text_str(&other)); /* long */
     at_text_free(&other);
     assert_int_equal(n, 0);
@@ -199,13 +199,7 @@ static void derivations(void **state) {
     at_arena_free(a);
 }
 
-static int setup(void **state) {
-    (void)state;
-    at_sketches_for_templates();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(derivations)};
-    return cmocka_run_group_tests_name("codegen/derivations", tests, setup, NULL);
+    return cmocka_run_group_tests_name("codegen/derivations", tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "sketch/history.h"
 #include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"
+#include "sketch/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,6 @@ static void random_trees(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(templates), cmocka_unit_test(sketches),
                                        cmocka_unit_test(random_trees)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,6 @@ static void operators(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_computations),
                                        cmocka_unit_test(operators)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,7 +312,6 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_registers),     cmocka_unit_test(little_memory),
         cmocka_unit_test(waiting),          cmocka_unit_test(overlapping),

@@ -203,7 +203,6 @@ static int free_memo(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_differ), cmocka_unit_test(templates), cmocka_unit_test(sketches),
         cmocka_unit_test(random_programs), cmocka_unit_test(most_are_recalled)};

@@ -627,7 +627,6 @@ int main(void) {
         cmocka_unit_test(every_template),
     };
     if (setting("AT_TASK", -1) >= 0) cmocka_set_test_filter("counts");
-    at_sketches_for_templates();
     setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
     return cmocka_run_group_tests_name("engine/config_cost", tests, NULL, NULL);
 }

@@ -235,7 +235,6 @@ static void filling_is_stopped(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),

@@ -123,7 +123,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traffic),
     };
-    at_sketches_for_templates();
     setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
     return cmocka_run_group_tests_name("engine/traffic", tests, NULL, NULL);
 }

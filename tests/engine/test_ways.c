@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/task/operator.h"
+#include "sketch/sketch.h"
 
 /* "weight[8] input[240]": elements of what the plain way has not, in order. */
 static const char *operands_of(at_arena *a, const at_task *plain, const at_task *fused) {

@@ -1,4 +1,5 @@
 #include "tests/export/kernels.h"
+#include "sketch/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>

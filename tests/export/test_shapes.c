@@ -2,6 +2,7 @@
  * as the naive reference of those does, refuse shapes of another form, and decisions on knobs alone
  * make no form. */
 #include "tests/export/kernels.h"
+#include "sketch/sketch.h"
 
 static const struct {
     const char *name, *args;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "templates/task.h"
+#include "sketch/sketch.h"
 
 enum { MOST_TEMPLATES = 64 };
 

@@ -50,7 +50,6 @@ static void again(at_arena *a, const at_task *t, const at_task *made, const at_c
 
 static void run(const uint8_t *data, size_t size) {
     char *text = fuzz_text(data, size);
-    at_sketches_for_templates();
     for (size_t i = 0; i < sizeof computations / sizeof *computations; i++) {
         at_arena *a = at_arena_new();
         const at_template_row *row;

@@ -26,7 +26,6 @@ static void run(const uint8_t *data, size_t size) {
     at_arena *a = at_arena_new();
     const at_template_row *row;
     at_error err;
-    at_sketches_for_templates();
     if (at_te_parse(a, "my.te", (const char *)data, size, &row, &err) == AT_OK) make_task(a, row);
     else fuzz_check_shown(err.text, "the message");
     at_arena_free(a);

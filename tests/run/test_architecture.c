@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "codegen/codegen.h"
-#include "templates/task.h"
+#include "sketch/sketch.h"
 #include "tests/whole_file.h"
 
 #include <ctype.h>
@@ -213,6 +213,18 @@ static void check_words(const char *path, const char *text) {
             if (strncasecmp(at, "ymmetr", 6) != 0) fail_msg("%s knows of %s", path, words[i]);
 }
 
+/* A function that a higher folder puts into a variable of a lower one is an arrow that no #include
+ * shows: who calls it is told by an argument. Variables of files that hold a function, and rows of
+ * a table that can be changed. */
+static void check_hook(const char *path, const char *line) {
+    const char *text = at_strndup(arena, line, strcspn(line, ";\n"));
+    const char *paren = strchr(text, '('), *fn = strstr(text, "_fn *");
+    bool ends = line[strlen(text)] == ';', is_type = !strncmp(text, "typedef ", 8);
+    bool points = paren && !strncmp(paren, "(*", 2) && strncmp(paren, "(*const ", 8) != 0;
+    if (!isalpha((unsigned char)*text) || is_type || !ends) return;
+    if (points || (fn && !strchr(fn, '('))) fail_msg("%s keeps a function: %s", path, text);
+}
+
 static void check_file(const char *folder, const char *path, const char *allowed) {
     char *text;
     size_t n = strlen(path);
@@ -226,6 +238,7 @@ static void check_file(const char *folder, const char *path, const char *allowed
         line += *line == '\n';
         const char *from = included(line);
         check_output(path, line);
+        check_hook(path, line);
         if (!knows && from && !strncmp(strchr(line, '/'), "/x86/", 5))
             fail_msg("%s knows of an architecture", path);
         if (from && strcmp(from, folder) && !strcmp(from, "codegen") && !shows_codegen(line))

@@ -1,6 +1,7 @@
 /* The computation of every template has a random projection, however its axes are cut, padded and
  * packed, and its sums are those of the right output. */
 #include "tests/run/entities.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

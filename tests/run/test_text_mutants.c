@@ -135,7 +135,6 @@ static void examples(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(some), cmocka_unit_test(templates),
                                        cmocka_unit_test(fused), cmocka_unit_test(examples)};
     return cmocka_run_group_tests_name("run/text_mutants", tests, NULL, NULL);

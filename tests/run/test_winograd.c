@@ -13,6 +13,7 @@
 #include "base/agree.h"
 #include "runtime/runtime.h"
 #include "templates/task.h"
+#include "sketch/sketch.h"
 
 AT_AGREES
 

@@ -1,6 +1,7 @@
 /* What rules derive computes what the computation says: every sketch of the computations in
  * examples/te, at its default and at random points, on small odd shapes, interpreted. */
 #include "tests/sketch/interpreted.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 
@@ -313,7 +314,6 @@ static void deriving_ends(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
         cmocka_unit_test(nothing_is_left), cmocka_unit_test(the_right_read),

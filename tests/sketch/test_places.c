@@ -127,7 +127,6 @@ static void places(void **state) {
 }
 
 int main(void) {
-    at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "tests/arena.h"
 
 #include "sketch/schedulable.h"
+#include "sketch/sketch.h"
 
 #include <stdlib.h>
 

@@ -63,7 +63,6 @@ static void trees(void **state) {
     at_arena *a = at_arena_new();
     at_text all = {0};
     int shown = 0;
-    at_sketches_for_templates();
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *path = at_format(a, "examples/te/%s.te", tasks[i].file);
         add_trees(a, path, read(a, path), tasks[i].args, &all);

@@ -14,7 +14,6 @@ static at_arena *arena;
 static int setup(void **state) {
     (void)state;
     arena = at_arena_new();
-    at_sketches_for_templates();
     return 0;
 }
 
@@ -123,7 +122,6 @@ static void places(void **state) {
         {"args N=4\nA[N] : input # one\n\nout[i:N] = A[i + 1]\n",
          "dir/my.te:4:12: \"out\" reads A[i + 1] at index 4 where i = 3;"},
     };
-    at_sketches_for_templates();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const at_template_row *row;
         at_task *t;

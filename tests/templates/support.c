@@ -2,6 +2,7 @@
 #include "tests/templates/support.h"
 #include "tests/whole_file.h"
 #include "tests/spaces.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Arguments of a task: both forms, both ways, and every refusal. */
 #include "tests/templates/support.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* conv2d_NCHWc: spaces and defaults are AutoTVM's, all forms of arguments are read, and what it
  * computes is a convolution. */
 #include "tests/templates/support.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The builder: options, conditions, sizes that vary, and a template with a mistake in each text. */
 #include "tests/templates/support.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 
@@ -172,7 +173,10 @@ static void option_name(at_template *t) { at_option(t, "A", "[1, 2]", 0); }
 static void option_json(at_template *t) { at_option(t, "n", "[1, 2", 0); }
 
 static void no_compute(at_template *t) { at_schedule(t, TREE); }
-static void no_schedule(at_template *t) { at_compute(t, ADD_ONE); }
+static void no_schedule(at_template *t) { /* which rules make none of */
+    at_compute(t, ADD_ONE);
+    at_flops(t, "12");
+}
 static void two_computes(at_template *t) {
     at_compute(t, ADD_ONE);
     at_compute(t, ADD_ONE);

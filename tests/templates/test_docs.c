@@ -2,6 +2,7 @@
  * docs/te.md have both grammars. */
 #include "tests/templates/support.h"
 #include "tests/whole_file.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * records, and what does not fit. What the kernels compute: tests/run/test_templates.c. */
 #include "tests/templates/support.h"
 #include "tests/arena.h"
+#include "sketch/sketch.h"
 
 #include <string.h>
 
