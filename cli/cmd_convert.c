@@ -112,12 +112,8 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     if (at_is_space_file(o->operands[0]))
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
     AT_TRY(at_recorded_read(c->arena, o->operands[0], at_warn, NULL, &space, err));
-    if (!space.task)
-        return at_fail(err, AT_E_INPUT,
-                       "%s: there is no template \"%s\" here, without which indices mean nothing; "
-                       "name its file behind the log; replay takes the log as it is",
-                       o->operands[0], space.name);
-    at_recorded_print(c->arena, &space, text);
+    if (at_recorded_print(c->arena, &space, text, err) != AT_OK)
+        return at_fail_at(err, "%s: ", o->operands[0]);
     if (o->output) AT_TRY(write_output(o, 0, text, err));
     if (o->json) return print_json(o, c, (int)space.recorded, "log", err);
     return o->output ? AT_OK : at_print(text, err);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 static const char magic[] = "{\"autotune_space\": ";
-enum { FORMAT = 1, MOST_INDICES = 100000000, PEEK_BYTES = 1 << 16, MOST_FILE_BYTES = 1 << 30 };
+enum { FORMAT = 1, PEEK_BYTES = 1 << 16, MOST_FILE_BYTES = 1 << 30 };
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -138,7 +138,7 @@ static int64_t range_of_knobs(const at_json *knobs) {
     for (const at_json *k = n ? knobs->child : NULL; k && n; k = k->next) {
         const at_json *values = at_json_get(k, "values");
         int64_t len = is(values, AT_JSON_ARRAY) ? values->count : 0;
-        n = len && n <= MOST_INDICES / len ? n * len : 0;
+        n = len && n <= AT_MOST_RECORDED / len ? n * len : 0;
     }
     return n;
 }
@@ -148,7 +148,7 @@ static int64_t range_of(const at_space_file *f) {
     if (!strcmp(key_of(f->knobs), "knobs")) return range_of_knobs(f->knobs);
     for (const at_json *part = f->knobs->child; part; part = part->next) {
         int64_t more = range_of_knobs(at_json_get(part, "knobs"));
-        if (!more || more > MOST_INDICES - n) return 0;
+        if (!more || more > AT_MOST_RECORDED - n) return 0;
         n += more;
     }
     return n;
@@ -173,7 +173,8 @@ static at_status read_header(at_arena *a, const char *line, size_t len, at_space
     out->range = range_of(out);
     if (!out->range)
         return at_fail(err, AT_E_INPUT,
-                       "\"knobs\" are no lists of values, or of more than %d points", MOST_INDICES);
+                       "\"knobs\" are no lists of values, or of more than %d points",
+                       AT_MOST_RECORDED);
     out->first_s = read_moment(at_json_get(h, "first"));
     out->last_s = read_moment(at_json_get(h, "last"));
     out->machine = at_json_get(h, "machine");

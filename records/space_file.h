@@ -5,6 +5,8 @@
 
 #include "records/record.h"
 
+enum { AT_MOST_RECORDED = 100000000 }; /* indices: one number of each is kept */
+
 /* Every point of a space with its time, in a few bytes each. docs/notes/spaces.md */
 typedef struct at_space_file {
     const char *task; /* as in records */

@@ -137,3 +137,44 @@ at_status at_file_space_end(at_file_space *f, at_space **space, const int64_t **
     *indices = all;
     return AT_OK;
 }
+
+/* A value of a knob, spelled as in the entities of records. */
+static at_status read_value(at_arena *a, const at_json *knob, const at_json *value, at_entity *out,
+                            at_error *err) {
+    const at_json *config, *kind = at_json_get(knob, "kind");
+    const char *name = at_json_get(knob, "name")->string;
+    at_text text = {0};
+    at_config one;
+    at_text_add(&text, "{\"entity\": [[");
+    at_text_add_json_string(&text, name);
+    at_text_add(&text, ", ");
+    at_json_print(&text, kind);
+    at_text_add(&text, ", ");
+    at_json_print(&text, value);
+    at_text_add(&text, "]]}");
+    AT_ASSERT(at_json_parse(a, at_strdup(a, at_text_str(&text)), text.len, &config, NULL) == AT_OK);
+    at_text_free(&text);
+    AT_TRY(at_config_from_json(a, NULL, config, &one, err));
+    *out = one.entities[0];
+    return AT_OK;
+}
+
+at_status at_file_space_of_knobs(at_arena *a, const at_json *knobs, const int64_t *indices,
+                                 int64_t n, at_space **space, at_error *err) {
+    *space = at_space_new(a);
+    for (const at_json *k = knobs->child; k; k = k->next) {
+        const at_json *name = at_json_get(k, "name"), *kind = at_json_get(k, "kind"),
+                      *list = at_json_get(k, "values");
+        if (!name || name->kind != AT_JSON_STRING || !kind || kind->kind != AT_JSON_STRING || !list)
+            return at_fail(err, AT_E_INPUT, "a knob has no name, kind and values");
+        int64_t i = 0;
+        at_entity *entities = AT_NEW_ARRAY(a, at_entity, list->count);
+        if (at_space_find_knob(*space, name->string) >= 0)
+            return at_fail(err, AT_E_INPUT, "knob %s occurs twice", name->string);
+        for (const at_json *v = list->child; v; v = v->next)
+            AT_TRY(read_value(a, k, v, &entities[i++], err));
+        AT_TRY(at_space_values(*space, name->string, entities, i, err));
+    }
+    at_space_only(*space, indices, n);
+    return AT_OK;
+}

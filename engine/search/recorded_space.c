@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One number per index is kept. */
-enum { MOST_INDICES = 100000000, NOT_TOLD = -2 };
+enum { NOT_TOLD = -2 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -66,10 +65,10 @@ static at_status begin(reading *r, const at_record *first, bool is_log, at_error
         to->args = at_json_copy(r->arena, first->args);
         to->args_text = at_json_text(r->arena, to->args);
         r->file_space = at_file_space_new(r->arena);
-    } else if (at_space_range_length(to->space) > MOST_INDICES)
+    } else if (at_space_range_length(to->space) > AT_MOST_RECORDED)
         return at_fail(err, AT_E_INPUT, "%s: the space of %s %s has %lld indices; replay takes %d",
                        r->path, to->name, to->args_text,
-                       (long long)at_space_range_length(to->space), MOST_INDICES);
+                       (long long)at_space_range_length(to->space), AT_MOST_RECORDED);
     const at_extra *extra = &first->extra;
     to->extra = (at_extra){.present = extra->present, .same_as = -1};
     to->extra.version = at_strdup(r->arena, extra->version);
@@ -236,14 +235,52 @@ static at_status read_file(reading *r, at_error *err) {
     return other || r->file_space ? AT_OK : find_winner(r, err);
 }
 
-/* What a file of a space holds is of use only as long as indices mean the same. */
+static bool has_knobs_of_file(at_arena *a, const at_space_file *f, const at_recorded *to) {
+    return !strcmp(at_json_text(a, f->knobs), at_json_text(a, at_space_knobs(a, to->space)));
+}
+
+/* Has the template its first knob? A file of another tuner may bear the name of one of ours. */
+static bool is_of_template(const at_space_file *f, const at_recorded *to) {
+    const at_json *name = f->knobs->child ? at_json_get(f->knobs->child, "name") : NULL;
+    return name && name->kind == AT_JSON_STRING && at_space_find_knob(to->space, name->string) >= 0;
+}
+
+/* Of no template here: the space is what the file holds. */
+static at_status take_own_space(at_arena *a, const at_space_file *f, at_recorded *to,
+                                at_error *err) {
+    int64_t *recorded = AT_NEW_ARRAY(a, int64_t, f->range), n = 0;
+    for (int64_t i = 0; i < f->range; i++)
+        if (f->time_s[i] != 0) recorded[n++] = i;
+    if (f->knobs->child && at_json_get(f->knobs->child, "knobs"))
+        return at_fail(err, AT_E_INPUT, "there is no computation \"%s\" here; name its file",
+                       f->task);
+    if (!n) return at_fail(err, AT_E_INPUT, "holds no result of %s", f->task);
+    AT_TRY(at_file_space_of_knobs(a, f->knobs, recorded, n, &to->space, err));
+    to->task = NULL;
+    to->name = f->task;
+    to->args = f->args;
+    to->args_text = at_json_text(a, f->args);
+    to->time_s = AT_NEW_ARRAY(a, double, at_space_num_places(to->space));
+    for (int64_t i = 0; i < n; i++)
+        to->time_s[at_space_place(to->space, recorded[i])] = f->time_s[recorded[i]];
+    return AT_OK;
+}
+
+/* What a file of a template's space holds is of use only as long as indices mean the same. */
 static at_status read_space_file(at_arena *a, const char *path, at_recorded *out, at_error *err) {
     at_space_file file;
+    const at_template_row *row;
     AT_TRY(at_space_file_read(a, path, &file, err));
-    if (find_task(a, file.task, file.args, out, err) != AT_OK) return at_fail_at(err, "%s: ", path);
-    if (strcmp(at_json_text(a, file.knobs), at_json_text(a, at_space_knobs(a, out->space))) != 0)
+    const bool is_known = at_template_find(file.task, &row, NULL) == AT_OK;
+    if (is_known && find_task(a, file.task, file.args, out, err) != AT_OK)
+        return at_fail_at(err, "%s: ", path);
+    if (is_known && is_of_template(&file, out) && !has_knobs_of_file(a, &file, out))
         return at_fail(err, AT_E_INPUT, "%s: its knobs are not those that %s %s has here", path,
                        out->name, out->args_text);
+    out->time_s = file.time_s;
+    if ((!is_known || !has_knobs_of_file(a, &file, out)) &&
+        take_own_space(a, &file, out, err) != AT_OK)
+        return at_fail_at(err, "%s: ", path);
     if (file.machine) {
         at_speed_table *t = AT_NEW(a, at_speed_table);
         if (at_speed_table_read(file.machine, t, err) != AT_OK)
@@ -253,7 +290,6 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     out->extra = file.extra;
     out->first_s = file.first_s;
     out->last_s = file.last_s;
-    out->time_s = file.time_s;
     return AT_OK;
 }
 
@@ -291,14 +327,21 @@ at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void
     return AT_OK;
 }
 
-void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out) {
+at_status at_recorded_print(at_arena *a, const at_recorded *r, at_text *out, at_error *err) {
+    const int64_t range = at_space_range_length(r->space), places = at_space_num_places(r->space);
+    if (range > AT_MOST_RECORDED)
+        return at_fail(err, AT_E_INPUT, "%s: its knobs have %lld combinations; %d are written",
+                       r->name, (long long)range, AT_MOST_RECORDED);
+    double *time_s = AT_NEW_ARRAY(a, double, range);
+    for (int64_t i = 0; i < places; i++) time_s[at_space_at_place(r->space, i)] = r->time_s[i];
     at_space_file_print(out, &(at_space_file){.task = r->name,
                                               .args = r->args,
                                               .knobs = at_space_knobs(a, r->space),
                                               .extra = r->extra,
                                               .first_s = r->first_s,
                                               .last_s = r->last_s,
-                                              .range = at_space_range_length(r->space),
-                                              .time_s = r->time_s,
+                                              .range = range,
+                                              .time_s = time_s,
                                               .machine = json_of(a, r->machine)});
+    return AT_OK;
 }

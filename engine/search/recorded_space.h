@@ -29,8 +29,8 @@ typedef struct at_recorded {
  * skipped. AT_E_INPUT: nothing to search in it, or knobs that are not the template's any more. */
 at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_recorded *out, at_error *err);
-/* As a file of a recorded space (records.h). */
-void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out);
+/* As a file of a recorded space (records.h). AT_E_INPUT: it has too many points. */
+at_status at_recorded_print(at_arena *a, const at_recorded *r, at_text *out, at_error *err);
 /* Expected share of the optimum after this many random trials without repetition, and expected
  * number of trials until a share is reached; computed. */
 double at_recorded_expected_share(const at_recorded *r, int64_t trials);

@@ -218,6 +218,12 @@ static void refusals(void **state) {
     cli_expect(0, "grep -F '[1000000000.0]' space.log > failures.log");
     cli_expect(0, "sed 's/" T "/brew/' space.log | head -n 3 > brew.log");
     cli_write("comments.log", "#nothing\n");
+    cli_write("doubled.space",
+              "{\"autotune_space\": 1, \"task\": \"v\", \"args\": [], \"knobs\": "
+              "[{\"name\": \"a\", \"kind\": \"ot\", \"values\": [1, 2]}, {\"name\": "
+              "\"a\", \"kind\": \"ot\", \"values\": [1, 2]}]}\n1\n-\n-\n2\n");
+    cli_write("formless.space", "{\"autotune_space\": 1, \"task\": \"v\", \"args\": [], \"knobs\": "
+                                "[{\"name\": \"a\", \"values\": [1, 2]}]}\n1\n2\n");
     char failures[160];
     snprintf(failures, sizeof failures,
              "failures.log: all %d records of " T " " ARGS " are failures",
@@ -233,7 +239,8 @@ static void refusals(void **state) {
         {"replay comments.log", 4, "comments.log: holds no record"},
         {"replay brew.log --feature curve", 2, "--feature: there is no template \"brew\" here, so"},
         {"replay brew.log --transfer space.log", 2, "--transfer: there is no template \"brew\""},
-        {"convert brew.log --to space", 4, "brew.log: there is no template \"brew\" here, without"},
+        {"replay doubled.space", 4, "doubled.space: knob a occurs twice"},
+        {"replay formless.space", 4, "formless.space: a knob has no name, kind and values"},
         {"replay failures.log", 4, failures},
         {"replay space.log --tuner gird", 2,
          "--tuner gird: unknown tuner \"gird\"; there are grid, random, ga"},

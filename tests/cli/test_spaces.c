@@ -173,10 +173,11 @@ static void of_any_origin(void **state) {
     cli_expect(0, "./autotune convert unknown.log --to t4 -o unknown.t4.json");
     cli_expect(0, "./autotune convert unknown.log --to kernel_tuner -o unknown.cache.json");
     cli_expect(0, "head -c -4 unknown.cache.json | gzip >torn.json.gz");
-    static const char *const files[] = {"space.log", "unknown.log", "unknown.t4.json",
-                                        "unknown.cache.json", "torn.json.gz"};
+    cli_expect(0, "./autotune convert unknown.cache.json --to space -o unknown.space");
+    static const char *const files[] = {"space.log",          "unknown.log",  "unknown.t4.json",
+                                        "unknown.cache.json", "torn.json.gz", "unknown.space"};
     char *first = NULL;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         const cli_result *r = cli_expect(
             0, "./autotune replay %s --compare grid,random,ga%s --trials 300 --repeats 5 --json",
             files[i], cli_has_xgb() ? ",xgb" : "");

@@ -64,6 +64,9 @@ static bool seed(int i, at_text *out) {
         "[\"vec\"]], [\"o\", \"ot\", 9]]}, \"result\": [[2.0], 0, 2.5, 3.5], \"version\": 0.2}\n",
         "{\"autotune_space\": 1, \"task\": \"dense\", \"args\": [1, 1, 1], \"unit\": \"ns\", "
         "\"knobs\": []}\n12\ne4\n-\n",
+        "{\"autotune_space\": 1, \"task\": \"v\", \"args\": [], \"unit\": \"ns\", \"knobs\": "
+        "[{\"name\": \"t\", \"kind\": \"sp\", \"values\": [[-1, 4], [-1, 8]]}, {\"name\": \"o\", "
+        "\"kind\": \"ot\", \"values\": [7, true]}]}\n12\ne4\n-\n3\n",
         NULL,
     };
     return fuzz_seed_of(texts, i, out);
