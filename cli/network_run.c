@@ -8,6 +8,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/network_arrays.h"
+#include "cli/network_why.h"
 #include "view/view.h"
 
 enum { RUNS = 5, SHOWN = 8 };
@@ -19,8 +20,9 @@ typedef struct net_run {
     at_net *net;
     at_net_program program;
     at_net_truth truth;
-    double *errors; /* [outputs] over the root mean square */
-    double least_s; /* of processor time */
+    double *errors;  /* [outputs] over the root mean square */
+    double least_s;  /* of processor time */
+    double *steps_s; /* of each step; NULL: they are not timed */
     at_text out;
     at_error *err;
 } net_run;
@@ -48,6 +50,16 @@ static at_status time_kernels(net_run *r) {
     return AT_OK;
 }
 
+static at_status time_steps(net_run *r) {
+    const at_net_program *p = &r->program;
+    r->steps_s = AT_NEW_ARRAY(r->arena, double, p->steps.len + 1);
+    for (int i = 0; i < p->steps.len; i++) r->steps_s[i] = INFINITY;
+    for (int i = 0; i < RUNS && !at_interrupted; i++)
+        AT_TRY(at_net_program_time(p, r->arrays.inputs, r->truth.outputs, r->truth.workspace,
+                                   r->steps_s, r->err));
+    return AT_OK;
+}
+
 static void describe(net_run *r) {
     for (int i = 0; i < r->net->outputs.len; i++) {
         const at_net_value *v = output(r, i);
@@ -66,10 +78,12 @@ static void describe(net_run *r) {
         at_text_addf(&r->out, "%d of %d kinds of parts are in the log\n", r->program.num_tuned,
                      r->program.num_kernels);
     else at_text_add(&r->out, "nothing is tuned: no --log\n");
+    if (r->steps_s) at_network_add_why(&r->out, &r->program, r->steps_s);
 }
 
 static at_status run(net_run *r) {
     at_net_build b = at_network_build(r->o);
+    b.with_bounds = r->o->why;
     if (r->o->output && !strchr(r->o->output, '='))
         return at_fail(r->err, AT_E_USAGE, "--output %s: of a network write NAME=FILE.npy",
                        r->o->output);
@@ -80,6 +94,7 @@ static at_status run(net_run *r) {
     const at_status judged = at_network_judge(r->o, &r->program, &b, &r->truth, r->errors, r->err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
     AT_TRY(time_kernels(r));
+    if (r->o->why) AT_TRY(time_steps(r));
     describe(r);
     at_error late;
     const at_status printed = at_print(&r->out, judged == AT_OK ? r->err : &late);

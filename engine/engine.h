@@ -34,6 +34,7 @@
 #include "engine/task/task_config.h"      /* a task, and a configuration of it */
 #include "engine/task/user_template.h"    /* templates compiled when they are named */
 #include "engine/search/config_cost.h"    /* estimated times of configurations */
+#include "engine/search/config_pick.h"    /* the one that they put first */
 #include "engine/task/task_weight.h"      /* whether a weight fits a task */
 #include "engine/measure/session.h"       /* a task with its data, reference and worker */
 #include "engine/measure/target_here.h"   /* targets that this machine runs */

@@ -66,12 +66,13 @@ static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
     return AT_OK;
 }
 
-static at_status make(at_net_program *p, at_net_kernel *k, const at_engine_options *o,
-                      at_error *err) {
+static at_status make(at_net_program *p, at_net_kernel *k, const at_net_build *b, at_error *err) {
+    const at_engine_options o = engine_of(b);
     at_file_kernel f;
     at_session *s = &k->session;
-    at_session_open_chosen(o, &k->chosen, s);
+    at_session_open_chosen(&o, &k->chosen, s);
     AT_TRY(at_session_context(s, false, err));
+    if (b->with_bounds) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, name);
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &k->candidate, err));
     f = (at_file_kernel){.program = k->candidate.program,
@@ -85,15 +86,14 @@ static at_status make(at_net_program *p, at_net_kernel *k, const at_engine_optio
     return compile(p, k, err);
 }
 
-static at_status make_named(at_net_program *p, at_net_kernel *k, const at_engine_options *o,
+static at_status make_named(at_net_program *p, at_net_kernel *k, const at_net_build *b,
                             at_error *err) {
-    at_status s = make(p, k, o, err);
+    at_status s = make(p, k, b, err);
     return s == AT_OK ? AT_OK : at_fail_at(err, "part %s: ", k->part->title);
 }
 
 at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel, int choice,
                            at_error *err) {
-    at_engine_options o = engine_of(b);
     at_net_kernel *k = &p->kernels[kernel];
     at_resident_free(k->code);
     if (k->session.arena) at_session_close(&k->session);
@@ -101,11 +101,10 @@ at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel,
     k->session = (at_session){0};
     k->packed_bytes = 0;
     at_net_choose(k, choice);
-    return make_named(p, k, &o, err);
+    return make_named(p, k, b, err);
 }
 
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err) {
-    at_engine_options o = engine_of(b);
-    for (int i = 0; i < p->num_kernels; i++) AT_TRY(make_named(p, &p->kernels[i], &o, err));
+    for (int i = 0; i < p->num_kernels; i++) AT_TRY(make_named(p, &p->kernels[i], b, err));
     return AT_OK;
 }

@@ -182,7 +182,7 @@ static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
     at_text_addf(&t, "%s", k->part->title);
     if (k->count > 1) at_text_addf(&t, ", %d times", k->count);
     at_text_add(&t, "\nconfiguration from ");
-    at_text_add_visible(&t, k->is_default ? "no record: the default" : k->chosen.from);
+    at_text_add_visible(&t, k->chosen.from);
     at_text_add(&t, ":\n");
     at_config_print_json(&t, &k->chosen.config);
     at_text_add(&t, "\n");

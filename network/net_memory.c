@@ -1,10 +1,13 @@
-/* network/net_memory.c: see memory.h. Blocks are placed one after another, each at the lowest gap
- * among those that live at the same time. Which comes first decides; a few orders are tried, then
- * random exchanges in the best of them, until the plan takes hardly more than the least possible.
+/* network/net_memory.c: see net_memory.h. Blocks are placed one after another, each at the lowest
+ * gap among those that live at the same time. Which comes first decides; a few orders are tried,
+ * then random exchanges in the best of them, until the plan takes hardly more than the least
+ * possible.
  */
 #include "network/net_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { EXCHANGES = 3000, MOST_RANDOM = 400 /* blocks; exchanges cost their square */ };
 
@@ -18,6 +21,18 @@ typedef struct plan {
 
 int64_t at_net_rounded(int64_t bytes) {
     return (bytes + AT_NET_ALIGNMENT - 1) / AT_NET_ALIGNMENT * AT_NET_ALIGNMENT;
+}
+
+void *at_net_room(int64_t bytes) {
+    enum { LARGE_PAGE = 2 << 20 };
+    bool large = bytes >= LARGE_PAGE;
+    int64_t unit = large ? LARGE_PAGE : AT_NET_ALIGNMENT;
+    size_t size = (size_t)((bytes + unit) / unit * unit);
+    void *room = NULL;
+    if (posix_memalign(&room, (size_t)unit, size)) room = NULL;
+    AT_NEED(room);
+    if (large) madvise(room, size, MADV_HUGEPAGE);
+    return room;
 }
 
 int64_t at_net_least_bytes(const at_net_block *blocks, int n) {

@@ -19,5 +19,7 @@ int64_t at_net_place_blocks(at_net_block *blocks, int n);
 /* The largest sum of what one step needs, each block rounded up: no plan takes less. */
 int64_t at_net_least_bytes(const at_net_block *blocks, int n);
 int64_t at_net_rounded(int64_t bytes); /* up to a multiple of AT_NET_ALIGNMENT */
+/* Memory for weights or a workspace, in large pages where the system has them; ended by free. */
+void *at_net_room(int64_t bytes);
 
 #endif

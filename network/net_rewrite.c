@@ -1,5 +1,5 @@
 /* network/net_rewrite.c: a graph with less to do: nodes that nobody reads are left out, nodes that
- * stand there twice are one, and what BatchNormalization multiplies by goes into weights. */
+ * stand there twice are one, and factors and shifts of channels go into weights. */
 #include <math.h>
 #include <string.h>
 
@@ -117,7 +117,8 @@ static void join_equal(at_net *net) {
     drop_nodes(net, dropped);
 }
 
-/* ---- BatchNormalization ---------------------------------------------------------------------- */
+/* ---- factors of channels -----------------------------------------------------------------------
+ */
 
 static int add_constant(at_net *net, const char *name, int rank, const int64_t *dims,
                         const float *data) {
@@ -146,14 +147,20 @@ typedef struct affine {
     double *factor, *shift;
 } affine;
 
-static bool affine_of(const at_net *net, const at_net_node *n, affine *out) {
+static affine affine_new(const at_net *net, int64_t channels) {
+    affine f = {channels, AT_NEW_ARRAY(net->arena, double, channels),
+                AT_NEW_ARRAY(net->arena, double, channels)};
+    for (int64_t c = 0; c < channels; c++) f.factor[c] = 1;
+    return f;
+}
+
+static bool normalization_of(const at_net *net, const at_net_node *n, affine *out) {
     const at_net_value *of[5];
     const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon");
     if (strcmp(n->op, "BatchNormalization") || n->num_inputs < 5) return false;
     for (int k = 1; k < 5; k++)
         if (!(of[k] = constant_input(net, n, k))) return false;
-    *out = (affine){of[1]->elements, AT_NEW_ARRAY(net->arena, double, of[1]->elements),
-                    AT_NEW_ARRAY(net->arena, double, of[1]->elements)};
+    *out = affine_new(net, of[1]->elements);
     for (int64_t c = 0; c < out->channels; c++) {
         double v[5];
         for (int k = 1; k < 5; k++) v[k] = at_net_element(AT_NET_FLOAT, of[k]->data, c);
@@ -163,8 +170,34 @@ static bool affine_of(const at_net *net, const at_net_node *n, affine *out) {
     return true;
 }
 
-/* The output channel of the first axis of a convolution's weight, else -1. */
-static bool scales_first_axis(const at_net_node *n) { return !strcmp(n->op, "Conv"); }
+/* One number for each channel, or one for all, where it is broadcast to x. */
+static bool is_by_channel(const at_net_value *v, const at_net_value *x) {
+    if (v->rank > x->rank || x->rank < 2) return false;
+    for (int i = 0; i < v->rank; i++)
+        if (v->dims[i] != 1 && i + x->rank - v->rank != 1) return false;
+    return true;
+}
+
+/* A sum or a product with constants. */
+static bool arithmetic_of(const at_net *net, const at_net_node *n, affine *out) {
+    static const char *const names[] = {"Mul", "Add", "Div", "Sub", NULL};
+    if (!at_net_op_is(n, names) || n->num_inputs != 2) return false;
+    bool turned = constant_input(net, n, 0) && (*n->op == 'M' || *n->op == 'A');
+    const at_net_value *v = constant_input(net, n, !turned);
+    const at_net_value *x = &net->values.data[n->inputs[turned]];
+    if (!v || x->is_constant || x->elements != net->values.data[n->outputs[0]].elements ||
+        !is_by_channel(v, x))
+        return false;
+    *out = affine_new(net, x->dims[1]);
+    for (int64_t c = 0; c < out->channels; c++) {
+        double k = at_net_element(AT_NET_FLOAT, v->data, v->elements == 1 ? 0 : c);
+        if (!isfinite(k) || (*n->op == 'D' && k == 0)) return false;
+        if (*n->op == 'M') out->factor[c] = k;
+        else if (*n->op == 'D') out->factor[c] = 1 / k;
+        else out->shift[c] = *n->op == 'A' ? k : -k;
+    }
+    return true;
+}
 
 /* A convolution that only this node reads takes the factor into its weight, and into its bias. */
 static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
@@ -192,9 +225,9 @@ static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
 }
 
 /* The node becomes x0*x1[c] + x2[c], without a factor that is in a weight. */
-static void replace_by_affine(at_net *net, at_net_node *n, const affine *f, bool folded) {
+static void replace_by_affine(at_net *net, at_net_node *n, int from, const affine *f, bool folded) {
     at_arena *a = net->arena;
-    const at_net_value *x = &net->values.data[n->inputs[0]];
+    const at_net_value *x = &net->values.data[n->inputs[from]];
     int64_t *dims = at_copy(a, &f->channels, sizeof f->channels);
     at_text text = {0}, index = {0};
     float *factor = AT_NEW_ARRAY(a, float, f->channels);
@@ -214,7 +247,7 @@ static void replace_by_affine(at_net *net, at_net_node *n, const affine *f, bool
                  folded ? "" : channel, folded ? "" : "]", folded ? 1 : 2, channel);
     at_text_free(&index);
     int k = 0;
-    inputs[k++] = n->inputs[0];
+    inputs[k++] = n->inputs[from];
     if (!folded)
         inputs[k++] = add_constant(net, at_format(a, "%s_factor", n->name), 1, dims, factor);
     inputs[k++] = add_constant(net, at_format(a, "%s_shift", n->name), 1, dims, shift);
@@ -227,24 +260,65 @@ static void replace_by_affine(at_net *net, at_net_node *n, const affine *f, bool
     n->text = at_text_take(a, &text);
 }
 
-static void fold_normalizations(at_net *net) {
-    const at_int_list *readers = at_net_readers(net->arena, net);
-    bool *dropped = AT_NEW_ARRAY(net->arena, bool, net->nodes.len);
+/* The node that makes what this one, and no other, reads as input k; -1: there is none. */
+static int maker_of(const at_net *net, const bool *dropped, const at_net_node *n, int k) {
+    const int v = n->inputs[k];
+    if (net->values.data[v].is_output) return -1;
     for (int i = 0; i < net->nodes.len; i++) {
-        affine f;
-        at_net_node *n = &net->nodes.data[i];
-        if (!affine_of(net, n, &f)) continue;
-        int x = n->inputs[0], by = net->values.data[x].producer;
-        bool alone = by >= 0 && readers[x].len == 1 && !net->values.data[x].is_output &&
-                     scales_first_axis(&net->nodes.data[by]);
-        bool folded = alone && fold_into_weight(net, &net->nodes.data[by], &f);
-        bool is_bias =
-            folded && net->nodes.data[by].num_inputs > 2 && net->nodes.data[by].inputs[2] >= 0;
-        if (is_bias && !net->values.data[n->outputs[0]].is_output) {
-            dropped[i] = true; /* all of it is in weight and bias */
-            redirect(net, n->outputs[0], x);
-        } else replace_by_affine(net, n, &f, folded);
+        const at_net_node *other = &net->nodes.data[i];
+        for (int o = 0; o < other->num_inputs && other != n && !dropped[i]; o++)
+            if (other->inputs[o] == v) return -1;
     }
+    return net->values.data[v].producer;
+}
+
+/* Factors and shifts right before, which were made by replace_by_affine, go into these. */
+static bool take_before(at_net *net, bool *dropped, at_net_node *n, int from, affine *f) {
+    static const char *const made[] = {"Bias", "Scale", NULL};
+    int by = maker_of(net, dropped, n, from);
+    if (by < 0 || !at_net_op_is(&net->nodes.data[by], made)) return false;
+    const at_net_node *first = &net->nodes.data[by];
+    const at_net_value *shift = constant_input(net, first, first->num_inputs - 1);
+    const at_net_value *factor = first->num_inputs > 2 ? constant_input(net, first, 1) : NULL;
+    for (int64_t c = 0; c < f->channels; c++) {
+        f->shift[c] += f->factor[c] * at_net_element(AT_NET_FLOAT, shift->data, c);
+        if (factor) f->factor[c] *= at_net_element(AT_NET_FLOAT, factor->data, c);
+    }
+    dropped[by] = true;
+    set_input(net, n, from, first->inputs[0]);
+    return true;
+}
+
+static bool has_shift(const affine *f) {
+    for (int64_t c = 0; c < f->channels; c++)
+        if (f->shift[c] != 0) return true;
+    return false;
+}
+
+/* A node's factors and shifts of channels go into what is before it as far as they can. */
+static void fold_node(at_net *net, bool *dropped, int node) {
+    affine f;
+    at_net_node *n = &net->nodes.data[node];
+    bool is_own = normalization_of(net, n, &f);
+    if (!is_own && !arithmetic_of(net, n, &f)) return;
+    int from = !is_own && constant_input(net, n, 0);
+    bool folded = false, is_whole = false, taken = take_before(net, dropped, n, from, &f);
+    int by = maker_of(net, dropped, n, from);
+    if (by >= 0 && !strcmp(net->nodes.data[by].op, "Conv")) {
+        at_net_node *conv = &net->nodes.data[by];
+        folded = fold_into_weight(net, conv, &f);
+        is_whole = folded && !has_shift(&f);
+    }
+    if (!is_own && !taken && !folded) return;
+    if (is_whole && !net->values.data[n->outputs[0]].is_output) {
+        dropped[node] = true; /* all of it is in weight and bias */
+        redirect(net, n->outputs[0], n->inputs[from]);
+    } else replace_by_affine(net, n, from, &f, folded);
+}
+
+static void fold_channels(at_net *net) {
+    bool *dropped = AT_NEW_ARRAY(net->arena, bool, net->nodes.len);
+    for (int i = 0; i < net->nodes.len; i++) fold_node(net, dropped, i);
     drop_nodes(net, dropped);
 }
 
@@ -252,6 +326,6 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net) {
     at_net *copy = copy_net(a, net);
     drop_dead(copy);
     join_equal(copy);
-    fold_normalizations(copy);
+    fold_channels(copy);
     return copy;
 }

@@ -56,10 +56,7 @@ static void reserve(at_net_truth *t, int64_t bytes) {
     free(t->workspace);
     t->workspace = NULL;
     t->workspace_bytes = bytes;
-    void *memory = NULL;
-    if (posix_memalign(&memory, AT_NET_ALIGNMENT, (size_t)bytes + AT_NET_ALIGNMENT)) memory = NULL;
-    AT_NEED(memory);
-    t->workspace = memory;
+    t->workspace = at_net_room(bytes);
 }
 
 /* Over the root mean square, where that is something. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void find_kernels(at_net_program *p) {
     p->kernels = AT_NEW_ARRAY(p->arena, at_net_kernel, p->cut.num_parts);
@@ -99,13 +100,35 @@ static at_status convert(const running *r, const at_net_step *s, at_error *err) 
     return AT_OK;
 }
 
+static at_status run_step(const running *r, const at_net_step *s, at_error *err) {
+    if (s->kind == AT_NET_CONVERT) return convert(r, s, err);
+    call(r, s);
+    return AT_OK;
+}
+
 at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
                              void *const *outputs, void *workspace, at_error *err) {
     const running r = {p, inputs, outputs, workspace};
+    for (int i = 0; i < p->steps.len; i++) AT_TRY(run_step(&r, &p->steps.data[i], err));
+    return AT_OK;
+}
+
+static double cpu_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+at_status at_net_program_time(const at_net_program *p, const void *const *inputs,
+                              void *const *outputs, void *workspace, double *steps_s,
+                              at_error *err) {
+    const running r = {p, inputs, outputs, workspace};
+    double begin = cpu_seconds();
     for (int i = 0; i < p->steps.len; i++) {
-        const at_net_step *s = &p->steps.data[i];
-        if (s->kind == AT_NET_CALL) call(&r, s);
-        else AT_TRY(convert(&r, s, err));
+        AT_TRY(run_step(&r, &p->steps.data[i], err));
+        double end = cpu_seconds();
+        if (end - begin < steps_s[i]) steps_s[i] = end - begin;
+        begin = end;
     }
     return AT_OK;
 }

@@ -91,7 +91,8 @@ typedef struct at_net_program {
 
 typedef struct at_net_build {
     at_engine_options engine;
-    const char *log;      /* the best records of parts; NULL: default configurations */
+    const char *log;      /* the best records of parts; NULL: what estimates put first */
+    bool with_bounds;     /* kernels know what bounds them: at_candidate.bound */
     bool without_weights; /* the program is looked at and not run */
     bool is_exact;        /* at_net_make_exact follows: there are other ways of parts, too */
 } at_net_build;
@@ -113,6 +114,12 @@ at_status at_net_prepare(at_net_program *p, at_error *err);
  * aligned to AT_NET_ALIGNMENT. AT_E_INPUT: an index is outside of what it may be. */
 at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
                              void *const *outputs, void *workspace, at_error *err);
+
+/* The same; steps_s[i], of each step, becomes the processor's time that it took where that is less.
+ */
+at_status at_net_program_time(const at_net_program *p, const void *const *inputs,
+                              void *const *outputs, void *workspace, double *steps_s,
+                              at_error *err);
 
 /* ---- between the files of the program -------------------------------------------------------- */
 

@@ -4,15 +4,46 @@
 
 #include "network/program.h"
 
-/* ---- configurations -------------------------------------------------------------------------- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
-static at_status add_default(at_net_program *p, at_net_kernel *k, const at_net_build *b,
-                             at_error *err) {
-    at_request q = k->ways[0];
-    at_net_choice *c = &k->choices[k->num_choices++];
-    *c = (at_net_choice){.is_default = true};
-    q.config = "default";
-    return at_select_config(p->arena, &b->engine, &q, &c->selection, err);
+/* Seconds that a kernel's weights take to come from memory, as they do in a network. */
+static double weights_time(const at_selection *s) {
+    static const double bytes_per_s = 20e9;
+    const at_compute *c = at_task_compute(s->task);
+    int64_t *values, **extents, bytes = 0;
+    at_arena *a = at_arena_new();
+    if (at_task_values(a, s->task, &s->config, &values, NULL) == AT_OK &&
+        at_compute_extents(a, c, values, &extents, NULL) == AT_OK)
+        for (int t = 0; t < c->num_tensors; t++) {
+            bool prepared = c->tensors[t].is_packing || c->tensors[t].role == AT_ROLE_WEIGHT;
+            int64_t elements = prepared ? 4 : 0;
+            for (int k = 0; elements && k < c->tensors[t].num_axes; k++) elements *= extents[t][k];
+            if (elements > bytes) bytes = elements;
+        }
+    at_arena_free(a);
+    return (double)bytes / bytes_per_s;
+}
+
+/* The fastest is the first; time_s: with hot caches. */
+static void add_choice(at_net_kernel *k, at_net_choice c) {
+    int at = k->num_choices++;
+    c.time_s += weights_time(&c.selection);
+    for (; at > 0 && k->choices[at - 1].time_s > c.time_s; at--)
+        k->choices[at] = k->choices[at - 1];
+    k->choices[at] = c;
+}
+
+/* What estimates put first of a way. */
+static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, const at_net_build *b,
+                               at_error *err) {
+    at_net_choice c = {.way = way, .is_default = true};
+    at_selection *s = &c.selection;
+    AT_TRY(at_select_task(p->arena, &k->ways[way], s, err));
+    AT_TRY(at_config_pick(p->arena, &b->engine, s->task, &s->config, &c.time_s, err));
+    s->has_config = true;
+    s->from = "no record: by estimates";
+    add_choice(k, c);
+    return AT_OK;
 }
 
 /* What the log says of parts; lines of other templates are no concern of theirs. */
@@ -33,25 +64,6 @@ static bool is_of(const at_selection *s, const at_net_kernel *k, int way, const 
     return !way || !strcmp(at_task_args_text(s->task), at_task_args_text(task));
 }
 
-/* Seconds of a run in the network, where its weights are not in the caches as they are in a trial:
- * they come from memory, so many bytes a second. */
-static double time_in_network(const at_selection *s) {
-    static const double bytes_per_s = 20e9;
-    const at_compute *c = at_task_compute(s->task);
-    int64_t *values, **extents, bytes = 0;
-    at_arena *a = at_arena_new();
-    if (at_task_values(a, s->task, &s->config, &values, NULL) == AT_OK &&
-        at_compute_extents(a, c, values, &extents, NULL) == AT_OK)
-        for (int t = 0; t < c->num_tensors; t++) {
-            bool prepared = c->tensors[t].is_packing || c->tensors[t].role == AT_ROLE_WEIGHT;
-            int64_t elements = prepared ? 4 : 0;
-            for (int k = 0; elements && k < c->tensors[t].num_axes; k++) elements *= extents[t][k];
-            if (elements > bytes) bytes = elements;
-        }
-    at_arena_free(a);
-    return at_record_time(s->record) + (double)bytes / bytes_per_s;
-}
-
 /* The ways that the log has, the fastest first. */
 static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_selection *logged, int n,
                             at_error *err) {
@@ -60,11 +72,7 @@ static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_select
         AT_TRY(at_select_task(p->arena, &k->ways[w], &way, err));
         for (int i = 0; i < n; i++) {
             if (!is_of(&logged[i], k, w, way.task)) continue;
-            int at = k->num_choices++;
-            const at_net_choice c = {logged[i], w, time_in_network(&logged[i]), false};
-            for (; at > 0 && k->choices[at - 1].time_s > c.time_s; at--)
-                k->choices[at] = k->choices[at - 1];
-            k->choices[at] = c;
+            add_choice(k, (at_net_choice){logged[i], w, at_record_time(logged[i].record), false});
             break;
         }
     }
@@ -92,7 +100,9 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
         at_net_kernel *k = &p->kernels[i];
         if (n) AT_TRY(add_logged(p, k, logged, n, err));
         p->num_tuned += k->num_choices > 0;
-        if (!k->num_choices || (b->is_exact && !has_own_text(k))) AT_TRY(add_default(p, k, b, err));
+        const bool exact = b->is_exact && !has_own_text(k);
+        const int estimated = k->num_choices ? exact : k->num_ways;
+        for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, b, err));
         at_net_choose(k, 0);
     }
     return AT_OK;

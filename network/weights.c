@@ -17,9 +17,7 @@ static char *reserve(blob *b, int64_t bytes) {
     int64_t need = b->bytes + at_net_rounded(bytes);
     if (need > b->capacity) {
         int64_t capacity = need > 2 * b->capacity ? need : 2 * b->capacity;
-        char *data = NULL;
-        if (posix_memalign((void **)&data, AT_NET_ALIGNMENT, (size_t)capacity)) data = NULL;
-        AT_NEED(data);
+        char *data = at_net_room(capacity);
         if (b->bytes) memcpy(data, b->data, (size_t)b->bytes);
         free(b->data);
         b->data = data;

@@ -73,7 +73,8 @@ static const char extremes_sse2[] =
 /* Left to themselves, the compilers share loads that the tile repeats for want of registers, move
  * others ahead, and spill: up to 10 % of the time. */
 static const char hot_fma[] =
-    "#define at_broadcast(c, p) __asm__(\"vbroadcastss %1, %0\" : \"=v\"(c) : \"m\"(*(p)))\n"
+    "#define at_broadcast(c, p) \\\n"
+    "    __asm__ volatile(\"vbroadcastss %1, %0\" : \"=v\"(c) : \"m\"(*(p)))\n"
     "#define at_fma(c, a, b) \\\n"
     "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
     "#define at_fma_load(c, a, p) \\\n"

@@ -120,14 +120,18 @@ static at_estimator *estimator_of(const at_cost_model *m, const at_config *c) {
     return m->estimators[at_task_num_sketches(m->task) ? at_config_part(c, &own) : 0];
 }
 
-bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
-    at_config config;
+bool at_cost_config(at_cost_model *m, const at_config *config, at_estimate *out) {
     at_program *p;
     if (!m->estimators) set_known(m);
+    return at_builds_program(m->builds, config, &p, NULL) == AT_OK &&
+           at_estimate_of(estimator_of(m, config), p, out);
+}
+
+bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
+    at_config config;
     at_arena_reset(m->scratch);
     return at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) == AT_OK &&
-           at_builds_program(m->builds, &config, &p, NULL) == AT_OK &&
-           at_estimate_of(estimator_of(m, &config), p, out);
+           at_cost_config(m, &config, out);
 }
 
 /* ---- many points ----------------------------------------------------------------------------- */

@@ -38,6 +38,8 @@ void at_cost_model_free(at_cost_model *m); /* NULL is fine */
 void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns);
 /* The same of one point, with what the time is made of; false: INFINITY. */
 bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out);
+/* The same of any configuration of the task, which need be no point of the space. */
+bool at_cost_config(at_cost_model *m, const at_config *config, at_estimate *out);
 
 /* As a tuner asks for them; m is borrowed. */
 at_costs at_costs_of(at_cost_model *m);

@@ -54,6 +54,9 @@ static void from_file_to_program(void **state) {
     expect_text(r->out, "log net.log\n");
     r = cli_expect(0, "./autotune run net.onnx --dim N=1 --log net.log --output class=y.npy");
     expect_text(r->out, "4 of 4 kinds of parts are in the log");
+    r = cli_expect(0, "./autotune run net.onnx --dim N=1 --why");
+    expect_text(r->out, "what bounds it");
+    expect_text(r->out, "  conv3x3 3 to 8 at 8, relu\n");
 
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
     expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");
@@ -136,6 +139,7 @@ static void refused(void **state) {
         {2, "./autotune apply net.onnx --dim N=1", "give the C file that is to be written"},
         {2, "./autotune apply net.onnx --dim N=1 -o x.c --weights there", "there are file and sou"},
         {2, "./autotune run net.onnx --dim N=1 --args N=1", "--args is not for networks"},
+        {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --why"},
         {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no such input"},
         {2, "./autotune verify net.onnx", "a network is tuned, shown, run and applied"},
         {2, "./autotune run dense --config default --dim N=1", "--dim goes with a network"},

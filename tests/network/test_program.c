@@ -126,6 +126,35 @@ static void check(onnx_graph *g, const char *titles) {
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
+/* Shifts and factors one behind another are in weight and bias; where something else reads what is
+ * between, or where there is no weight before, they stay. */
+static void channels(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8,9,7");
+    onnx_numbers(&g, "w1", "16,8,1,1", 1, false);
+    onnx_numbers(&g, "w2", "16,16,1,1", 2, false);
+    onnx_numbers(&g, "f", "16,1,1", 3, true);
+    onnx_numbers(&g, "d", "1,16,1,1", 4, true);
+    onnx_numbers(&g, "s", "16,1,1", 5, false);
+    onnx_numbers(&g, "one", "1", 6, true);
+    onnx_numbers(&g, "wide", "1,1,1,7", 7, false);
+    onnx_node(&g, "Conv", "x w1", "c1", "");
+    normalization(&g, "c1", "n1", "16");
+    onnx_node(&g, "Mul", "f n1", "m1", "");
+    onnx_node(&g, "Sub", "m1 s", "a1", "");
+    onnx_node(&g, "Div", "a1 d", "d1", "");
+    onnx_node(&g, "Relu", "d1", "r1", "");
+    onnx_node(&g, "Conv", "r1 w2", "c2", "");
+    onnx_node(&g, "Mul", "c2 one", "m2", "");
+    onnx_node(&g, "Add", "m2 wide", "a2", "");
+    onnx_node(&g, "Sub", "s r1", "b2", "");
+    onnx_node(&g, "Add", "a2 b2", "y", "");
+    onnx_output(&g, "y");
+    check(&g,
+          "conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; conv1x1 16 to 16 at 9x7, add, add");
+}
+
 /* A block with an addend: factors go into weights, bias, sum and activation behind the second. */
 static void residual(void **state) {
     (void)state;
@@ -273,8 +302,9 @@ static void indices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual),     cmocka_unit_test(classifier), cmocka_unit_test(rows),
-        cmocka_unit_test(shared_moves), cmocka_unit_test(choices),    cmocka_unit_test(indices),
+        cmocka_unit_test(channels), cmocka_unit_test(residual),     cmocka_unit_test(classifier),
+        cmocka_unit_test(rows),     cmocka_unit_test(shared_moves), cmocka_unit_test(choices),
+        cmocka_unit_test(indices),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

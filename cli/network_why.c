@@ -1,0 +1,73 @@
+/* cli/network_why.c: where the time of a network goes, kind of part by kind, and what bounds it. */
+#include "cli/network_why.h"
+
+#include "view/view.h"
+
+typedef struct kind {
+    int kernel; /* -1: conversions between types */
+    double time_s;
+} kind;
+
+/* Seconds of cycles at the clock that the FMA peak tells. */
+static double seconds_of(double cycles) {
+    at_machine m;
+    if (at_machine_here(1, &m, NULL) != AT_OK) return 0;
+    double gflops = at_peak_gflops(at_cpu_best_set(), 1);
+    return gflops > 0 ? cycles * at_core_flops(m.core, at_target_here()) / gflops * 1e-9 : 0;
+}
+
+static kind *kinds_of(const at_net_program *p, const double *steps_s, int *n) {
+    kind *kinds = AT_NEW_ARRAY(p->arena, kind, p->num_kernels + 1);
+    *n = p->num_kernels + 1;
+    for (int i = 0; i < *n; i++) kinds[i].kernel = i < p->num_kernels ? i : -1;
+    for (int i = 0; i < p->steps.len; i++) {
+        const at_net_step *s = &p->steps.data[i];
+        kinds[s->kind == AT_NET_CALL ? s->kernel : p->num_kernels].time_s += steps_s[i];
+    }
+    for (int i = 1; i < *n; i++) /* the longest first */
+        for (int k = i; k > 0 && kinds[k - 1].time_s < kinds[k].time_s; k--) {
+            kind x = kinds[k];
+            kinds[k] = kinds[k - 1], kinds[k - 1] = x;
+        }
+    return kinds;
+}
+
+static void add_row(at_table *t, const at_net_program *p, const kind *k, double total_s,
+                    double cycle_s) {
+    const at_net_kernel *of = k->kernel < 0 ? NULL : &p->kernels[k->kernel];
+    const at_bound *b = of ? of->candidate.bound : NULL;
+    double flops = of ? at_task_flops(of->chosen.task) * of->count : 0;
+    at_arena *a = p->arena;
+    at_table_add(t, at_format(a, "%.3f", k->time_s * 1e3));
+    at_table_add(t, at_format(a, "%.1f %%", 100 * k->time_s / total_s));
+    at_table_add(t, of ? at_format(a, "%d", of->count) : "");
+    at_table_add(t, flops > 0 ? at_format(a, "%.1f", flops / k->time_s * 1e-9) : "");
+    at_table_add(
+        t,
+        b ? at_format(a, "%.0f %%", 100 * b->bound_cycles * cycle_s * of->count / k->time_s) : "");
+    at_table_add(t, b ? at_need_name(b->largest) : "");
+    at_table_add(t, of ? at_format(a, "%s%s", of->part->title, of->way ? ", by Winograd" : "")
+                       : "elements of one type to another");
+}
+
+void at_network_add_why(at_text *out, const at_net_program *p, const double *steps_s) {
+    static const char *const heads[] = {"ms",          "share",          "times", "GFLOP/s",
+                                        "bound share", "what bounds it", "part"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    at_table t = {.arena = p->arena, .columns = COLUMNS};
+    int n;
+    double total_s = 0, bound_s = 0, cycle_s = seconds_of(1);
+    kind *kinds = kinds_of(p, steps_s, &n);
+    for (int i = 0; i < n; i++) total_s += kinds[i].time_s;
+    for (int i = 0; i < p->num_kernels; i++)
+        if (p->kernels[i].candidate.bound)
+            bound_s += p->kernels[i].candidate.bound->bound_cycles * cycle_s * p->kernels[i].count;
+    for (int i = 0; i < COLUMNS; i++) at_table_add(&t, heads[i]);
+    for (int i = 0; i < n; i++)
+        if (kinds[i].time_s > 0) add_row(&t, p, &kinds[i], total_s, cycle_s);
+    at_text_addf(out,
+                 "\n%.3f ms in parts; with hot caches and nothing in the way of what bounds "
+                 "each, %.3f\n",
+                 total_s * 1e3, bound_s * 1e3);
+    at_table_print(out, &t);
+}

@@ -1,0 +1,51 @@
+/* engine/search/config_pick.c: see config_pick.h. */
+#include "engine/search/config_pick.h"
+
+#include <math.h>
+
+#include "engine/measure/target_here.h"
+#include "engine/search/config_cost.h"
+
+enum { PROPOSALS = 16 };
+/* The default is seldom bad: another one has to be faster by so much. */
+static const double enough = 0.97;
+
+/* What the default tuner would try first; how many. */
+static int first_proposals(const at_task *task, at_cost_model *costs, int64_t *out) {
+    at_tuner *tuner;
+    const at_tuner_options to = {.costs = at_costs_of(costs)};
+    if (at_tuner_new(at_tuner_default(), at_task_space(task), &to, &tuner, NULL) != AT_OK) return 0;
+    int n = at_tuner_next(tuner, out, PROPOSALS);
+    at_tuner_free(tuner);
+    return n;
+}
+
+/* Can the point be built? */
+static bool is_valid(const at_task *task, int64_t index) {
+    at_arena *a = at_arena_new();
+    at_config config;
+    at_program *program;
+    bool valid = at_config_at(a, at_task_space(task), index, &config, NULL) == AT_OK &&
+                 at_task_program(a, task, &config, &program, NULL) == AT_OK;
+    at_arena_free(a);
+    return valid;
+}
+
+at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
+                         at_config *out, double *time_s, at_error *err) {
+    int64_t proposals[PROPOSALS], best = -1;
+    double ns[PROPOSALS], least = INFINITY;
+    at_estimate e;
+    AT_TRY(at_task_default_config(a, task, at_engine_target(o)->default_lanes, out, err));
+    at_cost_model *costs = at_cost_model_new(task, o);
+    if (at_cost_config(costs, out, &e)) least = e.ns * enough;
+    *time_s = least / enough * 1e-9;
+    int n = first_proposals(task, costs, proposals);
+    at_cost_points(costs, proposals, n, ns);
+    for (int i = 0; i < n; i++)
+        if (ns[i] < least && is_valid(task, proposals[i])) best = proposals[i], least = ns[i];
+    at_cost_model_free(costs);
+    if (best < 0) return AT_OK;
+    *time_s = least * 1e-9;
+    return at_config_at(a, at_task_space(task), best, out, err);
+}

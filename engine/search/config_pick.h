@@ -1,0 +1,15 @@
+/* engine/search/config_pick.h: a configuration without measuring anything: the one that
+ * estimates put first. */
+#ifndef AT_ENGINE_CONFIG_PICK_H
+#define AT_ENGINE_CONFIG_PICK_H
+
+#include "engine/options.h"
+#include "templates/task.h"
+
+/* The best of the proposals that a search would begin with, and of the default configuration, by
+ * their estimates. out lives in a. *time_s: what it is estimated to take; INFINITY: nothing is
+ * known, and it is the default. Errors are those of the default configuration. */
+at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
+                         at_config *out, double *time_s, at_error *err);
+
+#endif
