@@ -1,7 +1,6 @@
 /* schedule/edit_turn.c: what follows each other along an axis comes to lie side by side. E14, a
  * copy of a tensor whose last dimension is the one that an axis of the reader moves along,
- * forwards; E15, a sum, or what reads itself, whose last axis is another one, and what copies it.
- */
+ * forwards; E15, a stage whose last axis is another one, and what copies it. */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -190,10 +189,6 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
     if (!x || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     int k = 0;
     while (k < x->num_axes && strcmp(x->axes[k].name, axis)) k++;
-    const bool is_recurrence =
-        t->compute->tensors[at_compute_find(t->compute, stage)].is_recurrence;
-    if (!x->num_reduce && !is_recurrence)
-        return at_fail(err, AT_E_INPUT, "\"%s\" is no sum, nor does it read itself", stage);
     if (k >= x->num_axes - 1)
         return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\" before its last one", stage, axis);
     at_tensor sum = *x, copy = copy_across(&w, x, name, k);

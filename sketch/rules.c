@@ -123,7 +123,15 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
-static at_status start_plain(sketch_state *s, const at_facts_given *given, at_error *err) {
+/* What a further start differs in. */
+typedef struct start_options {
+    const bool *kept; /* stages that are not dissolved, by what a first look found; NULL: none */
+    bool keeps_weights; /* what is calculated of these alone is no operand */
+    bool puts_last;     /* sums are stored in another layout (rule_layout.c) */
+} start_options;
+
+static at_status start_plain(sketch_state *s, const at_facts_given *given, bool puts_last,
+                             at_error *err) {
     const at_compute *c = s->compute;
     AT_TRY(at_edit_plain(s->arena, c, &s->tree, err));
     AT_TRY(sketch_widen_ranges(s, given, err));
@@ -134,14 +142,13 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, at_er
     sketch_find_operands(s, given);
     sketch_shift(s, given);
     sketch_read_apart(s, given);
+    if (puts_last) AT_TRY(sketch_put_last(s, given, err));
     sketch_turn(s, given);
     return AT_OK;
 }
 
-/* kept: which stages are not dissolved, by what a first look found; NULL: nothing. keeps_weights:
- * what is calculated of these alone is no operand. */
-static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept,
-                       bool keeps_weights, sketch_state *s, at_error *err) {
+static at_status start(at_arena *a, const sketch_derivation *d, start_options o, sketch_state *s,
+                       at_error *err) {
     at_compute *c;
     const at_tree *tree = NULL;
     bool *written = NULL;
@@ -152,7 +159,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
     AT_TRY(at_compute_parse(a, symbols, d->compute, d->what, &c, err));
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
     const at_facts_given given = {
-        .values = d->values, .varies = d->varies, .written = written, .kept = kept};
+        .values = d->values, .varies = d->varies, .written = written, .kept = o.kept};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
     *s = (sketch_state){.arena = a,
                         .from = d,
@@ -160,11 +167,11 @@ static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept
                         .facts = facts,
                         .symbols = symbols,
                         .compute = c,
-                        .keeps_weights = keeps_weights,
+                        .keeps_weights = o.keeps_weights,
                         .name = "",
                         .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
-    if (!d->tree) return start_plain(s, &given, err);
+    if (!d->tree) return start_plain(s, &given, o.puts_last, err);
     s->written = tree;
     AT_TRY(sketch_start_written(s, tree, err));
     s->begun = s->tree;
@@ -218,20 +225,21 @@ static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sk
     sketch_state first, other;
     sketch_states all = {0};
     at_error why;
-    bool *kept;
-    AT_TRY(start(a, d, NULL, false, &first, err));
+    AT_TRY(start(a, d, (start_options){0}, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
-    for (int i = 0; i < 3 && !d->tree && at_template_goes_on(); i++) {
+    for (int i = 0; i < 4 && !d->tree && at_template_goes_on(); i++) {
         sketch_states more = {0};
-        bool is_needed = false;
+        start_options o = {.keeps_weights = i == 0, .puts_last = i == 3};
+        bool is_needed = false, *kept = NULL;
         const char *word = NULL;
-        kept = NULL;
         if (i == 0) word = first.joins_weights ? "" : NULL;
         else if (i == 1) word = sketch_strips(&first, &kept, &is_needed);
-        else word = sketch_wholes(&first, &kept);
-        if (!word || start(a, d, kept, i == 0, &other, &why) != AT_OK) continue;
-        other.name = word;
+        else if (i == 2) word = sketch_wholes(&first, &kept);
+        else word = sketch_has_layouts(&first) ? "" : NULL;
+        o.kept = kept;
+        if (!word || start(a, d, o, &other, &why) != AT_OK) continue;
+        if (*word) other.name = word;
         other.is_preferred = is_needed;
         derive(a, &other, &more);
         add_states(&all, &more, sketch_most(&first));

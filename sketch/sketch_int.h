@@ -200,6 +200,10 @@ void sketch_shift(sketch_state *s, const at_facts_given *given);
 /* Copies of what lanes of a stage would go across, or backwards (rule_turn.c); given: as for
  * s->before. */
 void sketch_turn(sketch_state *s, const at_facts_given *given);
+/* Sums in another layout (rule_layout.c): are there any; and the same done, which adds to the name.
+ * given: as for s->before. AT_E_*: as sketch_look_again's. */
+bool sketch_has_layouts(const sketch_state *s);
+at_status sketch_put_last(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Facts of what edits made of the computation before all rules (steps.c). */
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
 /* Which stages are computed as a whole, [tensors of the original], since their elements are needed

@@ -132,6 +132,7 @@ static void sets(void **state) {
         {"tests/te/edge_scores.te", "V=7,E=23,D=37", false},
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
         {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
+        {"tests/te/channels_first.te", "", false},
         {"tests/te/heads.te", "S=7,D=15,H=3", false},
         {"tests/te/heads.te", "S=19,D=8,H=1", false},
     };
@@ -185,6 +186,27 @@ static void nothing_is_left(void **state) {
             }
         at_arena_free(a);
     }
+}
+
+/* Sums of a channels-first block are stored channels last, too: with all that is made of them, so
+ * that each is read along its lanes, and the block's end alone is turned. */
+static void sums_in_another_layout(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_task *t = any_task(a, "tests/te/channels_first.te", "");
+    int found = 0;
+    for (int i = 0; i < at_task_num_sketches(t); i++) {
+        if (strncmp(at_task_sketch_name(t, i), "last_f+last_f+last_c", 20) != 0) continue;
+        const char *text = at_sketch_of_task(t, i)->s->compute_text;
+        assert_non_null(strstr(text, "up_last[h:H, w:W, f:F] = sum(c:C)"));
+        assert_non_null(strstr(text, "a_last[h:H, w:W, f:F] = min(max(up_last[h, w, f]"));
+        assert_non_null(strstr(text, "deep_last[h:H, w:W, f:F] = sum(r:3, q:3)"));
+        assert_non_null(strstr(text, "down_last_sum[h:H, w:W, c:C] = sum(f:F)"));
+        assert_non_null(strstr(text, "out[c:C, h:H, w:W] = "));
+        found++;
+    }
+    assert_true(found > 0);
+    at_arena_free(a);
 }
 
 /* Of several reads of a tensor the one that lanes go across is copied, or none. */
@@ -316,7 +338,8 @@ static void deriving_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left), cmocka_unit_test(the_right_read),
+        cmocka_unit_test(nothing_is_left), cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),
         cmocka_unit_test(several_read),    cmocka_unit_test(loops_outside_blocks),
         cmocka_unit_test(long_chains),     cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
