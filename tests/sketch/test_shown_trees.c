@@ -71,6 +71,8 @@ static void trees(void **state) {
     add_trees(a, scaled, read(a, scaled), "N=512,M=512,K=512", &all);
     const char *potentials = "tests/te/potentials.te";
     add_trees(a, potentials, read(a, potentials), "", &all);
+    const char *block = "tests/te/channels_first.te";
+    add_trees(a, block, read(a, block), "C=64,F=384,H=14,W=14", &all);
     /* What reads a sum calls a function. */
     add_trees(a, "late.te",
               "args N=128, L=64, M=512\nA[N, L] : input\nB[L, M] : weight\nC[N, M] : input\n"
