@@ -153,8 +153,8 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
 at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                        const char *axis, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);
-/* E15: the stage is stage `name`, whose last axis is this one; what had its name copies it, in loops
- * of its own behind.
+/* E15: the stage is stage `name`, whose last axis is this one; what had its name copies it, in
+ * loops of its own behind.
  *     @s = m, r // k   ->   @name = r, m // k;  @s = name[r, m] */
 at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const char *axis,
                          const char *name, const at_compute **compute, at_tree **out,

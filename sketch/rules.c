@@ -125,7 +125,7 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
 
 /* What a further start differs in. */
 typedef struct start_options {
-    const bool *kept; /* stages that are not dissolved, by what a first look found; NULL: none */
+    const bool *kept;   /* stages that are not dissolved, by what a first look found; NULL: none */
     bool keeps_weights; /* what is calculated of these alone is no operand */
     bool puts_last;     /* sums are stored in another layout (rule_layout.c) */
 } start_options;

@@ -337,10 +337,10 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left), cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),
-        cmocka_unit_test(several_read),    cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),     cmocka_unit_test(many_layers)};
+        cmocka_unit_test(deriving_ends),        cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),      cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),       cmocka_unit_test(several_read),
+        cmocka_unit_test(loops_outside_blocks), cmocka_unit_test(long_chains),
+        cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
