@@ -13,7 +13,7 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
     at_text_add_time(out, time_s);
     at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(in_bytes));
     at_text_add_share(out, of_peak);
-    at_text_addf(out, " of the %s beside it\n", at_name_of_peak(in_bytes));
+    at_text_addf(out, " of the %s beside it", at_name_of_peak(in_bytes));
 }
 
 void at_text_add_bound(at_text *out, double of_bound) {

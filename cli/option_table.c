@@ -259,6 +259,9 @@ static const at_option_row rows[] = {
      "with --workers: of trials, that their worker is lost with", PERCENT, TO(losses), 0, 0},
     {"--compare", "LIST", V(REPLAY), NULL, "tuners side by side: grid,random,ga,xgb", TEXT,
      TO(compare), 0, 0},
+    {"--baseline", NULL, V(TUNE), NULL,
+     "also time plain loops through gcc -O3, in alternation with the winner", SWITCH,
+     TO(engine.baseline), 0, 0},
     {"--stats", NULL, V(TUNE), NULL, "print where the time went", SWITCH, TO(stats), 0, 0},
     {"--per", "WHAT", V(PICK_BEST), "context",
      "one best per task and: context; mcpu, of the target; key, of the target (AutoTVM's); or per "

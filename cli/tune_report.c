@@ -2,6 +2,7 @@
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 #include "cli/reproduce.h"
+#include "cli/run_end.h"
 #include "cli/tune_report.h"
 
 #include <math.h>
@@ -23,32 +24,6 @@ static void list_parts(const at_spent *t, part *out) {
     memcpy(out, parts, sizeof parts);
 }
 
-/* What a trial costs beside its kernel's own runs, in seconds: of those that the log did not
- * answer.
- */
-static double fixed_cost_s(const at_tuning *t) {
-    const at_spent *spent = &t->s.spent;
-    int64_t trials = t->tally.done - t->tally.answered;
-    int64_t fixed_ns = spent->trials_ns - spent->trials_kernel_ns - spent->cooldown_ns;
-    return trials > 0 ? (double)fixed_ns / (double)trials * 1e-9 : 0;
-}
-
-static void add_stats(at_text *out, const at_tuning *t) {
-    const at_spent *spent = &t->s.spent;
-    part p[NUM_PARTS];
-    list_parts(spent, p);
-    at_text_addf(out, "%.3f s:", (double)p[0].spent_ns * 1e-9);
-    for (int i = 1; i < NUM_PARTS; i++)
-        at_text_addf(out, "%s %s %.3f s (%.1f %%)", i > 1 ? "," : "", p[i].name,
-                     (double)p[i].spent_ns * 1e-9,
-                     100 * (double)p[i].spent_ns / (double)p[0].spent_ns);
-    at_text_addf(out,
-                 "\nfixed cost per trial %.2f ms (all but the kernels' own runs); "
-                 "disturbed samples %lld\nkernels: %lld lowered, %lld measured\n",
-                 fixed_cost_s(t) * 1e3, (long long)t->s.disturbed, (long long)spent->lowered,
-                 (long long)spent->measured);
-}
-
 static void add_seconds(at_out *out, const at_spent *spent) {
     part p[NUM_PARTS];
     list_parts(spent, p);
@@ -57,61 +32,16 @@ static void add_seconds(at_out *out, const at_spent *spent) {
     at_out_end(out, '}');
 }
 
-/* How sure the winner is. */
-static void add_tie(at_text *out, const at_final *final, const at_best *best, bool in_bytes) {
-    const at_turns *f = best->final;
-    if (!f) return;
-    const char *of = f->among ? "; of the best of all finalists" : "";
-    bool has_interval = f->among ? isfinite(best->of_peak.low) : f->num_rounds >= AT_FINAL_LEAST;
-    if (!f->among && final->winner && final->count > 1) of = "; not counting that it was chosen";
-    if (has_interval)
-        at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d round%s%s)",
-                     in_bytes ? "bandwidth" : "peak", 100 * best->of_peak.low,
-                     100 * best->of_peak.high, f->num_rounds, at_plural(f->num_rounds), of);
-    else at_text_addf(out, "timed again %d time%s", f->num_rounds, at_plural(f->num_rounds));
-    if (!final->winner) at_text_add(out, "; in a final of an earlier run");
-    if (final->tied)
-        at_text_addf(out, "; a tie with %d other%s", final->tied, at_plural(final->tied));
-    at_text_add(out, "\n");
-}
-
-/* Of the time that states had, what is a thousandth at least. */
-static void add_shares(at_text *out, const at_session *s) {
-    const char *comma = "";
-    for (int i = 0; i < AT_STATE_COUNT; i++) {
-        double share = at_states_share(s, (at_state)i);
-        if (share < 0.001) continue;
-        at_text_addf(out, "%s%.1f %% %s%s", comma, 100 * share, i == AT_STATE_COMPANY ? "in " : "",
-                     at_state_name((at_state)i));
-        comma = ", ";
-    }
-}
-
 static const at_objective single_states[] = {AT_OBJECTIVE_ALONE, AT_OBJECTIVE_COMPANY};
 
-/* Which state counts, which there were, and who would win in another one. */
-static void add_states(at_text *out, const at_tuning *t) {
-    const at_states *st = &t->s.states;
-    if (!st->objective) return;
-    at_text_addf(out, "objective %s; of the time ", at_objective_name(st->objective));
-    size_t before = out->len;
-    add_shares(out, &t->s);
-    if (out->len == before) at_text_add(out, "nothing was timed now");
-    at_text_addf(out, "; on CPU %d", st->core);
-    if (st->cores > 1) at_text_addf(out, ", the quieter of %d", st->cores);
+static void add_interval(at_text *out, const at_best *best) {
+    const at_turns *f = best->final;
+    if (f && (f->among ? isfinite(best->of_peak.low) : f->num_rounds >= AT_FINAL_LEAST))
+        at_text_addf(out, ", %.1f to %.1f %%", 100 * best->of_peak.low, 100 * best->of_peak.high);
     at_text_add(out, "\n");
-    for (int i = 0; i < 2; i++) {
-        at_other_winner other;
-        if (!at_final_other_winner(&t->final, single_states[i], &other)) continue;
-        at_text_addf(
-            out, "%s%s another one is faster, by %.1f %%: index %lld (apply --objective %s)\n",
-            single_states[i] == AT_OBJECTIVE_COMPANY ? "in " : "",
-            at_objective_name(other.objective), 100 * (other.ratio - 1),
-            (long long)other.who->result->config.index, at_objective_name(other.objective));
-    }
 }
 
-static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_error *err) {
+static at_status print_text(at_tuning *t, const at_options *o, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_text out = {0};
     at_program *program;
@@ -125,26 +55,12 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
+    add_interval(&out, best);
     at_text_add_bound(&out, best->of_bound);
-    add_tie(&out, &t->final, best, s->in_bytes);
-    add_states(&out, t);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);
-    at_text_addf(&out, "best of %lld trial%s", (long long)t->tally.done, at_plural(t->tally.done));
-    if (t->tally.answered)
-        at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
-    if (at_tally_failed(&t->tally)) {
-        at_text_add(&out, "; ");
-        at_text_add_failed(&out, &t->tally);
-    }
-    if (!strcmp(best->record->extra.part, at_part_anchor))
-        at_text_add(&out, "; the default configuration, which they are timed against, is better");
-    if (t->stopped_early && t->best_trial)
-        at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
-    else if (t->stopped_early) at_text_add(&out, "; stopped early, no trial has a time");
-    at_text_add(&out, "; log ");
-    at_text_add_visible(&out, t->log_path);
     at_text_add(&out, "\n");
-    if (stats) add_stats(&out, t);
+    at_text_add_run_end(&out, t, o, best);
+    if (o->stats) at_text_add_stats(&out, t, best);
     at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
@@ -208,10 +124,14 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_out_int(&out, "from_log", t->tally.answered);
     at_out_failed(&out, &t->tally);
     at_out_best(&out, "best", t, best);
+    at_out_double(&out, "times_default",
+                  best && at_times_default(t, best) > 0 ? at_times_default(t, best) : NAN);
+    if (s->options.baseline)
+        at_out_double(&out, "times_baseline", t->baseline.ratio > 0 ? t->baseline.ratio : NAN);
     out_states(&out, t);
     at_out_double(&out, "peak_gflops", s->peak_gflops);
     add_seconds(&out, &s->spent);
-    at_out_double(&out, "fixed_seconds_per_trial", fixed_cost_s(t));
+    at_out_double(&out, "fixed_seconds_per_trial", at_fixed_cost_s(t));
     at_out_int(&out, "disturbed", s->disturbed);
     at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     at_out_string(&out, "log", t->log_path);
@@ -262,7 +182,7 @@ at_status at_tune_report(at_tuning *t, const at_options *o, at_error *err) {
     const at_tally *y = &t->tally;
     at_arena_reset(t->s.scratch);
     if (o->json) AT_TRY(print_json(t, found ? &best : NULL, err));
-    else if (found) AT_TRY(print_text(t, o->stats, &best, err));
+    else if (found) AT_TRY(print_text(t, o, &best, err));
     if (at_interrupted)
         return at_fail(err, AT_E_INTERRUPTED,
                        "interrupted%s after %lld of %lld trials; the same command goes on",

@@ -59,6 +59,7 @@ typedef struct at_engine_options {
     int64_t jobs;             /* 2: the next candidate is made while one is measured */
     bool accept_changed;      /* records of another version of their template are used, too */
     const struct at_far *far; /* who measures elsewhere (far.h); NULL: it is measured here */
+    bool baseline;            /* plain loops are timed beside the winner */
     bool same_context;        /* of workers elsewhere, those of another context are an error */
     /* Whom the engine tells what; each may be NULL. */
     at_warn_fn *warn;

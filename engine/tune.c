@@ -62,7 +62,17 @@ at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *er
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status != AT_OK || at_engine_stopped(&s->options)) return status;
     if (t->far) return at_far_final(t, err);
-    return at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err);
+    AT_TRY(at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err));
+    at_best best;
+    if (!s->options.baseline || !at_tuning_best(t, &best)) return AT_OK;
+    return at_baseline_time(&t->s, &best.record->config, &t->baseline, err);
+}
+
+const at_record *at_tuning_default(at_tuning *t) {
+    at_config c;
+    if (!t->known || !at_tuning_default_config(&t->s, &c) || c.index < 0) return NULL;
+    const at_record *r = at_known_of_index(t->known, c.index);
+    return r && at_record_is_candidate(r) ? r : NULL;
 }
 
 bool at_tuning_best(const at_tuning *t, at_best *out) {

@@ -27,6 +27,8 @@ at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_err
 /* The trials, then the final. What came out is in t, also after an error. A stop is no error.
  * AT_E_OUTPUT AT_E_BUG */
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);
+/* The result of the default configuration; NULL: there is none, or it failed. */
+const at_record *at_tuning_default(at_tuning *t);
 /* The best so far, of the log's results, too. false: nothing is valid yet. */
 bool at_tuning_best(const at_tuning *t, at_best *out);
 /* Data, reference and worker of a search whose log is read, once there is room for the data; what

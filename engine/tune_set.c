@@ -111,8 +111,8 @@ static void trial(void *ctx, at_tuning *tuning, const at_record *r, bool answere
     all->done++;
     all->answered += answered;
     if (kind) all->failed[kind]++;
-    all->current = tuning->tally.current;
     all->best = tuning->tally.best;
+    all->best_s = tuning->tally.best_s;
     all->in_bytes = tuning->tally.in_bytes;
     if (t->events.trial) t->events.trial(t->events.ctx, t, member_of(t, tuning), r, answered);
 }
@@ -141,8 +141,8 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
     if (until > u->tally.total) until = u->tally.total;
     AT_TRY(switch_to(t, number, err));
     t->rounds++;
-    t->tally.current = u->tally.current;
     t->tally.best = u->tally.best;
+    t->tally.best_s = u->tally.best_s;
     t->tally.in_bytes = u->tally.in_bytes;
     if (t->events.round) t->events.round(t->events.ctx, t, number);
     AT_TRY(at_trials_run(u, until, err));

@@ -302,7 +302,6 @@ static void count(at_tuning *t, const at_record *r) {
     const at_record *best = at_known_best(t->known);
     y->done++;
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
-    else if (!at_record_is_at_least(r)) y->current = r->extra.gflops;
     if (r->error_no && !t->first_failed) t->first_failed = r;
     if (at_accuracy_failed(r)) {
         double error = r->extra.accuracy.max_error;
@@ -312,6 +311,7 @@ static void count(at_tuning *t, const at_record *r) {
     if (at_record_is_candidate(r) && r->extra.gflops > t->best_gflops)
         t->best_gflops = r->extra.gflops, t->best_trial = y->done;
     y->best = best ? best->extra.gflops : 0;
+    y->best_s = best ? at_record_mean(best) : 0;
 }
 
 bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {

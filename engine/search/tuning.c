@@ -32,8 +32,7 @@ static void share_known(at_arena *a, const at_tuning *parent, const at_features 
     }
 }
 
-/* What a search begins with. false: the task has none. */
-static bool default_config(at_session *s, at_config *out) {
+bool at_tuning_default_config(at_session *s, at_config *out) {
     const int lanes = at_engine_target(&s->options)->default_lanes;
     if (at_task_num_sketches(s->task))
         return at_task_sketch_default(s->arena, s->task, s->chosen.sketch, lanes, out, NULL) ==
@@ -73,7 +72,7 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     if (row->learns_features) {
         t->costs = at_cost_model_late(s->task, o);
         to.costs = at_costs_of(t->costs);
-        if (default_config(s, &start) && start.index >= 0) to.start = &start.index;
+        if (at_tuning_default_config(s, &start) && start.index >= 0) to.start = &start.index;
         /* Of derived trees it is seldom bad, and a second has two or three trials of long kernels;
          * of templates the cheapest ones are better, but not always. */
         to.start_leads = at_task_num_sketches(s->task) > 0;

@@ -4,6 +4,7 @@
 
 #include "engine/search/config_cost.h"
 #include "engine/search/config_features.h"
+#include "engine/final/baseline.h"
 #include "engine/final/final_rounds.h"
 #include "engine/measure/state_shift.h"
 
@@ -13,8 +14,8 @@ typedef struct at_tally {
     int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
     int64_t inaccurate;                 /* of the failed: beyond the limit of errors */
     double least_error;                 /* the smallest of theirs */
-    bool in_bytes;                      /* the next two are GB/s */
-    double current, best;               /* GFLOP/s: of the last valid trial, and the best */
+    bool in_bytes;                      /* best is GB/s */
+    double best, best_s;                /* GFLOP/s of the best so far, and its time */
     int workers;                        /* elsewhere, ready now; 0: it is measured here */
 } at_tally;
 int64_t at_tally_failed(const at_tally *t); /* all kinds together */
@@ -46,6 +47,7 @@ struct at_tuning {
     at_state_shift shift; /* of the trials that the tuner has learned of */
     at_tally tally;
     at_final final;
+    at_baseline baseline;
     double best_gflops;            /* of the trials done */
     int64_t best_trial;            /* how many trials were done when the best was found */
     bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
@@ -57,6 +59,8 @@ struct at_tuning {
 /* Task and tuner. Ended by at_tuning_close, on failure too. */
 at_status at_tuning_begin(const at_engine_options *o, const at_request *q, at_tuning *t,
                           at_error *err);
+/* What a search begins with. false: the task has none. */
+bool at_tuning_default_config(at_session *s, at_config *out);
 /* How many trials, and nothing known. */
 void at_tuning_begin_tally(at_tuning *t);
 /* The same of workers whose context is another one: with this one's log, learning from what this

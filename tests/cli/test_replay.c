@@ -325,13 +325,13 @@ static void early_stopping(void **state) {
         cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
                       "--trials 1000 --log early.log --stats");
     char expected[96];
-    snprintf(expected, sizeof expected, "best of %d trials, %d of them from the log", n, n);
+    snprintf(expected, sizeof expected, "early.log: %d trials, %d of them from the log", n, n);
     assert_non_null(strstr(r->out, expected));
     if (n > 12)
-        snprintf(expected, sizeof expected, "; stopped early, the best was trial %d; log", n - 12);
-    else snprintf(expected, sizeof expected, "; stopped early, no trial has a time; log");
+        snprintf(expected, sizeof expected, "; stopped early, the best was trial %d.\n", n - 12);
+    else snprintf(expected, sizeof expected, "; stopped early, no trial has a time.\n");
     assert_non_null(strstr(r->out, expected));
-    assert_non_null(strstr(r->out, " s: search "));
+    assert_non_null(strstr(r->out, " s: data and reference "));
 }
 
 /* A cache that was cut in the middle of an entry has those before it. */

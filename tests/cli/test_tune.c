@@ -51,9 +51,45 @@ static void result_members(void **state) {
 static void default_log(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, TUNE "--trials 2");
-    assert_non_null(strstr(r->out, "; log conv2d_3x3_gemm.log\n"));
-    assert_non_null(strstr(r->out, "\nshare of the peak "));
+    assert_non_null(strstr(
+        r->out,
+        "\nLog conv2d_3x3_gemm.log: 2 trials.\nNext: autotune apply conv2d_3x3_gemm --args "));
+    assert_non_null(strstr(r->out, "\nFastest of 2: "));
     assert_int_equal(count_trials("conv2d_3x3_gemm.log"), 2);
+}
+
+/* The last lines: sentences, shares that add up to all, and a command that works. */
+static void end_of_run(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, TUNE "--trials 6 --log end.log --stats --baseline");
+    const char *s = strstr(r->out, "\nFastest of 6: ");
+    assert_non_null(s);
+    assert_non_null(strstr(s, " % of the peak, "));
+    assert_non_null(strstr(s, " the default configuration"));
+    assert_non_null(strstr(s, "\nMeasured "));
+    assert_non_null(strstr(s, "\nLog end.log: 6 trials.\n"));
+    bool has_gcc = !system("command -v gcc >/dev/null");
+    assert_non_null(strstr(s, has_gcc ? " times as fast as plain loops through gcc -O3 "
+                                      : "\nPlain loops were not timed: gcc is not there.\n"));
+    int tenths = 0, parts = 0, whole, part;
+    const char *line = strstr(s, " s: data and reference ");
+    assert_non_null(line);
+    for (const char *p = line; (p = strchr(p, '(')) && p < strchr(line, '\n'); p++, parts++) {
+        assert_int_equal(sscanf(p, "(%d.%1d %%)", &whole, &part), 2);
+        tenths += 10 * whole + part;
+    }
+    assert_int_equal(parts, 4);
+    assert_int_equal(tenths, 1000);
+    const char *next = strstr(s, "\nNext: autotune ");
+    assert_non_null(next);
+    next += strlen("\nNext: ");
+    char command[256];
+    snprintf(command, sizeof command, "./%.*s", (int)strcspn(next, "\n"), next);
+    cli_expect(0, "%s && ls kernel.c kernel.h", command);
+    if (!has_gcc) return;
+    cli_expect(0, TUNE "--trials 6 --log end.log --baseline --json");
+    assert_true(cli_number(cli_json(), "times_baseline") > 0);
+    assert_true(cli_number(cli_json(), "times_default") > 0);
 }
 
 /* Indices of the records, in order, as text. */
@@ -215,11 +251,14 @@ static void full_disk(void **state) {
 static void progress(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, TUNE "--trials 4 --log progress.log");
-    double current, best, seconds;
-    assert_int_equal(sscanf(r->err, "conv2d_3x3_gemm  %lf/%lf GFLOP/s  (4/4)  %lf s\n", &current,
-                            &best, &seconds),
-                     3);
-    assert_true(current <= best && current > 0);
+    double time, speed, seconds;
+    char unit[8], rest[64];
+    assert_int_equal(
+        sscanf(r->err, "conv2d_3x3_gemm  best %lf %7[a-z], %lf GFLOP/s  (4/4)  %lf s\n%63[^\n]",
+               &time, unit, &speed, &seconds, rest),
+        5);
+    assert_true(time > 0 && speed > 0);
+    assert_string_equal(rest, "timing the best few again, in turn ...");
 }
 
 /* Results on flushed caches are another context. A cache that the machine's memory is no match for
@@ -261,13 +300,14 @@ static void final_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(result_members),  cmocka_unit_test(default_log),
-        cmocka_unit_test(resume),          cmocka_unit_test(resume_learners),
-        cmocka_unit_test(exhausted_space), cmocka_unit_test(torn_log),
-        cmocka_unit_test(nothing_valid),   cmocka_unit_test(time_limit),
-        cmocka_unit_test(interrupted),     cmocka_unit_test(killed),
-        cmocka_unit_test(locked_log),      cmocka_unit_test(full_disk),
-        cmocka_unit_test(progress),        cmocka_unit_test(cold_cache),
-        cmocka_unit_test(cooldown),        cmocka_unit_test(final_ends),
+        cmocka_unit_test(end_of_run),      cmocka_unit_test(resume),
+        cmocka_unit_test(resume_learners), cmocka_unit_test(exhausted_space),
+        cmocka_unit_test(torn_log),        cmocka_unit_test(nothing_valid),
+        cmocka_unit_test(time_limit),      cmocka_unit_test(interrupted),
+        cmocka_unit_test(killed),          cmocka_unit_test(locked_log),
+        cmocka_unit_test(full_disk),       cmocka_unit_test(progress),
+        cmocka_unit_test(cold_cache),      cmocka_unit_test(cooldown),
+        cmocka_unit_test(final_ends),
     };
     return cmocka_run_group_tests_name("cli/tune", tests, cli_setup, cli_teardown);
 }

@@ -199,7 +199,7 @@ static double time_of(const truth *t, int64_t index, int state) {
 /* What the program prints of it. */
 static char *report_of(at_arena *a, at_tuning *t, bool json) {
     const char *path = at_format(a, "%s/report", folder);
-    const at_options o = {.json = json};
+    const at_options o = {.json = json, .stats = true};
     at_error err;
     fflush(stdout);
     int out = dup(STDOUT_FILENO), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
