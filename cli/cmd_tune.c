@@ -222,7 +222,7 @@ static at_status read_network(set *s, at_error *err) {
     at_set_result *r = &s->result;
     at_arena *a = r->arena;
     AT_TRY(at_network_open(s->of, &s->net, err));
-    AT_TRY(at_net_program_plan(s->net, &s->plan, err));
+    AT_TRY(at_net_program_plan(s->net, &s->of->engine, &s->plan, err));
     r->layers = "parts";
     r->advice =
         at_format(a, "autotune apply %s --log %s -o %.*s.c writes the network", s->of->operands[0],

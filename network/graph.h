@@ -42,8 +42,10 @@ typedef struct at_net_cut {
     at_net_part *parts; /* in an order in which they can run */
     int num_parts;
 } at_net_cut;
-/* AT_E_INPUT names a node that cannot be part of a computation. */
-at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, at_net_cut *out, at_error *err);
+/* apart: [node] moves of data that are not made by those who read them. AT_E_INPUT names a node
+ * that cannot be part of a computation. */
+at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const bool *apart, at_net_cut *out,
+                           at_error *err);
 
 /* title.c: what a part is in words, and as a name. */
 const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, int n);

@@ -11,6 +11,7 @@ typedef struct cutter {
     at_arena *arena;
     const at_net *net;
     at_net_cut *cut;
+    const bool *apart;          /* [node] */
     const at_int_list *readers; /* [value] */
     int *part_of; /* [node] -1: none yet; moves that their readers compute have none */
     AT_VEC(at_net_part) parts;
@@ -37,7 +38,7 @@ static int num_read(const at_net_node *n) {
 /* A move of one tensor's elements, which readers can make where they read. */
 static bool is_taken_by_readers(const cutter *c, int node) {
     const at_net_node *n = node_at(c, node);
-    if (n->kind != AT_NET_MOVE || is_view(c, node)) return false;
+    if (n->kind != AT_NET_MOVE || c->apart[node] || is_view(c, node)) return false;
     if (num_read(n) != 1 || n->num_outputs != 1) return false;
     if (value_at(c, n->outputs[0])->is_output) return false;
     const at_int_list *readers = &c->readers[n->outputs[0]];
@@ -319,13 +320,15 @@ static void find_equal(cutter *c) {
     }
 }
 
-at_status at_net_cut_parts(at_arena *a, const at_net *net, at_net_cut *out, at_error *err) {
+at_status at_net_cut_parts(at_arena *a, const at_net *net, const bool *apart, at_net_cut *out,
+                           at_error *err) {
     *out = (at_net_cut){.net = net};
     out->orders = at_net_orders(a, net);
     out->views = at_net_views(a, net, out->orders);
     cutter c = {.arena = a,
                 .net = net,
                 .cut = out,
+                .apart = apart,
                 .readers = at_net_readers(a, net),
                 .part_of = AT_NEW_ARRAY(a, int, net->nodes.len),
                 .err = err};

@@ -15,16 +15,17 @@ static void find_kernels(at_net_program *p) {
     }
 }
 
-at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *err) {
+at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
+                              at_error *err) {
     *out = (at_net_program){.arena = at_arena_new(), .net = net};
-    AT_TRY(at_net_cut_parts(out->arena, at_net_rewrite(out->arena, net), &out->cut, err));
+    AT_TRY(at_net_cut_by_cost(out->arena, at_net_rewrite(out->arena, net), o, &out->cut, err));
     find_kernels(out);
     return at_net_find_ways(out, err);
 }
 
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err) {
-    AT_TRY(at_net_program_plan(net, out, err));
+    AT_TRY(at_net_program_plan(net, &b->engine, out, err));
     out->without_weights = b->without_weights;
     AT_TRY(at_net_select(out, b, err));
     AT_TRY(at_net_compile(out, b, err));

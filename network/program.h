@@ -100,7 +100,8 @@ typedef struct at_net_build {
 /* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
  * chosen for each and all is prepared: it is ready to run. The net lives longer. Ended by
  * at_net_program_free, on failure too. */
-at_status at_net_program_plan(const at_net *net, at_net_program *out, at_error *err);
+at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
+                              at_error *err);
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err);
 void at_net_program_free(at_net_program *p);
@@ -123,7 +124,12 @@ at_status at_net_program_time(const at_net_program *p, const void *const *inputs
 
 /* ---- between the files of the program -------------------------------------------------------- */
 
-/* ways.c: the ways of the kernels. */
+/* net_costs.c: a cut by what its parts are estimated to take. */
+at_status at_net_cut_by_cost(at_arena *a, const at_net *rewritten, const at_engine_options *o,
+                             at_net_cut *out, at_error *err);
+/* ways.c: the template of a part's text, which lives as long as this program; the ways of the
+ * kernels. */
+at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at_error *err);
 at_status at_net_find_ways(at_net_program *p, at_error *err);
 /* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);

@@ -22,8 +22,7 @@ static at_status make_row(const at_net_part *part, const at_template_row **out, 
     return s;
 }
 
-/* The template of a part's text, which lives as long as this program. */
-static at_status row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
+at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
     at_status s = AT_OK;
     pthread_mutex_lock(&lock);
     if (at_template_find(part->name, out, NULL) != AT_OK) s = make_row(part, out, err);
@@ -96,7 +95,7 @@ at_status at_net_find_ways(at_net_program *p, at_error *err) {
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
         at_request *q = &k->ways[k->num_ways++];
-        AT_TRY(row_of(k->part, &q->row, err));
+        AT_TRY(at_net_row_of(k->part, &q->row, err));
         q->template_name = q->row->name;
         AT_TRY(add_winograd(p, k, err));
     }

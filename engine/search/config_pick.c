@@ -31,21 +31,38 @@ static bool is_valid(const at_task *task, int64_t index) {
     return valid;
 }
 
-at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
-                         at_config *out, double *time_s, at_error *err) {
+static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task,
+                      at_cost_model *costs, at_config *out, double *time_s, at_error *err) {
     int64_t proposals[PROPOSALS], best = -1;
     double ns[PROPOSALS], least = INFINITY;
     at_estimate e;
     AT_TRY(at_task_default_config(a, task, at_engine_target(o)->default_lanes, out, err));
-    at_cost_model *costs = at_cost_model_new(task, o);
     if (at_cost_config(costs, out, &e)) least = e.ns * enough;
     *time_s = least / enough * 1e-9;
     int n = first_proposals(task, costs, proposals);
     at_cost_points(costs, proposals, n, ns);
     for (int i = 0; i < n; i++)
         if (ns[i] < least && is_valid(task, proposals[i])) best = proposals[i], least = ns[i];
-    at_cost_model_free(costs);
     if (best < 0) return AT_OK;
     *time_s = least * 1e-9;
     return at_config_at(a, at_task_space(task), best, out, err);
+}
+
+at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
+                         at_config *out, double *time_s, at_error *err) {
+    at_cost_model *costs = at_cost_model_new(task, o);
+    at_status s = pick(a, o, task, costs, out, time_s, err);
+    at_cost_model_free(costs);
+    return s;
+}
+
+double at_config_cost(const at_engine_options *o, const at_task *task) {
+    at_arena *a = at_arena_new();
+    at_config config;
+    double time_s;
+    at_cost_model *costs = at_cost_model_built_in(task, o);
+    if (pick(a, o, task, costs, &config, &time_s, NULL) != AT_OK) time_s = INFINITY;
+    at_cost_model_free(costs);
+    at_arena_free(a);
+    return time_s;
 }

@@ -11,5 +11,8 @@
  * known, and it is the default. Errors are those of the default configuration. */
 at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task *task,
                          at_config *out, double *time_s, at_error *err);
+/* What that one takes by speeds that are built in: the same wherever it is asked for. INFINITY:
+ * nothing is known. */
+double at_config_cost(const at_engine_options *o, const at_task *task);
 
 #endif

@@ -1,0 +1,149 @@
+/* network/net_costs.c: where a graph is cut, by what the parts are estimated to take. Moves of data
+ * go into those that read them, or are parts of their own, whichever takes less over the whole
+ * graph: moves that are alike, and are read alike, change together, one kind after the other. */
+#include <math.h>
+#include <string.h>
+
+#include "network/program.h"
+
+enum { MOST_KINDS = 24 };
+/* What a cut more saves has to be so much: estimates are no measurements. */
+static const double enough = 0.9;
+
+typedef struct chooser {
+    at_arena *arena;
+    const at_net *net;
+    const at_engine_options *engine;
+    bool *apart;      /* [node] */
+    at_key_map known; /* texts of parts whose cost was asked for, by their hashes */
+    AT_VEC(double) seconds;
+    at_error *err;
+} chooser;
+
+/* ---- costs ----------------------------------------------------------------------------------- */
+
+static void hash_of(const char *text, char hex[33]) {
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add_str(&h, text);
+    at_hash_hex(&h, hex);
+}
+
+/* The same wherever it is asked for: a log's parts are those of the search that wrote it. */
+static at_status part_cost(chooser *c, const at_net_part *p, double *out) {
+    char hex[33];
+    const at_template_row *row;
+    at_task *task;
+    hash_of(p->text, hex);
+    int known = c->seconds.len, at = at_key_map_add(&c->known, hex);
+    if (at < known) return *out = c->seconds.data[at], AT_OK;
+    AT_TRY(at_net_row_of(p, &row, c->err));
+    AT_TRY(at_task_new(c->arena, row, NULL, &task, c->err));
+    *out = at_config_cost(c->engine, task);
+    *at_push(c->arena, &c->seconds) = *out;
+    return AT_OK;
+}
+
+/* What the parts of a cut take that the other has not. */
+static at_status cost_beside(chooser *c, const at_net_cut *cut, const at_net_cut *other,
+                             double *out) {
+    bool *used = AT_NEW_ARRAY(c->arena, bool, other->num_parts);
+    *out = 0;
+    for (int i = 0; i < cut->num_parts; i++) {
+        double seconds;
+        int k = 0;
+        while (k < other->num_parts &&
+               (used[k] || strcmp(cut->parts[i].text, other->parts[k].text) != 0))
+            k++;
+        if (k < other->num_parts) {
+            used[k] = true;
+            continue;
+        }
+        AT_TRY(part_cost(c, &cut->parts[i], &seconds));
+        *out += seconds;
+    }
+    return AT_OK;
+}
+
+/* ---- what may change ------------------------------------------------------------------------- */
+
+/* Nodes of one kind do the same, for readers that do the same. */
+typedef struct kind {
+    char key[33];
+    at_int_list nodes;
+    int64_t elements; /* of all of them */
+} kind;
+
+typedef AT_VEC(kind) kinds;
+
+static void add_to_kind(chooser *c, kinds *all, const at_net_cut *cut, int node) {
+    const at_net_node *n = &c->net->nodes.data[node];
+    const at_net_value *y = &c->net->values.data[n->outputs[0]];
+    at_text text = {0};
+    char hex[33];
+    at_text_add(&text, n->text);
+    for (int i = 0; i < cut->num_parts; i++)
+        for (int k = 0; k < cut->parts[i].num_nodes; k++)
+            if (cut->parts[i].nodes[k] == node) at_text_add(&text, cut->parts[i].text);
+    hash_of(at_text_str(&text), hex);
+    at_text_free(&text);
+    int k = 0;
+    while (k < all->len && strcmp(all->data[k].key, hex) != 0) k++;
+    if (k == all->len) {
+        *at_push(c->arena, all) = (kind){.elements = 0};
+        memcpy(all->data[k].key, hex, sizeof hex);
+    }
+    *at_push(c->arena, &all->data[k].nodes) = node;
+    all->data[k].elements += y->elements;
+}
+
+/* Moves that parts make where they read, and no other move reads them; those of the most elements
+ * first. */
+static kinds kinds_of(chooser *c, const at_net_cut *cut) {
+    kinds all = {0};
+    const at_int_list *readers = at_net_readers(c->arena, c->net);
+    bool *made = AT_NEW_ARRAY(c->arena, bool, c->net->nodes.len);
+    for (int i = 0; i < cut->num_parts; i++)
+        for (int k = 0; cut->parts[i].num_nodes > 1 && k < cut->parts[i].num_nodes; k++)
+            made[cut->parts[i].nodes[k]] = true;
+    for (int i = 0; i < c->net->nodes.len; i++) {
+        const at_net_node *n = &c->net->nodes.data[i];
+        bool last = n->kind == AT_NET_MOVE && made[i];
+        for (int r = 0; last && r < readers[n->outputs[0]].len; r++)
+            last = c->net->nodes.data[readers[n->outputs[0]].data[r]].kind != AT_NET_MOVE;
+        if (last) add_to_kind(c, &all, cut, i);
+    }
+    for (int i = 1; i < all.len; i++)
+        for (int k = i; k > 0 && all.data[k - 1].elements < all.data[k].elements; k--) {
+            kind x = all.data[k];
+            all.data[k] = all.data[k - 1], all.data[k - 1] = x;
+        }
+    return all;
+}
+
+static void turn(chooser *c, const kind *k) {
+    for (int i = 0; i < k->nodes.len; i++) c->apart[k->nodes.data[i]] ^= true;
+}
+
+at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_engine_options *o,
+                             at_net_cut *out, at_error *err) {
+    chooser c = {.arena = a,
+                 .net = net,
+                 .engine = o,
+                 .apart = AT_NEW_ARRAY(a, bool, net->nodes.len),
+                 .known.arena = a,
+                 .err = err};
+    AT_TRY(at_net_cut_parts(a, net, c.apart, out, err));
+    kinds all = kinds_of(&c, out);
+    for (int i = 0; i < all.len && i < MOST_KINDS; i++) {
+        at_net_cut other;
+        double before, after;
+        turn(&c, &all.data[i]);
+        AT_TRY(at_net_cut_parts(a, net, c.apart, &other, err));
+        AT_TRY(cost_beside(&c, out, &other, &before));
+        AT_TRY(cost_beside(&c, &other, out, &after));
+        if (after < before * enough) *out = other;
+        else turn(&c, &all.data[i]);
+    }
+    return AT_OK;
+}
