@@ -24,11 +24,15 @@ static double weights_time(const at_selection *s) {
     return (double)bytes / bytes_per_s;
 }
 
-/* The fastest is the first; time_s: with hot caches. */
+static bool comes_before(const at_net_choice *x, const at_net_choice *y) {
+    return x->is_default != y->is_default ? y->is_default : x->time_s < y->time_s;
+}
+
+/* Those of a log come first, then the fastest; time_s: with hot caches. */
 static void add_choice(at_net_kernel *k, at_net_choice c) {
     int at = k->num_choices++;
     c.time_s += weights_time(&c.selection);
-    for (; at > 0 && k->choices[at - 1].time_s > c.time_s; at--)
+    for (; at > 0 && comes_before(&c, &k->choices[at - 1]); at--)
         k->choices[at] = k->choices[at - 1];
     k->choices[at] = c;
 }
