@@ -26,9 +26,9 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     at_out_int(&out, "error_no", r->error_no);
     at_out_string(&out, "error", ok ? NULL : r->extra.error);
     at_out_double(&out, "max_error", c->max_error);
-    if (s->data.is_exact) at_out_string(&out, "of_limit", NULL);
+    if (at_session_seen(s).is_exact) at_out_string(&out, "of_limit", NULL);
     else at_out_double(&out, "of_limit", c->of_limit);
-    at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
+    at_out_string(&out, "reference", at_session_seen(s).is_projected ? "projected" : "whole");
     if (ok) {
         at_out_double(&out, "time_ns", t->time_s * 1e9);
         at_out_double(&out, "time_low_ns", has_interval(t) ? t->time.low * 1e9 : NAN);
@@ -42,7 +42,7 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
         at_out_speed(&out, 0, s->in_bytes);
         at_out_string(&out, "of_peak", NULL);
     }
-    at_out_double(&out, "peak_gflops", s->peak_gflops);
+    at_out_double(&out, "peak_gflops", at_session_seen(s).peak_gflops);
     at_out_notes(&out, c->kernel);
     at_out_accuracy(&out, &r->extra.accuracy);
     if (bound) at_out_why(&out, s, bound, t->time_s);
@@ -61,7 +61,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
     at_text_add_context(&out, &s->context);
     at_text_add(&out, "\n");
     if (!r->error_no) {
-        if (s->data.is_exact) at_text_add(&out, "output: equal to the reference\n");
+        if (at_session_seen(s).is_exact) at_text_add(&out, "output: equal to the reference\n");
         else
             at_text_addf(&out,
                          "output: each element within its limit of the reference (%.2g of it at "

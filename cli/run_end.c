@@ -61,7 +61,8 @@ static const at_objective single_states[] = {AT_OBJECTIVE_ALONE, AT_OBJECTIVE_CO
 static void add_machine(at_text *out, const at_tuning *t) {
     static const double nearly_all = 0.95;
     const at_session *s = &t->s;
-    const at_objective o = s->states.objective;
+    const at_seen seen = at_session_seen(s);
+    const at_objective o = seen.objective;
     if (!o) return;
     at_text_addf(out, "Measured %s",
                  o == AT_OBJECTIVE_ALONE     ? "alone"
@@ -69,8 +70,8 @@ static void add_machine(at_text *out, const at_tuning *t) {
                                              : "as the machine was");
     if (t->far) at_text_add(out, " elsewhere");
     else {
-        at_text_addf(out, " on CPU %d", s->states.core);
-        if (s->states.cores > 1) at_text_addf(out, ", the quieter of %d", s->states.cores);
+        at_text_addf(out, " on CPU %d", seen.core);
+        if (seen.cores > 1) at_text_addf(out, ", the quieter of %d", seen.cores);
     }
     const double share = at_states_counting(s);
     if (share > 0 && share < nearly_all)
@@ -167,8 +168,9 @@ static void add_shares(at_text *out, const at_spent *p) {
 static void add_states(at_text *out, const at_tuning *t, const at_best *best) {
     const at_session *s = &t->s;
     const char *comma = "";
-    if (!s->states.objective) return;
-    at_text_addf(out, "objective %s; of the time ", at_objective_name(s->states.objective));
+    const at_objective o = at_session_seen(s).objective;
+    if (!o) return;
+    at_text_addf(out, "objective %s; of the time ", at_objective_name(o));
     size_t before = out->len;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         double share = at_states_share(s, (at_state)i);
@@ -191,7 +193,7 @@ void at_text_add_stats(at_text *out, const at_tuning *t, const at_best *best) {
     at_text_addf(out,
                  "fixed cost per trial %.2f ms (all but the kernels' own runs); "
                  "disturbed samples %lld\nkernels: %lld lowered, %lld measured\n",
-                 at_fixed_cost_s(t) * 1e3, (long long)t->s.disturbed, (long long)spent->lowered,
-                 (long long)spent->measured);
+                 at_fixed_cost_s(t) * 1e3, (long long)at_session_seen(&t->s).disturbed,
+                 (long long)spent->lowered, (long long)spent->measured);
     add_states(out, t, best);
 }

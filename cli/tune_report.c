@@ -93,13 +93,14 @@ void at_out_best(at_out *out, const char *key, const at_tuning *t, const at_best
 
 static void out_states(at_out *out, const at_tuning *t) {
     const at_session *s = &t->s;
-    const char *objective = at_objective_name(s->states.objective);
+    const at_seen seen = at_session_seen(s);
+    const char *objective = at_objective_name(seen.objective);
     at_out_string(out, "objective", *objective ? objective : NULL);
     at_out_begin(out, "states", '{');
     for (int i = 0; i < AT_STATE_COUNT; i++)
         at_out_double(out, at_state_name((at_state)i), at_states_share(s, (at_state)i));
     at_out_end(out, '}');
-    at_out_int(out, "cpu", s->states.core);
+    at_out_int(out, "cpu", seen.core);
     at_out_begin(out, "other_winners", '[');
     for (int i = 0; i < 2; i++) {
         at_other_winner other;
@@ -115,6 +116,7 @@ static void out_states(at_out *out, const at_tuning *t) {
 
 static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_session *s = &t->s;
+    const at_seen seen = at_session_seen(s);
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
@@ -129,11 +131,11 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     if (s->options.baseline)
         at_out_double(&out, "times_baseline", t->baseline.ratio > 0 ? t->baseline.ratio : NAN);
     out_states(&out, t);
-    at_out_double(&out, "peak_gflops", s->peak_gflops);
+    at_out_double(&out, "peak_gflops", seen.peak_gflops);
     add_seconds(&out, &s->spent);
     at_out_double(&out, "fixed_seconds_per_trial", at_fixed_cost_s(t));
-    at_out_int(&out, "disturbed", s->disturbed);
-    at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
+    at_out_int(&out, "disturbed", seen.disturbed);
+    at_out_string(&out, "reference", seen.is_projected ? "projected" : "whole");
     at_out_string(&out, "log", t->log_path);
     at_out_end(&out, '}');
     return at_out_print(&out, err);

@@ -83,12 +83,12 @@ static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
     m->turn = ++t->turns;
     if (t->current == number) return AT_OK;
     int64_t begin_ns = at_now_ns();
-    if (t->current >= 0) at_worker_rest(t->members[t->current].tuning.s.worker);
+    if (t->current >= 0) at_session_rest(&t->members[t->current].tuning.s);
     t->current = -1;
     if (!m->started) AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
     m->started = true;
     if (m->has_data) {
-        AT_TRY(at_worker_wake(m->tuning.s.worker, err));
+        AT_TRY(at_session_wake(&m->tuning.s, err));
         t->switches++;
         t->switch_ns += at_now_ns() - begin_ns;
     } else AT_TRY(make_data(t, m, err));
@@ -246,8 +246,7 @@ static at_status prepare(at_set_tuning *t, int number, at_error *err) {
     o.time_s = 0;
     m->prepared = true; /* to be closed */
     AT_TRY(at_tuning_prepare(&o, q, u, err));
-    m->data_bytes = at_dataset_bytes(&u->s.data);
-    if (u->s.other.store) m->data_bytes += at_dataset_bytes(&u->s.other);
+    m->data_bytes = at_session_data_bytes(&u->s);
     at_session_stop(&u->s);
     return AT_OK;
 }

@@ -164,7 +164,7 @@ void at_agent_tell_state(agent *g, bool now) {
     at_text_add_json_string(
         &line, at_format(s->scratch, "%s %s", s->row->name, at_task_args_text(s->task)));
     at_text_addf(&line, ", \"peak_gflops\": %.1f, \"last_gflops\": %.2f, \"last_s\": %.3f}\n",
-                 s->peak, g->last_gflops, g->last_at_s);
+                 at_session_seen(s).peak, g->last_gflops, g->last_at_s);
     at_core_claim_tell(&g->claim, at_text_str(&line));
     if (g->told) g->told->tell(g->told->ctx, at_text_str(&line));
     at_text_free(&line);
@@ -181,7 +181,7 @@ at_status at_agent_say_ready(agent *g, at_error *err) {
     at_arena_reset(a);
     AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &config, err));
     at_candidate_build(s, a, &config, &candidate, &r);
-    r.extra.peak_gflops = s->peak;
+    r.extra.peak_gflops = at_session_seen(s).peak;
     at_record_print(&line, &r);
     at_agent_say(g, &(at_frame){.type = AT_FRAME_READY,
                                 .records = at_text_str(&line),
@@ -198,9 +198,10 @@ at_status at_agent_compare(agent *g, at_error *err) {
     const at_json *json;
     at_config c;
     at_text text = {0};
-    if (!s->anchors.kernel) return AT_OK;
+    const at_config *config = at_anchor_config(s);
+    if (!config) return AT_OK;
     at_anchor_line l = *at_known_anchor(t->known, -1);
-    l.config = &s->anchors.kernel->config;
+    l.config = config;
     if (*g->second) {
         AT_TRY(at_json_parse(s->arena, g->second, strlen(g->second), &json, err));
         AT_TRY(at_config_from_json(s->arena, s->space, json, &c, err));
@@ -219,7 +220,7 @@ static at_status find_anchor(agent *g, const char *second, at_error *err) {
     g->anchor = g->objective = NULL;
     g->second = at_strdup(s->arena, second);
     AT_TRY(at_anchor_ready(s, t->known, NULL, err));
-    if (!s->anchors.kernel) return AT_OK;
+    if (!at_anchor_config(s)) return AT_OK;
     const at_objective_line *objective = at_known_objective(t->known);
     if (objective) at_objective_line_print(&text, objective);
     g->objective = at_text_take(s->arena, &text);

@@ -1,5 +1,6 @@
 /* engine/far/far_anchor.c: see far_anchor.h. */
 #include "engine/far/far_anchor.h"
+#include "engine/measure/states.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static at_status begin_objective(at_tuning *t, at_error *err) {
         at_text_free(&text);
     }
     const at_objective_line *known = at_known_objective(t->known);
-    if (known) s->states.objective = known->objective;
+    if (known) at_states_count(s, known->objective);
     return status;
 }
 
@@ -204,8 +205,8 @@ static void apply_pairs(const at_tuning *t, at_record *r) {
     at_paired *p = &r->extra.pairs;
     double *cost_s = AT_NEW(t->far->scratch, double), link = p->of_first / p->ratio;
     p->anchor = anchor->number;
-    p->ratio =
-        at_median_that_counts(p->ratios, p->states, p->num_ratios, t->s.states.objective, NULL);
+    p->ratio = at_median_that_counts(p->ratios, p->states, p->num_ratios,
+                                     at_session_seen(&t->s).objective, NULL);
     p->of_first = p->ratio * link;
     *cost_s = at_with_digits(p->of_first * anchor->first_s, AT_TIME_DIGITS);
     r->costs_s = cost_s;

@@ -24,8 +24,7 @@ at_status at_far_adopt(at_tuning *t, const at_far_event *e, const at_context *c,
     s->compiler_version = at_strdup(s->arena, x->compiler_version);
     s->cpu_flags = at_strdup(s->arena, x->cpu_flags);
     s->sandbox = at_strdup(s->arena, x->sandbox ? x->sandbox : "");
-    s->peak = x->peak_gflops;
-    s->peak_gflops = s->in_bytes ? 0 : x->peak_gflops;
+    at_session_take_peak(s, x->peak_gflops);
     t->far->begun = true;
     return AT_OK;
 }

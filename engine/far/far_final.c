@@ -69,7 +69,7 @@ static at_final *read_turns(at_tuning *t, const char *text) {
     for (int i = 0; i < final->count; i++) {
         at_finalist *f = &final->of[i];
         f->turns.rounds = f->rounds;
-        at_turns_for(&f->turns, t->s.states.objective, f->rounds); /* of this log */
+        at_turns_for(&f->turns, at_session_seen(&t->s).objective, f->rounds); /* of this log */
     }
     return final;
 }

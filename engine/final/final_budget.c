@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "engine/measure/anchors.h"
 #include "engine/measure/states.h"
 
 /* A tenth of the run so far, and at least as long as that took, between one and three seconds; up
@@ -40,7 +41,7 @@ double at_final_core_s(double so_far_s, double pair_s, double times) {
 
 at_final_limits at_final_budget(const at_session *s, const at_known *known) {
     double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
-    const at_record *best = s->anchors.kernel ? at_known_best(known) : NULL;
+    const at_record *best = at_anchor_config(s) ? at_known_best(known) : NULL;
     double budget_s = at_final_core_s(so_far_s, best ? 2 * at_record_mean(best) : 0,
                                       at_final_times(at_states_deviation(s)));
     double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
@@ -82,7 +83,7 @@ static double overhead_s(const at_spent *spent) {
 /* What a finalist takes until there is something to compare it by: rounds of samples, or turns with
  * as many pairs as that wants. */
 static double least_s(const at_session *s, const at_record *r) {
-    bool pairs = s->anchors.kernel != NULL;
+    bool pairs = at_anchor_config(s) != NULL;
     int of_turn = pairs ? at_final_pairs(r) : at_final_samples(r);
     int turns = pairs ? (AT_FEW_SAMPLES + of_turn - 1) / of_turn : AT_FINAL_LEAST;
     int runs = pairs ? 2 + 2 * of_turn : 1 + of_turn;
@@ -96,7 +97,7 @@ double at_final_sampling_s(const at_final_limits *limits, double share) {
 
 int at_final_number(const at_session *s, const at_record *const *top, int n,
                     const at_final_limits *limits) {
-    double sum_s = 0, budget_s = s->anchors.kernel
+    double sum_s = 0, budget_s = at_anchor_config(s)
                                      ? at_final_sampling_s(limits, at_states_counting(s))
                                      : limits->core_s;
     int count = 0;

@@ -64,8 +64,9 @@ static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
     if (pairs < LEAST_OF_LINK) return AT_OK;
     int most = pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK;
     AT_TRY(at_anchor_link(g->s, &one, most, pair_s, &link, err));
-    if (link.pairs) g->of_first = g->s->anchors.of_first * exp(link.link);
-    g->of_first_error = g->s->anchors.of_first_error + link.error;
+    const at_from_first from = at_anchor_from_first(g->s);
+    if (link.pairs) g->of_first = from.ratio * exp(link.link);
+    g->of_first_error = from.error + link.error;
     return AT_OK;
 }
 
@@ -74,18 +75,15 @@ static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
 static at_status choose_anchor(running *g, at_error *err) {
     at_session *s = g->s;
     at_finalist *first = &g->final->of[0];
-    if (!s->anchors.kernel || first->turns.error_no) return AT_OK;
+    if (!at_anchor_config(s) || first->turns.error_no) return AT_OK;
     at_candidate *k = AT_NEW(s->arena, at_candidate);
     *k = first->candidate;
     AT_TRY(link_to_trials(g, k, err));
-    at_object_remove(s->anchors.object);
-    AT_TRY(at_anchor_lend(s, k, &g->is_paired, err));
-    s->anchors.object = NULL; /* the finalist's, who drops it */
-    s->anchors.of_first = 0;  /* how long it takes, each turn tells */
+    AT_TRY(at_anchor_of_final(s, k, &g->is_paired, err));
     for (int i = 0; i < g->final->count && g->is_paired; i++) {
         g->final->of[i].turns.among = g->final->count;
         g->final->of[i].turns.anchor = first->result->config.index;
-        g->final->of[i].turns.objective = s->states.objective;
+        g->final->of[i].turns.objective = at_session_seen(s).objective;
     }
     return AT_OK;
 }
@@ -104,7 +102,7 @@ static void tell_first(const running *g, at_turns *t) {
             (best < 0 || g->num_anchors[k] > g->num_anchors[best]))
             best = k;
     if (!(g->of_first > 0) || best < 0 || !g->num_anchors[best]) return;
-    t->first = g->s->anchors.first;
+    t->first = at_anchor_from_first(g->s).first;
     t->first_s = g->anchor_s[best] / g->of_first;
     t->first_error = g->of_first_error;
 }
@@ -208,7 +206,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     at_states_ask(s, &f->candidate.job);
     int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
-    const double begin_waited_s = s->states.waited_s;
+    const double begin_waited_s = at_session_seen(s).waited_s;
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
@@ -216,7 +214,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
         g->is_lost = true; /* and with it what this turn would be compared by */
     } else {
         if (g->is_paired) {
-            const double waited_s = s->states.waited_s - begin_waited_s,
+            const double waited_s = at_session_seen(s).waited_s - begin_waited_s,
                          part = other_part(f->turns.objective, r.extra.pairs.states),
                          clock_s = (double)(at_now_ns() - begin_ns) * 1e-9 - waited_s,
                          core_s = (double)(s->spent.core_ns - begin_core_ns) * 1e-9 - waited_s;
@@ -235,7 +233,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
                        .num_samples = n,
                        .states = states,
                        .time_s = time_s,
-                       .peak_gflops = s->peak};
+                       .peak_gflops = at_session_seen(s).peak};
         f->turns.time_s = at_turns_time(&f->turns);
     }
     return write_lines_in_time(g, err);
@@ -401,7 +399,7 @@ static void compare_with_bound(running *g) {
 static at_status run(running *g, at_known *known, const at_final_limits *limits, at_error *err) {
     at_status status = sample_all(g, limits, err);
     /* Trials that may come go on with that of the log. */
-    if (g->is_paired) g->s->anchors.kernel = NULL, g->s->anchors.is_ready = false;
+    if (g->is_paired) at_anchor_after_final(g->s);
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
     if (g->turns) rescale(g);

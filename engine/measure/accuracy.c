@@ -7,6 +7,7 @@
 #include "base/agree.h"
 #include "engine/measure/reference.h"
 #include "engine/measure/kernel_job.h"
+#include "engine/measure/bench.h"
 
 AT_AGREES
 
@@ -34,7 +35,7 @@ static bool matters(const at_session *s) {
  * an algorithm; where it is exact on no integers, and no step of it turns a rounding error into a
  * large one. */
 static bool is_of_interest(at_session *s) {
-    at_accuracies *x = &s->accuracy;
+    at_accuracies *x = &s->bench->accuracy;
     if (!x->is_decided) x->matters = matters(s);
     x->is_decided = true;
     return x->matters;
@@ -63,9 +64,9 @@ bool at_accuracy_stands(at_session *s, const at_record *r) {
 /* ---- data, made when they are first needed --------------------------------------------------- */
 
 static at_status make_data(at_session *s, at_error *err) {
-    at_accuracies *x = &s->accuracy;
+    at_accuracies *x = &s->bench->accuracy;
     at_error why = {0};
-    at_status status = at_session_dataset(s, s->data.store, true, &x->normal, &why);
+    at_status status = at_session_dataset(s, s->bench->data.store, true, &x->normal, &why);
     if (status == AT_OK) status = at_reference_fill_normal(s, &x->normal, seed_of_normals, &why);
     if (status == AT_OK) status = at_dataset_twin(s->arena, &x->normal, &x->limited, &why);
     if (status == AT_OK) status = at_reference_with_limits(s, &x->limited, &why);
@@ -133,10 +134,10 @@ static bool keeps_promise(at_arena *a, const at_dataset *d, const at_dataset *li
 
 static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_record *result,
                      at_accuracy *out, at_error *err) {
-    at_dataset *d = &s->accuracy.normal;
+    at_dataset *d = &s->bench->accuracy.normal;
     at_outcome outcome = {0};
     AT_TRY(at_dataset_shape(d, c->extents, err));
-    AT_TRY(at_dataset_shape(&s->accuracy.limited, c->extents, err));
+    AT_TRY(at_dataset_shape(&s->bench->accuracy.limited, c->extents, err));
     at_job job = at_kernel_job(
         a, c->kernel, s->threads,
         &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of});
@@ -147,17 +148,17 @@ static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_recor
     job.vector_set = c->job.vector_set;
     job.compile_timeout_s = c->job.compile_timeout_s;
     job.run_timeout_s = c->job.run_timeout_s;
-    AT_TRY(at_worker_run(s->worker, &job, s->options.stop, &outcome, err));
+    AT_TRY(at_worker_run(s->bench->worker, &job, s->options.stop, &outcome, err));
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
     if (outcome.end) at_candidate_fail(a, result, at_error_of_job(outcome.end), outcome.error);
-    else if (keeps_promise(a, d, &s->accuracy.limited, result)) *out = compare(d);
+    else if (keeps_promise(a, d, &s->bench->accuracy.limited, result)) *out = compare(d);
     return AT_OK;
 }
 
 static const at_accuracy *find(const at_session *s, at_key sums) {
-    for (int i = 0; i < s->accuracy.known.len; i++)
-        if (at_key_equal(s->accuracy.known.data[i].sums, sums))
-            return &s->accuracy.known.data[i].of;
+    for (int i = 0; i < s->bench->accuracy.known.len; i++)
+        if (at_key_equal(s->bench->accuracy.known.data[i].sums, sums))
+            return &s->bench->accuracy.known.data[i].of;
     return NULL;
 }
 
@@ -168,10 +169,11 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
     at_key sums = at_program_sums_key(c->program);
     const at_accuracy *known = find(s, sums);
     if (known) return *x = *known, AT_OK;
-    if (!s->accuracy.normal.store) AT_TRY(make_data(s, err));
-    if (!s->accuracy.matters) return AT_OK;
+    if (!s->bench->accuracy.normal.store) AT_TRY(make_data(s, err));
+    if (!s->bench->accuracy.matters) return AT_OK;
     AT_TRY(run(s, a, c, result, x, err));
-    if (!result->error_no) *at_push(s->arena, &s->accuracy.known) = (at_known_accuracy){sums, *x};
+    if (!result->error_no)
+        *at_push(s->arena, &s->bench->accuracy.known) = (at_known_accuracy){sums, *x};
     return AT_OK;
 }
 
@@ -181,11 +183,12 @@ void at_accuracy_learn(at_session *s, const at_record *r) {
         return;
     at_key sums = at_program_sums_key(p);
     if (!find(s, sums))
-        *at_push(s->arena, &s->accuracy.known) = (at_known_accuracy){sums, r->extra.accuracy};
+        *at_push(s->arena, &s->bench->accuracy.known) =
+            (at_known_accuracy){sums, r->extra.accuracy};
 }
 
 bool at_accuracy_is_refused(const at_session *s, const at_program *p) {
-    if (!s->accuracy.known.len) return false;
+    if (!s->bench->accuracy.known.len) return false;
     const at_accuracy *x = find(s, at_program_sums_key(p));
     return x && !is_met(s, x);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/measure/states.h"
+#include "engine/measure/bench.h"
 
 enum { LEAST_OF_SCALE = 5 }; /* pairs in a state that say something of it */
 
@@ -28,7 +29,7 @@ static at_scale scale_of(const at_outcome *o, const at_state *states, const bool
 }
 
 at_linked at_linked_of(at_session *s, const at_outcome *o) {
-    const at_anchors *a = &s->anchors;
+    const at_anchors *a = &s->bench->anchors;
     at_state states[AT_MAX_PAIRS];
     at_linked out = {0};
     bool counts[AT_STATE_COUNT];
@@ -46,9 +47,9 @@ at_linked at_linked_of(at_session *s, const at_outcome *o) {
         out.by[k] = x;
     }
     for (int k = 0; k < AT_STATE_COUNT; k++)
-        counts[k] = at_objective_counts(s->states.objective, (at_state)k);
+        counts[k] = at_objective_counts(s->bench->states.objective, (at_state)k);
     at_scale all = scale_of(o, states, counts, &out.anchor_s);
-    if (all.pairs) out.state = at_objective_state(s->states.objective);
+    if (all.pairs) out.state = at_objective_state(s->bench->states.objective);
     for (int k = 0; k < AT_STATE_COUNT; k++) counts[k] = true;
     if (!all.pairs) all = scale_of(o, states, counts, &out.anchor_s);
     out.pairs = all.pairs;

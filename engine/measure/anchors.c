@@ -8,6 +8,7 @@
 #include "engine/measure/kernel_job.h"
 #include "engine/measure/log_objective.h"
 #include "engine/measure/states.h"
+#include "engine/measure/bench.h"
 
 /* Pairs of a trial, at most: it ends earlier where nothing is to be won (at_job.pairs). */
 enum { PAIRS_OF_TRIAL = 3, PAIRS_WITH_ITSELF = 2 };
@@ -44,8 +45,8 @@ static bool shapes_change(const at_dataset *d) {
 
 /* Where tensors change their layout with the configuration, the anchor has a set of its own. */
 static at_status place(at_session *s, at_candidate *k, at_error *err) {
-    at_anchors *a = &s->anchors;
-    at_dataset *d = &s->data;
+    at_anchors *a = &s->bench->anchors;
+    at_dataset *d = &s->bench->data;
     if (shapes_change(d)) {
         if (!a->twin.store) AT_TRY(at_dataset_twin(s->arena, d, &a->twin, err));
         d = &a->twin;
@@ -56,24 +57,26 @@ static at_status place(at_session *s, at_candidate *k, at_error *err) {
         &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = k->tensor_of});
     k->job.bufs = placed.bufs;
     k->job.expected_offset = placed.expected_offset;
-    k->job.data_version = d == &s->data ? d->version : 0;
+    k->job.data_version = d == &s->bench->data ? d->version : 0;
     return AT_OK;
 }
 
-at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err) {
+/* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
+ * it runs and is right. k must live as long as it is the anchor. */
+static at_status lend(at_session *s, at_candidate *k, bool *set, at_error *err) {
     at_outcome outcome;
     *set = false;
-    s->anchors.kernel = NULL;
-    s->anchors.object = NULL;
+    s->bench->anchors.kernel = NULL;
+    s->bench->anchors.object = NULL;
     at_status status = place(s, k, err);
     if (status == AT_E_USAGE) return AT_OK; /* no memory for a second set */
     AT_TRY(status);
-    AT_TRY(at_worker_anchor(s->worker, &k->job, s->options.stop, &outcome, err));
+    AT_TRY(at_worker_anchor(s->bench->worker, &k->job, s->options.stop, &outcome, err));
     s->spent.kernel_ns += outcome.kernel_ns;
     *set = !outcome.end;
     if (!*set) return AT_OK;
-    s->anchors.kernel = k;
-    s->anchors.object = k->object;
+    s->bench->anchors.kernel = k;
+    s->bench->anchors.object = k->object;
     return AT_OK;
 }
 
@@ -101,7 +104,7 @@ static at_status tell(const at_session *s, at_known *known, at_log *log, const a
 }
 
 static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
-    const at_anchors *a = &s->anchors;
+    const at_anchors *a = &s->bench->anchors;
     at_anchor_line l = {.task = at_task_record_name(s->task),
                         .args = at_task_args(s->task),
                         .context_hash = s->context_hash,
@@ -143,15 +146,15 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
         *k = NULL;
     }
     if (!*k) return AT_OK;
-    s->anchors.number = l->number;
-    s->anchors.links = l->links;
-    s->anchors.of_first = l->of_first;
-    s->anchors.of_first_error = l->of_first_error;
-    s->anchors.first = at_strdup(s->arena, l->first);
-    s->anchors.first_s = l->first_s;
-    s->anchors.peak_gflops = l->peak_gflops;
-    s->anchors.state = l->state;
-    memcpy(s->anchors.by, l->by, sizeof l->by);
+    s->bench->anchors.number = l->number;
+    s->bench->anchors.links = l->links;
+    s->bench->anchors.of_first = l->of_first;
+    s->bench->anchors.of_first_error = l->of_first_error;
+    s->bench->anchors.first = at_strdup(s->arena, l->first);
+    s->bench->anchors.first_s = l->first_s;
+    s->bench->anchors.peak_gflops = l->peak_gflops;
+    s->bench->anchors.state = l->state;
+    memcpy(s->bench->anchors.by, l->by, sizeof l->by);
     return AT_OK;
 }
 
@@ -173,12 +176,12 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair
     *out = (at_linked){0};
     k->job.to_the_end = true;
     at_states_ask(s, &k->job);
-    AT_TRY(at_dataset_shape(&s->data, k->extents, err));
-    k->job.data_version = s->data.version;
+    AT_TRY(at_dataset_shape(&s->bench->data, k->extents, err));
+    k->job.data_version = s->bench->data.version;
     for (int left = wanted; left > 0 && !part.end; left -= k->job.pairs) {
         k->job.pairs = at_anchor_pairs_of_job(s->options.timeout_s, left, pair_s);
         k->job.pair_seed = s->options.seed ^ (uint64_t)(wanted - left) << 40;
-        AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &part, err));
+        AT_TRY(at_worker_run(s->bench->worker, &k->job, s->options.stop, &part, err));
         s->spent.kernel_ns += part.kernel_ns;
         k->job.wait_ns -= part.waited_ns < k->job.wait_ns ? part.waited_ns : k->job.wait_ns;
         append(&all, &part);
@@ -197,7 +200,7 @@ static double fastest_s(const at_record *r) {
 
 /* How long the first anchor takes now: beside itself, so that its time has a state. */
 static at_status time_first(at_session *s, at_candidate *k, double run_s, at_error *err) {
-    at_anchors *a = &s->anchors;
+    at_anchors *a = &s->bench->anchors;
     double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * run_s));
     at_linked own = {0};
     if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, k, (int)pairs, 2 * run_s, &own, err));
@@ -212,7 +215,7 @@ static at_status time_first(at_session *s, at_candidate *k, double run_s, at_err
 
 /* The default configuration; *k NULL: it does not run, or its code is another than is wanted. */
 static at_status lend_first(at_session *s, const char *wanted, at_candidate **k, at_error *err) {
-    at_anchors *a = &s->anchors;
+    at_anchors *a = &s->bench->anchors;
     at_config config;
     at_record r = {.extra.error = ""};
     bool set = false;
@@ -228,11 +231,11 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
         a->of_first_error = 0;
         a->first = (*k)->kernel->code_hash;
         a->state = AT_STATE_UNKNOWN;
-        a->peak_gflops = s->peak_gflops;
+        a->peak_gflops = s->bench->peak_gflops;
         memset(a->by, 0, sizeof a->by);
         if (!r.error_no) {
             a->first_s = fastest_s(&r);
-            AT_TRY(at_anchor_lend(s, *k, &set, err));
+            AT_TRY(lend(s, *k, &set, err));
         }
     }
     if (set) return time_first(s, *k, a->first_s, err);
@@ -244,7 +247,7 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
 static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_error *err) {
     const at_anchor_line *last = at_known_anchor(known, -1);
     at_candidate *k;
-    s->anchors.number = last ? last->number + 1 : 0;
+    s->bench->anchors.number = last ? last->number + 1 : 0;
     AT_TRY(lend_first(s, NULL, &k, err));
     if (!k) return AT_OK;
     at_anchor_line l = line_of(s, k);
@@ -253,20 +256,20 @@ static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_err
 
 static bool is_wanted(const at_session *s) {
     const at_engine_options *o = &s->options;
-    return !o->number && !o->repeat && !(o->min_repeat_ms > 0) && !s->flush_bytes;
+    return !o->number && !o->repeat && !(o->min_repeat_ms > 0) && !s->bench->flush_bytes;
 }
 
 at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error *err) {
     at_candidate *k = NULL;
     bool set = false;
-    if (s->anchors.is_ready) return AT_OK;
-    s->anchors.is_ready = true;
+    if (s->bench->anchors.is_ready) return AT_OK;
+    s->bench->anchors.is_ready = true;
     if (!is_wanted(s)) return AT_OK;
     AT_TRY(at_objective_begin(s, known, log, err));
     const at_anchor_line *last = at_known_anchor(known, -1);
     if (last) AT_TRY(go_on(s, last, &k, err));
     if (!k) return begin_chain(s, known, log, err);
-    AT_TRY(at_anchor_lend(s, k, &set, err));
+    AT_TRY(lend(s, k, &set, err));
     if (!set) at_candidate_drop(k);
     return AT_OK;
 }
@@ -275,7 +278,7 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
  * costs of a log are on one scale. Without one it begins a chain. */
 static at_status join_chain(at_session *s, const at_candidate *k, at_known *known, at_log *log,
                             at_error *err) {
-    at_anchors *a = &s->anchors;
+    at_anchors *a = &s->bench->anchors;
     int n = 0;
     for (const at_anchor_line *l; (l = at_known_anchor(known, n)); n++) {
         if (l->links || strcmp(l->code_hash, a->first) != 0) continue;
@@ -293,12 +296,12 @@ static at_status join_chain(at_session *s, const at_candidate *k, at_known *know
 
 at_status at_anchor_first(at_session *s, const char *code_hash, at_known *known, at_log *log,
                           bool *is_there, at_error *err) {
-    if (!s->anchors.kernel && is_wanted(s)) {
+    if (!s->bench->anchors.kernel && is_wanted(s)) {
         at_candidate *k;
         AT_TRY(lend_first(s, code_hash, &k, err));
         if (k && log) AT_TRY(join_chain(s, k, known, log, err));
     }
-    *is_there = s->anchors.kernel && !strcmp(s->anchors.first, code_hash);
+    *is_there = s->bench->anchors.kernel && !strcmp(s->bench->anchors.first, code_hash);
     return AT_OK;
 }
 
@@ -309,11 +312,14 @@ static double anchor_s(const at_anchors *a) { return a->first_s * a->of_first; }
 
 void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job) {
     const at_record *best = at_known_best(known);
-    const bool is_anchor = s->anchors.kernel && s->anchors.kernel->config.index == index;
-    job->pairs = !s->anchors.kernel ? 0 : !best && is_anchor ? PAIRS_WITH_ITSELF : PAIRS_OF_TRIAL;
+    const bool is_anchor =
+        s->bench->anchors.kernel && s->bench->anchors.kernel->config.index == index;
+    job->pairs = !s->bench->anchors.kernel ? 0
+                 : !best && is_anchor      ? PAIRS_WITH_ITSELF
+                                           : PAIRS_OF_TRIAL;
     job->to_the_end = !best;
-    if (best && s->anchors.kernel)
-        job->best_ratio = fmin(1, at_record_mean(best) / anchor_s(&s->anchors));
+    if (best && s->bench->anchors.kernel)
+        job->best_ratio = fmin(1, at_record_mean(best) / anchor_s(&s->bench->anchors));
     job->pair_seed = s->options.seed ^ (uint64_t)index << 20;
     at_states_ask(s, job);
 }
@@ -325,18 +331,18 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
  * Series that others disturbed do not count, nor those without the state that does; without enough
  * others nothing is known. */
 static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, at_error *err) {
-    double links[SERIES], pair_s = 2 * s->anchors.first_s;
+    double links[SERIES], pair_s = 2 * s->bench->anchors.first_s;
     int n = 0, pairs = FIRST_SERIES;
     at_linked l;
     *out = (at_linked){0};
     for (int i = 0; i < MOST_SERIES && n < SERIES; i++) {
-        at_worker_rest(s->worker);
+        at_worker_rest(s->bench->worker);
         AT_TRY(at_anchor_link(s, k, pairs, pair_s, &l, err));
         if (!l.pairs) return AT_OK;
         *out = l;
         pair_s = l.anchor_s * (1 + exp(l.link));
         pairs = (int)fmin(PAIRS_OF_LINK, fmax(FIRST_SERIES, series_s / pair_s));
-        if (l.disturbed || l.state != s->anchors.state) continue;
+        if (l.disturbed || l.state != s->bench->anchors.state) continue;
         links[n++] = l.link;
     }
     out->error = 1;
@@ -352,9 +358,9 @@ at_status at_anchor_second(at_session *s, const at_known *known, const at_config
     const at_anchor_line *own = at_known_anchor(known, -1);
     at_candidate *k;
     at_linked l;
-    AT_ASSERT(own && s->anchors.kernel);
+    AT_ASSERT(own && s->bench->anchors.kernel);
     *out = *own;
-    out->config = &s->anchors.kernel->config;
+    out->config = &s->bench->anchors.kernel->config;
     AT_TRY(make(s, c, &k, err));
     if (!k) return AT_OK;
     at_status status = link_in_series(s, k, &l, err);
@@ -371,8 +377,8 @@ at_status at_anchor_second(at_session *s, const at_known *known, const at_config
 static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *to, bool *is_first,
                                at_error *err) {
     at_candidate *k = NULL;
-    at_candidate *was = s->anchors.kernel;
-    at_anchors kept = s->anchors;
+    at_candidate *was = s->bench->anchors.kernel;
+    at_anchors kept = s->bench->anchors;
     const at_anchor_line *first = NULL;
     for (int i = 0; at_known_anchor(known, i); i++) {
         const at_anchor_line *l = at_known_anchor(known, i);
@@ -381,15 +387,15 @@ static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *t
     *is_first = false;
     if (first) AT_TRY(go_on(s, first, &k, err));
     if (!k) return AT_OK;
-    AT_TRY(at_anchor_lend(s, k, is_first, err));
+    AT_TRY(lend(s, k, is_first, err));
     if (*is_first) {
         at_candidate_drop(was);
         *to = *first;
         return AT_OK;
     }
     at_candidate_drop(k);
-    s->anchors = kept;
-    return at_anchor_lend(s, was, &(bool){false}, err);
+    s->bench->anchors = kept;
+    return lend(s, was, &(bool){false}, err);
 }
 
 int at_anchor_pairs_of_link(double pair_s, double ratio, double wasted_s, double left_s) {
@@ -406,7 +412,7 @@ static double wasted_by(const at_anchors *a, const at_record *r, double best_s) 
 
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
                              at_error *err) {
-    at_anchors *a = &s->anchors;
+    at_anchors *a = &s->bench->anchors;
     const at_paired *p = &r->extra.pairs;
     const at_record *best = at_known_best(known);
     if (!a->kernel || !best) return AT_OK;
@@ -437,10 +443,10 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         at_candidate_drop(k);
         return AT_OK;
     }
-    AT_TRY(at_anchor_lend(s, k, &set, err));
+    AT_TRY(lend(s, k, &set, err));
     if (!set) { /* it was right once, and is not any more */
         at_candidate_drop(k);
-        return at_anchor_lend(s, was, &set, err);
+        return lend(s, was, &set, err);
     }
     at_candidate_drop(was);
     const at_anchor_line *last = at_known_anchor(known, -1);
@@ -456,4 +462,35 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     l.link = link.link;
     l.link_error = link.error;
     return tell(s, known, log, &l, err);
+}
+
+/* ---- for those who do not see the bench ------------------------------------------------------ */
+
+const at_config *at_anchor_config(const at_session *s) {
+    return s->bench->anchors.kernel ? &s->bench->anchors.kernel->config : NULL;
+}
+
+bool at_anchor_is_ready(const at_session *s) { return s->bench->anchors.is_ready; }
+
+const at_candidate *at_anchor_default(const at_session *s) {
+    return s->bench->anchors.links ? NULL : s->bench->anchors.kernel;
+}
+
+at_from_first at_anchor_from_first(const at_session *s) {
+    const at_anchors *x = &s->bench->anchors;
+    return (at_from_first){x->of_first, x->of_first_error, x->first};
+}
+
+at_status at_anchor_of_final(at_session *s, at_candidate *k, bool *set, at_error *err) {
+    at_anchors *x = &s->bench->anchors;
+    at_object_remove(x->object);
+    AT_TRY(lend(s, k, set, err));
+    x->object = NULL; /* the finalist's, who drops it */
+    x->of_first = 0;  /* how long it takes, each turn tells */
+    return AT_OK;
+}
+
+void at_anchor_after_final(at_session *s) {
+    s->bench->anchors.kernel = NULL;
+    s->bench->anchors.is_ready = false;
 }

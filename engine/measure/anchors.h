@@ -20,6 +20,18 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
  * AT_E_OUTPUT AT_E_BUG AT_E_INTERRUPTED */
 at_status at_anchor_first(at_session *s, const char *code_hash, at_known *known, at_log *log,
                           bool *is_there, at_error *err);
+/* The configuration of the anchor in the worker, borrowed; NULL: trials are timed alone. */
+const at_config *at_anchor_config(const at_session *s);
+bool at_anchor_is_ready(const at_session *s); /* at_anchor_ready need not be called again */
+/* The default configuration as long as it is the anchor; NULL: another one is. */
+const at_candidate *at_anchor_default(const at_session *s);
+/* How far it is from the first one: its time over that one's (0: not known), half of the 95 %
+ * interval of the logarithm, and the first one's code hash. */
+typedef struct at_from_first {
+    double ratio, error;
+    const char *first;
+} at_from_first;
+at_from_first at_anchor_from_first(const at_session *s);
 /* A trial that was just measured becomes the anchor if it is much better than the one there is. */
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
                              at_error *err);
@@ -41,8 +53,9 @@ int at_anchor_pairs_of_job(double timeout_s, int wanted, double pair_s);
  * anchor there is (wasted_s), or fewer trials fit behind it into left_s (INFINITY: no limit) than
  * without it. */
 int at_anchor_pairs_of_link(double pair_s, double ratio, double wasted_s, double left_s);
-/* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
- * it runs and is right. k must live as long as it is the anchor. */
-at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);
+/* A finalist as the anchor of all turns, whose object stays the finalist's; then trials that may
+ * come find that of the log again. */
+at_status at_anchor_of_final(at_session *s, at_candidate *k, bool *set, at_error *err);
+void at_anchor_after_final(at_session *s);
 
 #endif

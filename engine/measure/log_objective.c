@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "engine/measure/quieter_core.h"
+#include "engine/measure/bench.h"
+#include "engine/measure/states.h"
 
 static const int64_t watch_ns = 20000000; /* of the core, when a log begins */
 /* What has as much of the time counts by itself. */
@@ -27,7 +29,7 @@ static at_core_seen watch(at_states *states) {
 /* seen: the core, just now. */
 static at_status tell(const at_session *s, at_known *known, at_log *log, const at_core_seen *seen,
                       bool by_probes, at_error *err) {
-    const at_states *states = &s->states;
+    const at_states *states = &s->bench->states;
     at_objective_line l = {.task = at_task_record_name(s->task),
                            .args = at_task_args(s->task),
                            .context_hash = s->context_hash,
@@ -47,9 +49,9 @@ static at_status tell(const at_session *s, at_known *known, at_log *log, const a
 }
 
 static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error *err) {
-    at_core_seen seen = watch(&s->states);
+    at_core_seen seen = watch(&s->bench->states);
     bool by_probes = !s->options.objective;
-    s->states.objective = by_probes ? choose(&seen) : s->options.objective;
+    s->bench->states.objective = by_probes ? choose(&seen) : s->options.objective;
     return tell(s, known, log, &seen, by_probes, err);
 }
 
@@ -63,7 +65,7 @@ at_status at_objective_check(const at_session *s, const at_known *known, at_erro
 }
 
 at_status at_objective_begin(at_session *s, at_known *known, at_log *log, at_error *err) {
-    at_states *states = &s->states;
+    at_states *states = &s->bench->states;
     if (states->is_begun) return AT_OK;
     states->is_begun = true;
     states->reach = at_reach_here();
@@ -76,8 +78,8 @@ at_status at_objective_begin(at_session *s, at_known *known, at_log *log, at_err
 
 at_status at_objective_take(at_session *s, at_objective o, at_known *known, at_log *log,
                             at_error *err) {
-    at_states *states = &s->states;
-    states->objective = o;
+    at_states *states = &s->bench->states;
+    at_states_count(s, o);
     if (states->is_begun) return AT_OK;
     states->is_begun = true;
     states->reach = at_reach_here();

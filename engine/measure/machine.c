@@ -2,6 +2,7 @@
 #include "engine/measure/machine.h"
 
 #include "engine/measure/target_here.h"
+#include "engine/measure/bench.h"
 
 static at_status unknown_core(const char *name, at_error *err) {
     at_text known = {0};
@@ -61,12 +62,12 @@ double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, 
 
 bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                        double times) {
-    return at_share_of_bound(s, a, p, run_s, times * s->peak_gflops) > 1;
+    return at_share_of_bound(s, a, p, run_s, times * s->bench->peak_gflops) > 1;
 }
 
 double at_session_clock_ghz(const at_session *s) {
     const at_core *c = s->machine->core;
-    double gflops = s->peak_gflops / s->threads; /* of the widest target, as the peak is */
+    double gflops = s->bench->peak_gflops / s->threads; /* of the widest target, as the peak is */
     return gflops / at_core_flops(c, at_target_here());
 }
 

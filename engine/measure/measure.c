@@ -9,6 +9,7 @@
 #include "engine/measure/machine.h"
 #include "engine/measure/states.h"
 #include "engine/version.h"
+#include "engine/measure/bench.h"
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
 static const double failed_cost_s = 1e9;
@@ -115,7 +116,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
                             .in_bytes = s->in_bytes,
-                            .peak_gflops = s->peak,
+                            .peak_gflops = s->bench->peak,
                             .error = "",
                             .code_hash = "",
                             .same_as = -1};
@@ -182,7 +183,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                bool *compiled, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
-    const at_dataset *d = &s->data, *other = s->other.store ? &s->other : NULL;
+    const at_dataset *d = &s->bench->data, *other = s->bench->other.store ? &s->bench->other : NULL;
     const char *misfit = at_dataset_misfit(d, c->extents);
     *compiled = !misfit;
     if (misfit) {
@@ -208,7 +209,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     c->job.number = (int)o->number;
     c->job.repeat = (int)o->repeat;
     c->job.min_repeat_ms = o->min_repeat_ms;
-    c->job.flush_bytes = s->flush_bytes;
+    c->job.flush_bytes = s->bench->flush_bytes;
     c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
     if (s->compiler == AT_TCC) return AT_OK;
 
@@ -225,7 +226,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
 void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
     at_job code = at_kernel_code(a, c->kernel);
     code.compiler = s->compiler;
-    at_worker_ahead(s->worker, &code, s->options.stop);
+    at_worker_ahead(s->bench->worker, &code, s->options.stop);
     c->ahead = code.ahead;
 }
 
@@ -259,7 +260,7 @@ static double scale_s(const at_anchors *anchor, const at_outcome *o) {
 /* Ratios to the anchor, and the times that come of them with the time of the first one: these are
  * comparable throughout the log, whatever the machine did meanwhile. */
 static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
-    const at_anchors *anchor = &s->anchors;
+    const at_anchors *anchor = &s->bench->anchors;
     at_paired *p = &r->extra.pairs;
     int n = o->num_pairs;
     double *ratios = AT_NEW_ARRAY(a, double, n), *times_s = AT_NEW_ARRAY(a, double, n);
@@ -279,7 +280,8 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
                      .ratios = ratios,
                      .num_ratios = n,
                      .states = states,
-                     .ratio = at_median_that_counts(ratios, states, n, s->states.objective, NULL),
+                     .ratio =
+                         at_median_that_counts(ratios, states, n, s->bench->states.objective, NULL),
                      .is_bracketed = o->is_bracketed};
     p->of_first = p->ratio * anchor->of_first;
     p->of_first_error = anchor->of_first_error;
@@ -294,10 +296,10 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
     /* AutoTVM's numbers, once given, are kept for every trial. */
     bool by_numbers = s->options.number || s->options.repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
-    AT_TRY(at_dataset_shape(&s->data, c->extents, err));
-    if (s->other.store) AT_TRY(at_dataset_shape(&s->other, c->extents, err));
-    c->job.data_version = s->data.version;
-    return at_worker_begin(s->worker, &c->job, s->options.stop, err);
+    AT_TRY(at_dataset_shape(&s->bench->data, c->extents, err));
+    if (s->bench->other.store) AT_TRY(at_dataset_shape(&s->bench->other, c->extents, err));
+    c->job.data_version = s->bench->data.version;
+    return at_worker_begin(s->bench->worker, &c->job, s->options.stop, err);
 }
 
 static int by_kernel_time(const void *x, const void *y) {
@@ -318,7 +320,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
                      at_error *err) {
     at_outcome outcome;
     at_outcome_clear(&outcome);
-    AT_TRY(at_worker_end(s->worker, &c->job, s->options.stop, &outcome, err));
+    AT_TRY(at_worker_end(s->bench->worker, &c->job, s->options.stop, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;
     s->spent.measured++;
@@ -327,7 +329,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
     /* One that was killed has not said how long it ran. */
     s->spent.kernel_ns +=
         outcome.end == AT_JOB_TIMEOUT ? outcome.total_ns - outcome.compile_ns : outcome.kernel_ns;
-    s->disturbed += outcome.disturbed;
+    s->bench->disturbed += outcome.disturbed;
     result->all_cost_s += (double)(outcome.total_ns + outcome.ahead_ns) * 1e-9;
     c->max_error = outcome.max_error;
     c->of_limit = outcome.of_limit;
@@ -357,11 +359,11 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
  * of the moment when that was timed, too. */
 static bool is_beyond(const at_session *s, at_arena *a, const at_candidate *c, const at_record *r,
                       double times) {
-    const at_anchors *of = &s->anchors;
+    const at_anchors *of = &s->bench->anchors;
     const at_lowered *p = c->kernel->lowered;
     if (at_is_beyond_peak(s, a, p, c->clocked_s, times)) return true;
     if (!r->extra.pairs.num_ratios || !(of->of_first > 0) || !(of->peak_gflops > 0)) return false;
-    double higher = fmax(1, of->peak_gflops / s->peak_gflops);
+    double higher = fmax(1, of->peak_gflops / s->bench->peak_gflops);
     return at_is_beyond_peak(s, a, p, at_record_mean(r), times * higher);
 }
 
@@ -372,20 +374,20 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
                            at_error *err) {
     for (int i = 0;; i++) {
         AT_TRY(end(s, a, c, result, err));
-        double peak = s->peak_gflops, times = i ? AT_IMPOSSIBLE : UNLIKELY;
+        double peak = s->bench->peak_gflops, times = i ? AT_IMPOSSIBLE : UNLIKELY;
         if (result->error_no || !is_beyond(s, a, c, result, times)) return AT_OK;
         if (i == MOST_AGAIN) break;
-        s->disturbed++;
+        s->bench->disturbed++;
         AT_TRY(at_session_measure_peak(s, err));
-        s->peak_gflops = fmax(s->peak_gflops, peak);
-        AT_TRY(at_worker_begin(s->worker, &c->job, s->options.stop, err));
+        s->bench->peak_gflops = fmax(s->bench->peak_gflops, peak);
+        AT_TRY(at_worker_begin(s->bench->worker, &c->job, s->options.stop, err));
     }
     at_candidate_lose(a, result,
                       at_format(a,
                                 "measured %d times as faster than its multiply-adds can be "
                                 "(%.4g GFLOP/s, the FMA peak is %.4g): this machine's clock is "
                                 "wrong, or the kernel does not do all of them",
-                                MOST_AGAIN + 1, result->extra.gflops, s->peak_gflops));
+                                MOST_AGAIN + 1, result->extra.gflops, s->bench->peak_gflops));
     return AT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* engine/measure/naive_run.c: see naive_run.h. */
 #include "engine/measure/naive_run.h"
+#include "engine/measure/bench.h"
 
 #include <math.h>
 
@@ -82,14 +83,14 @@ at_status at_naive_begin(at_session *s, const at_dataset *d, const at_naive_code
     if (2 * code->points > gcc_from_flops && at_compiler_available(AT_GCC))
         compile_by_gcc(s, &r->job);
     r->job.run_timeout_s = most_seconds(s); /* a compiler took some */
-    at_status status = at_worker_begin(s->worker, &r->job, s->options.stop, err);
+    at_status status = at_worker_begin(s->bench->worker, &r->job, s->options.stop, err);
     if (status != AT_OK && r->job.object) at_object_remove(r->job.object);
     return status;
 }
 
 at_status at_naive_end(at_session *s, at_naive_run *r, at_error *err) {
     at_outcome outcome;
-    at_status status = at_worker_end(s->worker, &r->job, s->options.stop, &outcome, err);
+    at_status status = at_worker_end(s->bench->worker, &r->job, s->options.stop, &outcome, err);
     if (r->job.object) at_object_remove(r->job.object);
     AT_TRY(status);
     if (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns)

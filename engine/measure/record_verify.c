@@ -13,6 +13,7 @@
 #include "engine/measure/target_here.h"
 #include "engine/task/record_use.h"
 #include "engine/task/template_change.h"
+#include "engine/measure/bench.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
 enum { MOST_TRIES = 5 };
@@ -176,7 +177,7 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     AT_TRY(at_anchor_first(s, was.first, v->known, v->log, done, err));
     if (!*done) return AT_OK;
     at_record again = *now;
-    double pair_s = s->anchors.first_s * (1 + was.ratio);
+    double pair_s = s->bench->anchors.first_s * (1 + was.ratio);
     c->job.pairs = (int)fmax(LEAST_PAIRS, fmin(MOST_PAIRS, pairs_s / pair_s));
     c->job.to_the_end = true;
     c->job.border = slowest(&was, v->margin);
@@ -191,7 +192,7 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     *now = again;
     if (again.error_no) return AT_OK;
     AT_TRY(at_session_measure_peak(s, err));
-    out->of_peak = now->extra.gflops / s->peak;
+    out->of_peak = now->extra.gflops / s->bench->peak;
     out->in_pairs = true;
     at_interval x = at_ratio_interval(&now->extra.pairs, was.objective, level);
     out->ratio = x.median / was.ratio;
@@ -215,9 +216,9 @@ static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at
         AT_TRY(at_session_measure_peak(s, err));
         if (!i || at_record_mean(&again) < at_record_mean(now)) {
             *now = again;
-            out->of_peak = again.extra.gflops / s->peak;
+            out->of_peak = again.extra.gflops / s->bench->peak;
         }
-        slower = here && is_slower(r, out, &again, s->peak, v->margin);
+        slower = here && is_slower(r, out, &again, s->bench->peak, v->margin);
     }
     out->verdict = !here ? AT_OTHER_CPU : slower ? AT_STALE : AT_REPRODUCED;
     return AT_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/measure/naive_run.h"
+#include "engine/measure/bench.h"
 
 /* With limits it has several times as much to do per point. */
 static const double limits_cost = 3;
@@ -53,7 +54,7 @@ static void warn_of_limits(const at_session *s, const at_tensor *t, const float 
  * which the user can mend by scaling it; else the computation itself gives such values on ordinary
  * data. */
 static at_status check_finite(const at_session *s, at_error *err) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!tensor->is_output || d->is_exact || d->has_specials) continue;
@@ -80,7 +81,7 @@ static at_status check_finite(const at_session *s, at_error *err) {
 
 /* How many points of a sum it takes as long as. */
 static double points_of(const at_session *s) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
@@ -93,7 +94,7 @@ static double points_of(const at_session *s) {
 
 /* The text of the whole computation. */
 static at_status print_whole(at_session *s, at_naive_code *out, at_error *err) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     at_naive_print_fn *print = d->is_exact   ? at_compute_reference_c
                                : d->is_whole ? at_compute_whole_limits_c
                                              : at_compute_limits_c;
@@ -119,7 +120,7 @@ at_status at_reference_with_limits(at_session *s, at_dataset *d, at_error *err) 
 
 /* Is it worth it, and how is it done? */
 static bool is_projected(const at_session *s, at_projection *out) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     const at_pattern *pattern = d->pattern;
     const double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
     return s->flops >= project_from_flops && d->is_exact &&
@@ -130,7 +131,7 @@ static bool is_projected(const at_session *s, at_projection *out) {
 /* The text that makes the sums of the right output; *sums lies in the store. */
 static at_status print_projected(at_session *s, const at_projection *p, at_buf *sums,
                                  at_naive_code *out, at_error *err) {
-    at_dataset *d = &s->data;
+    at_dataset *d = &s->bench->data;
     at_text source = {0};
     *out = (at_naive_code){.points = p->points, .sums = sums};
     *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .type = AT_S32};
@@ -144,7 +145,7 @@ static at_status print_projected(at_session *s, const at_projection *p, at_buf *
 
 /* The default configuration's output, where the expected one belongs; false: it has none. */
 static at_status run_default(at_session *s, bool *ran, at_error *err) {
-    at_dataset *d = &s->data;
+    at_dataset *d = &s->bench->data;
     at_arena *a = s->scratch;
     at_config config;
     at_candidate candidate;
@@ -166,7 +167,8 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
         job->paranoid = false;
         job->data_version = d->version;
         status = at_dataset_shape(d, candidate.extents, err);
-        if (status == AT_OK) status = at_worker_run(s->worker, job, s->options.stop, &outcome, err);
+        if (status == AT_OK)
+            status = at_worker_run(s->bench->worker, job, s->options.stop, &outcome, err);
         *ran = status == AT_OK && !outcome.end;
     }
     at_candidate_drop(&candidate);
@@ -176,7 +178,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
 /* Behind a projected run. *stands: the expected output is there, and right. */
 static at_status stand_in(at_session *s, const at_projection *p, const at_buf *sums, bool *stands,
                           at_error *err) {
-    at_dataset *d = &s->data;
+    at_dataset *d = &s->bench->data;
     bool ran;
     *stands = false;
     AT_TRY(run_default(s, &ran, err));
@@ -198,7 +200,7 @@ static at_status stand_in(at_session *s, const at_projection *p, const at_buf *s
 
 /* An index that lies outside of its tensor would read whatever is there, or crash. */
 static at_status check_reads(const at_session *s, at_error *err) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     at_data *data = AT_NEW_ARRAY(s->scratch, at_data, d->compute->num_tensors);
     for (int t = 0; t < d->compute->num_tensors; t++)
         if (d->compute->tensors[t].role == AT_ROLE_INDEX)
@@ -213,18 +215,18 @@ static at_status begin(at_session *s, at_reference *r, at_error *err) {
     r->is_projected = is_projected(s, &r->projection);
     if (r->is_projected) AT_TRY(print_projected(s, &r->projection, &r->sums, &code, err));
     else AT_TRY(print_whole(s, &code, err));
-    return at_naive_begin(s, &s->data, &code, &r->run, err);
+    return at_naive_begin(s, &s->bench->data, &code, &r->run, err);
 }
 
 static at_status end(at_session *s, at_reference *r, at_error *err) {
     at_naive_code code;
     AT_TRY(at_naive_end(s, &r->run, err));
-    s->is_projected = false;
+    s->bench->is_projected = false;
     if (!r->is_projected) return AT_OK;
-    AT_TRY(stand_in(s, &r->projection, &r->sums, &s->is_projected, err));
-    if (s->is_projected) return AT_OK;
+    AT_TRY(stand_in(s, &r->projection, &r->sums, &s->bench->is_projected, err));
+    if (s->bench->is_projected) return AT_OK;
     AT_TRY(print_whole(s, &code, err));
-    return at_naive_run_whole(s, &s->data, &code, err);
+    return at_naive_run_whole(s, &s->bench->data, &code, err);
 }
 
 static at_status make(at_session *s, at_error *err) {
@@ -279,7 +281,7 @@ static bool draws(const at_dataset *d) {
 }
 
 static at_status make_again(at_session *s, at_error *err) {
-    AT_TRY(at_reference_fill(s, &s->data, s->options.seed, err));
+    AT_TRY(at_reference_fill(s, &s->bench->data, s->options.seed, err));
     return make(s, err);
 }
 
@@ -287,7 +289,7 @@ static at_status make_again(at_session *s, at_error *err) {
  * there are none such, inputs are no integers. */
 static at_status choose_integers(at_session *s, at_error *err) {
     static const int signs[] = {0, 1, -1, 0};
-    at_dataset *d = &s->data;
+    at_dataset *d = &s->bench->data;
     for (int i = 1; d->is_whole && draws(d) && !is_all_exact(d); i++) {
         d->is_whole = i < 3;
         d->sign = signs[i];
@@ -297,13 +299,13 @@ static at_status choose_integers(at_session *s, at_error *err) {
 }
 
 at_status at_reference_begin(at_session *s, at_reference *r, at_error *err) {
-    s->data.sign = 0;
-    AT_TRY(at_reference_fill(s, &s->data, s->options.seed, err));
+    s->bench->data.sign = 0;
+    AT_TRY(at_reference_fill(s, &s->bench->data, s->options.seed, err));
     return begin(s, r, err);
 }
 
 at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
-    at_dataset *d = &s->data;
+    at_dataset *d = &s->bench->data;
     AT_TRY(end(s, r, err));
     AT_TRY(choose_integers(s, err));
     double first, share;

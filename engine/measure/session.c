@@ -9,6 +9,7 @@
 #include "engine/measure/quieter_core.h"
 #include "engine/measure/reference.h"
 #include "engine/measure/target_here.h"
+#include "engine/measure/bench.h"
 
 #define LEAST_ANSWER_S 10.0 /* for a compiler to tell its version, however busy the machine is */
 
@@ -23,6 +24,7 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->arena = at_arena_new();
     s->scratch = at_arena_new();
     s->tiles = at_tile_memo_new();
+    s->bench = AT_NEW(s->arena, at_bench);
 }
 
 static void take_chosen(at_session *s) {
@@ -85,12 +87,12 @@ static at_status choose_flush(at_session *s, at_error *err) {
     if (s->options.cache != AT_CACHE_COLD) return AT_OK;
     int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
     if (last <= 0) last = unknown_cache_bytes;
-    s->flush_bytes = 2 * last;
-    if (s->flush_bytes > cpu->memory_bytes / 2)
+    s->bench->flush_bytes = 2 * last;
+    if (s->bench->flush_bytes > cpu->memory_bytes / 2)
         return at_fail(err, AT_E_USAGE,
                        "--cache cold: flushing takes %lld MiB, twice the last cache; this machine "
                        "has %lld MiB",
-                       (long long)s->flush_bytes >> 20, (long long)cpu->memory_bytes >> 20);
+                       (long long)s->bench->flush_bytes >> 20, (long long)cpu->memory_bytes >> 20);
     return AT_OK;
 }
 
@@ -207,31 +209,31 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
 }
 
 at_status at_session_reserve(at_session *s, at_error *err) {
-    AT_TRY(at_session_dataset(s, NULL, false, &s->data, err));
-    if (!s->options.paranoid && s->data.rule.num_draws == 1) return AT_OK;
-    return at_session_dataset(s, s->data.store, false, &s->other, err);
+    AT_TRY(at_session_dataset(s, NULL, false, &s->bench->data, err));
+    if (!s->options.paranoid && s->bench->data.rule.num_draws == 1) return AT_OK;
+    return at_session_dataset(s, s->bench->data.store, false, &s->bench->other, err);
 }
 
 /* Other data, and the outputs as they should be for it. */
 static at_status prepare_other(at_session *s, at_error *err) {
-    at_dataset data = s->data;
-    s->other.draw = s->other.rule.num_draws - 1;
-    s->other.scale = s->other.draw ? 1 : data.scale;
-    AT_TRY(at_reference_fill(s, &s->other, ~s->options.seed, err));
+    at_dataset data = s->bench->data;
+    s->bench->other.draw = s->bench->other.rule.num_draws - 1;
+    s->bench->other.scale = s->bench->other.draw ? 1 : data.scale;
+    AT_TRY(at_reference_fill(s, &s->bench->other, ~s->options.seed, err));
     if (s->options.paranoid) {
-        at_dataset_add_specials(&s->other, s->options.seed);
-        at_dataset_keep_one_channel(&s->other, s->options.seed);
+        at_dataset_add_specials(&s->bench->other, s->options.seed);
+        at_dataset_keep_one_channel(&s->bench->other, s->options.seed);
     }
-    s->data = s->other;
+    s->bench->data = s->bench->other;
     at_status status = at_reference_run(s, err);
-    s->other = s->data;
-    s->data = data;
+    s->bench->other = s->bench->data;
+    s->bench->data = data;
     return status;
 }
 
 /* Sums over one element are less exact than others, and its address costs nothing. */
 static void tell_of_zeros(const at_session *s) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     for (int t = 0; t < d->compute->num_tensors; t++)
         if (d->entries[t].is_unknown)
             at_engine_warn(&s->options,
@@ -244,7 +246,7 @@ static void tell_of_zeros(const at_session *s) {
 
 /* What was asked for is no news. */
 static void see_sandbox(at_session *s) {
-    const char *why = at_worker_unconfined(s->worker);
+    const char *why = at_worker_unconfined(s->bench->worker);
     bool asked = s->options.sandbox == AT_SANDBOX_OFF;
     s->sandbox = !why ? "" : asked ? "off" : "none";
     if (why && !asked)
@@ -257,33 +259,33 @@ static void see_sandbox(at_session *s) {
 
 /* Saturated, tied, or constant: most kernels would give the same. */
 static void tell_of_same(const at_session *s) {
-    const at_same x = at_dataset_same(&s->data);
+    const at_same x = at_dataset_same(&s->bench->data);
     char text[160];
     if (x.share < 0.75) return;
     snprintf(text, sizeof text,
              "%.0f %% of the expected %s are %.6g: being equal to it proves little", 100 * x.share,
-             s->data.compute->tensors[x.tensor].name, x.value);
+             s->bench->data.compute->tensors[x.tensor].name, x.value);
     at_engine_warn(&s->options, text);
 }
 
 at_status at_session_begin(at_session *s, at_error *err) {
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
-    s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
-    AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, s->options.sandbox, &s->worker,
-                         err));
+    s->bench->states.core = at_quieter_core_here(s->threads, &s->bench->states.cores);
+    AT_TRY(at_worker_new(s->options.worker, s->bench->data.store, -1, 0, s->options.sandbox,
+                         &s->bench->worker, err));
     see_sandbox(s);
-    s->reference = AT_NEW(s->scratch, at_reference);
-    s->reference->begin_ns = at_now_ns();
-    return at_reference_begin(s, s->reference, err);
+    s->bench->reference = AT_NEW(s->scratch, at_reference);
+    s->bench->reference->begin_ns = at_now_ns();
+    return at_reference_begin(s, s->bench->reference, err);
 }
 
 at_status at_session_finish(at_session *s, at_error *err) {
-    const int64_t begin_ns = s->reference->begin_ns;
-    AT_TRY(at_reference_end(s, s->reference, err));
-    s->reference = NULL;
+    const int64_t begin_ns = s->bench->reference->begin_ns;
+    AT_TRY(at_reference_end(s, s->bench->reference, err));
+    s->bench->reference = NULL;
     at_session_count_by_data(s);
-    if (s->other.store) AT_TRY(prepare_other(s, err));
+    if (s->bench->other.store) AT_TRY(prepare_other(s, err));
     at_arena_reset(s->scratch);
     tell_of_same(s);
     s->spent.reference_ns += at_now_ns() - begin_ns;
@@ -303,17 +305,42 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
     return p;
 }
 
+int64_t at_session_data_bytes(const at_session *s) {
+    const at_bench *b = s->bench;
+    return at_dataset_bytes(&b->data) + (b->other.store ? at_dataset_bytes(&b->other) : 0);
+}
+
+void at_session_rest(at_session *s) { at_worker_rest(s->bench->worker); }
+
+at_status at_session_wake(at_session *s, at_error *err) {
+    return at_worker_wake(s->bench->worker, err);
+}
+
+at_seen at_session_seen(const at_session *s) {
+    const at_bench *b = s->bench;
+    return (at_seen){.peak_gflops = b->peak_gflops,
+                     .peak = b->peak,
+                     .disturbed = b->disturbed,
+                     .is_exact = b->data.is_exact,
+                     .is_projected = b->is_projected,
+                     .objective = b->states.objective,
+                     .waited_s = b->states.waited_s,
+                     .core = b->states.core,
+                     .cores = b->states.cores};
+}
+
 void at_session_stop(at_session *s) {
-    if (s->worker) at_worker_free(s->worker);
-    if (s->anchors.object) at_object_remove(s->anchors.object);
-    if (s->anchors.twin.store) at_dataset_free(&s->anchors.twin);
-    s->anchors = (at_anchors){0};
-    if (s->accuracy.limited.store) at_dataset_free(&s->accuracy.limited);
-    if (s->accuracy.normal.store) at_dataset_free(&s->accuracy.normal);
-    s->accuracy.limited = s->accuracy.normal = (at_dataset){0};
-    if (s->other.store) at_dataset_free(&s->other);
-    if (s->data.store) at_dataset_free(&s->data);
-    s->worker = NULL;
+    if (!s->bench) return; /* it was never opened */
+    if (s->bench->worker) at_worker_free(s->bench->worker);
+    if (s->bench->anchors.object) at_object_remove(s->bench->anchors.object);
+    if (s->bench->anchors.twin.store) at_dataset_free(&s->bench->anchors.twin);
+    s->bench->anchors = (at_anchors){0};
+    if (s->bench->accuracy.limited.store) at_dataset_free(&s->bench->accuracy.limited);
+    if (s->bench->accuracy.normal.store) at_dataset_free(&s->bench->accuracy.normal);
+    s->bench->accuracy.limited = s->bench->accuracy.normal = (at_dataset){0};
+    if (s->bench->other.store) at_dataset_free(&s->bench->other);
+    if (s->bench->data.store) at_dataset_free(&s->bench->data);
+    s->bench->worker = NULL;
 }
 
 void at_session_close(at_session *s) {

@@ -22,48 +22,9 @@ typedef struct at_spent {
     int64_t trials_ns, trials_kernel_ns, cooldown_ns;
 } at_spent;
 
-/* What trials are timed against (anchors.h). */
-typedef struct at_anchors {
-    bool is_ready;                            /* it was looked for */
-    struct at_candidate *kernel;              /* the worker's; NULL: trials are timed alone */
-    const char *object;                       /* of it, where there is one */
-    int number, links;                        /* as in its line of the log */
-    double of_first, of_first_error, first_s; /* of_first 0: ratios to it say nothing of these */
-    const char *first;
-    double peak_gflops; /* FMA peak when first_s was measured; 0: not known */
-    double wasted_s; /* by the pairs of trials since the last link: with a faster anchor they would
-                     have taken that much less */
-    at_state state;  /* in which these times were measured */
-    at_scale by[AT_STATE_COUNT];
-    at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is
-                        not needed */
-} at_anchors;
-
-/* Of the machine (states.h). */
-enum { AT_DIFFERENCES = 256 };
-typedef struct at_states {
-    bool is_begun, seen_alone;
-    at_reach reach;
-    at_objective objective;
-    double time_s[AT_STATE_COUNT]; /* of pairs, each so many seconds of a run of both */
-    double waited_s;               /* for the state that counts; in the other one's time */
-    int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
-    double differences[AT_DIFFERENCES]; /* of the first two pairs that count, in each of the last
-                                           trials: logarithms */
-    int num_differences;                /* so far */
-} at_states;
-
-typedef struct at_known_accuracy {
-    at_key sums; /* at_program_sums_key */
-    at_accuracy of;
-} at_known_accuracy;
-/* How accurate kernels are (accuracy.h). */
-typedef struct at_accuracies {
-    bool is_decided, matters; /* is_decided: the latter is known */
-    at_dataset normal;        /* its store is NULL as long as it is not needed */
-    at_dataset limited;       /* the same inputs; its expected outputs have limits */
-    AT_VEC(at_known_accuracy) known;
-} at_accuracies;
+/* What it measures with: data, worker, anchors, states; only files of measure/ look inside
+ * (bench.h). */
+typedef struct at_bench at_bench;
 
 typedef struct at_session {
     at_arena *arena;     /* lives as long as the session */
@@ -93,22 +54,11 @@ typedef struct at_session {
     const char *sandbox; /* as in at_extra */
     const char *tuner;   /* of the records; "": they are of no search */
 
-    at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
-    bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
-    at_worker *worker;
-    at_anchors anchors;
-    at_states states;
-    at_accuracies accuracy;
-    int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
-    double peak_gflops;  /* FMA peak of the core, as last measured */
-    double peak;         /* that speeds are shares of: this one, or the bandwidth */
-    int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
+    at_bench *bench;
     at_spent spent;
-    struct at_reference *reference; /* being made (reference.h); NULL: it is not */
     /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
      * made before the trials does not go on beyond it. */
     int64_t deadline_ns;
-    int64_t disturbed; /* samples thrown away, or kept where there were no others */
 } at_session;
 
 /* Opens a session of the task that q asks for, and, unless task_only, of its configuration. Ended
@@ -131,6 +81,25 @@ at_status at_session_reserve(at_session *s, at_error *err);
  * are not exact. */
 at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
                              at_error *err);
+/* Of what it measures with: bytes of the data that are there; its worker gives up its core, and
+ * goes on. */
+int64_t at_session_data_bytes(const at_session *s);
+void at_session_rest(at_session *s);
+at_status at_session_wake(at_session *s, at_error *err);
+/* What was seen of the machine and of the data so far. */
+typedef struct at_seen {
+    double peak_gflops; /* FMA peak of the core, as last measured */
+    double peak;        /* that speeds are shares of: this one, or the bandwidth */
+    int64_t disturbed;  /* samples thrown away, or kept where there were no others */
+    bool is_exact;      /* outputs are compared bit for bit */
+    bool is_projected;  /* the expected outputs are a candidate's: see reference.h */
+    at_objective objective;
+    double waited_s; /* for the state that counts; in the other one's time */
+    int core, cores; /* measured on, and of how many it was chosen; 0: it was not */
+} at_seen;
+at_seen at_session_seen(const at_session *s);
+/* The peak of a session that measures elsewhere. */
+void at_session_take_peak(at_session *s, double peak_gflops);
 /* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
  * deadline_ns; AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);

@@ -1,6 +1,7 @@
 /* engine/measure/session_work.c: how much a run does, so that times become speeds: operations, or,
  * where there are no multiply-adds, the bytes of inputs and outputs. */
 #include "engine/measure/session.h"
+#include "engine/measure/bench.h"
 
 #include <math.h>
 
@@ -78,7 +79,7 @@ static bool chooses_by_list(const at_compute *c, const at_expr *e) {
 }
 
 void at_session_count_by_data(at_session *s) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     const at_compute *c = d->compute;
     bool chooses = false;
     at_data *data = AT_NEW_ARRAY(s->scratch, at_data, c->num_tensors);

@@ -1,6 +1,7 @@
 /* engine/measure/states.c: the time that states of the machine had while pairs were timed or waited
  * for, and how far such pairs deviate. */
 #include "engine/measure/states.h"
+#include "engine/measure/bench.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,8 +9,10 @@
 /* Waiting for the state that counts takes at most so many times what pairs in it have taken. */
 static const double wait_share = 4, first_wait_s = 0.3;
 
+void at_states_count(at_session *s, at_objective o) { s->bench->states.objective = o; }
+
 void at_states_ask(const at_session *s, at_job *job) {
-    const at_states *states = &s->states;
+    const at_states *states = &s->bench->states;
     job->reach = states->reach;
     job->wanted = at_objective_state(states->objective);
     job->wait_ns = 0;
@@ -21,7 +24,7 @@ void at_states_ask(const at_session *s, at_job *job) {
 }
 
 void at_states_waited(at_session *s, const at_outcome *o) {
-    at_states *states = &s->states;
+    at_states *states = &s->bench->states;
     const double waited_s = (double)o->waited_ns * 1e-9;
     at_state was_there = AT_STATE_ALONE;
     if (at_objective_state(states->objective) == AT_STATE_ALONE)
@@ -31,7 +34,7 @@ void at_states_waited(at_session *s, const at_outcome *o) {
 }
 
 void at_states_differ(at_session *s, const double *ratios, const char *states, int n) {
-    at_states *x = &s->states;
+    at_states *x = &s->bench->states;
     double first = 0;
     for (int i = 0; i < n; i++) {
         at_state state;
@@ -49,7 +52,7 @@ double at_states_deviation(const at_session *s) {
     enum { FEW = 16 };
     /* Of a normal distribution the median of such differences is 0.954 of the deviation. */
     static const double of_deviation = 0.954;
-    const at_states *x = &s->states;
+    const at_states *x = &s->bench->states;
     double sorted[AT_DIFFERENCES];
     int n = x->num_differences < AT_DIFFERENCES ? x->num_differences : AT_DIFFERENCES;
     if (n < FEW) return 0;
@@ -59,7 +62,7 @@ double at_states_deviation(const at_session *s) {
 }
 
 at_state at_states_take(at_session *s, const at_pair *p) {
-    at_states *states = &s->states;
+    at_states *states = &s->bench->states;
     at_state state = p->state;
     states->seen_alone |= state == AT_STATE_ALONE;
     if (!states->seen_alone) state = AT_STATE_UNKNOWN;
@@ -69,19 +72,19 @@ at_state at_states_take(at_session *s, const at_pair *p) {
 
 static double all_s(const at_session *s) {
     double all = 0;
-    for (int i = 0; i < AT_STATE_COUNT; i++) all += s->states.time_s[i];
+    for (int i = 0; i < AT_STATE_COUNT; i++) all += s->bench->states.time_s[i];
     return all;
 }
 
 double at_states_share(const at_session *s, at_state state) {
     double all = all_s(s);
-    return all > 0 ? s->states.time_s[state] / all : 0;
+    return all > 0 ? s->bench->states.time_s[state] / all : 0;
 }
 
 double at_states_counting(const at_session *s) {
     double share = 0;
     for (int i = 0; i < AT_STATE_COUNT; i++)
-        if (at_objective_counts(s->states.objective, (at_state)i))
+        if (at_objective_counts(s->bench->states.objective, (at_state)i))
             share += at_states_share(s, (at_state)i);
     return all_s(s) > 0 ? share : 1;
 }

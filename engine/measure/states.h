@@ -5,6 +5,8 @@
 
 #include "engine/measure/session.h"
 
+/* This state counts from now on. */
+void at_states_count(at_session *s, at_objective o);
 /* Pairs of this job are labelled, and those that count are wanted, and waited for as long as that
  * is worth it. */
 void at_states_ask(const at_session *s, at_job *job);

@@ -4,6 +4,7 @@
 
 #include "engine/measure/accuracy.h"
 #include "engine/measure/machine.h"
+#include "engine/measure/bench.h"
 
 /* c is compiled; r is what at_candidate_make began. */
 static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_timing *t,
@@ -22,8 +23,8 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
         AT_TRY(at_session_measure_peak(s, err));
         if (r->error_no) return AT_OK;
         costs_s[n] = at_record_mean(r);
-        peaks[n] = s->peak;
-        shares[n++] = r->extra.gflops / s->peak;
+        peaks[n] = s->bench->peak;
+        shares[n++] = r->extra.gflops / s->bench->peak;
     } while (n < MOST && !once && !at_engine_stopped(o) &&
              (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
     t->time = at_median(costs_s, n);
@@ -31,10 +32,10 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
     t->time_s = t->time.median;
     t->gflops = s->work / t->time_s * 1e-9;
     r->extra.gflops = t->gflops;
-    s->peak = at_median(peaks, n).median;
-    if (!s->in_bytes) s->peak_gflops = s->peak;
+    s->bench->peak = at_median(peaks, n).median;
+    if (!s->in_bytes) s->bench->peak_gflops = s->bench->peak;
     t->of_peak = at_median(shares, n).median;
-    t->of_bound = at_share_of_bound(s, s->arena, c->kernel->lowered, t->time_s, s->peak);
+    t->of_bound = at_share_of_bound(s, s->arena, c->kernel->lowered, t->time_s, s->bench->peak);
     if (t->of_bound > 1) t->of_peak /= t->of_bound;
     return AT_OK;
 }

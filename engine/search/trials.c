@@ -184,11 +184,11 @@ static bool is_searched(const at_session *s, int64_t index) {
  * Unless it was proposed first, it has a record that is no trial, and is the same kernel for the
  * trial that proposes it. */
 static at_status try_anchor(at_tuning *t, int64_t proposed, at_error *err) {
-    const at_anchors *a = &t->s.anchors;
-    if (!t->log || !a->kernel || a->links) return AT_OK;
-    const int64_t index = a->kernel->config.index;
+    const at_candidate *k = at_anchor_default(&t->s);
+    if (!t->log || !k) return AT_OK;
+    const int64_t index = k->config.index;
     if (index == proposed || !is_searched(&t->s, index) ||
-        at_known_by_code(t->known, a->kernel->kernel->code_hash))
+        at_known_by_code(t->known, k->kernel->code_hash))
         return AT_OK;
     trial x = {.arena = at_arena_new(), .index = index};
     at_status status = make(t, &x, &(before){0}, err);
@@ -199,7 +199,7 @@ static at_status try_anchor(at_tuning *t, int64_t proposed, at_error *err) {
 }
 
 static at_status ready_anchor(at_tuning *t, const trial *x, at_error *err) {
-    if (t->s.anchors.is_ready) return AT_OK;
+    if (at_anchor_is_ready(&t->s)) return AT_OK;
     AT_TRY(at_anchor_ready(&t->s, t->known, t->log, err));
     return try_anchor(t, x->index, err);
 }

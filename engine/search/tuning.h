@@ -4,7 +4,7 @@
 
 #include "engine/search/config_cost.h"
 #include "engine/search/config_features.h"
-#include "engine/final/baseline.h"
+#include "engine/measure/baseline.h"
 #include "engine/final/final_rounds.h"
 #include "engine/measure/state_shift.h"
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "engine/measure/anchor_scale.h"
+#include "engine/measure/bench.h"
 
 #include <math.h>
 
@@ -24,8 +25,10 @@ static void add(at_outcome *o, some s) {
 
 static at_linked linked(at_objective objective, const some *of, int n) {
     static at_session s;
+    static at_bench bench;
     static at_outcome o;
-    s = (at_session){.anchors = {.of_first = 1}, .states = {.objective = objective}};
+    bench = (at_bench){.anchors = {.of_first = 1}, .states = {.objective = objective}};
+    s = (at_session){.bench = &bench};
     o = (at_outcome){0};
     for (int i = 0; i < n; i++) add(&o, of[i]);
     return at_linked_of(&s, &o);
@@ -77,8 +80,10 @@ static void all_where_none_counts(void **state) {
 static void disturbed_anchors_are_no_shorter(void **state) {
     (void)state;
     static at_session s;
+    static at_bench bench;
     static at_outcome o;
-    s = (at_session){.anchors = {.of_first = 1}};
+    bench = (at_bench){.anchors = {.of_first = 1}};
+    s = (at_session){.bench = &bench};
     add(&o, (some){AT_STATE_ALONE, 9, 1});
     for (int i = 0; i < 9; i += 2) {
         o.pairs[i].anchor_s = 0.8e-4;

@@ -9,6 +9,7 @@
 
 #include "engine/measure/anchors.h"
 #include "engine/engine.h"
+#include "engine/measure/bench.h"
 #include "tests/folder.h"
 #include "tests/whole_file.h"
 
@@ -341,7 +342,8 @@ static void the_first_trial_is_timed(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     at_candidate anchor = {.config.index = 11};
-    at_session s = {.anchors = {.kernel = &anchor, .first_s = 2e-3, .of_first = 0.5}};
+    at_bench bench = {.anchors = {.kernel = &anchor, .first_s = 2e-3, .of_first = 0.5}};
+    at_session s = {.bench = &bench};
     at_known *known = at_known_new(a);
     for (int64_t index = 10; index < 12; index++) {
         at_job job = {0};

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "engine/measure/bench.h"
 
 #include "engine/measure/machine.h"
 #include "engine/measure/measure.h"
@@ -41,7 +42,7 @@ static double limit_of(const char *name, const char *args) {
     at_config c = first_config(&s);
     at_lower_options o = at_session_lower_options(&s, "kernel");
     if (at_candidate_lower(&s, s.arena, &c, &o, &k, &err) != AT_OK) fail_msg("%s", err.text);
-    s.peak_gflops = 100;
+    s.bench->peak_gflops = 100;
     double at_peak_s = s.flops / 100e9, low = 0, high = 1;
     assert_false(at_is_beyond_peak(&s, s.arena, k.kernel->lowered, at_peak_s, 2));
     for (int i = 0; i < 20; i++) {
@@ -86,11 +87,11 @@ static void again_beside_a_new_peak(void **state) {
     at_record r;
     at_error err = {0};
     make_kernel(&s, &k, &r);
-    s.peak_gflops = 1e-3;
+    s.bench->peak_gflops = 1e-3;
     assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
     assert_int_equal(r.error_no, AT_ERR_NONE);
-    assert_true(s.disturbed >= 1 && s.peak_gflops > 1);
-    assert_true(r.extra.gflops < 2 * s.peak_gflops);
+    assert_true(s.bench->disturbed >= 1 && s.bench->peak_gflops > 1);
+    assert_true(r.extra.gflops < 2 * s.bench->peak_gflops);
     at_session_close(&s);
 }
 
@@ -106,10 +107,10 @@ static void unlikely_is_measured_again(void **state) {
     bool again = false; /* beside a new peak */
     for (int i = 0; i < 50 && !again; i++) {
         assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
-        double low = s.peak_gflops = r.extra.gflops / 1.8;
+        double low = s.bench->peak_gflops = r.extra.gflops / 1.8;
         assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
         assert_int_equal(r.error_no, AT_ERR_NONE);
-        again = s.peak_gflops > low;
+        again = s.bench->peak_gflops > low;
     }
     assert_true(again);
     at_session_close(&s);
@@ -141,8 +142,8 @@ static void never_a_result(void **state) {
 /* Of an anchor that nothing in the final has to do with. */
 static void make_anchor_fast(void *ctx, at_tuning *t) {
     (void)ctx;
-    t->s.anchors.of_first = 1e-6;
-    assert_true(t->s.anchors.kernel && t->tally.best > 0);
+    t->s.bench->anchors.of_first = 1e-6;
+    assert_true(t->s.bench->anchors.kernel && t->tally.best > 0);
 }
 
 /* A final has an anchor of its own: its ratios are not those to the trials' anchor, and are no

@@ -246,6 +246,9 @@ static void check_file(const char *folder, const char *path, const char *allowed
         if (from && strcmp(from, folder) && !strcmp(from, "engine") &&
             strncmp(line, "#include \"engine/engine.h\"", 26))
             fail_msg("%s includes more of engine/ than engine/engine.h", path);
+        if (!strncmp(line, "#include \"engine/measure/bench.h\"", 33) &&
+            strncmp(path, "engine/measure/", 15) != 0)
+            fail_msg("%s looks at what engine/measure/ keeps to itself", path);
         if (from && strcmp(from, folder) && !allows(allowed, from))
             fail_msg("%s includes from %s/; %s/ may use: %s", path, from, folder, allowed);
     }

@@ -1,10 +1,11 @@
-/* engine/final/baseline.c: see baseline.h. */
-#include "engine/final/baseline.h"
+/* engine/measure/baseline.c: see baseline.h. */
+#include "engine/measure/baseline.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "engine/measure/anchors.h"
+#include "engine/measure/bench.h"
 
 static const double limit_s = 60;   /* of compiling and of running plain loops */
 static const double timing_s = 0.5; /* of all pairs, where a pair does not take longer */
@@ -41,7 +42,7 @@ static void add_buffers(at_arena *a, const at_dataset *d, at_job *job) {
 /* The loops as a candidate; false: out->why says why there are none. */
 static at_status make_loops(at_session *s, at_candidate *loops, at_baseline *out, bool *made,
                             at_error *err) {
-    const at_dataset *d = &s->data;
+    const at_dataset *d = &s->bench->data;
     at_text source = {0};
     int64_t workspace_bytes;
     at_object object;
@@ -80,11 +81,7 @@ static at_status lend_winner(at_session *s, const at_config *winner, at_candidat
     *set = at_candidate_make(s, s->arena, winner, k, &r);
     if (*set) AT_TRY(at_candidate_compile(s, s->arena, k, &r, set, err));
     if (!*set) return AT_OK;
-    if (s->anchors.object) at_object_remove(s->anchors.object);
-    AT_TRY(at_anchor_lend(s, k, set, err));
-    s->anchors.object = NULL; /* the candidate's, who drops it */
-    s->anchors.of_first = 0;
-    return AT_OK;
+    return at_anchor_of_final(s, k, set, err);
 }
 
 static at_status time_loops(at_session *s, at_candidate *loops, at_baseline *out, at_error *err) {
@@ -108,7 +105,7 @@ at_status at_baseline_time(at_session *s, const at_config *winner, at_baseline *
     bool made = false, set = false;
     *out = (at_baseline){0};
     if (!at_compiler_available(AT_GCC)) out->why = "gcc is not there";
-    else if (has_layouts(&s->data)) out->why = "the shapes of its tensors depend on knobs";
+    else if (has_layouts(&s->bench->data)) out->why = "the shapes of its tensors depend on knobs";
     if (out->why) return AT_OK;
     AT_TRY(make_loops(s, &loops, out, &made, err));
     if (!made) return AT_OK;
@@ -117,7 +114,7 @@ at_status at_baseline_time(at_session *s, const at_config *winner, at_baseline *
     loops.tensor_of = k->tensor_of;
     if (status == AT_OK && set) status = time_loops(s, &loops, out, err);
     if (status == AT_OK && !set) out->why = "the winner could not be timed again";
-    s->anchors.kernel = NULL;
+    s->bench->anchors.kernel = NULL;
     at_candidate_drop(k);
     at_object_remove(loops.object);
     return status;

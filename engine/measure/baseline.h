@@ -1,5 +1,5 @@
-/* engine/final/baseline.h: what one has without a tuner: plain loops over the computation, compiled
- * by gcc, timed in alternation with the winner. */
+/* engine/measure/baseline.h: what one has without a tuner: plain loops over the computation,
+ * compiled by gcc, timed in alternation with the winner. */
 #ifndef AT_ENGINE_BASELINE_H
 #define AT_ENGINE_BASELINE_H
 
