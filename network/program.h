@@ -130,6 +130,10 @@ at_status at_net_cut_by_cost(at_arena *a, const at_net *rewritten, const at_engi
 /* ways.c: the template of a part's text, which lives as long as this program; the ways of the
  * kernels. */
 at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at_error *err);
+/* tails.c: what the computation does with its only sum, x, as a stage of templates:
+ * "+(x*sigmoid(x))",
+ * "" where that is the output; NULL: it is no such stage, or takes operands in another order. */
+const char *at_net_tail(at_arena *a, const at_compute *c);
 at_status at_net_find_ways(at_net_program *p, at_error *err);
 /* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);

@@ -60,7 +60,7 @@ static bool suits(const at_net_program *p, const at_net_node *n) {
 }
 
 /* "+bias+relu", of what follows the convolution; NULL: something else does. */
-static const char *stages_of(const at_net_program *p, const at_net_part *part) {
+static const char *named_stages(const at_net_program *p, const at_net_part *part) {
     const at_net_node *n = &p->cut.net->nodes.data[part->nodes[0]];
     bool bias = n->num_inputs > 2 && n->inputs[2] >= 0, relu = false;
     for (int i = 1; i < part->num_nodes; i++) {
@@ -72,15 +72,27 @@ static const char *stages_of(const at_net_program *p, const at_net_part *part) {
     return bias ? relu ? "+bias+relu" : "+bias" : relu ? "+relu" : "";
 }
 
+/* What follows the convolution, as stages of a template; NULL: it is none. */
+static at_status stages_of(at_net_program *p, const at_net_kernel *k, const char **out,
+                           at_error *err) {
+    at_selection own = {0};
+    *out = named_stages(p, k->part);
+    if (*out) return AT_OK;
+    AT_TRY(at_select_task(p->arena, &k->ways[0], &own, err));
+    *out = at_net_tail(p->arena, at_task_compute(own.task));
+    return AT_OK;
+}
+
 static at_status add_winograd(at_net_program *p, at_net_kernel *k, at_error *err) {
     const at_net_node *n = &p->cut.net->nodes.data[k->part->nodes[0]];
-    const char *stages = suits(p, n) ? stages_of(p, k->part) : NULL;
+    const char *stages = NULL;
     const at_template_row *row;
+    if (suits(p, n)) AT_TRY(stages_of(p, k, &stages, err));
     if (!stages) return AT_OK;
     const at_net_value *x = &p->cut.net->values.data[n->inputs[0]];
     const at_net_value *y = &p->cut.net->values.data[n->outputs[0]];
     const char *name = at_format(p->arena, "conv2d_winograd_nhwc%s", stages);
-    AT_TRY(at_template_find(name, &row, err));
+    if (at_template_find(name, &row, NULL) != AT_OK) return AT_OK; /* a stage too long for a name */
     for (int m = 2; m <= 4; m += 2)
         k->ways[k->num_ways++] = (at_request){
             .row = row,

@@ -14,7 +14,7 @@
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
 
-static const char *const sets[] = {"avx512", "avx2"};
+static const char *const sets[] = {"avx2"};
 
 static double cost_of(const at_net_cut *cut, const at_engine_options *o) {
     double sum = 0;
