@@ -8,6 +8,10 @@ bool at_is_network(const at_options *o) {
 }
 
 at_status at_check_no_network(const at_options *o, at_error *err) {
+    if (at_given(o, "--trials") && !o->engine.trials)
+        return at_fail(err, AT_E_USAGE,
+                       "--trials 0: a search takes 1 or more; 0 is of a network, FILE.onnx, whose "
+                       "parts take what estimates put first");
     const char *given = o->dims                                               ? "--dim"
                         : o->sets                                             ? "--set"
                         : o->net_inputs.num                                   ? "--input"

@@ -92,6 +92,8 @@ static at_status say_written(const at_net_program *p, const at_options *o, const
     if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
     at_text_addf(&out, "; %d of %d kinds of parts are tuned", p->num_tuned, p->num_kernels);
     if (o->log) at_text_add(&out, ", by "), at_text_add_visible(&out, o->log);
+    if (!o->with_main && !(o->engine.max_error > 0))
+        at_text_add(&out, "; not compared with the network in double: --main does so");
     at_text_add(&out, "\n");
     at_status s = at_print(&out, err);
     at_text_free(&out);

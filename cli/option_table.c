@@ -77,8 +77,8 @@ static const at_option_row rows[] = {
      SWITCH, TO(per_task), 0, 0},
     {"--trials", "N", SEARCHING, "500",
      "configurations to try (of a workload: in all, and so many times its layers by default); "
-     "tune: those the log already holds included",
-     INTEGER, TO(engine.trials), 1, 1000000000},
+     "tune: those the log already holds included; 0, of a network: none, estimates alone",
+     INTEGER, TO(engine.trials), 0, 1000000000},
     {"--time", "T", V(TUNE), NULL,
      "stop after this time (30s, 5m, 1h), the final included, if that comes first; default: no "
      "limit",

@@ -49,6 +49,10 @@ static void from_file_to_program(void **state) {
     r = cli_expect(0, "./autotune show net.onnx --dim N=1 --code");
     expect_text(r->out, "w0[8, 3, 3, 3] : weight");
 
+    r = cli_expect(0, "./autotune net.onnx --dim N=1 --trials 0");
+    expect_text(r->out, "  product 8 to 5 of 1");
+    expect_text(r->out, "nothing was measured, nor compared with the network in double");
+    cli_expect(0, "test ! -e net.log");
     r = cli_expect(0, "./autotune net.onnx --dim N=1 --trials 12");
     expect_text(r->out, "product 8 to 5 of 1");
     expect_text(r->out, "log net.log\n");
@@ -139,6 +143,7 @@ static void refused(void **state) {
         {2, "./autotune apply net.onnx --dim N=1", "give the C file that is to be written"},
         {2, "./autotune apply net.onnx --dim N=1 -o x.c --weights there", "there are file and sou"},
         {2, "./autotune run net.onnx --dim N=1 --args N=1", "--args is not for networks"},
+        {2, "./autotune dense --trials 0", "--trials 0: a search takes 1 or more"},
         {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --why"},
         {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no such input"},
         {2, "./autotune verify net.onnx", "a network is tuned, shown, run and applied"},

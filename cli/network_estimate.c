@@ -1,0 +1,75 @@
+/* cli/network_estimate.c: --trials 0 of a network: the parts, the ways and the configurations that
+ * they take without measuring, and what that is estimated to take. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/network.h"
+#include "view/view.h"
+
+static double time_of(const at_net_kernel *k) { return k->choices[0].time_s * k->count; }
+
+/* The longest first. */
+static int *in_order(const at_net_program *p) {
+    int *order = AT_NEW_ARRAY(p->arena, int, p->num_kernels + 1);
+    for (int i = 0; i < p->num_kernels; i++) {
+        int k = i;
+        for (; k > 0 && time_of(&p->kernels[order[k - 1]]) < time_of(&p->kernels[i]); k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    return order;
+}
+
+static void add_rows(at_text *out, const at_net_program *p, double total_s) {
+    static const char *const heads[] = {"ms", "share", "times", "part"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    at_table t = {.arena = p->arena, .columns = COLUMNS};
+    const int *order = in_order(p);
+    for (int i = 0; i < COLUMNS; i++) at_table_add(&t, heads[i]);
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_net_kernel *k = &p->kernels[order[i]];
+        bool known = isfinite(time_of(k));
+        at_table_add(&t, known ? at_format(p->arena, "%.3f", time_of(k) * 1e3) : "-");
+        at_table_add(&t, known ? at_format(p->arena, "%.1f %%", 100 * time_of(k) / total_s) : "-");
+        at_table_add(&t, at_format(p->arena, "%d", k->count));
+        at_table_add(&t, at_format(p->arena, "%s%s", k->part->title,
+                                   k->way ? at_format(p->arena, ", by %s",
+                                                      at_template_base(k->chosen.row)->name)
+                                          : ""));
+    }
+    at_table_print(out, &t);
+}
+
+static void describe(at_text *out, const at_net_program *p, const at_options *o) {
+    double total_s = 0;
+    for (int i = 0; i < p->num_kernels; i++)
+        if (isfinite(time_of(&p->kernels[i]))) total_s += time_of(&p->kernels[i]);
+    add_rows(out, p, total_s);
+    at_text_addf(out,
+                 "\n%d of %d kinds of parts are in a log; the others are as estimates put them "
+                 "first: ",
+                 p->num_tuned, p->num_kernels);
+    at_text_add_time(out, total_s);
+    at_text_add(out,
+                " in all, with weights that come from memory\nnothing was measured, nor compared "
+                "with the network in double: autotune run ");
+    at_text_add_visible(out, o->operands[0]);
+    at_text_add(out, " does both\nautotune apply ");
+    at_text_add_visible(out, o->operands[0]);
+    at_text_addf(out, " -o net.c writes this network\n");
+}
+
+at_status at_network_estimate(const at_options *o, at_error *err) {
+    at_net *net;
+    at_net_program p = {0};
+    at_text out = {0};
+    at_net_build b = at_network_build(o);
+    b.without_weights = true;
+    AT_TRY(at_network_open(o, &net, err));
+    at_status s = at_net_program_new(net, &b, &p, err);
+    if (s == AT_OK) describe(&out, &p, o), s = at_print(&out, err);
+    at_text_free(&out);
+    at_net_program_free(&p);
+    at_net_close(net);
+    return s;
+}
