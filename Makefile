@@ -31,7 +31,7 @@ STD      = -std=c11
 # The same objects are in the program and in the library, which shows autotune.h's names alone.
 PIC      = -fPIC -fvisibility=hidden
 
-FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine network library view remote
+FOLDERS  = base knobs schedule codegen cost export templates foreign sketch tuners runtime records engine network library view remote
 LIBS_base    = -lcjson -lseccomp -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -57,20 +57,21 @@ NEEDS_codegen   = sketch templates runtime codegen schedule knobs base
 NEEDS_cost      = cost codegen schedule knobs base
 NEEDS_templates = sketch templates runtime codegen schedule knobs base
 NEEDS_export    = sketch templates export runtime codegen schedule knobs base
+NEEDS_foreign   = foreign templates runtime codegen schedule knobs base
 NEEDS_sketch    = sketch templates runtime schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records templates schedule knobs base
-NEEDS_view      = view records sketch templates runtime codegen schedule knobs base
-NEEDS_cli       = network engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_engine    = engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_network   = network engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_library   = library network engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_remote    = remote engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_run       = engine export records sketch templates runtime cost codegen schedule knobs base
-NEEDS_cluster   = remote engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_report    = cli view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base
-NEEDS_fuzz      = cli library view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_view      = view foreign records sketch templates runtime codegen schedule knobs base
+NEEDS_cli       = network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_engine    = engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_network   = network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_library   = library network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_remote    = remote engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_run       = engine export records foreign sketch templates runtime cost codegen schedule knobs base
+NEEDS_cluster   = remote engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_report    = cli view remote network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
+NEEDS_fuzz      = cli library view remote network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -97,7 +98,7 @@ help:
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export records sketch templates tuners runtime cost codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base)
 	$(call say,ld $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
@@ -145,7 +146,7 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	$(Q)$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
-LIBRARY_OBJECTS = $(foreach d,library network engine export records sketch templates tuners runtime \
+LIBRARY_OBJECTS = $(foreach d,library network engine export records foreign sketch templates tuners runtime \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
@@ -345,7 +346,7 @@ $(PEERS_folder)/python/installed:
 	@$(PEERS_folder)/python/bin/pip install -q $(PEERS_packages)
 	@touch $@
 
-$(B)/bench/bench: $(call obj,bench) $(call lib,engine export records sketch templates tuners runtime cost codegen schedule knobs base)
+$(B)/bench/bench: $(call obj,bench) $(call lib,engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base)
 	$(call say,ld $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 

@@ -444,6 +444,7 @@ typedef struct at_lex {
     int line, col; /* of the current token, from 1 */
     int64_t integer;
     double number;
+    bool takes_texts; /* "..." is a value in an expression; set by the reader */
 } at_lex;
 at_status at_lex_start(at_lex *l, const char *text, const char *what,
                        at_error *err); /* first token */
@@ -482,7 +483,8 @@ typedef enum at_op {
     AT_X_SELECT, /* arg[0] ? arg[1] : arg[2] */
     AT_X_MIN,    /* min(a, b) */
     AT_X_MAX,
-    AT_X_CALL /* integer: at_function of arg[0] */
+    AT_X_CALL, /* integer: at_function of arg[0] */
+    AT_X_TEXT  /* name: the text; where the lexer's reader takes texts */
 } at_op;
 typedef struct at_expr at_expr;
 struct at_expr {

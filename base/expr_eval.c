@@ -42,6 +42,7 @@ at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at
     case AT_X_INDEX:
     case AT_X_FIELD:
     case AT_X_FLOAT:
+    case AT_X_TEXT:
         if (e->ref < 0) return eval_fail(e, err, "is no integer known here");
         *out = values[e->ref];
         return AT_OK;

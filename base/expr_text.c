@@ -194,6 +194,11 @@ static at_status parse_unary(parser *p, at_expr **out) {
     int line = l->line, col = l->col;
     if (l->kind == AT_TOK_NAME) return parse_named(p, out);
     if (is_literal(p)) return parse_literal(p, false, out);
+    if (l->kind == AT_TOK_STRING && l->takes_texts) {
+        *out = node(p, AT_X_TEXT, line, col, 0, NULL);
+        (*out)->name = at_strndup(p->arena, l->start + 1, (size_t)l->length - 2);
+        return at_lex_next(l, p->err);
+    }
     if (at_lex_is(l, "|")) return parse_extent(p, out);
     if (at_lex_is(l, "(")) {
         AT_TRY(at_lex_next(l, p->err));
@@ -351,6 +356,7 @@ void at_expr_print(at_text *out, const at_expr *e) {
     case AT_X_INT: at_text_addf(out, "%lld", (long long)e->integer); break;
     case AT_X_FLOAT: at_text_add_double(out, e->number); break;
     case AT_X_NAME: at_text_add(out, e->name); break;
+    case AT_X_TEXT: at_text_addf(out, "\"%s\"", e->name); break;
     case AT_X_EXTENT: at_text_addf(out, "|%s|", e->name); break;
     case AT_X_FIELD:
         at_text_addf(out, "%s.%s", e->name, e->field);

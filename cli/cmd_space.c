@@ -83,7 +83,9 @@ static at_status print_text(const at_session *s, const shown_space *v, const at_
     if (!count) {
         int64_t length = at_space_range_length(v->space);
         at_text_add_task(&out, s);
-        at_text_addf(&out, "\n%lld configurations", (long long)at_space_len(v->space));
+        at_text_addf(&out, "\n%s%lld configurations",
+                     at_space_len_is_estimated(v->space) ? "about " : "",
+                     (long long)at_space_len(v->space));
         if (v->space != s->space || at_space_len(v->space) != length)
             at_text_addf(&out, " among indices %lld to %lld", (long long)v->begin,
                          (long long)(v->begin + length) - 1);

@@ -182,6 +182,12 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     const char *what = row->name;
     void *to = (char *)o + row->offset;
     int word = 0;
+    at_compiler known;
+    if (row->kind == COMPILER && !at_compiler_from_name(text, &known) &&
+        (strchr(text, '/') || at_program_is_there(text))) {
+        o->engine.program = text; /* of a kernel of the user's; the engine refuses others */
+        return AT_OK;
+    }
     if (row->kind != TEXT && row->kind != TUNER && row->kind != OF_TUNERS && at_option_word(row, 0))
         AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {

@@ -96,7 +96,7 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     at_lower_options lo = at_session_lower_options(s, "kernel");
     at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, &why);
     if (c.program) {
-        at_program_print(&text, c.program, false);
+        at_print_program(&text, s->task, &s->chosen.config, c.program);
         AT_TRY(write_text(s, folder, "tree.txt", at_text_str(&text), err));
         at_text_clear(&text);
     }

@@ -52,7 +52,7 @@ static at_status print_text(at_tuning *t, const at_options *o, const at_best *be
     at_text_add(&out, "\n\n");
     at_config_print_json(&out, &best->record->config);
     at_text_add(&out, "\n\n");
-    at_program_print(&out, program, false);
+    at_print_program(&out, s->task, &best->record->config, program);
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
     add_interval(&out, best);

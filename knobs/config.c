@@ -31,6 +31,10 @@ at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config 
     if (index < 0 || index >= s->range)
         return at_fail(err, AT_E_USAGE, "index %lld is beyond the space: 0 to %lld",
                        (long long)index, (long long)s->range - 1);
+    if (s->requires.len && !at_space_is_valid(s, index))
+        return at_fail(err, AT_E_USAGE,
+                       "index %lld is not valid: a condition (\"require\", \"if\") forbids it",
+                       (long long)index);
     if (s->only && !at_space_is_valid(s, index))
         return at_fail(err, AT_E_USAGE, "index %lld is no point of the space, which is a list",
                        (long long)index);

@@ -83,6 +83,30 @@ at_status at_space_option(at_space *s, const char *name, const char *json, at_er
  * replaces the one before; a knob declared again keeps it. Indices are not renumbered. A point
  * where the condition cannot be worked out (division by zero) is not valid. */
 at_status at_space_filter(at_space *s, const char *condition, at_error *err);
+/* Conditions over knobs of all kinds, any number of them, when all knobs are declared: options by
+ * name (texts are compared with "..."), NAME_0 for a part of a split or an order, constants, true,
+ * false; quotients of whole numbers are rounded down. active_knob: the condition says when that knob
+ * counts, and it has its first value elsewhere; -1: none. what: of the condition's text, for errors
+ * (AT_E_INPUT). Indices are not renumbered. */
+typedef struct at_constant {
+    const char *name;
+    int64_t value;
+} at_constant;
+at_status at_space_require(at_space *s, int active_knob, const char *condition, const char *what,
+                           const at_constant *constants, int num_constants, at_error *err);
+/* When all conditions are there: lists the valid points, if there are few. AT_E_INPUT: there is
+ * none. */
+at_status at_space_settle(at_space *s, at_error *err);
+/* Does the knob count where digits are these? */
+bool at_space_is_active(const at_space *s, int knob, const int64_t *digits);
+/* A valid point near one that conditions forbid, its first digits as far as can be; the index itself
+ * where it is valid, or no other is found soon. But: with this knob's value kept. */
+int64_t at_space_mend(const at_space *s, int64_t index);
+int64_t at_space_mend_but(const at_space *s, int64_t index, int kept);
+/* at_space_at_place may give one point for two places. */
+bool at_space_mends(const at_space *s);
+bool at_space_len_is_estimated(at_space *s);
+
 /* A knob whose values are these, all of one kind and number of parts, in this order; what they
  * refer to is borrowed from the space's arena. Nothing else is known of it: a split's axis is 0. */
 at_status at_space_values(at_space *s, const char *name, const at_entity *values, int64_t n,
@@ -127,7 +151,8 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end);
  * means all. */
 int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end);
 /* Indices numbered for tables and for chance: of at_space_only the valid ones, else all. place of a
- * valid index; of another, that of the next valid one. */
+ * valid index; of another, that of the next valid one. Where conditions leave too many points for a
+ * list, a place that is not valid stands for one near it, which has a place of its own. */
 int64_t at_space_num_places(const at_space *s);
 int64_t at_space_place(const at_space *s, int64_t index);
 int64_t at_space_at_place(const at_space *s, int64_t place);

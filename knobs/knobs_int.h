@@ -49,6 +49,23 @@ typedef struct at_joint {
     int num_leaves;
 } at_joint;
 
+/* What a condition reads of a knob: values by digit, and between what they lie. */
+typedef struct at_open_leaf {
+    int knob, part;
+    const double *values; /* [count] */
+    double lo, hi;
+    bool whole; /* all of them */
+} at_open_leaf;
+
+/* A condition of at_space_require. Of one that says when a knob counts, the knob has its first value
+ * where it does not hold. */
+typedef struct at_require {
+    const at_expr *expr; /* its refs number the leaves */
+    int active_knob;     /* -1: none */
+    AT_VEC(at_open_leaf) leaves;
+    AT_VEC(int) knobs; /* each once */
+} at_require;
+
 struct at_space {
     at_arena *arena;
     const at_knob **knobs; /* [num_knobs] */
@@ -59,6 +76,8 @@ struct at_space {
     int64_t range;         /* product of the counts */
     int64_t len;           /* valid indices; -1: not counted yet */
     const at_joint *joint; /* NULL: none */
+    AT_VEC(at_require) requires;
+    bool is_estimated;   /* len is */
     const int64_t *only;   /* [num_only] valid indices, ascending; NULL: not a list */
     int64_t num_only;
     /* A sum: knob 0 says which part, then all knobs of all parts, "PART.knob". */
@@ -103,6 +122,15 @@ at_status at_joint_new(at_arena *a, const char *condition, const at_knob *const 
                        const at_joint **out, at_error *err);
 bool at_joint_holds(const at_joint *j, int64_t index);
 int64_t at_joint_count(const at_joint *j, int64_t range);
+
+/* conditions.c. digits: -1 of a knob that is open. */
+bool at_require_can_hold(const at_require *q, const int64_t *digits);
+bool at_requires_keep(const at_space *s, int64_t index); /* all of them hold */
+/* prefixes.c: the first point from an index on, or -1; how many there are; all of them,
+ * false: there are more, or it would take long. */
+int64_t at_requires_next(const at_space *s, int64_t from);
+int64_t at_requires_count(const at_space *s, bool *exact);
+bool at_requires_list(const at_space *s, int64_t *list, int64_t most, int64_t *num);
 
 /* entity.c */
 const at_entity *at_knob_view(at_arena *a, const at_knob *k); /* [count] of its values */

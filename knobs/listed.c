@@ -35,7 +35,7 @@ int64_t at_space_place(const at_space *s, int64_t index) {
 
 int64_t at_space_at_place(const at_space *s, int64_t place) {
     AT_ASSERT(place >= 0 && place < at_space_num_places(s));
-    return s->only ? s->only[place] : place;
+    return s->only ? s->only[place] : at_space_mend(s, place);
 }
 
 bool at_only_holds(const at_space *s, int64_t index) {

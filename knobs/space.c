@@ -126,8 +126,17 @@ int64_t at_space_len(at_space *s) {
     if (s->len < 0 && s->parts) {
         s->len = 0;
         for (int i = 0; i < s->num_parts; i++) s->len += at_space_len(s->parts[i]);
+    } else if (s->len < 0 && s->requires.len) {
+        bool exact;
+        s->len = at_requires_count(s, &exact);
+        s->is_estimated = !exact;
     } else if (s->len < 0) s->len = at_joint_count(s->joint, s->range);
     return s->len;
+}
+
+bool at_space_len_is_estimated(at_space *s) {
+    at_space_len(s);
+    return s->is_estimated;
 }
 
 int at_space_part_of(const at_space *s, int64_t index) {
@@ -138,7 +147,7 @@ int at_space_part_of(const at_space *s, int64_t index) {
 
 /* Some indices mean no point. */
 static bool is_filtered(const at_space *s) {
-    bool filtered = s->joint;
+    bool filtered = s->joint || s->requires.len;
     for (int i = 0; i < s->num_parts; i++) filtered |= is_filtered(s->parts[i]);
     return filtered;
 }
@@ -149,7 +158,8 @@ bool at_space_is_valid(const at_space *s, int64_t index) {
         int part = at_space_part_of(s, index);
         return at_space_is_valid(s->parts[part], index - s->first[part]);
     }
-    return index >= 0 && index < s->range && (!s->joint || at_joint_holds(s->joint, index));
+    if (index < 0 || index >= s->range) return false;
+    return (!s->joint || at_joint_holds(s->joint, index)) && at_requires_keep(s, index);
 }
 
 int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
@@ -180,6 +190,10 @@ int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin
         return next;
     }
     int64_t step = n < 0 ? -1 : 1;
+    for (; s->requires.len && n > 0; n--) {
+        index = at_requires_next(s, index + 1 > begin ? index + 1 : begin);
+        if (index < 0 || index >= end) return -1;
+    }
     while (n) {
         index += step;
         if (index < begin || index >= end) return -1;

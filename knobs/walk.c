@@ -56,6 +56,7 @@ int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng) {
         int64_t count = s->knobs[knob]->count, stride = s->strides[knob];
         int64_t digit = (int64_t)at_rng_below(rng, (uint64_t)count);
         at += (digit - at / stride % count) * stride;
+        at = at_space_mend_but(s, at, knob);
         if (at != index && at_space_is_valid(s, at)) return at;
     }
     return index;

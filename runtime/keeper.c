@@ -48,8 +48,9 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-static bool write_source(const char *source) {
-    int fd = open("kernel.c", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+static bool write_source(const char *name, const char *source) {
+    if (!source) return true;
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     size_t len = strlen(source), done = 0;
     while (fd >= 0 && done < len) {
         ssize_t n = write(fd, source + done, len - done);
@@ -101,7 +102,8 @@ static beginning start_driver(const at_compilation *c, int messages) {
         return b;
     }
     b.failed = SOURCE;
-    if (c->source && !write_source(c->source)) return b.why = errno, b;
+    if (!write_source("kernel.c", c->source) || !write_source("entry.c", c->entry))
+        return b.why = errno, b;
     b.failed = ROOM;
     if (c->room_bytes && (b.why = take_room(c->room_bytes))) return b;
     pid_t keeper = getpid();

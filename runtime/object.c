@@ -2,10 +2,12 @@
  * memory, under a time limit. A text is to blame only where another compiles on this machine. */
 #include "runtime/runtime_int.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,11 +32,15 @@ bool at_compiler_from_name(const char *name, at_compiler *out) {
 }
 
 /* The file that is started by the compiler's name. */
-static bool find_program(at_compiler c, char file[PATH_MAX]) {
+static bool find_program(const char *name, char file[PATH_MAX]) {
     const char *path = getenv("PATH");
+    if (strchr(name, '/')) {
+        snprintf(file, PATH_MAX, "%s", name);
+        return !access(file, X_OK);
+    }
     while (path && *path) {
         size_t n = strcspn(path, ":");
-        snprintf(file, PATH_MAX, "%.*s/%s", (int)n, path, names[c]);
+        snprintf(file, PATH_MAX, "%.*s/%s", (int)n, path, name);
         if (!access(file, X_OK)) return true;
         path += n + (path[n] == ':');
     }
@@ -43,7 +49,12 @@ static bool find_program(at_compiler c, char file[PATH_MAX]) {
 
 bool at_compiler_available(at_compiler c) {
     char file[PATH_MAX];
-    return c == AT_TCC || find_program(c, file); /* TinyCC is linked in */
+    return c == AT_TCC || find_program(names[c], file); /* TinyCC is linked in */
+}
+
+bool at_program_is_there(const char *program) {
+    char file[PATH_MAX];
+    return find_program(program, file);
 }
 
 static int tcc_version; /* 927: 0.9.27 */
@@ -124,10 +135,10 @@ static void judge(const char *name, double timeout_s, at_compiled *c, at_object 
 }
 
 /* Once, or twice where its keeper was killed from outside. */
-static at_status run(at_arena *a, at_compiler compiler, const char *source, char **argv,
-                     double timeout_s, int64_t room_bytes, const volatile int *stop, at_object *out,
-                     at_error *err) {
-    const char *name = names[compiler];
+static at_status run_both(at_arena *a, const char *source, const char *entry, char **argv,
+                          double timeout_s, int64_t room_bytes, const volatile int *stop,
+                          at_object *out, at_error *err) {
+    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
     at_compiled done = {.io = AT_IO_CLOSED};
     for (int i = 0; i < MOST_TRIES && done.io == AT_IO_CLOSED; i++) {
         char *folder;
@@ -138,6 +149,7 @@ static at_status run(at_arena *a, at_compiler compiler, const char *source, char
                             .env = environment(a, folder),
                             .folder = folder,
                             .source = source,
+                            .entry = entry,
                             .timeout_s = timeout_s,
                             .room_bytes = room_bytes,
                             .stop = stop};
@@ -153,6 +165,11 @@ static at_status run(at_arena *a, at_compiler compiler, const char *source, char
     if (done.io == AT_IO_CLOSED)
         return at_fail(err, AT_E_BUG, "%s: the process that started it was killed", name);
     return AT_OK;
+}
+
+static at_status run(at_arena *a, const char *source, char **argv, double timeout_s,
+                     int64_t room_bytes, const volatile int *stop, at_object *out, at_error *err) {
+    return run_both(a, source, NULL, argv, timeout_s, room_bytes, stop, out, err);
 }
 
 /* ---- its version ---------------------------------------------------------------------------- */
@@ -198,17 +215,17 @@ at_status at_compiler_version(at_arena *a, at_compiler c, double timeout_s,
 
 /* Does the compiler, with these flags, make an object of a text that is right, with as much room as
  * this one may have needed? */
-static at_status check_machine(at_arena *a, at_compiler c, const char *source, char **argv,
+static at_status check_machine(at_arena *a, const char *source, char **argv,
                                const volatile int *stop, at_error *err) {
     int64_t room = LEAST_ROOM + ROOM_PER_BYTE * (int64_t)strlen(source);
     at_object control;
-    AT_TRY(run(a, c, at_control_source, argv, CONTROL_TIMEOUT_S, room, stop, &control, err));
+    AT_TRY(run(a, at_control_source, argv, CONTROL_TIMEOUT_S, room, stop, &control, err));
     at_object_remove(control.path);
     if (!control.end) return AT_OK;
     char file[PATH_MAX];
     return at_fail(
         err, AT_E_BUG, "%s compiles nothing here, not even a kernel that is right: %s (%s is %s)",
-        names[c], control.error, names[c], find_program(c, file) ? file : "nowhere in PATH");
+        argv[0], control.error, argv[0], find_program(argv[0], file) ? file : "nowhere in PATH");
 }
 
 at_status at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
@@ -225,12 +242,79 @@ at_status at_build_object(at_arena *a, at_compiler c, const char *source, const 
         return AT_OK;
     }
     argv[n] = "-lm";
-    AT_TRY(run(a, c, source, argv, timeout_s, 0, stop, out, err));
+    AT_TRY(run(a, source, argv, timeout_s, 0, stop, out, err));
     if (!out->end) return AT_OK;
-    AT_TRY(check_machine(a, c, source, argv, stop, err));
+    AT_TRY(check_machine(a, source, argv, stop, err));
     /* What was short a moment ago may be there again. */
     if (out->end == AT_JOB_COMPILE_TIMEOUT) return AT_OK;
-    return run(a, c, source, argv, timeout_s, 0, stop, out, err);
+    return run(a, source, argv, timeout_s, 0, stop, out, err);
+}
+
+/* ---- what somebody wrote --------------------------------------------------------------------- */
+
+at_status at_build_run(at_arena *a, const at_build *b, at_object *out, at_error *err) {
+    double timeout_s = b->timeout_s > 0 ? b->timeout_s : DEFAULT_TIMEOUT_S;
+    char **argv = AT_NEW_ARRAY(a, char *, b->num_words + 2);
+    char *plain[] = {(char *)b->program, "-shared", "-fPIC", "-o", "kernel.so", "-x", "c",
+                     "kernel.c",         NULL};
+    argv[0] = (char *)b->program;
+    for (int i = 0; i < b->num_words; i++) argv[i + 1] = (char *)b->words[i];
+    AT_TRY(run_both(a, b->source, b->entry, argv, timeout_s, 0, b->stop, out, err));
+    if (!out->end || out->end == AT_JOB_COMPILE_TIMEOUT) return AT_OK;
+    return check_machine(a, b->source, plain, b->stop, err);
+}
+
+at_status at_program_version(at_arena *a, const char *program, double timeout_s,
+                             const volatile int *stop, const char **out, at_error *err) {
+    char *argv[] = {(char *)program, "-v", NULL}, *folder;
+    *out = "";
+    if (at_compiler_folder(a, program, &folder, NULL) != AT_OK) return AT_OK;
+    at_compilation asked = {.argv = argv,
+                            .env = environment(a, folder),
+                            .folder = folder,
+                            .timeout_s = timeout_s,
+                            .stop = stop};
+    at_compiled done;
+    at_status s = at_compiler_run(&asked, &done, NULL);
+    if (s == AT_OK && done.io == AT_IO_OK)
+        for (const char *p = at_text_str(&done.text); *p; p += strcspn(p, "\n"), p += *p == '\n') {
+            const char *found = strstr(p, "version ");
+            size_t n = strcspn(p, "\n");
+            if (found && found < p + n && !**out) *out = at_strndup(a, p, n < 120 ? n : 120);
+        }
+    at_text_free(&done.text);
+    if (done.object) close(done.object);
+    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    return AT_OK;
+}
+
+void *at_object_bytes(const char *path, size_t *n) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    char *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    for (*n = 0; bytes && *n < (size_t)size;) {
+        ssize_t got = pread(fd, bytes + *n, (size_t)size - *n, (off_t)*n);
+        if (got <= 0) {
+            free(bytes);
+            bytes = NULL;
+        } else *n += (size_t)got;
+    }
+    if (fd >= 0) close(fd);
+    return bytes;
+}
+
+at_status at_object_of_bytes(at_arena *a, const void *bytes, size_t n, char **path, at_error *err) {
+    int fd = at_fd_above_stdio(memfd_create("autotune-kernel", MFD_CLOEXEC));
+    for (size_t done = 0; fd >= 0 && done < n;) {
+        ssize_t put = write(fd, (const char *)bytes + done, n - done);
+        if (put < 0) {
+            close(fd);
+            fd = -1;
+        } else done += (size_t)put;
+    }
+    if (fd < 0) return at_fail(err, AT_E_BUG, "no memory for an object");
+    *path = at_format(a, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    return AT_OK;
 }
 
 void at_object_remove(const char *path) {

@@ -426,6 +426,37 @@ typedef struct at_object {
 at_status at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
                           double timeout_s, const volatile int *stop, at_object *out,
                           at_error *err);
+/* Compiles what somebody wrote, by a compiler of theirs. */
+typedef struct at_build {
+    const char *program; /* gcc, or a path; found in PATH */
+    const char *const
+        *words; /* [num_words] its arguments, which name kernel.c, entry.c, kernel.so */
+    int num_words;
+    const char *source, *entry; /* texts of kernel.c and entry.c; entry may be NULL */
+    double timeout_s;           /* 0: 10 s */
+    const volatile int *stop;
+} at_build;
+/* As at_build_object; whether the text or the flags are to blame, the caller finds out:
+ * AT_E_OUTPUT, AT_E_BUG where the compiler makes nothing of a kernel that is right without any
+ * flags. */
+at_status at_build_run(at_arena *a, const at_build *b, at_object *out, at_error *err);
+bool at_program_is_there(const char *program); /* in PATH, or a path */
+/* What it says of itself, "gcc version 12.2.0 (Debian 12.2.0-14)"; "" where it does not. */
+at_status at_program_version(at_arena *a, const char *program, double timeout_s,
+                             const volatile int *stop, const char **out, at_error *err);
+/* The bytes of such a file, malloc'd, NULL where it cannot be read; and a file of such bytes. */
+void *at_object_bytes(const char *path, size_t *n);
+at_status at_object_of_bytes(at_arena *a, const void *bytes, size_t n, char **path, at_error *err);
+
+/* Builds beside each other (build_queue.c), on so many threads. */
+typedef struct at_build_queue at_build_queue;
+at_build_queue *at_build_queue_new(int threads);
+void at_build_queue_free(at_build_queue *q); /* whose builds end first; NULL is fine */
+int64_t at_build_queue_add(at_build_queue *q, const at_build *b); /* its number; b is copied */
+/* What became of it, as at_build_run, when all that were added have ended: what is measured behind
+ * this is measured alone. Each is taken once. */
+at_status at_build_queue_take(at_build_queue *q, int64_t number, at_arena *a, at_object *out,
+                              at_error *err);
 void at_object_remove(const char *path); /* may be NULL */
 bool at_compiler_available(at_compiler c);
 /* "12.2.0", as the compiler itself says; "" if it does not. AT_E_BUG beyond timeout_s,

@@ -138,6 +138,7 @@ typedef struct at_compilation {
     char **argv, **env;
     const char *folder; /* to be made for it, and gone afterwards */
     const char *source; /* is kernel.c in it, NULL: none; the object is expected as kernel.so */
+    const char *entry;  /* is entry.c in it, NULL: none */
     double timeout_s;
     int64_t room_bytes; /* that must be left in the folder besides, else AT_E_OUTPUT */
     const volatile int *stop;

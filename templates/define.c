@@ -155,6 +155,57 @@ static at_status check_sparse(at_template *t) {
     return AT_OK;
 }
 
+void at_template_foreign(at_template *t, const void *mark) { t->foreign = mark; }
+
+void at_template_add_hash(at_template *t, const char *text) { at_hash_add_str(&t->hash, text); }
+
+void at_knob_require(at_template *t, const char *knob, const char *condition, const char *what) {
+    if (!at_template_defines(t, "at_knob_require", condition)) return;
+    at_hash_add_str(&t->hash, "require");
+    if (knob) at_hash_add_str(&t->hash, knob);
+    at_hash_add_str(&t->hash, condition);
+    *at_push(t->arena, &t->requires) =
+        (knob_require){knob, at_strdup(t->arena, condition), at_strdup(t->arena, what)};
+}
+
+/* Values of names that no knob changes may stand in conditions. */
+static at_status apply_requires(at_template *t) {
+    AT_VEC(at_constant) constants = {0};
+    for (int i = 0; i < t->symbols.names.len; i++)
+        if (!t->values.data[i].varies)
+            *at_push(t->arena, &constants) =
+                (at_constant){t->symbols.names.data[i], t->values.data[i].value};
+    for (int i = 0; i < t->requires.len; i++) {
+        const knob_require *q = &t->requires.data[i];
+        int knob = q->knob ? at_space_find_knob(t->space, q->knob) : -1;
+        AT_TRY(at_space_require(t->space, knob, q->condition, q->what, constants.data,
+                                constants.len, &t->err));
+    }
+    return AT_OK;
+}
+
+static at_status check_shape(at_template *t, const at_tensor *x) {
+    for (int k = 0; k < x->num_axes; k++)
+        for (int s = 0; s < t->values.len; s++)
+            if (t->values.data[s].varies && x->axes[k].extent && at_expr_uses(x->axes[k].extent, s))
+                return at_fail(&t->err, AT_E_INPUT,
+                               "%s: the shape of %s depends on a knob (%s); all configurations of "
+                               "a kernel have the same data",
+                               t->row->name, x->name, t->symbols.names.data[s]);
+    return AT_OK;
+}
+
+/* Of a kernel that somebody wrote. */
+static at_status define_foreign(at_template *t) {
+    for (int i = 0; i < t->compute->num_tensors; i++)
+        AT_TRY(check_shape(t, &t->compute->tensors[i]));
+    AT_TRY(apply_requires(t));
+    if (at_space_settle(t->space, &t->err) != AT_OK)
+        return at_fail_at(&t->err, "%s: ", t->row->name);
+    int64_t first = at_space_is_valid(t->space, 0) ? 0 : at_space_next(t->space, 0, 1, 0, 0);
+    return at_config_at(t->arena, t->space, first, &t->first_valid, &t->err);
+}
+
 /* What define() noted, now that all names are known. */
 static at_status parse_computation(at_template *t) {
     bool begun;
@@ -162,6 +213,7 @@ static at_status parse_computation(at_template *t) {
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
     const char *what, *source = at_template_compute_source(t, &what);
     AT_TRY(at_compute_parse(t->arena, &t->symbols, source, what, &t->compute, &t->err));
+    if (t->foreign) return AT_OK; /* there is no tree to be left open */
     AT_TRY(leaves_rest(t, &begun));
     t->open = leaves_all(t) ? OPEN_ALL : begun ? OPEN_REST : OPEN_NOTHING;
     return AT_OK;
@@ -169,6 +221,7 @@ static at_status parse_computation(at_template *t) {
 
 static at_status parse_texts(at_template *t) {
     AT_TRY(t->err.status); /* whoever made its sketches refused it */
+    if (t->foreign) return define_foreign(t);
     if (t->open == OPEN_REST) leave_to_sketches(t);
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);

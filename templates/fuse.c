@@ -183,6 +183,9 @@ static void define(at_template *t) {
     f->base->define(t);
     t->row = &f->row;
     t->compute_file = t->compute_source = NULL; /* it is rewritten */
+    if (t->foreign && t->err.status == AT_OK)
+        at_fail(&t->err, AT_E_USAGE, "%s is a kernel, which takes no stages behind it",
+                f->base->name);
     if (t->err.status == AT_OK && t->compute_text) fuse(t, f);
 }
 

@@ -99,7 +99,8 @@ at_status at_task_open(at_arena *a, const at_template_row *row, const char *args
     AT_TRY(name_args(t, at_template_define(&t->def, err), err));
     if (at_args_work_out(&t->def)) AT_TRY(print_args(t, err));
     *out = t;
-    return AT_OK;
+    at_config unused; /* a wrong default is told now */
+    return t->def.foreign ? at_task_default_config(a, t, 1, &unused, err) : AT_OK;
 }
 
 at_template *at_task_left_open(at_task *t) { return t->def.open ? &t->def : NULL; }
@@ -123,6 +124,14 @@ at_space *at_task_space(const at_task *t) { return t->def.space; }
 const at_compute *at_task_compute(const at_task *t) { return t->def.compute; }
 const char *at_task_hash(const at_task *t) { return t->hash; }
 double at_task_flops(const at_task *t) { return t->flops; }
+
+const void *at_task_foreign(const at_task *t) { return t->def.foreign; }
+
+bool at_task_value(const at_task *t, const int64_t *values, const char *name, int64_t *out) {
+    int slot = at_symbol_find(&t->def.symbols, name);
+    if (slot >= 0) *out = values[slot];
+    return slot >= 0;
+}
 
 int64_t at_task_arg(const at_task *t, const char *name) {
     int slot = at_symbol_find(&t->def.symbols, name);
@@ -269,7 +278,13 @@ at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_co
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
     AT_TRY(at_call_defaults(&def, lanes, err));
-    return at_defaults_config(a, &def, out, err);
+    AT_TRY(at_defaults_config(a, &def, out, err));
+    if (!t->def.foreign || out->index >= 0) return AT_OK;
+    if (t->def.row->defaults)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: its default is no valid point: a condition forbids it", t->def.row->name);
+    *out = t->def.first_valid;
+    return AT_OK;
 }
 
 static at_status repeat(const step *s, const at_config *c, int64_t *values, at_error *err) {
@@ -347,6 +362,15 @@ at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const 
     return choose_tree(&t->def, values, out, err);
 }
 
+/* A computation with its numbers, and no tree. */
+static at_status plain_program(at_arena *a, const at_task *t, int64_t *values, at_program **out,
+                               at_error *err) {
+    at_program *p = AT_NEW(a, at_program);
+    *p = (at_program){.compute = t->def.compute, .values = values};
+    *out = p;
+    return at_compute_extents(a, t->def.compute, values, &p->extents, err);
+}
+
 at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_program **out,
                         at_error *err) {
     int64_t *values;
@@ -354,6 +378,7 @@ at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_pr
     at_config own;
     t = at_task_of_config(t, c, &own);
     AT_TRY(at_task_values(a, t, &own, &values, err));
+    if (t->def.foreign) return plain_program(a, t, values, out, err);
     AT_TRY(choose_tree(&t->def, values, &tree, err));
     return at_program_build(a, tree, values, out, err);
 }
@@ -416,7 +441,7 @@ at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_
     at_config own;
     AT_TRY(at_task_build(a, t, c, &p, err));
     AT_TRY(check_reads(at_task_of_config(t, c, &own), p, err));
-    AT_TRY(at_program_verify(a, p, err));
+    if (!t->def.foreign) AT_TRY(at_program_verify(a, p, err));
     *out = p;
     return AT_OK;
 }

@@ -140,6 +140,17 @@ const char *at_template_tree_text(const at_template *t, const char **file);
  */
 void at_template_tree_stands(at_template *t, const at_tree *written);
 const at_definition *at_template_definitions(const at_template *t, int *n);
+/* There is no tree: what makes candidates knows this template by the mark. Tensors must have one
+ * shape in all configurations. */
+void at_template_foreign(at_template *t, const void *mark);
+const void *at_task_foreign(const at_task *t); /* NULL: it has trees */
+/* A condition over knobs of all kinds (at_space_require); knob: when that one counts; NULL: what all
+ * points keep. what: of the text, for errors. */
+void at_knob_require(at_template *t, const char *knob, const char *condition, const char *what);
+/* A part of what distinguishes the template's versions. */
+void at_template_add_hash(at_template *t, const char *text);
+/* The value of a name where the configuration has these (at_task_values). false: there is none. */
+bool at_task_value(const at_task *t, const int64_t *values, const char *name, int64_t *out);
 /* While a template is being defined: the names so far (a copy), their values by slot, which knobs
  * may decide. */
 void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values,

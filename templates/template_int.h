@@ -72,6 +72,12 @@ typedef struct layout {
 /* What of its schedule is left to sketches: a computation has none, or it does not say all. */
 typedef enum openness { OPEN_NOTHING, OPEN_ALL, OPEN_REST } openness;
 
+/* A condition over knobs, or, of a knob, when it counts. */
+typedef struct knob_require {
+    const char *knob; /* NULL: of all */
+    const char *condition, *what;
+} knob_require;
+
 /* Calls only note the longer texts; they are parsed when all names are known. */
 struct at_template {
     at_arena *arena;
@@ -97,6 +103,10 @@ struct at_template {
     AT_VEC(sketch_choice) sketches;
     AT_VEC(layout) layouts;
     sparse_weight sparse;
+    const void
+        *foreign; /* its candidates are made elsewhere, there is no tree; NULL: they are not */
+    AT_VEC(knob_require) requires;
+    at_config first_valid; /* of a foreign one */
     AT_VEC(at_definition) definitions;
     double flops;     /* -1: to be counted */
     bool in_defaults; /* the row's defaults() runs: the task is defined */

@@ -174,7 +174,7 @@ static int64_t crossed(genetic *g, int first, int second) {
         if (i >= point && alike) g->first[k] = g->second[k];
         if (at_rng_unit(&b->rng) < g->mutation) mutate(b, g->first, k);
     }
-    return at_space_index(b->space, g->first);
+    return at_space_mend(b->space, at_space_index(b->space, g->first));
 }
 
 static void enter_child(genetic *g, int n) {
@@ -189,7 +189,7 @@ static void enter_child(genetic *g, int n) {
         at_space_digits(b->space, child, g->first);
         int genes = gather_genes(g);
         mutate(b, g->first, g->genes[at_rng_below(&b->rng, (uint64_t)genes)]);
-        child = at_space_index(b->space, g->first);
+        child = at_space_mend(b->space, at_space_index(b->space, g->first));
     }
     at_book_enter_random(b, 1);
 }

@@ -35,7 +35,6 @@ const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; vali
 /* ---- value_features.c ----------------------------------------------------------------------- */
 
 /* Features from the values of the knobs alone; borrows the space. */
-at_features at_value_features(at_space *space);
 
 /* ---- draft.c -------------------------------------------------------------------------------- */
 

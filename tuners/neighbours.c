@@ -10,7 +10,7 @@ void at_add_neighbours_by(const at_book *b, int64_t *digits, int knob, at_number
     int64_t own = digits[knob], length = at_space_knob_len(s, knob);
     int64_t last = own + WIDEST < length ? own + WIDEST : length - 1;
     for (digits[knob] = own > WIDEST ? own - WIDEST : 0; digits[knob] <= last; digits[knob]++) {
-        int64_t other = at_space_index(s, digits);
+        int64_t other = at_space_mend_but(s, at_space_index(s, digits), knob);
         if (at_number_of(out, other) < 0 && at_book_allows(b, other)) at_number_add(out, other);
     }
     digits[knob] = own;

@@ -8,6 +8,7 @@ typedef struct random_order {
     int64_t first; /* place */
     at_rng rng;
     at_shuffle order;
+    at_numbering given; /* where places are not points */
 } random_order;
 
 static void *create(at_space *space, const at_tuner_options *o) {
@@ -22,13 +23,20 @@ static void *create(at_space *space, const at_tuner_options *o) {
     return r;
 }
 
+static bool is_new(random_order *r, int64_t index) {
+    if (!at_space_mends(r->space)) return true;
+    if (at_number_of(&r->given, index) >= 0) return false;
+    at_number_add(&r->given, index);
+    return true;
+}
+
 static int next(void *self, int64_t *indices, int n) {
     random_order *r = self;
     int made = 0;
     while (made < n && r->order.remaining > 0) {
         int64_t draw = (int64_t)at_rng_below(&r->rng, (uint64_t)r->order.remaining);
         int64_t index = at_space_at_place(r->space, r->first + at_shuffle_take(&r->order, draw));
-        if (at_space_is_valid(r->space, index)) indices[made++] = index;
+        if (at_space_is_valid(r->space, index) && is_new(r, index)) indices[made++] = index;
     }
     return made;
 }
@@ -36,6 +44,7 @@ static int next(void *self, int64_t *indices, int n) {
 static void destroy(void *self) {
     random_order *r = self;
     at_shuffle_free(&r->order);
+    at_numbering_free(&r->given);
     free(r);
 }
 

@@ -16,6 +16,8 @@ typedef struct at_features {
     int (*of)(void *ctx, int64_t index, float *out, int max);
     void *ctx;
 } at_features;
+/* Where nothing is known of a point but the values of its knobs (value_features.c). */
+at_features at_value_features(at_space *space);
 
 /* What points are expected to take before any is tried: of() sets ns[i] of indices[i], INFINITY
  * where it knows nothing. Cheap, a few microseconds each. of NULL: nothing is known. */

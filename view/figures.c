@@ -33,8 +33,9 @@ void at_text_add_record_task(at_text *out, const char *task, const at_json *args
 }
 
 void at_text_add_context(at_text *out, const at_context *c) {
-    const char *const parts[] = {c->cpu,    ", ", c->compiler, ", ", c->isa, ", weights packed ",
-                                 c->packing};
+    bool packs = *c->packing; /* a kernel that somebody wrote does not */
+    const char *const parts[] = {
+        c->cpu, ", ", c->compiler, ", ", c->isa, packs ? ", weights packed " : "", c->packing};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) at_text_add_visible(out, parts[i]);
     at_text_addf(out, ", %d thread%s", c->threads, at_plural(c->threads));
 }

@@ -2,6 +2,7 @@
  * curves and knobs of all. */
 #include <string.h>
 
+#include "foreign/foreign.h"
 #include "view/report.h"
 #include "sketch/sketch.h"
 
@@ -63,7 +64,8 @@ static void add_tree(at_report *r, const at_task *task, const at_record *best) {
     at_program *program;
     at_text tree = {0};
     at_error err;
-    at_text_add(r->out, "<h3>Its loop tree</h3>\n");
+    bool is_kernel = task && at_task_foreign(task);
+    at_text_add(r->out, is_kernel ? "<h3>Its macros</h3>\n" : "<h3>Its loop tree</h3>\n");
     if (!task) {
         at_text_add(r->out, "<p class=\"faint\">No template of this program computes the task, so "
                             "that its tree is not known.</p>\n");
@@ -72,7 +74,7 @@ static void add_tree(at_report *r, const at_task *task, const at_record *best) {
     at_status s = at_config_rebind(r->arena, at_task_space(task), &best->config, &config, &err);
     if (s == AT_OK) s = at_task_program(r->arena, task, &config, &program, &err);
     if (s == AT_OK) {
-        at_program_print(&tree, program, false);
+        at_print_program(&tree, task, &config, program);
         at_text_add(r->out, "<pre>");
         at_html_add(r->out, at_text_str(&tree));
         at_text_add(r->out, "</pre>\n");

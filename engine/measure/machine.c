@@ -54,7 +54,7 @@ at_status at_session_machine(at_session *s, at_error *err) {
 double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                          double peak_gflops) {
     const double most = peak_gflops * 1e9 * run_s;
-    if (s->in_bytes || s->flops <= most || !(peak_gflops > 0)) return 0;
+    if (!p || s->in_bytes || s->flops <= most || !(peak_gflops > 0)) return 0;
     at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
     give_index(s, a, &m);
     return at_bound_of(a, p, &m)->flops / most;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/measure/foreign_build.h"
 #include "engine/measure/kernel_job.h"
 #include "engine/measure/machine.h"
 #include "engine/measure/states.h"
@@ -48,18 +49,29 @@ static void match_tensors(const at_session *s, at_arena *a, at_candidate *c) {
     c->extents = extents;
 }
 
+static at_key key_of(const char *hash) {
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add_str(&h, hash);
+    return (at_key){h.lo, h.hi};
+}
+
 static at_status build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_error *err) {
     *out = (at_candidate){.config = *c};
     AT_TRY(at_task_program(a, s->task, c, &out->program, err));
-    out->key = at_program_key(out->program);
     match_tensors(s, a, out);
+    if (s->foreign) {
+        AT_TRY(at_foreign_kernel(a, s->task, out->program, c, &out->kernel, &out->unit, err));
+        out->key = key_of(out->kernel->code_hash);
+    } else out->key = at_program_key(out->program);
     return AT_OK;
 }
 
 static at_status lower(at_session *s, at_arena *a, const at_lower_options *o, at_candidate *c,
                        at_error *err) {
     s->spent.lowered++;
+    if (s->foreign) return AT_OK; /* it is built as it stands */
     AT_TRY(at_lower(a, c->program, o, &c->kernel, err));
     if (s->machine) c->bound = at_bound_of(a, c->kernel->lowered, s->machine);
     return AT_OK;
@@ -179,6 +191,17 @@ static const char *compiler_flags(at_compiler compiler, const at_target *target)
                     : "-O3 -fno-unroll-loops";
 }
 
+/* What compilers make the same of is the same code. */
+static at_status build_foreign(at_session *s, at_arena *a, at_candidate *c, at_record *result,
+                               at_object *made, at_error *err) {
+    char hash[33] = "";
+    int64_t number = c->ahead;
+    c->ahead = c->job.ahead = 0;
+    AT_TRY(at_foreign_build(s, a, &c->unit, number, made, hash, err));
+    if (*hash) result->extra.code_hash = at_strdup(a, hash);
+    return AT_OK;
+}
+
 at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                                bool *compiled, at_error *err) {
     const at_engine_options *o = &s->options;
@@ -214,8 +237,10 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     if (s->compiler == AT_TCC) return AT_OK;
 
     at_object made;
-    AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->target),
-                           o->timeout_s, o->stop, &made, err));
+    if (s->foreign) AT_TRY(build_foreign(s, a, c, result, &made, err));
+    else
+        AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->target),
+                               o->timeout_s, o->stop, &made, err));
     s->spent.compile_ns += made.compile_ns;
     result->all_cost_s += (double)made.compile_ns * 1e-9;
     if (made.end) *compiled = fail(a, result, at_error_of_job(made.end), made.error);
@@ -224,6 +249,10 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
 }
 
 void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
+    if (s->foreign) {
+        at_foreign_ahead(s, a, c);
+        return;
+    }
     at_job code = at_kernel_code(a, c->kernel);
     code.compiler = s->compiler;
     at_worker_ahead(s->bench->worker, &code, s->options.stop);
@@ -361,6 +390,7 @@ static bool is_beyond(const at_session *s, at_arena *a, const at_candidate *c, c
                       double times) {
     const at_anchors *of = &s->bench->anchors;
     const at_lowered *p = c->kernel->lowered;
+    if (s->foreign) return false; /* what it does is not known */
     if (at_is_beyond_peak(s, a, p, c->clocked_s, times)) return true;
     if (!r->extra.pairs.num_ratios || !(of->of_first > 0) || !(of->peak_gflops > 0)) return false;
     double higher = fmax(1, of->peak_gflops / s->bench->peak_gflops);

@@ -5,6 +5,7 @@
 #define AT_ENGINE_MEASURE_H
 
 #include "engine/measure/session.h"
+#include "foreign/foreign.h"
 
 /* Of times that come of ratios: more than a clock gives would only make lines long. */
 enum { AT_TIME_DIGITS = 9 };
@@ -19,6 +20,7 @@ typedef struct at_candidate {
     int64_t *const *extents; /* [tensor of the task] */
     at_key key;              /* of the program */
     at_kernel *kernel;
+    at_foreign_unit unit;  /* of a kernel that somebody wrote */
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */
     int64_t ahead;         /* at_job.ahead */

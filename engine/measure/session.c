@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/measure/foreign_build.h"
 #include "engine/measure/quieter_core.h"
 #include "engine/measure/reference.h"
 #include "engine/measure/target_here.h"
@@ -134,9 +135,11 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 
     s->compiler = o->compiler;
     s->packing = o->packing;
+    s->compiler_version = "";
+    if (at_foreign_of(s->task)) AT_TRY(at_foreign_open(s, measuring, err));
     bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
     s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
-    if (s->threads > 1 && !from_record && !at_task_has_para(s->task)) {
+    if (s->threads > 1 && !from_record && !s->foreign && !at_task_has_para(s->task)) {
         /* Two threads of which one does nothing are no result for two. */
         at_engine_warn(o, at_format(s->arena,
                                     "--threads %d: %s has no para loop, so that its kernels run on "
@@ -145,17 +148,21 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
         s->threads = 1;
     }
     if (measuring) AT_TRY(check_threads(s, err));
-    if (recorded && !(o->set & AT_SET_COMPILER))
+    if (recorded && !(o->set & AT_SET_COMPILER) && !s->foreign)
         at_compiler_from_name(recorded->compiler, &s->compiler);
     if (recorded && !(o->set & AT_SET_PACKING))
         at_packing_from_name(recorded->packing, &s->packing);
-    if (measuring && !at_compiler_available(s->compiler))
+    if (!s->foreign && o->program)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--compiler %s: there are tcc, gcc, clang; others are for kernels of your own",
+            o->program);
+    if (measuring && !s->foreign && !at_compiler_available(s->compiler))
         return at_fail(err, AT_E_USAGE,
                        "--compiler %s: not found on this machine; install it (apt-get install %s), "
                        "or take tcc, which is part of this program",
                        at_compiler_name(s->compiler), at_compiler_name(s->compiler));
-    s->compiler_version = "";
-    if (measuring)
+    if (measuring && !s->foreign)
         AT_TRY(at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S),
                                    o->stop, &s->compiler_version, err));
     AT_TRY(choose_target(s, recorded, measuring, err));
@@ -170,8 +177,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .machine = cpu->machine,
                               .threads = s->threads,
                               .isa = s->target->name,
-                              .compiler = at_compiler_name(s->compiler),
-                              .packing = at_packing_name(s->packing),
+                              .compiler = s->foreign ? at_foreign_compiler(s)
+                                                     : at_compiler_name(s->compiler),
+                              .packing = s->foreign ? "" : at_packing_name(s->packing),
                               .cache = at_cache_name(o->cache),
                               .pattern = s->chosen.pattern  ? s->chosen.pattern->hash
                                          : s->chosen.arrays ? s->chosen.arrays->hash
@@ -269,6 +277,7 @@ static void tell_of_same(const at_session *s) {
 }
 
 at_status at_session_begin(at_session *s, at_error *err) {
+    if (s->foreign) AT_TRY(at_foreign_check(s, err));
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->bench->states.core = at_quieter_core_here(s->threads, &s->bench->states.cores);
@@ -345,6 +354,7 @@ void at_session_stop(at_session *s) {
 
 void at_session_close(at_session *s) {
     at_session_stop(s);
+    at_foreign_close(s);
     at_arena_free(s->scratch);
     at_arena_free(s->arena);
     at_tile_memo_free(s->tiles);

@@ -26,6 +26,7 @@ typedef struct at_spent {
  * (bench.h). */
 typedef struct at_bench at_bench;
 
+typedef struct at_foreign_session at_foreign_session;
 typedef struct at_session {
     at_arena *arena;     /* lives as long as the session */
     at_arena *scratch;   /* one candidate's; reset by whoever begins the next */
@@ -55,6 +56,7 @@ typedef struct at_session {
     const char *tuner;   /* of the records; "": they are of no search */
 
     at_bench *bench;
+    at_foreign_session *foreign; /* of a kernel that somebody wrote (foreign_build.h) */
     at_spent spent;
     /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
      * made before the trials does not go on beyond it. */

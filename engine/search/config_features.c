@@ -136,6 +136,10 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
                          at_features *out, at_error *err) {
     *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = o->features};
     *out = (at_features){features_of, m};
+    if (at_task_foreign(task)) { /* nothing is known but the values of its knobs */
+        *out = at_value_features(at_task_space(task));
+        return AT_OK;
+    }
     if (at_task_num_sketches(task)) m->costs = at_cost_model_new(task, o);
     if (m->set != AT_FEATURES_BOUND) return AT_OK;
     m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,

@@ -14,6 +14,7 @@
 
 #include "engine/measure/accuracy.h"
 #include "engine/measure/anchors.h"
+#include "engine/measure/foreign_build.h"
 #include "engine/measure/machine.h"
 
 /* Kernels that add up the same sums round alike: one of them is tried, the others are passed over.
@@ -156,7 +157,10 @@ static at_status settle(at_tuning *t, trial *x, double best_s, bool *settled, at
         bool compiled = true;
         if (!x->compiled)
             AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &compiled, err));
-        *settled = !compiled;
+        same =
+            compiled && s->foreign ? at_known_by_code(t->known, x->result.extra.code_hash) : NULL;
+        if (same) at_trial_copy(same, &x->result);
+        *settled = !compiled || same;
     }
     return AT_OK;
 }
@@ -346,6 +350,7 @@ static trial *in_line(line *l, int i) { return &l->slots[(l->first + i) % AHEAD]
 static at_status make_some(at_tuning *t, line *l, int64_t most, at_error *err) {
     before b = {0};
     if (most > t->tally.done + 1) most = t->tally.done + 1;
+    if (t->s.foreign && most > at_foreign_in_a_row(&t->s)) most = at_foreign_in_a_row(&t->s);
     if (most > AHEAD) most = AHEAD;
     for (l->first = l->num = 0; l->num < most; l->num++) {
         trial *x = in_line(l, l->num);

@@ -70,14 +70,14 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
         to.history = &history;
     }
     if (row->learns_features) {
-        t->costs = at_cost_model_late(s->task, o);
-        to.costs = at_costs_of(t->costs);
+        if (!at_task_foreign(s->task)) t->costs = at_cost_model_late(s->task, o);
+        if (t->costs) to.costs = at_costs_of(t->costs);
         if (at_tuning_default_config(s, &start) && start.index >= 0) to.start = &start.index;
         /* Of derived trees it is seldom bad, and a second has two or three trials of long kernels;
          * of templates the cheapest ones are better, but not always. */
         to.start_leads = at_task_num_sketches(s->task) > 0;
         t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
-        to.common = at_common_features(&t->common);
+        if (t->costs) to.common = at_common_features(&t->common);
     }
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "foreign/foreign.h"
 #include "runtime/runtime.h"
 #include "sketch/sketch.h"
 
@@ -44,7 +45,7 @@ static bool is_computation_file(const char *word) {
 }
 
 bool at_is_template_file(const char *word) {
-    return ends_with(word, ".c") || is_computation_file(word);
+    return ends_with(word, ".c") || at_is_foreign_ending(word) || is_computation_file(word);
 }
 
 /* Lines that include our headers become empty, so that line numbers stay. */
@@ -152,29 +153,49 @@ static void keep(at_arena *a) {
     kept_rows = at_copy(a, &row, sizeof row);
 }
 
+typedef at_status parse_fn(at_arena *a, const char *path, const char *text, size_t length,
+                           const at_template_row **out, at_error *err);
+
 /* The row stays, and what it was read from. */
-static at_status load_computation(const char *path, const at_template_row **out, at_error *err) {
+static at_status load_text(const char *path, parse_fn *parse, const at_template_row **out,
+                           at_error *err) {
     at_arena *a = at_arena_new();
     const at_template_row *row = NULL;
     char *text;
     size_t length;
     at_status s = strcmp(path, "-") ? at_read_file(a, path, MOST_FILE_BYTES, &text, &length, err)
                                     : at_read_stdin(a, MOST_FILE_BYTES, &text, &length, err);
-    if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
+    if (s == AT_OK) s = parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
     if (s == AT_OK) keep(a), at_template_add(*out = row, path, false);
     else at_arena_free(a);
     return s;
 }
 
+/* What a file of C is; what is neither, whoever wrote it should know. */
+static at_status tell_apart(const char *path, const char *text, size_t length, bool *is_kernel,
+                            at_error *err) {
+    *is_kernel = at_is_foreign(text, length);
+    if (*is_kernel || (!at_is_foreign_ending(path) && strstr(text, "at_template_row")))
+        return AT_OK;
+    return at_fail(err, AT_E_INPUT,
+                   "%s: neither a kernel, whose first comment begins with the word autotune and "
+                   "says what it computes, nor a template (at_template_row); docs/kernels.md and "
+                   "docs/templates.md tell of both",
+                   path);
+}
+
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
-    if (is_computation_file(path)) return load_computation(path, out, err);
+    if (is_computation_file(path)) return load_text(path, at_te_parse, out, err);
     at_arena *a = at_arena_new();
     char *text;
     size_t length;
     at_text source = {0};
+    bool is_kernel = false;
     at_status s = at_read_file(a, path, MOST_FILE_BYTES, &text, &length, err);
-    if (s == AT_OK) {
+    if (s == AT_OK) s = tell_apart(path, text, length, &is_kernel, err);
+    if (s == AT_OK && is_kernel) s = load_text(path, at_foreign_parse, out, err);
+    else if (s == AT_OK) {
         unit u = {.path = path, .symbol = symbol_of(a, path)};
         add_source(&source, at_policy_header_text);
         add_source(&source, at_template_header_text);

@@ -263,9 +263,9 @@ static void hostile_sources(void **state) {
         {"zero", "./zero.c: /dev/zero:0: error: unrecognized character \\x00\n"},
     };
     at_text deep = {0}, macros = {0};
-    at_text_add(&deep, "int x = ");
+    at_text_add(&deep, "/* at_template_row */ int x = ");
     for (int i = 0; i < 1000000; i++) at_text_add(&deep, "(((");
-    at_text_add(&macros, "#define A0 1+1\n");
+    at_text_add(&macros, "#define A0 1+1 /* at_template_row */\n");
     for (int i = 1; i <= 30; i++)
         at_text_addf(&macros, "#define A%d A%d+A%d+A%d\n", i, i - 1, i - 1, i - 1);
     at_text_add(&macros, "int x = A30;\n");

@@ -20,7 +20,7 @@ enum { MAX_FILES = 1024, MAX_NAMES = 16384 };
 static const char *const folders[] = {"base",      "knobs",  "schedule", "codegen", "cost",
                                       "templates", "sketch", "tuners",   "runtime", "records",
                                       "export",    "engine", "network",  "library", "remote",
-                                      "view",      "cli"};
+                                      "foreign",   "view",   "cli"};
 enum { NUM_FOLDERS = sizeof folders / sizeof *folders };
 
 typedef struct symbol {

@@ -1,0 +1,77 @@
+/* foreign/foreign.h: kernels that somebody else wrote: a file of C, C++ or Fortran whose first
+ * comment begins with `autotune` is a template. The comment, its head, says what is computed, which
+ * knobs there are, and how the kernel is compiled and called; a candidate is the file's text with
+ * macros for its knobs. */
+#ifndef AT_FOREIGN_H
+#define AT_FOREIGN_H
+
+#include "base/base.h"
+#include "codegen/codegen.h"
+#include "templates/task.h"
+
+typedef enum at_language { AT_LANGUAGE_C, AT_LANGUAGE_CXX, AT_LANGUAGE_FORTRAN } at_language;
+
+/* A tensor that no text computes. */
+typedef struct at_foreign_output {
+    const char *name;
+    const char *before; /* of `inout`: the input that holds what is in it before; else NULL */
+} at_foreign_output;
+
+/* Where an input's values come from: numbers between two, or a file. */
+typedef struct at_foreign_data {
+    const char *name;
+    double lo, hi;
+    const char *file; /* relative to the kernel's folder; NULL: numbers */
+} at_foreign_data;
+
+typedef struct at_foreign {
+    const char *path;   /* as given */
+    const char *folder; /* absolute */
+    const char *text;   /* of the whole file */
+    at_language language;
+    const char *compiler; /* as written; NULL: the language's own */
+    const char *const *flags;
+    int num_flags; /* words, with {KNOB} in them */
+    const at_foreign_output *outputs;
+    int num_outputs; /* 0: there is a computation */
+    const at_foreign_data *data;
+    int num_data;
+    const char *reference; /* a function of the file; NULL: none */
+    double limit;          /* times the root of the mean square; 0: none is written */
+    bool unchecked;
+    const char *hash;   /* of the file, what it includes, flags and compiler: 32 hex digits */
+    const char *unused; /* a knob that the file never uses; NULL: there is none */
+} at_foreign;
+
+/* Does the text begin with a head? */
+bool at_is_foreign(const char *text, size_t length);
+/* Is that the ending of a file of these languages, but for .c? */
+bool at_is_foreign_ending(const char *path);
+/* A template of such a text; name: the file's, without folder and ending. The row lives in a and is
+ * not registered. AT_E_INPUT: "mm.c:3:7: ..." */
+at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size_t length,
+                           const at_template_row **out, at_error *err);
+/* Of a task whose template is such a file; NULL: it is not. */
+const at_foreign *at_foreign_of(const at_task *t);
+
+/* What a candidate is compiled from. */
+typedef struct at_foreign_unit {
+    const char *macros;  /* "#define TILE_N 16\n"... */
+    const char *source;  /* macros, the file's text, and for C and C++ the entry */
+    const char *wrapper; /* Fortran: the entry, as C; else NULL */
+    const char *const *flags;
+    int num_flags; /* with the knobs' values */
+} at_foreign_unit;
+/* function: NULL for the one that is called, or the reference's name; then knobs have no macros.
+ * symbol: of the entry. In a. */
+at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
+                             const char *function, const char *symbol, at_foreign_unit *out,
+                             at_error *err);
+/* The kernel that a worker gets: its parameters are the task's inputs, then its outputs. In a. */
+at_status at_foreign_kernel(at_arena *a, const at_task *t, const at_program *p, const at_config *c,
+                            at_kernel **out, at_foreign_unit *unit, at_error *err);
+/* A configuration as people read it: of such a kernel its macros, one a line, "TILE_N=16"; else the
+ * program's loop tree. */
+void at_print_program(at_text *out, const at_task *t, const at_config *c, const at_program *p);
+
+#endif

@@ -1,0 +1,207 @@
+/* Kernels that somebody else wrote: from their file to a winner, and what goes wrong on the way. */
+#include "tests/cli/cli_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A product of small matrices. Variants are right, wrong or worse. */
+static const char head[] = "/* autotune\n"
+                           " * args  N=24, M=16, K=32\n"
+                           " * a[N, K] : input\n"
+                           " * b[K, M] : input\n"
+                           " * c[n:N, m:M] = sum(k:K) a[n, k] * b[k, m]\n";
+static const char call[] =
+    " * call  void matmul(const float *a, const float *b, float *c, int N, int M, int K)\n"
+    " */\n";
+static const char body[] =
+    "void matmul(const float *a, const float *b, float *c, int N, int M, int K) {\n"
+    "    for (int n = 0; n < N; n += TILE)\n"
+    "        for (int i = n; i < n + TILE; i++)\n"
+    "            for (int m = 0; m < M; m++) {\n"
+    "                float sum = 0;\n"
+    "                for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * M + m];\n"
+    "                c[i * M + m] = sum;\n"
+    "            }\n";
+
+static void write_kernel(const char *lines, const char *rest) {
+    char text[8192];
+    snprintf(text, sizeof text, "%s%s%s%s%s}\n", head, lines, call, body, rest);
+    cli_write("mm.c", text);
+}
+
+static const char variants[] = " * knob  TILE = 2 4 8\n"
+                               " * knob  VARIANT = \"right\" \"wrong\" \"outside\" \"loop\" "
+                               "\"crash\" \"file\" \"text\" if TILE "
+                               "== 4\n"
+                               " * default TILE=2\n"
+                               " * flags -O2 -D_GNU_SOURCE\n";
+static const char faults[] = "#if VARIANT_wrong\n"
+                             "    c[7] += 1;\n"
+                             "#elif VARIANT_outside\n"
+                             "    c[0] += ((volatile const float *)a)[1 << 20];\n"
+                             "#elif VARIANT_loop\n"
+                             "    for (volatile int i = 1; i;) {}\n"
+                             "#elif VARIANT_crash\n"
+                             "    *(volatile int *)0 = 1;\n"
+                             "#elif VARIANT_file\n"
+                             "    extern int creat(const char *, unsigned);\n"
+                             "    creat(\"made\", 0600);\n"
+                             "#elif VARIANT_text\n"
+                             "    this is no C;\n"
+                             "#endif\n";
+
+static void failures_never_win(void **state) {
+    (void)state;
+    write_kernel(variants, faults);
+    cli_expect(0, "./autotune mm.c --tuner grid --trials 100 --timeout 2 --json");
+    const at_json *out = cli_json();
+    assert_int_equal(cli_number(out, "trials"), 9); /* 21 points, of which 9 are valid */
+    const char *log = cli_trials("mm.log");
+    assert_int_equal(cli_count_lines(log, "{"), 9);
+    assert_int_equal(cli_count_lines(log, "{\"input\""), 9);
+    cli_expect(0, "grep -c '\"check\": \"exact\"' mm.log | grep -qx '[34]'");
+    cli_expect(0, "grep -q 'wrong_answer\\|differ' mm.log");
+    cli_expect(0, "grep -q 'behind the end of a\\|SIGSEGV' mm.log");
+    cli_expect(0, "grep -q 'exceeded' mm.log");
+    cli_expect(0, "grep -q 'through a null pointer' mm.log");
+    cli_expect(0, "grep -q 'the kernel called [a-z]*, and may do nothing but compute' mm.log");
+    cli_expect(0, "grep -q 'mm.c:[0-9]*:[0-9]*: error' mm.log");
+    cli_expect(1, "test -e made");
+    const char *best = cli_expect(0, "./autotune show mm.c --log mm.log")->out;
+    assert_null(strstr(best, "VARIANT_wrong"));
+}
+
+/* What other verbs make of file and log. */
+static void verbs(void **state) {
+    (void)state;
+    write_kernel(" * knob TILE = 2 4 8\n * split PART of N into 2\n * order LOOPS of 3\n"
+                 " * require TILE * PART_1 <= 16 && LOOPS_0 == 0\n * flags -O{TILE}\n",
+                 "    (void)PART_0, (void)PART_1, (void)LOOPS_2;\n");
+    cli_expect(0, "rm -f mm.log");
+    const char *out = cli_expect(0, "./autotune space mm.c")->out;
+    assert_non_null(strstr(out, "among indices 0 to 143"));
+    cli_expect(0, "./autotune mm.c --trials 8 --tuner random");
+    out = cli_expect(0, "./autotune show mm.c --log mm.log")->out;
+    assert_non_null(strstr(out, "TILE="));
+    assert_non_null(strstr(out, "PART_1="));
+    assert_non_null(strstr(out, "LOOPS_0=0\n"));
+    out = cli_expect(0, "./autotune show mm.c --log mm.log --code")->out;
+    assert_non_null(strstr(out, "#define LOOPS_0 0\n"));
+    assert_non_null(strstr(out, "#line 1 \"mm.c\"\n/* autotune\n"));
+    cli_expect(0, "./autotune run mm.c --log mm.log --number 1 --repeat 2");
+    cli_expect(0, "./autotune run mm.c --index 0 --number 1 --repeat 2");
+    cli_expect(2, "./autotune run mm.c --index 72");
+    cli_expect(0, "./autotune verify mm.log mm.c");
+    out = cli_expect(0, "./autotune mm.c --trials 8 --tuner random")->out; /* goes on */
+    assert_non_null(strstr(out, "8 of them from the log"));
+    cli_expect(0, "./autotune pick_best mm.log -o best.log");
+    cli_expect(0, "./autotune log mm.log --diff best.log");
+    cli_expect(0, "./autotune plot mm.log --knobs");
+    cli_expect(0, "./autotune report mm.c mm.log -o r.html && grep -q 'Its macros' r.html");
+    cli_expect(0, "./autotune replay mm.c mm.log --tuner ga --trials 4");
+}
+
+static void expect_error(int status, const char *command, const char *text) {
+    const char *err = cli_expect(status, "./autotune %s", command)->err;
+    if (!strstr(err, text)) fail_msg("%s said: %sexpected: %s", command, err, text);
+}
+
+static void mistakes_in_a_head(void **state) {
+    (void)state;
+    static const struct {
+        const char *lines, *message;
+    } bad[] = {
+        {" * knob TILE 2 4\n",
+         "mm.c:6:14: expected '=', got '2'\n * knob TILE 2 4\n             ^\n"},
+        {" * knob TILE =\n", "mm.c:6:15: expected values: 8 16 32"},
+        {" * knob TILE = 2 \"a\"\n", "mm.c:6:18: values of a knob are all numbers"},
+        {" * knob TILE = 2 4\n * knob TILE = 8\n", "mm.c:7:9: a second knob \"TILE\""},
+        {" * knob TILE = 2 4\n * require TILS == 2\n", "mm.c:7:12: \"TILS\" is no knob"},
+        {" * knob TILE = 2 4\n * default TILE=3\n",
+         "mm.c:7:17: TILE has no such value; there are 2, 4"},
+        {" * knob TILE = 2 4\n * require TILE == 7\n",
+         "no point of the space keeps all conditions"},
+        {" * knob TILE = 2 4\n * split PART of Q into 2\n", "mm.c:7: axis of PART"},
+        {" * knob int = 2 4\n", "mm.c:6:9: a knob is a macro"},
+        {" * d[N] = \n", "mm.c:"},
+        {" * knob TILE = 2 4\n * workspace N +\n", "mm.c:7:"},
+        {" * reference f\n", "\"reference\" beside a computation"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_kernel(bad[i].lines, "");
+        expect_error(4, "show mm.c", bad[i].message);
+    }
+}
+
+static void write_call(const char *line) {
+    char text[4096];
+    snprintf(text, sizeof text, "%s * knob TILE = 2 4\n%s */\n%s}\n", head, line, body);
+    cli_write("mm.c", text);
+}
+
+static void calls_that_do_not_fit(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *message;
+    } bad[] = {
+        {"", "mm.c: its head has no line \"call\""},
+        {" * call void f(const float *a, const float *d)\n", "mm.c:7: the call's parameter \"d\""},
+        {" * call void f(const double *a)\n", "the tensor's elements are f32"},
+        {" * call void f(float a)\n", "it is a tensor, and the parameter no pointer"},
+        {" * call void f(const float *c)\n", "it is an output, and the parameter const"},
+        {" * call void f(int *N)\n", "it is a number, and the parameter a pointer"},
+        {" * call void f(float *workspace)\n", "the head needs a line \"workspace\""},
+        {" * call float f(int N)\n", "a kernel returns void, or int"},
+        {" * call void f(int N\n", "expected ')'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_call(bad[i].line);
+        expect_error(4, "run mm.c", bad[i].message);
+    }
+}
+
+/* What breaks all of them is told once, in the compiler's words, and nothing is recorded. */
+static void mistakes_of_all(void **state) {
+    (void)state;
+    cli_expect(0, "rm -f mm.log");
+    write_kernel(" * knob TILE = 2 4\n * flags -fno-such-flag\n", "");
+    expect_error(4, "mm.c --trials 4", "mm.c: no candidate compiles: gcc: ");
+    expect_error(4, "mm.c --trials 4", "-fno-such-flag");
+    write_kernel(" * knob TILE = 2 4\n", "}\n#include \"missing.h\"\nvoid g(void) {\n");
+    expect_error(4, "mm.c --trials 4", "missing.h: No such file or directory");
+    write_kernel(" * knob TILE = 2 4\n * compiler no-such-cc\n", "");
+    expect_error(4, "mm.c --trials 4", "the compiler no-such-cc is not found on this machine");
+    write_kernel(" * knob TILE = 2 4\n", "");
+    expect_error(2, "mm.c --trials 4 --compiler ./no-cc", "the compiler ./no-cc is not found");
+    cli_expect(1, "test -e mm.log && grep -q '^{' mm.log");
+    write_kernel(" * knob TILE = 2 4\n * knob OTHER = 1 2\n", "");
+    expect_error(0, "mm.c --trials 2", "mm.c: nothing in it uses the knob OTHER");
+    cli_write("x.c", "int main(void) { return 0; }\n");
+    expect_error(4, "x.c", "x.c: neither a kernel, whose first comment begins with");
+}
+
+/* Another text, header or flag is another kernel. */
+static void changes_are_seen(void **state) {
+    (void)state;
+    cli_expect(0, "rm -f mm.log");
+    cli_write("one.h", "#include \"two.h\"\n");
+    cli_write("two.h", "#define PLUS 0\n");
+    write_kernel(" * knob TILE = 2 4\n",
+                 "    c[0] += PLUS;\n}\n#include \"one.h\"\nvoid g(void) {\n");
+    cli_expect(0, "sed -i 's/^void matmul/#include \"one.h\"\\nvoid matmul/' mm.c");
+    cli_expect(0, "./autotune mm.c --trials 2 --tuner grid");
+    assert_null(strstr(cli_expect(0, "./autotune show mm.c --log mm.log")->err, "warning"));
+    cli_write("two.h", "#define PLUS 0.0f\n");
+    expect_error(3, "show mm.c --log mm.log", "of another version of mm");
+    expect_error(0, "mm.c --trials 2 --tuner grid",
+                 "2 records of another version of mm are not used; --accept-changed uses them");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_never_win), cmocka_unit_test(verbs),
+        cmocka_unit_test(mistakes_in_a_head), cmocka_unit_test(calls_that_do_not_fit),
+        cmocka_unit_test(mistakes_of_all),    cmocka_unit_test(changes_are_seen),
+    };
+    return cmocka_run_group_tests_name("cli/kernel", tests, cli_setup, cli_teardown);
+}
