@@ -273,9 +273,9 @@ static void hostile_sources(void **state) {
     cli_write("mac.c", macros.data);
     at_text_free(&deep);
     at_text_free(&macros);
-    cli_write("zero.c", "#include \"/dev/zero\"\n");
+    cli_write("zero.c", "#include \"/dev/zero\" /* at_template_row */\n");
     cli_expect(0, "mkfifo never.h"); /* nobody writes into it */
-    cli_write("never.c", "#include \"never.h\"\n");
+    cli_write("never.c", "#include \"never.h\" /* at_template_row */\n");
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const char *err = cli_expect(4, "./autotune show ./%s.c --timeout %s", said[i][0],
                                      strstr(said[i][1], "did not") ? "0.3s" : "100s")
