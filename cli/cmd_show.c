@@ -100,7 +100,7 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     v->has_dump = o->dump != NULL;
     lo.dump_out = &v->dump;
     at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err);
-    if (lowered == AT_OK || v->dump.len) 
+    if (lowered == AT_OK || v->dump.len)
         at_print_program(&v->tree, s->task, &s->chosen.config, c.program);
     if (lowered != AT_OK && v->dump.len && !o->json) {
         at_error unprinted; /* a pass behind the one that was asked for failed, and is told of */

@@ -138,8 +138,8 @@ static const at_option_row rows[] = {
      "knobs are printed; derive: the one that is shown or written; else: its default "
      "configuration, or its best record of --log",
      TEXT, TO(request.sketch), 0, 0},
-    {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang; of a kernel any", COMPILER, TO(engine.compiler), 0,
-     0},
+    {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang; of a kernel any", COMPILER,
+     TO(engine.compiler), 0, 0},
     {"--isa", "NAME", KERNEL, NULL, "%s; default: this CPU's best", ISA, TO(engine.isa), 0, 0},
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
      PACKING, TO(engine.packing), 0, 0},

@@ -28,7 +28,8 @@ typedef struct at_engine_options {
     unsigned set;
     const char *isa; /* name of a target; NULL: the record's, else this CPU's best */
     at_compiler compiler;
-    const char *program; /* that compiles kernels which somebody wrote; NULL: what their heads say */
+    const char
+        *program; /* that compiles kernels which somebody wrote; NULL: what their heads say */
     at_packing packing;
     int64_t threads;    /* 0: 1 */
     bool for_dialect;   /* they are written to a file in this dialect, and not run */

@@ -1,5 +1,5 @@
-/* foreign/head_files.c: what a kernel's results depend on: its text, what it includes from beside it,
- * flags and compiler. */
+/* foreign/head_files.c: what a kernel's results depend on: its text, what it includes from beside
+ * it, flags and compiler. */
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>

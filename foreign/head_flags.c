@@ -1,5 +1,5 @@
-/* foreign/head_flags.c: flags of the compiler: words, as they stand, that no shell sees. What names a
- * file beside the kernel is looked for there, wherever the compiler runs. */
+/* foreign/head_flags.c: flags of the compiler: words, as they stand, that no shell sees. What names
+ * a file beside the kernel is looked for there, wherever the compiler runs. */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* foreign/head_tensors.c: tensors that no text computes: `c[N, M] : output`, `: inout`; and where the
- * values of inputs come from. */
+/* foreign/head_tensors.c: tensors that no text computes: `c[N, M] : output`, `: inout`; and where
+ * the values of inputs come from. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

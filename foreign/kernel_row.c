@@ -1,5 +1,5 @@
-/* foreign/kernel_row.c: a kernel's file as a template: its head is read, and declared to whoever defines a
- * task. */
+/* foreign/kernel_row.c: a kernel's file as a template: its head is read, and declared to whoever
+ * defines a task. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* foreign/kernel_source.c: what a candidate is compiled from: macros for the values of its knobs, the
- * file's text, and an entry that calls the kernel. */
+/* foreign/kernel_source.c: what a candidate is compiled from: macros for the values of its knobs,
+ * the file's text, and an entry that calls the kernel. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -85,9 +85,9 @@ at_status at_space_option(at_space *s, const char *name, const char *json, at_er
 at_status at_space_filter(at_space *s, const char *condition, at_error *err);
 /* Conditions over knobs of all kinds, any number of them, when all knobs are declared: options by
  * name (texts are compared with "..."), NAME_0 for a part of a split or an order, constants, true,
- * false; quotients of whole numbers are rounded down. active_knob: the condition says when that knob
- * counts, and it has its first value elsewhere; -1: none. what: of the condition's text, for errors
- * (AT_E_INPUT). Indices are not renumbered. */
+ * false; quotients of whole numbers are rounded down. active_knob: the condition says when that
+ * knob counts, and it has its first value elsewhere; -1: none. what: of the condition's text, for
+ * errors (AT_E_INPUT). Indices are not renumbered. */
 typedef struct at_constant {
     const char *name;
     int64_t value;
@@ -99,8 +99,8 @@ at_status at_space_require(at_space *s, int active_knob, const char *condition, 
 at_status at_space_settle(at_space *s, at_error *err);
 /* Does the knob count where digits are these? */
 bool at_space_is_active(const at_space *s, int knob, const int64_t *digits);
-/* A valid point near one that conditions forbid, its first digits as far as can be; the index itself
- * where it is valid, or no other is found soon. But: with this knob's value kept. */
+/* A valid point near one that conditions forbid, its first digits as far as can be; the index
+ * itself where it is valid, or no other is found soon. But: with this knob's value kept. */
 int64_t at_space_mend(const at_space *s, int64_t index);
 int64_t at_space_mend_but(const at_space *s, int64_t index, int kept);
 /* at_space_at_place may give one point for two places. */

@@ -57,8 +57,8 @@ typedef struct at_open_leaf {
     bool whole; /* all of them */
 } at_open_leaf;
 
-/* A condition of at_space_require. Of one that says when a knob counts, the knob has its first value
- * where it does not hold. */
+/* A condition of at_space_require. Of one that says when a knob counts, the knob has its first
+ * value where it does not hold. */
 typedef struct at_require {
     const at_expr *expr; /* its refs number the leaves */
     int active_knob;     /* -1: none */
@@ -78,7 +78,7 @@ struct at_space {
     const at_joint *joint; /* NULL: none */
     AT_VEC(at_require) requires;
     bool is_estimated;   /* len is */
-    const int64_t *only;   /* [num_only] valid indices, ascending; NULL: not a list */
+    const int64_t *only; /* [num_only] valid indices, ascending; NULL: not a list */
     int64_t num_only;
     /* A sum: knob 0 says which part, then all knobs of all parts, "PART.knob". */
     at_space *const *parts; /* [num_parts] NULL: no sum */

@@ -281,8 +281,8 @@ at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_co
     AT_TRY(at_defaults_config(a, &def, out, err));
     if (!t->def.foreign || out->index >= 0) return AT_OK;
     if (t->def.row->defaults)
-        return at_fail(err, AT_E_INPUT,
-                       "%s: its default is no valid point: a condition forbids it", t->def.row->name);
+        return at_fail(err, AT_E_INPUT, "%s: its default is no valid point: a condition forbids it",
+                       t->def.row->name);
     *out = t->def.first_valid;
     return AT_OK;
 }

@@ -144,8 +144,8 @@ const at_definition *at_template_definitions(const at_template *t, int *n);
  * shape in all configurations. */
 void at_template_foreign(at_template *t, const void *mark);
 const void *at_task_foreign(const at_task *t); /* NULL: it has trees */
-/* A condition over knobs of all kinds (at_space_require); knob: when that one counts; NULL: what all
- * points keep. what: of the text, for errors. */
+/* A condition over knobs of all kinds (at_space_require); knob: when that one counts; NULL: what
+ * all points keep. what: of the text, for errors. */
 void at_knob_require(at_template *t, const char *knob, const char *condition, const char *what);
 /* A part of what distinguishes the template's versions. */
 void at_template_add_hash(at_template *t, const char *text);
