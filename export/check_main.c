@@ -31,7 +31,9 @@ static const char helpers[] =
     "    printf(\"%.*f %s\", t < 9.9995 ? 3 : t < 99.995 ? 2 : t < 999.95, t, unit);\n}\n\n"
     "static unsigned at_next(unsigned *state) {\n"
     "    *state = *state * 1664525u + 1013904223u;\n"
-    "    return *state >> 16;\n}\n\n"
+    "    return *state >> 16;\n}\n\n";
+
+static const char next_2_helper[] =
     "static unsigned at_next_2(unsigned *state) {\n"
     "    unsigned high = at_next(state);\n"
     "    return high << 16 | at_next(state);\n}\n\n";
@@ -427,6 +429,7 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
         AT_TRY(choose_filling(a, &faces[i], &with[i], err));
         *(with[i].rule.is_exact ? &whole : &real) |= has_floats(&faces[i]);
     }
+    if (lists || whole || real) at_text_add(out, next_2_helper);
     if (patterns) at_text_add(out, pattern_helper);
     if (lists) at_text_add(out, entries_helper);
     if (whole) at_text_add(out, whole_helper);

@@ -82,8 +82,9 @@ static void signature(at_text *out, const at_family *f, const char *suffix, at_r
 }
 
 static void convert_signature(at_text *out, const at_family *f, const at_face_tensor *t) {
-    at_text_addf(out, "int %s_%s_%s(const %s_shape *shape, const float *from, float *to)", f->name,
-                 t->is_output ? "unpack" : "pack", t->name, f->name);
+    const char *type = at_type_of(t->type)->c;
+    at_text_addf(out, "int %s_%s_%s(const %s_shape *shape, const %s *from, %s *to)", f->name,
+                 t->is_output ? "unpack" : "pack", t->name, f->name, type, type);
 }
 
 /* ---- declarations ---------------------------------------------------------------------------- */

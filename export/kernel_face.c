@@ -125,11 +125,12 @@ static void declare_fast(at_text *out, const at_face *f) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (!t->laid_out || t->ahead) continue;
-        at_text_addf(out, "\n/* %s the blocks that this configuration has %s in: float",
-                     t->is_output ? "From" : "Into", t->name);
+        const char *type = at_type_of(t->type)->c;
+        at_text_addf(out, "\n/* %s the blocks that this configuration has %s in: %s",
+                     t->is_output ? "From" : "Into", t->name, type);
         block_shape(out, f, t);
-        at_text_addf(out, " */\nvoid %s_%s_%s(const float *from, float *to);\n", name,
-                     t->is_output ? "unpack" : "pack", t->name);
+        at_text_addf(out, " */\nvoid %s_%s_%s(const %s *from, %s *to);\n", name,
+                     t->is_output ? "unpack" : "pack", t->name, type, type);
     }
     at_text_addf(out, "\n/* The kernel itself%s%s:\n", f->packs ? ", on weights packed before" : "",
                  f->in_blocks ? "; data and outputs in blocks" : "");
@@ -331,8 +332,9 @@ static void define_fast(at_text *out, const at_face *f) {
     call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].is_output && is_packed(f, &f->tensors[i]))
-            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name,
-                         f->tensors[i].name, f->tensors[i].param, f->tensors[i].name);
+            at_text_addf(out, "    %s_order_%s((const %s *)buf[%d], %s);\n", f->of->name,
+                         f->tensors[i].name, at_type_of(f->tensors[i].type)->c, f->tensors[i].param,
+                         f->tensors[i].name);
     at_text_add(out, "}\n\n");
 }
 
@@ -364,11 +366,13 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
     if (f->packs) define_pack(out, f);
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
+        const char *type = at_type_of(t->type)->c;
         if (!t->laid_out || t->ahead) continue;
         at_text_addf(out,
-                     "void %s_%s_%s(const float *from, float *to) {\n    %s_order_%s(from, to);\n"
+                     "void %s_%s_%s(const %s *from, %s *to) {\n    %s_order_%s(from, to);\n"
                      "}\n\n",
-                     f->of->name, t->is_output ? "unpack" : "pack", t->name, f->of->name, t->name);
+                     f->of->name, t->is_output ? "unpack" : "pack", t->name, type, type,
+                     f->of->name, t->name);
     }
     define_fast(out, f);
 }

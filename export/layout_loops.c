@@ -25,7 +25,7 @@ static int axes_of(const at_face *f, const at_face_tensor *t, int64_t *extent, i
     return count;
 }
 
-/* static void NAME_order_TENSOR(const float *from, float *to) */
+/* static void NAME_order_TENSOR(const float *from, float *to), of the tensor's type */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t) {
     const char *type = at_type_of(t->type)->c;
     int64_t extent[64], stride[64];

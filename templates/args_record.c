@@ -1,13 +1,16 @@
 /* templates/args_record.c: arguments as the JSON array of a record.
  *
  *   record_args := form ("|" form)*
- *   form        := JSON array in which an argument's name, or name "/" name, stands for its value
+ *   form        := JSON array in which an argument's name, or name "/" name, or name "/" INTEGER,
+ *                  stands for its value
  *                  ["with" name "=" INTEGER ("," name "=" INTEGER)*]
  *
  * An array is read by the first form that fits it, which sets what stands behind `with`; arguments
- * are written by the first form whose `with` holds. "IC/ib" is the quotient of two arguments. */
+ * are written by the first form whose `with` holds. "IC/ib" is the quotient of two arguments,
+ * "N/16" a part of one. */
 #include "templates/template_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct condition {
@@ -33,8 +36,9 @@ static at_status add_argument(at_template *t, at_lex *l, at_text *json, at_error
     AT_TRY(at_lex_next(l, err));
     if (at_lex_is(l, "/")) {
         AT_TRY(at_lex_next(l, err));
-        if (l->kind != AT_TOK_NAME || !at_args_find(t, l->start, (size_t)l->length))
-            return at_lex_fail(l, err, "expected an argument");
+        if (l->kind != AT_TOK_INT &&
+            (l->kind != AT_TOK_NAME || !at_args_find(t, l->start, (size_t)l->length)))
+            return at_lex_fail(l, err, "expected an argument or a whole number");
         at_text_addf(json, "/%.*s", l->length, l->start);
         AT_TRY(at_lex_next(l, err));
     }
@@ -85,18 +89,31 @@ static at_status take_form(at_template *t, at_lex *l, const char *what, form *f,
     return at_lex_is(l, "with") ? take_conditions(t, l, f, err) : AT_OK;
 }
 
+/* What an argument is divided by: another one, or a number; neither: by nothing. */
+typedef struct divisor {
+    const arg *of;
+    int64_t number;
+} divisor;
+
+static bool divides(const divisor *d) { return d->of || d->number; }
+
+static int64_t divisor_value(const at_template *t, const divisor *d) {
+    return d->of ? t->values.data[d->of->slot].value : d->number ? d->number : 1;
+}
+
 /* The arguments that a text of a pattern names; NULL where it is a text of the record. */
-static arg *named(at_template *t, const at_json *pattern, arg **divisor) {
-    *divisor = NULL;
+static arg *named(at_template *t, const at_json *pattern, divisor *by) {
+    *by = (divisor){0};
     if (pattern->kind != AT_JSON_STRING || *pattern->string != MARK) return NULL;
     const char *name = pattern->string + 1, *slash = strchr(name, '/');
-    if (slash) *divisor = at_args_find(t, slash + 1, strlen(slash + 1));
+    if (slash) by->of = at_args_find(t, slash + 1, strlen(slash + 1));
+    if (slash && !by->of) by->number = strtoll(slash + 1, NULL, 10);
     return at_args_find(t, name, slash ? (size_t)(slash - name) : strlen(name));
 }
 
 static bool holds_argument(at_template *t, const at_json *pattern, const arg *a) {
-    arg *divisor;
-    if (named(t, pattern, &divisor) == a) return true;
+    divisor by;
+    if (named(t, pattern, &by) == a) return true;
     for (const at_json *p = pattern->child; p; p = p->next)
         if (holds_argument(t, p, a)) return true;
     return false;
@@ -135,11 +152,12 @@ static at_status parse_forms(at_template *t, forms *out, at_error *err) {
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void add_value(at_template *t, at_text *out, const at_json *pattern) {
-    arg *divisor, *a = named(t, pattern, &divisor);
+    divisor d;
+    const arg *a = named(t, pattern, &d);
     if (a && a->kind != ARG_NUMBER) at_arg_print(t, a, true, out);
     else if (a) {
         int64_t value = t->values.data[a->slot].value;
-        int64_t by = divisor ? t->values.data[divisor->slot].value : 1;
+        int64_t by = divisor_value(t, &d);
         at_text_addf(out, "%lld", (long long)(by ? value / by : 0));
     } else if (pattern->kind == AT_JSON_ARRAY) {
         at_text_add(out, "[");
@@ -175,7 +193,8 @@ at_status at_args_json(at_template *t, const at_json **out, at_error *err) {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct quotient {
-    arg *of, *by;
+    arg *of;
+    divisor by;
     int64_t value;
 } quotient;
 
@@ -243,11 +262,12 @@ static bool same_numbers(const at_json *pattern, const at_json *v) {
 }
 
 static at_status match(matcher *m, const char *place, const at_json *pattern, const at_json *v) {
-    arg *divisor, *a = named(m->t, pattern, &divisor);
-    if (a && divisor) {
+    divisor by;
+    arg *a = named(m->t, pattern, &by);
+    if (a && divides(&by)) {
         if (v->kind != AT_JSON_NUMBER || !v->is_int || v->integer < 1)
             return is_instead(m, place, v);
-        *at_push(m->t->arena, &m->quotients) = (quotient){a, divisor, v->integer};
+        *at_push(m->t->arena, &m->quotients) = (quotient){a, by, v->integer};
     } else if (a) AT_TRY(set(m, a, v));
     else if (pattern->kind != AT_JSON_ARRAY) {
         if (!same_scalar(pattern, v) && !same_numbers(pattern, v)) return is_instead(m, place, v);
@@ -274,7 +294,7 @@ static at_status match_form(matcher *m, const form *f, const at_json *v) {
     AT_TRY(match(m, "", f->pattern, v));
     for (int i = 0; i < m->quotients.len; i++) {
         const quotient *q = &m->quotients.data[i];
-        int64_t by = m->t->values.data[q->by->slot].value, value;
+        int64_t by = divisor_value(m->t, &q->by), value;
         if (!at_mul64(q->value, by, &value))
             return at_fail(m->err, AT_E_USAGE, "--args: %s = %lld*%lld exceeds 2^53", q->of->name,
                            (long long)q->value, (long long)by);

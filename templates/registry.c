@@ -29,7 +29,10 @@
     ROW(at_batch_matmul)                                                                           \
     ROW(at_spconv2d_3x3_gemm)                                                                      \
     ROW(at_spconv2d_nhwc)                                                                          \
-    ROW(at_sparse_dense)
+    ROW(at_sparse_dense)                                                                           \
+    ROW(at_conv2d_nchwc_int8)                                                                      \
+    ROW(at_dense_int8)                                                                             \
+    ROW(at_batch_matmul_int8)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

@@ -24,7 +24,7 @@ static const char integers[] =
     "#define at_store_narrow(type, bytes, p, v) do { \\\n"
     "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
     "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n"
-    "static inline int at_four(const void *p) {\n"
+    "static inline __attribute__((unused)) int at_four(const void *p) {\n"
     "    int x;\n"
     "    __builtin_memcpy(&x, p, sizeof x);\n"
     "    return x;\n"

@@ -233,6 +233,8 @@ static const struct {
     {"indirect_conv2d_nhwc", "indirect_conv2d_nhwc", "H=6,W=6,CI=4,CO=16"},
     {"norm", "norm", "M=12,N=32"},
     {"batch_matmul", "batch_matmul", "M=12,N=16,K=20"},
+    {"conv2d_nchwc_int8", "conv2d_NCHWc_int8", "H=6,W=6,IC=8,OC=16"},
+    {"dense_int8", "dense_int8", "M=12,N=16,K=20"}, /* and batch_matmul_int8 */
 };
 enum { NUM_FILES = sizeof files / sizeof *files };
 

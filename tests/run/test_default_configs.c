@@ -1,6 +1,7 @@
 /* The configuration without tuning, of every template, on shapes from one pixel to the 3x3 layers
  * of ResNet-50: it computes the right output with every instruction set of this CPU, between guard
  * pages, with weights packed ahead and within. */
+#include "tests/any_task.h"
 #include "tests/run/shape.h"
 
 #include <string.h>
@@ -132,7 +133,8 @@ static void every_template(void **state) {
         bool any = false;
         for (int i = 0; i < NUM_CASES; i++)
             any |= !strcmp(cases[i].template_name, at_template_at(t)->name);
-        if (!any) fail_msg("no case of %s", at_template_at(t)->name);
+        if (!any && !any_is_of_integers(at_template_at(t)))
+            fail_msg("no case of %s", at_template_at(t)->name);
     }
 }
 

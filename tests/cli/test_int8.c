@@ -1,0 +1,47 @@
+/* AutoTVM's templates of bytes: their records load, apply and run. */
+#include "tests/cli/cli_test.h"
+
+/* As AutoTVM writes them, of a CPU with VNNI. */
+static const char *const records[] = {
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"conv2d_NCHWc_int8.x86\", [[\"TENSOR\", "
+    "[1, 32, 9, 9], \"uint8\"], [\"TENSOR\", [32, 32, 3, 3], \"int8\"], [1, 1], [1, 1, 1, 1], [1, "
+    "1], \"NCHW\", \"NCHW\", \"int32\"], {}], \"config\": {\"index\": 5, \"code_hash\": null, "
+    "\"entity\": [[\"tile_ic\", \"sp\", [-1, 16]], [\"tile_oc\", \"sp\", [-1, 16]], [\"tile_ow\", "
+    "\"sp\", [-1, 9]], [\"unroll_kw\", \"ot\", true]]}, \"result\": [[1e-05], 0, 1.0, "
+    "1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"conv2d_NCHWc_int8.x86\", [[\"TENSOR\", "
+    "[1, 2, 9, 9, 16], \"uint8\"], [\"TENSOR\", [2, 2, 1, 1, 4, 16, 4], \"int8\"], [2, 2], [0, 0, "
+    "0, 0], [1, 1], \"NCHW16c\", \"NCHW16c\", \"int32\"], {}], \"config\": {\"index\": 0, "
+    "\"code_hash\": null, \"entity\": [[\"tile_ic\", \"sp\", [-1, 16]], [\"tile_oc\", \"sp\", [-1, "
+    "16]], [\"tile_ow\", \"sp\", [-1, 5]], [\"tile_oh\", \"ot\", 1]]}, \"result\": [[1e-05], 0, "
+    "1.0, 1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"dense_int8.x86\", [[\"TENSOR\", [12, 64], "
+    "\"uint8\"], [\"TENSOR\", [3, 16, 16, 4], \"int8\"], null, \"int32\"], {}], \"config\": "
+    "{\"index\": 3, \"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", [-1, 4]]]}, \"result\": "
+    "[[1e-05], 0, 1.0, 1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"batch_matmul_int8.x86\", [[\"TENSOR\", "
+    "[2, 12, 64], \"uint8\"], [\"TENSOR\", [2, 32, 64], \"int8\"], [2, 12, 32], \"int32\", false, "
+    "true], {}], \"config\": {\"index\": 3, \"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", "
+    "[-1, 6]], [\"layout_trans_compute_root\", \"ot\", 1]]}, \"result\": [[1e-05], 0, 1.0, "
+    "1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n"};
+
+static const char *const names[] = {"conv2d_NCHWc_int8", "conv2d_NCHWc_int8", "dense_int8",
+                                    "batch_matmul_int8"};
+
+static bool can_run(void) { return cli_run("grep -q avx512vl /proc/cpuinfo")->status == 0; }
+
+static void loaded(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        cli_write("one.log", records[i]);
+        if (can_run()) cli_expect(0, "./autotune run %s --log one.log", names[i]);
+        cli_expect(0, "./autotune apply %s --log one.log --dialect c --main -o one.c", names[i]);
+        cli_expect(0, "cc -O1 -ffp-contract=off one.c -lm -o one && ./one");
+        cli_run("rm -f one.c one.h one");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loaded)};
+    return cmocka_run_group_tests_name("cli/int8", tests, cli_setup, cli_teardown);
+}
