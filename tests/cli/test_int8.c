@@ -15,7 +15,8 @@ static const char *const records[] = {
     "\"code_hash\": null, \"entity\": [[\"tile_ic\", \"sp\", [-1, 16]], [\"tile_oc\", \"sp\", [-1, "
     "16]], [\"tile_ow\", \"sp\", [-1, 5]], [\"tile_oh\", \"ot\", 1]]}, \"result\": [[1e-05], 0, "
     "1.0, 1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
-    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"dense_int8.x86\", [[\"TENSOR\", [12, 64], "
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"dense_int8.x86\", [[\"TENSOR\", [12, "
+    "64], "
     "\"uint8\"], [\"TENSOR\", [3, 16, 16, 4], \"int8\"], null, \"int32\"], {}], \"config\": "
     "{\"index\": 3, \"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", [-1, 4]]]}, \"result\": "
     "[[1e-05], 0, 1.0, 1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
