@@ -33,10 +33,9 @@ static const char helpers[] =
     "    *state = *state * 1664525u + 1013904223u;\n"
     "    return *state >> 16;\n}\n\n";
 
-static const char next_2_helper[] =
-    "static unsigned at_next_2(unsigned *state) {\n"
-    "    unsigned high = at_next(state);\n"
-    "    return high << 16 | at_next(state);\n}\n\n";
+static const char next_2_helper[] = "static unsigned at_next_2(unsigned *state) {\n"
+                                    "    unsigned high = at_next(state);\n"
+                                    "    return high << 16 | at_next(state);\n}\n\n";
 
 static const char pattern_helper[] =
     "/* nnz of rows x columns blocks, every choice as likely as any other. */\n"
