@@ -12,6 +12,8 @@
 # make golden-update         writes anew what tests compare with
 # make mutants               wrong kernels that the check must notice, all of them
 # make test-cluster          searches on a Slurm and an sshd of their own
+# make CROSS=aarch64-linux-gnu
+#                            the program for AArch64, in build-aarch64-linux-gnu: docs/aarch64.md
 # make install, uninstall PREFIX=/usr/local DESTDIR=
 # make deb                   Debian packages, build/deb/*.deb
 # make format-check, clean
@@ -24,12 +26,28 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@echo "  $(1)")
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
 OBJCOPY ?= objcopy
-B       ?= build
+B       ?= build$(addprefix -,$(CROSS))
 PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 # The same objects are in the program and in the library, which shows autotune.h's names alone.
 PIC      = -fPIC -fvisibility=hidden
+
+# For another machine, with Debian's compiler for it and its packages in a folder.
+CROSS_ROOT = build/arm64-root
+ifneq ($(CROSS),)
+CC      = $(CROSS)-gcc
+AR      = $(CROSS)-ar
+LD      = $(CROSS)-ld
+OBJCOPY = $(CROSS)-objcopy
+LIBTCC  = $(CROSS_ROOT)/usr/lib/$(CROSS)/libtcc.a
+CROSS_MADE := $(shell tools/deps cross >&2 && tools/arm64-root $(CROSS_ROOT) >&2 && echo yes)
+ifeq ($(CROSS_MADE),)
+$(error no packages for CROSS=$(CROSS): docs/aarch64.md)
+endif
+ALL_CPPFLAGS += -isystem $(CROSS_ROOT)/usr/include -isystem $(CROSS_ROOT)/usr/include/$(CROSS)
+LDFLAGS += $(foreach d,usr/lib lib,-L$(CROSS_ROOT)/$(d)/$(CROSS) -Wl,-rpath-link,$(CROSS_ROOT)/$(d)/$(CROSS))
+endif
 
 FOLDERS  = base knobs schedule codegen cost export templates foreign sketch tuners runtime records engine network library view remote
 LIBS_base    = -lcjson -lseccomp -lm
@@ -41,7 +59,7 @@ OPENMP := $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_n
     $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
 
 # The tuner xgb is there when XGBoost is.
-HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)
+HAVE_XGB := $(if $(CROSS),,$(shell pkg-config --exists xgboost 2>/dev/null && echo yes))
 LIBS_tuners  = $(if $(HAVE_XGB),$(shell pkg-config --libs xgboost))
 WITHOUT      = $(if $(HAVE_XGB),,$(addprefix tuners/,xgb.c xgb_model.c draft.c drafted.c learned_costs.c) \
                  tests/tuners/test_model.c)
@@ -79,6 +97,7 @@ RUN_ARGS = --trials 500
 # What the runtime knows of this machine's architecture: a folder in runtime/ by the compiler's name
 # of it. Code is made for all architectures anywhere.
 RUNTIME_x86_64 = x86
+RUNTIME_aarch64 = aarch64
 ARCHITECTURE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 ifeq ($(RUNTIME_$(ARCHITECTURE)),)
 $(error runtime/ knows nothing of $(ARCHITECTURE): docs/how-to/add-a-target.md)
@@ -96,7 +115,7 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 autotune: $(B)/autotune
-	@ln -sf $< $@
+	@$(if $(CROSS),:,ln -sf $< $@)
 
 $(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote network engine export records foreign sketch templates tuners runtime cost codegen schedule knobs base)
 	$(call say,ld $@)

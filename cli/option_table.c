@@ -368,17 +368,16 @@ static void add_formats(at_option_row row) {
 }
 
 /* A row whose help has a place for the names of instruction sets: all of them, or, as
- * an example of a list, those with vectors. */
+ * an example of a list, those with vectors of one architecture. */
 static void add_isa_option(at_option_row row) {
     at_text names = {0};
     const at_target *t;
-    int n = 0;
-    while (at_target_at(n)) n++;
     if (row.kind == ISA)
-        for (int i = 0; i < n; i++)
-            at_text_addf(&names, "%s%s", i ? ", " : "", at_target_at(i)->name);
+        for (int i = 0; (t = at_target_at(i)); i++)
+            at_text_addf(&names, "%s%s", i ? ", " : "", t->name);
     else
-        for (int i = n - 1; i >= 0 && (t = at_target_at(i))->prelude; i--)
+        for (int i = at_target_at(0)->architecture->num_targets - 1;
+             i >= 0 && (t = at_target_at(i))->prelude; i--)
             at_text_addf(&names, "%s%s", names.len ? "," : "", t->name);
     row.help = text_of(row.help, at_text_str(&names), "");
     at_text_free(&names);

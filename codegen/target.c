@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "codegen/aarch64/aarch64.h"
 #include "codegen/x86/x86.h"
 
-static const at_architecture *const architectures[] = {&at_x86_64};
+static const at_architecture *const architectures[] = {&at_x86_64, &at_aarch64};
 enum { NUM_ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
 const at_target *at_target_at(int i) {

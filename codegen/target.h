@@ -1,6 +1,6 @@
 /* codegen/target.h: a target is a record: what lowering, the printers of tiles and the reports know
- * of an instruction set. An architecture is a folder (codegen/x86/) and one row in target.c;
- * nothing else asks which one it is. docs/how-to/add-a-target.md */
+ * of an instruction set. An architecture is a folder (codegen/x86/, codegen/aarch64/) and one row
+ * in target.c; nothing else asks which one it is. docs/how-to/add-a-target.md */
 #ifndef AT_CODEGEN_TARGET_H
 #define AT_CODEGEN_TARGET_H
 
@@ -18,6 +18,8 @@ typedef struct at_target {
     int lanes, regs;    /* floats of a register; registers that tiles may use */
     int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
                          */
+    int joining_regs;   /* and one that takes the less of two, or multiplies and adds otherwise than
+                           to   a sum */
     bool joins_fours;   /* puts lanes of two registers together: AT_T_FOURS, of 8 AT_T_HALVES */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
@@ -59,11 +61,13 @@ struct at_architecture {
     const char *name;
     const at_target *targets; /* the plainest first */
     int num_targets;
+    const char *align_code; /* the assembler's directive before a function, as C has it in a text */
     /* Text of one instruction; returns its length in bytes, 0 if it is none. */
     int (*disassemble)(const uint8_t *code, int len, char *out, size_t out_size);
-    /* static int NAME(void) in C for any compiler: does the CPU have the target's parts, and does
-     * the system keep their registers? */
-    void (*cpu_test)(const at_target *target, const char *name, at_text *out);
+    /* static int NAME(void) in C: does the CPU have the target's parts, and does the system keep
+     * their registers? by_compiler: gcc's and clang's builtins may say so, else any compiler takes
+     * it. */
+    void (*cpu_test)(const at_target *target, const char *name, bool by_compiler, at_text *out);
 };
 
 /* Can what is loaded be spread over the lanes of a register, each float over `by` of them? */

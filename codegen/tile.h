@@ -272,6 +272,21 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
 /* The first operation that makes pointers to the same number as this one may. */
 const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op);
 int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
+/* tile_encode.c, for machine code: how many loops are around each other, does the one that begins
+ * at i hold none, and is a pointer made of several digits of an entry? */
+int at_tile_nest_depth(const at_tile *t);
+bool at_tile_is_innermost(const at_tile *t, int i);
+bool at_tile_has_digits(const at_tile *t);
+/* floor(x / by), x being from 0 to most < 2^30: what is a power of two is shifted out, the rest is
+ * multiplied by 2^shift / rest, rounded up, where that is exact. */
+typedef struct at_tile_quotient {
+    int power;
+    int64_t factor; /* 0: the power is all */
+    int shift;
+} at_tile_quotient;
+at_tile_quotient at_tile_divide(int32_t by, int32_t most);
+/* Is the quotient that the operation before made one that this one can go on from? */
+bool at_tile_goes_on(const at_tile *t, const at_tile_op *op);
 /* tile_dump.c: readable text. */
 void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */

@@ -352,16 +352,28 @@ static int merge_bumps(at_arena *a, at_tile_op *ops, int n, int num_slots) {
     return kept;
 }
 
+/* Registers that some operation takes besides. */
+static int spared(const at_target *t, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                  int num_vregs) {
+    int most = 0;
+    for (int v = 0; v < num_vregs; v++)
+        if (vregs[v].by || vregs[v].times) most = t->spreading_regs;
+    for (int i = 0; i < num_ops; i++) {
+        const int kind = ops[i].kind;
+        const bool joins = kind == AT_T_FMS || kind == AT_T_MUL_ADD || kind == AT_T_MIN ||
+                           kind == AT_T_MAX || kind == AT_T_FOURS;
+        int more = kind == AT_T_STORE && ops[i].times ? t->spreading_regs : 0;
+        if (joins && more < t->joining_regs) more = t->joining_regs;
+        if (more > most) most = more;
+    }
+    return most;
+}
+
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, bool spills, at_tile *out) {
     alloc x = {.l = l, .target = l->target, .in = ops, .n = num_ops, .vreg = vregs};
     x.num_vregs = num_vregs;
-    x.regs = l->target->regs;
-    for (int v = 0; v < num_vregs; v++)
-        if (vregs[v].by || vregs[v].times) x.regs = l->target->regs - l->target->spreading_regs;
-    for (int i = 0; i < num_ops; i++)
-        if (ops[i].kind == AT_T_STORE && ops[i].times)
-            x.regs = l->target->regs - l->target->spreading_regs;
+    x.regs = l->target->regs - spared(l->target, ops, num_ops, vregs, num_vregs);
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;
     x.frame = spills ? at_tile_frame(out) : -1;

@@ -71,7 +71,7 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "the set has no embedded broadcast";
     if ((stores || op->kind == AT_T_MOV || arithmetic) && (op->a < 0 || !defined[op->a]))
         return "an operand is read before it is defined";
-    if (op->mem == AT_MEM_CONST && !t->target->fold_const)
+    if (op->mem == AT_MEM_CONST && arithmetic && !t->target->fold_const)
         return "the set has no constants in memory";
     if (op->kind >= AT_T_SCALE && op->kind != AT_T_DOT &&
         (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))

@@ -383,12 +383,12 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
  * assembler takes it, TinyCC's too, which knows no vector instruction. What is no instruction (a
  * table of masks) is bytes alone. */
 static void machine_code(at_text *out, const at_kernel *k, const at_tile_code *t) {
-    at_text_addf(out, "__asm__(\".text\\n.globl %s\\n.align 64,0x90\\n%s:\\n\"\n", t->symbol,
+    const at_architecture *of = k->target->architecture;
+    at_text_addf(out, "__asm__(\".text\\n.globl %s\\n%s\\n%s:\\n\"\n", t->symbol, of->align_code,
                  t->symbol);
     for (int at = 0, n; at < t->size_bytes; at += n) {
         char text[128] = "";
-        n = k->target->architecture->disassemble(t->bytes + at, t->size_bytes - at, text,
-                                                 sizeof text);
+        n = of->disassemble(t->bytes + at, t->size_bytes - at, text, sizeof text);
         if (n == 0) n = 1;
         at_text_add(out, "        \".byte ");
         for (int i = 0; i < n; i++) at_text_addf(out, "%s0x%02x", i ? "," : "", t->bytes[at + i]);

@@ -2,29 +2,16 @@
 #include "codegen/target.h"
 #include "export/export_int.h"
 
-#include <string.h>
-
 static bool asks(const at_kernel *k) { return k->dialect != AT_DIALECT_C && *k->target->parts; }
 
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix) {
     const at_target *t = k->target;
+    at_text name = {0};
     if (!asks(k)) return;
-    if (k->dialect == AT_DIALECT_TCC) { /* machine code may be compiled by anything */
-        const char *name = prefix;
-        at_text full = {0};
-        at_text_addf(&full, "%s_has_%s", name, t->name);
-        t->architecture->cpu_test(t, at_text_str(&full), out);
-        at_text_free(&full);
-        return;
-    }
-    at_text_addf(out, "static int %s_has_%s(void) {\n    __builtin_cpu_init();\n    return ",
-                 prefix, t->name);
-    for (const char *s = t->parts; *s;) {
-        int n = (int)strcspn(s, ",");
-        at_text_addf(out, "%s__builtin_cpu_supports(\"%.*s\")", s == t->parts ? "" : " && ", n, s);
-        s += n + (s[n] == ',');
-    }
-    at_text_add(out, ";\n}\n\n");
+    at_text_addf(&name, "%s_has_%s", prefix, t->name);
+    /* Machine code may be compiled by anything. */
+    t->architecture->cpu_test(t, at_text_str(&name), k->dialect != AT_DIALECT_TCC, out);
+    at_text_free(&name);
 }
 
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix) {

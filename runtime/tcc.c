@@ -103,6 +103,12 @@ static bool map_arena(code_arena *arena, char *error, size_t error_size) {
     return true;
 }
 
+/* Code that was written becomes what is fetched: no memory is run from that has not come by here
+ * since. Some architectures fetch what was there before else. */
+static void make_visible(char *code, size_t size_bytes) {
+    __builtin___clear_cache(code, code + size_bytes);
+}
+
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 static bool place_blobs(code_arena *arena, const at_job *job) {
@@ -196,6 +202,7 @@ at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, cha
                      ARENA_BYTES >> 20);
         } else if (size >= 0 && !tcc_relocate(s, arena->base + arena->used)) {
             arena->text_bytes = (size_t)size;
+            make_visible(arena->base, arena->used + arena->text_bytes);
             code->entry = symbol(s, job->entry);
             code->pack = job->pack ? symbol(s, job->pack) : NULL;
             loaded = code->entry && (code->pack || !job->pack);
@@ -219,6 +226,7 @@ bool at_tcc_put(const at_job *job, const void *text, size_t size_bytes) {
     if (!arena->base || !place_blobs(arena, job) || size_bytes > ARENA_BYTES - arena->used)
         return false;
     memcpy(arena->base + arena->used, text, size_bytes);
+    make_visible(arena->base, arena->used + size_bytes);
     return true;
 }
 
@@ -287,6 +295,7 @@ static bool relocate_resident(TCCState *s, at_resident *r, const at_unit *u) {
         return false;
     }
     if (tcc_relocate(s, r->base + r->used)) return false;
+    make_visible(r->base, r->used + (size_t)size);
     r->used = round_up(r->used + (size_t)size, PAGE);
     if (r->used < ARENA_BYTES) munmap(r->base + r->used, ARENA_BYTES - r->used);
     r->size_bytes = r->used;

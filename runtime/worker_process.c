@@ -60,8 +60,15 @@ static const char *this_program(void) {
     return is_emulated ? path : own;
 }
 
+/* Unless the caller or the user names another one: an emulator's command, where the system cannot
+ * start programs of this architecture by themselves. */
+static const char *program_of(const at_worker *w) {
+    const char *named = w->program ? w->program : secure_getenv("AUTOTUNE_WORKER");
+    return named && *named ? named : this_program();
+}
+
 static pid_t spawn(const at_worker *w, int fd) {
-    const char *program = w->program ? w->program : this_program();
+    const char *program = program_of(w);
     char args[6][24], protocol[AT_PROTOCOL_BYTES];
     snprintf(args[0], sizeof args[0], "%d", fd);
     snprintf(args[1], sizeof args[1], "%d", at_store_read_fd(w->store));
@@ -123,8 +130,7 @@ static at_status start_one(at_worker *w, bool *again, at_error *err) {
     close(pair[1]);
     if (!pid) {
         close(pair[0]);
-        return at_fail(err, AT_E_BUG, "no worker: %s: %s",
-                       w->program ? w->program : "/proc/self/exe", strerror(why));
+        return at_fail(err, AT_E_BUG, "no worker: %s: %s", program_of(w), strerror(why));
     }
     w->pid = pid;
     w->jobs = 0;

@@ -1,4 +1,4 @@
-/* codegen/x86/cpu_test.c: a C function that asks the CPU, where a compiler has no builtin for it:
+/* codegen/x86/cpu_test.c: a C function that asks the CPU, where a compiler has no builtin for it by
  * cpuid for the parts, xgetbv for whether the system keeps their registers.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, 13.3 and 14.3. */
 #include "codegen/x86/x86.h"
@@ -51,7 +51,21 @@ static void ask(const at_target *t, const char *name, int leaf, at_text *out) {
     }
 }
 
-void at_x86_cpu_test(const at_target *t, const char *name, at_text *out) {
+static void ask_compiler(const at_target *t, const char *name, at_text *out) {
+    at_text_addf(out, "static int %s(void) {\n    __builtin_cpu_init();\n    return ", name);
+    for (const char *s = t->parts; *s;) {
+        int n = (int)strcspn(s, ",");
+        at_text_addf(out, "%s__builtin_cpu_supports(\"%.*s\")", s == t->parts ? "" : " && ", n, s);
+        s += n + (s[n] == ',');
+    }
+    at_text_add(out, ";\n}\n\n");
+}
+
+void at_x86_cpu_test(const at_target *t, const char *name, bool by_compiler, at_text *out) {
+    if (by_compiler) {
+        ask_compiler(t, name, out);
+        return;
+    }
     bool vex = needs(t, "avx2") || needs(t, "avx512f");
     const char *state = needs(t, "avx512f") ? "0xe6" : "0x06"; /* registers the system saves */
     if (vex) at_text_addf(out, code, name);

@@ -15,15 +15,6 @@ enum { MOST_BESIDE = 8 }; /* pointers in registers, where others lie in memory *
 
 static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
 
-static int nest_depth(const at_tile *t) {
-    int depth = 0, most = 0;
-    for (int i = 0; i < t->num_ops; i++) {
-        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
-        if (depth > most) most = depth;
-    }
-    return most;
-}
-
 /* The next free register, callee-saved ones last; -1: none. */
 static int take_register(at_x86 *x, bool *used) {
     static const int order[] = {10,     11,     AT_R8 + 1, AT_R8, AT_RCX, AT_RDX, AT_RSI,
@@ -36,13 +27,6 @@ static int take_register(at_x86 *x, bool *used) {
         return r;
     }
     return -1;
-}
-
-/* Is a pointer made of several digits of an entry? */
-static bool has_digits(const at_tile *t) {
-    for (int i = 0; i < t->num_ops; i++)
-        if (t->ops[i].kind == AT_T_INDEX && t->ops[i].base == t->ops[i].dst) return true;
-    return false;
 }
 
 /* Pointers' registers; of those beyond, the home of one that is made inside. The bytes of these. */
@@ -71,11 +55,11 @@ static int assign_homes(at_x86 *x) {
     int frame = assign_slots(x, used);
     for (int j = 0; j < t->num_trips; j++)
         if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
-    for (int d = nest_depth(t) - 1; d >= 0; d--) {
+    for (int d = at_tile_nest_depth(t) - 1; d >= 0; d--) {
         x->counter_reg[d] = take_register(x, used);
         if (x->counter_reg[d] < 0) x->counter_home[d] = frame, frame += 8;
     }
-    x->product_reg = has_digits(t) ? take_register(x, used) : -1;
+    x->product_reg = at_tile_has_digits(t) ? take_register(x, used) : -1;
     if (!t->num_spilled) return frame;
     x->slot_reg[at_tile_frame(t)] = AT_RSP;
     x->slot_home[at_tile_frame(t)] = frame;
@@ -145,12 +129,6 @@ static at_x86_arg counter(const at_x86 *x, int depth) {
                                       : at_mem(AT_RSP, x->counter_home[depth], 8);
 }
 
-static bool is_innermost(const at_tile *t, int i) {
-    while (t->ops[++i].kind != AT_T_END)
-        if (t->ops[i].kind == AT_T_LOOP) return false;
-    return true;
-}
-
 static void loop(at_x86 *x, int i, int depth, nest *n) {
     const at_tile_op *op = &x->t->ops[i];
     n->skip_at = -1;
@@ -167,7 +145,7 @@ static void loop(at_x86 *x, int i, int depth, nest *n) {
     }
     x->scratch_now = 0;
     forget_reloads(x);
-    if (is_innermost(x->t, i)) at_asm_align(&x->code, 32);
+    if (at_tile_is_innermost(x->t, i)) at_asm_align(&x->code, 32);
     n->head = x->code.len;
 }
 
@@ -199,30 +177,19 @@ static void bump(at_x86 *x, const at_tile_op *op) {
     }
 }
 
-/* rax = floor(rax / by), rax being from 0 to most < 2^30: what is a power of two is shifted out,
- * the rest is multiplied by 2^shift / rest, rounded up, where that is exact. */
+/* rax = floor(rax / by), rax being from 0 to most. */
 static void divide(at_x86 *x, int32_t by, int32_t most) {
     at_x86_arg number = at_gpr(AT_X86_SCRATCH);
-    int power = 0, shift = 0;
-    while (by % 2 == 0) by /= 2, most /= 2, power++;
-    if (power) EMIT(x, SHR, number, at_imm(power));
-    if (by == 1) return;
-    int64_t factor, over;
-    do {
-        factor = (((int64_t)1 << ++shift) + by - 1) / by;
-        over = factor * by - ((int64_t)1 << shift);
-    } while (over * most >= (int64_t)1 << shift);
-    EMIT(x, IMUL, number, number, at_imm(factor));
-    EMIT(x, SHR, number, at_imm(shift));
+    const at_tile_quotient q = at_tile_divide(by, most);
+    if (q.power) EMIT(x, SHR, number, at_imm(q.power));
+    if (!q.factor) return;
+    EMIT(x, IMUL, number, number, at_imm(q.factor));
+    EMIT(x, SHR, number, at_imm(q.shift));
 }
 
 /* Is the quotient that the operation before left in rax one that this one can go on from? */
 static bool goes_on(const at_x86 *x, const at_tile_op *op) {
-    const at_tile_op *last = op - 1;
-    return op > x->t->ops && last->kind == AT_T_INDEX && last->dst == op->dst &&
-           last->dst == op->base && last->slot == op->slot && last->off == op->off &&
-           last->times == op->times && last->plus == op->plus && op->by % last->by == 0 &&
-           (last->bump == 1 || x->product_reg >= 0);
+    return at_tile_goes_on(x->t, op) && (op[-1].bump == 1 || x->product_reg >= 0);
 }
 
 /* A new pointer goes where it lives. */
@@ -323,7 +290,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     at_x86 x = {.code = {.arena = arena}, .t = t, .set = set};
     nest nests[AT_X86_MAX_NEST];
     int depth = 0;
-    if (nest_depth(t) > AT_X86_MAX_NEST) return false;
+    if (at_tile_nest_depth(t) > AT_X86_MAX_NEST) return false;
     x.slot_reg = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
     x.slot_home = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
     int frame = assign_homes(&x);

@@ -119,5 +119,6 @@ static const at_target of_doubles[4] = {
 const at_architecture at_x86_64 = {.name = "x86-64",
                                    .targets = targets,
                                    .num_targets = sizeof targets / sizeof *targets,
+                                   .align_code = ".align 64,0x90",
                                    .disassemble = at_x86_disassemble,
                                    .cpu_test = at_x86_cpu_test};

@@ -1,0 +1,174 @@
+/* codegen/aarch64/neon.c: tiles in NEON: 32 registers of 4 floats; scalar code is the same of their
+ * lowest lane. */
+#include "codegen/aarch64/encode.h"
+
+static int reg(int r) { return at_a64_vector(r); }
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* One lane of a register, from or to `at` bytes behind the pointer's. */
+static void move_lane(at_a64 *x, const at_tile_op *op, bool store, int v, int lane, int64_t at) {
+    const int address = at_a64_address(x, op, at);
+    at_a64_emit(&x->code, store ? AT_A64_ST1_S : AT_A64_LD1_S, (const int64_t[]){v, lane, address});
+}
+
+/* The first lanes; the others of a load are 0. */
+static void move(at_a64 *x, const at_tile_op *op, bool store, int v) {
+    static const int log2_bytes[] = {0, 2, 3, 3, 4};
+    at_a64_move(x, op, store, v, log2_bytes[op->lanes], 0);
+    if (op->lanes == 3) move_lane(x, op, store, v, 2, 8);
+}
+
+/* To or from every so many floats, one by one. */
+static void move_apart(at_a64 *x, const at_tile_op *op, bool store, int v) {
+    for (int i = 0; i < op->lanes; i++) {
+        const int64_t at = 4 * (int64_t)at_tile_lane_from(op, i);
+        if (i == 0) at_a64_move(x, op, store, v, 2, at);
+        else move_lane(x, op, store, v, i, at);
+    }
+}
+
+static void spread(at_a64 *x, const at_tile_op *op, int v) {
+    at_a64_lanes lanes;
+    for (int i = 0; i < 16; i++)
+        lanes.byte[i] = (uint8_t)(4 * at_tile_spread_from(op, i / 4) + i % 4);
+    at_a64_permute(x, v, v, &lanes);
+}
+
+static void load(at_a64 *x, const at_tile_op *op) {
+    const int v = reg(op->dst);
+    if (op->times) {
+        move_apart(x, op, false, v);
+        return;
+    }
+    move(x, op, false, v);
+    if (op->by) spread(x, op, v);
+}
+
+static void broadcast(at_a64 *x, const at_tile_op *op) {
+    const int v = reg(op->dst);
+    if (!op->off) {
+        EMIT(x, LD1R, v, at_a64_address(x, op, 0));
+        return;
+    }
+    at_a64_move(x, op, false, v, 2, 0);
+    EMIT(x, DUP_LANE, v, v, 0);
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static void constant(at_a64 *x, const at_tile_op *op) {
+    const uint32_t bits = at_tile_bits(op);
+    int64_t eight;
+    if (!bits) EMIT(x, CLEAR, reg(op->dst));
+    else if (at_a64_short_float(op->number, &eight)) EMIT(x, FMOV, reg(op->dst), eight);
+    else {
+        at_a64_number(x, AT_X16, bits);
+        EMIT(x, DUP_X, reg(op->dst), AT_X16);
+    }
+}
+
+/* dst = a where it is less (or greater), else b. */
+static void extreme(at_a64 *x, const at_tile_op *op) {
+    const int d = reg(op->dst), a = reg(op->a), b = reg(op->b), s = AT_A64_SCRATCH_VEC;
+    if (op->kind == AT_T_MIN) EMIT(x, FCMGT, s, b, a);
+    else EMIT(x, FCMGT, s, a, b);
+    if (d == a) EMIT(x, BIF, d, b, s);
+    else if (d == b) EMIT(x, BIT, d, a, s);
+    else {
+        EMIT(x, BSL, s, a, b);
+        at_a64_copy(x, d, s);
+    }
+}
+
+/* a*b - dst, or dst*a + b: summed up beside what is read. */
+static void multiply_beside(at_a64 *x, const at_tile_op *op) {
+    const int d = reg(op->dst), a = reg(op->a), b = reg(op->b), s = AT_A64_SCRATCH_VEC;
+    if (op->kind == AT_T_FMS) {
+        EMIT(x, FNEG, s, d);
+        EMIT(x, FMLA, s, a, b);
+    } else {
+        at_a64_copy(x, s, b);
+        EMIT(x, FMLA, s, d, a);
+    }
+    at_a64_copy(x, d, s);
+}
+
+/* The first lanes of dst become a's. */
+static void first(at_a64 *x, const at_tile_op *op) {
+    const int d = reg(op->dst), a = reg(op->a), n = op->lanes;
+    if (d == a) return;
+    if (n == 4) at_a64_copy(x, d, a);
+    else if (n == 1) EMIT(x, MOV_LANE, d, 0, a, 0);
+    else EMIT(x, MOV_LANE2, d, 0, a, 0);
+    if (n == 3) EMIT(x, MOV_LANE, d, 2, a, 2);
+}
+
+/* Two lanes of a, then two of b. */
+static void fours(at_a64 *x, const at_tile_op *op) {
+    const int d = reg(op->dst), s = AT_A64_SCRATCH_VEC;
+    switch (op->by) {
+    case 0x88: EMIT(x, UZP1, d, reg(op->a), reg(op->b)); return;
+    case 0xdd: EMIT(x, UZP2, d, reg(op->a), reg(op->b)); return;
+    case 0x44: EMIT(x, ZIP1_2D, d, reg(op->a), reg(op->b)); return;
+    case 0xee: EMIT(x, ZIP2_2D, d, reg(op->a), reg(op->b)); return;
+    default: break;
+    }
+    for (int i = 0; i < 4; i++)
+        EMIT(x, MOV_LANE, s, i, reg(i < 2 ? op->a : op->b), op->by >> 2 * i & 3);
+    at_a64_copy(x, d, s);
+}
+
+/* Of three registers. */
+static bool find_form(const at_tile_op *op, at_a64_form *out) {
+    static const at_a64_form forms[AT_T_KIND_COUNT] = {
+        [AT_T_FMA] = AT_A64_FMLA,         [AT_T_FNMA] = AT_A64_FMLS,
+        [AT_T_ADD] = AT_A64_FADD,         [AT_T_SUB] = AT_A64_FSUB,
+        [AT_T_MUL] = AT_A64_FMUL,         [AT_T_DIV] = AT_A64_FDIV,
+        [AT_T_AND] = AT_A64_AND_V,        [AT_T_OR] = AT_A64_ORR_V,
+        [AT_T_INT_ADD] = AT_A64_ADD_V,    [AT_T_INT_SUB] = AT_A64_SUB_V,
+        [AT_T_INT_MUL] = AT_A64_MUL_V,    [AT_T_INT_MIN] = AT_A64_SMIN,
+        [AT_T_INT_MAX] = AT_A64_SMAX,     [AT_T_EQUAL] = AT_A64_FCMEQ,
+        [AT_T_ZIP_LOW] = AT_A64_ZIP1,     [AT_T_ZIP_HIGH] = AT_A64_ZIP2,
+        [AT_T_ZIP_LOW2] = AT_A64_ZIP1_2D, [AT_T_ZIP_HIGH2] = AT_A64_ZIP2_2D};
+    *out = forms[op->kind];
+    return *out;
+}
+
+static void vector(at_a64 *x, const at_tile_op *op) {
+    const int d = op->dst >= 0 ? reg(op->dst) : -1, a = op->a >= 0 ? reg(op->a) : -1;
+    at_a64_form form;
+    switch (op->kind) {
+    case AT_T_CONST: constant(x, op); return;
+    case AT_T_LOAD: load(x, op); return;
+    case AT_T_BCAST: broadcast(x, op); return;
+    case AT_T_STORE:
+        if (op->times) move_apart(x, op, true, a);
+        else move(x, op, true, a);
+        return;
+    case AT_T_MOV: at_a64_copy(x, d, a); return;
+    case AT_T_FMS:
+    case AT_T_MUL_ADD: multiply_beside(x, op); return;
+    case AT_T_MIN:
+    case AT_T_MAX: extreme(x, op); return;
+    case AT_T_LESS: EMIT(x, FCMGT, d, reg(op->b), a); return;
+    case AT_T_AT_MOST: EMIT(x, FCMGE, d, reg(op->b), a); return;
+    case AT_T_BLEND: EMIT(x, BIT, d, reg(op->b), a); return;
+    case AT_T_SQRT: EMIT(x, FSQRT, d, a); return;
+    case AT_T_SHIFT_LEFT: EMIT(x, SHL, d, a, op->by); return;
+    case AT_T_SHIFT_RIGHT: EMIT(x, SSHR, d, a, op->by); return;
+    case AT_T_TO_FLOAT: EMIT(x, SCVTF, d, a); return;
+    case AT_T_TO_INT: EMIT(x, FCVTNS, d, a); return;
+    case AT_T_SWAP:
+        if (op->by == 2) EMIT(x, EXT8, d, a, a);
+        else EMIT(x, REV64, d, a);
+        return;
+    case AT_T_FIRST: first(x, op); return;
+    case AT_T_FOURS: fours(x, op); return;
+    default:
+        if (!find_form(op, &form)) x->code.bad = true;
+        else at_a64_emit(&x->code, form, (const int64_t[]){d, a, reg(op->b)});
+    }
+}
+
+bool at_encode_neon(at_arena *arena, at_tile *t) { return at_a64_encode(arena, t, vector); }

@@ -1,0 +1,65 @@
+/* codegen/aarch64/targets.c: the instruction sets of AArch64. */
+#include "codegen/aarch64/aarch64.h"
+
+static const at_target of_doubles[2];
+
+/* Nothing lies in memory but what is loaded. Where the encoder needs a register besides, a tile has
+ * one to spare. */
+static const at_target targets[] = {
+    {.name = "a64",
+     .parts = "",
+     .lanes = 1,
+     .default_lanes = 4,
+     .regs = 32,
+     .joining_regs = 1,
+     .fused = true,
+     .encode = at_encode_neon,
+     .in_double = &of_doubles[0],
+     .architecture = &at_aarch64},
+    {.name = "neon",
+     .parts = "",
+     .lanes = 4,
+     .default_lanes = 4,
+     .regs = 32,
+     .spreading_regs = 1,
+     .joining_regs = 1,
+     .most_step = 16,
+     .most_stored_step = 16,
+     .joins_fours = true,
+     .fused = true,
+     .gnu_sqrt = "__asm__(\"fsqrt %%0.4s, %%1.4s\" : \"=w\"(v%d) : \"w\"(v%d));\n",
+     .encode = at_encode_neon,
+     .in_double = &of_doubles[1],
+     .prelude = at_prelude_neon,
+     .architecture = &at_aarch64},
+};
+
+/* One is kept for what is stored. */
+static const at_target of_doubles[2] = {
+    {.is_double = true,
+     .name = "a64",
+     .parts = "",
+     .lanes = 1,
+     .default_lanes = 1,
+     .regs = 31,
+     .fused = true,
+     .encode = at_encode_neon_doubles,
+     .architecture = &at_aarch64},
+    {.is_double = true,
+     .name = "neon",
+     .parts = "",
+     .lanes = 2,
+     .default_lanes = 2,
+     .regs = 31,
+     .fused = true,
+     .encode = at_encode_neon_doubles,
+     .prelude = at_prelude_neon,
+     .architecture = &at_aarch64},
+};
+
+const at_architecture at_aarch64 = {.name = "AArch64",
+                                    .targets = targets,
+                                    .num_targets = sizeof targets / sizeof *targets,
+                                    .align_code = ".balign 64",
+                                    .disassemble = at_a64_disassemble,
+                                    .cpu_test = at_aarch64_cpu_test};

@@ -1,0 +1,43 @@
+/* codegen/tile_encode.c: what encoders of every architecture ask of a tile program: how deep its
+ * loops are, and the numbers behind the pointers that it makes. */
+#include "codegen/tile.h"
+
+int at_tile_nest_depth(const at_tile *t) {
+    int depth = 0, most = 0;
+    for (int i = 0; i < t->num_ops; i++) {
+        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+bool at_tile_is_innermost(const at_tile *t, int i) {
+    while (t->ops[++i].kind != AT_T_END)
+        if (t->ops[i].kind == AT_T_LOOP) return false;
+    return true;
+}
+
+bool at_tile_has_digits(const at_tile *t) {
+    for (int i = 0; i < t->num_ops; i++)
+        if (t->ops[i].kind == AT_T_INDEX && t->ops[i].base == t->ops[i].dst) return true;
+    return false;
+}
+
+at_tile_quotient at_tile_divide(int32_t by, int32_t most) {
+    at_tile_quotient q = {.power = 0};
+    while (by % 2 == 0) by /= 2, most /= 2, q.power++;
+    if (by == 1) return q;
+    int64_t over;
+    do {
+        q.factor = (((int64_t)1 << ++q.shift) + by - 1) / by;
+        over = q.factor * by - ((int64_t)1 << q.shift);
+    } while (over * most >= (int64_t)1 << q.shift);
+    return q;
+}
+
+bool at_tile_goes_on(const at_tile *t, const at_tile_op *op) {
+    const at_tile_op *last = op - 1;
+    return op > t->ops && last->kind == AT_T_INDEX && last->dst == op->dst &&
+           last->dst == op->base && last->slot == op->slot && last->off == op->off &&
+           last->times == op->times && last->plus == op->plus && op->by % last->by == 0;
+}

@@ -1,0 +1,11 @@
+/* runtime/aarch64/aarch64.h: between the files of this folder. */
+#ifndef AT_RUNTIME_AARCH64_AARCH64_H
+#define AT_RUNTIME_AARCH64_AARCH64_H
+
+#include "runtime/runtime_int.h"
+
+/* facts.c. */
+bool at_aarch64_has_base(void); /* with NEON: every CPU that runs this program has it */
+bool at_aarch64_has_dots(void); /* sdot and udot */
+
+#endif
