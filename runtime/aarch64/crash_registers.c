@@ -30,10 +30,6 @@ at_fault at_arch_fault(int signal, const void *context) {
                       .is_write = is_page_fault && (esr & IS_WRITE)};
 }
 
-uint64_t at_arch_call_argument(const void *context) {
-    return ((const ucontext_t *)context)->uc_mcontext.regs[1];
-}
-
 void at_arch_call_return(void *context, int64_t value) {
     ((ucontext_t *)context)->uc_mcontext.regs[0] = (unsigned long long)value;
 }
