@@ -21,13 +21,11 @@ static char near_lines[NEAR_LINES * LINE] __attribute__((aligned(4096)));
 static char far_lines[FAR_LINES * APART] __attribute__((aligned(4096)));
 
 #define NEAR(at, n) "ldr q" #n ", [%1, #64*" #at "]\n\t"
-#define NEAR_LOADS                                                                                 \
-    NEAR(0, 0)                                                                                     \
-    NEAR(1, 1)                                                                                     \
-    NEAR(2, 2)                                                                                     \
-    NEAR(3, 3)                                                                                     \
-    NEAR(4, 4) NEAR(5, 5) NEAR(6, 6) NEAR(7, 7) NEAR(8, 0) NEAR(9, 1) NEAR(10, 2) NEAR(11, 3)      \
-        NEAR(12, 4) NEAR(13, 5) NEAR(14, 6) NEAR(15, 7)
+/* clang-format off */
+#define NEAR_LOADS \
+    NEAR(0, 0) NEAR(1, 1) NEAR(2, 2) NEAR(3, 3) NEAR(4, 4) NEAR(5, 5) NEAR(6, 6) NEAR(7, 7) \
+    NEAR(8, 0) NEAR(9, 1) NEAR(10, 2) NEAR(11, 3) NEAR(12, 4) NEAR(13, 5) NEAR(14, 6) NEAR(15, 7)
+/* clang-format on */
 /* Their addresses are beyond what an instruction holds. */
 #define FAR(n) "ldr q" #n ", [x9]\n\tadd x9, x9, #4096\n\t"
 #define FAR_8 FAR(0) FAR(1) FAR(2) FAR(3) FAR(4) FAR(5) FAR(6) FAR(7)

@@ -4,13 +4,11 @@
 
 /* Chains: at least latency (4 to 9 cycles) times units (2). One multiply-add counts as two. The
  * operands are 0.5 and finite sums. */
-#define EACH(R)                                                                                    \
-    R(0)                                                                                           \
-    R(1)                                                                                           \
-    R(2)                                                                                           \
-    R(3)                                                                                           \
-    R(4) R(5) R(6) R(7) R(8) R(9) R(10) R(11) R(12) R(13) R(14) R(15) R(16) R(17) R(18) R(19)      \
-        R(20) R(21) R(22) R(23)
+/* clang-format off */
+#define EACH(R) \
+    R(0) R(1) R(2) R(3) R(4) R(5) R(6) R(7) R(8) R(9) R(10) R(11) \
+    R(12) R(13) R(14) R(15) R(16) R(17) R(18) R(19) R(20) R(21) R(22) R(23)
+/* clang-format on */
 #define REGISTERS                                                                                  \
     "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
         "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v30", "v31"
