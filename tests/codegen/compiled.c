@@ -69,7 +69,7 @@ static void write_list(const files *x, const char *name, const at_text *text) {
 static int group_of(const random_program *p, phase f) {
     int group = 0;
     if (f == PHASE_GNU)
-        while (at_target_at(group++) != options_of(p, f, "").target) continue;
+        while (phase_target(group++) != options_of(p, f, "").target) continue;
     return group;
 }
 

@@ -16,6 +16,11 @@
 
 enum { SECONDS = 20 }; /* of the core, for all phases of one program */
 
+const at_target *phase_target(int i) {
+    static const char *const names[NUM_TARGETS] = {"scalar", "sse2", "avx2", "avx512", "neon"};
+    return at_target_find(names[i]);
+}
+
 const char *phase_name(phase f) {
     static const char *const names[] = {"tree", "buffers", "partition"};
     static char tiles[40];
@@ -23,7 +28,7 @@ const char *phase_name(phase f) {
     if (f == PHASE_C) return "C through gcc -O1";
     if (f == PHASE_GNU) return "vector types through gcc -O1";
     if (f == PHASE_TCC) return "machine code";
-    snprintf(tiles, sizeof tiles, "tiles for %s", at_target_at(f - PHASE_TILES)->name);
+    snprintf(tiles, sizeof tiles, "tiles for %s", phase_target((int)f - PHASE_TILES)->name);
     return tiles;
 }
 
@@ -54,7 +59,7 @@ static const at_target *target_of(const random_program *p) {
     const at_target *has[NUM_TARGETS];
     int n = 0;
     for (int i = 1; i < NUM_TARGETS; i++)
-        if (cpu_has(at_target_at(i))) has[n++] = at_target_at(i);
+        if (cpu_has(phase_target(i))) has[n++] = phase_target(i);
     return has[p->seed % (uint64_t)n];
 }
 
@@ -65,7 +70,7 @@ at_lower_options options_of(const random_program *p, phase f, const char *name) 
     o.can_stop = p->seed / 4 % 2;
     if (f > PHASE_TILES && f < PHASE_C) {
         o.dialect = AT_DIALECT_TCC;
-        o.target = at_target_at(f - PHASE_TILES);
+        o.target = phase_target((int)f - PHASE_TILES);
     } else if (f > PHASE_C) {
         o.dialect = f == PHASE_GNU ? AT_DIALECT_GNU : AT_DIALECT_TCC;
         o.target = target_of(p);

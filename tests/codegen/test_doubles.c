@@ -1,5 +1,5 @@
 /* What is made of weights alone is rounded once: on every instruction set, as its tile says
- * (test_x86 and test_gnu hold code against tiles). What is made of other data is not, so that the
+ * (test_tile_code and test_gnu hold code against tiles). What is made of other data is not, so that the
  * property tells something. */
 #include <math.h>
 

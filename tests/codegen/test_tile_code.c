@@ -11,12 +11,15 @@ enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = 64, MAX_SLOTS = MAX_ARGS - AT_TILE
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-/* Calls code with 64 arguments and known values in the registers a function must keep; what it left
- * there goes to kept[]. In assembly since only there are those registers ours to fill. */
-void test_x86_call(const void *code, const long args[MAX_ARGS], long kept[6]);
+/* Calls code with 64 arguments and known values in the registers a function must keep, from 101 on;
+ * what it left there goes to kept[]. In assembly since only there are those registers ours to fill.
+ */
+#ifdef __x86_64__
+enum { NUM_KEPT = 6 };
+void call_keeping(const void *code, const long args[MAX_ARGS], long kept[NUM_KEPT]);
 __asm__(".pushsection .text\n"
-        ".type test_x86_call, @function\n"
-        "test_x86_call:\n" PUSH_KEPT "    push %rdx\n"
+        ".type call_keeping, @function\n"
+        "call_keeping:\n" PUSH_KEPT "    push %rdx\n"
         "    mov %rdi, %rax\n"
         "    mov %rsi, %r10\n"
         "    mov $63, %ecx\n"
@@ -39,9 +42,31 @@ __asm__(".pushsection .text\n"
         "    call *%rax\n"
         "    add $464, %rsp\n"
         "    pop %rdx\n" STORE_KEPT POP_KEPT "    ret\n"
-        ".size test_x86_call, . - test_x86_call\n"
+        ".size call_keeping, . - call_keeping\n"
         ".popsection\n");
-_Static_assert(MAX_ARGS == 64, "test_x86_call passes 64");
+#else
+enum { NUM_KEPT = 18 }; /* x19 to x28, and the lower halves of v8 to v15 */
+void call_keeping(const void *code, const long args[MAX_ARGS], long kept[NUM_KEPT]);
+__asm__(".pushsection .text\n"
+        ".type call_keeping, @function\n"
+        "call_keeping:\n" PUSH_KEPT "    sub sp, sp, #448\n"
+        "    mov x16, x0\n"
+        "    mov x9, #63\n"
+        "1:  ldr x10, [x1, x9, lsl #3]\n"
+        "    sub x11, x9, #8\n"
+        "    str x10, [sp, x11, lsl #3]\n"
+        "    sub x9, x9, #1\n"
+        "    cmp x9, #7\n"
+        "    b.ne 1b\n" FILL_KEPT "    ldp x2, x3, [x1, #16]\n"
+        "    ldp x4, x5, [x1, #32]\n"
+        "    ldp x6, x7, [x1, #48]\n"
+        "    ldp x0, x1, [x1]\n"
+        "    blr x16\n"
+        "    add sp, sp, #448\n" STORE_KEPT POP_KEPT "    ret\n"
+        ".size call_keeping, . - call_keeping\n"
+        ".popsection\n");
+#endif
+_Static_assert(MAX_ARGS == 64, "call_keeping passes 64");
 
 static void skip_without(const at_target *target) {
     if (cpu_has(target)) return;
@@ -168,6 +193,7 @@ static const void *executable(const at_tile *t, size_t *map_bytes) {
     void *p = mmap(NULL, *map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(p != MAP_FAILED);
     memcpy(p, t->code, (size_t)t->code_bytes);
+    __builtin___clear_cache(p, (char *)p + *map_bytes);
     assert_int_equal(mprotect(p, *map_bytes, PROT_READ | PROT_EXEC), 0);
     return p;
 }
@@ -179,7 +205,7 @@ static void compare_call(const at_tile *t, const void *code, const long *trips, 
     extent of[MAX_SLOTS];
     operand mine[MAX_SLOTS], theirs[MAX_SLOTS];
     float *slots[MAX_SLOTS];
-    long args[MAX_ARGS] = {0}, kept[6];
+    long args[MAX_ARGS] = {0}, kept[NUM_KEPT];
     find_extents(t, trips, of);
     for (int s = 0; s < t->num_slots; s++) {
         mine[s] = operand_open(&of[s], w);
@@ -198,8 +224,8 @@ static void compare_call(const at_tile *t, const void *code, const long *trips, 
     }
     for (int i = 0; i < t->num_trips; i++) args[t->num_slots + i] = trips[i];
     at_tile_interpret(t, slots, trips);
-    test_x86_call(code, args, kept);
-    for (int i = 0; i < 6; i++)
+    call_keeping(code, args, kept);
+    for (int i = 0; i < NUM_KEPT; i++)
         if (kept[i] != 101 + i) fail_msg("%s: register %d is not kept", what, i);
     for (int s = 0; s < t->num_slots; s++) {
         const char *x = mine[s].map + PAGE, *y = theirs[s].map + PAGE;
@@ -380,6 +406,8 @@ static void programs_scalar(void **state) { (void)state, programs_run(at_target_
 static void programs_sse2(void **state) { (void)state, programs_run(at_target_find("sse2")); }
 static void programs_avx2(void **state) { (void)state, programs_run(at_target_find("avx2")); }
 static void programs_avx512(void **state) { (void)state, programs_run(at_target_find("avx512")); }
+static void programs_a64(void **state) { (void)state, programs_run(at_target_find("a64")); }
+static void programs_neon(void **state) { (void)state, programs_run(at_target_find("neon")); }
 
 /* ---- hand-made tiles ------------------------------------------------------------------------- */
 
@@ -647,6 +675,8 @@ static void hand_made_scalar(void **state) { (void)state, hand_made_run(at_targe
 static void hand_made_sse2(void **state) { (void)state, hand_made_run(at_target_find("sse2")); }
 static void hand_made_avx2(void **state) { (void)state, hand_made_run(at_target_find("avx2")); }
 static void hand_made_avx512(void **state) { (void)state, hand_made_run(at_target_find("avx512")); }
+static void hand_made_a64(void **state) { (void)state, hand_made_run(at_target_find("a64")); }
+static void hand_made_neon(void **state) { (void)state, hand_made_run(at_target_find("neon")); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -655,10 +685,14 @@ int main(void) {
         cmocka_unit_test(programs_sse2),
         cmocka_unit_test(programs_avx2),
         cmocka_unit_test(programs_avx512),
+        cmocka_unit_test(programs_a64),
+        cmocka_unit_test(programs_neon),
         cmocka_unit_test(hand_made_scalar),
         cmocka_unit_test(hand_made_sse2),
         cmocka_unit_test(hand_made_avx2),
         cmocka_unit_test(hand_made_avx512),
+        cmocka_unit_test(hand_made_a64),
+        cmocka_unit_test(hand_made_neon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
