@@ -1,6 +1,6 @@
 /* What is made of weights alone is rounded once: on every instruction set, as its tile says
- * (test_tile_code and test_gnu hold code against tiles). What is made of other data is not, so that the
- * property tells something. */
+ * (test_tile_code and test_gnu hold code against tiles). What is made of other data is not, so that
+ * the property tells something. */
 #include <math.h>
 
 #include "base/base.h"
