@@ -387,10 +387,10 @@ static void mistakes(void **state) {
     } cases[] = {
         {{0}, {0}, AT_E_USAGE, "no template"},
         {{.repeat = 65}, {.template_name = "dense"}, AT_E_USAGE, "repeat 65: must be from 0 to 64"},
-        {{.isa = "neon"},
+        {{.isa = "mmx"},
          {.template_name = "dense"},
          AT_E_USAGE,
-         "isa neon: there are scalar, sse2, avx2, avx512"},
+         "isa mmx: there are scalar, sse2, avx2, avx512"},
         {{.timeout_s = -1}, {.template_name = "dense"}, AT_E_USAGE, "timeout_s -1"},
         {{.tuner = "ga:size=3"}, {.template_name = "dense"}, AT_E_USAGE, "size"},
         {{.tuner_options = {.begin = 5, .end = 2}}, {.template_name = "dense"}, AT_E_USAGE, ""},
