@@ -9,14 +9,10 @@
 #include "engine/engine.h"
 #include "view/view.h"
 
-/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64; suffix: of the instruction set, or "" */
-static const char *kernel_name(at_arena *a, const at_task *task, const char *suffix) {
-    char *name = at_format(a, "%s_%s%s", at_task_row(task)->name, at_task_args_text(task), suffix);
-    char *to = name;
-    for (const char *p = name; *p; p++)
-        if (*p != '=') *to++ = *p;
-    *to = 0;
-    return at_c_name(a, name);
+/* conv2d_nhwc_1x56x56x64_64_3x3; suffix: of the instruction set, or "" */
+static const char *kernel_name(at_arena *a, at_task *task, const char *suffix) {
+    return at_c_name(
+        a, at_format(a, "%s_%s%s", at_task_row(task)->name, at_task_short_args(a, task), suffix));
 }
 
 static at_status check_name(const char *name, at_error *err) {

@@ -15,6 +15,7 @@ void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
     *l = (at_layer_result){.problem = problem,
                            .task = at_strdup(r->arena, t->s.row->name),
                            .args = at_strdup(r->arena, at_task_args_text(t->s.task)),
+                           .title = at_task_title(r->arena, t->s.task),
                            .args_json = at_json_text(r->arena, at_task_args(t->s.task)),
                            .tally = t->tally,
                            .found = at_tuning_best(t, &best)};
@@ -86,15 +87,18 @@ static int64_t done(const at_set_result *r) {
     return n;
 }
 
-/* "conv2d: conv2d_3x3_gemm" */
-static void add_name(at_text *out, const layer *l) {
-    if (!*l->first->args) { /* a part, whose first way is its own text */
-        at_text_add(out, l->of->name);
-        if (*l->best->args) at_text_addf(out, ", by %s", l->best->task);
-        return;
-    }
-    if (l->of->is_operator) at_text_addf(out, "%s: ", l->of->name);
-    at_text_addf(out, "%s %s", l->best->task, l->best->args);
+static bool has_one_template(const at_set_result *r) {
+    for (int i = 1; i < r->ways.len; i++)
+        if (strcmp(r->ways.data[i].task, r->ways.data[0].task) != 0) return false;
+    return true;
+}
+
+/* "conv3x3 64 to 64 @56, by conv2d_3x3_gemm" */
+static void add_name(at_text *out, const at_set_result *r, const layer *l) {
+    const bool is_part = !*l->first->args; /* whose first way is its own text */
+    at_text_add(out, is_part ? l->of->name : l->best->title);
+    if (is_part ? *l->best->args != 0 : !has_one_template(r))
+        at_text_addf(out, ", by %s", l->best->task);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -119,7 +123,7 @@ static void add_speed(at_table *t, const at_layer_result *l) {
     if (l->found) at_text_add_time(&cell, l->time_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
-    if (l->found) at_text_addf(&cell, "%.2f %s", l->gflops, at_unit_of_speed(l->tally.in_bytes));
+    if (l->found) at_text_addf(&cell, "%.2f%s", l->gflops, l->tally.in_bytes ? " GB/s" : "");
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
     if (l->found) at_text_add_share(&cell, l->of_peak);
@@ -128,9 +132,9 @@ static void add_speed(at_table *t, const at_layer_result *l) {
     at_text_free(&cell);
 }
 
-static void add_row(at_table *t, const layer *l, double all_s) {
+static void add_row(at_table *t, const at_set_result *r, const layer *l, double all_s) {
     at_text cell = {0};
-    add_name(&cell, l);
+    add_name(&cell, r, l);
     add_cell(t, &cell);
     at_text_addf(&cell, "%lld", (long long)l->of->count);
     add_cell(t, &cell);
@@ -199,7 +203,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     const char *const heads[] = {!strcmp(r->layers, "parts") ? "part" : "layer",
                                  "count",
                                  "time",
-                                 "speed",
+                                 "GFLOP/s",
                                  "of peak",
                                  "count*time",
                                  "share",
@@ -208,13 +212,18 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
-    for (int i = 0; i < all->of.len; i++) add_row(&table, &all->of.data[i], all->sum_s);
+    for (int i = 0; i < all->of.len; i++) add_row(&table, r, &all->of.data[i], all->sum_s);
     add_sum(&table, all);
     at_table_print(&out, &table);
     add_missing(&out, all, o);
-    at_text_add(&out, "log ");
+    at_text_add(&out, "Log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
-    at_text_add(&out, "\n");
+    at_text_add(&out, ".\n");
+    if (!r->advice && r->log_path) {
+        at_text_add(&out, "Next: autotune apply --log");
+        at_text_add_word(&out, r->log_path);
+        at_text_add(&out, " -o kernels.c\n");
+    }
     if (o->stats && t)
         at_text_addf(&out,
                      "%.3f s: %lld rounds; data and reference made %lld times, %.3f s; %lld other "
@@ -231,9 +240,11 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
 
 /* ---- ways of computing one thing ------------------------------------------------------------- */
 
+/* "conv2d_winograd_nhwc, m 2, relu": the layer stands above the table. */
 static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text cell = {0};
-    at_text_addf(&cell, "%s %s", l->task, l->args);
+    const char *others = strchr(l->title, ',');
+    at_text_addf(&cell, "%.*s%s", (int)strcspn(l->task, "+"), l->task, others ? others : "");
     add_cell(t, &cell);
     add_speed(t, l);
     if (l->found) at_text_addf(&cell, "%.2f", l->time_s / best_s);
@@ -249,27 +260,32 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
 }
 
 static at_status print_ways(const layers *all, at_error *err) {
-    static const char *const heads[] = {"way",         "time",  "speed", "of peak",
+    static const char *const heads[] = {"way",         "time",  "GFLOP/s", "of peak",
                                         "of the best", "error", "trials"};
     const at_set_result *r = all->result;
     const layer *l = all->of.data;
     const at_layer_result *best = l->best->found ? l->best : NULL;
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
+    at_text_addf(&out, "%s: %s\n\n", l->of->name, l->first->title);
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
     for (int i = 0; i < l->num_ways; i++) add_way(&table, &l->first[i], best ? best->time_s : 0);
     at_table_print(&out, &table);
     if (best) {
-        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args", l->of->name,
-                     best->task, best->task);
+        at_text_addf(&out, "\nFastest of %lld: %s, ", (long long)done(r), best->task);
+        at_text_add_time(&out, best->time_s);
+        at_text_add(&out, ".\n");
+    }
+    at_text_add(&out, "Log ");
+    at_text_add_visible(&out, r->log_path ? r->log_path : "");
+    at_text_add(&out, ".\n");
+    if (best) {
+        at_text_addf(&out, "Next: autotune apply %s --args", best->task);
         at_text_add_word(&out, best->args);
         at_text_add(&out, " --log");
         at_text_add_word(&out, r->log_path);
-        at_text_add(&out, " writes it\n");
+        at_text_add(&out, " -o kernel.c\n");
     }
-    at_text_add(&out, "log ");
-    at_text_add_visible(&out, r->log_path ? r->log_path : "");
-    at_text_add(&out, "\n");
     at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;

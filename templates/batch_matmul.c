@@ -88,6 +88,8 @@ const at_template_row at_batch_matmul = {
     .name = "batch_matmul",
     .help = "a product of matrices for each element of a batch",
     .args = "B=1, M=512, N=512, K=512, ta=0 from 0, tb=1 from 0",
+    .sizes = "{B}x{M}x{N}x{K}",
+    .title = "{B} products of {M}x{K} and {K}x{N}",
     .record_args = A("M, K") B("K, N") "false, false] with ta=0, tb=0 | " A("M, K")
         B("N, K") "false, true] with ta=0, tb=1 | " A("K, M")
             B("K, N") "true, false] with ta=1, tb=0 | " A("K, M")

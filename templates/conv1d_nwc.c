@@ -51,6 +51,8 @@ const at_template_row at_conv1d_nwc = {
     .help = "convolution along one axis, channels last, any kernel, stride, padding and dilation",
     .args = "N=1, W=256, CI=64, CO=128, KW=3, strides(s)=2, padding(left, right)=1 from 0, "
             "dilation(d)=1",
+    .sizes = "{N}x{W}x{CI}_{CO}_{KW}",
+    .title = "conv{KW} {CI} to {CO} @{W}",
     .record_args = "[[\"TENSOR\", [N, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KW, CI, CO], \"float32\"], "
                    "strides, padding, dilation, \"float32\"]",

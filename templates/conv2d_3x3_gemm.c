@@ -54,6 +54,8 @@ const at_template_row at_conv2d_3x3_gemm = {
     .name = "conv2d_3x3_gemm",
     .help = "3x3 convolution, NHWC, stride 1, pad 1, as im2col and GEMM",
     .args = "N=1, H=56, W=56, CI=64, CO=64",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}",
+    .title = "conv3x3 {CI} to {CO} @{H}x{W}",
     .record_args = "[N, H, W, CI, CO, \"float32\"]",
     .define = define,
     .defaults = defaults,

@@ -55,6 +55,8 @@ const at_template_row at_conv2d_capsule_nhwijc = {
     .help = "convolution of capsules: of pixels that hold a matrix per channel",
     .args = "N=1, H=16, W=16, CI=32, CO=32, KH=3, KW=3, strides(sh, sw)=2, "
             "padding(top, left, bottom, right)=1 from 0, CS=4",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "capsules{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CS, CS, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CS, CS, CI, CO], \"float32\"], "
                    "strides, padding, \"float32\"]",

@@ -106,6 +106,8 @@ const at_template_row at_conv2d_nchwc = {
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, "
             "layout=\"NCHW\" or \"NCHW{ib}c\", out_layout=\"NCHW\" or \"NCHW{ob}c\", "
             "ib=0 from 0, ob=0 from 0",
+    .sizes = "{N}x{IC}x{H}x{W}_{OC}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {IC} to {OC} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, IC, H, W], \"float32\"], "
                    "[\"TENSOR\", [OC, IC, KH, KW], \"float32\"]" REST " with ib=0, ob=0 | "
                    "[[\"TENSOR\", [N, IC/ib, H, W, ib], \"float32\"], "

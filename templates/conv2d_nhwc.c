@@ -70,6 +70,8 @@ const at_template_row at_conv2d_nhwc = {
     .help = "direct convolution, channels last, any kernel, stride, padding and dilation",
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], "
                    "strides, padding, dilation, \"float32\"]",

@@ -59,6 +59,8 @@ const at_template_row at_conv2d_transpose_nhwc = {
     .help = "transposed convolution, channels last, any kernel, stride and padding",
     .args = "N=1, H=4, W=4, CI=512, CO=256, KH=4, KW=4, strides(sh, sw)=2, "
             "padding(top, left, bottom, right)=1 from 0, output_padding(oh, ow)=0 from 0",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "deconv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], "
                    "strides, padding, \"float32\", output_padding]",

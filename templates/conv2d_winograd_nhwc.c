@@ -207,6 +207,8 @@ const at_template_row at_conv2d_winograd_nhwc = {
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, padding(top, left, bottom, right)=1 from "
             "0, m=4, "
             "points=0 from 0",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args =
         "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
         "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
@@ -220,6 +222,8 @@ const at_template_row at_conv2d_winograd_nchwc = {
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, padding(top, left, bottom, right)=1 from "
             "0, m=4, "
             "points=0 from 0",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args =
         "[[\"TENSOR\", [N, CI, H, W], \"float32\"], "
         "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",

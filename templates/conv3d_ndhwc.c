@@ -56,6 +56,8 @@ const at_template_row at_conv3d_ndhwc = {
     .help = "convolution along three axes, channels last, any kernel, stride, padding and dilation",
     .args = "N=1, D=16, H=56, W=56, CI=64, CO=64, KD=1, KH=1, KW=1, strides(sd, sh, sw)=1, "
             "padding(front, top, left, back, bottom, right)=0 from 0, dilation(dd, dh, dw)=1",
+    .sizes = "{N}x{D}x{H}x{W}x{CI}_{CO}_{KD}x{KH}x{KW}",
+    .title = "conv{KD}x{KH}x{KW} {CI} to {CO} @{D}x{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, D, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KD, KH, KW, CI, CO], \"float32\"], "
                    "strides, padding, dilation, 1, \"float32\"]",

@@ -124,6 +124,8 @@ const at_template_row at_dense = {
     .record_name = "dense_pack.x86",
     .help = "product of data [M, K] and transposed weights [N, K], with or without bias",
     .args = "M=1024, N=1024, K=1024, bias=0 from 0, wb=0 from 0",
+    .sizes = "{M}x{N}x{K}",
+    .title = "product {M} of {K} to {N}",
     .record_args = DATA WEIGHT "null, \"float32\"] with bias=0, wb=0 | " DATA WEIGHT BIAS
                                ", \"float32\"] with bias=1, wb=0 | " DATA PACKED
                                "null, \"float32\"] with bias=0 | " DATA PACKED BIAS
@@ -136,6 +138,8 @@ const at_template_row at_matmul_add = {
     .name = "matmul_add",
     .help = "A [N, L] times B [L, M] plus C [N, M]",
     .args = "N=1024, L=1024, M=1024",
+    .sizes = "{N}x{L}x{M}",
+    .title = "product {N} of {L} to {M}",
     .record_args = "[N, L, M, \"float32\"]",
     .define = define_matmul_add,
     .defaults = ragged_defaults,

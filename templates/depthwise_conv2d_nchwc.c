@@ -64,6 +64,8 @@ const at_template_row at_depthwise_conv2d_nchwc = {
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, "
             "layout=\"NCHW\" or \"NCHW{ib}c\", out_layout=\"NCHW\" or \"NCHW{ob}c\", "
             "ib=0 from 0, ob=0 from 0",
+    .sizes = "{N}x{IC}x{H}x{W}_{KH}x{KW}",
+    .title = "depthwise{KH}x{KW} {IC} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, IC, H, W], \"float32\"], "
                    "[\"TENSOR\", [IC, M, KH, KW], \"float32\"]" REST " with ib=0, ob=0 | "
                    "[[\"TENSOR\", [N, IC/ib, H, W, ib], \"float32\"], "

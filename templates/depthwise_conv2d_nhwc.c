@@ -59,6 +59,8 @@ const at_template_row at_depthwise_conv2d_nhwc = {
     .help = "depthwise convolution, channels last, any kernel, stride, dilation and multiplier",
     .args = "N=1, H=112, W=112, C=32, KH=3, KW=3, M=1, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
+    .sizes = "{N}x{H}x{W}x{C}_{KH}x{KW}",
+    .title = "depthwise{KH}x{KW} {C} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, C], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, C, M], \"float32\"], "
                    "strides, padding, dilation, \"float32\"]",

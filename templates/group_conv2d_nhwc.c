@@ -64,6 +64,8 @@ const at_template_row at_group_conv2d_nhwc = {
     .help = "grouped convolution, channels last, any kernel, stride, padding and dilation",
     .args = "N=1, H=56, W=56, CI=64, CO=128, KH=3, KW=3, strides(sh, sw)=2, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, G=4",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CI/G, CO], \"float32\"], "
                    "strides, padding, dilation, G, \"float32\"]",

@@ -71,6 +71,8 @@ const at_template_row at_indirect_conv2d_nhwc = {
     .help = "direct convolution by a list of rows, channels last, without copies or conditions",
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, copy=0 from 0",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], strides, padding, dilation, "
                    "\"float32\"] with copy=0 | "

@@ -57,6 +57,8 @@ const at_template_row at_layer_norm = {
     .name = "layer_norm",
     .help = "rows less their mean, divided by their standard deviation, scaled and shifted",
     .args = "M=512, N=768",
+    .sizes = "{M}x{N}",
+    .title = "layer norm {M} of {N}",
     .record_args = "[[\"TENSOR\", [M, N], \"float32\"], [\"TENSOR\", [N], \"float32\"], "
                    "[\"TENSOR\", [N], \"float32\"], [1], 1e-05]",
     .define = define,

@@ -31,6 +31,8 @@ const at_template_row at_norm = {
     .name = "norm",
     .help = "2-norm of matrices: the root of the sum of squares",
     .args = "B=1, M=1024, N=1024",
+    .sizes = "{B}x{M}x{N}",
+    .title = "norm {B} of {M}x{N}",
     .record_args = "[B, M, N, \"float32\"]",
     .define = define,
     .defaults = defaults,

@@ -78,12 +78,15 @@ static void defaults(at_template *t, int lanes) {
 #define ARGS                                                                                       \
     "N=1, H=112, W=112, C=64, KH=3, KW=3, strides(sh, sw)=2, "                                     \
     "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1"
+#define SIZES "{N}x{H}x{W}x{C}_{KH}x{KW}"
 #define RECORD_ARGS "[[\"TENSOR\", [N, H, W, C], \"float32\"], [KH, KW], strides, dilation, padding"
 
 const at_template_row at_pool2d = {
     .name = "max_pool2d_nhwc",
     .help = "largest value of a window, channels last, any window, stride, padding and dilation",
     .args = ARGS,
+    .sizes = SIZES,
+    .title = "largest of {KH}x{KW}, {C} @{H}x{W}",
     .record_args = RECORD_ARGS "]",
     .define = define_max,
     .defaults = defaults,
@@ -93,6 +96,8 @@ const at_template_row at_avg_pool2d_nhwc = {
     .name = "avg_pool2d_nhwc",
     .help = "average of a window, or of the whole image, channels last",
     .args = ARGS ", count_include_pad=0 from 0",
+    .sizes = SIZES,
+    .title = "mean of {KH}x{KW}, {C} @{H}x{W}",
     .record_args = RECORD_ARGS ", count_include_pad]",
     .define = define_avg,
     .defaults = defaults,

@@ -47,6 +47,8 @@ const at_template_row at_softmax = {
     .name = "softmax",
     .help = "exponentials of each row's elements as shares of their sum",
     .args = "Y=128, X=1024",
+    .sizes = "{Y}x{X}",
+    .title = "softmax {Y} of {X}",
     .record_args = "[Y, X, \"float32\"]",
     .define = define,
     .defaults = defaults,

@@ -97,6 +97,8 @@ const at_template_row at_sparse_dense = {
     .name = "sparse_dense",
     .help = "data [M, K] times the transpose of a block-sparse weight [N, K]",
     .args = "M=1024, N=1024, K=1024, nnz=1 from 0, R=16, C=1",
+    .sizes = "{M}x{N}x{K}",
+    .title = "sparse product {M} of {K} to {N}",
     .record_args = "[M, N, K, nnz, R, C, \"float32\"]",
     .define = define,
 };

@@ -202,6 +202,8 @@ const at_template_row at_spconv2d_3x3_gemm = {
     .name = "spconv2d_3x3_gemm",
     .help = "3x3 convolution, NHWC, stride 1, pad 1, with a block-sparse weight",
     .args = "N=1, H=56, W=56, CI=64, CO=64, nnz=1 from 0, R=16, C=1",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}",
+    .title = "sparse conv3x3 {CI} to {CO} @{H}x{W}",
     .record_args = "[N, H, W, CI, CO, nnz, R, C] | [N, H, W, CI, CO, nnz, R, C, \"float32\"]",
     .define = define,
     .defaults = defaults_3x3,
@@ -213,6 +215,8 @@ const at_template_row at_spconv2d_nhwc = {
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, nnz=1 from 0, R=16, "
             "C=1",
+    .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
+    .title = "sparse conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], CO, KH, KW, strides, padding, "
                    "dilation, nnz, R, C, \"float32\"]",
     .define = define_any,

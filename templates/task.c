@@ -120,6 +120,10 @@ const char *at_task_record_name(const at_task *t) {
 }
 const at_json *at_task_args(const at_task *t) { return t->args; }
 const char *at_task_args_text(const at_task *t) { return t->args_text; }
+const char *at_task_short_args(at_arena *a, at_task *t) {
+    return at_template_short_args(a, &t->def);
+}
+const char *at_task_title(at_arena *a, at_task *t) { return at_template_title(a, &t->def); }
 at_space *at_task_space(const at_task *t) { return t->def.space; }
 const at_compute *at_task_compute(const at_task *t) { return t->def.compute; }
 const char *at_task_hash(const at_task *t) { return t->hash; }

@@ -64,6 +64,10 @@ const at_template_row *at_task_row(const at_task *t);
 const char *at_task_record_name(const at_task *t);
 const at_json *at_task_args(const at_task *t);   /* as a record has them */
 const char *at_task_args_text(const at_task *t); /* "N=1,H=56,W=56,CI=64,CO=64" */
+/* The same in few signs, for names: "1x56x56x64_64_3x3"; no two tasks of a template have the same.
+ * And for tables: "conv3x3 64 to 64 @56". In a. */
+const char *at_task_short_args(at_arena *a, at_task *t);
+const char *at_task_title(at_arena *a, at_task *t);
 at_space *at_task_space(const at_task *t);
 const at_compute *at_task_compute(const at_task *t);
 /* Of all texts that decide on the space and its programs, 32 hex digits. Defaults are left out:

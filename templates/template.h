@@ -27,6 +27,10 @@ typedef struct at_template_row {
     /* The default configuration by at_default, where the limits of at_split do not suffice; lanes:
      * 32-bit numbers in a vector. NULL: there are only limits. */
     void (*defaults)(at_template *t, int lanes);
+    /* What a task is in few signs, with arguments in braces; the others follow where they are not
+     * their defaults. sizes: in names of kernels, "{N}x{H}x{W}x{CI}_{CO}"; title: in tables,
+     * "conv3x3 {CI} to {CO} @{H}x{W}". NULL: all numbers, in their order. */
+    const char *sizes, *title;
 } at_template_row;
 
 /* Names for integers, in order: "Y = N*H*W, X = CO". |xi| is the extent of split part xi. A name is

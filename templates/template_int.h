@@ -167,6 +167,9 @@ void at_arg_print(const at_template *t, const arg *a, bool is_whole, at_text *ou
 /* "SAME" becomes numbers, where sizes that have been defined say which. False: nothing has. */
 bool at_args_work_out(at_template *t);
 const char *at_args_text(const at_template *t); /* as names */
+/* task_title.c: as at_task_short_args and at_task_title have them. */
+const char *at_template_short_args(at_arena *a, at_template *t);
+const char *at_template_title(at_arena *a, at_template *t);
 /* Reads the user's over the defaults, as names or as a record's array (args_read.c). */
 at_status at_args_read(at_template *t, const char *text, at_error *err);
 /* When all are read: whether texts are among those that the row lists. AT_E_USAGE */

@@ -255,7 +255,7 @@ static void apply(void **state) {
     /* Without a main: a part of somebody's program. */
     cli_expect(0, "./autotune apply " T " " ARGS "--index 3 -o kernel.c --json");
     assert_string_equal(cli_member(cli_json(), "output")->string, "kernel.c");
-    assert_string_equal(cli_member(cli_json(), "name")->string, "conv2d_3x3_gemm_N1_H5_W7_CI3_CO6");
+    assert_string_equal(cli_member(cli_json(), "name")->string, "conv2d_3x3_gemm_1x5x7x3_6");
     cli_expect(0, "cc -O3 -Wall -Wextra -Werror -c kernel.c");
 }
 

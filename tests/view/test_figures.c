@@ -145,6 +145,27 @@ static void table(void **state) {
            "t              100.5 ms\n");
 }
 
+/* No more than 100 columns: a label that leaves no room stands in a line of its own. */
+static void wide_table(void **state) {
+    (void)state;
+    const char *label =
+        "a label of more than eighty letters, which nobody would like to see beside the numbers";
+    at_table t = {.arena = arena, .columns = 4};
+    static const char *const numbers[] = {"1.234 ms", "256.84", "99"};
+    at_table_add(&t, "layer");
+    for (int i = 0; i < 3; i++) at_table_add(&t, "GFLOP/s");
+    at_table_add(&t, label);
+    for (int i = 0; i < 3; i++) at_table_add(&t, numbers[i]);
+    at_table_add(&t, "short");
+    for (int i = 0; i < 3; i++) at_table_add(&t, numbers[i]);
+    at_table_print(&text, &t);
+    EXPECT(
+        "layer   GFLOP/s  GFLOP/s  GFLOP/s\n"
+        "a label of more than eighty letters, which nobody would like to see beside the numbers\n"
+        "       1.234 ms   256.84  99\n"
+        "short  1.234 ms   256.84  99\n");
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void csv(void **state) {
@@ -217,6 +238,7 @@ int main(void) {
                                        TEST(shares_and_units),
                                        TEST(names),
                                        TEST(table),
+                                       TEST(wide_table),
                                        TEST(csv),
                                        TEST(html),
                                        TEST(samples)};
