@@ -50,11 +50,16 @@ static const char pattern_helper[] =
     "    }\n}\n\n";
 
 static const char whole_helper[] =
-    "/* Whole numbers from lo to hi, or all of them but 0, times unit. */\n"
+    "/* Whole numbers from lo to hi, or all of them but 0, times unit; of more than three none\n"
+    " * stands beside itself. */\n"
     "static void at_make_whole(float *p, long n, double unit, long lo, long hi, int skips_0,\n"
     "                          unsigned *state) {\n"
+    "    const unsigned long steps = (unsigned long)(hi - lo + !skips_0);\n"
+    "    unsigned long step = 0;\n"
     "    for (long i = 0; i < n; i++) {\n"
-    "        long x = lo + (long)(at_next_2(state) % (unsigned long)(hi - lo + !skips_0));\n"
+    "        step = steps < 4 || !i ? at_next_2(state) % steps\n"
+    "                               : (step + 1 + at_next_2(state) % (steps - 1)) % steps;\n"
+    "        long x = lo + (long)step;\n"
     "        p[i] = (float)(unit * (double)(x + (skips_0 && x >= 0)));\n"
     "    }\n}\n\n";
 

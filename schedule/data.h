@@ -6,8 +6,10 @@
 #include "schedule/schedule.h"
 
 /* What the elements of an input or weight are drawn from: whole numbers from lo to hi times unit, a
- * power of two; where no sum is exact, any numbers between these ends. row > 0: so many elements
- * are a row, and rows lie -3 to 3 times `apart` units away. */
+ * power of two; where no sum is exact, any numbers between these ends. Of AT_LEAST_MOVING whole
+ * numbers and more none stands beside itself, so that a neighbour is not taken for it. row > 0: so
+ * many elements are a row, and rows lie -3 to 3 times `apart` units away. */
+enum { AT_LEAST_MOVING = 4 };
 typedef struct at_fill {
     double lo, hi, unit, apart;
     int64_t row;

@@ -11,7 +11,8 @@ enum {
     MOST_RANGE = 8,   /* of inputs that need no more different values */
     REAL_RANGE = 8,   /* where no integers are exact */
     MOST_ROUNDS = 32, /* of changes by decisions */
-    MOST_CHANGES = 6  /* by one of them */
+    MOST_CHANGES = 6, /* by one of them */
+    LIGHTER = 8       /* so many times, what few elements have than what it is added to */
 };
 #define EXACT_RATIO 0x1p24
 /* Where inputs have more different values than they need, sums that are formed in another way than
@@ -19,6 +20,7 @@ enum {
 #define SPREAD_RATIO 0x1p21
 #define SPREAD_MOST 0x1p20
 #define SPREAD_OTHERS 0x1p10
+#define SPREAD_FACTORS 0x1p4 /* a small one would leave nothing of what it is multiplied by */
 /* Bounds of other sizes are a matter of safety, as of a divisor that must not be 0. */
 #define LEAST_WIDTH 0x1p-6
 #define MOST_WIDTH 0x1p12
@@ -39,10 +41,15 @@ void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_
                   float *out) {
     const bool skips_0 = !f->has_0 && f->lo < 0 && f->hi > 0;
     const uint64_t steps = (uint64_t)(f->hi - f->lo + !skips_0);
+    const bool moves = steps >= AT_LEAST_MOVING;
+    uint64_t step = 0;
     for (int64_t i = 0; i < n; i++) {
         double x = f->lo;
-        if (is_exact) x += (double)at_rng_below(rng, steps), x += skips_0 && x >= 0;
-        else x += (f->hi - f->lo) * ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
+        if (is_exact) {
+            step = moves && i ? (step + 1 + at_rng_below(rng, steps - 1)) % steps
+                              : at_rng_below(rng, steps);
+            x += (double)step, x += skips_0 && x >= 0;
+        } else x += (f->hi - f->lo) * ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
         out[i] = (float)(f->unit * x + data_away(f, first + i));
     }
 }
@@ -350,6 +357,22 @@ static void spread_one(ruler *r, int t, double most) {
     }
 }
 
+static bool multiplies(const at_expr *e, int tensor) {
+    bool any = false;
+    for (int i = 0; i < e->nargs; i++)
+        any |= (e->op == AT_X_MUL && e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == tensor) ||
+               multiplies(e->arg[i], tensor);
+    return any;
+}
+
+/* How far the values of a tensor may be spread that no maximum looks at. */
+static double most_spread(const ruler *r, int tensor) {
+    bool any = false;
+    for (int s = 0; s < r->c->num_tensors && !any; s++)
+        any = r->c->tensors[s].role == AT_ROLE_STAGE && multiplies(r->c->tensors[s].body, tensor);
+    return any ? SPREAD_FACTORS : SPREAD_OTHERS;
+}
+
 static int64_t elements_of(const ruler *r, int t) { return element_count(r->c, t, r->extents[t]); }
 
 /* Values are as many as sums allow, so that few are equal: a neighbour's element is another one
@@ -366,9 +389,56 @@ static void spread(ruler *r) {
                 least = elements_of(r, t);
         any = least < INT64_MAX;
         for (int t = 0; t < r->c->num_tensors && any; t++)
-            if (is_drawn(r, t) && elements_of(r, t) == least) spread_one(r, t, SPREAD_OTHERS);
+            if (is_drawn(r, t) && elements_of(r, t) == least) spread_one(r, t, most_spread(r, t));
         done = least;
     }
+}
+
+/* Is what is marked drawn, and does each of these tensors have far fewer elements than the stage,
+ * as a number per channel? */
+static bool is_of_few(const ruler *r, int stage) {
+    bool any = false;
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        if (!r->marked[t]) continue;
+        if (!is_drawn(r, t) || 2 * elements_of(r, t) > elements_of(r, stage)) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* An operand of a sum that is so many times as large as the other one leaves; false: it is not. */
+static bool restrain(ruler *r, const data_decision *d, int side) {
+    const double of = data_look_size(r->look, d->e->arg[side]),
+                 other = data_look_size(r->look, d->e->arg[1 - side]);
+    bool any = false;
+    if (!(other > 0) || of <= other / LIGHTER) return false;
+    mark_sources(r, d->e->arg[side]);
+    if (!is_of_few(r, d->stage)) return false;
+    const double times = exp2(ceil(log2(of / other * LIGHTER)));
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        at_fill *f = &r->fill[t];
+        const double hi = fmax(f->hi / times, fmin(f->hi, MOST_RANGE));
+        if (!r->marked[t] || hi >= f->hi) continue;
+        f->lo *= hi / f->hi, f->hi = hi;
+        any = true;
+    }
+    return any;
+}
+
+/* Where a number per channel outweighs what it is added to, it decides alone on which side of a
+ * bound a whole channel lies: it has as few values as keep it far below that size, also where
+ * another number of the channel is a small factor. */
+static at_status restrain_all(ruler *r, at_error *err) {
+    int n;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        bool any = false;
+        AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
+        const data_decision *d = data_look_decisions(r->look, &n);
+        for (int i = 0; i < 2 * n && !any; i++)
+            any = d[i / 2].is_sum && d[i / 2].num && restrain(r, &d[i / 2], i % 2);
+        if (!any) break;
+    }
+    return AT_OK;
 }
 
 static at_status try_range(ruler *r, int range, bool *fits, at_error *err) {
@@ -379,6 +449,7 @@ static at_status try_range(ruler *r, int range, bool *fits, at_error *err) {
     allow_0(r);
     quarter(r);
     spread(r);
+    AT_TRY(restrain_all(r, err));
     AT_TRY(serve_all(r, err));
     *fits = ratio_of(r, 1) <= EXACT_RATIO;
     return AT_OK;

@@ -55,7 +55,7 @@ static inline int64_t at_dataset_elements(const at_dataset *d, int tensor) { /* 
     return d->size_bytes[tensor] / at_type_bytes(d->compute->tensors[tensor].type);
 }
 /* Is being equal to the expected values of an output proof of little, since three quarters are
- * zeros, or half are not finite? *share: of both. */
+ * zeros, or a sixty-fourth is not finite or has no limit? *share: of both. */
 bool at_dataset_is_idle(const at_dataset *d, double *share);
 /* The value that most of an output's expected ones are, by a look at some thousands of them; tensor
  * -1: no output has two. */
@@ -64,6 +64,7 @@ typedef struct at_same {
     double value, share;
 } at_same;
 at_same at_dataset_same(const at_dataset *d);
+enum { AT_MOST_SHRINKS = 5, AT_SHRINK = 4 }; /* how often, and by how much, for that reason */
 /* From the next fill on inputs that are no integers are so many times smaller; false: there are
  * none. */
 bool at_dataset_shrink(at_dataset *d, double times);

@@ -19,10 +19,6 @@ static const float largest_limit = 0x1p-21f * 3.4028235e38f;
 static const double project_from_flops = 1e8;
 /* and a projection pays that has so many times fewer points. */
 static const double least_gain = 4;
-/* Inputs that make most of the outputs say nothing are made so many times smaller, */
-static const double shrink = 4;
-/* so often at most. */
-enum { most_shrinks = 5 };
 
 /* ---- what outputs must be -------------------------------------------------------------------- */
 
@@ -311,7 +307,7 @@ at_status at_reference_end(at_session *s, at_reference *r, at_error *err) {
     double first, share;
     bool is_idle = at_dataset_is_idle(d, &first);
     share = first;
-    for (int i = 0; i < most_shrinks && is_idle && at_dataset_shrink(d, shrink); i++) {
+    for (int i = 0; i < AT_MOST_SHRINKS && is_idle && at_dataset_shrink(d, AT_SHRINK); i++) {
         AT_TRY(make_again(s, err));
         is_idle = at_dataset_is_idle(d, &share);
     }

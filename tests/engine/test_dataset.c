@@ -28,7 +28,7 @@ static double largest(const char *name) {
     return most;
 }
 
-static void fill(at_arena *a, const char *text) {
+static void fill_any(at_arena *a, const char *text) {
     at_error err;
     at_config config;
     int64_t *values;
@@ -40,12 +40,41 @@ static void fill(at_arena *a, const char *text) {
         at_dataset_new(a, c, values, layouts, NULL, &d, &err) != AT_OK ||
         at_dataset_expect(a, &d, &err) != AT_OK)
         fail_msg("%s", err.text);
-    assert_false(d.is_exact);
     assert_true(at_dataset_fill(&d, 1));
+}
+
+static void fill(at_arena *a, const char *text) {
+    fill_any(a, text);
+    assert_false(d.is_exact);
 }
 
 #define SHAPES "args N=3, M=5, K=512\nx[N, K] : input\nw[K, M] : weight\nb[M] : weight\n"
 #define PRODUCT "s[n:N, m:M] = sum(k:K) x[n, k] * w[k, m]\n"
+
+/* A number per channel is not what it is added to: with it a whole channel would lie on one side of
+ * a bound. No element stands beside itself, so that a neighbour's is another one. */
+static void numbers_of_channels(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    fill_any(a, "args N=40, M=60, K=9\nx[N, K] : input\nw[K, M] : weight\nb[M] : weight\n"
+                "f[M] : weight\ng[M] : weight\n" PRODUCT
+                "t[n:N, m:M] = (s[n, m] + b[m])*f[m] + g[m]\nout[n:N, m:M] = max(t[n, m], 0)\n");
+    assert_true(d.is_exact);
+    const float *x = values_of("x"), *w = values_of("w"), *b = values_of("b"), *f = values_of("f"),
+                *g = values_of("g");
+    for (int m = 0; m < 60; m++) {
+        int above = 0;
+        for (int n = 0; n < 40; n++) {
+            double sum = 0;
+            for (int k = 0; k < 9; k++) sum += (double)x[n * 9 + k] * w[k * 60 + m];
+            above += (sum + b[m]) * f[m] + g[m] > 0;
+        }
+        assert_in_range(above, 1, 39);
+        assert_true(!m || (b[m] != b[m - 1] && f[m] != f[m - 1] && g[m] != g[m - 1]));
+    }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
 
 /* Weights of a long sum before an exponential, even through another stage; what is added to it
  * stays. */
@@ -236,10 +265,10 @@ static void filling_is_stopped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
-        cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
-        cmocka_unit_test(below_maximum),         cmocka_unit_test(arguments_that_stay),
-        cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(numbers_of_channels), cmocka_unit_test(sums_before_functions),
+        cmocka_unit_test(sums_of_inputs),      cmocka_unit_test(sums_that_stay_large),
+        cmocka_unit_test(other_arguments),     cmocka_unit_test(below_maximum),
+        cmocka_unit_test(arguments_that_stay), cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }

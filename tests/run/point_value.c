@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIMS = 32 };
+enum { MAX_DIMS = 32, MOST_NESTED = 4000 };
 
 typedef struct slot {
     int stage; /* -1: empty */
@@ -21,6 +21,7 @@ struct points {
     slot *slots;
     size_t size, used;
     int64_t work;
+    int nested; /* elements that wait for others, one for the next */
 };
 
 typedef struct place {
@@ -177,6 +178,7 @@ double points_at(points *p, int stage, int64_t offset) {
     const at_tensor *t = &p->c->tensors[stage];
     slot *s = find(p, stage, offset);
     if (s->stage >= 0) return s->is_known ? s->value : strange;
+    if (p->nested == MOST_NESTED) return strange; /* a mutant that goes on within a step */
     *s = (slot){.stage = stage, .offset = offset};
     if (++p->used * 2 > p->size) grow(p);
     place x = {.p = p, .stage = stage};
@@ -186,8 +188,10 @@ double points_at(points *p, int stage, int64_t offset) {
         rest /= p->extents[stage][i];
     }
     p->work++;
+    p->nested++;
     double v = t->num_reduce ? reduce(&x, t->num_axes, (double)at_reduction_neutral(t->reduction))
                              : as_float(value(&x, t->body));
+    p->nested--;
     s = find(p, stage, offset);
     s->value = v;
     s->is_known = true;

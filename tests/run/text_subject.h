@@ -10,6 +10,7 @@
 typedef struct text_subject {
     at_arena *arena;
     const char *name;
+    const at_task *task;
     at_compute *compute;
     const int64_t *values;
     int64_t **extents;
@@ -24,6 +25,11 @@ void text_subject_open(text_subject *s, const char *name, const char *args);
 void text_subject_close(text_subject *s);
 /* Do some elements differ, as the worker compares? m: the change that is made; NULL: none. */
 bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rng *rng);
+/* Is element i of output t so, as the worker compares? */
+bool text_subject_agrees(const at_dataset *d, int t, int64_t i, float got);
+/* The first draw holds ordinary numbers, from the second seed on special ones among them; of seed 0
+ * what the worker gets. */
+void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
 /* Do any? */
 bool text_subject_differs(text_subject *s);
 /* Are all bits of all outputs the same on three draws of ordinary and special values? m is made

@@ -1,0 +1,508 @@
+/* Wrong kernels must be noticed on the data that kernels are checked with: mutants of lowered
+ * tiles, encoded again, and of the statements around them, at small odd sizes, run in a child of
+ * this process and compared as the worker compares. What is not noticed must be the same program,
+ * bit by bit, on three draws of ordinary and special values; or the same but for rounding, as where
+ * terms of a sum change places: these are counted apart. Where a bound hides half of all elements,
+ * sizes are such that each operation makes a dozen or more. make test looks at some, make mutants
+ * at 200 of each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "engine/engine.h"
+#include "runtime/runtime_int.h"
+#include "templates/task.h"
+#include "tests/run/text_subject.h"
+#include "tests/run/tile_mutant.h"
+
+enum {
+    ALL = 200,
+    SOME = 30,
+    LANES = 8,
+    MOST_KERNELS = 32,
+    MOST_BUFS = 64,
+    ROOM = 1 << 14 /* bytes around each buffer */
+};
+
+typedef int entry_fn(void *const buf[], void *workspace, void *par);
+
+typedef struct par { /* as emitted C declares it */
+    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
+    int threads;
+    long turns;
+} par;
+
+static void in_turn(void (*body)(long i, int thread, void *context), long n, void *context) {
+    for (long i = 0; i < n; i++) body(i, 0, context);
+}
+
+typedef struct lowered {
+    const at_kernel *kernel;
+    int *tensor_of; /* [params] of the computation; -1: packed */
+} lowered;
+
+typedef struct subject {
+    text_subject text;
+    lowered kernels[MOST_KERNELS];
+    int num_kernels;
+    char *outputs; /* of a run, shared with the child */
+    int64_t output_bytes;
+} subject;
+
+/* ---- kernels: each sketch's default, for each instruction set -------------------------------- */
+
+static int tensor_of_name(const at_compute *c, const char *name) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (!strcmp(c->tensors[t].name, name)) return t;
+    return -1;
+}
+
+/* Where the data lie otherwise, or no code is made, there is no such kernel. */
+static void add_kernel(subject *x, const at_task *task, const at_config *config,
+                       const at_target *target) {
+    at_arena *a = x->text.arena;
+    at_error err;
+    at_program *p;
+    at_kernel *k;
+    at_config own;
+    const at_task *of = at_task_of_config(task, config, &own);
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_TCC, .target = target, .name = "kernel", .verify = true};
+    if (x->num_kernels == MOST_KERNELS || at_task_program(a, of, &own, &p, &err) != AT_OK ||
+        at_lower(a, p, &o, &k, &err) != AT_OK)
+        return;
+    lowered *l = &x->kernels[x->num_kernels];
+    *l = (lowered){k, AT_NEW_ARRAY(a, int, k->num_params)};
+    for (int i = 0; i < k->num_params; i++) {
+        l->tensor_of[i] = -1;
+        if (k->params[i].role == AT_PARAM_PACKED) continue;
+        const int own_tensor = k->params[i].tensor,
+                  t = tensor_of_name(x->text.compute, p->compute->tensors[own_tensor].name);
+        assert_true(t >= 0);
+        l->tensor_of[i] = t;
+        for (int k2 = 0; k2 < p->compute->tensors[own_tensor].num_axes; k2++)
+            if (p->extents[own_tensor][k2] != x->text.extents[t][k2]) return;
+    }
+    x->num_kernels++;
+}
+
+static void add_kernels(subject *x) {
+    const at_task *task = x->text.task;
+    const int sketches = at_task_num_sketches(task);
+    const at_target *target;
+    for (int n = 0; (target = at_target_at(n)); n++)
+        for (int i = 0; i < (sketches ? sketches : 1); i++) {
+            at_config config;
+            at_error err;
+            const at_status s =
+                sketches ? at_task_sketch_default(x->text.arena, task, i, LANES, &config, &err)
+                         : at_task_default_config(x->text.arena, task, LANES, &config, &err);
+            if (s == AT_OK && at_target_check(target, NULL) == AT_OK)
+                add_kernel(x, task, &config, target);
+        }
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void poison(void *p, int64_t bytes, uint32_t pattern) {
+    wmemset(p, (wchar_t)pattern, (size_t)bytes / 4);
+}
+
+static char *roomy(int64_t bytes, uint32_t pattern) {
+    const int64_t all = (bytes + 2 * ROOM + 127) / 64 * 64;
+    char *p = aligned_alloc(64, (size_t)all);
+    if (!p) _exit(2);
+    poison(p, all, pattern);
+    return p + ROOM;
+}
+
+/* What a kernel writes beside a buffer is noticed; of a worker's run, too. */
+static bool has_margins(const void *p, int64_t bytes, uint32_t pattern) {
+    const int64_t behind = (bytes + 3) / 4 * 4;
+    for (int64_t i = 0; i < ROOM; i += 4)
+        if (memcmp((const char *)p - ROOM + i, &pattern, 4) ||
+            memcmp((const char *)p + behind + i, &pattern, 4))
+            return false;
+    return true;
+}
+
+/* In the child. */
+static _Noreturn void run_here(const subject *x, const lowered *l, const at_dataset *d,
+                               entry_fn *entry, entry_fn *pack) {
+    const at_kernel *k = l->kernel;
+    void *buf[MOST_BUFS];
+    char *output = x->outputs;
+    par p = {in_turn, 1, 1L << 60};
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *q = &k->params[i];
+        const int64_t bytes = q->elements * at_type_bytes(q->type);
+        if (q->role == AT_PARAM_PACKED) buf[i] = roomy(bytes, AT_POISON_WORK);
+        else if (q->role == AT_PARAM_IN) {
+            buf[i] = roomy(bytes, AT_POISON_WORK);
+            memcpy(buf[i], at_store_at(d->store, d->offset[l->tensor_of[i]]), (size_t)bytes);
+        } else {
+            output += ROOM;
+            buf[i] = output;
+            output += (bytes + ROOM + 63) / 64 * 64;
+        }
+    }
+    const int64_t work_bytes = k->workspace_bytes + k->workspace_per_thread_bytes;
+    char *workspace = roomy(work_bytes, AT_POISON_WORK);
+    if (pack && pack(buf, workspace, &p)) _exit(3);
+    if (entry(buf, workspace, &p)) _exit(4);
+    bool kept = has_margins(workspace, work_bytes, AT_POISON_WORK);
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *q = &k->params[i];
+        const int64_t bytes = q->elements * at_type_bytes(q->type);
+        const bool is_output = q->role == AT_PARAM_OUT;
+        kept &= has_margins(buf[i], bytes, is_output ? AT_POISON_OUT : AT_POISON_WORK);
+        if (q->role == AT_PARAM_IN)
+            kept &=
+                !memcmp(buf[i], at_store_at(d->store, d->offset[l->tensor_of[i]]), (size_t)bytes);
+    }
+    _exit(kept ? 0 : 5);
+}
+
+static int64_t bytes_of_outputs(const lowered *l) {
+    int64_t bytes = 0;
+    for (int i = 0; i < l->kernel->num_params; i++)
+        if (l->kernel->params[i].role == AT_PARAM_OUT)
+            bytes += (l->kernel->params[i].elements * 4 + 2 * ROOM + 63) / 64 * 64 + 64;
+    return bytes;
+}
+
+typedef enum end { RAN, CRASHED, NOT_COMPILED } end;
+
+/* Into x->outputs. */
+static end run(subject *x, const lowered *l, const at_dataset *d, const tile_mutant *m) {
+    const at_kernel *k = l->kernel;
+    const char *names[] = {k->entry, k->pack};
+    at_arena *a = at_arena_new();
+    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+    const at_tile_code *codes = m ? m->codes : k->tiles;
+    for (int i = 0; i < k->num_tiles; i++)
+        blobs[i] = (at_blob){codes[i].symbol, codes[i].bytes, codes[i].size_bytes};
+    const at_unit unit = {.source = m ? m->source : k->source,
+                          .blobs = blobs,
+                          .num_blobs = k->num_tiles,
+                          .names = names,
+                          .num_names = k->pack ? 2 : 1,
+                          .is_written = true};
+    at_resident *resident;
+    void *found[2];
+    entry_fn *functions[2] = {NULL, NULL};
+    at_error err;
+    const bool compiled = at_resident_new(&unit, found, &resident, &err) == AT_OK;
+    at_arena_free(a);
+    if (!compiled) return NOT_COMPILED;
+    memcpy(functions, found, sizeof *found * (size_t)unit.num_names);
+    poison(x->outputs, x->output_bytes, AT_POISON_OUT);
+    fflush(NULL);
+    int status;
+    const pid_t child = fork();
+    if (!child) {
+        static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU, SIGABRT};
+        for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) signal(crashes[i], SIG_DFL);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){5, 5}); /* a loop without end */
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        run_here(x, l, d, functions[0], functions[1]);
+    }
+    const bool ran = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                     !WEXITSTATUS(status);
+    at_resident_free(resident);
+    return ran ? RAN : CRASHED;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static bool is_poison(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    return bits == AT_POISON_OUT || bits == AT_POISON_WORK;
+}
+
+/* Its outputs one by one: are they what they should be? */
+static bool differs(const subject *x, const lowered *l, const at_dataset *d) {
+    const char *at = x->outputs;
+    for (int i = 0; i < l->kernel->num_params; i++) {
+        const at_param *q = &l->kernel->params[i];
+        if (q->role != AT_PARAM_OUT) continue;
+        const float *got = (const float *)(const void *)(at + ROOM);
+        for (int64_t e = 0; e < q->elements; e++)
+            if (is_poison(got[e]) || !text_subject_agrees(d, l->tensor_of[i], e, got[e]))
+                return true;
+        at += ROOM + (q->elements * 4 + ROOM + 63) / 64 * 64;
+    }
+    return false;
+}
+
+static bool is_noticed(subject *x, const lowered *l, const tile_mutant *m, bool *compiled) {
+    for (int draw = 0; draw < x->text.num_draws; draw++) {
+        const end e = run(x, l, &x->text.draw[draw], m);
+        *compiled = e != NOT_COMPILED;
+        if (e == NOT_COMPILED) return false;
+        if (e == CRASHED || differs(x, l, &x->text.draw[draw])) return true;
+    }
+    return false;
+}
+
+/* How two runs differ: 0 not at all, 1 by what roundings may do, 2 otherwise. */
+static int distance(const float *x, const float *y, int64_t n) {
+    int most = 0;
+    double size = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(x[i])) size = fmax(size, fabs((double)x[i]));
+    for (int64_t i = 0; i < n && most < 2; i++) {
+        if (!memcmp(&x[i], &y[i], 4) || (isnan(x[i]) && isnan(y[i]))) continue;
+        const bool rounds =
+            fabs((double)x[i] - (double)y[i]) <= 1e-5 * fabs((double)x[i]) + 1e-6 * size;
+        most = rounds ? 1 : 2;
+    }
+    return most;
+}
+
+/* On three draws of ordinary and special values. */
+static int distance_from_original(subject *x, const lowered *l, const tile_mutant *m) {
+    at_dataset *d = &x->text.draw[0];
+    float *first = malloc((size_t)x->output_bytes);
+    int most = 0;
+    for (uint64_t seed = 1; seed <= 3 && most < 2; seed++) {
+        text_subject_fill_otherwise(&x->text, seed);
+        const bool ran = run(x, l, d, NULL) == RAN;
+        memcpy(first, x->outputs, (size_t)x->output_bytes);
+        if (!ran || run(x, l, d, m) != RAN) most = 2;
+        const int far =
+            distance(first, (const float *)(const void *)x->outputs, x->output_bytes / 4);
+        if (far > most) most = far;
+    }
+    text_subject_fill_otherwise(&x->text, 0);
+    free(first);
+    return most;
+}
+
+/* ---- the score ------------------------------------------------------------------------------- */
+
+static void open_subject(subject *x, const char *name, const char *args) {
+    x->num_kernels = 0;
+    text_subject_open(&x->text, name, args);
+    add_kernels(x);
+    if (!x->num_kernels) fail_msg("%s %s: no kernel", name, args);
+    x->output_bytes = 0;
+    for (int i = 0; i < x->num_kernels; i++) {
+        const int64_t bytes = bytes_of_outputs(&x->kernels[i]);
+        if (bytes > x->output_bytes) x->output_bytes = bytes;
+    }
+    x->outputs = mmap(NULL, (size_t)x->output_bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (x->outputs == MAP_FAILED) fail_msg("no memory");
+    for (int i = 0; i < x->num_kernels; i++) {
+        bool compiled;
+        if (is_noticed(x, &x->kernels[i], NULL, &compiled))
+            fail_msg("%s %s: a right kernel of %s is wrong:\n%s", name, args,
+                     x->kernels[i].kernel->target->name, x->kernels[i].kernel->source);
+    }
+}
+
+static int missed;
+
+static void count(const char *name, const char *args, int wanted) {
+    subject x;
+    at_rng rng;
+    int noticed = 0, same = 0, rounds = 0, unnoticed = 0;
+    open_subject(&x, name, args);
+    at_rng_seed(&rng, 4, 4);
+    for (int tried = 0; noticed < wanted && tried < 40 * wanted; tried++) {
+        at_arena *a = at_arena_new();
+        const lowered *l = &x.kernels[at_rng_below(&rng, (uint64_t)x.num_kernels)];
+        tile_mutant m;
+        bool compiled = false;
+        if (tile_mutate(a, l->kernel, &rng, &m)) {
+            const bool is = is_noticed(&x, l, &m, &compiled);
+            const int far = is || !compiled ? 0 : distance_from_original(&x, l, &m);
+            if (is) noticed++;
+            else if (compiled && !far) same++;
+            else if (compiled && far == 1) rounds++;
+            else if (compiled) {
+                print_message("%s, %s: not noticed: %s: %s\n", name, l->kernel->target->name,
+                              m.what, m.where);
+                unnoticed++;
+            }
+        }
+        at_arena_free(a);
+    }
+    print_message("%s %s: %d of %d noticed, in %d kernels; %d more are the same program, %d the "
+                  "same but for rounding\n",
+                  name, args, noticed, noticed + unnoticed, x.num_kernels, same, rounds);
+    missed += unnoticed + (noticed < wanted);
+    munmap(x.outputs, (size_t)x.output_bytes);
+    text_subject_close(&x.text);
+}
+
+static bool is_asked(const char *name) {
+    const char *only = getenv("AT_ONLY");
+    return !only || strstr(name, only);
+}
+
+static bool is_whole(void) {
+    const char *all = getenv("AT_MUTANTS");
+    return all && !strcmp(all, "all");
+}
+
+static void all_of(const char *const (*tasks)[2], int n, int wanted) {
+    missed = 0;
+    for (int i = 0; i < n; i++)
+        if (is_asked(tasks[i][0])) count(tasks[i][0], tasks[i][1], wanted);
+    assert_int_equal(missed, 0);
+}
+
+#define CONV "N=1,H=5,W=7,CI=5,CO=12"
+#define TE "examples/te/"
+
+static void some(void **state) {
+    (void)state;
+    static const char *const tasks[][2] = {
+        {"dense+clip", "M=55,N=69,K=19"},
+        {"conv2d_nhwc+relu", CONV},
+        {"softmax", "Y=29,X=37"},
+        {"max_pool2d_nhwc", "H=19,W=21,C=37"},
+        {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
+        {TE "attention.te", "B=3,S=23,T=13,D=11"},
+        {TE "masked_mean.te", "B=3,S=11,D=13"},
+        {TE "lstm_cell.te", "N=9,X=7,H=45"},
+        {TE "conv2d_bn_relu.te", "H=33,W=45,CI=5,CO=23"},
+    };
+    all_of(tasks, sizeof tasks / sizeof *tasks, SOME);
+}
+
+static void templates(void **state) {
+    (void)state;
+    if (!is_whole()) skip();
+    static const char *const tasks[][2] = {
+        {"conv2d_3x3_gemm", CONV},
+        {"conv2d_NCHWc", "N=1,IC=6,H=5,W=7,OC=12"},
+        {"conv2d_nhwc", CONV},
+        {"conv2d_winograd_nhwc", "N=1,H=5,W=7,CI=5,CO=12,m=2"},
+        {"conv2d_winograd_NCHWc", "N=1,H=5,W=7,CI=6,CO=12,m=2"},
+        {"indirect_conv2d_nhwc", CONV},
+        {"group_conv2d_nhwc", "H=9,W=7,CI=6,CO=10,G=2,strides=1"},
+        {"depthwise_conv2d_NCHWc", "H=9,W=7,IC=6"},
+        {"depthwise_conv2d_nhwc", "H=7,W=9,C=13,M=2"},
+        {"conv2d_transpose_nhwc", "CI=6,CO=11"},
+        {"conv2d_capsule_nhwijc", "H=6,W=7,CI=3,CO=7"},
+        {"conv1d_nwc", "W=37,CI=5,CO=13"},
+        {"conv3d_ndhwc", "D=3,H=5,W=5,CI=4,CO=11,KD=3,padding=1"},
+        {"max_pool2d_nhwc", "H=19,W=21,C=37"},
+        {"avg_pool2d_nhwc", "H=7,W=9,C=19"},
+        {"layer_norm", "M=5,N=43"},
+        {"softmax", "Y=29,X=37"},
+        {"norm", "B=3,M=7,N=11"},
+        {"dense", "M=11,N=37,K=19,bias=1"},
+        {"matmul_add", "N=5,L=19,M=37"},
+        {"batch_matmul", "B=3,M=5,N=19,K=7"},
+        {"spconv2d_3x3_gemm", "H=5,W=6,CI=4,CO=24,nnz=20,R=4,C=4"},
+        {"spconv2d_nhwc", "H=9,W=7,CI=5,CO=32,nnz=30"},
+        {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
+    };
+    const int n = sizeof tasks / sizeof *tasks;
+    assert_int_equal(n, at_template_count());
+    all_of(tasks, n, ALL);
+}
+
+static void fused(void **state) {
+    (void)state;
+    if (!is_whole()) skip();
+    static const char *const tasks[][2] = {
+        {"dense+bias", "M=11,N=37,K=19"},
+        {"dense+add", "M=11,N=37,K=19"},
+        {"dense+relu", "M=55,N=69,K=19"},
+        {"dense+clip", "M=55,N=69,K=19"},
+        {"dense+scale", "M=11,N=37,K=19"},
+        {"conv2d_3x3_gemm+bias+relu", CONV},
+        {"conv2d_nhwc+scale+add+relu", CONV},
+        {"depthwise_conv2d_nhwc+scale+clip", "H=45,W=33,C=45"},
+    };
+    all_of(tasks, sizeof tasks / sizeof *tasks, ALL);
+}
+
+static void examples(void **state) {
+    (void)state;
+    if (!is_whole()) skip();
+    static const char *const tasks[][2] = {
+        {TE "attention.te", "B=3,S=23,T=13,D=11"},
+        {TE "batch_matmul.te", "B=3,N=5,M=19,K=7"},
+        {TE "block_sparse_dense.te", "M=5,R=7,Q=9,E=23,B=4,C=3"},
+        {TE "capsule_conv2d.te", "N=1,H=5,W=7,CI=3,CO=5,C=3"},
+        {TE "causal_conv1d.te", "N=2,T=13,CI=5,CO=11"},
+        {TE "causal_scores.te", "H=2,S=19,D=11"},
+        {TE "causal_softmax.te", "H=2,S=19"},
+        {TE "channels_last.te", "C=11,H=5,W=7"},
+        {TE "complex_matmul.te", "M=5,N=19,K=7"},
+        {TE "conv1d.te", "L=19,CI=5,CO=11"},
+        {TE "conv2d.te", "H=5,W=7,CI=5,CO=11"},
+        {TE "conv2d_bn_relu.te", "H=33,W=45,CI=5,CO=23"},
+        {TE "conv2d_by_rows.te", "H=5,W=7,CI=5,CO=11"},
+        {TE "conv2d_data_gradient.te", "H=5,W=7,CI=5,CO=11"},
+        {TE "conv2d_nchw.te", "H=5,W=11,CI=5,CO=7"},
+        {TE "conv2d_transpose.te", "H=3,W=4,CI=5,CO=11"},
+        {TE "conv2d_weight_gradient.te", "H=5,W=7,CI=5,CO=11"},
+        {TE "conv3d.te", "Z=3,H=5,W=5,CI=5,CO=11"},
+        {TE "correlation.te", "C=5,H=7,W=9,D=2"},
+        {TE "cross_entropy.te", "M=29,N=37"},
+        {TE "dense.te", "M=11,N=37,K=19"},
+        {TE "depthwise_conv2d.te", "H=7,W=9,C=13"},
+        {TE "dft.te", "B=5,N=23"},
+        {TE "distances.te", "N=5,M=19,D=7"},
+        {TE "embedding.te", "S=7,V=23,D=19"},
+        {TE "embedding_bag.te", "B=29,E=61,V=11,D=19"},
+        {TE "gated_mlp.te", "M=5,K=7,F=19"},
+        {TE "graph_sums.te", "V=55,E=97,D=5,F=69"},
+        {TE "group_conv2d.te", "H=7,W=9,CI=6,CO=10,G=2"},
+        {TE "group_norm.te", "N=3,H=5,W=7,C=12,G=4"},
+        {TE "grouped_attention.te", "G=2,R=3,S=5,T=11,D=7"},
+        {TE "gru_cell.te", "N=9,X=7,H=45"},
+        {TE "integral_image.te", "H=11,W=19"},
+        {TE "layer_norm.te", "M=5,N=43"},
+        {TE "linear_attention.te", "H=2,T=11,D=5,E=7"},
+        {TE "lstm.te", "T=5,B=3,D=7,H=11"},
+        {TE "lstm_cell.te", "N=9,X=7,H=45"},
+        {TE "masked_mean.te", "B=3,S=11,D=13"},
+        {TE "matmul_add.te", "N=5,L=7,M=37"},
+        {TE "mlp.te", "B=55,I=7,H=69,O=15"},
+        {TE "norm.te", "B=3,M=7,N=11"},
+        {TE "packed_dense.te", "M=5,N=37,K=18"},
+        {TE "packed_triangle.te", "N=19"},
+        {TE "quantised_dense.te", "M=5,N=19,K=24,G=3"},
+        {TE "ring_contraction.te", "O=3,V=5"},
+        {TE "rms_norm.te", "M=5,N=43"},
+        {TE "rotary.te", "B=2,T=5,H=3,D=14"},
+        {TE "selective_scan.te", "T=11,D=7,N=5"},
+        {TE "separable_blur.te", "H=9,W=19"},
+        {TE "separable_conv2d.te", "N=13,H=7,W=9,CI=5,CO=13"},
+        {TE "softmax.te", "M=29,N=37"},
+        {TE "sparse_dense.te", "M=29,N=41,K=19,E=203"},
+        {TE "stencil.te", "Z=5,Y=7,X=19"},
+        {TE "transformer.te", "S=7,D=12,H=2,F=19"},
+        {TE "transpose.te", "N=19,M=13"},
+        {TE "transpose_batch_matmul.te", "S=7,H=3,D=11"},
+        {TE "unsharp.te", "H=9,W=19"},
+    };
+    all_of(tasks, sizeof tasks / sizeof *tasks, ALL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(some), cmocka_unit_test(templates),
+                                       cmocka_unit_test(fused), cmocka_unit_test(examples)};
+    return cmocka_run_group_tests_name("run/tile_mutants", tests, NULL, NULL);
+}
