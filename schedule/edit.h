@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E15 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E16 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -170,6 +170,18 @@ typedef struct at_edit_shift_names {
 at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                         const at_edit_shift_names *names, const at_compute **compute, at_tree **out,
                         at_error *err);
+/* E16: where the terms of a sum are 0 unless a remainder is (`place % S == 0`, where the place
+ * moves by one with the axis and with one reduction), the sum is stage `name`: its first axis is
+ * the phase of the axis, which goes by steps of S as the reduction does, from the term that counts;
+ * what had its name picks its phases (edit_phases.c). is_whole: the reduction is as long for each
+ * phase, so that no condition says where it ends.
+ *     @s = sum(r:R) ((h - r)%S == 0 ? x[(h - r)/S] : 0)*w[r]   ->
+ *         @name = sum(r:R/S) x[h - r + p/S]*w[S*r + p%S];  @s = name[h%S, h/S]
+ */
+at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,
+                         const char *name, bool is_whole, const at_compute **compute, at_tree **out,
+                         at_error *err);
+bool at_edit_has_phases(const at_tensor *sum, int axis); /* of a sum along one of its axes */
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

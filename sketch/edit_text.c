@@ -11,7 +11,7 @@ static const char *const words[AT_EDIT_KINDS] = {
     [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
     [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
     [AT_EDIT_TURN] = "turn",           [AT_EDIT_ACROSS] = "across", [AT_EDIT_RUNNING] = "running",
-    [AT_EDIT_FISSION] = "fission",     [AT_EDIT_SHIFT] = "shift",
+    [AT_EDIT_FISSION] = "fission",     [AT_EDIT_SHIFT] = "shift",   [AT_EDIT_PHASES] = "phases",
 };
 
 int at_edit_num_names(const at_edit *e) {
@@ -74,9 +74,10 @@ void at_edit_print(at_text *out, const at_edit *e) {
         at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
         return;
     case AT_EDIT_ACROSS:
+    case AT_EDIT_PHASES:
     case AT_EDIT_FACTOR:
         at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]);
-        if (e->other) at_text_addf(out, " before %s", e->other);
+        if (e->other) at_text_addf(out, e->kind == AT_EDIT_FACTOR ? " before %s" : " %s", e->other);
         return;
     case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
     case AT_EDIT_DROP:
@@ -265,12 +266,14 @@ static at_status rest(line_reader *r, at_edit *e) {
         AT_TRY(expect(r, "as"));
         return name(r, e, 0, false);
     case AT_EDIT_ACROSS:
+    case AT_EDIT_PHASES:
     case AT_EDIT_FACTOR:
         AT_TRY(stage(r, &e->stage));
         AT_TRY(word(r, "a loop", &e->loop));
         AT_TRY(expect(r, "as"));
         AT_TRY(name(r, e, 0, false));
         if (e->kind == AT_EDIT_ACROSS || at_end(r)) return AT_OK;
+        if (e->kind == AT_EDIT_PHASES) return e->other = "whole", expect(r, "whole");
         AT_TRY(expect(r, "before"));
         return word(r, "an axis", &e->other);
     case AT_EDIT_MARK: return mark(r, e);

@@ -265,11 +265,9 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
     if (start(&r, h, &c, &tree) != AT_OK) return at_fail_at(err, "%s: ", what);
     for (int i = 0; i < h->num_steps; i++) {
         const at_edit *e = &h->steps[i];
-        rewritten |= e->kind == AT_EDIT_COPY || e->kind == AT_EDIT_FACTOR ||
-                     e->kind == AT_EDIT_INLINE || e->kind == AT_EDIT_RENAME ||
-                     e->kind == AT_EDIT_WIDEN || e->kind == AT_EDIT_OPERAND ||
-                     e->kind == AT_EDIT_TURN || e->kind == AT_EDIT_ACROSS;
+        const at_compute *before = c;
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
+        rewritten |= c != before;
     }
     at_schedulable *s = finish(&r, c, tree);
     if (at_schedulable_try_only(a, s, err) != AT_OK) {

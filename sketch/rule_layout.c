@@ -89,14 +89,6 @@ static at_status put(sketch_state *s, int stage, int axis, at_error *err) {
     return sketch_step(s, &e, err);
 }
 
-/* What copies a stage in its old order stands where it is read, unless that is an output. */
-static at_status drop_copy(sketch_state *s, const char *name, at_error *err) {
-    const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
-    return s->compute->tensors[at_compute_find(s->compute, name)].is_output
-               ? AT_OK
-               : sketch_step(s, &e, err);
-}
-
 /* A sum, and what is made of its elements beside it. */
 static at_status put_all(sketch_state *s, int sum, int axis, at_error *err) {
     const char *name = s->compute->tensors[sum].name;
@@ -105,9 +97,9 @@ static at_status put_all(sketch_state *s, int sum, int axis, at_error *err) {
         const char *reader = s->compute->tensors[r].name;
         if (!goes_along(s->compute, r, at_compute_find(s->compute, name))) continue;
         AT_TRY(put(s, r, axis, err));
-        AT_TRY(drop_copy(s, reader, err));
+        AT_TRY(sketch_drop_copy(s, reader, err));
     }
-    return drop_copy(s, name, err);
+    return sketch_drop_copy(s, name, err);
 }
 
 at_status sketch_put_last(sketch_state *s, const at_facts_given *given, at_error *err) {

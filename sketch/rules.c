@@ -138,6 +138,7 @@ static at_status start_plain(sketch_state *s, const at_facts_given *given, bool 
     c = s->compute;
     sketch_inline_sums(s);
     if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
+    sketch_phases(s, given);
     sketch_inline_terms(s, given);
     sketch_find_operands(s, given);
     sketch_shift(s, given);

@@ -200,6 +200,11 @@ void sketch_shift(sketch_state *s, const at_facts_given *given);
 /* Copies of what lanes of a stage would go across, or backwards (rule_turn.c); given: as for
  * s->before. */
 void sketch_turn(sketch_state *s, const at_facts_given *given);
+/* A stage that copies another one in its own order stands where it is read, unless it is an output.
+ */
+at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err);
+/* Sums by phases (rule_phases.c); given: as for s->before. */
+void sketch_phases(sketch_state *s, const at_facts_given *given);
 /* Sums in another layout (rule_layout.c): are there any; and the same done, which adds to the name.
  * given: as for s->before. AT_E_*: as sketch_look_again's. */
 bool sketch_has_layouts(const sketch_state *s);

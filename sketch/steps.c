@@ -44,6 +44,13 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     return AT_OK;
 }
 
+at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err) {
+    const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
+    return s->compute->tensors[at_compute_find(s->compute, name)].is_output
+               ? AT_OK
+               : sketch_step(s, &e, err);
+}
+
 bool sketch_is_joined(const sketch_state *s, int stage) {
     const char *name = s->facts->compute->tensors[stage].name;
     for (const sketch_edit *e = s->last; e; e = e->before)

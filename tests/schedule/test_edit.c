@@ -617,6 +617,36 @@ static void gone_across(void **state) {
     end();
 }
 
+static at_status by_phases(const char *stage, const char *axis, const char *name, bool is_whole) {
+    return at_edit_phases(e.f.arena, e.tree, stage, axis, name, is_whole, &e.compute, &e.tree,
+                          &e.err);
+}
+
+/* The terms that count, by the phases of an axis; place and bounds are those of the quotient. */
+static void gone_by_phases(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[I] : input\nw[R] : input\n"
+        "s[h:I*S] = sum(r:R) -(c ? x[(h + 1 - r)/S] : 0)*w[r]\n"
+        "    where c = (h + 1 - r)%S == 0 && 0 <= h + 1 - r && h + 1 - r < I*S\n"
+        "u[h:I*S] = sum(r:R) ((h + 1 - r)%S == 0 ? 1 : w[r])\n"
+        "out[h:I*S] = s[h] + u[h]\n";
+    static const example x = {"text", "I=5, R=3, S=2", text,
+                              "h, r =>\n    @s = h // r\nh, r =>\n    @u = h // r\n"
+                              "h =>\n    @out = h\n"};
+    begin(&x);
+    REFUSED("@s is no sum of whose terms a remainder along \"r\" leaves every n-th",
+            by_phases("s", "r", "b", false));
+    REFUSED("@u is no sum of whose terms a remainder along \"h\" leaves every n-th",
+            by_phases("u", "h", "b", false)); /* what is left out is not 0 */
+    REFUSED("@x has no leaf in this tree", by_phases("x", "h", "b", false));
+    REFUSED("there is a tensor \"w\" already", by_phases("s", "h", "w", false));
+    DO(by_phases("s", "h", "t", false));
+    expect_stage("s[h:I*S] = t[h%S, h/S]\n");
+    expect_same_outputs();
+    end();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -775,6 +805,7 @@ int main(void) {
                                        cmocka_unit_test(reads_along),
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
+                                       cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(fission),

@@ -133,6 +133,10 @@ static void sets(void **state) {
         {"tests/te/gathered_conv2d.te", "H=3,W=7,C=5,P=3,F=19", false},
         {"examples/te/mlp.te", "B=5,I=7,H=19,O=3", false},
         {"tests/te/channels_first.te", "", false},
+        {"tests/te/phases.te", "", false},
+        {"tests/te/phases.te", "R=3,S=2,P=0", false}, /* phases of several lengths */
+        {"tests/te/phases.te", "R=5,S=3,P=2", false},
+        {"tests/te/phases_back.te", "", false},
         {"tests/te/heads.te", "S=7,D=15,H=3", false},
         {"tests/te/heads.te", "S=19,D=8,H=1", false},
     };
@@ -207,6 +211,29 @@ static void sums_in_another_layout(void **state) {
     }
     assert_true(found > 0);
     at_arena_free(a);
+}
+
+/* Of a transposed convolution each phase sums the terms that count, without a condition where all
+ * phases have as many. */
+static void sums_by_phases(void **state) {
+    (void)state;
+    static const struct {
+        const char *args, *sum;
+    } cases[] = {
+        {"R=4,S=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) ((P + h_p)/S + h - r >= 0"},
+        {"R=3,S=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) (S*q + (P + v_p)%S < R ? "},
+    };
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        const at_task *t = any_task(a, "tests/te/phases.te", cases[i].args);
+        for (int k = 0; k < at_task_num_sketches(t); k++) {
+            const char *text = at_sketch_of_task(t, k)->s->compute_text;
+            if (!strstr(text, cases[i].sum)) fail_msg("%s: %s", cases[i].args, text);
+            assert_null(strstr(text, "== 0"));
+            assert_non_null(strstr(text, "[v%S, h%S, n, "));
+        }
+        at_arena_free(a);
+    }
 }
 
 /* Of several reads of a tensor the one that lanes go across is copied, or none. */
@@ -337,10 +364,10 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),        cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),      cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),       cmocka_unit_test(several_read),
-        cmocka_unit_test(loops_outside_blocks), cmocka_unit_test(long_chains),
-        cmocka_unit_test(many_layers)};
+        cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left), cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),  cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(several_read),    cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),     cmocka_unit_test(many_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

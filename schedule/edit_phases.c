@@ -1,0 +1,232 @@
+/* schedule/edit_phases.c: E16, a sum of which a remainder leaves every S-th term: each phase of an
+ * axis has the terms that count, and the sum no condition. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/rewrite.h"
+
+/* The condition `place % step == 0` without which the terms are 0. */
+typedef struct phases {
+    rewrite *w;
+    const at_tensor *sum;
+    int axis, reduction; /* place moves by `along` and `back`, each 1 or -1, along these alone */
+    int along, back;
+    const at_expr *place, *step;
+    at_expr *value[MAX_AXES]; /* what stands for the sum's axes */
+    at_expr *quotient;        /* place / step */
+} phases;
+
+/* ---- the condition --------------------------------------------------------------------------- */
+
+static bool is_size(const at_expr *e) {
+    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_size(e->arg[i])) return false;
+    return true;
+}
+
+static bool find_steps(phases *x, const at_expr *place) {
+    x->reduction = -1;
+    x->along = at_index_step(place, x->axis);
+    for (int k = 0; k < axes_of(x->sum); k++) {
+        const int step = at_index_step(place, k);
+        if (k == x->axis || !step) continue;
+        if (k < x->sum->num_axes || x->reduction >= 0 || step == AT_STEP_OTHER) return false;
+        x->reduction = k;
+        x->back = step;
+    }
+    return x->reduction >= 0 && x->along && x->along != AT_STEP_OTHER &&
+           !x->sum->axes[x->reduction].begin;
+}
+
+static bool is_zero_remainder(const at_expr *e) {
+    return e->op == AT_X_EQ && e->arg[0]->op == AT_X_MOD && is_zero_expr(e->arg[1]) &&
+           is_size(e->arg[0]->arg[1]);
+}
+
+static bool find_in_condition(phases *x, const at_expr *e) {
+    if (e->op == AT_X_AND)
+        return find_in_condition(x, e->arg[0]) || find_in_condition(x, e->arg[1]);
+    if (!is_zero_remainder(e) || !find_steps(x, e->arg[0]->arg[0])) return false;
+    x->place = e->arg[0]->arg[0];
+    x->step = e->arg[0]->arg[1];
+    return true;
+}
+
+/* Among the factors of the term. */
+static bool find_in_factors(phases *x, const at_expr *e) {
+    if (e->op == AT_X_SELECT && is_zero_expr(e->arg[2]))
+        return find_in_condition(x, e->arg[0]) || find_in_factors(x, e->arg[1]);
+    if (e->op != AT_X_MUL && e->op != AT_X_NEG) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (find_in_factors(x, e->arg[i])) return true;
+    return false;
+}
+
+bool at_edit_has_phases(const at_tensor *sum, int axis) {
+    phases x = {.sum = sum, .axis = axis};
+    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && find_in_factors(&x, sum->body);
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static at_expr *binary(const phases *x, at_op op, at_expr *a, at_expr *b) {
+    return rewrite_binary(x->w->arena, op, a, b);
+}
+
+static at_expr *step_of(const phases *x) { return rewrite_copy_expr(x->w->arena, x->step); }
+
+/* x / step, of a size or a phase: down, or up. */
+static at_expr *divided(const phases *x, at_expr *e, bool up) {
+    if (up)
+        e = binary(x, AT_X_SUB, binary(x, AT_X_ADD, e, step_of(x)), at_expr_int(x->w->arena, 1));
+    return binary(x, AT_X_DIV, e, step_of(x));
+}
+
+static at_expr *sum_of(const phases *x, at_expr *a, int sign, at_expr *b) {
+    if (!a && sign < 0) return at_expr_new(x->w->arena, AT_X_NEG, 1, &b);
+    return a ? binary(x, sign < 0 ? AT_X_SUB : AT_X_ADD, a, b) : b;
+}
+
+/* The place without its two axes; NULL: nothing is left. */
+static at_expr *rest_of(const phases *x, const at_expr *e) {
+    if (e->op == AT_X_NAME && (e->ref == x->axis || e->ref == x->reduction)) return NULL;
+    if (is_size(e)) return rewrite_copy_expr(x->w->arena, e);
+    at_expr *a = rest_of(x, e->arg[0]), *b = e->nargs > 1 ? rest_of(x, e->arg[1]) : NULL;
+    if (e->op == AT_X_NEG) return a ? at_expr_new(x->w->arena, AT_X_NEG, 1, &a) : NULL;
+    return b ? sum_of(x, a, e->op == AT_X_SUB ? -1 : 1, b) : a;
+}
+
+static at_expr *with_phases(const phases *x, const at_expr *e);
+
+/* A comparison of the place with a size, as one of the quotient; NULL: it is none. */
+static at_expr *bound_of(const phases *x, const at_expr *e) {
+    static const at_op turned[] = {
+        [AT_X_LT] = AT_X_GT, [AT_X_LE] = AT_X_GE, [AT_X_GT] = AT_X_LT, [AT_X_GE] = AT_X_LE};
+    if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
+    const bool is_right = at_expr_equal(e->arg[1], x->place);
+    const at_expr *size = e->arg[is_right ? 0 : 1];
+    if ((!is_right && !at_expr_equal(e->arg[0], x->place)) || !is_size(size)) return NULL;
+    const at_op op = is_right ? turned[e->op] : e->op; /* place op size */
+    at_expr *limit = is_zero_expr(size) ? at_expr_int(x->w->arena, 0)
+                                        : divided(x, rewrite_copy_expr(x->w->arena, size),
+                                                  op == AT_X_LT || op == AT_X_GE);
+    return binary(x, op, rewrite_copy_expr(x->w->arena, x->quotient), limit);
+}
+
+/* a && b without what always holds: NULL does. */
+static at_expr *both(const phases *x, at_expr *a, at_expr *b) {
+    return a && b ? binary(x, AT_X_AND, a, b) : a ? a : b;
+}
+
+/* NULL: it always holds. */
+static at_expr *condition_of(const phases *x, const at_expr *e) {
+    if (e->op == AT_X_AND) return both(x, condition_of(x, e->arg[0]), condition_of(x, e->arg[1]));
+    if (is_zero_remainder(e) && at_expr_equal(e->arg[0]->arg[0], x->place) &&
+        at_expr_equal(e->arg[0]->arg[1], x->step))
+        return NULL;
+    return with_phases(x, e);
+}
+
+static at_expr *with_phases(const phases *x, const at_expr *e) {
+    at_arena *a = x->w->arena;
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return rewrite_copy_expr(a, x->value[e->ref]);
+    if (at_expr_equal(e, x->place))
+        return binary(x, AT_X_MUL, step_of(x), rewrite_copy_expr(a, x->quotient));
+    if (e->op == AT_X_DIV && at_expr_equal(e->arg[0], x->place) &&
+        at_expr_equal(e->arg[1], x->step))
+        return rewrite_copy_expr(a, x->quotient);
+    if (e->op == AT_X_SELECT) {
+        at_expr *arg[] = {condition_of(x, e->arg[0]), with_phases(x, e->arg[1]),
+                          with_phases(x, e->arg[2])};
+        return arg[0] ? at_expr_new(a, AT_X_SELECT, 3, arg) : arg[1];
+    }
+    at_expr *bound = bound_of(x, e);
+    if (bound) return bound;
+    at_expr *out = rewrite_copy_expr(a, e);
+    for (int i = 0; i < e->nargs; i++) out->arg[i] = with_phases(x, e->arg[i]);
+    return out;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* Along the axis and the reduction it goes by steps, and the phase comes first. */
+static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
+    at_arena *a = x->w->arena;
+    const at_tensor *s = x->sum;
+    at_tensor t = {.name = name,
+                   .role = AT_ROLE_STAGE,
+                   .type = s->type,
+                   .reduction = s->reduction,
+                   .num_axes = s->num_axes + 1,
+                   .num_reduce = s->num_reduce,
+                   .axes = AT_NEW_ARRAY(a, at_axis, axes_of(s) + 1)};
+    const char *phase = rewrite_fresh(x->w, at_format(a, "%s_p", s->axes[x->axis].name));
+    t.axes[0] = (at_axis){.name = phase, .extent = step_of(x)};
+    for (int k = 0; k < axes_of(s); k++) {
+        at_axis *to = &t.axes[k + 1];
+        *to =
+            (at_axis){s->axes[k].name, rewrite_copy_expr(a, s->axes[k].extent),
+                      rewrite_copy_expr(a, s->axes[k].begin), rewrite_copy_expr(a, s->axes[k].end)};
+        x->value[k] = rewrite_name(a, to->name);
+        if (k == x->axis || k == x->reduction) to->extent = divided(x, to->extent, true);
+    }
+    at_expr *at = sum_of(x, rest_of(x, x->place), x->along, rewrite_name(a, phase)),
+            *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
+    at_expr *axis = x->value[x->axis], *reduction = x->value[x->reduction];
+    x->quotient =
+        sum_of(x, sum_of(x, divided(x, at, x->back > 0), x->along, axis), x->back, reduction);
+    x->value[x->axis] =
+        binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), rewrite_name(a, phase));
+    x->value[x->reduction] = binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), reduction),
+                                    binary(x, AT_X_MOD, left, step_of(x)));
+    at_expr *inside = binary(x, AT_X_LT, rewrite_copy_expr(a, x->value[x->reduction]),
+                             rewrite_copy_expr(a, s->axes[x->reduction].extent));
+    t.written = rewrite_guarded(a, is_whole ? NULL : inside, with_phases(x, s->body));
+    return t;
+}
+
+/* What had the sum's name: of each element the one of its phase. */
+static at_expr *picked(const phases *x, const char *name) {
+    at_arena *a = x->w->arena;
+    const int n = x->sum->num_axes;
+    at_expr **index = AT_NEW_ARRAY(a, at_expr *, n + 1);
+    for (int k = 0; k < n; k++) index[k + 1] = rewrite_name(a, x->sum->axes[k].name);
+    index[0] = binary(x, AT_X_MOD, rewrite_copy_expr(a, index[x->axis + 1]), step_of(x));
+    index[x->axis + 1] = divided(x, index[x->axis + 1], false);
+    return rewrite_read(a, name, n + 1, index);
+}
+
+at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,
+                         const char *name, bool is_whole, const at_compute **compute, at_tree **out,
+                         at_error *err) {
+    rewrite w;
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    const int s = at_compute_find(t->compute, stage);
+    outline_node *leaf = outline_leaf(&w.o, stage);
+    if (s < 0 || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    phases x = {.w = &w, .sum = &t->compute->tensors[s]};
+    while (x.axis < x.sum->num_axes && strcmp(x.sum->axes[x.axis].name, axis)) x.axis++;
+    if (x.axis == x.sum->num_axes || outline_init(&w.o, stage) ||
+        !at_edit_has_phases(x.sum, x.axis) || !find_in_factors(&x, x.sum->body))
+        return at_fail(err, AT_E_INPUT,
+                       "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
+                       stage, axis);
+    at_tensor sum = stage_of(&x, name, is_whole), copy = {.name = stage,
+                                                          .role = AT_ROLE_STAGE,
+                                                          .type = x.sum->type,
+                                                          .num_axes = x.sum->num_axes,
+                                                          .written = picked(&x, name)};
+    copy.axes = AT_NEW_ARRAY(a, at_axis, copy.num_axes);
+    for (int k = 0; k < copy.num_axes; k++)
+        copy.axes[k] = (at_axis){.name = x.sum->axes[k].name,
+                                 .extent = rewrite_copy_expr(a, x.sum->axes[k].extent)};
+    outline_node *outermost = rewrite_outermost(leaf);
+    outline_insert(&w.o, outermost, true, rewrite_plain_nest(&w, &sum));
+    outline_insert(&w.o, outermost, false, rewrite_plain_nest(&w, &copy));
+    outline_remove(&w.o, leaf);
+    *rewrite_find(&w, stage) = copy;
+    rewrite_insert(&w, stage, sum);
+    return rewrite_finish(&w, compute, out);
+}
