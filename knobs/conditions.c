@@ -73,9 +73,9 @@ static range binary(at_op op, range x, range y) {
 static bool can_fail(range x) { return x.lo <= 0 && x.hi >= 0; }
 static bool can_hold(range x) { return !(x.lo == 0 && x.hi == 0); }
 
-static range work_out(const at_require *q, const at_expr *e, const int64_t *digits);
+static range work_out(const at_requirement *q, const at_expr *e, const int64_t *digits);
 
-static range join(at_op op, const at_require *q, const at_expr *e, const int64_t *digits) {
+static range join(at_op op, const at_requirement *q, const at_expr *e, const int64_t *digits) {
     range x = work_out(q, e->arg[0], digits);
     bool is_and = op == AT_X_AND;
     if (x.is_none) return x;
@@ -86,7 +86,7 @@ static range join(at_op op, const at_require *q, const at_expr *e, const int64_t
     return truth(can_fail(x) && can_fail(y), can_hold(x) || can_hold(y));
 }
 
-static range choose(const at_require *q, const at_expr *e, const int64_t *digits) {
+static range choose(const at_requirement *q, const at_expr *e, const int64_t *digits) {
     range c = work_out(q, e->arg[0], digits);
     if (c.is_none) return c;
     if (!can_fail(c)) return work_out(q, e->arg[1], digits);
@@ -96,7 +96,7 @@ static range choose(const at_require *q, const at_expr *e, const int64_t *digits
     return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi), x.whole && y.whole, false};
 }
 
-static range work_out(const at_require *q, const at_expr *e, const int64_t *digits) {
+static range work_out(const at_requirement *q, const at_expr *e, const int64_t *digits) {
     range x, y;
     switch (e->op) {
     case AT_X_INT: return (range){(double)e->integer, (double)e->integer, true, false};
@@ -120,13 +120,13 @@ static range work_out(const at_require *q, const at_expr *e, const int64_t *digi
     return y.is_none ? y : binary(e->op, x, y);
 }
 
-bool at_require_can_hold(const at_require *q, const int64_t *digits) {
+bool at_requirement_can_hold(const at_requirement *q, const int64_t *digits) {
     if (q->active_knob >= 0 && digits[q->active_knob] <= 0) return true;
     range x = work_out(q, q->expr, digits);
     return !x.is_none && can_hold(x);
 }
 
-static bool holds(const at_require *q, const int64_t *digits) {
+static bool holds(const at_requirement *q, const int64_t *digits) {
     range x = work_out(q, q->expr, digits);
     return !x.is_none && !can_fail(x);
 }
@@ -140,14 +140,14 @@ bool at_requires_keep(const at_space *s, int64_t index) {
     AT_NEED(digits);
     for (int i = 0; i < s->num_knobs; i++) digits[i] = index / s->strides[i] % s->knobs[i]->count;
     for (int i = 0; i < s->requires.len && keeps; i++)
-        keeps = at_require_can_hold(&s->requires.data[i], digits);
+        keeps = at_requirement_can_hold(&s->requires.data[i], digits);
     if (digits != few) free(digits);
     return keeps;
 }
 
 bool at_space_is_active(const at_space *s, int knob, const int64_t *digits) {
     for (int i = 0; i < s->requires.len; i++) {
-        const at_require *q = &s->requires.data[i];
+        const at_requirement *q = &s->requires.data[i];
         if (q->active_knob == knob && !holds(q, digits)) return false;
     }
     return true;

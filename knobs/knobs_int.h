@@ -59,12 +59,12 @@ typedef struct at_open_leaf {
 
 /* A condition of at_space_require. Of one that says when a knob counts, the knob has its first
  * value where it does not hold. */
-typedef struct at_require {
+typedef struct at_requirement {
     const at_expr *expr; /* its refs number the leaves */
     int active_knob;     /* -1: none */
     AT_VEC(at_open_leaf) leaves;
     AT_VEC(int) knobs; /* each once */
-} at_require;
+} at_requirement;
 
 struct at_space {
     at_arena *arena;
@@ -76,7 +76,7 @@ struct at_space {
     int64_t range;         /* product of the counts */
     int64_t len;           /* valid indices; -1: not counted yet */
     const at_joint *joint; /* NULL: none */
-    AT_VEC(at_require) requires;
+    AT_VEC(at_requirement) requires;
     bool is_estimated;   /* len is */
     const int64_t *only; /* [num_only] valid indices, ascending; NULL: not a list */
     int64_t num_only;
@@ -124,7 +124,7 @@ bool at_joint_holds(const at_joint *j, int64_t index);
 int64_t at_joint_count(const at_joint *j, int64_t range);
 
 /* conditions.c. digits: -1 of a knob that is open. */
-bool at_require_can_hold(const at_require *q, const int64_t *digits);
+bool at_requirement_can_hold(const at_requirement *q, const int64_t *digits);
 bool at_requires_keep(const at_space *s, int64_t index); /* all of them hold */
 /* prefixes.c: the first point from an index on, or -1; how many there are; all of them,
  * false: there are more, or it would take long. */

@@ -42,23 +42,23 @@ static search begin(const at_space *s, const int *order, int num, int64_t most) 
 }
 
 /* Can the condition still hold? Where one knob is open, its values are tried. */
-static bool can_hold(search *x, const at_require *q) {
+static bool can_hold(search *x, const at_requirement *q) {
     int open = -1, num_open = 0;
     for (int i = 0; i < q->knobs.len; i++)
         if (x->digits[q->knobs.data[i]] < 0) open = q->knobs.data[i], num_open++;
     int64_t count = num_open == 1 ? x->space->knobs[open]->count : 0;
     x->work++;
-    if (num_open != 1 || count > MOST_SCANNED) return at_require_can_hold(q, x->digits);
+    if (num_open != 1 || count > MOST_SCANNED) return at_requirement_can_hold(q, x->digits);
     bool found = false;
     for (int64_t d = 0; d < count && !found; d++, x->work++) {
         x->digits[open] = d;
-        found = at_require_can_hold(q, x->digits);
+        found = at_requirement_can_hold(q, x->digits);
     }
     x->digits[open] = -1;
     return found;
 }
 
-static bool reads(const at_require *q, int knob) {
+static bool reads(const at_requirement *q, int knob) {
     for (int i = 0; i < q->knobs.len; i++)
         if (q->knobs.data[i] == knob) return true;
     return false;
@@ -66,7 +66,7 @@ static bool reads(const at_require *q, int knob) {
 
 static bool is_possible(search *x, int knob) {
     for (int i = 0; i < x->space->requires.len; i++) {
-        const at_require *q = &x->space->requires.data[i];
+        const at_requirement *q = &x->space->requires.data[i];
         if (reads(q, knob) && !can_hold(x, q)) return false;
     }
     return true;
@@ -113,7 +113,7 @@ int64_t at_requires_next(const at_space *s, int64_t from) {
 }
 
 /* How many of a condition's knobs are not among the first n; 0 where none is among them. */
-static int num_left(const at_require *q, const int *order, int n) {
+static int num_left(const at_requirement *q, const int *order, int n) {
     int in = 0;
     for (int i = 0; i < n; i++) in += reads(q, order[i]);
     return in ? q->knobs.len - in : 0;
@@ -128,7 +128,7 @@ static int *near_knobs(const at_space *s, int first) {
     for (int next = first; n < s->num_knobs;) {
         order[n++] = next;
         taken[next] = true;
-        const at_require *best = NULL;
+        const at_requirement *best = NULL;
         int least = INT_MAX;
         for (int c = 0; c < s->requires.len; c++) {
             int left = num_left(&s->requires.data[c], order, n);
@@ -207,7 +207,7 @@ static int join_knobs(const at_space *s, bool *taken, int *order) {
         if (!taken[k]) order[n++] = k, taken[k] = true;
     for (int i = 0; i < n; i++)
         for (int c = 0; c < s->requires.len; c++) {
-            const at_require *q = &s->requires.data[c];
+            const at_requirement *q = &s->requires.data[c];
             if (!reads(q, order[i])) continue;
             for (int m = 0; m < q->knobs.len; m++) {
                 int k = q->knobs.data[m];

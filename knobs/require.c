@@ -12,7 +12,7 @@ typedef struct reader {
     const at_constant *constants;
     int num_constants;
     at_error *err;
-    at_require *out;
+    at_requirement *out;
 } reader;
 
 /* ---- names become knobs ---------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static const double *part_values(at_arena *a, const at_knob *k, int part) {
 }
 
 static int add_leaf(reader *r, int knob, int part) {
-    at_require *q = r->out;
+    at_requirement *q = r->out;
     for (int i = 0; i < q->leaves.len; i++)
         if (q->leaves.data[i].knob == knob && q->leaves.data[i].part == part) return i;
     const at_knob *k = r->space->knobs[knob];
@@ -164,7 +164,7 @@ static at_status resolve(reader *r, at_expr *e) {
 
 /* ---- declaring ------------------------------------------------------------------------------- */
 
-static void note_knob(at_space *s, at_require *q, int knob) {
+static void note_knob(at_space *s, at_requirement *q, int knob) {
     for (int i = 0; i < q->knobs.len; i++)
         if (q->knobs.data[i] == knob) return;
     *at_push(s->arena, &q->knobs) = knob;
@@ -178,7 +178,7 @@ at_status at_space_require(at_space *s, int active_knob, const char *condition, 
     l.takes_texts = true;
     AT_TRY(at_expr_parse(s->arena, &l, &e, err));
     if (l.kind != AT_TOK_END) return at_lex_fail(&l, err, "expected an operator or the end");
-    at_require q = {.expr = e, .active_knob = active_knob};
+    at_requirement q = {.expr = e, .active_knob = active_knob};
     reader r = {s, &l, constants, num_constants, err, &q};
     AT_TRY(resolve(&r, e));
     if (active_knob >= 0) note_knob(s, &q, active_knob);

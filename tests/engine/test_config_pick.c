@@ -45,6 +45,5 @@ static void picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(picks)};
-    at_sketches_for_templates();
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
