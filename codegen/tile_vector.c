@@ -79,6 +79,15 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
     return value_is_scalar(b, n, n->stmt.val, sym);
 }
 
+/* The sums of dot products lie side by side along the lanes, as those of other products do. */
+static const char *dot_is_scalar(const at_builder *b, const at_ir *n, int sym) {
+    const int64_t k = at_aff_coef(n->stmt.at, sym);
+    return k == 1 || b->regs->local[n->stmt.tensor]
+               ? NULL
+               : at_format(b->l->arena, "@%s writes elements %lld apart", n->stmt.label,
+                           (long long)k);
+}
+
 static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
     for (; list; list = list->next) {
         const char *why = NULL;
@@ -87,7 +96,7 @@ static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
                             b->l->syms.data[list->loop.sym].name);
         else if (list->kind == AT_IR_LOOP && list->loop.ann == AT_ANN_DOT &&
                  !at_build_not_dot(b, list, sym))
-            continue;
+            why = dot_is_scalar(b, list->child, sym);
         else if (list->kind == AT_IR_LOOP) why = is_scalar(b, list->child, sym);
         else if (list->kind == AT_IR_STMT) why = statement_is_scalar(b, list, sym);
         if (why) return why;

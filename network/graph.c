@@ -271,6 +271,8 @@ static at_status keep(net_builder *b, scope *s, const net_op *o, const net_raw_n
                       false);
         if (is_named) AT_TRY(name_value(b, s, name, outputs[i]));
     }
+    if (known && !strcmp(o->node->op, "DequantizeLinear") && outputs[0] >= 0)
+        net->values.data[outputs[0]].dequantized = at_copy(net->arena, o->node, sizeof *o->node);
     if (known) return AT_OK;
     at_net_node node = *o->node;
     node.outputs = outputs;

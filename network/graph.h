@@ -7,8 +7,9 @@
 #include "schedule/schedule.h"
 
 /* A copy whose nodes compute the same outputs with less work: what nobody reads and what stands
- * there twice is gone, and factors are in weights. Lives in a, and borrows what the net holds. */
-at_net *at_net_rewrite(at_arena *a, const at_net *net);
+ * there twice is gone, and factors are in weights. integers: products of bytes are of integers
+ * (quantized.h). Lives in a, and borrows what the net holds. */
+at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
 /* orders.c: [value] the axes as they lie in memory, the slowest first; NULL: as declared. Between
  * convolutions and what goes with them channels lie last. */
@@ -52,6 +53,7 @@ const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, 
 const char *at_net_part_name(at_arena *a, const char *title, const char *text);
 
 /* What several files of the graph ask. */
+int at_net_first_output(const at_net_node *n); /* that is wanted */
 bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
 typedef AT_VEC(int) at_int_list;
 /* [value] the nodes that read it, each once. */

@@ -3,24 +3,28 @@
 
 #include <string.h>
 
-int at_join_input(at_joined *j, int value, at_role role, int rank, const int64_t *dims) {
+int at_join_input(at_joined *j, int value, at_role role, at_type type, int rank,
+                  const int64_t *dims) {
     static const int64_t one[] = {1};
     if (!rank) rank = 1, dims = one;
     at_joined_axis *axes = AT_NEW_ARRAY(j->arena, at_joined_axis, rank);
     for (int i = 0; i < rank; i++) axes[i].extent = dims[i];
-    *at_push(j->arena, &j->tensors) =
-        (at_joined_tensor){.value = value, .role = role, .num_axes = rank, .axes = axes};
+    *at_push(j->arena, &j->tensors) = (at_joined_tensor){
+        .value = value, .role = role, .type = type, .num_axes = rank, .axes = axes};
     return j->tensors.len - 1;
 }
 
 /* ---- a node's text --------------------------------------------------------------------------- */
+
+static const char *type_name(at_type t) { return t == AT_F32 ? "" : at_type_of(t)->name; }
 
 static void declare(at_text *out, const at_joined *j, int k, int tensor) {
     const at_joined_tensor *t = &j->tensors.data[tensor];
     at_text_addf(out, "x%d[", k);
     for (int i = 0; i < t->num_axes; i++)
         at_text_addf(out, "%s%lld", i ? ", " : "", (long long)t->axes[i].extent);
-    at_text_addf(out, "] : %s\n", t->role == AT_ROLE_INDEX ? "index" : "input");
+    at_text_addf(out, "] : %s%s%s\n", t->role == AT_ROLE_INDEX ? "index" : "input",
+                 t->type ? " " : "", type_name(t->type));
 }
 
 /* tensors: of those of the parsed text. */
@@ -32,6 +36,7 @@ static void add_stage(at_joined *j, const at_tensor *t, int64_t *const *extents,
                           .num_axes = t->num_axes,
                           .num_reduce = t->num_reduce,
                           .reduction = t->reduction,
+                          .type = t->type,
                           .axes = AT_NEW_ARRAY(j->arena, at_joined_axis, n)};
     for (int i = 0; i < n; i++) {
         at_joined_axis *x = &s.axes[i];
@@ -171,6 +176,7 @@ static bool dissolves(const at_joined *j, int tensor) {
         reads += n;
         in_sum |= n && s->num_reduce;
     }
+    if (t->type != AT_F32 && !is_move(t->body)) return false; /* what is stored is cut */
     if (is_move(t->body)) return !in_sum || !reads_several(t->body);
     return reads == 1 && !in_sum;
 }
@@ -243,7 +249,7 @@ static void print_stage(at_text *out, const at_joined *j, const at_joined_tensor
     for (int i = 0; i < t->num_axes; i++)
         at_text_addf(out, "%s%s:%lld", i ? ", " : "", t->axes[i].name,
                      (long long)t->axes[i].extent);
-    at_text_add(out, "] = ");
+    at_text_addf(out, t->type ? "] : %s = " : "]%s = ", type_name(t->type));
     if (t->num_reduce) at_text_addf(out, "%s(", at_reduction_name(t->reduction));
     for (int i = t->num_axes; i < t->num_axes + t->num_reduce; i++) {
         const at_joined_axis *x = &t->axes[i];
@@ -268,7 +274,7 @@ void at_join_print(at_text *out, const at_joined *j) {
         at_text_addf(out, "%s[", t->name);
         for (int k = 0; k < t->num_axes; k++)
             at_text_addf(out, "%s%lld", k ? ", " : "", (long long)t->axes[k].extent);
-        at_text_addf(out, "] : %s\n", roles[t->role]);
+        at_text_addf(out, "] : %s%s%s\n", roles[t->role], t->type ? " " : "", type_name(t->type));
     }
     for (int i = 0; i < j->tensors.len; i++) {
         const at_joined_tensor *t = &j->tensors.data[i];

@@ -20,6 +20,7 @@ typedef struct at_joined_tensor {
     at_reduction reduction;
     at_joined_axis *axes; /* [num_axes + num_reduce] */
     at_expr *body;        /* of a stage */
+    at_type type;         /* of its elements */
     bool is_output;       /* of the part */
     bool is_gone;         /* its readers compute it */
 } at_joined_tensor;
@@ -30,7 +31,8 @@ typedef struct at_joined {
 } at_joined;
 
 /* An input of the part (a weight, an index), rank 0 as one element. Its number. */
-int at_join_input(at_joined *j, int value, at_role role, int rank, const int64_t *dims);
+int at_join_input(at_joined *j, int value, at_role role, at_type type, int rank,
+                  const int64_t *dims);
 /* The stages of a text whose inputs x0, x1 .. are the tensors `inputs` (-1: not given). outputs:
  * the tensors of y0, y1 .. (-1: not written). AT_E_BUG-like faults of the text are AT_E_INPUT. */
 at_status at_join_text(at_joined *j, const char *text, const char *what, const int *inputs,

@@ -12,7 +12,6 @@ static at_engine_options engine_of(const at_net_build *b) {
     o.compiler = AT_TCC;
     o.for_dialect = false;
     o.set |= AT_SET_COMPILER;
-    o.isa = at_engine_target(&b->engine)->name;
     return o;
 }
 
@@ -67,9 +66,10 @@ static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
 }
 
 static at_status make(at_net_program *p, at_net_kernel *k, const at_net_build *b, at_error *err) {
-    const at_engine_options o = engine_of(b);
+    at_engine_options o = engine_of(b);
     at_file_kernel f;
     at_session *s = &k->session;
+    o.isa = at_net_isa(b, k->chosen.task);
     at_session_open_chosen(&o, &k->chosen, s);
     AT_TRY(at_session_context(s, false, err));
     if (b->with_bounds) AT_TRY(at_session_machine(s, err));

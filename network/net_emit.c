@@ -199,13 +199,13 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
     at_status s = AT_OK;
     int opened = 0;
     e.for_dialect = true;
-    e.isa = at_engine_target(&b->engine)->name;
     for (; opened < p->num_kernels && s == AT_OK; opened++) {
         const at_net_kernel *k = &p->kernels[opened];
         at_session *session = &sessions[opened];
         at_candidate c;
         names[opened] = at_c_name(a, k->part->name);
         late[opened] = k->is_late;
+        e.isa = at_net_isa(b, k->chosen.task);
         at_session_open_chosen(&e, &k->chosen, session);
         s = at_session_context(session, false, err);
         at_lower_options lo = at_session_lower_options(session, names[opened]);

@@ -4,11 +4,18 @@
 #include <string.h>
 
 #include "network/graph.h"
+#include "network/quantized.h"
 
 bool at_net_op_is(const at_net_node *n, const char *const *names) {
     for (; *names; names++)
         if (!strcmp(n->op, *names)) return true;
     return false;
+}
+
+int at_net_first_output(const at_net_node *n) {
+    int k = 0;
+    while (k + 1 < n->num_outputs && n->outputs[k] < 0) k++;
+    return n->outputs[k];
 }
 
 const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
@@ -322,10 +329,16 @@ static void fold_channels(at_net *net) {
     drop_nodes(net, dropped);
 }
 
-at_net *at_net_rewrite(at_arena *a, const at_net *net) {
+at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     at_net *copy = copy_net(a, net);
     drop_dead(copy);
     join_equal(copy);
+    if (integers) {
+        at_net_use_integers(copy);
+        renumber_producers(copy);
+        drop_dead(copy);
+        join_equal(copy);
+    }
     fold_channels(copy);
     return copy;
 }

@@ -44,9 +44,19 @@ static void add_conversion(at_net_program *p, int from, int to, int64_t lo, int6
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
+/* As kernels have its elements. */
+static at_net_type stored_type(const at_net_program *p, int v) {
+    switch (value_at(p, v)->element) {
+    case AT_U8: return AT_NET_UINT8;
+    case AT_S8: return AT_NET_INT8;
+    case AT_S32: return AT_NET_INT32;
+    default: return AT_NET_FLOAT;
+    }
+}
+
 /* How kernels have it: as numbers, or as indices. */
-static at_net_type type_of_param(const at_net_param *x) {
-    return x->role == AT_ROLE_INDEX ? AT_NET_INT32 : AT_NET_FLOAT;
+static at_net_type type_of_param(const at_net_program *p, const at_net_param *x) {
+    return x->role == AT_ROLE_INDEX ? AT_NET_INT32 : stored_type(p, x->value);
 }
 
 /* Does the part stay within its tensors where all entries of its index tensors are x? */
@@ -104,6 +114,8 @@ static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi
     if (from_end) *lo = -*hi - 1;
 }
 
+static bool is_wide(at_net_type t) { return at_net_type_is_int(t) && at_net_type_bytes(t) > 2; }
+
 /* Elements of another type are made right where they are known. */
 static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
     bool wanted[2] = {false, false};
@@ -112,14 +124,17 @@ static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
         for (int k = 0; k < p->cut.parts[i].num_params; k++) {
             const at_net_param *x = &p->cut.parts[i].params[k];
             if (x->role != AT_ROLE_STAGE && p->cut.views[x->value] == root)
-                wanted[type_of_param(x) == AT_NET_INT32] = true;
+                wanted[x->role == AT_ROLE_INDEX] = true;
         }
     for (int k = 0; k < 2; k++) {
-        at_net_type type = k ? AT_NET_INT32 : AT_NET_FLOAT;
+        at_net_type type = k ? AT_NET_INT32 : stored_type(p, root);
         int64_t lo = 0, hi = -1; /* nothing is asked */
         bool checked = k && value_at(p, root)->is_input;
         if (!wanted[k] || (type == have && !checked)) continue;
         if (k) range_of(p, root, &lo, &hi);
+        /* What kernels have as float32 is exact up to there. */
+        else if (value_at(p, root)->is_input && is_wide(have) && type == AT_NET_FLOAT)
+            lo = -(1 << 24), hi = 1 << 24;
         int from = storage_of(p, v, have);
         if (type == have) from = add_storage(p, -2 - root, have, value_at(p, root)->elements);
         add_conversion(p, from, storage_of(p, v, type), lo, hi);
@@ -138,7 +153,7 @@ static void add_call(at_net_program *p, int number) {
     for (int i = 0; i < part->num_params; i++) {
         const at_net_param *x = &part->params[i];
         bool packed = !k->is_late && (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX);
-        args[i] = packed ? -1 : storage_of(p, x->value, type_of_param(x));
+        args[i] = packed ? -1 : storage_of(p, x->value, type_of_param(p, x));
         if (!packed) use(p, args[i], step);
     }
     if (k->scratch_bytes) {
@@ -149,7 +164,7 @@ static void add_call(at_net_program *p, int number) {
     *at_push(p->arena, &p->steps) = s;
     for (int i = 0; i < part->num_params; i++)
         if (part->params[i].role == AT_ROLE_STAGE)
-            convert_for_readers(p, part->params[i].value, AT_NET_FLOAT);
+            convert_for_readers(p, part->params[i].value, stored_type(p, part->params[i].value));
 }
 
 /* Outputs that are computed as floats are written in place; others are copied or converted. */
@@ -157,7 +172,7 @@ static void add_outputs(at_net_program *p) {
     for (int i = 0; i < p->net->outputs.len; i++) {
         int v = p->cut.net->outputs.data[i], root = p->cut.views[v];
         const at_net_value *x = value_at(p, v), *r = value_at(p, root);
-        at_net_type have = r->is_input || r->is_constant ? r->type : AT_NET_FLOAT;
+        at_net_type have = r->is_input || r->is_constant ? r->type : stored_type(p, root);
         int storage = storage_of(p, v, have);
         at_net_storage *s = &p->storages.data[storage];
         at_net_place place = {AT_NET_OUTPUT, i, 0};

@@ -55,6 +55,8 @@ typedef struct at_net_value {
     const void *data; /* of a constant: as in at_net_tensor; else NULL */
     int producer;     /* node; -1: an input or a constant */
     bool is_constant; /* known now; one without elements may have no data */
+    at_type element;  /* as kernels have it: float32, or of a rewritten graph integers */
+    const struct at_net_node *dequantized; /* a constant's: the DequantizeLinear that made it */
     bool is_input, is_output;
 } at_net_value;
 

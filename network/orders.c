@@ -30,6 +30,7 @@ static bool wants_channels_last(const at_net_node *n) {
                                         "DepthToSpace",
                                         "SpaceToDepth",
                                         "PRelu",
+                                        "Bytes",
                                         NULL};
     return at_net_op_is(n, names);
 }

@@ -35,15 +35,43 @@ static int num_read(const at_net_node *n) {
     return count;
 }
 
+/* ---- integers -------------------------------------------------------------------------------- */
+
+/* Does it read or write numbers that lie in memory as integers? */
+static bool has_integers(const cutter *c, int node) {
+    const at_net_node *n = node_at(c, node);
+    for (int k = 0; k < n->num_inputs; k++)
+        if (n->inputs[k] >= 0 && value_at(c, n->inputs[k])->element) return true;
+    for (int k = 0; k < n->num_outputs; k++)
+        if (n->outputs[k] >= 0 && value_at(c, n->outputs[k])->element) return true;
+    return false;
+}
+
+/* Sums of floats, and functions that round: kernels have none of them beside integers. */
+static bool has_rounding(const cutter *c, int node) {
+    static const char *const words[] = {"sum(",  "prod(", "exp(", "log(",
+                                        "sqrt(", "tanh(", "erf(", "sigmoid("};
+    const char *text = node_at(c, node)->text;
+    if (has_integers(c, node)) return false;
+    for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i])) return true;
+    return false;
+}
+
+static bool go_together(const cutter *c, int x, int y) {
+    return !(has_integers(c, x) && has_rounding(c, y)) &&
+           !(has_integers(c, y) && has_rounding(c, x));
+}
+
 /* A move of one tensor's elements, which readers can make where they read. */
 static bool is_taken_by_readers(const cutter *c, int node) {
     const at_net_node *n = node_at(c, node);
     if (n->kind != AT_NET_MOVE || c->apart[node] || is_view(c, node)) return false;
-    if (num_read(n) != 1 || n->num_outputs != 1) return false;
+    if (num_read(n) != 1 || n->num_outputs != 1 || n->outputs[0] < 0) return false;
     if (value_at(c, n->outputs[0])->is_output) return false;
     const at_int_list *readers = &c->readers[n->outputs[0]];
     for (int i = 0; i < readers->len; i++)
-        if (is_view(c, readers->data[i])) return false;
+        if (is_view(c, readers->data[i]) || !go_together(c, node, readers->data[i])) return false;
     return readers->len > 0;
 }
 
@@ -91,7 +119,7 @@ static bool is_row_sum(const at_net_node *n) { return !strncmp(n->op, "Reduce", 
 /* How many elements a node's follow-up may have: as many as it writes, or, of sums of rows, reads.
  */
 static int64_t most_elements(const cutter *c, const at_net_node *n) {
-    int64_t most = value_at(c, n->outputs[0])->elements;
+    int64_t most = value_at(c, at_net_first_output(n))->elements;
     for (int k = 0; is_row_sum(n) && k < n->num_inputs; k++)
         if (n->inputs[k] >= 0 && value_at(c, n->inputs[k])->elements > most)
             most = value_at(c, n->inputs[k])->elements;
@@ -101,6 +129,8 @@ static int64_t most_elements(const cutter *c, const at_net_node *n) {
 static bool may_follow(const cutter *c, const region *r, int node, int64_t elements) {
     const at_net_node *n = node_at(c, node), *first = node_at(c, r->nodes[0]);
     if (c->part_of[node] >= 0 || n->num_outputs != 1 || !n->text) return false;
+    for (int i = 0; i < r->num; i++)
+        if (!go_together(c, r->nodes[i], node)) return false;
     int64_t own = value_at(c, n->outputs[0])->elements;
     if (is_row_sum(first) && is_row_sum(n)) return most_elements(c, n) == elements;
     if (n->kind != AT_NET_MAP) return false;
@@ -175,7 +205,7 @@ static at_status input_of(joining *g, const at_net_node *n, int k, int *out) {
                        "node %s (%s): an index that is computed beside is not there yet", n->name,
                        n->op);
     at_role role = index ? AT_ROLE_INDEX : value->is_constant ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
-    *out = at_join_input(&g->j, v, role, value->rank, value->dims);
+    *out = at_join_input(&g->j, v, role, index ? AT_F32 : value->element, value->rank, value->dims);
     set_value(g, v, *out);
     return AT_OK;
 }
@@ -194,6 +224,7 @@ static at_status join_node(joining *g, int node) {
     for (int k = 0; k < n->num_outputs; k++) {
         if (n->outputs[k] < 0 || outputs[k] < 0) continue;
         g->j.tensors.data[outputs[k]].value = n->outputs[k];
+        g->j.tensors.data[outputs[k]].type = value_at(g->c, n->outputs[k])->element;
         set_value(g, n->outputs[k], outputs[k]);
     }
     return AT_OK;

@@ -18,7 +18,8 @@ static void find_kernels(at_net_program *p) {
 at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
                               at_error *err) {
     *out = (at_net_program){.arena = at_arena_new(), .net = net};
-    AT_TRY(at_net_cut_by_cost(out->arena, at_net_rewrite(out->arena, net), o, &out->cut, err));
+    const at_net *rewritten = at_net_rewrite(out->arena, net, at_engine_target(o)->has_integers);
+    AT_TRY(at_net_cut_by_cost(out->arena, rewritten, o, &out->cut, err));
     find_kernels(out);
     return at_net_find_ways(out, err);
 }

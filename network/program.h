@@ -138,6 +138,8 @@ at_status at_net_find_ways(at_net_program *p, at_error *err);
 /* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_choose(at_net_kernel *k, int choice);
+/* The instruction set of a part's kernel. */
+const char *at_net_isa(const at_net_build *b, const at_task *task);
 /* kernels.c: kernels in memory. */
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
 /* net_steps.c: steps and memory. */

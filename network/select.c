@@ -4,6 +4,12 @@
 
 #include "network/program.h"
 
+const char *at_net_isa(const at_net_build *b, const at_task *task) {
+    const at_target *t = at_engine_target(&b->engine);
+    const bool integers = !b->engine.isa && at_task_compute(task)->in_steps;
+    return integers ? at_target_of_integers(t)->name : t->name;
+}
+
 /* ---- choices --------------------------------------------------------------------------------- */
 
 /* Seconds that a kernel's weights take to come from memory, as they do in a network. */
@@ -50,16 +56,30 @@ static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, con
     return AT_OK;
 }
 
-/* What the log says of parts; lines of other templates are no concern of theirs. */
-static at_status read_log(at_net_program *p, const at_net_build *b, at_selection **all, int *n,
-                          at_error *err) {
+typedef AT_VEC(at_selection) selections;
+
+/* What the log says of parts, of one instruction set; lines of other templates are no concern of
+ * theirs. */
+static at_status read_isa(at_net_program *p, const at_net_build *b, const char *isa,
+                          selections *out, at_error *err) {
     at_engine_options quiet = b->engine;
-    at_request q = {.log = b->log, .isa = at_engine_target(&b->engine)->name};
+    at_request q = {.log = b->log, .isa = isa};
+    at_selection *found = NULL;
+    int n = 0;
     quiet.warn = NULL;
-    at_status s = at_select_all(p->arena, &quiet, &q, all, n, err);
-    if (s != AT_E_NO_VALID) return s;
-    *n = 0;
+    at_status s = at_select_all(p->arena, &quiet, &q, &found, &n, err);
+    if (s == AT_E_NO_VALID) return AT_OK;
+    if (s != AT_OK) return s;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(at_net_isa(b, found[i].task), isa)) *at_push(p->arena, out) = found[i];
     return AT_OK;
+}
+
+static at_status read_log(at_net_program *p, const at_net_build *b, selections *out,
+                          at_error *err) {
+    const at_target *t = at_engine_target(&b->engine), *integers = at_target_of_integers(t);
+    AT_TRY(read_isa(p, b, t->name, out, err));
+    return integers == t || b->engine.isa ? AT_OK : read_isa(p, b, integers->name, out, err);
 }
 
 /* Is it of this way? A way without arguments is a text of its own. */
@@ -97,12 +117,11 @@ void at_net_choose(at_net_kernel *k, int choice) {
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
-    at_selection *logged = NULL;
-    int n = 0;
-    if (b->log) AT_TRY(read_log(p, b, &logged, &n, err));
+    selections logged = {0};
+    if (b->log) AT_TRY(read_log(p, b, &logged, err));
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
-        if (n) AT_TRY(add_logged(p, k, logged, n, err));
+        AT_TRY(add_logged(p, k, logged.data, logged.len, err));
         p->num_tuned += k->num_choices > 0;
         const bool exact = b->is_exact && !has_own_text(k);
         const int estimated = k->num_choices ? exact : k->num_ways;

@@ -30,6 +30,7 @@ static void add_convolution(at_text *out, const at_net *net, const at_net_node *
     const at_net_attribute *group = at_net_attribute_find(n, "group");
     int64_t groups = group ? group->i : 1;
     bool depthwise = groups > 1 && groups == x->dims[1];
+    if (w->element != AT_F32) at_text_add(out, "int8 ");
     at_text_add(out, depthwise ? "depthwise" : !strcmp(n->op, "Conv") ? "conv" : "deconv");
     add_kernel(out, n, w);
     if (depthwise) at_text_addf(out, " %lld", (long long)y->dims[1]);
@@ -46,6 +47,7 @@ static void add_product(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *y = &net->values.data[n->outputs[0]];
     const at_net_attribute *trans = at_net_attribute_find(n, "transA");
     int64_t k = x->rank ? x->dims[trans && trans->i ? 0 : x->rank - 1] : 1;
+    if (x->element != AT_F32) at_text_add(out, "int8 ");
     at_text_addf(out, "product %lld to %lld", (long long)k,
                  (long long)(y->rank ? y->dims[y->rank - 1] : 1));
     if (y->rank < 2) return;
@@ -70,7 +72,7 @@ static void add_head(at_text *out, const at_net *net, const at_net_node *n) {
     if (at_net_op_is(n, convolutions)) add_convolution(out, net, n);
     else if (at_net_op_is(n, products)) add_product(out, net, n);
     else {
-        const at_net_value *y = &net->values.data[n->outputs[0]];
+        const at_net_value *y = &net->values.data[at_net_first_output(n)];
         add_word(out, n->op);
         if (at_net_attribute_find(n, "kernel_shape")) add_kernel(out, n, NULL);
         at_text_add(out, " ");

@@ -52,7 +52,9 @@ static bool suits(const at_net_program *p, const at_net_node *n) {
     const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad");
     if (strcmp(n->op, "Conv") || n->num_inputs < 2) return false;
     const at_net_value *w = &p->cut.net->values.data[n->inputs[1]];
-    if (w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 || !w->is_constant) return false;
+    if (w->element != AT_F32 || w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 ||
+        !w->is_constant)
+        return false;
     if ((group && group->i != 1) || (pad && strcmp(pad->s, "NOTSET") != 0)) return false;
     return all_are(n, "strides", 1, 1) && all_are(n, "dilations", 1, 1) &&
            all_are(n, "pads", 1, 0) && channels_lie_last(p, n->inputs[0]) &&

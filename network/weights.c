@@ -44,6 +44,7 @@ static int64_t keep(blob *b, int64_t bytes) {
 /* A constant as kernels have it: float or int, at an address of its own where the file's will not
  * do. */
 static void *elements_of(at_arena *a, const at_net_value *v, bool index) {
+    if (!index && v->element != AT_F32) return (void *)v->data;
     if (!index && v->type == AT_NET_FLOAT && (uintptr_t)v->data % 4 == 0) return (void *)v->data;
     char *out = at_alloc(a, (size_t)v->elements * 4);
     for (int64_t i = 0; i < v->elements; i++)

@@ -45,6 +45,14 @@ static void signed_outputs(void **state) {
                             "out[y:M, x:N] : s8 = round(acc[y, x] * scale[x] - 3.0)\n");
 }
 
+/* Sums whose lanes lie apart in memory, since outputs have their channels first. */
+static void channels_first(void **state) {
+    (void)state;
+    runs("x[2, 6, 6, 4] : input u8\nw[8, 4, 3, 3] : weight s8\n"
+         "acc[n:2, m:8, a:4, b:4] : s32 = sum(c:4, p:3, q:3) x[n, a + p, b + q, c]*w[m, c, p, q]\n"
+         "out[n:2, m:8, a:4, b:4] : u8 = round(acc[n, m, a, b]*0.01)\n");
+}
+
 /* Maxima of bytes, differences that leave their range, and choices between them. */
 static void bytes(void **state) {
     (void)state;
@@ -149,8 +157,9 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
-        cmocka_unit_test(signed_outputs), cmocka_unit_test(bytes),
-        cmocka_unit_test(constants),      cmocka_unit_test(dots),
-        cmocka_unit_test(derived_dots),   cmocka_unit_test(refusals)};
+        cmocka_unit_test(signed_outputs), cmocka_unit_test(channels_first),
+        cmocka_unit_test(bytes),          cmocka_unit_test(constants),
+        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
+        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }

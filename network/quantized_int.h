@@ -1,0 +1,54 @@
+/* network/quantized_int.h: what the files share that make nodes of integers: quantized.c (which
+ * values and nodes), quantized_match.c (products that fit), quantized_nodes.c (their texts). */
+#ifndef AT_NETWORK_QUANTIZED_INT_H
+#define AT_NETWORK_QUANTIZED_INT_H
+
+#include "network/quantized.h"
+
+typedef enum product_kind { CONVOLUTION, MATRICES } product_kind;
+
+/* What is summed up, and what becomes of the sums. */
+typedef struct product {
+    product_kind kind;
+    const at_net_node *node; /* Conv, MatMul, Gemm or one of theirs */
+    at_net_quantized x, w;   /* x.num is 1, or 0: its zero is given by zero_value */
+    int zero_value;          /* -1: none */
+    bool transposed;         /* the second matrix is [M, K] */
+    int64_t outputs;         /* channels or columns */
+    const double *bias;      /* [outputs] in reals; NULL: none */
+    bool is_rounded;         /* to y; else the sums are reals, or, of type s32, integers */
+    bool is_whole;
+    bool is_positive; /* nothing below zero is left of what is rounded */
+    at_net_quantized y;
+    int output; /* value */
+} product;
+
+typedef struct quantizer {
+    at_arena *arena;
+    at_net *net;
+    const at_int_list *readers;
+    AT_VEC(at_net_node) nodes; /* as they become */
+} quantizer;
+
+/* quantized_match.c: false: it is none. */
+bool net_match_linear(const quantizer *q, const at_net_node *n, product *p);
+bool net_match_integers(const quantizer *q, const at_net_node *n, product *p);
+bool net_match_reals(const quantizer *q, const at_net_node *n, product *p);
+bool net_match_rounded(const quantizer *q, const at_net_node *n, product *p);
+/* The node that makes a value which this reader alone reads; NULL: another. */
+const at_net_node *net_maker_of(const quantizer *q, int v);
+bool net_is_byte(const at_net_value *v);
+int net_input(const at_net_node *n, int k);                 /* -1: not given */
+double net_known_element(const at_net_value *v, int64_t i); /* of one for all, that */
+
+/* quantized_nodes.c: appended to the quantizer's nodes. */
+bool net_add_product(quantizer *q, const product *p); /* false: numbers beyond 32 bits */
+void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_kind kind,
+                  const int *inputs, int num_inputs, int output, at_text *text);
+int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);
+int net_output_axis(const product *p); /* of the weight */
+extern const char *const net_picture_axes[], *const net_matrix_axes[];
+void net_add_dims(at_text *t, const at_net_value *v, const char *const *names);
+void net_add_names(at_text *t, int rank, const char *const *names);
+
+#endif

@@ -1,0 +1,249 @@
+/* Networks of 8-bit numbers with scales and zeros: kernels of integers against the nodes in double,
+ * which know nothing of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "network/net_truth.h"
+#include "tests/arena.h"
+#include "tests/network/made_net.h"
+
+static void whole(onnx_graph *g, const char *name, at_net_type type, const char *dims, int n,
+                  int least, int most) {
+    at_text t = {0};
+    for (int i = 0; i < n; i++)
+        at_text_addf(&t, " %d", least + (i * 37 + i / 5) % (most - least + 1));
+    onnx_constant(g, name, type, dims, at_text_str(&t), true);
+    at_text_free(&t);
+}
+
+static void scalar(onnx_graph *g, const char *name, at_net_type type, const char *x) {
+    onnx_constant(g, name, type, "", x, false);
+}
+
+/* The number of parts whose titles say that they are of integers. */
+static int count_integers(const at_net_program *p) {
+    int n = 0;
+    for (int i = 0; i < p->cut.num_parts; i++) n += !strncmp(p->cut.parts[i].title, "int8 ", 5);
+    return n;
+}
+
+/* integers: so many parts are of integers, where this CPU's kernels have them. exact: outputs are
+ * equal; else no element is more than `step` away, and but one in fifty is equal: a half may be
+ * rounded to either side. */
+static void check(onnx_graph *g, int integers, bool exact, double step) {
+    at_net *net = onnx_open(arena, g);
+    at_net_program p;
+    const at_net_build b = {0};
+    at_net_truth t;
+    at_error err;
+    double errors[4];
+    const void *inputs[4];
+    for (int i = 0; i < net->inputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->inputs.data[i]];
+        char *x = at_alloc(arena, (size_t)(v->elements * at_net_type_bytes(v->type)));
+        const double least = v->type == AT_NET_INT8 ? -128 : 0;
+        for (int64_t k = 0; k < v->elements; k++)
+            at_net_store(v->type, x, k,
+                         v->type == AT_NET_FLOAT ? sin((double)k * 1.7) * 2
+                                                 : least + (double)(k * 29 % 256));
+        inputs[i] = x;
+    }
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK ||
+        at_net_truth_new(net, inputs, NULL, &t, &err) != AT_OK ||
+        at_net_truth_compare(&t, &p, errors, NULL, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    if (at_engine_target(&b.engine)->has_integers) assert_int_equal(count_integers(&p), integers);
+    for (int i = 0; i < net->outputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->outputs.data[i]];
+        int64_t differ = 0;
+        for (int64_t k = 0; k < v->elements; k++) {
+            const double x = at_net_element(v->type, t.outputs[i], k), e = t.expected[i][k];
+            differ += fabs(x - e) > step * 1e-3;
+            if (fabs(x - e) > step * 1.001)
+                fail_msg("%s[%lld] is %g, not %g", v->name, (long long)k, x, e);
+        }
+        if (differ > (exact ? 0 : v->elements / 50))
+            fail_msg("%s: %lld of %lld differ", v->name, (long long)differ, (long long)v->elements);
+    }
+    at_net_truth_free(&t);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+/* ---- QLinear --------------------------------------------------------------------------------- */
+
+/* type: of data and outputs. per_channel: scales of weights. attributes: of the convolution. */
+static void linear_conv(at_net_type type, const char *x_zero, const char *y_zero, bool per_channel,
+                        const char *channels, const char *weight, int weights,
+                        const char *attributes) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", type, channels);
+    scalar(&g, "sx", AT_NET_FLOAT, "0.031");
+    scalar(&g, "zx", type, x_zero);
+    whole(&g, "w", AT_NET_INT8, weight, weights, -127, 127);
+    if (per_channel)
+        onnx_constant(&g, "sw", AT_NET_FLOAT, "8", "0.01 0.02 0.03 0.011 0.012 0.007 0.02 0.01",
+                      false);
+    else scalar(&g, "sw", AT_NET_FLOAT, "0.011");
+    scalar(&g, "zw", AT_NET_INT8, "0");
+    scalar(&g, "sy", AT_NET_FLOAT, "0.37");
+    scalar(&g, "zy", type, y_zero);
+    onnx_constant(&g, "b", AT_NET_INT32, "8", "1 -200 3000 -40000 5 66 -777 8888", false);
+    onnx_node(&g, "QLinearConv", "x sx zx w sw zw sy zy b", "y", attributes);
+    onnx_output(&g, "y");
+    check(&g, 1, false, 1);
+}
+
+static void linear_convolutions(void **state) {
+    (void)state;
+    linear_conv(AT_NET_UINT8, "0", "0", false, "1,8,7,9", "8,8,3,3", 576, "pads=[1,1,1,1]");
+    linear_conv(AT_NET_UINT8, "131", "7", true, "1,8,7,9", "8,8,3,3", 576,
+                "pads=[1,2,0,1] strides=[2,1]");
+    linear_conv(AT_NET_INT8, "-3", "-11", true, "2,3,6,6", "8,3,3,3", 216, "dilations=[2,1]");
+    linear_conv(AT_NET_INT8, "5", "0", false, "1,8,5,5", "8,1,3,3", 72, "group=8 pads=[1,1,1,1]");
+    linear_conv(AT_NET_UINT8, "128", "1", false, "1,8,5,5", "8,4,1,1", 32, "group=2");
+    linear_conv(AT_NET_UINT8, "128", "1", false, "1,6,17", "8,6,5", 240, "pads=[2,2]");
+}
+
+static void linear_product(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        onnx_graph g = {0};
+        onnx_input(&g, "x", k ? AT_NET_INT8 : AT_NET_UINT8, "2,5,40");
+        scalar(&g, "sx", AT_NET_FLOAT, "0.031");
+        scalar(&g, "zx", k ? AT_NET_INT8 : AT_NET_UINT8, k ? "-7" : "99");
+        whole(&g, "w", k ? AT_NET_INT8 : AT_NET_UINT8, "40,24", 960, k ? -128 : 0, k ? 127 : 255);
+        scalar(&g, "sw", AT_NET_FLOAT, "0.011");
+        scalar(&g, "zw", k ? AT_NET_INT8 : AT_NET_UINT8, k ? "0" : "128");
+        scalar(&g, "sy", AT_NET_FLOAT, "0.5");
+        scalar(&g, "zy", AT_NET_UINT8, "77");
+        onnx_node(&g, "QLinearMatMul", "x sx zx w sw zw sy zy", "y", "");
+        onnx_output(&g, "y");
+        check(&g, 1, false, 1);
+    }
+}
+
+/* ---- sums as they are ------------------------------------------------------------------------ */
+
+/* Sums beyond 2^24, which floats would round. */
+static void integers(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_UINT8, "3,900");
+    whole(&g, "w", AT_NET_INT8, "900,8", 7200, 100, 127);
+    scalar(&g, "zx", AT_NET_UINT8, "1");
+    onnx_node(&g, "MatMulInteger", "x w zx", "y", "");
+    onnx_output(&g, "y");
+    check(&g, 1, true, 0.5);
+    onnx_graph c = {0};
+    onnx_input(&c, "x", AT_NET_INT8, "1,64,6,6");
+    whole(&c, "w", AT_NET_INT8, "8,64,3,3", 4608, -128, -90);
+    scalar(&c, "zx", AT_NET_INT8, "-128");
+    onnx_node(&c, "ConvInteger", "x w zx", "y", "");
+    onnx_output(&c, "y");
+    check(&c, 1, true, 0.5);
+}
+
+/* The zero is known only when the network runs. */
+static void dynamic(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
+    whole(&g, "w", AT_NET_INT8, "32,16", 512, -127, 127);
+    onnx_node(&g, "DynamicQuantizeLinear", "x", "q s z", "");
+    onnx_node(&g, "MatMulInteger", "q w z", "m", "");
+    onnx_node(&g, "Cast", "m", "f", "to=1");
+    onnx_node(&g, "Mul", "f s", "y", "");
+    onnx_output(&g, "y");
+    check(&g, 1, false, 2);
+}
+
+/* ---- between DequantizeLinear and QuantizeLinear -----------------------------------------------
+ */
+
+static void quantized(onnx_graph *g, const char *from, const char *to, const char *scale,
+                      const char *zero) {
+    const char *s = at_format(arena, "%s_s", to), *z = at_format(arena, "%s_z", to),
+               *q = at_format(arena, "%s_q", to);
+    scalar(g, s, AT_NET_FLOAT, scale);
+    scalar(g, z, AT_NET_UINT8, zero);
+    onnx_node(g, "QuantizeLinear", at_format(arena, "%s %s %s", from, s, z), q, "");
+    onnx_node(g, "DequantizeLinear", at_format(arena, "%s %s %s", q, s, z), to, "");
+}
+
+static void dequantized(onnx_graph *g, const char *name, const char *dims, int n,
+                        const char *scale) {
+    const char *q = at_format(arena, "%s_q", name), *s = at_format(arena, "%s_s", name),
+               *z = at_format(arena, "%s_z", name);
+    whole(g, q, AT_NET_INT8, dims, n, -127, 127);
+    scalar(g, s, AT_NET_FLOAT, scale);
+    scalar(g, z, AT_NET_INT8, "0");
+    onnx_node(g, "DequantizeLinear", at_format(arena, "%s %s %s", q, s, z), name, "");
+}
+
+/* Convolutions, an addend, the largest of windows, a mean, a product: all on bytes. */
+static void picture(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,16,16");
+    dequantized(&g, "w1", "8,3,3,3", 216, "0.01");
+    dequantized(&g, "w2", "8,8,3,3", 576, "0.003");
+    dequantized(&g, "w3", "10,8", 80, "0.01");
+    onnx_constant(&g, "b", AT_NET_FLOAT, "8", "1 -1 0.5 0.25 0 0.1 -0.2 0.3", false);
+    quantized(&g, "x", "xq", "0.016", "127");
+    onnx_node(&g, "Conv", "xq w1 b", "c1", "pads=[1,1,1,1]");
+    onnx_node(&g, "Relu", "c1", "r1", "");
+    quantized(&g, "r1", "a", "0.05", "3");
+    onnx_node(&g, "MaxPool", "a", "m", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]");
+    scalar(&g, "ms", AT_NET_FLOAT, "0.05");
+    scalar(&g, "mz", AT_NET_UINT8, "3");
+    onnx_node(&g, "QuantizeLinear", "m ms mz", "mq", "");
+    onnx_node(&g, "DequantizeLinear", "mq ms mz", "mf", "");
+    onnx_node(&g, "Conv", "mf w2", "c2", "pads=[1,1,1,1]");
+    quantized(&g, "c2", "c2q", "0.07", "120");
+    onnx_node(&g, "Add", "c2q mf", "sum", "");
+    onnx_node(&g, "Relu", "sum", "r2", "");
+    quantized(&g, "r2", "r2q", "0.06", "0");
+    onnx_node(&g, "GlobalAveragePool", "r2q", "p", "");
+    quantized(&g, "p", "pq", "0.04", "5");
+    onnx_node(&g, "Flatten", "pq", "f", "");
+    quantized(&g, "f", "fq", "0.04", "5");
+    onnx_node(&g, "Gemm", "fq w3", "h", "transB=1");
+    quantized(&g, "h", "y", "0.05", "100");
+    onnx_output(&g, "y");
+    check(&g, 3, true, 0.05);
+}
+
+/* What is read as floats, too, stays correct: a value of bytes with another kind of reader. */
+static void mixed(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,16");
+    dequantized(&g, "w", "16,8", 128, "0.01");
+    quantized(&g, "x", "a", "0.016", "127");
+    onnx_node(&g, "MatMul", "a w", "m", "");
+    quantized(&g, "m", "b", "0.05", "100");
+    onnx_node(&g, "Sigmoid", "b", "s", "");
+    onnx_node(&g, "Cast", "b_q", "c", "to=1");
+    onnx_node(&g, "Add", "s c", "t", "");
+    onnx_node(&g, "Softmax", "a", "u", "");
+    onnx_output(&g, "t");
+    onnx_output(&g, "u");
+    check(&g, 1, false, 1.01);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_convolutions),
+                                       cmocka_unit_test(linear_product),
+                                       cmocka_unit_test(integers),
+                                       cmocka_unit_test(dynamic),
+                                       cmocka_unit_test(picture),
+                                       cmocka_unit_test(mixed)};
+    return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
+}
