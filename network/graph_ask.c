@@ -1,0 +1,30 @@
+/* network/graph_ask.c: what several files ask of a graph. */
+#include <string.h>
+
+#include "network/graph.h"
+
+bool at_net_op_is(const at_net_node *n, const char *const *names) {
+    for (; *names; names++)
+        if (!strcmp(n->op, *names)) return true;
+    return false;
+}
+
+int at_net_first_output(const at_net_node *n) {
+    int k = 0;
+    while (k + 1 < n->num_outputs && n->outputs[k] < 0) k++;
+    return n->outputs[k];
+}
+
+const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
+    at_int_list *readers = AT_NEW_ARRAY(a, at_int_list, net->values.len);
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs; k++) {
+            int v = n->inputs[k];
+            if (v < 0 || !at_net_reads(n, k)) continue;
+            at_int_list *of = &readers[v];
+            if (!of->len || of->data[of->len - 1] != i) *at_push(a, of) = i;
+        }
+    }
+    return readers;
+}
