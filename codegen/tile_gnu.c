@@ -64,9 +64,10 @@ static const char *element(const at_tile *t, const at_tile_op *op) {
     return at_type_of(t->slot_type[op->slot])->c;
 }
 
-/* Integers narrower than a lane: the lowest bits of each; of all lanes by one conversion. */
+/* Integers: the lowest bits of each lane, one by one; narrower ones of all lanes by one conversion.
+ */
 static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes == t->lanes) {
+    if (op->lanes == t->lanes && !op->times) {
         at_text_addf(out, "at_store_narrow(%s, %d, ", element(t, op),
                      (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
         address(out, op, 0);
@@ -75,7 +76,8 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
     for (int i = 0; i < op->lanes; i++)
         at_text_addf(out, "%sp%d[%lld] = (%s)((at_mask)v%d)[%d];", i ? " " : "", op->slot,
-                     (long long)op->off + i, element(t, op), op->a, i);
+                     (long long)op->off + (op->times ? at_tile_lane_from(op, i) : i),
+                     element(t, op), op->a, i);
     at_text_add(out, "\n");
 }
 
@@ -121,7 +123,8 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
         store_narrow(out, t, op);
         return;
     }
-    if (t->slot_type[op->slot] == AT_S32 && op->lanes < t->lanes) { /* of which a float is none */
+    if (t->slot_type[op->slot] == AT_S32 &&
+        (op->times || op->lanes < t->lanes)) { /* of which a float is none */
         store_narrow(out, t, op);
         return;
     }
