@@ -53,7 +53,7 @@ const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, 
 const char *at_net_part_name(at_arena *a, const char *title, const char *text);
 
 /* What several files of the graph ask. */
-int at_net_first_output(const at_net_node *n); /* that is wanted */
+int at_net_first_output(const at_net_node *n);                     /* that is wanted */
 bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
 typedef AT_VEC(int) at_int_list;
 /* [value] the nodes that read it, each once. */
