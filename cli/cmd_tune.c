@@ -238,6 +238,36 @@ static at_status read_network(set *s, at_error *err) {
     return AT_OK;
 }
 
+static bool holds(const at_problem *p, const at_request *way, const char *text) {
+    const char *const parts[] = {p->name, way->template_name, way->args};
+    for (int i = 0; i < 3; i++)
+        if (parts[i] && strstr(parts[i], text)) return true;
+    return false;
+}
+
+/* --only: the ways whose names or arguments hold that text; AT_E_USAGE: none does. */
+static at_status keep_only(set *s, const char *text, at_error *err) {
+    at_set_result *r = &s->result;
+    int kept = 0;
+    for (int p = 0; p < r->num_problems; p++) {
+        at_problem q = r->problems[p];
+        at_request *ways = AT_NEW_ARRAY(r->arena, at_request, q.num_ways);
+        int n = 0;
+        for (int w = 0; w < q.num_ways; w++)
+            if (holds(&q, &q.ways[w], text)) ways[n++] = q.ways[w];
+        q.ways = ways;
+        q.num_ways = n;
+        if (n) r->problems[kept++] = q;
+    }
+    const int all = r->num_problems;
+    r->num_problems = kept;
+    if (kept) return AT_OK;
+    return at_fail(err, AT_E_USAGE,
+                   "--only \"%s\": none of %d %s holds that in its name or its "
+                   "arguments",
+                   text, all, r->layers ? r->layers : "ways");
+}
+
 /* All layers of a workload, all parts of a network, or all ways of computing one thing. */
 static at_status tune_set(set *s, at_error *err) {
     const at_options *o = s->of;
@@ -249,6 +279,7 @@ static at_status tune_set(set *s, at_error *err) {
         r->num_problems = 1;
         AT_TRY(at_problem_make(r->arena, &o->engine, &o->request, r->problems, err));
     }
+    if (o->only) AT_TRY(keep_only(s, o->only, err));
     make_tasks(s);
     if (o->per_task) return tune_each(s, err);
     return o->engine.far ? tune_in_turn(s, err) : tune_together(s, err);
@@ -287,6 +318,9 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--all-ways: there is no operator %s; autotune list names them",
                        o->operands[0]);
+    if (o->only && !o->workload && !at_is_network(o) && !at_operator_find(&o->request))
+        return at_fail(err, AT_E_USAGE,
+                       "--only chooses among layers, parts or ways; this is one task");
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
     if (o->request.sketch && at_given(o, "--range"))
         return at_fail(err, AT_E_USAGE, "give one of --sketch and --range: a sketch is a range");

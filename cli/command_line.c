@@ -1,5 +1,6 @@
 /* cli/command_line.c: reading argv by the table of options. */
 #include "cli/options_int.h"
+#include "cli/other_file.h"
 
 #include <string.h>
 
@@ -76,6 +77,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     o->verb = AT_VERB_TUNE;
     if (at_net_is_model(word) || is_operator(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
+    AT_TRY(at_other_file(word, err));
     if (strchr(word, '+') || strchr(word, '/')) return at_template_find(word, &row, err);
 
     const char *near = at_verb_nearest(word);
@@ -134,6 +136,10 @@ static at_status check_use(const at_options *o, at_error *err) {
                        : o->verb == AT_VERB_CONVERT            ? "a file"
                                                                : "a log",
                        verb->name, verb->operands);
+    const at_template_row *row;
+    if (o->num_operands && !strncmp(verb->operands, "TEMPLATE", 8) &&
+        at_template_find(o->operands[0], &row, NULL) != AT_OK)
+        AT_TRY(at_other_file(o->operands[0], err));
     if (o->num_operands > verb->max_operands &&
         was_meant_as_args(o, o->operands[verb->max_operands]))
         return at_fail(err, AT_E_USAGE,

@@ -42,16 +42,23 @@ static void add_usage(at_text *out, at_verb v) {
                  v == AT_VERB_TUNE || !*row->operands ? "" : " ", row->operands, " [options]\n");
 }
 
+/* What people come with, before anything else. */
+static const char doors[] =
+    "autotune finds the fastest way to compute something on this CPU, and writes it as C.\n\n"
+    "  a network              autotune model.onnx --time 120s\n"
+    "  a computation          autotune ./product.te\n"
+    "  a layer                autotune conv2d --args N=1,H=28,W=28,CI=64,CO=64\n"
+    "  a kernel of your own   autotune ./kernel.c\n"
+    "  logs of other tuners   autotune verify old.log --log mine.log\n\n";
+
 static void describe_program(at_text *out) {
+    at_text_add(out, doors);
     at_text_add(out, "usage: ");
     for (int v = 0; v < AT_VERB_COUNT; v++) {
         if (v) at_text_add(out, "       ");
         add_usage(out, (at_verb)v);
     }
-    at_text_add(
-        out,
-        "\nFinds the fastest configuration of a CPU kernel on this machine and writes it as C.\n\n"
-        "Commands (autotune help COMMAND lists the options of one):\n");
+    at_text_add(out, "\nCommands (autotune help COMMAND lists the options of one):\n");
     for (int v = 0; v < AT_VERB_COUNT; v++)
         add_entry(out, at_verb_at((at_verb)v)->name, at_verb_at((at_verb)v)->help);
     at_text_add(out, "\nTemplates (autotune list shows their arguments):\n");
@@ -68,6 +75,59 @@ static void describe_program(at_text *out) {
     }
 }
 
+/* Headings for a verb with many options; what stands in none of them is for experts. */
+static const struct {
+    const char *title;
+    const char *const names[16];
+} groups[] = {
+    {"Basic",
+     {"--args", "--fuse", "--workload", "--only", "--trials", "--time", "--log", "--baseline",
+      "--quiet", "--verbose", "--json", "--help"}},
+    {"Network", {"--dim", "--set", "--weights", "--input", "--output", "--max-error"}},
+    {"Measuring",
+     {"--threads", "--isa", "--compiler", "--pack", "--cache", "--timeout", "--weight", "--array",
+      "--sparsity", "--block", "--on", "--sandbox", "--paranoid", "--stats"}},
+    {"Search",
+     {"--tuner", "--seed", "--early-stopping", "--jobs", "--transfer", "--prune", "--sketch",
+      "--all-ways", "--per-task"}},
+    {"For experts", {NULL}},
+};
+enum { GROUPS = sizeof groups / sizeof *groups, MANY_OPTIONS = 24 };
+
+static int group_of(const char *name) {
+    for (int g = 0; g < GROUPS - 1; g++)
+        for (int i = 0; groups[g].names[i]; i++)
+            if (!strcmp(groups[g].names[i], name)) return g;
+    return GROUPS - 1;
+}
+
+static void add_option(at_text *out, const at_option_row *row, at_verb v) {
+    char head[64];
+    at_text help = at_option_help(row, v);
+    snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
+             row->argument ? row->argument : "");
+    add_entry(out, head, at_text_str(&help));
+    at_text_free(&help);
+}
+
+static void add_options(at_text *out, at_verb v) {
+    int count = 0;
+    for (int i = 0; i < at_option_count(); i++) count += at_option_is_of(at_option_at(i), v);
+    for (int g = 0; g < GROUPS; g++) {
+        bool begun = false;
+        for (int i = 0; i < at_option_count(); i++) {
+            const at_option_row *row = at_option_at(i);
+            if (!at_option_is_of(row, v)) continue;
+            if (count >= MANY_OPTIONS && group_of(row->name) != g) continue;
+            if (!begun)
+                at_text_addf(out, "\n%s:\n", count < MANY_OPTIONS ? "Options" : groups[g].title);
+            begun = true;
+            add_option(out, row, v);
+        }
+        if (count < MANY_OPTIONS) return;
+    }
+}
+
 static void describe_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);
@@ -76,17 +136,7 @@ static void describe_verb(at_text *out, at_verb v) {
     at_text_add(out, "\n");
     add_words(out, 0, at_text_str(&about));
     at_text_free(&about);
-    at_text_add(out, "\nOptions:\n");
-    for (int i = 0; i < at_option_count(); i++) {
-        const at_option_row *row = at_option_at(i);
-        if (!at_option_is_of(row, v)) continue;
-        char head[64];
-        at_text help = at_option_help(row, v);
-        snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
-                 row->argument ? row->argument : "");
-        add_entry(out, head, at_text_str(&help));
-        at_text_free(&help);
-    }
+    add_options(out, v);
 }
 
 /* Text as it is, or as the member "help" of an object. */

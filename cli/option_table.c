@@ -289,8 +289,10 @@ static const at_option_row rows[] = {
      AGAINST, TO(against), 0, 0},
     {"--knobs", NULL, V(PLOT), NULL, "show, knob by knob, how good the trials with each value were",
      SWITCH, TO(knobs), 0, 0},
-    {"--only", "TEXT", V(PLOT) | V(REPORT), NULL,
-     "only tasks whose name and arguments hold this text", TEXT, TO(only), 0, 0},
+    {"--only", "TEXT", V(TUNE) | V(PLOT) | V(REPORT), NULL,
+     "only tasks whose name and arguments hold this text; tune: of a workload, a network or an "
+     "operator",
+     TEXT, TO(only), 0, 0},
     {"--keep", NULL, V(RUN), NULL,
      "save its C, tiles and all lowering passes in a folder, TEMPLATE-INDEX", SWITCH, TO(keep), 0,
      0},

@@ -364,6 +364,55 @@ static void docs(void **state) {
             check_has("docs/cli.md", page, at_format(texts, "\n    autotune %s", verbs[v].name));
 }
 
+/* ---- what people come with ------------------------------------------------------------------- */
+
+/* The first lines name the doors; options of a verb with many stand in groups, each once. */
+static void first_lines(void **state) {
+    (void)state;
+    const char *help = keep(cli_expect(0, "./autotune --help")->out);
+    const char *usage = strstr(help, "usage: ");
+    assert_non_null(usage);
+    static const char *const doors[] = {".onnx", ".te", "conv2d --args", "./kernel.c",
+                                        "verify old.log"};
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+        const char *at = strstr(help, doors[i]);
+        assert_true(at && at < usage);
+    }
+    help = keep(cli_expect(0, "./autotune help tune")->out);
+    const char *last = help;
+    static const char *const groups[] = {"\nBasic:\n", "\nNetwork:\n", "\nMeasuring:\n",
+                                         "\nSearch:\n", "\nFor experts:\n"};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const char *at = strstr(help, groups[i]);
+        assert_true(at && at >= last);
+        last = at;
+    }
+    for (int v = 0; v < num_verbs; v++)
+        for (int i = 0; i < verbs[v].num_options; i++)
+            for (int j = 0; j < i; j++)
+                assert_string_not_equal(verbs[v].options[i].name, verbs[v].options[j].name);
+}
+
+/* A file of another kind says what it is and what takes it. */
+static void other_files(void **state) {
+    (void)state;
+    static const char *const files[][2] = {
+        {"old.log", "./old.log is a log, and no template"},
+        {"w.npy", "--weight and --array take it"},
+        {"model.pt", "torch.onnx.export makes MODEL.onnx of it"},
+        {"cache.json", "autotune replay takes a cache of Kernel Tuner"},
+        {"net.workload", "autotune tune --workload takes it"},
+        {"kernel.cu", "kernels here run on CPUs"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        cli_write(files[i][0], "");
+        const cli_result *r = cli_expect(2, "./autotune ./%s", files[i][0]);
+        if (!strstr(r->err, files[i][1])) fail_msg("%s", r->err);
+        assert_int_equal(cli_count_lines(r->err, ""), 1);
+        cli_expect(2, "./autotune %s", files[i][0]);
+        cli_expect(2, "./autotune tune ./%s", files[i][0]);
+    }
+}
+
 /* ---- misspelt -------------------------------------------------------------------------------- */
 
 static void proposals(void **state) {
@@ -398,6 +447,8 @@ int main(void) {
         cmocka_unit_test(zsh_completion),
         cmocka_unit_test(fish_completion),
         cmocka_unit_test(docs),
+        cmocka_unit_test(first_lines),
+        cmocka_unit_test(other_files),
         cmocka_unit_test(proposals),
     };
     return cmocka_run_group_tests_name("cli/help", tests, setup, teardown);

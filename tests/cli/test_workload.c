@@ -14,9 +14,9 @@ static void one_budget(void **state) {
               "5 dense M=3,N=16,K=5\n");
     const cli_result *r = cli_expect(0, "./autotune tune --workload ./net.workload --trials 24 "
                                         "--tuner random");
-    assert_int_equal(cli_count_lines(r->out, "dense M=3,N=16,K=5"), 1);
+    assert_int_equal(cli_count_lines(r->out, "product 3 of 5 to 16, by dense"), 1);
     assert_int_equal(cli_count_lines(r->out, "sum "), 1);
-    assert_int_equal(cli_count_lines(r->out, "log net.log"), 1);
+    assert_int_equal(cli_count_lines(r->out, "Log net.log."), 1);
     cli_expect(0, "./autotune tune --workload ./net.workload --trials 24 --tuner random --json");
     const at_json *all = cli_json();
     double sum_ns = 0;
@@ -33,6 +33,13 @@ static void one_budget(void **state) {
     assert_int_equal(trials, 24);
     double told_ns = cli_member(all, "sum_ns")->number;
     assert_true(sum_ns > 0.999 * told_ns && sum_ns < 1.001 * told_ns);
+    r = cli_expect(0,
+                   "./autotune tune --workload ./net.workload --only dense --trials 4 --log o.log");
+    assert_null(strstr(r->out, "matmul_add"));
+    assert_non_null(strstr(r->out, "sum "));
+    r = cli_expect(2, "./autotune tune --workload ./net.workload --only nothing --log o.log");
+    assert_non_null(strstr(r->err, "--only \"nothing\": none of 3 layers holds that"));
+    cli_expect(2, "./autotune dense --only dense --log o.log");
     /* Only the layers of a template; and as it was. */
     r = cli_expect(0, "./autotune dense --workload ./net.workload --trials 3 --log d.log");
     assert_null(strstr(r->out, "matmul_add"));
