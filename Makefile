@@ -15,6 +15,7 @@
 # make CROSS=aarch64-linux-gnu
 #                            the program for AArch64, in build-aarch64-linux-gnu: docs/aarch64.md
 # make install, uninstall PREFIX=/usr/local DESTDIR=
+# make dist                  the sources as an archive, build/autotune-VERSION.tar.gz
 # make deb                   Debian packages, build/deb/*.deb
 # make format-check, clean
 # V=1                        shows the commands of a build
@@ -433,6 +434,10 @@ uninstall:
 	    for f in $(sort $(foreach f,$(INSTALLED),$(dir $(lastword $(subst :, ,$(f)))))); do \
 	        [ ! -d $$f ] || rmdir -p --ignore-fail-on-non-empty $$f; done
 
+# The sources as an archive, $(B)/autotune-VERSION.tar.gz: the same bytes from the same commit.
+dist:
+	@tools/dist $(B)
+
 deb:
 	@tools/deps deb
 	@tools/deb $(B)/deb
@@ -445,5 +450,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all help library print-library-libs tests check check-fast test mutants run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
+.PHONY: all help library print-library-libs tests check check-fast test mutants run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall dist deb \
     format-check clean

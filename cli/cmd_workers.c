@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cache_folder.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/json_out.h"
@@ -66,16 +67,27 @@ static void add_worker(at_text *out, const at_worker_state *w) {
     at_text_add(out, "\n");
 }
 
-static at_status print_text(const at_worker_state *w, int n, at_error *err) {
+static void add_cache(at_text *out, const at_cache_state *c, bool clean) {
+    if (!c->path) return;
+    at_text_add(out, clean ? "removed from cache " : "cache ");
+    at_text_add_visible(out, c->path);
+    at_text_addf(out, ": %d file%s, %.1f MB%s\n", c->files, at_plural(c->files),
+                 (double)c->bytes * 1e-6, c->files && !clean ? "; --clean removes them" : "");
+}
+
+static at_status print_text(const at_worker_state *w, int n, const at_cache_state *cache,
+                            bool clean, at_error *err) {
     at_text out = {0};
     for (int i = 0; i < n; i++) add_worker(&out, &w[i]);
     if (!n) at_text_add(&out, "no workers\n");
+    add_cache(&out, cache, clean);
     at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }
 
-static at_status print_json(const at_worker_state *w, int n, at_error *err) {
+static at_status print_json(const at_worker_state *w, int n, const at_cache_state *cache,
+                            at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "workers", '[');
@@ -93,6 +105,11 @@ static at_status print_json(const at_worker_state *w, int n, at_error *err) {
         at_out_end(&out, '}');
     }
     at_out_end(&out, ']');
+    at_out_begin(&out, "cache", '{');
+    at_out_string(&out, "path", cache->path);
+    at_out_int(&out, "files", cache->files);
+    at_out_int(&out, "bytes", cache->bytes);
+    at_out_end(&out, '}');
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
@@ -102,8 +119,11 @@ at_status at_cmd_workers(const at_options *o, at_error *err) {
     int n;
     at_catch_interrupts();
     at_arena *a = at_arena_new();
+    at_cache_state cache;
     at_status status = at_workers_list(a, o->on, o->num_on, &at_interrupted, &w, &n, err);
-    if (status == AT_OK) status = o->json ? print_json(w, n, err) : print_text(w, n, err);
+    if (status == AT_OK) status = at_cache_look(a, o->clean, &cache, err);
+    if (status == AT_OK)
+        status = o->json ? print_json(w, n, &cache, err) : print_text(w, n, &cache, o->clean, err);
     at_arena_free(a);
     return status;
 }

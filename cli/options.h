@@ -94,7 +94,7 @@ typedef struct at_options {
     const char *compare;
     double margin; /* as a share */
     /* output */
-    bool measure, stats, json, code, why, with_main, compat, csv, trace, split, diff, force;
+    bool measure, stats, json, code, why, with_main, compat, csv, trace, split, diff, force, clean;
     const char *dump, *output, *to, *from, *name, *isas;
     at_abi abi;
     bool fallback;

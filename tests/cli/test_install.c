@@ -120,6 +120,23 @@ static void programs(void **state) {
     cli_expect(0, "./static new.log | grep -q ' 0 of 8192 elements wrong'");
 }
 
+/* The archive of the sources: twice the same bytes, and all of them. */
+static void dist(void **state) {
+    (void)state;
+    if (cli_run("git -C %s rev-parse HEAD", sources)->status) {
+        print_message("the sources are in no repository\n");
+        skip();
+    }
+    cli_expect(0,
+               "here=$PWD; cd %s && for i in 1 2; do tools/dist \"$here/dist$i\" || exit 1; done",
+               sources);
+    cli_expect(0, "cmp dist1/*.tar.gz dist2/*.tar.gz && tar -tzf dist1/autotune-*.tar.gz >names");
+    const char *names = cli_read("names");
+    assert_non_null(strstr(names, "/Makefile\n"));
+    assert_non_null(strstr(names, "/docs/README.md\n"));
+    assert_non_null(strstr(names, "/python/autotune/__init__.py\n"));
+}
+
 static void uninstall(void **state) {
     (void)state;
     make("install");
@@ -136,7 +153,7 @@ static void uninstall(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(other_flags), cmocka_unit_test(install),
-                                       cmocka_unit_test(authors), cmocka_unit_test(programs),
-                                       cmocka_unit_test(uninstall)};
+                                       cmocka_unit_test(authors),     cmocka_unit_test(programs),
+                                       cmocka_unit_test(dist),        cmocka_unit_test(uninstall)};
     return cmocka_run_group_tests_name("cli/install", tests, setup, cli_teardown);
 }

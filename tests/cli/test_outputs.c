@@ -286,12 +286,33 @@ static void locked(void **state) {
     cli_expect(0, "cmp busy.log same.log");
 }
 
+/* What agents and networks left is counted and removed; the tables of the machine stay. */
+static void cache_folder(void **state) {
+    (void)state;
+    cli_expect(
+        0,
+        "mkdir -p .cache/autotune && cd .cache/autotune && head -c 2500000 /dev/zero >agent-0a && "
+        "echo x >network-0b.so && echo {} >machine-0c.json && ln -s agent-0a agent-link");
+    const cli_result *r = cli_expect(0, "./autotune workers");
+    assert_non_null(strstr(r->out, "/.cache/autotune: 2 files, 2.5 MB; --clean removes them\n"));
+    cli_expect(0, "./autotune workers --json");
+    assert_int_equal(cli_number(cli_json(), "cache.files"), 2);
+    assert_int_equal(cli_number(cli_json(), "cache.bytes"), 2500002);
+    r = cli_expect(0, "./autotune workers --clean");
+    assert_non_null(strstr(r->out, "removed from cache "));
+    assert_string_equal(cli_expect(0, "ls .cache/autotune")->out, "agent-link\nmachine-0c.json\n");
+    r = cli_expect(0, "./autotune workers");
+    assert_non_null(strstr(r->out, "/.cache/autotune: 0 files, 0.0 MB\n"));
+    cli_expect(0, "rm -r .cache");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(file_size_limit), cmocka_unit_test(full_disk),
-        cmocka_unit_test(devices),         cmocka_unit_test(links),
-        cmocka_unit_test(over_an_input),   cmocka_unit_test(of_another_kind),
-        cmocka_unit_test(no_log),          cmocka_unit_test(locked),
+        cmocka_unit_test(cache_folder),    cmocka_unit_test(file_size_limit),
+        cmocka_unit_test(full_disk),       cmocka_unit_test(devices),
+        cmocka_unit_test(links),           cmocka_unit_test(over_an_input),
+        cmocka_unit_test(of_another_kind), cmocka_unit_test(no_log),
+        cmocka_unit_test(locked),
     };
     return cmocka_run_group_tests_name("cli/outputs", tests, cli_setup, cli_teardown);
 }
