@@ -17,13 +17,20 @@ static at_status print_json(const char *output, int num_tasks, const at_text *pa
     return at_out_print(&out, err);
 }
 
+/* Layers of one operator, whatever computes them. */
+static const char *layer_name(at_arena *a, const at_record *r) {
+    const char *layer;
+    const at_task *task;
+    return at_operator_layer(a, r, &layer, &task) ? layer : NULL;
+}
+
 static at_status report(at_arena *a, const at_options *o, at_text *page, at_error *err) {
     int num_tasks;
     const char *log = o->operands[0], *output = o->output;
     /* Records of another version of their template are shown as they are. */
     at_use_counts *uses = at_use_counts_new(a, true);
-    at_status s = at_report_page(a, log, o->only, at_is_usable, uses, "autotune " AT_VERSION, page,
-                                 &num_tasks, err);
+    at_status s = at_report_page(a, log, o->only, at_is_usable, uses, layer_name,
+                                 "autotune " AT_VERSION, page, &num_tasks, err);
     at_use_counts_end(uses, &o->engine);
     AT_TRY(s);
     if (!output) output = at_format(a, "%s.html", log);

@@ -31,14 +31,18 @@ typedef struct reading {
 
 /* ---- panels and series ---------------------------------------------------------------------- */
 
-/* Operations of a task that a template here computes too; 0: not known. */
-static double flops_of(const at_record *r) {
+/* Of a task that a template here computes too: operations, in few signs what it is, and by which
+ * template. */
+static void describe_task(reading *g, const at_record *r, at_panel *p) {
     at_arena *a = at_arena_new();
     at_task *task;
-    double flops = 0;
-    if (at_task_of_record(a, r->task, r->args, &task, NULL) == AT_OK) flops = at_task_flops(task);
+    if (at_task_of_record(a, r->task, r->args, &task, NULL) == AT_OK) {
+        const double flops = at_task_flops(task);
+        p->flops = flops > 0 ? flops : 0;
+        p->label = at_task_title(g->arena, task);
+        p->by = at_strdup(g->arena, at_task_row(task)->name);
+    }
     at_arena_free(a);
-    return flops > 0 ? flops : 0;
 }
 
 /* NULL: not wanted. */
@@ -57,8 +61,8 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     at_panel *p = AT_NEW(g->arena, at_panel);
     *p = (at_panel){.task = at_strdup(g->arena, r->task),
                     .args = at_json_copy(g->arena, r->args),
-                    .title = at_strdup(g->arena, at_text_str(&g->text)),
-                    .flops = flops_of(r)};
+                    .title = at_strdup(g->arena, at_text_str(&g->text))};
+    describe_task(g, r, p);
     *at_push(g->arena, &g->out->panels) = p;
     return p;
 }

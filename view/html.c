@@ -57,6 +57,8 @@ static const char style[] =
     "th,td{padding:.15rem .7rem .15rem 0}"
     "th:first-child,td:first-child,td.text,th.text{text-align:left}"
     "td.text{white-space:normal;min-width:14rem}\n"
+    "td.name{white-space:normal;overflow-wrap:anywhere;min-width:10rem}td.by,th.by{text-align:left;"
+    "color:var(--faint);white-space:normal;overflow-wrap:anywhere}\n"
     ".bar{min-width:8rem;width:40%}.bar i{display:block;height:.7rem;background:var(--line);"
     "border-radius:2px}.bar i i{background:var(--s0)}\n"
     ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));"

@@ -87,11 +87,29 @@ static void add_title(at_text *s, const char *title) {
     at_text_add(s, " noenhanced\n");
 }
 
+/* In few signs, in lines that fit the picture. */
+static void add_name(at_text *out, const at_panel *p) {
+    enum { LINE = 80 };
+    if (p->label) {
+        at_text_addf(out, "%s, %s", p->label, p->by);
+        return;
+    }
+    for (const char *s = p->title; *s;) {
+        size_t n = strlen(s);
+        if (n > LINE)
+            for (n = LINE; n > LINE / 2 && !strchr(" ,", s[n - 1]);) n--;
+        at_text_addn(out, s, n);
+        s += n;
+        if (*s) at_text_add(out, "\n");
+    }
+}
+
 static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) {
     const char *x = seconds ? "2" : "1";
     bool any = false;
     at_text title = {0};
-    add_title(s, p->title);
+    add_name(&title, p);
+    add_title(s, at_text_str(&title));
     at_text_addf(s,
                  "set xlabel '%s'\nset ylabel '%s'\nset key below\nset xrange [0:*]\n"
                  "set yrange [0:*]\nplot ",
@@ -125,7 +143,8 @@ static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) 
 static void add_knob(at_text *s, const at_knob_values *k, const at_panel *p) {
     int n = k->values.len < AT_KNOB_VALUES ? k->values.len : AT_KNOB_VALUES;
     at_text title = {0};
-    at_text_addf(&title, "%s of %s", k->name, p->title);
+    at_text_addf(&title, "%s of ", k->name);
+    add_name(&title, p);
     at_text_add(s, "$k << END\n");
     for (int i = 0; i < n; i++) {
         at_text_addf(s, "%d", i);

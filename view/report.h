@@ -23,6 +23,7 @@ at_status at_report_read_finals(at_arena *a, const char *log, at_report_finals *
 typedef struct at_report {
     at_arena *arena;
     const char *log, *program;
+    at_layer_name_fn *layer_of;
     at_curves curves;
     at_log_summary summary;
     at_report_finals finals;

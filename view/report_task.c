@@ -59,6 +59,31 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
     at_text_free(&text);
 }
 
+/* How near it is to what the core can do, in a sentence. */
+static void add_verdict(at_report *r, const at_panel *p, const at_record *best) {
+    static const double at_the_limit = 0.9, near = 0.7;
+    const double share = at_record_of_peak(best);
+    const char *peak = at_name_of_peak(p->in_bytes);
+    if (!(share > 0)) return;
+    at_text_add(r->out, "<p>");
+    if (share > 1)
+        at_html_addf(
+            r->out,
+            "It does more than the %s allows, %.0f %%: operations are counted that it does "
+            "not do, as those with padding or, by Winograd's algorithm, most of all.",
+            peak, 100 * share);
+    else if (share >= at_the_limit)
+        at_html_addf(r->out, "%s bounds it: %.0f %% of the %s, %.0f %% are left.",
+                     p->in_bytes ? "Memory" : "The number of multiply-adds", 100 * share, peak,
+                     100 * (1 - share));
+    else
+        at_html_addf(r->out,
+                     "It is %s the limit: %.0f %% of the %s. autotune run --why says what "
+                     "holds it back.",
+                     share >= near ? "near" : "far from", 100 * share, peak);
+    at_text_add(r->out, "</p>\n");
+}
+
 static void add_tree(at_report *r, const at_task *task, const at_record *best) {
     at_config config;
     at_program *program;
@@ -299,6 +324,7 @@ static void add_group(at_report *r, const at_panel *p, const at_task *task, cons
     if (g->best) {
         const at_record *best = &g->best->record;
         add_facts(r, p, g);
+        add_verdict(r, p, best);
         add_config(r, best);
         add_tree(r, task, best);
         add_how_to_apply(r, task, best);

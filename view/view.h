@@ -143,10 +143,12 @@ typedef struct at_knob_values {
 typedef struct at_panel {
     const char *task;
     const at_json *args;
-    const char *title; /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
-    const char *unit;  /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
-    double flops;      /* of a run; 0: not known */
-    bool in_bytes;     /* these are bytes */
+    const char *title;      /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
+    const char *label, *by; /* "conv3x3 64 to 64 @56", "conv2d_3x3_gemm"; NULL: no template of it is
+                               known here */
+    const char *unit; /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
+    double flops;     /* of a run; 0: not known */
+    bool in_bytes;    /* these are bytes */
     AT_VEC(at_series *) series;
     at_key_map knob_numbers;
     AT_VEC(at_knob_values) knobs; /* of all series together */
@@ -195,8 +197,11 @@ void at_csv_row(at_text *out, const at_record *r);
 
 /* A log as an HTML page that needs nothing but itself. only, use: as above, and use is asked about
  * each record twice; program: what wrote it. The number of its tasks. AT_E_INPUT AT_E_USAGE */
+/* What a record computes, whichever template it is of: equal texts are ways of one thing. NULL: it
+ * is only known by its task. */
+typedef const char *at_layer_name_fn(at_arena *a, const at_record *r);
 at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick_fn *use,
-                         void *use_ctx, const char *program, at_text *out, int *num_tasks,
-                         at_error *err);
+                         void *use_ctx, at_layer_name_fn *layer_of, const char *program,
+                         at_text *out, int *num_tasks, at_error *err);
 
 #endif

@@ -40,6 +40,25 @@ static void make_log(void) {
     free(line);
 }
 
+/* Ways of one layer stand together in the summary, each with how many times as long it takes. */
+static void compares_ways(void **state) {
+    (void)state;
+    cli_expect(0,
+               "./autotune conv2d --args N=1,H=6,W=6,CI=4,CO=16 --trials 12 --tuner random --log "
+               "ways.log");
+    const char *page = cli_expect(0, "./autotune report ways.log -o -")->out;
+    int ways = 0, fastest = 0;
+    for (const char *p = page; (p = strstr(p, "<tr><td class=\"name\">")); p++, ways++) {
+        const char *end = strstr(p, "</tr>");
+        assert_non_null(end);
+        const char *row = at_strndup(cli_arena(), p, (size_t)(end - p));
+        check_contains(row, ">conv3x3 4 to 16 @6");
+        fastest += strstr(row, "<td>1.00</td>") != NULL;
+    }
+    assert_true(ways >= 3 && fastest == 1);
+    check_contains(page, "<p>It "); /* a verdict */
+}
+
 static void says(void **state) {
     (void)state;
     cli_expect(0, "./autotune log 'a & b.log' --json");
@@ -52,7 +71,8 @@ static void says(void **state) {
     cli_expect(0, "./autotune report 'a & b.log' -o 'r 1.html'");
     const char *page = cli_read("r 1.html");
     check_contains(page, "<h1>autotune: a &amp; b.log</h1>");
-    check_contains(page, NAME " <small>[1, 7, 7, 8, 16, &quot;float32&quot;]</small>");
+    check_contains(page, "conv3x3 8 to 16 @7 <small>" NAME
+                         " [1, 7, 7, 8, 16, &quot;float32&quot;]</small>");
     check_contains(page, "<b>44 trials</b>41 valid, 3 failed");
     check_contains(page, "GFLOP/s</b>the winner");
     check_contains(page, "of the FMA peak beside it, ");
@@ -195,8 +215,8 @@ static void own_template(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_template), cmocka_unit_test(says),  cmocka_unit_test(well_formed),
-        cmocka_unit_test(other_logs),   cmocka_unit_test(looks),
+        cmocka_unit_test(own_template), cmocka_unit_test(compares_ways), cmocka_unit_test(says),
+        cmocka_unit_test(well_formed),  cmocka_unit_test(other_logs),    cmocka_unit_test(looks),
     };
     return cmocka_run_group_tests_name("cli/report", tests, setup, cli_teardown);
 }
