@@ -59,11 +59,12 @@ at_status at_space_split(at_space *s, const char *name, int64_t length, int num_
                          const at_split_options *o, at_error *err);
 /* policy: identity, all, interval_all (positions begin..end-1), candidate (rows of num_axes
  * positions), interleave, interleave_cuda (chains: positions, `spatial` and `reduce` chains). */
+enum { AT_REORDER_AXES = 16 }; /* of a candidate order, at most */
 typedef struct at_reorder_options {
     int unused_;
     const char *policy;
     int begin, end;
-    const int (*candidate)[8];
+    const int (*candidate)[AT_REORDER_AXES];
     int num_candidates;
     const int (*spatial)[8]; /* chains, each ended by -1 */
     int num_spatial;

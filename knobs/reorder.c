@@ -105,9 +105,9 @@ at_status at_space_reorder(at_space *s, const char *name, int num_axes, const at
         for (int i = 0; i < num_axes; i++) row[i] = i;
         permute(s->arena, &p, row, num_axes, begin, end);
     } else if (!strcmp(policy, "candidate")) {
-        if (num_axes > 8)
-            return at_fail(err, AT_E_INPUT, "knob %s: %d axes; candidate orders have at most 8",
-                           name, num_axes);
+        if (num_axes > AT_REORDER_AXES)
+            return at_fail(err, AT_E_INPUT, "knob %s: %d axes; candidate orders have at most %d",
+                           name, num_axes, AT_REORDER_AXES);
         for (int i = 0; i < o->num_candidates; i++)
             for (int j = 0; j < num_axes; j++) *at_push(s->arena, &p) = o->candidate[i][j];
     } else if (cuda || !strcmp(policy, "interleave")) {

@@ -57,7 +57,7 @@ void at_default(at_template *t, const char *knob, const long long *values) {
     }
     knob_default *d = &t->defaults.data[k];
     const at_entity *first = at_space_entity(t->space, k, 0);
-    int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : 1;
+    int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : first->marks ? first->n : 1;
     /* An option may have a value that it does not list: AutoTVM's defaults do. */
     if (first->kind == AT_KNOB_SPLIT && check_parts(t, knob, values, n) != AT_OK) return;
     d->fixed = true;
@@ -92,11 +92,14 @@ static void default_option(const at_space *space, int k, const knob_default *d, 
     at_text_add(out, "]");
 }
 
-/* Of orders and annotations: as written, plain. */
-static void default_first(const at_entity *e, at_text *out) {
+/* Of orders: as written; of annotations, where nothing is set, the first: plain. */
+static void default_marks(const at_entity *e, const knob_default *d, at_text *out) {
+    static const char *const marks[] = {"none", "unroll", "vec"};
     at_text_addf(out, ", \"%s\", [", e->marks ? "an" : "re");
     for (int i = 0; i < e->n; i++)
-        if (e->marks) at_text_addf(out, "%s\"%s\"", i ? ", " : "", e->marks[i]);
+        if (e->marks)
+            at_text_addf(out, "%s\"%s\"", i ? ", " : "",
+                         d->fixed ? marks[d->value[i] % 3] : e->marks[i]);
         else at_text_addf(out, "%s%lld", i ? ", " : "", (long long)e->sizes[i]);
     at_text_add(out, "]]");
 }
@@ -114,7 +117,7 @@ at_status at_defaults_config(at_arena *a, const at_template *t, at_config *out, 
         switch (at_space_entity(space, k, 0)->kind) {
         case AT_KNOB_SPLIT: s = default_split(space, k, d, &text, err); break;
         case AT_KNOB_OPTION: default_option(space, k, d, &text); break;
-        default: default_first(at_space_entity(space, k, 0), &text);
+        default: default_marks(at_space_entity(space, k, 0), d, &text);
         }
     }
     at_text_add(&text, "]}");

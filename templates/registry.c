@@ -29,6 +29,9 @@
     ROW(at_batch_matmul)                                                                           \
     ROW(at_spconv2d_3x3_gemm)                                                                      \
     ROW(at_spconv2d_nhwc)                                                                          \
+    ROW(at_arm_conv2d_nchw)                                                                        \
+    ROW(at_arm_depthwise_nchw)                                                                     \
+    ROW(at_arm_winograd_nchw)                                                                      \
     ROW(at_sparse_dense)                                                                           \
     ROW(at_conv2d_nchwc_int8)                                                                      \
     ROW(at_dense_int8)                                                                             \

@@ -64,8 +64,8 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
 /* A value from a JSON array, "[true, false]". Where all are integers or truth values, its name may
  * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
-/* An order of so many loops, as AutoTVM's reorder knob: policy is all (their permutations) or
- * identity. `name` is a size: the order's number, for [a, b, c]:order(name) in a tree. The default
+/* An order of so many loops, as AutoTVM's reorder knob: policy is all (their permutations),
+ * identity or the orders themselves, "0 1 2, 0 2 1". `name` is a size: the order's number, for [a, b, c]:order(name) in a tree. The default
  * is the order as written. */
 void at_reorder(at_template *t, const char *knob, const char *name, int num_loops,
                 const char *policy);
@@ -74,7 +74,8 @@ void at_reorder(at_template *t, const char *knob, const char *name, int num_loop
  * vec_unroll_none. Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec.
  */
 void at_annotate(at_template *t, const char *knob, const char *names, const char *policy);
-/* In defaults: of a split, the sizes of its parts but the first; of an option, its value. */
+/* In defaults: of a split, the sizes of its parts but the first; of an option, its value; of
+ * annotations, the number of each. */
 void at_default(at_template *t, const char *knob, const long long *values);
 /* The largest divisor of n that is at most limit (at least 1). */
 long long at_divisor(long long n, long long limit);

@@ -2,6 +2,8 @@
  * annotations. Each gives sizes, whose values are a configuration's. */
 #include "templates/template_int.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static at_status new_knob(at_template *t, const char *knob) {
@@ -176,10 +178,38 @@ int at_knob_values(const at_entity *e, int64_t *out) {
     return e->n;
 }
 
+/* "0 1 2, 0 2 1": orders as they are written. */
+static at_status read_orders(at_template *t, const char *knob, int num_loops, const char *text,
+                             at_reorder_options *o) {
+    typedef int axes[AT_REORDER_AXES];
+    struct {
+        axes *data;
+        int len, cap;
+    } rows = {0};
+    o->policy = "candidate";
+    for (const char *p = text; *p;) {
+        int *row = *at_push(t->arena, &rows), n = 0;
+        for (char *end; *p && *p != ','; p = end) {
+            const long axis = strtol(p, &end, 10);
+            if (end == p || n == AT_REORDER_AXES) break;
+            row[n++] = (int)axis;
+        }
+        if (n != num_loops || (*p && *p != ','))
+            return at_fail(&t->err, AT_E_INPUT,
+                           "%s: knob %s: \"%s\"; orders are %d numbers each, with commas between",
+                           t->row->name, knob, text, num_loops);
+        p += *p == ',';
+    }
+    o->candidate = (const int(*)[AT_REORDER_AXES])rows.data;
+    o->num_candidates = rows.len;
+    return AT_OK;
+}
+
 static at_status add_reorder(at_template *t, const char *knob, const char *name, int num_loops,
                              const char *policy) {
     at_reorder_options o = {.policy = policy};
     AT_TRY(new_knob(t, knob));
+    if (isdigit((unsigned char)*policy)) AT_TRY(read_orders(t, knob, num_loops, policy, &o));
     if (at_space_reorder(t->space, knob, num_loops, &o, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
     return add_plain(t, knob, name, 1);

@@ -1,5 +1,6 @@
 /* tests/cli/test_tophub.c: the published x86 log, if AT_TOPHUB names it (llvm_v0.04.log): every
- * record is read, runs right, and can be applied. AT_TOPHUB_CHECK: the indices of its entities as
+ * record is read, runs right, and can be applied. So are those of 64-bit Arm boards in what
+ * AT_TOPHUB_ARM names (arm_cpu_v0.08.log). AT_TOPHUB_CHECK: the indices of its entities as
  * AutoTVM v0.12 numbers them (tophub_llvm_v0.04_check.json). Neither file is part of the project.
  */
 #include "tests/cli/cli_test.h"
@@ -86,12 +87,34 @@ static void indices(void **state) {
     at_arena_free(a);
 }
 
+/* Of three boards 220 float32 records each: all mean what their indices do, and become C. */
+static void boards(void **state) {
+    (void)state;
+    static const char *const models[] = {"rk3399", "kirin970", "snapdragon835"};
+    const char *path = getenv("AT_TOPHUB_ARM");
+    if (!path || !*path) {
+        print_message("AT_TOPHUB_ARM does not name arm_cpu_v0.08.log: not tested\n");
+        skip();
+    }
+    for (int i = 0; i < 3; i++) {
+        cli_expect(0, "grep -e '-model=%s ' '%s' >board.log", models[i], path);
+        assert_int_equal(cli_count_lines(cli_read("board.log"), ""), 220);
+        const cli_result *r = cli_expect(0, "./autotune apply --log board.log -o board.c");
+        assert_null(strstr(r->err, "does not mean this entity"));
+        assert_int_equal(cli_count_lines(cli_read("board.c"), "_supported(void) {"), 220);
+        r = cli_run("./autotune verify board.log --number 1 --repeat 1 --json");
+        assert_true(r->status == 0 || r->status == 7);
+        const at_json *count = cli_member(cli_json(), "count");
+        assert_int_equal(cli_member(cli_json(), "records")->count, 220);
+        assert_int_equal(cli_member(count, "wrong")->integer, 0);
+        assert_int_equal(cli_member(count, "not_run")->integer, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary),
-        cmocka_unit_test(all_run_right),
-        cmocka_unit_test(all_apply),
-        cmocka_unit_test(indices),
+        cmocka_unit_test(summary), cmocka_unit_test(all_run_right), cmocka_unit_test(all_apply),
+        cmocka_unit_test(boards),  cmocka_unit_test(indices),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

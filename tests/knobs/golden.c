@@ -63,7 +63,10 @@ static at_status declare_reorder(at_arena *a, at_space *s, const at_json *knob, 
         o.begin = (int)at_json_at(interval, 0)->integer;
         o.end = (int)at_json_at(interval, 1)->integer;
     }
-    o.candidate = rows(a, at_json_get(knob, "candidate"), &o.num_candidates);
+    const int(*c)[8] = rows(a, at_json_get(knob, "candidate"), &o.num_candidates);
+    int(*orders)[AT_REORDER_AXES] = at_alloc(a, sizeof *orders * (size_t)(o.num_candidates + 1));
+    for (int i = 0; i < o.num_candidates; i++) memcpy(orders[i], c[i], sizeof c[i]);
+    o.candidate = (const int(*)[AT_REORDER_AXES])orders;
     o.spatial = rows(a, at_json_get(knob, "spatial"), &o.num_spatial);
     o.reduce = rows(a, at_json_get(knob, "reduce"), &o.num_reduce);
     return at_space_reorder(s, string(knob, "name"), (int)number(knob, "num_axes"), &o, err);

@@ -281,12 +281,14 @@ static void other_knobs_that_cannot_be(void **state) {
     o = (at_reorder_options){.policy = "interval_all", .begin = 1, .end = 4};
     REFUSED(at_space_reorder(s, "r", 3, &o, &err),
             "knob r: interval 1 to 4; it must lie in 0 to 3");
-    o = (at_reorder_options){
-        .policy = "candidate", .candidate = (const int[][8]){{0, 1, 1}}, .num_candidates = 1};
+    o = (at_reorder_options){.policy = "candidate",
+                             .candidate = (const int[][AT_REORDER_AXES]){{0, 1, 1}},
+                             .num_candidates = 1};
     REFUSED(at_space_reorder(s, "r", 3, &o, &err),
             "knob r: position 1 occurs twice; an order names each of 0 to 2 once");
-    o = (at_reorder_options){
-        .policy = "candidate", .candidate = (const int[][8]){{0, 1, 3}}, .num_candidates = 1};
+    o = (at_reorder_options){.policy = "candidate",
+                             .candidate = (const int[][AT_REORDER_AXES]){{0, 1, 3}},
+                             .num_candidates = 1};
     REFUSED(at_space_reorder(s, "r", 3, &o, &err),
             "knob r: position 3 is no axis; an order names each of 0 to 2 once");
     o = (at_reorder_options){

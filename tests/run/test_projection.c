@@ -22,6 +22,8 @@ static const entities_of cases[] = {
     {"conv2d_transpose_nhwc", "H=5,W=4,CI=8,CO=8"},
     {"conv2d_capsule_nhwijc", "H=6,W=5,CI=4,CO=8,CS=2"},
     {"conv1d_nwc", "W=20,CI=4,CO=8"},
+    {"conv2d_nchw_spatial_pack", "H=6,W=8,CI=4,CO=8"},
+    {"depthwise_conv2d_nchw", "C=8,H=9,W=8"},
     {"conv3d_ndhwc", "D=3,H=4,W=5,CI=4,CO=8"},
     {"batch_matmul", "B=2,M=6,N=16,K=8"},
     {"max_pool2d_nhwc", "H=6,W=7,C=8"}, /* begins behind the largest values */
@@ -42,6 +44,7 @@ static const entities_of cases[] = {
 static const entities_of without[] = {
     {"conv2d_winograd_nhwc", "H=8,W=8,CI=4,CO=8,m=2"},
     {"conv2d_winograd_NCHWc", "H=8,W=8,CI=4,CO=8,m=2"},
+    {"conv2d_nchw_winograd", "H=8,W=8,CI=4,CO=8"},
     {"avg_pool2d_nhwc", "H=6,W=7,C=8"},
     {"layer_norm", "M=3,N=24"},
     {"softmax", "Y=5,X=24"},
