@@ -29,16 +29,17 @@ typedef struct at_target {
     bool fold_vector;     /* an unaligned vector may be a memory operand */
     bool fold_bcast;      /* so may one float for all lanes */
     bool fold_const;      /* so may a constant behind the code */
-    bool fused;           /* a multiply-add is one instruction */
-    bool picks_whole;     /* a load of every so many floats is of whole registers (tile_pick.c) */
-    bool masked_loads;    /* in C for gcc and clang: the first lanes of a register by one load, */
-    bool masked_stores;   /* by one store */
-    bool has_integers;    /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
-                             compiler has them, too */
-    bool dots;            /* four products of bytes are added to a lane at once: AT_T_DOT */
-    bool scales;          /* an instruction multiplies by a power of two (AT_T_SCALE) */
-    bool is_double;       /* registers hold doubles: `lanes` of them; floats are widened as they are
-                             loaded, and rounded as they are stored. For +, -, *, /, min and max */
+    bool by_element;    /* all lanes are multiplied with one lane of a register (tile_element.c) */
+    bool fused;         /* a multiply-add is one instruction */
+    bool picks_whole;   /* a load of every so many floats is of whole registers (tile_pick.c) */
+    bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
+    bool masked_stores; /* by one store */
+    bool has_integers;  /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
+                           compiler has them, too */
+    bool dots;          /* four products of bytes are added to a lane at once: AT_T_DOT */
+    bool scales;        /* an instruction multiplies by a power of two (AT_T_SCALE) */
+    bool is_double;     /* registers hold doubles: `lanes` of them; floats are widened as they are
+                           loaded, and rounded as they are stored. For +, -, *, /, min and max */
     const struct at_target *in_double; /* the same instructions with registers of doubles */
     /* For gcc and clang, as asm: a register is the root of another. Registers' numbers are filled
      * in. */

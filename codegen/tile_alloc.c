@@ -245,7 +245,7 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
         (op->kind >= AT_T_INT_ADD && op->kind <= AT_T_INT_MAX && op->kind != AT_T_INT_SUB);
     int a = op->a, b = op->b;
     int keep[3] = {a, b, op->dst};
-    if (commutes && a != b && foldable(x, op, a) && x->life[a].uses == 1 &&
+    if (commutes && !op->element && a != b && foldable(x, op, a) && x->life[a].uses == 1 &&
         !(foldable(x, op, b) && x->life[b].uses == 1)) {
         int t = a;
         a = b;

@@ -125,16 +125,24 @@ typedef struct {
     int num_ops, num_vregs;
 } listing;
 
+/* Registers for them, in this order. */
+static bool give_registers(const listing *of, at_low *l, const int *slot_tensor, bool spills,
+                           at_tile *t) {
+    listing in = *of;
+    in.ops = at_tile_by_element(l, in.ops, in.num_ops, &in.vregs, &in.num_vregs, slot_tensor);
+    return at_tile_alloc(l, in.ops, in.num_ops, in.vregs, in.num_vregs, spills, t);
+}
+
 /* Terms that read the same, one behind the other, where fewer loads come of it. */
-static void share_loads(at_low *l, const listing *in, at_tile *t) {
+static void share_loads(at_low *l, const listing *in, const int *slot_tensor, at_tile *t) {
     int different = 0;
     at_tile other = *t;
     for (int v = 0; v < in->num_vregs; v++)
         different += in->vregs[v].load == AT_T_LOAD || in->vregs[v].load == AT_T_BCAST;
     for (int in_groups = 0; in_groups < 2 && loads_of(t) > different; in_groups++) {
-        const at_tile_op *shared =
-            at_tile_share(l, in->ops, in->num_ops, in->vregs, in->num_vregs, in_groups);
-        if (at_tile_alloc(l, shared, in->num_ops, in->vregs, in->num_vregs, false, &other) &&
+        listing shared = *in;
+        shared.ops = at_tile_share(l, in->ops, in->num_ops, in->vregs, in->num_vregs, in_groups);
+        if (give_registers(&shared, l, slot_tensor, false, &other) &&
             loads_of(&other) < loads_of(t))
             *t = other;
     }
@@ -150,13 +158,12 @@ static int allocate(at_low *l, const listing *of, const int *slot_tensor, bool s
         const at_tile_op *woven =
             at_tile_weave(l, in->ops, in->num_ops, in->vregs, in->num_vregs, slot_tensor, together);
         if (!woven) break;
-        if (at_tile_alloc(l, woven, in->num_ops, in->vregs, in->num_vregs, false, t))
-            return together;
+        listing taking_turns = *in;
+        taking_turns.ops = woven;
+        if (give_registers(&taking_turns, l, slot_tensor, false, t)) return together;
     }
-    if (at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, false, t))
-        share_loads(l, in, t);
-    else if (!spills || !at_tile_alloc(l, in->ops, in->num_ops, in->vregs, in->num_vregs, true, t))
-        return 0;
+    if (give_registers(in, l, slot_tensor, false, t)) share_loads(l, in, slot_tensor, t);
+    else if (!spills || !give_registers(in, l, slot_tensor, true, t)) return 0;
     return 1;
 }
 

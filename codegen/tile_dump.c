@@ -54,6 +54,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             }
             if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
             if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
+            if (op->element) at_text_addf(out, "[%d]", op->element - 1);
             if (op->kind >= AT_T_FOURS) at_text_addf(out, ", 0x%02x", (unsigned)op->by);
             if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT ||
                 op->kind == AT_T_SWAP)

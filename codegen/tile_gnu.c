@@ -410,7 +410,20 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
     at_text_add(out, ";\n");
 }
 
+/* By one lane of b. */
+static void by_element(at_text *out, const at_tile_op *op) {
+    const char *name = op->kind == AT_T_FMA    ? "at_fma_lane"
+                       : op->kind == AT_T_FNMA ? "at_fnma_lane"
+                                               : "at_mul_lane";
+    at_text_addf(out, "%s(v%d, v%d, v%d, %d);\n", name, op->dst, op->a, op->b, op->element - 1);
+    if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->element) {
+        by_element(out, op);
+        return;
+    }
     if (op->kind > AT_T_MAX && op->kind < AT_T_ZIP_LOW) {
         bits_operation(out, t, op);
         return;

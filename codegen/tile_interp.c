@@ -229,6 +229,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             if (op->mem == AT_MEM_CONST)
                 for (int j = 0; j < t->lanes; j++) one[j] = at_of_bits(at_tile_bits(op));
             if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
+            for (int j = 0; j < t->lanes && op->element; j++) one[j] = reg[op->b][op->element - 1];
             for (int j = 0; j < t->lanes; j++)
                 reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
         }

@@ -91,6 +91,13 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
 const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
                                    int num_vregs, int *num_ops);
 
+/* tile_element.c: the same operations, of which products take factors that are one number from
+ * lanes of registers, where the target has that; of vectors that *vregs has besides then.
+ * slot_tensor: [slot] */
+const at_tile_op *at_tile_by_element(at_low *l, const at_tile_op *ops, int num_ops,
+                                     const at_tile_vreg **vregs, int *num_vregs,
+                                     const int *slot_tensor);
+
 /* tile_weave.c: the same operations in another order, in which up to `together` neighbouring
  * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,

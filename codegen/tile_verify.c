@@ -93,6 +93,9 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (op->kind >= AT_T_FOURS && (!t->target->joins_fours || op->lanes != t->lanes ||
                                    (op->kind == AT_T_HALVES && t->lanes != 8)))
         return "the set does not put lanes of two registers together so";
+    if (op->element && (!t->target->by_element || op->mem || op->element > t->lanes ||
+                        (!at_tile_is_term(op) && op->kind != AT_T_MUL)))
+        return "the set does not multiply by that lane of a register";
     if (at_tile_updates(op) && !defined[op->dst])
         return "an accumulator is added to before it is defined";
     return NULL;

@@ -135,9 +135,22 @@ static bool find_form(const at_tile_op *op, at_a64_form *out) {
     return *out;
 }
 
+/* By one lane of b. */
+static void by_element(at_a64 *x, const at_tile_op *op) {
+    at_a64_emit(&x->code,
+                op->kind == AT_T_FMA    ? AT_A64_FMLA_LANE
+                : op->kind == AT_T_FNMA ? AT_A64_FMLS_LANE
+                                        : AT_A64_FMUL_LANE,
+                (const int64_t[]){reg(op->dst), reg(op->a), reg(op->b), op->element - 1});
+}
+
 static void vector(at_a64 *x, const at_tile_op *op) {
     const int d = op->dst >= 0 ? reg(op->dst) : -1, a = op->a >= 0 ? reg(op->a) : -1;
     at_a64_form form;
+    if (op->element) {
+        by_element(x, op);
+        return;
+    }
     switch (op->kind) {
     case AT_T_CONST: constant(x, op); return;
     case AT_T_LOAD: load(x, op); return;

@@ -25,6 +25,12 @@ static const char hot[] =
     "#define at_broadcast(c, p) __asm__(\"ld1r {%0.4s}, %1\" : \"=w\"(c) : \"Q\"(*(p)))\n"
     "#define at_fma(c, a, b) \\\n"
     "    __asm__(\"fmla %0.4s, %1.4s, %2.4s\" : \"+w\"(c) : \"w\"(a), \"w\"(b))\n"
+    "#define at_fma_lane(c, a, b, i) \\\n"
+    "    __asm__(\"fmla %0.4s, %1.4s, %2.s[\" #i \"]\" : \"+w\"(c) : \"w\"(a), \"w\"(b))\n"
+    "#define at_fnma_lane(c, a, b, i) \\\n"
+    "    __asm__(\"fmls %0.4s, %1.4s, %2.s[\" #i \"]\" : \"+w\"(c) : \"w\"(a), \"w\"(b))\n"
+    "#define at_mul_lane(c, a, b, i) \\\n"
+    "    __asm__(\"fmul %0.4s, %1.4s, %2.s[\" #i \"]\" : \"=w\"(c) : \"w\"(a), \"w\"(b))\n"
     "\n";
 
 void at_prelude_neon(const at_target *t, at_text *out) {

@@ -26,6 +26,7 @@ static const at_target targets[] = {
      .most_step = 16,
      .most_stored_step = 16,
      .joins_fours = true,
+     .by_element = true,
      .fused = true,
      .gnu_sqrt = "__asm__(\"fsqrt %%0.4s, %%1.4s\" : \"=w\"(v%d) : \"w\"(v%d));\n",
      .encode = at_encode_neon,
