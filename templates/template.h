@@ -65,8 +65,8 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
  * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
 /* An order of so many loops, as AutoTVM's reorder knob: policy is all (their permutations),
- * identity or the orders themselves, "0 1 2, 0 2 1". `name` is a size: the order's number, for [a, b, c]:order(name) in a tree. The default
- * is the order as written. */
+ * identity or the orders themselves, "0 1 2, 0 2 1". `name` is a size: the order's number, for [a,
+ * b, c]:order(name) in a tree. The default is the order as written. */
 void at_reorder(at_template *t, const char *knob, const char *name, int num_loops,
                 const char *policy);
 /* Annotations of loops, as AutoTVM's annotate knob: policy is try_unroll, try_vec or
