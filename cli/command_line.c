@@ -170,6 +170,9 @@ static at_status load_templates(at_options *o, at_error *err) {
         o->operands[n++] = word;
     }
     o->num_operands = n;
+    /* What a log is about it may bring along. */
+    for (int i = 1; i < n && among_logs; i++) at_log_texts_load(o->operands[i]);
+    if (o->log) at_log_texts_load(o->log);
     return AT_OK;
 }
 

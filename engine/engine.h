@@ -33,6 +33,7 @@
 #include "engine/options.h"               /* what is asked for */
 #include "engine/task/task_config.h"      /* a task, and a configuration of it */
 #include "engine/task/user_template.h"    /* templates compiled when they are named */
+#include "engine/task/log_texts.h"        /* computations that logs bring along */
 #include "engine/search/config_cost.h"    /* estimated times of configurations */
 #include "engine/search/config_pick.h"    /* the one that they put first */
 #include "engine/task/task_weight.h"      /* whether a weight fits a task */

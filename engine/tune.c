@@ -6,6 +6,7 @@
 #include "engine/measure/machine.h"
 #include "engine/measure/log_objective.h"
 #include "engine/search/trials.h"
+#include "engine/task/log_texts.h"
 
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err) {
@@ -47,6 +48,8 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
     AT_TRY(at_objective_check(s, t->known, err));
+    const char *text = at_log_text_line(s->arena, s->row);
+    if (text && !at_log_text_is_there(t->log_path, text)) AT_TRY(at_log_comment(t->log, text, err));
     return t->far ? at_far_begin(t, err) : at_tuning_start(t, err);
 }
 

@@ -16,8 +16,8 @@ static _Atomic(added *) first_added;
 
 void at_template_add(const at_template_row *row, const char *file, bool is_code) {
     added *x = malloc(sizeof *x);
-    char *path = strdup(file);
-    if (!x || !path) AT_BUG("no memory for a template");
+    char *path = file ? strdup(file) : NULL;
+    if (!x || (file && !path)) AT_BUG("no memory for a template");
     *x = (added){row, path, is_code, first_added};
     while (!atomic_compare_exchange_weak(&first_added, &x->next, x)) {
     }

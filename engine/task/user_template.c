@@ -172,6 +172,18 @@ static at_status load_text(const char *path, parse_fn *parse, const at_template_
     return s;
 }
 
+at_status at_user_computation_add(const char *name, const char *text, at_error *err) {
+    at_arena *a = at_arena_new();
+    const at_template_row *row = NULL;
+    const char *own = at_strdup(a, text);
+    at_status s = at_te_parse(a, at_format(a, "%s.te", name), own, strlen(own), &row, err);
+    if (s == AT_OK && strcmp(row->name, name) != 0)
+        s = at_fail(err, AT_E_INPUT, "%s: no name of a computation", name);
+    if (s == AT_OK) keep(a), at_template_add(row, NULL, false);
+    else at_arena_free(a);
+    return s;
+}
+
 /* What a file of C is; what is neither, whoever wrote it should know. */
 static at_status tell_apart(const char *path, const char *text, size_t length, bool *is_kernel,
                             at_error *err) {

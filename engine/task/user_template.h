@@ -17,5 +17,7 @@ bool at_is_template_name(const char *name);
  * what C does not allow. A computation's template has the name of its file. AT_E_INPUT: the file
  * cannot be read, or the compiler's message "my.c:3: ..." */
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err);
+/* The same of a computation's text, which stands in no file. */
+at_status at_user_computation_add(const char *name, const char *text, at_error *err);
 
 #endif

@@ -26,7 +26,8 @@ static void commands(void **state) {
     cli_expect(0, "./autotune apply ./my.te --log my.log --main -o main.c");
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
     cli_expect(0, "./autotune ./my.te --trials 3 --tuner random --fuse relu --quiet");
-    cli_expect(4, "./autotune convert my.log --to space -o my.space"); /* of what is mine here? */
+    cli_expect(4, "grep -v '^#te' my.log >less.log; ./autotune convert less.log --to space -o "
+                  "my.space"); /* of what is mine here? */
     cli_expect(0, "./autotune convert my.log ./my.te --to space -o my.space");
     cli_expect(0, "./autotune replay my.space ./my.te --trials 5 --repeats 2");
     cli_expect(0, "./autotune run - --args N=7 < my.te");
@@ -333,21 +334,41 @@ static void large(void **state) {
     assert_non_null(strstr(r->err, "the time ended first"));
 }
 
+/* A log brings the text of its computation along: without the file everything works by the name,
+ * and lines that are none are passed over. */
+static void text_in_the_log(void **state) {
+    (void)state;
+    cli_write("alone.te", "# \"quoted\"\nargs M=4, N=16, K=8\nA[M, K] : input\nB[K, N] : weight\n"
+                          "out[m:M, n:N] = sum(k:K) A[m, k]*B[k, n]\n");
+    cli_expect(0, "./autotune ./alone.te --trials 4 --log alone.log");
+    cli_expect(0, "./autotune ./alone.te --trials 6 --log alone.log");
+    assert_int_equal(cli_count_lines(cli_read("alone.log"), "#te {\"name\": \"alone\""), 1);
+    cli_expect(
+        0, "rm alone.te && { printf '#te {\"name\": 7}\\n#te {\"name\": \"x\", \"text\": \"a[\"}\\n"
+           "#te {\\n'; cat alone.log; } >torn.log && mv torn.log alone.log");
+    cli_expect(
+        0, "./autotune apply --log alone.log --main -o alone.c && cc -O1 alone.c -o alone -lm && "
+           "./alone");
+    assert_non_null(strstr(cli_expect(0, "./autotune run alone --log alone.log")->out,
+                           "equal to the reference"));
+    assert_non_null(strstr(cli_expect(0, "./autotune show alone --log alone.log")->out, "@out"));
+    cli_expect(0, "./autotune verify alone.log --margin 10");
+    const cli_result *r = cli_expect(0, "./autotune report alone.log -o -");
+    assert_non_null(strstr(r->out, "<h3>Its loop tree</h3>\n<pre>"));
+    cli_expect(0, "./autotune alone --trials 8 --log alone.log --json");
+    assert_int_equal(cli_number(cli_json(), "from_log"), 6);
+    cli_expect(2, "./autotune run alone");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),
-        cmocka_unit_test(indices),
-        cmocka_unit_test(places_in_ranges),
-        cmocka_unit_test(far_ranges),
-        cmocka_unit_test(large_triangle),
-        cmocka_unit_test(several_outputs),
-        cmocka_unit_test(packed_entries),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
-        cmocka_unit_test(large),
+        cmocka_unit_test(text_in_the_log), cmocka_unit_test(commands),
+        cmocka_unit_test(indices),         cmocka_unit_test(places_in_ranges),
+        cmocka_unit_test(far_ranges),      cmocka_unit_test(large_triangle),
+        cmocka_unit_test(several_outputs), cmocka_unit_test(packed_entries),
+        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),         cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

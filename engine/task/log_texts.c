@@ -1,0 +1,77 @@
+/* engine/task/log_texts.c: see log_texts.h. */
+#include "engine/task/log_texts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engine/task/user_template.h"
+
+enum { MOST_TEXT = 64 << 10, MOST_LINE = 6 * MOST_TEXT + 1024, MOST_TEXTS = 256 };
+static const char head[] = "#te {";
+
+const char *at_log_text_line(at_arena *a, const at_template_row *row) {
+    const at_template_row *base = at_template_base(row);
+    const char *path = at_template_file(base);
+    const size_t n = path ? strlen(path) : 0;
+    char *text;
+    size_t length;
+    if (n < 3 || strcmp(path + n - 3, ".te") != 0 ||
+        at_read_file(a, path, MOST_TEXT, &text, &length, NULL) != AT_OK || strlen(text) != length)
+        return NULL;
+    at_text line = {0};
+    at_text_add(&line, "te {\"name\": ");
+    at_text_add_json_string(&line, base->name);
+    at_text_add(&line, ", \"text\": ");
+    at_text_add_json_string(&line, text);
+    at_text_add(&line, "}");
+    return at_text_take(a, &line);
+}
+
+/* Whole lines that begin so; longer ones are none. seen: true ends it. */
+static bool each_line(const char *path, bool (*seen)(void *ctx, const char *line), void *ctx) {
+    struct stat st;
+    FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+    char *line = malloc(MOST_LINE);
+    bool found = false, whole = true;
+    AT_NEED(line);
+    while (f && !found && fgets(line, MOST_LINE, f)) {
+        const size_t n = strcspn(line, "\n");
+        const bool begins = whole, ends = line[n] == '\n';
+        line[n] = 0;
+        whole = ends;
+        if (begins && ends && !strncmp(line, head, strlen(head))) found = seen(ctx, line);
+    }
+    if (f) fclose(f);
+    free(line);
+    return found;
+}
+
+static bool is_same(void *ctx, const char *line) { return !strcmp(line + 1, ctx); }
+
+bool at_log_text_is_there(const char *path, const char *line) {
+    return each_line(path, is_same, (void *)(uintptr_t)line);
+}
+
+static bool add(void *ctx, const char *line) {
+    int *count = ctx;
+    at_arena *a = at_arena_new();
+    const at_json *v = NULL;
+    const at_template_row *row;
+    const char *json = line + strlen(head) - 1;
+    if (at_json_parse(a, json, strlen(json), &v, NULL) == AT_OK) {
+        const at_json *name = at_json_get(v, "name"), *text = at_json_get(v, "text");
+        if (name && text && name->kind == AT_JSON_STRING && text->kind == AT_JSON_STRING &&
+            at_is_template_name(name->string) &&
+            at_template_find(name->string, &row, NULL) != AT_OK)
+            (void)at_user_computation_add(name->string, text->string, NULL);
+    }
+    at_arena_free(a);
+    return ++*count == MOST_TEXTS;
+}
+
+void at_log_texts_load(const char *path) {
+    int count = 0;
+    (void)each_line(path, add, &count);
+}

@@ -1,0 +1,19 @@
+/* engine/task/log_texts.h: a log brings along the texts of computations that it is about, so that
+ * whoever has the log needs nothing else:
+ *
+ *     #te {"name": "product", "text": "args N=64, ..."} */
+#ifndef AT_ENGINE_LOG_TEXTS_H
+#define AT_ENGINE_LOG_TEXTS_H
+
+#include "templates/task.h"
+
+/* The line without its '#', of a task whose template is a computation in a file; NULL: it is none,
+ * or its text is too long for a log. In a. */
+const char *at_log_text_line(at_arena *a, const at_template_row *row);
+/* Does the log at that path have that line? */
+bool at_log_text_is_there(const char *path, const char *line);
+/* Computations that a log brings along are known from now on, where no template has their name.
+ * What is no computation is passed over. Only files are read, no pipes. */
+void at_log_texts_load(const char *path);
+
+#endif
