@@ -166,17 +166,25 @@ at_status at_npy_floats(at_arena *a, const at_npy *x, const float **out, at_erro
     return AT_OK;
 }
 
+/* Of an element in little-endian bytes; truth values are 0 and 1. */
+static int64_t integer_at(const at_npy *x, int64_t i) {
+    const uint8_t *p = (const uint8_t *)x->data + x->item_bytes * i;
+    uint64_t bits = 0;
+    for (int64_t k = 0; k < x->item_bytes; k++) bits |= (uint64_t)p[k] << 8 * k;
+    const int unused = 64 - 8 * (int)x->item_bytes;
+    return x->descr[1] == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
 at_status at_npy_integers(at_arena *a, const at_npy *x, const int64_t **out, at_error *err) {
-    bool wide = !strcmp(x->descr + 1, "i8");
-    if (!wide && strcmp(x->descr + 1, "i4") != 0)
-        return at_fail(err, AT_E_INPUT, "%s: dtype '%s'; int32 and int64 are read", x->what,
+    const bool is_signed = x->descr[1] == 'i' && x->item_bytes <= 8,
+               fits = (x->descr[1] == 'u' && x->item_bytes < 8) ||
+                      (x->descr[1] == 'b' && x->item_bytes == 1);
+    if (!is_signed && !fits)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: dtype '%s'; integers of up to 64 bits are read, uint64 aside", x->what,
                        x->descr);
     int64_t *values = AT_NEW_ARRAY(a, int64_t, x->count);
-    for (int64_t i = 0; i < x->count; i++) {
-        int32_t narrow;
-        if (wide) memcpy(&values[i], x->data + 8 * i, 8);
-        else memcpy(&narrow, x->data + 4 * i, 4), values[i] = narrow;
-    }
+    for (int64_t i = 0; i < x->count; i++) values[i] = integer_at(x, i);
     *out = values;
     return AT_OK;
 }

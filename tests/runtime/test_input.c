@@ -313,7 +313,7 @@ static void npz(void **state) {
     replace("indices", "{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", cases[0].data,
             20);
     expect_refused(at_input_read(arena, copy, &in, &err), &err,
-                   "member indices.npy: dtype '<f4'; int32 and int64 are read");
+                   "member indices.npy: dtype '<f4'; integers of up to 64 bits are read");
     replace("indices", "{'descr': '<i4', 'fortran_order': False, 'shape': (5,), }", cases[0].data,
             16);
     expect_refused(at_input_read(arena, copy, &in, &err), &err, "member indices.npy: truncated");
@@ -373,11 +373,45 @@ static void damaged(void **state) {
     expect_refused(at_input_read(arena, copy, &in, &err), &err, "no .npz file: Not a zip archive");
 }
 
+/* Integers of every width, which at_npy_print writes. */
+static void integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *descr;
+        uint8_t bytes[16];
+        int64_t first, second;
+    } cases[] = {
+        {"|u1", {200, 255}, 200, 255},
+        {"|i1", {200, 127}, -56, 127},
+        {"|b1", {1, 0}, 1, 0},
+        {"<i2", {0xff, 0xff, 1, 2}, -1, 513},
+        {"<u2", {0xff, 0xff, 1, 2}, 65535, 513},
+        {"<i4", {0xfe, 0xff, 0xff, 0xff, 1}, -2, 1},
+        {"<u4", {0xfe, 0xff, 0xff, 0xff, 1}, 4294967294, 1},
+        {"<i8", {1, 0, 0, 0, 0, 0, 0, 0x80, 9}, INT64_MIN + 1, 9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = at_format(arena, "%s.npy", copy);
+        const int64_t dims[] = {2}, *entries;
+        at_text file = {0};
+        at_input in;
+        at_error err;
+        at_npy_print(&file, cases[i].descr, 1, dims, cases[i].bytes,
+                     2 * (size_t)(cases[i].descr[2] - '0'));
+        assert_int_equal(at_write_file(path, at_text_str(&file), file.len, &err), AT_OK);
+        at_text_free(&file);
+        if (at_input_integers(arena, path, &in, &entries, &err) != AT_OK) fail_msg("%s", err.text);
+        assert_int_equal(in.dims[0], 2);
+        assert_true(entries[0] == cases[i].first && entries[1] == cases[i].second);
+        unlink(path);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats),  cmocka_unit_test(blocks),  cmocka_unit_test(bad_files),
         cmocka_unit_test(npy),      cmocka_unit_test(mtx),     cmocka_unit_test(npz),
-        cmocka_unit_test(too_much), cmocka_unit_test(damaged),
+        cmocka_unit_test(too_much), cmocka_unit_test(damaged), cmocka_unit_test(integers),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
