@@ -55,6 +55,8 @@ void sketch_phases(sketch_state *s, const at_facts_given *given) {
         sketch_state *b = sketch_branch(s, "");
         at_error why;
         if (make_phases(b, x->name, given, &why) != AT_OK) continue;
+        /* The last phase of an axis that steps do not divide reads beyond. */
+        if (at_compute_check_reads(b->compute, given->values, NULL, NULL, &why) != AT_OK) continue;
         *s = *b;
         t += s->compute->num_tensors - before; /* the sum by phases stands before it */
     }

@@ -273,6 +273,17 @@ static void choices(void **state) {
     check(&g, "greater 3x8; less 3x8, or, where; arg min 3x1");
 }
 
+/* A transposed convolution whose output steps do not divide: its last phases are shorter. */
+static void transposed(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,1,3,3");
+    onnx_numbers(&g, "w", "1,2,3,3", 1, false);
+    onnx_node(&g, "ConvTranspose", "x w", "y", "strides=[3,2] pads=[1,2,1,2]");
+    onnx_output(&g, "y");
+    check(&g, "deconv3x3 1 to 2 at 7x3 stride 3");
+}
+
 /* Indices come with the run: they are checked, and may be negative. */
 static void indices(void **state) {
     (void)state;
@@ -304,7 +315,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels), cmocka_unit_test(residual),     cmocka_unit_test(classifier),
         cmocka_unit_test(rows),     cmocka_unit_test(shared_moves), cmocka_unit_test(choices),
-        cmocka_unit_test(indices),
+        cmocka_unit_test(indices),  cmocka_unit_test(transposed),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
