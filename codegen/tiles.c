@@ -107,25 +107,29 @@ static int accesses_before(const tiler *x, untiled *of, int tensor) {
 
 /* ---- tensors in registers -------------------------------------------------------------------- */
 
-typedef struct { /* all accesses to one tensor in a list: do they name registers? */
-    at_low *l;
-    int tensor;
-    at_mask counted, inner;
+typedef struct { /* all accesses to a tensor in a list: do they name registers? */
     const at_aff *rest;
-    bool ok;
+    bool is_asked, is_other;
+} fixed_tensor;
+
+typedef struct {
+    at_low *l;
+    at_mask counted, inner;
+    fixed_tensor *of; /* [tensor] */
 } fixed_query;
 
-static void fixed_address(fixed_query *q, const at_aff *at) {
+static void fixed_address(fixed_query *q, int tensor, const at_aff *at) {
+    fixed_tensor *t = &q->of[tensor];
     const at_aff *rest;
+    if (!t->is_asked || t->is_other) return;
     at_aff_part(q->l, at, q->inner, &rest);
     rest = at_aff_shift(q->l, rest, -rest->c);
-    if ((at_aff_deps(q->l, at) & q->counted) || (q->rest && !at_aff_equal(q->rest, rest)))
-        q->ok = false;
-    q->rest = rest;
+    t->is_other = (at_aff_deps(q->l, at) & q->counted) || (t->rest && !at_aff_equal(t->rest, rest));
+    t->rest = rest;
 }
 
 static void fixed_value(fixed_query *q, const at_value *v) {
-    if (v->op == AT_V_LOAD && v->tensor == q->tensor) fixed_address(q, v->at);
+    if (v->op == AT_V_LOAD) fixed_address(q, v->tensor, v->at);
     if (v->a) fixed_value(q, v->a);
     if (v->b) fixed_value(q, v->b);
 }
@@ -133,16 +137,15 @@ static void fixed_value(fixed_query *q, const at_value *v) {
 static void fixed_list(fixed_query *q, const at_ir *list) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT) {
-            if (list->stmt.tensor == q->tensor) fixed_address(q, list->stmt.at);
+            fixed_address(q, list->stmt.tensor, list->stmt.at);
             fixed_value(q, list->stmt.val);
         }
         fixed_list(q, list->child);
     }
 }
 
-/* Is everything that touches this tensor inside `list`, which does so `mine` times, at addresses
- * that registers can stand for? */
-static bool is_local(tiler *x, const at_ir *list, int mine, int tensor) {
+/* Is everything that touches this tensor inside a list, which does so `mine` times? */
+static bool is_inside(tiler *x, int mine, int tensor) {
     const at_low *l = x->l;
     const at_buffer *b = &l->buffers[tensor];
     if (!mine || (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD)) return false;
@@ -153,10 +156,7 @@ static bool is_local(tiler *x, const at_ir *list, int mine, int tensor) {
         if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = &x->path[i].body, first = i;
     if (!scope) return false;
     for (int i = first; i < x->depth; i++) mine += accesses_before(x, &x->path[i].beside, tensor);
-    if (accesses_before(x, scope, tensor) != mine) return false;
-    fixed_query q = {x->l, tensor, at_counted_loops(list), at_ir_loops(list), NULL, true};
-    fixed_list(&q, list);
-    return q.ok;
+    return accesses_before(x, scope, tensor) == mine;
 }
 
 /* ---- grouping -------------------------------------------------------------------------------- */
@@ -171,11 +171,17 @@ typedef struct {
 
 #define MAX_GROUPS 8 /* of one beginning */
 
+/* What is inside a list, at addresses that registers can stand for. */
 static bool *locals_of(tiler *x, const at_ir *list) {
-    bool *local = AT_NEW_ARRAY(x->l->arena, bool, x->l->num_tensors);
-    int *accesses = AT_NEW_ARRAY(x->l->arena, int, x->l->num_tensors);
+    const int n = x->l->num_tensors;
+    bool *local = AT_NEW_ARRAY(x->l->arena, bool, n), any = false;
+    int *accesses = AT_NEW_ARRAY(x->l->arena, int, n);
+    fixed_query q = {x->l, at_counted_loops(list), at_ir_loops(list),
+                     AT_NEW_ARRAY(x->l->arena, fixed_tensor, n)};
     count_accesses(list, accesses);
-    for (int t = 0; t < x->l->num_tensors; t++) local[t] = is_local(x, list, accesses[t], t);
+    for (int t = 0; t < n; t++) any |= q.of[t].is_asked = is_inside(x, accesses[t], t);
+    if (any) fixed_list(&q, list);
+    for (int t = 0; t < n; t++) local[t] = q.of[t].is_asked && !q.of[t].is_other;
     return local;
 }
 
