@@ -8,7 +8,8 @@
 
 enum {
     MOST_ROWS = 4096, /* that get a winner */
-    FEW_ROWS = 64     /* of more rows every other one has those of its random numbers */
+    FEW_ROWS = 64,    /* of more rows every other one has those of its random numbers */
+    MOST_LESS = 96    /* units, so that rows have other winners than their neighbours */
 };
 
 /* A read of an input all of whose indices are axes of the stage, each once, and all reduction axes
@@ -84,7 +85,9 @@ static int64_t plant(at_arena *a, const rows *r, double above, int number, at_dr
     const int64_t first = number * ((r->num + step - 1) / step);
     for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
         const int64_t at = offset_of(r, row, place_of(n + !is_max, r->terms));
-        const double value = (is_max ? end + beyond : end - beyond) + data_away(f, at);
+        const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, f->hi / 2)));
+        const double value =
+            (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
         *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};
     }
     return r->num;

@@ -76,6 +76,23 @@ static void numbers_of_channels(void **state) {
     at_arena_free(a);
 }
 
+/* Rows have other largest elements than the rows beside them. */
+static void winners_of_rows(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    float before = 0;
+    fill_any(a, "args N=20, K=50\nx[N, K] : input\nout[n:N] = max(k:K) x[n, k]\n");
+    const float *x = values_of("x");
+    for (int n = 0; n < 20; n++) {
+        float most = -INFINITY;
+        for (int k = 0; k < 50; k++) most = fmaxf(most, x[n * 50 + k]);
+        assert_true(most != before);
+        before = most;
+    }
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Weights of a long sum before an exponential, even through another stage; what is added to it
  * stays. */
 static void sums_before_functions(void **state) {
@@ -265,10 +282,11 @@ static void filling_is_stopped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_channels), cmocka_unit_test(sums_before_functions),
-        cmocka_unit_test(sums_of_inputs),      cmocka_unit_test(sums_that_stay_large),
-        cmocka_unit_test(other_arguments),     cmocka_unit_test(below_maximum),
-        cmocka_unit_test(arguments_that_stay), cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(numbers_of_channels),   cmocka_unit_test(winners_of_rows),
+        cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
+        cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
+        cmocka_unit_test(below_maximum),         cmocka_unit_test(arguments_that_stay),
+        cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
