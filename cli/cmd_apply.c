@@ -85,6 +85,9 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
     at_lower_options lo =
         at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task, suffix));
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
+    if (s->foreign)
+        AT_TRY(at_foreign_file_kernel(s->arena, s->task, c.program, &s->chosen.config, lo.name,
+                                      &c.kernel, err));
     for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
     at_task_general(s->arena, chosen->layer ? chosen->layer : task, general);
     if (at_task_plain_values(s->arena, task, &plain, &why) != AT_OK)
@@ -150,18 +153,36 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 
 /* ---- one ------------------------------------------------------------------------------------- */
 
+/* A kernel that somebody wrote, as it is. */
+static at_status apply_foreign(at_session *s, at_text *source, const at_options *o, at_error *err) {
+    const char *path = at_header_path(s->arena, o->output);
+    at_text header = {0};
+    AT_TRY(at_session_context(s, false, err));
+    at_status status =
+        at_foreign_print_file(s->arena, s->task, &s->chosen.config, head_text(s, s->chosen.from),
+                              path ? base_name(path) : NULL, source, &header, err);
+    if (status == AT_OK) status = write_files(s->arena, o, source, &header, err);
+    at_text_free(&header);
+    return status;
+}
+
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
-    at_file_kernel kernel;
+    at_file_kernel kernel = {0};
     AT_TRY(at_open_config(o, true, s, err));
-    AT_TRY(make_kernel(s, o->name, "", &kernel, err));
-    AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
+    const bool as_it_is = at_task_foreign(s->task) && !o->with_main;
+    if (as_it_is) AT_TRY(apply_foreign(s, source, o, err));
+    if (as_it_is && !o->json) return AT_OK;
+    if (!as_it_is) {
+        AT_TRY(make_kernel(s, o->name, "", &kernel, err));
+        AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
+    }
     if (!o->json) return AT_OK;
 
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_config(&out, &s->chosen.config);
-    at_out_string(&out, "name", kernel.name);
+    at_out_string(&out, "name", as_it_is ? s->row->name : kernel.name);
     out_files(s->arena, &out, o, source);
     at_out_end(&out, '}');
     return at_out_print(&out, err);

@@ -57,6 +57,11 @@ static const at_option_row rows[] = {
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
      "several times",
      ARRAY, TO(request.arrays), 0, 0},
+    {"--expect", "NAME=FILE", MEASURING, NULL,
+     "of a kernel without a computation: what an output should be, an array, FILE.npy; may be "
+     "given "
+     "several times",
+     EXPECT, TO(request.expects), 0, 0},
     {"--dim", "NAME=N,..", KERNEL, NULL,
      "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,
      TO(dims), 0, 0},

@@ -145,6 +145,15 @@ static at_status take_array(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
+static at_status take_expect(const char *text, at_options *o, at_error *err) {
+    if (!strchr(text, '='))
+        return at_fail(err, AT_E_USAGE, "--expect %s: write NAME=FILE.npy", text);
+    if (o->request.num_expects == AT_MAX_ARRAYS)
+        return at_fail(err, AT_E_USAGE, "--expect %s: more than %d arrays", text, AT_MAX_ARRAYS);
+    o->request.expects[o->request.num_expects++] = text;
+    return AT_OK;
+}
+
 /* NAME=FILE of a network's input or output. */
 static at_status take_named(const char *option, const char *text, at_named_files *to,
                             at_error *err) {
@@ -208,6 +217,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
                            err);
     case TRANSFER: return take_transfer(text, o, err);
     case ARRAY: return take_array(text, o, err);
+    case EXPECT: return take_expect(text, o, err);
     case INPUT: return take_named(what, text, &o->net_inputs, err);
     case OUTPUT: return take_output(text, o, err);
     case ON: return take_place(text, o, err);

@@ -30,6 +30,7 @@ enum {
     OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,
     ARRAY,
+    EXPECT,
     INPUT,
     OUTPUT,
     ON,

@@ -55,6 +55,8 @@ typedef struct at_param { /* one entry of buf[] */
     int tensor; /* of the computation; -1: a table that lowering made of an index tensor */
     at_type type;
     int64_t elements;
+    int before; /* of an output that is also read: 1 + the input that holds what is in it before
+                   each run; 0: none */
     bool in_kernel, in_pack; /* which of the two functions touches it */
 } at_param;
 

@@ -58,7 +58,8 @@ const at_foreign *at_foreign_of(const at_task *t);
 typedef struct at_foreign_unit {
     const char *macros;  /* "#define TILE_N 16\n"... */
     const char *source;  /* macros, the file's text, and for C and C++ the entry */
-    const char *wrapper; /* Fortran: the entry, as C; else NULL */
+    const char *entry;   /* the function that calls the kernel, as C */
+    const char *wrapper; /* Fortran: that, a file of its own; else NULL */
     const char *const *flags;
     int num_flags; /* with the knobs' values */
 } at_foreign_unit;
@@ -70,6 +71,16 @@ at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
 /* The kernel that a worker gets: its parameters are the task's inputs, then its outputs. In a. */
 at_status at_foreign_kernel(at_arena *a, const at_task *t, const at_program *p, const at_config *c,
                             at_kernel **out, at_foreign_unit *unit, at_error *err);
+/* The kernel as a file of its own, for `apply`: its functions are called name. AT_E_USAGE: it is no
+ * C, or nothing says what is right, which a main compares with. In a. */
+at_status at_foreign_file_kernel(at_arena *a, const at_task *t, const at_program *p,
+                                 const at_config *c, const char *name, at_kernel **out,
+                                 at_error *err);
+/* The file as it is, its macros defined, and a header with its prototype. head: comment text;
+ * header_name: of the header's file. */
+at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *c, const char *head,
+                                const char *header_name, at_text *source, at_text *header,
+                                at_error *err);
 /* A configuration as people read it: of such a kernel its macros, one a line, "TILE_N=16"; else the
  * program's loop tree. */
 void at_print_program(at_text *out, const at_task *t, const at_config *c, const at_program *p);

@@ -278,53 +278,13 @@ at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
     if (!x.by_reference) at_text_addf(&source, "#line 1 \"autotune\"\n%s", at_text_str(&made));
     out->macros = at_text_take(a, &macros);
     out->source = at_text_take(a, &source);
-    const char *wrapper = at_text_take(a, &made);
-    out->wrapper = x.by_reference ? wrapper : NULL;
+    out->entry = at_text_take(a, &made);
+    out->wrapper = x.by_reference ? out->entry : NULL;
     const char **flags = AT_NEW_ARRAY(a, const char *, h->pub.num_flags + 1);
     for (int i = 0; i < h->pub.num_flags; i++) flags[i] = filled(a, t, c, h->pub.flags[i]);
     out->flags = flags;
     out->num_flags = h->pub.num_flags;
     return s;
-}
-
-static void add_params(at_arena *a, const at_program *p, at_kernel *k) {
-    const at_compute *c = p->compute;
-    at_param *params = AT_NEW_ARRAY(a, at_param, c->num_tensors);
-    for (int outputs = 0; outputs < 2; outputs++)
-        for (int t = 0; t < c->num_tensors; t++) {
-            const at_tensor *x = &c->tensors[t];
-            if (!is_param(x) || x->is_output != (outputs == 1)) continue;
-            at_param *q = &params[k->num_params++];
-            *q = (at_param){.name = x->name,
-                            .role = outputs ? AT_PARAM_OUT : AT_PARAM_IN,
-                            .tensor = t,
-                            .type = x->type,
-                            .elements = 1,
-                            .in_kernel = true};
-            for (int i = 0; i < x->num_axes; i++) q->elements *= p->extents[t][i];
-        }
-    k->params = params;
-}
-
-at_status at_foreign_kernel(at_arena *a, const at_task *t, const at_program *p, const at_config *c,
-                            at_kernel **out, at_foreign_unit *unit, at_error *err) {
-    at_kernel *k = AT_NEW(a, at_kernel);
-    at_hash hash;
-    AT_TRY(at_foreign_unit_of(a, t, c, NULL, "kernel_entry", unit, err));
-    k->source = unit->source;
-    k->entry = "kernel_entry";
-    k->dialect = AT_DIALECT_GNU;
-    add_params(a, p, k);
-    at_task_value(t, p->values, "at_workspace_bytes", &k->workspace_bytes);
-    if (k->workspace_bytes < 0)
-        return at_fail(err, AT_E_INPUT, "a workspace of %lld bytes", (long long)k->workspace_bytes);
-    at_hash_init(&hash);
-    at_hash_add_str(&hash, unit->source);
-    for (int i = 0; i < unit->num_flags; i++) at_hash_add_str(&hash, unit->flags[i]);
-    at_hash_add_number(&hash, (uint64_t)k->workspace_bytes);
-    at_hash_hex(&hash, k->code_hash);
-    *out = k;
-    return AT_OK;
 }
 
 static void print_macro(void *ctx, const char *name, const char *value) {

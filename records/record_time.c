@@ -69,5 +69,6 @@ bool at_record_is_candidate(const at_record *r) {
         if (!at_can_be_time(r->costs_s[i])) return false;
     if (!r->num_costs) return false;
     const at_extra *e = &r->extra;
-    return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE;
+    return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE ||
+           e->check == AT_CHECK_NOTHING;
 }

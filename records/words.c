@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-const char *const at_check_words[AT_CHECK_OTHER + 1] = {[AT_CHECK_NONE] = "",
-                                                        [AT_CHECK_UNCHECKED] = "unchecked",
-                                                        [AT_CHECK_FAILED] = "failed",
-                                                        [AT_CHECK_EXACT] = "exact",
-                                                        [AT_CHECK_TOLERANCE] = "tolerance"};
+const char *const at_check_words[AT_CHECK_OTHER + 1] = {
+    [AT_CHECK_NONE] = "",       [AT_CHECK_UNCHECKED] = "unchecked", [AT_CHECK_FAILED] = "failed",
+    [AT_CHECK_EXACT] = "exact", [AT_CHECK_TOLERANCE] = "tolerance", [AT_CHECK_NOTHING] = "nothing"};
 const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {[AT_SAMPLES_NONE] = "",
                                                             [AT_SAMPLES_FULL] = "full",
                                                             [AT_SAMPLES_SINGLE] = "single",

@@ -18,6 +18,7 @@ typedef enum at_check {
     AT_CHECK_FAILED,
     AT_CHECK_EXACT,     /* equal to the reference */
     AT_CHECK_TOLERANCE, /* within its tolerance */
+    AT_CHECK_NOTHING,   /* nothing says what is right, as its kernel says */
     AT_CHECK_OTHER      /* a word of a later version */
 } at_check;
 /* How often it was timed. */

@@ -132,5 +132,6 @@ at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_
         if (!a->buf[i] && b->size_bytes) return NULL;
     }
     at_par_setup(&a->beside.par, a->job->threads);
+    a->beside.store = r->store; /* it may have moved */
     return a;
 }

@@ -112,6 +112,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
 }
 
 static int run_last(at_run *r) {
+    if (r->fresh) at_run_freshen(r);
     int64_t begin_ns = at_now_ns();
     int failed = r->entry(r->buf, r->workspace, &r->par);
     r->total_ns += at_now_ns() - begin_ns;

@@ -59,7 +59,10 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
                   .workspace = workspace->start,
                   .vector_set = job->vector_set,
                   .late_ns = limit_s > 0 ? at_now_ns() + (int64_t)(limit_s * 1e9 / 2) : 0,
-                  .flush_bytes = job->run_only ? 0 : job->flush_bytes};
+                  .flush_bytes = job->run_only ? 0 : job->flush_bytes,
+                  .store = in->store};
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].before_offset) r->fresh = job;
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);
     at_job_poison(job, places, AT_BUF_PACKED, AT_POISON_WORK);

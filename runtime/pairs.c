@@ -49,7 +49,8 @@ static double time_block(side *s, const manner *how, int *failed) {
     at_tick_avoid(r->clock, how->tick,
                   (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0), how->fits);
     if (how->apart) at_stay(r->clock, APART_NS);
-    if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
+    if (r->fresh) at_run_freshen(r);
+    else if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, how->closely);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_passed passed = at_absence_end(&watch);
@@ -66,7 +67,8 @@ int at_run_glance(at_run *r, at_tick *tick, int64_t *ns) {
     int failed = 0;
     double took_ns = (double)*ns;
     for (int i = 0; i < GLANCES && !failed && took_ns < GLANCE_NS / 2; i++) {
-        side some = {.run = r, .runs = (int)(GLANCE_NS / *ns) + 1, .late_ns = (double)*ns};
+        side some = {
+            .run = r, .runs = r->fresh ? 1 : (int)(GLANCE_NS / *ns) + 1, .late_ns = (double)*ns};
         double run_ns = time_block(&some, &(manner){.tick = tick, .fits = FIT_TRIAL}, &failed);
         took_ns = run_ns * some.runs;
         r->total_ns += (int64_t)took_ns;
@@ -87,6 +89,7 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
     if (at_run_is_same(anchor->run, kernel->run)) few = many;
     kernel->runs = kernel_ns < anchor_ns ? many : few;
     anchor->runs = kernel_ns < anchor_ns ? few : many;
+    if (kernel->run->fresh) kernel->runs = anchor->runs = 1;
     kernel->warms = many > 1 && kernel_ns < 2 * BLOCK_NS;
     anchor->warms = many > 1 && anchor_ns < 2 * BLOCK_NS;
 }
@@ -94,7 +97,7 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
 /* The anchor before and after, since a pair would be the slow one's alone. */
 static at_pair bracket(side *kernel, side *anchor, const manner *how, int *failed) {
     side block = *anchor;
-    block.runs = LONG_BLOCK;
+    block.runs = anchor->run->fresh ? 1 : LONG_BLOCK;
     block.warms = false;
     double before = time_block(&block, how, failed), most_before = block.most_ns;
     double ns = *failed ? 0 : time_block(kernel, how, failed);

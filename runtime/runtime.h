@@ -184,6 +184,9 @@ typedef struct at_buf {
     /* Other data, of an output its expected values (and limits): of a further check run, or of the
      * second of paranoid's. 0: the same, and where all have it no such run. */
     int64_t other_offset;
+    /* Of an output that is also read: what is put into it before each run, which is timed alone
+     * then. 0: nothing. */
+    int64_t before_offset;
 } at_buf;
 
 /* A computation has at most 256 tensors, and a reference two buffers for each output. */

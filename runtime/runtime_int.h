@@ -293,8 +293,10 @@ typedef struct at_run {
     at_par par;
     int vector_set;      /* see at_job */
     int64_t flush_bytes; /* see at_job */
-    int64_t total_ns;    /* spent inside the kernel, and in pairs with it, so far */
-    int64_t late_ns; /* by its clock: nothing is repeated that would end later; 0: whatever is */
+    const at_job *fresh; /* whose outputs are filled before each run; NULL: of none */
+    const char *store;
+    int64_t total_ns; /* spent inside the kernel, and in pairs with it, so far */
+    int64_t late_ns;  /* by its clock: nothing is repeated that would end later; 0: whatever is */
 } at_run;
 
 /* One kernel in one place: nothing but chance can tell the two apart. */
@@ -307,7 +309,10 @@ typedef struct at_run_time {
     bool disturbed; /* the core was taken away meanwhile, or its clock changed */
 } at_run_time;
 
-/* Caches flushed if asked for; then that many calls. Returns 0 or the first other value that the
+/* Outputs that are also read hold again what was in them before, and caches are flushed if asked
+ * for: before each run, but where nothing of either is asked. */
+void at_run_freshen(at_run *r);
+/* at_run_freshen; then that many calls. Returns 0 or the first other value that the
  * kernel returned. */
 int at_run_timed(at_run *r, int number, at_run_time *t);
 /* One run, of which only what changes it by much is asked: was the thread away? Where it took

@@ -3,6 +3,8 @@
  * Source: TVM v0.12, src/runtime/profiling.cc (the meaning of number, repeat and min_repeat_ms). */
 #include "runtime/runtime_int.h"
 
+#include <string.h>
+
 #define FLOOR_NS 200000    /* a repeat: the clock and an interrupt are then well below 1 % */
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
@@ -13,11 +15,20 @@
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
 
-/* That many calls, caches flushed before if asked for. */
+void at_run_freshen(at_run *r) {
+    for (int i = 0; r->fresh && i < r->fresh->num_bufs; i++) {
+        const at_buf *b = &r->fresh->bufs[i];
+        if (b->role == AT_BUF_OUT && b->before_offset)
+            memcpy(r->buf[i], r->store + b->before_offset, (size_t)b->size_bytes);
+    }
+    if (r->flush_bytes > 0) at_flush(r->flush_bytes);
+}
+
+/* That many calls. */
 int at_run_timed(at_run *r, int number, at_run_time *t) {
     int failed = 0;
     at_watch watch;
-    if (r->flush_bytes > 0) at_flush(r->flush_bytes);
+    at_run_freshen(r);
     at_watch_begin(&watch, r->vector_set, r->par.threads);
     int64_t start = r->clock->now_ns();
     for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
@@ -28,7 +39,7 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
 }
 
 int at_run_once(at_run *r, double behind_ns, at_run_time *t) {
-    if (r->flush_bytes > 0) at_flush(r->flush_bytes);
+    at_run_freshen(r);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, false);
     int failed = r->entry(r->buf, r->workspace, &r->par);
     at_passed passed = at_absence_end(&watch);
@@ -119,13 +130,14 @@ int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome 
     int64_t ns;
     out->at_least = false;
     if (job->number > 0) {
-        m.number = job->number;
+        m.number = r->fresh ? 1 : job->number;
         repeat_as_told(&m, clamp(job->repeat > 0 ? job->repeat : 1, AT_MAX_SAMPLES), out);
     } else if (job->best_ns > 0 && at_is_behind(r, job->best_ns, check_run, &ns, &m.failed)) {
         out->at_least = true;
         add(out, (double)ns * 1e-9);
     } else {
-        bool cold = job->flush_bytes > 0; /* a second run of a repeat would be hot */
+        bool cold =
+            job->flush_bytes > 0 || r->fresh; /* a second run would be hot, or of old data */
         if (cold) m.floor_ns = 0;
         else if (m.floor_ns <= 0) m.floor_ns = FLOOR_NS;
         int told = clamp(job->repeat, AT_MAX_SAMPLES), repeat = cold ? COLD_REPEAT : REPEAT;

@@ -201,6 +201,11 @@ at_status at_foreign_build(at_session *s, at_arena *a, const at_foreign_unit *u,
     return blame(s, a, made, err);
 }
 
+at_status at_foreign_compile(at_session *s, at_arena *a, const at_foreign_unit *u, at_object *made,
+                             char hash[33], at_error *err) {
+    return build(s, a, u, 0, made, hash, err);
+}
+
 at_status at_foreign_check(at_session *s, at_error *err) {
     at_config c;
     at_foreign_unit u;

@@ -20,5 +20,8 @@ void at_foreign_ahead(at_session *s, at_arena *a, at_candidate *c);
  * object's bytes. AT_E_INPUT: no candidate compiles. */
 at_status at_foreign_build(at_session *s, at_arena *a, const at_foreign_unit *u, int64_t number,
                            at_object *made, char hash[33], at_error *err);
+/* The same of what is no candidate. */
+at_status at_foreign_compile(at_session *s, at_arena *a, const at_foreign_unit *u, at_object *made,
+                             char hash[33], at_error *err);
 
 #endif

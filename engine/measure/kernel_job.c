@@ -11,6 +11,7 @@ static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
                 .size_bytes = p->elements * at_type_bytes(p->type)};
     if (b.role == AT_BUF_PACKED) return b;
     b.offset = where->at[tensor];
+    if (p->before) b.before_offset = where->at[p->before - 1];
     if (where->other_at)
         b.other_offset =
             b.role == AT_BUF_OUT ? where->other_expected[tensor] : where->other_at[tensor];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/measure/foreign_build.h"
+#include "engine/measure/foreign_data.h"
 #include "engine/measure/kernel_job.h"
 #include "engine/measure/machine.h"
 #include "engine/measure/states.h"
@@ -224,6 +225,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                         .other_at = other ? other->offset : NULL,
                                         .other_expected = other ? other->expected : NULL,
                                         .tensor_of = c->tensor_of});
+    if (s->foreign && at_foreign_is_unchecked(s)) c->job.expected_offset = NULL;
     c->job.ahead = c->ahead;
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
@@ -375,9 +377,10 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
     result->extra.sample_kind = outcome.at_least ? AT_SAMPLES_AT_LEAST : AT_SAMPLES_FULL;
-    result->extra.check = outcome.is_cut      ? AT_CHECK_UNCHECKED
-                          : c->job.has_limits ? AT_CHECK_TOLERANCE
-                                              : AT_CHECK_EXACT;
+    result->extra.check = outcome.is_cut            ? AT_CHECK_UNCHECKED
+                          : !c->job.expected_offset ? AT_CHECK_NOTHING
+                          : c->job.has_limits       ? AT_CHECK_TOLERANCE
+                                                    : AT_CHECK_EXACT;
     if (result->extra.check == AT_CHECK_TOLERANCE) result->extra.of_limit = outcome.of_limit;
     result->timestamp_s = at_wall_time_s();
     result->extra.gflops = s->work / at_record_mean(result) * 1e-9;

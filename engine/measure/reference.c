@@ -7,6 +7,7 @@
 
 #include "engine/measure/naive_run.h"
 #include "engine/measure/bench.h"
+#include "engine/measure/foreign_data.h"
 
 /* With limits it has several times as much to do per point. */
 static const double limits_cost = 3;
@@ -208,6 +209,7 @@ static at_status check_reads(const at_session *s, at_error *err) {
 static at_status begin(at_session *s, at_reference *r, at_error *err) {
     at_naive_code code;
     AT_TRY(check_reads(s, err));
+    if (s->foreign && at_foreign_has_no_text(s)) return at_foreign_expect(s, err);
     r->is_projected = is_projected(s, &r->projection);
     if (r->is_projected) AT_TRY(print_projected(s, &r->projection, &r->sums, &code, err));
     else AT_TRY(print_whole(s, &code, err));
@@ -216,8 +218,9 @@ static at_status begin(at_session *s, at_reference *r, at_error *err) {
 
 static at_status end(at_session *s, at_reference *r, at_error *err) {
     at_naive_code code;
-    AT_TRY(at_naive_end(s, &r->run, err));
     s->bench->is_projected = false;
+    if (s->foreign && at_foreign_has_no_text(s)) return AT_OK;
+    AT_TRY(at_naive_end(s, &r->run, err));
     if (!r->is_projected) return AT_OK;
     AT_TRY(stand_in(s, &r->projection, &r->sums, &s->bench->is_projected, err));
     if (s->bench->is_projected) return AT_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/measure/foreign_build.h"
+#include "engine/measure/foreign_data.h"
 #include "engine/measure/quieter_core.h"
 #include "engine/measure/reference.h"
 #include "engine/measure/target_here.h"
@@ -210,6 +211,7 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
         if (given->values[t]) at_dataset_give(out, t, given->values[t]);
         if (given->indices[t]) at_dataset_give_indices(out, t, given->indices[t]);
     }
+    if (s->foreign) AT_TRY(at_foreign_give(s, out, err));
     out->real |= real;
     out->stop = s->options.stop;
     out->deadline_ns = s->deadline_ns;
@@ -219,6 +221,7 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
 at_status at_session_reserve(at_session *s, at_error *err) {
     AT_TRY(at_session_dataset(s, NULL, false, &s->bench->data, err));
     if (!s->options.paranoid && s->bench->data.rule.num_draws == 1) return AT_OK;
+    if (s->foreign && at_foreign_has_no_text(s)) return AT_OK;
     return at_session_dataset(s, s->bench->data.store, false, &s->bench->other, err);
 }
 

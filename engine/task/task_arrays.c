@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "foreign/foreign.h"
 #include "runtime/runtime.h"
 
 typedef struct reader {
@@ -121,13 +122,37 @@ static at_status check_indices(const reader *r, const int64_t *values) {
     return AT_OK;
 }
 
+/* And the files that a kernel's head names, but for tensors that have another one. */
+static at_status add_head_files(at_arena *a, const at_request *q, const at_task *t, at_request *out,
+                                at_error *err) {
+    const at_foreign *f = at_foreign_of(t);
+    *out = *q;
+    for (int i = 0; f && i < f->num_data; i++) {
+        const at_foreign_data *d = &f->data[i];
+        bool given = !d->file;
+        for (int k = 0; k < q->num_arrays; k++)
+            given |= !strncmp(q->arrays[k], d->name, strlen(d->name)) &&
+                     q->arrays[k][strlen(d->name)] == '=';
+        if (given) continue;
+        if (out->num_arrays == AT_MAX_ARRAYS)
+            return at_fail(err, AT_E_INPUT, "%s: more than %d arrays", f->path, AT_MAX_ARRAYS);
+        out->arrays[out->num_arrays++] =
+            at_format(a, "%s=%s%s%s", d->name, *d->file == '/' ? "" : f->folder,
+                      *d->file == '/' ? "" : "/", d->file);
+    }
+    return AT_OK;
+}
+
 at_status at_arrays_read(at_arena *a, const at_request *q, const at_task *t, const at_arrays **out,
                          at_error *err) {
     reader r = {.arena = a, .task = t, .c = at_task_compute(t), .err = err};
     at_config config;
     int64_t *values;
     at_bsr sparse;
+    at_request both;
     *out = NULL;
+    AT_TRY(add_head_files(a, q, t, &both, err));
+    q = &both;
     if (!q->num_arrays) return AT_OK;
     if (at_task_bsr(t, &sparse))
         return at_fail(err, AT_E_USAGE, "--array: the sparse weight of %s comes by --weight",

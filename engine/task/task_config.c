@@ -36,11 +36,20 @@ bool at_selection_has_other_pattern(const at_selection *s) {
     return s->record && at_is_of_other_pattern(s->record, s->pattern);
 }
 
+/* Values of a kernel's knobs reach its compiler: they are those of its head. */
+static at_status check_point(const at_selection *out, at_error *err) {
+    if (!at_task_foreign(out->task) || out->config.index >= 0) return AT_OK;
+    return at_fail(err, AT_E_INPUT,
+                   "%s: no configuration of %s: a value is none of its knob's, or a "
+                   "condition forbids it",
+                   out->from, out->row->name);
+}
+
 static at_status take_record(at_arena *a, const char *log, at_selection *out, at_error *err) {
     out->from = at_format(a, "%s:%lld", log, (long long)out->record->line);
     if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) ==
         AT_OK)
-        return AT_OK;
+        return check_point(out, err);
     return at_fail_at(err, "%s: ", out->from);
 }
 
@@ -190,7 +199,8 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
         at_fail_at(err, "%s: ", out->from);
         return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
     }
-    return AT_OK;
+    if (check_point(out, err) == AT_OK) return AT_OK;
+    return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
 }
 
 static at_status from_sketch(at_arena *a, const at_engine_options *o, const at_request *q,

@@ -24,6 +24,9 @@ typedef struct at_request {
     const at_input *weight_file; /* that, where it has been read; NULL: it is read. Borrowed */
     const char *arrays[AT_MAX_ARRAYS]; /* of inputs, "NAME=FILE": task_arrays.h */
     int num_arrays;
+    const char *expects[AT_MAX_ARRAYS]; /* of a kernel without a computation, what outputs should
+                                           be: "NAME=FILE" */
+    int num_expects;
     /* Of a task made of sketches, this one: its default configuration, its best record of a log, or
      * what a search is of. NULL: the first, the best, and all. */
     const char *sketch;
@@ -46,6 +49,8 @@ typedef struct at_selection {
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
     const struct at_arrays *arrays; /* of --array, or NULL */
+    const char *const *expects;     /* of --expect, [num_expects] */
+    int num_expects;
     /* Of an operator's way, as whose its kernel is called: its name with stages, and its layer, of
      * the first template (operator_join.h). NULL: it is called as its template. */
     const char *operator_name;

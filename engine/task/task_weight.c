@@ -208,6 +208,8 @@ static at_status find_file(at_arena *a, const at_request *of, at_input *out, at_
 
 at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at_selection *out,
                          at_error *err) {
+    out->expects = at_copy(a, of->expects, sizeof of->expects);
+    out->num_expects = of->num_expects;
     request q = {.arena = a, .of = of, .row = out->row, .args = args, .err = err};
     bool sparse;
     out->pattern = NULL;

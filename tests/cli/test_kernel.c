@@ -197,11 +197,103 @@ static void changes_are_seen(void **state) {
                  "2 records of another version of mm are not used; --accept-changed uses them");
 }
 
+/* ---- without a computation ------------------------------------------------------------------- */
+
+static void write_scan(const char *lines, const char *add) {
+    char text[4096];
+    snprintf(
+        text, sizeof text,
+        "/* autotune\n * args N=1000\n * x[N] : input\n * y[N] : inout\n%s"
+        " * operations N\n * knob BY = 1 2 4\n * call void f(const float *x, float *y, int N)\n"
+        " */\n"
+        "void right(const float *x, float *y, int N) {\n"
+        "    for (int i = 0; i < N; i++) y[i] += x[i];\n}\n"
+        "#ifdef BY\n"
+        "void f(const float *x, float *y, int N) {\n"
+        "    for (int i = 0; i < N; i += BY)\n"
+        "        for (int k = 0; k < BY; k++) y[i + k] += x[i + k]%s;\n}\n#endif\n",
+        lines, add);
+    cli_write("f.c", text);
+    cli_expect(0, "rm -f f.log");
+}
+
+static void without_a_computation(void **state) {
+    (void)state;
+    write_scan(" * reference right\n * data x = 2..3\n", "");
+    cli_expect(0, "./autotune f.c --trials 3 --tuner grid");
+    cli_expect(0, "grep -c '\"check\": \"tolerance\"' f.log | grep -qx 3");
+    /* an error that the limit tells */
+    write_scan(" * reference right\n", "*(BY == 2 ? 1.001f : 1)");
+    cli_expect(0, "./autotune f.c --trials 3 --tuner grid");
+    cli_expect(0, "grep -c '\"check\": \"failed\"' f.log | grep -qx 1");
+    write_scan(" * reference right\n * limit 0.01\n", "*(BY == 2 ? 1.001f : 1)");
+    cli_expect(0, "./autotune f.c --trials 3 --tuner grid");
+    cli_expect(1, "grep -q '\"check\": \"failed\"' f.log");
+    write_scan(" * unchecked\n", "*(BY == 2 ? 2 : 1)");
+    assert_non_null(strstr(cli_expect(0, "./autotune f.c --trials 3 --tuner grid")->err,
+                           "f.c: its outputs are not checked"));
+    cli_expect(0, "grep -c '\"check\": \"nothing\"' f.log | grep -qx 3");
+    cli_expect(0, "./autotune pick_best f.log -o best.log");
+    write_scan("", "");
+    expect_error(4, "run f.c", "f.c: nothing says what its outputs should be");
+    expect_error(2, "run f.c --expect z=z.npy", "--expect");
+    write_scan(" * reference wrong\n", "");
+    expect_error(4, "run f.c", "f.c: its reference \"wrong\" ");
+    write_scan(" * unchecked\n * data z = 0..1\n", "");
+    expect_error(4, "run f.c", "f.c: data of \"z\", which is no input");
+}
+
+/* The file with the macros of the winner, and a program that checks it. */
+static void applied(void **state) {
+    (void)state;
+    cli_expect(0, "rm -f mm.log");
+    write_kernel(" * knob TILE = 2 4 8\n * flags -O2\n", "");
+    cli_expect(0, "./autotune mm.c --trials 3");
+    cli_expect(0, "./autotune apply mm.c --log mm.log -o best.c && grep -q '^#define TILE [248]$' "
+                  "best.c && cc -c -Wall best.c && cc -fsyntax-only -Wall -x c best.h");
+    cli_expect(0, "./autotune apply mm.c --log mm.log --main -o check.c && cc -O2 check.c -o check "
+                  "-lm && ./check | grep -q ': right, '");
+}
+
+/* A log is data: it brings no values, flags or compilers of its own. */
+static void logs_are_data(void **state) {
+    (void)state;
+    static const char *const edits[] = {"s/\"TILE\", \"ot\", [248]/\"TILE\", \"ot\", 6/",
+                                        "s/\"TILE\", \"ot\", [248]/\"TILE\", \"ot\", \"2; x\"/",
+                                        "s/\"TILE\", \"ot\", [248]/\"TILE\", \"ot\", 2.5/"};
+    for (int i = 0; i < 3; i++) {
+        cli_expect(0, "sed '%s' mm.log > bad.log", edits[i]);
+        cli_expect(4, "./autotune apply mm.c --log bad.log -o bad.c");
+        cli_expect(4, "./autotune run mm.c --log bad.log");
+        cli_expect(1, "test -e bad.c");
+    }
+    expect_error(2, "run mm.c --config '{\"entity\": [[\"TILE\", \"ot\", 6]]}'",
+                 "no configuration of");
+    cli_expect(
+        0, "sed 's/\"compiler\": \"gcc\"/\"compiler\": \"sh -c touch made\"/' mm.log > bad.log");
+    cli_run("./autotune run mm.c --log bad.log --number 1 --repeat 1");
+    cli_expect(1, "test -e made");
+    /* Flags are words, whatever is in them. */
+    write_kernel(" * knob TILE = 2 4\n * flags -O2 -DX=\"$(touch\\tmade)\";touch${IFS}made\n", "");
+    cli_run("./autotune run mm.c --number 1 --repeat 1");
+    cli_expect(1, "test -e made");
+    /* These look at the head alone. */
+    write_kernel(" * knob TILE = 2 4\n * compiler ./cc\n", "");
+    cli_write("cc", "#!/bin/sh\ntouch $0.made\nexec gcc \"$@\"\n");
+    cli_expect(0, "chmod +x cc && ./autotune show mm.c && ./autotune space mm.c && ./autotune log "
+                  "mm.log && ./autotune report mm.c mm.log -o r.html");
+    cli_expect(1, "test -e cc.made");
+    cli_expect(0, "./autotune run mm.c --number 1 --repeat 1");
+    cli_expect(0, "rm cc.made"); /* which is allowed: the file says so */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failures_never_win), cmocka_unit_test(verbs),
-        cmocka_unit_test(mistakes_in_a_head), cmocka_unit_test(calls_that_do_not_fit),
-        cmocka_unit_test(mistakes_of_all),    cmocka_unit_test(changes_are_seen),
+        cmocka_unit_test(failures_never_win),    cmocka_unit_test(verbs),
+        cmocka_unit_test(mistakes_in_a_head),    cmocka_unit_test(calls_that_do_not_fit),
+        cmocka_unit_test(without_a_computation), cmocka_unit_test(applied),
+        cmocka_unit_test(logs_are_data),         cmocka_unit_test(mistakes_of_all),
+        cmocka_unit_test(changes_are_seen),
     };
     return cmocka_run_group_tests_name("cli/kernel", tests, cli_setup, cli_teardown);
 }

@@ -1,0 +1,135 @@
+/* foreign/kernel_code.c: a candidate as a kernel that a worker runs, and as a file that `apply`
+ * writes. */
+#include <ctype.h>
+#include <string.h>
+
+#include "foreign/foreign_int.h"
+
+static bool is_param(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
+
+static void add_params(at_arena *a, const at_foreign *f, const at_program *p, at_kernel *k) {
+    const at_compute *c = p->compute;
+    at_param *params = AT_NEW_ARRAY(a, at_param, c->num_tensors);
+    for (int outputs = 0; outputs < 2; outputs++)
+        for (int t = 0; t < c->num_tensors; t++) {
+            const at_tensor *x = &c->tensors[t];
+            if (!is_param(x) || x->is_output != (outputs == 1)) continue;
+            at_param *q = &params[k->num_params++];
+            *q = (at_param){.name = x->name,
+                            .role = outputs ? AT_PARAM_OUT : AT_PARAM_IN,
+                            .tensor = t,
+                            .type = x->type,
+                            .elements = 1,
+                            .in_kernel = true};
+            for (int i = 0; i < x->num_axes; i++) q->elements *= p->extents[t][i];
+            for (int i = 0; i < f->num_outputs && outputs; i++)
+                if (f->outputs[i].before && !strcmp(f->outputs[i].name, x->name))
+                    q->before = 1 + at_compute_find(c, f->outputs[i].before);
+        }
+    k->params = params;
+}
+
+at_status at_foreign_kernel(at_arena *a, const at_task *t, const at_program *p, const at_config *c,
+                            at_kernel **out, at_foreign_unit *unit, at_error *err) {
+    at_kernel *k = AT_NEW(a, at_kernel);
+    at_hash hash;
+    AT_TRY(at_foreign_unit_of(a, t, c, NULL, "kernel_entry", unit, err));
+    k->source = unit->source;
+    k->entry = "kernel_entry";
+    k->dialect = AT_DIALECT_GNU;
+    add_params(a, at_foreign_of(t), p, k);
+    at_task_value(t, p->values, "at_workspace_bytes", &k->workspace_bytes);
+    if (k->workspace_bytes < 0)
+        return at_fail(err, AT_E_INPUT, "a workspace of %lld bytes", (long long)k->workspace_bytes);
+    at_hash_init(&hash);
+    at_hash_add_str(&hash, unit->source);
+    for (int i = 0; i < unit->num_flags; i++) at_hash_add_str(&hash, unit->flags[i]);
+    at_hash_add_number(&hash, (uint64_t)k->workspace_bytes);
+    at_hash_hex(&hash, k->code_hash);
+    *out = k;
+    return AT_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+at_status at_foreign_file_kernel(at_arena *a, const at_task *t, const at_program *p,
+                                 const at_config *c, const char *name, at_kernel **out,
+                                 at_error *err) {
+    /* As files of kernels begin, whose common text ends there. */
+    static const char common[] =
+        "typedef struct at_par {\n"
+        "    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void "
+        "*context);\n"
+        "    int threads;\n"
+        "} at_par;\n\n";
+    const at_foreign *f = at_foreign_of(t);
+    at_foreign_unit unit;
+    if (f->language != AT_LANGUAGE_C)
+        return at_fail(err, AT_E_USAGE, "--main: %s is no C, and a main is", f->path);
+    if (f->num_outputs)
+        return at_fail(err, AT_E_USAGE, "--main: %s has no computation, which a main compares with",
+                       f->path);
+    AT_TRY(at_foreign_kernel(a, t, p, c, out, &unit, err));
+    at_kernel *k = *out;
+    k->entry = at_format(a, "%s_entry", name);
+    AT_TRY(at_foreign_unit_of(a, t, c, NULL, at_format(a, "%s_call", name), &unit, err));
+    k->source = at_format(a,
+                          "%s%s%s\n%s\n"
+                          "static int %s(void *const buf[], void *memory, at_par *par) {\n"
+                          "    return %s_call(buf, memory, par);\n}\n",
+                          common, unit.macros, f->text, unit.entry, k->entry, name);
+    k->common_bytes = sizeof common - 1;
+    k->dialect = AT_DIALECT_C;
+    k->target = at_target_at(0);
+    return AT_OK;
+}
+
+static void add_prototype(const at_head_call *call, at_text *out) {
+    at_text_addf(out, "%s%s(", call->returns, call->function);
+    for (int i = 0; i < call->params.len; i++)
+        at_text_addf(out, "%s%s%s", i ? ", " : "", call->params.data[i].type,
+                     call->params.data[i].name);
+    at_text_add(out, call->params.len ? ");\n" : "void);\n");
+}
+
+static void add_comment(at_text *out, const char *head, const at_foreign *f,
+                        const at_foreign_unit *unit) {
+    at_text_add(out, "/*\n");
+    for (const char *p = head; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        at_text line = {0};
+        at_text_add(out, " * ");
+        at_text_addn(&line, p, strcspn(p, "\n"));
+        at_text_add_c_comment(out, at_text_str(&line));
+        at_text_add(out, "\n");
+        at_text_free(&line);
+    }
+    at_text flags = {0};
+    for (int i = 0; i < unit->num_flags; i++) at_text_addf(&flags, " %s", unit->flags[i]);
+    at_text_addf(out, " *\n * compiled with");
+    at_text_add_c_comment(out, flags.len ? at_text_str(&flags) : " no flags");
+    at_text_add(out, strstr(f->text, "#include \"")
+                         ? "; what it includes is beside the kernel's own "
+                           "file\n */\n"
+                         : "\n */\n");
+    at_text_free(&flags);
+}
+
+at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *c, const char *head,
+                                const char *header_name, at_text *source, at_text *header,
+                                at_error *err) {
+    const at_head *h = at_task_foreign(t);
+    at_foreign_unit unit;
+    AT_TRY(at_foreign_unit_of(a, t, c, NULL, "kernel_entry", &unit, err));
+    if (h->pub.language != AT_LANGUAGE_FORTRAN) add_comment(source, head, &h->pub, &unit);
+    at_text_addf(source, "%s%s", unit.macros, h->pub.text);
+    if (!header_name || h->pub.language == AT_LANGUAGE_FORTRAN) return AT_OK;
+    at_text guard = {0};
+    for (const char *s = at_c_name(a, header_name); *s; s++)
+        at_text_addf(&guard, "%c", toupper((unsigned char)*s));
+    at_text_addf(header, "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+                 at_text_str(&guard), at_text_str(&guard));
+    add_prototype(&h->call, header);
+    at_text_add(header, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    at_text_free(&guard);
+    return AT_OK;
+}
