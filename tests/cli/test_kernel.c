@@ -287,12 +287,39 @@ static void logs_are_data(void **state) {
     cli_expect(0, "rm cc.made"); /* which is allowed: the file says so */
 }
 
+/* ---- who runs them --------------------------------------------------------------------------- */
+
+static const char asks[] = "    (void)0;\n}\nextern int creat(const char *, unsigned);\n"
+                           "#if TILE == 4\n__attribute__((constructor))\n#endif\n"
+                           "void ask(void) { creat(\"made\", 0600);\n";
+
+/* Workers elsewhere are confined like ours, before a constructor runs. */
+static void elsewhere(void **state) {
+    (void)state;
+    write_kernel(" * knob TILE = 2 4\n", asks);
+    cli_expect(0, "rm -f mm.log far.log");
+    cli_expect(0, "./autotune mm.c --trials 2 --tuner grid");
+    if (!cli_run("grep -q 'may do nothing but compute' mm.log")->status) {
+        cli_expect(0, "./autotune mm.c --trials 2 --tuner grid --log far.log --on local:1");
+        cli_expect(0, "grep -q 'called [a-z]*, and may do nothing but compute' far.log");
+    } else print_message("this system confines no process\n");
+    cli_expect(1, "test -e made");
+}
+
+static void under_valgrind(void **state) {
+    (void)state;
+    if (cli_run("command -v valgrind")->status) skip();
+    cli_expect(0, "valgrind -q ./autotune run dense --args M=8,N=8,K=8 --config default --number 1 "
+                  "--repeat 1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_never_win),    cmocka_unit_test(verbs),
         cmocka_unit_test(mistakes_in_a_head),    cmocka_unit_test(calls_that_do_not_fit),
         cmocka_unit_test(without_a_computation), cmocka_unit_test(applied),
-        cmocka_unit_test(logs_are_data),         cmocka_unit_test(mistakes_of_all),
+        cmocka_unit_test(logs_are_data),         cmocka_unit_test(elsewhere),
+        cmocka_unit_test(under_valgrind),        cmocka_unit_test(mistakes_of_all),
         cmocka_unit_test(changes_are_seen),
     };
     return cmocka_run_group_tests_name("cli/kernel", tests, cli_setup, cli_teardown);
