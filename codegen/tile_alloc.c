@@ -34,6 +34,7 @@ typedef struct {
     AT_VEC(int) homes; /* of it that are free again */
     int num_homes;
     bool failed;
+    int given[64]; /* when a register was last given: loads ahead need one that is long free */
 } alloc;
 
 static int num_sources(const at_tile_op *op, int src[3]) {
@@ -111,9 +112,13 @@ static int next_use(const alloc *x, int v, int from) {
 }
 
 static int free_register(const alloc *x) {
-    for (int r = 0; r < x->regs; r++)
-        if (!x->blocked[r] && x->owner[r] < 0) return r;
-    return -1;
+    int first = -1;
+    for (int r = 0; r < x->regs; r++) {
+        if (x->blocked[r] || x->owner[r] >= 0) continue;
+        if (!at_tile_loads_ahead(x->target)) return r;
+        if (first < 0 || x->given[r] < x->given[first]) first = r;
+    }
+    return first;
 }
 
 /* A move of a whole register to or from the tile's own memory. */
@@ -164,6 +169,7 @@ static void take_register(alloc *x, int v, int i, const int keep[3], int num_kee
         x->life[x->owner[r]].reg = -1;
     }
     x->owner[r] = v;
+    x->given[r] = x->out.len + 1;
     x->life[v].reg = r;
     if (r > x->max_reg) x->max_reg = r;
 }
@@ -381,6 +387,7 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     if (!place_accumulators(&x)) return false;
     start_block(&x, 0);
     for (int i = 0; i < num_ops && !x.failed; i++) one(&x, &ops[i], i);
+    at_tile_load_ahead(l->target, x.out.data, x.out.len);
     out->ops = x.out.data;
     out->num_spilled = x.num_homes;
     out->num_ops = merge_bumps(l->arena, x.out.data, x.out.len, at_tile_all_slots(out));

@@ -91,6 +91,11 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
 const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
                                    int num_vregs, int *num_ops);
 
+/* tile_ahead.c: loads, of registers, come some operations before what they are for, on targets
+ * whose cores may go in order and would wait; within straight-line bodies. */
+static inline bool at_tile_loads_ahead(const at_target *t) { return t->by_element; }
+void at_tile_load_ahead(const at_target *target, at_tile_op *ops, int num_ops);
+
 /* tile_element.c: the same operations, of which products take factors that are one number from
  * lanes of registers, where the target has that; of vectors that *vregs has besides then.
  * slot_tensor: [slot] */
