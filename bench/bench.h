@@ -126,6 +126,7 @@ typedef struct at_bench_kernel {
     double flops;
     at_resident *resident; /* TinyCC's code, or NULL */
     void *handle;          /* of a loaded object; TinyCC's: NULL */
+    int object_fd;         /* its file, or 0 */
     const char *object;    /* of gcc and clang, removed by close */
 } at_bench_kernel;
 /* Compiles what is text, loads, and finds the functions; what TinyCC compiled before is
@@ -351,6 +352,7 @@ at_status at_bench_algorithms(at_error *err);
 at_status at_bench_layers_of_networks(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);
+at_status at_bench_lowp(at_error *err);
 at_status at_bench_derived_libraries(at_error *err); /* the second half of it */
 at_status at_bench_workload(at_error *err);
 at_status at_bench_sketches(at_error *err);

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "runtime/runtime_int.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,12 +24,15 @@ at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err) 
         if (!at_tcc_init(text, sizeof text)) return at_fail(err, AT_E_BUG, "%s", text);
         tcc_ready = true;
     }
+    at_job with_file = *job;
+    if (job->compiler != AT_TCC) with_file.object_fd = open(job->object, O_RDONLY | O_CLOEXEC);
     int failed = job->compiler == AT_TCC ? at_tcc_load(job, AT_ARENA_JOB, &code, text, sizeof text)
-                                         : at_so_load(job, &code, text, sizeof text);
+                                         : at_so_load(&with_file, &code, text, sizeof text);
     if (failed) return at_fail(err, AT_E_BUG, "%s", text);
     out->entry = code.entry;
     out->pack = code.pack;
     out->handle = code.handle;
+    out->object_fd = code.object_fd;
     return AT_OK;
 }
 
@@ -51,10 +55,11 @@ static at_status load_resident(const at_job *job, at_bench_kernel *out, at_error
 void at_bench_kernel_close(at_bench_kernel *k) {
     at_resident_free(k->resident);
     k->resident = NULL;
-    at_code code = {.handle = k->handle};
+    at_code code = {.handle = k->handle, .object_fd = k->object_fd};
     at_so_unload(&code);
     if (k->object) at_object_remove(k->object);
     k->handle = NULL;
+    k->object_fd = 0;
     k->object = NULL;
 }
 
@@ -105,6 +110,18 @@ static at_status run_reference(at_arena *a, const at_bench_data *d, at_error *er
     return s;
 }
 
+/* All bytes, small integers of more, and floats that bring sums of a thousand products of bytes to
+ * a byte. */
+static void fill_typed(at_type type, void *to, int64_t n, at_rng *rng) {
+    const size_t bytes = (size_t)at_type_bytes(type);
+    for (int64_t i = 0; i < n; i++) {
+        const float factor = 1e-4f * (float)(1 + (int)at_rng_below(rng, 4));
+        const int32_t whole = (int32_t)at_rng_below(rng, 256) - 128 * (type != AT_U8);
+        if (type == AT_F32) memcpy((char *)to + bytes * (size_t)i, &factor, bytes);
+        else memcpy((char *)to + bytes * (size_t)i, &whole, bytes);
+    }
+}
+
 static at_status fill(at_arena *a, const at_compute *c, const int64_t *values, int64_t longest,
                       at_bench_data *out, at_error *err) {
     int64_t **extents;
@@ -127,6 +144,10 @@ static at_status fill(at_arena *a, const at_compute *c, const int64_t *values, i
         if (tensor->is_output) continue;
         at_rng rng;
         at_rng_seed(&rng, 0, (uint64_t)t + 1);
+        if (c->in_steps && tensor->role != AT_ROLE_INDEX) {
+            fill_typed(tensor->type, d.tensor[t], d.elements[t], &rng);
+            continue;
+        }
         /* Sums of a recurrent net stay so small that its gates are neither open nor shut: then some
          * of its numbers would be subnormal. */
         const bool is_small = c->num_cycles && tensor->role == AT_ROLE_WEIGHT && tensor->num_axes;
@@ -199,16 +220,27 @@ static at_status bind(at_arena *a, const at_job *job, const at_bench_data *data,
         if (job->bufs[i].role == AT_BUF_OUT) r->buf[i] = at_bench_alloc(job->bufs[i].size_bytes);
     for (int i = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
-        if (b->role != AT_BUF_PACKED && b->size_bytes != data->elements[b->offset] * 4)
+        const int64_t elements = b->size_bytes / at_type_bytes(b->type);
+        if (b->role != AT_BUF_PACKED && elements != data->elements[b->offset])
             return at_fail(err, AT_E_BUG, "%s has %lld elements, the data %lld", b->name,
-                           (long long)b->size_bytes / 4, (long long)data->elements[b->offset]);
+                           (long long)elements, (long long)data->elements[b->offset]);
         if (b->role == AT_BUF_IN) r->buf[i] = data->tensor[b->offset];
         if (b->role == AT_BUF_PACKED) r->buf[i] = at_bench_alloc(b->size_bytes);
-        if (b->role == AT_BUF_OUT) at_poison(r->buf[i], b->size_bytes, AT_POISON_OUT);
+        if (b->role == AT_BUF_OUT) at_poison(r->buf[i], b->size_bytes / 4 * 4, AT_POISON_OUT);
     }
     r->workspace = at_bench_alloc(job->workspace_bytes);
     at_poison(r->workspace, job->workspace_bytes / 4 * 4, AT_POISON_WORK);
     at_par_setup(&r->par, 1);
+    return AT_OK;
+}
+
+/* Of integers. */
+static at_status same_bytes(const char *who, const void *got, const void *expected, int64_t n,
+                            at_error *err) {
+    for (int64_t i = 0; i < n; i++)
+        if (((const char *)got)[i] != ((const char *)expected)[i])
+            return at_fail(err, AT_E_DIFFERS, "%s: byte %lld is not the reference's", who,
+                           (long long)i);
     return AT_OK;
 }
 
@@ -218,7 +250,10 @@ static at_status first_run(const at_job *job, const at_bench_data *data, at_benc
     if (!failed) failed = b->entry(b->buf, b->workspace, &b->par);
     if (failed) return at_fail(err, AT_E_BUG, "%s: the kernel returned %d", who, failed);
     for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].role == AT_BUF_OUT)
+        if (job->bufs[i].role == AT_BUF_OUT && at_type_of(job->bufs[i].type)->is_int)
+            AT_TRY(same_bytes(who, b->buf[i], data->tensor[job->bufs[i].offset],
+                              job->bufs[i].size_bytes, err));
+        else if (job->bufs[i].role == AT_BUF_OUT)
             AT_TRY(at_bench_check(who, b->buf[i], data->tensor[job->bufs[i].offset],
                                   job->bufs[i].size_bytes / 4, data->within, err));
     return AT_OK;

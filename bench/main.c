@@ -25,6 +25,7 @@ static const struct {
     {"templates", at_bench_templates},
     {"operators", at_bench_operators},
     {"derived", at_bench_derived},
+    {"lowp", at_bench_lowp},
     {"recurrent", at_bench_recurrent},
     {"workload", at_bench_workload},
     {"sketches", at_bench_sketches},

@@ -78,6 +78,8 @@ static void some(void **state) {
         {"max_pool2d_nhwc", "H=20,W=20,C=16"},
         {"examples/te/attention.te", ""},
         {"examples/te/masked_mean.te", ""},
+        {"examples/te/conv2d_u8s8.te", "H=14,W=14,CI=32,CO=32"},
+        {"examples/te/dense_s8s8.te", "M=24,N=96,K=64"},
         {"examples/te/causal_softmax.te", ""},
         {"examples/te/lstm_cell.te", ""},
     };

@@ -51,25 +51,28 @@ static made compile(const text_subject *s, bool has_limits) {
     return m;
 }
 
+/* Bytes that an output takes there: whole words. */
+static int64_t room(const at_dataset *d, int t) { return (d->size_bytes[t] + 3) / 4 * 4; }
+
 /* Outputs, then limits, one behind the other, in memory that is shared with a child; NULL: it
  * crashed, as what reads elsewhere may. */
-static float *run(const text_subject *s, const at_dataset *d, const made *m, bool has_limits,
-                  int64_t *floats) {
+static char *run(const text_subject *s, const at_dataset *d, const made *m, bool has_limits,
+                 int64_t *bytes) {
     const at_compute *c = s->compute;
     void *bufs[MOST_BUFS];
     int n = 0, status;
-    *floats = 0;
+    *bytes = 0;
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_output) *floats += d->size_bytes[t] / 4 * (has_limits ? 2 : 1);
-    float *out = mmap(NULL, (size_t)(*floats * 4 + 64), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-          *at = out;
+        if (c->tensors[t].is_output) *bytes += room(d, t) * (has_limits ? 2 : 1);
+    char *out = mmap(NULL, (size_t)(*bytes + 64), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+         *at = out;
     if (out == MAP_FAILED) fail_msg("no memory");
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role != AT_ROLE_STAGE) bufs[n++] = at_store_at(d->store, d->offset[t]);
     for (int limits = 0; limits < (has_limits ? 2 : 1); limits++)
         for (int t = 0; t < c->num_tensors; t++)
-            if (c->tensors[t].is_output) bufs[n++] = at, at += d->size_bytes[t] / 4;
+            if (c->tensors[t].is_output) bufs[n++] = at, at += room(d, t);
     fflush(NULL);
     const pid_t child = fork();
     if (!child) {
@@ -82,29 +85,29 @@ static float *run(const text_subject *s, const at_dataset *d, const made *m, boo
     if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
         !WEXITSTATUS(status))
         return out;
-    munmap(out, (size_t)(*floats * 4 + 64));
+    munmap(out, (size_t)(*bytes + 64));
     return NULL;
 }
 
-static void put_away(float *out, int64_t floats) {
-    if (out) munmap(out, (size_t)(floats * 4 + 64));
+static void put_away(char *out, int64_t bytes) {
+    if (out) munmap(out, (size_t)(bytes + 64));
 }
 
 /* ---- the subject ------------------------------------------------------------------------------
  */
 
 static void expect(text_subject *s, at_dataset *d, const made *m) {
-    int64_t floats;
-    float *out = run(s, d, m, !d->is_exact, &floats), *at = out;
+    int64_t bytes;
+    char *out = run(s, d, m, !d->is_exact, &bytes), *at = out;
     if (!out) fail_msg("%s: its reference crashed", s->name);
     for (int limits = 0; limits < (d->is_exact ? 1 : 2); limits++)
         for (int t = 0; t < s->compute->num_tensors; t++) {
             if (!s->compute->tensors[t].is_output) continue;
             const size_t n = (size_t)d->size_bytes[t];
             memcpy((char *)at_store_at(d->store, d->expected[t]) + (size_t)limits * n, at, n);
-            at += n / 4;
+            at += room(d, t);
         }
-    put_away(out, floats);
+    put_away(out, bytes);
 }
 
 static void open_draw(text_subject *s, const at_task *task, at_dataset *d, int draw) {
@@ -189,9 +192,11 @@ void text_subject_close(text_subject *s) {
 /* ---- comparing --------------------------------------------------------------------------------
  */
 
-bool text_subject_agrees(const at_dataset *d, int t, int64_t i, float got) {
+bool text_subject_agrees(const at_dataset *d, int t, int64_t i, double got) {
     const float *want = at_store_at(d->store, d->expected[t]);
-    return at_agrees(got, want[i], d->is_exact ? 0 : want[d->size_bytes[t] / 4 + i]);
+    const at_type type = d->compute->tensors[t].type;
+    if (at_type_of(type)->is_int) return got == at_type_value(type, want, i);
+    return at_agrees((float)got, want[i], d->is_exact ? 0 : want[d->size_bytes[t] / 4 + i]);
 }
 
 /* Ends of axes as often as other places, and those that the change is about; of what goes from step
@@ -215,6 +220,7 @@ static int64_t draw_point(const text_subject *s, int output, const text_mutant *
 }
 
 bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rng *rng) {
+    if (s->compute->in_steps) return false; /* points are worked out in floats */
     for (int k = 0; k < s->num_draws; k++) points_forget(s->points[k]);
     for (int i = 0; i < POINTS; i++)
         for (int k = 0; k < s->num_draws; k++)
@@ -233,16 +239,17 @@ bool text_subject_differs(text_subject *s) {
     bool differs = false;
     for (int k = 0; k < s->num_draws && !differs; k++) {
         const at_dataset *d = &s->draw[k];
-        int64_t floats, n = 0;
-        float *out = run(s, d, &m, false, &floats);
+        int64_t bytes, n = 0;
+        char *out = run(s, d, &m, false, &bytes);
         differs = !out;
         for (int t = 0; t < s->compute->num_tensors && !differs; t++) {
             if (!s->compute->tensors[t].is_output) continue;
-            for (int64_t i = 0; i < d->size_bytes[t] / 4 && !differs; i++)
-                differs = !text_subject_agrees(d, t, i, out[n + i]);
-            n += d->size_bytes[t] / 4;
+            for (int64_t i = 0; i < at_dataset_elements(d, t) && !differs; i++)
+                differs = !text_subject_agrees(
+                    d, t, i, at_type_value(d->compute->tensors[t].type, out + n, i));
+            n += room(d, t);
         }
-        put_away(out, floats);
+        put_away(out, bytes);
     }
     dlclose(m.object);
     return differs;
@@ -254,7 +261,7 @@ static void add_specials(at_dataset *d, uint64_t seed) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         const int64_t n = d->size_bytes[t] / 4;
-        if (x->role == AT_ROLE_STAGE || x->role == AT_ROLE_INDEX || n < 4 * NUM) continue;
+        if (x->role == AT_ROLE_STAGE || at_type_of(x->type)->is_int || n < 4 * NUM) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 7);
         float *to = at_store_at(d->store, d->offset[t]);
@@ -262,9 +269,13 @@ static void add_specials(at_dataset *d, uint64_t seed) {
     }
 }
 
-static bool same_bits(const float *x, const float *y, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        if (memcmp(&x[i], &y[i], 4) && !(isnan(x[i]) && isnan(y[i]))) return false;
+static bool same_bits(const char *x, const char *y, int64_t bytes) {
+    for (int64_t i = 0; i < bytes / 4; i++) {
+        float p, q;
+        memcpy(&p, x + 4 * i, 4);
+        memcpy(&q, y + 4 * i, 4);
+        if (memcmp(&p, &q, 4) && !(isnan(p) && isnan(q))) return false;
+    }
     return true;
 }
 
@@ -284,12 +295,12 @@ bool text_subject_is_same(text_subject *s, const text_mutant *m) {
     const made original = compile(s, false);
     *m->slot = changed;
     for (uint64_t seed = 1; seed <= 3 && same; seed++) {
-        int64_t floats;
+        int64_t bytes;
         text_subject_fill_otherwise(s, seed);
-        float *x = run(s, d, &mutant, false, &floats), *y = run(s, d, &original, false, &floats);
-        same = x && y && same_bits(x, y, floats);
-        put_away(x, floats);
-        put_away(y, floats);
+        char *x = run(s, d, &mutant, false, &bytes), *y = run(s, d, &original, false, &bytes);
+        same = x && y && same_bits(x, y, bytes);
+        put_away(x, bytes);
+        put_away(y, bytes);
     }
     text_subject_fill_otherwise(s, 0);
     dlclose(mutant.object);

@@ -26,7 +26,7 @@ void text_subject_close(text_subject *s);
 /* Do some elements differ, as the worker compares? m: the change that is made; NULL: none. */
 bool text_subject_differs_in_points(text_subject *s, const text_mutant *m, at_rng *rng);
 /* Is element i of output t so, as the worker compares? */
-bool text_subject_agrees(const at_dataset *d, int t, int64_t i, float got);
+bool text_subject_agrees(const at_dataset *d, int t, int64_t i, double got);
 /* The first draw holds ordinary numbers, from the second seed on special ones among them; of seed 0
  * what the worker gets. */
 void text_subject_fill_otherwise(text_subject *s, uint64_t seed);
