@@ -157,8 +157,9 @@ void at_dataset_give(at_dataset *d, int tensor, const float *values) {
     d->given[tensor] = values;
     d->bound[tensor] = 0;
     for (int64_t i = 0; i < at_dataset_elements(d, tensor); i++) {
-        d->bound[tensor] = fmax(d->bound[tensor], fabs((double)values[i]));
-        d->real |= values[i] != floorf(values[i]);
+        const double x = at_type_value(d->compute->tensors[tensor].type, values, i);
+        d->bound[tensor] = fmax(d->bound[tensor], fabs(x));
+        d->real |= x != floor(x);
     }
 }
 

@@ -6,6 +6,8 @@
 #include "foreign/foreign.h"
 #include "runtime/runtime.h"
 
+#define MOST_WORD 0x1p30 /* of an input of 32 bits: docs/types.md */
+
 typedef struct reader {
     at_arena *arena;
     const at_task *task;
@@ -50,6 +52,27 @@ static at_status take_indices(reader *r, const char *text, int t, const int64_t 
     return AT_OK;
 }
 
+/* As elements of the tensor's type, which at_dataset_lay_given copies as they are. */
+static at_status take_whole(reader *r, const char *text, int t, const int64_t *entries, int64_t n) {
+    const at_type_facts *type = at_type_of(r->c->tensors[t].type);
+    const bool is_word = type->bytes == 4; /* of which ranges take half */
+    const double least = is_word ? -MOST_WORD : type->least,
+                 most = is_word ? MOST_WORD : type->most;
+    char *to = at_alloc(r->arena, (size_t)(n * type->bytes) + 1);
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = (uint32_t)entries[i];
+        if ((double)entries[i] < least || (double)entries[i] > most)
+            return at_fail(r->err, AT_E_INPUT,
+                           "--array %s: element %lld is %lld; elements of type %s are from %.0f to "
+                           "%.0f here",
+                           text, (long long)i, (long long)entries[i], type->name, least, most);
+        memcpy(to + i * type->bytes, &bits, (size_t)type->bytes);
+        at_hash_add_number(&r->hash, bits);
+    }
+    r->values[t] = (const float *)(const void *)to;
+    return AT_OK;
+}
+
 static void take_values(reader *r, int t, const float *values, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -86,18 +109,14 @@ static at_status read_one(reader *r, const char *text) {
     int64_t n;
     AT_TRY(find_tensor(r, text, &path, &t));
     const at_tensor *x = &r->c->tensors[t];
-    if (x->role != AT_ROLE_INDEX && at_type_of(x->type)->is_int)
-        return at_fail(
-            r->err, AT_E_USAGE,
-            "--array %s: %s is of type %s, and arrays are read for f32 and index tensors", text,
-            x->name, at_type_of(x->type)->name);
-    at_status s = x->role == AT_ROLE_INDEX
-                      ? at_input_integers(r->arena, path, &in, &entries, r->err)
-                      : at_input_read(r->arena, path, &in, r->err);
+    const bool is_whole = at_type_of(x->type)->is_int; /* index tensors are, too */
+    at_status s = is_whole ? at_input_integers(r->arena, path, &in, &entries, r->err)
+                           : at_input_read(r->arena, path, &in, r->err);
     if (s != AT_OK) return at_fail_at(r->err, "--array ");
     AT_TRY(check_shape(r, text, t, &in, &n));
     at_hash_add_str(&r->hash, x->name);
     if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);
+    if (is_whole) return take_whole(r, text, t, entries, n);
     take_values(r, t, in.values, n);
     return AT_OK;
 }

@@ -5,7 +5,7 @@
 #include "engine/task/task_config.h"
 
 typedef struct at_arrays {
-    const float *const *values;    /* [tensor] NULL: made from the seed */
+    const float *const *values;    /* [tensor] NULL: made from the seed; elements of its type */
     const int32_t *const *indices; /* [tensor] of index tensors */
     char hash[33];                 /* of all of them */
 } at_arrays;

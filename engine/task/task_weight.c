@@ -162,8 +162,9 @@ static at_status array_weight(const request *q, at_selection *out) {
         return at_fail(q->err, AT_E_USAGE, "--weight: %s has no weight", q->row->name);
     if (at_type_of(c->tensors[tensor].type)->is_int)
         return at_fail(q->err, AT_E_USAGE,
-                       "--weight %s: %s is of type %s, and arrays are read for f32", q->of->weight,
-                       c->tensors[tensor].name, at_type_of(c->tensors[tensor].type)->name);
+                       "--weight %s: %s is of type %s; --array %s=FILE.npy takes integers",
+                       q->of->weight, c->tensors[tensor].name,
+                       at_type_of(c->tensors[tensor].type)->name, c->tensors[tensor].name);
     if (q->file->sparse)
         return at_fail(
             q->err, AT_E_USAGE,

@@ -150,8 +150,16 @@ static void refusals(void **state) {
     cli_write("a.te", SIZES OPERANDS SUM);
     cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.zeros((12, 40), n.float32))'");
     const cli_result *r =
-        cli_expect(2, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
-    assert_non_null(strstr(r->err, "data is of type u8"));
+        cli_expect(4, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
+    assert_non_null(strstr(r->err, "bool, int8 to int64 and uint8 to uint32 are read"));
+    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.full((12, 40), 256))'");
+    r = cli_expect(4, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
+    assert_non_null(strstr(r->err, "element 0 is 256; elements of type u8 are from 0 to 255"));
+    if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) return;
+    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.full((12, 40), 255, n.uint8)); "
+            "n.save(\"w.npy\", n.arange(48 * 40).reshape(48, 40).astype(n.int8))'");
+    cli_expect(0,
+               "./autotune ./a.te --array data=d.npy --array weight=w.npy --trials 2 --log a.log");
 }
 
 int main(void) {
