@@ -147,19 +147,36 @@ static void refusals(void **state) {
             "which is beyond 32 bits");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] = sum(k:K) x[i, k] * 0.3\n",
             "beside integers are not run so far");
+}
+
+/* An array of 2 axes: every element has these bytes. */
+static void write_array(const char *path, const char *descr, int rows, int columns,
+                        const char *element, int bytes) {
+    FILE *f = fopen(path, "wb");
+    char header[118];
+    assert_non_null(f);
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }",
+             descr, rows, columns);
+    fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
+    for (int i = 0; i < rows * columns; i++) fwrite(element, 1, (size_t)bytes, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Elements of integers come from arrays of integers of any width that its type can hold. */
+static void arrays(void **state) {
+    (void)state;
+    static const char run[] = "./autotune ./a.te --array data=d.npy --trials 1 --log a.log";
     cli_write("a.te", SIZES OPERANDS SUM);
-    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.zeros((12, 40), n.float32))'");
-    const cli_result *r =
-        cli_expect(4, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
+    write_array("d.npy", "<f4", 12, 40, "\0\0\0\0", 4);
+    const cli_result *r = cli_expect(4, run);
     assert_non_null(strstr(r->err, "bool, int8 to int64 and uint8 to uint32 are read"));
-    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.full((12, 40), 256))'");
-    r = cli_expect(4, "./autotune ./a.te --array data=d.npy --trials 1 --log a.log");
+    write_array("d.npy", "<i2", 12, 40, "\0\1", 2);
+    r = cli_expect(4, run);
     assert_non_null(strstr(r->err, "element 0 is 256; elements of type u8 are from 0 to 255"));
     if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) return;
-    cli_run("python3 -c 'import numpy as n; n.save(\"d.npy\", n.full((12, 40), 255, n.uint8)); "
-            "n.save(\"w.npy\", n.arange(48 * 40).reshape(48, 40).astype(n.int8))'");
-    cli_expect(0,
-               "./autotune ./a.te --array data=d.npy --array weight=w.npy --trials 2 --log a.log");
+    write_array("d.npy", "|u1", 12, 40, "\xff", 1);
+    write_array("w.npy", "<i8", 48, 40, "\x80\xff\xff\xff\xff\xff\xff\xff", 8);
+    cli_expect(0, "%s --array weight=w.npy", run);
 }
 
 int main(void) {
@@ -168,6 +185,6 @@ int main(void) {
         cmocka_unit_test(signed_outputs), cmocka_unit_test(channels_first),
         cmocka_unit_test(bytes),          cmocka_unit_test(constants),
         cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
-        cmocka_unit_test(refusals)};
+        cmocka_unit_test(refusals),       cmocka_unit_test(arrays)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
