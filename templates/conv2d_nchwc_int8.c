@@ -95,6 +95,8 @@ const at_template_row at_conv2d_nchwc_int8 = {
     .name = "conv2d_NCHWc_int8",
     .record_name = "conv2d_NCHWc_int8.x86",
     .help = "convolution of bytes in blocked layouts, u8 by s8 to s32",
+    .sizes = "{N}x{IC}x{H}x{W}_{OC}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {IC} to {OC} @{H}x{W}, bytes",
     .args = "N=1, IC=64, H=56, W=56, OC=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, "
             "layout=\"NCHW\" or \"NCHW{ib}c\", out_layout=\"NCHW\" or \"NCHW{ob}c\", "

@@ -85,6 +85,8 @@ const at_template_row at_dense_int8 = {
     .name = "dense_int8",
     .record_name = "dense_int8.x86",
     .help = "product of bytes, u8 by s8 to s32; the weight in blocks of 16 outputs by 4 inputs",
+    .sizes = "{M}x{N}x{K}",
+    .title = "product {M} of {K} to {N}, bytes",
     .args = "M=1024, N=1024, K=1024, bias=0 from 0",
     .record_args = DATA WEIGHT "null" OUT " with bias=0 | " DATA WEIGHT
                                "[\"TENSOR\", [N], \"int32\"]" OUT " with bias=1",
@@ -96,6 +98,8 @@ const at_template_row at_batch_matmul_int8 = {
     .name = "batch_matmul_int8",
     .record_name = "batch_matmul_int8.x86",
     .help = "a product of bytes for each element of a batch, u8 by s8 to s32",
+    .sizes = "{B}x{M}x{N}x{K}",
+    .title = "{B} products of {M}x{K} and {K}x{N}, bytes",
     .args = "B=8, M=512, N=512, K=512",
     .record_args = "[[\"TENSOR\", [B, M, K], \"uint8\"], [\"TENSOR\", [B, N, K], \"int8\"], "
                    "[B, M, N], \"int32\", false, true]",

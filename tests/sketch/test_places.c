@@ -59,7 +59,9 @@ static void places(void **state) {
         {"conv2d_nchw", "K=3,S=1,P=1", "strip_pad", true},
         {"conv2d_nchw", "K=1,S=1,P=0", "strip_pad", false}, /* nothing is cut */
         {"conv2d_nchw", "K=3,S=2,P=1", "im2col_data", true},
-        {"conv2d_nchw", "K=3,S=2,P=1", "tile_f", false}, /* sums would be stored one by one */
+        /* Lanes are channels where sums are stored so; else they would be stored one by one. */
+        {"conv2d_nchw", "K=3,S=2,P=1", "last_f+blocks_w+near_out_last+tile_f", true},
+        {"conv2d_nchw", "K=3,S=2,P=1", "im2col_data+tile_f", false},
         {"conv2d_nchw", "K=1,S=1,P=0", "im2col_data", false},
         {"conv2d", "H=14,W=14,K=3,P=1", "im2col", false}, /* lanes are channels */
         {"conv2d", "H=14,W=14,K=3,P=1", "strip", false},
