@@ -79,6 +79,8 @@ const at_template_row at_arm_conv2d_nchw = {
     .record_name = "conv2d_nchw_spatial_pack.arm_cpu",
     .help =
         "convolution in tiles of data and blocks of weights, channels first, as AutoTVM's for Arm",
+    .sizes = "{N}x{CI}x{H}x{W}_{CO}_{KH}x{KW}",
+    .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .args = "N=1, CI=64, H=56, W=56, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
     .record_args = "[[\"TENSOR\", [N, CI, H, W], \"float32\"], "

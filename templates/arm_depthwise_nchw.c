@@ -66,6 +66,8 @@ const at_template_row at_arm_depthwise_nchw = {
     .record_name = "depthwise_conv2d_nchw.arm_cpu",
     .help =
         "depthwise convolution in blocks of channels, data channels first, as AutoTVM's for Arm",
+    .sizes = "{N}x{C}x{H}x{W}_{KH}x{KW}",
+    .title = "depthwise{KH}x{KW} {C} @{H}x{W}",
     .args = "N=1, C=32, H=112, W=112, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
     .record_args = "[[\"TENSOR\", [N, C, H, W], \"float32\"], "
