@@ -239,7 +239,8 @@ static void refuse(void (*define)(at_template *t), const char *stages, const cha
     const at_template_row *row;
     at_task *t;
     at_error err;
-    rows[n] = (at_template_row){"mine", NULL, "", "N=8, M=4", "[N, M]", define, NULL};
+    rows[n] = (at_template_row){
+        .name = "mine", .help = "", .args = "N=8, M=4", .record_args = "[N, M]", .define = define};
     assert_int_equal(at_template_fuse(&rows[n++], stages, ",", &row, &err), AT_OK);
     assert_int_equal(at_task_new(arena, row, NULL, &t, &err), AT_E_USAGE);
     assert_string_equal(err.text, message);
