@@ -289,7 +289,10 @@ static at_status tune_here(const at_options *o, at_error *err) {
     if (!o->workload && !at_is_network(o) && !at_operator_find(&o->request))
         return tune_task(o, 0, NULL, err);
     at_arena *a = at_arena_new();
-    set s = {.of = o, .result = {.arena = a, .start_ns = at_now_ns()}};
+    at_options own = *o;
+    set s = {.of = &own, .result = {.arena = a, .start_ns = at_now_ns()}};
+    /* as they are where a part runs */
+    if (at_is_network(o) && !at_given(o, "--cache")) own.engine.cache = AT_CACHE_WEIGHTS_COLD;
     at_status status = tune_set(&s, err);
     if (status == AT_OK && s.net) status = at_network_check_log(o, s.net, log_of(a, o), err);
     at_net_program_free(&s.plan);

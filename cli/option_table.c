@@ -173,7 +173,9 @@ static const at_option_row rows[] = {
     {"--once", NULL, V(WORK), NULL, "end when the searches that it served are over", SWITCH,
      TO(once), 0, 0},
     {"--cache", "STATE", MEASURING, "hot",
-     "state of the caches before a sample: hot, or cold: flushed; see docs/notes/measuring.md",
+     "state of the caches before a sample: hot, cold: flushed, or weights-cold: hot but for packed "
+     "weights, which come from copies in turn, as trials of a network's parts have it; see "
+     "docs/notes/measuring.md",
      CACHE, TO(engine.cache), 0, 0},
     {"--objective", "STATE", V(TUNE) | CHOOSING | V(PICK_BEST), NULL,
      "what counts where others use the core, too: kernels alone, in company, or the typical "

@@ -6,11 +6,12 @@
 
 static const char parallel_for[] = "at_par_for", name[] = "kernel";
 
-/* They run here, whatever a record was measured with. */
+/* They run here, where weights are cold, whatever a record was measured with. */
 static at_engine_options engine_of(const at_net_build *b) {
     at_engine_options o = b->engine;
     o.compiler = AT_TCC;
     o.for_dialect = false;
+    o.cache = AT_CACHE_WEIGHTS_COLD;
     o.set |= AT_SET_COMPILER;
     return o;
 }

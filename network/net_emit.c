@@ -199,6 +199,7 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
     at_status s = AT_OK;
     int opened = 0;
     e.for_dialect = true;
+    e.cache = AT_CACHE_WEIGHTS_COLD;
     for (; opened < p->num_kernels && s == AT_OK; opened++) {
         const at_net_kernel *k = &p->kernels[opened];
         at_session *session = &sessions[opened];

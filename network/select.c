@@ -30,6 +30,14 @@ static double weights_time(const at_selection *s) {
     return (double)bytes / bytes_per_s;
 }
 
+/* Its trials had them come from beyond the second-level cache. */
+static bool has_cold_weights(const at_selection *s) {
+    at_cache cache;
+    return s->record && s->record->extra.context.cache &&
+           at_cache_from_name(s->record->extra.context.cache, &cache) &&
+           cache == AT_CACHE_WEIGHTS_COLD;
+}
+
 static bool comes_before(const at_net_choice *x, const at_net_choice *y) {
     return x->is_default != y->is_default ? y->is_default : x->time_s < y->time_s;
 }
@@ -37,7 +45,7 @@ static bool comes_before(const at_net_choice *x, const at_net_choice *y) {
 /* Those of a log come first, then the fastest; time_s: with hot caches. */
 static void add_choice(at_net_kernel *k, at_net_choice c) {
     int at = k->num_choices++;
-    c.time_s += weights_time(&c.selection);
+    if (!has_cold_weights(&c.selection)) c.time_s += weights_time(&c.selection);
     for (; at > 0 && comes_before(&c, &k->choices[at - 1]); at--)
         k->choices[at] = k->choices[at - 1];
     k->choices[at] = c;

@@ -15,7 +15,7 @@ typedef struct at_context {
     const char *isa;           /* name of the instruction set */
     const char *compiler;      /* "tcc", "gcc", "clang" */
     const char *packing;       /* "ahead", "inline" */
-    const char *cache;         /* "hot", "cold" */
+    const char *cache;         /* "hot", "cold", "weights-cold" */
     const char *pattern;       /* hash of a sparsity pattern, "" if dense */
     const char *template_hash; /* of the template's texts */
     const char *machine;       /* what tells CPUs of one name apart: at_cpu.machine */

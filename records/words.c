@@ -14,7 +14,7 @@ const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {[AT_SAMPLES_NONE] = 
 const char *const at_pruned_text = "pruned";
 const char *const at_part_anchor = "anchor";
 static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};
-static const char *const caches[AT_CACHE_COUNT] = {"hot", "cold"};
+static const char *const caches[AT_CACHE_COUNT] = {"hot", "cold", "weights-cold"};
 
 static const char *const outcomes[AT_ERR_UNKNOWN + 1] = {[AT_ERR_NONE] = "ok",
                                                          [AT_ERR_INSTANTIATION] = "invalid",

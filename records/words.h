@@ -5,10 +5,15 @@
 #include "base/base.h"
 
 typedef enum at_packing { AT_PACKING_AHEAD, AT_PACKING_INLINE, AT_PACKING_COUNT } at_packing;
-typedef enum at_cache { AT_CACHE_HOT, AT_CACHE_COLD, AT_CACHE_COUNT } at_cache;
+typedef enum at_cache {
+    AT_CACHE_HOT,
+    AT_CACHE_COLD,
+    AT_CACHE_WEIGHTS_COLD,
+    AT_CACHE_COUNT
+} at_cache;
 const char *at_packing_name(at_packing p); /* "ahead", "inline" */
 bool at_packing_from_name(const char *name, at_packing *out);
-const char *at_cache_name(at_cache c); /* "hot", "cold" */
+const char *at_cache_name(at_cache c); /* "hot", "cold", "weights-cold" */
 bool at_cache_from_name(const char *name, at_cache *out);
 
 /* What is known of a trial's output. */

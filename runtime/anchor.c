@@ -11,6 +11,7 @@ static at_msg message; /* that the job lies in */
 
 static void forget(void) {
     at_so_unload(&anchor.code);
+    at_ring_free(&anchor.ring);
     anchor = (at_anchor){0};
 }
 
@@ -40,7 +41,9 @@ static bool settle(const at_inside *in, const at_job *job, const at_place *place
     a->run.workspace = a->places[job->num_bufs].start;
     a->run.total_ns = 0;
     a->job = job;
-    return true;
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_PACKED) a->buf[i] = a->places[i].start;
+    return at_ring_make(&a->ring, job, &a->run);
 }
 
 void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out) {

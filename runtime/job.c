@@ -114,7 +114,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
 static int run_last(at_run *r) {
     if (r->fresh) at_run_freshen(r);
     int64_t begin_ns = at_now_ns();
-    int failed = r->entry(r->buf, r->workspace, &r->par);
+    int failed = at_run_next(r);
     r->total_ns += at_now_ns() - begin_ns;
     return failed;
 }
@@ -123,7 +123,13 @@ static int run_last(at_run *r) {
  * because it does nothing any more, is found. */
 static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
                                    at_run *r, at_run_time first, at_outcome *out) {
+    static at_ring ring;
     const int64_t before_ns = r->total_ns;
+    if (!at_ring_make(&ring, job, r)) {
+        snprintf(ERROR_TEXT(out), "out of memory: copies of the packed weights take %.1f GiB",
+                 (double)job->ring_bytes / (1024.0 * 1024 * 1024));
+        return fail(out, AT_JOB_CRASHED);
+    }
     at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places, r) : NULL;
     int failed = 0;
     if (anchor) {

@@ -50,9 +50,9 @@ static double time_block(side *s, const manner *how, int *failed) {
                   (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0), how->fits);
     if (how->apart) at_stay(r->clock, APART_NS);
     if (r->fresh) at_run_freshen(r);
-    else if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
+    else if (s->warms) *failed = at_run_next(r);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, how->closely);
-    for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
+    for (int i = 0; i < s->runs && !*failed; i++) *failed = at_run_next(r);
     at_passed passed = at_absence_end(&watch);
     s->was_absent |= passed.disturbed;
     double run_ns = s->late_ns = (double)passed.ns / s->runs;

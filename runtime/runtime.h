@@ -263,6 +263,8 @@ typedef struct at_job {
     /* Above 0: before each sample that much memory is read, so that what the caches held is gone;
      * then number is 1 and repeat 3 unless given. */
     int64_t flush_bytes;
+    /* Above 0: timed runs take packed weights from copies in turn, which together are as large. */
+    int64_t ring_bytes;
     /* 0: 10 s. run: packing, checking and timing together. */
     double compile_timeout_s, run_timeout_s;
 } at_job;

@@ -285,6 +285,14 @@ int64_t at_coarse_ns(void);
 int64_t at_coarse_step_ns(void);
 extern const at_clock at_machine_clock; /* disturb.c */
 
+/* ring.c: copies of packed weights that runs take in turn. */
+typedef struct at_ring {
+    char *data;
+    int64_t size_bytes, turn_bytes, copies, at;
+    int num, buf[AT_MAX_BUFS]; /* packed buffers: their numbers, and where they lie in a copy */
+    int64_t offset[AT_MAX_BUFS];
+} at_ring;
+
 typedef struct at_run {
     const at_clock *clock; /* at_machine_clock, but in tests */
     at_kernel_fn *entry;
@@ -295,6 +303,7 @@ typedef struct at_run {
     int64_t flush_bytes; /* see at_job */
     const at_job *fresh; /* whose outputs are filled before each run; NULL: of none */
     const char *store;
+    at_ring *ring;    /* NULL: packed weights stay where they are */
     int64_t total_ns; /* spent inside the kernel, and in pairs with it, so far */
     int64_t late_ns;  /* by its clock: nothing is repeated that would end later; 0: whatever is */
 } at_run;
@@ -308,6 +317,13 @@ typedef struct at_run_time {
     int64_t ns;
     bool disturbed; /* the core was taken away meanwhile, or its clock changed */
 } at_run_time;
+
+/* Once, with the next copy of packed weights; what the kernel returns. */
+int at_run_next(at_run *r);
+/* Copies of what the job has packed, if it asks for them, for all runs from now on. False: there is
+ * no memory. A ring that was made before is made anew. */
+bool at_ring_make(at_ring *g, const at_job *job, at_run *r);
+void at_ring_free(at_ring *g);
 
 /* Outputs that are also read hold again what was in them before, and caches are flushed if asked
  * for: before each run, but where nothing of either is asked. */
@@ -362,6 +378,7 @@ typedef struct at_anchor {
     at_code code;
     at_place places[AT_MAX_BUFS + 1];
     void *buf[AT_MAX_BUFS];
+    at_ring ring;
     at_run run;
     at_run beside;                    /* the same for the job in hand */
     double run_ns;                    /* of late */

@@ -31,7 +31,7 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
     at_run_freshen(r);
     at_watch_begin(&watch, r->vector_set, r->par.threads);
     int64_t start = r->clock->now_ns();
-    for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
+    for (int i = 0; i < number && !failed; i++) failed = at_run_next(r);
     t->ns = r->clock->now_ns() - start;
     t->disturbed = at_watch_end(&watch, t->ns);
     r->total_ns += t->ns;
@@ -41,7 +41,7 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
 int at_run_once(at_run *r, double behind_ns, at_run_time *t) {
     at_run_freshen(r);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, false);
-    int failed = r->entry(r->buf, r->workspace, &r->par);
+    int failed = at_run_next(r);
     at_passed passed = at_absence_end(&watch);
     t->ns = passed.ns > 0 ? passed.ns : 1;
     t->disturbed =

@@ -76,7 +76,10 @@ static const char *where_of(at_arena *a, const at_context *c) {
     at_cache_from_name(c->cache, &cache);
     return at_format(a, "%s %s%s%s%s", c->compiler, c->isa,
                      packing == AT_PACKING_INLINE ? ", packed inline" : "",
-                     cache == AT_CACHE_COLD ? ", cold caches" : "", threads);
+                     cache == AT_CACHE_COLD           ? ", cold caches"
+                     : cache == AT_CACHE_WEIGHTS_COLD ? ", cold weights"
+                                                      : "",
+                     threads);
 }
 
 /* NULL: there are too many. */

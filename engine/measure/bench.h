@@ -56,6 +56,7 @@ struct at_bench {
     at_states states;
     at_accuracies accuracy;
     int64_t flush_bytes;            /* before each sample; 0: caches stay as they are */
+    int64_t ring_bytes;             /* at_job.ring_bytes */
     double peak_gflops;             /* FMA peak of the core, as last measured */
     double peak;                    /* that speeds are shares of: this one, or the bandwidth */
     int64_t peak_ns;                /* when that was, on the clock of at_now_ns */

@@ -22,11 +22,13 @@ enum { MOST_AGAIN = 2 };
 static const char *const tvm_version = "0.12.0";
 
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
+    const at_cpu *cpu = at_cpu_facts();
+    bool cold = s->options.cache == AT_CACHE_WEIGHTS_COLD;
     return (at_lower_options){.dialect = s->dialect,
                               .target = s->target,
                               .pack_inline = s->packing == AT_PACKING_INLINE,
                               .name = name,
-                              .prefetch_above = at_cpu_facts()->l2_bytes};
+                              .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes};
 }
 
 /* What is wrong with a candidate is no mistake in the input. */
@@ -235,6 +237,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     c->job.repeat = (int)o->repeat;
     c->job.min_repeat_ms = o->min_repeat_ms;
     c->job.flush_bytes = s->bench->flush_bytes;
+    c->job.ring_bytes = s->bench->ring_bytes;
     c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
     if (s->compiler == AT_TCC) return AT_OK;
 

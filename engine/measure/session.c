@@ -16,6 +16,7 @@
 #define LEAST_ANSWER_S 10.0 /* for a compiler to tell its version, however busy the machine is */
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
+static const int64_t unknown_l2_bytes = 2 << 20;
 
 static void begin(const at_engine_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
@@ -83,9 +84,12 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
     return AT_OK;
 }
 
-/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
+/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second.
+ * Cold weights come from beyond the second one, as those of a network do. */
 static at_status choose_flush(at_session *s, at_error *err) {
     const at_cpu *cpu = at_cpu_facts();
+    if (s->options.cache == AT_CACHE_WEIGHTS_COLD)
+        s->bench->ring_bytes = 2 * (cpu->l2_bytes > 0 ? cpu->l2_bytes : unknown_l2_bytes);
     if (s->options.cache != AT_CACHE_COLD) return AT_OK;
     int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
     if (last <= 0) last = unknown_cache_bytes;

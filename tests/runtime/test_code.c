@@ -89,6 +89,23 @@ static void packing(void **state) {
     }
 }
 
+/* Timed runs find what was packed in another place than the run before, and as it was packed. */
+static void packing_in_turn(void **state) {
+    static const char text[] = KERNEL("static const float *before; const float *p = buf[3];"
+                                      "if (p == before) return 5; before = p;"
+                                      "for (i = 0; i < n; i++) out[i] = a[i] + p[n - 1 - i];")
+        PACK("for (i = 0; i < 1000; i++) p[999 - i] = b[i];");
+    rig *r = *state;
+    r->bufs[3] = (at_buf){"packed", AT_BUF_PACKED, false, -1, RIG_N * 4, 0};
+    r->job.num_bufs = 4;
+    r->job.pack = "k_pack";
+    rig_expect(r, text, AT_JOB_CRASHED, "the kernel returned 5 when run again");
+    r->job.ring_bytes = 1 << 20;
+    rig_expect(r, text, AT_JOB_RAN, "");
+    r->job.ring_bytes = RIG_N * 4; /* as large as what is packed: there is one copy */
+    rig_expect(r, text, AT_JOB_CRASHED, "the kernel returned 5 when run again");
+}
+
 static void host_functions(void **state) {
     rig_expect(
         *state,
@@ -204,10 +221,9 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(tiles),       TEST(tile_crashes),   TEST(many_tiles),
-        TEST(packing),     TEST(host_functions), TEST(static_data),
-        TEST(parallel),    TEST(integers),       TEST(without_expected),
-        TEST(store_grows),
+        TEST(tiles),           TEST(tile_crashes),     TEST(many_tiles),  TEST(packing),
+        TEST(packing_in_turn), TEST(host_functions),   TEST(static_data), TEST(parallel),
+        TEST(integers),        TEST(without_expected), TEST(store_grows),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }
