@@ -239,6 +239,13 @@ static at_status check_transposed(net_op *o, int64_t groups) {
     return AT_OK;
 }
 
+/* Where windows lie side by side each output has one element of a window, and no sum over them. */
+static bool lie_side_by_side(const window *w) {
+    for (int i = 0; i < w->axes; i++)
+        if (w->kernel[i] != w->stride[i] || w->dilation[i] != 1) return false;
+    return true;
+}
+
 /* Output o takes in x[i]*w[p] where i*stride + p*dilation = o + begin. */
 static at_status conv_transpose(net_op *o) {
     const int64_t groups = op_int(o, "group", 1);
@@ -257,22 +264,28 @@ static at_status conv_transpose(net_op *o) {
     const long long per_in = k->dims[0] / groups, per_out = k->dims[1];
     const char *channel = groups == 1 ? "c" : op_format(o, "m/%lld*%lld + c", per_out, per_in),
                *row = groups == 1 ? "m" : op_format(o, "m%%%lld", per_out), *index = "",
-               *where = "", *in = "";
+               *where = "", *in = "", *taps = "", *tap = "";
+    const bool one = lie_side_by_side(&w);
     for (int i = 0; i < w.axes; i++) {
-        where = op_format(o, "%s%st%d = a%d + %lld - p%d*%lld, i%d = t%d/%lld", where,
-                          i ? ", " : " where ", i, i, (long long)w.begin[i], i,
-                          (long long)w.dilation[i], i, i, (long long)w.stride[i]);
+        const char *step = op_format(o, " - p%d*%lld", i, (long long)w.dilation[i]);
+        where =
+            op_format(o, "%s%st%d = a%d + %lld%s, i%d = t%d/%lld", where, i ? ", " : " where ", i,
+                      i, (long long)w.begin[i], one ? "" : step, i, i, (long long)w.stride[i]);
+        if (one) tap = op_format(o, "%s, t%d%%%lld", tap, i, (long long)w.stride[i]);
+        else
+            taps = op_format(o, "%s, p%d:%lld", taps, i, (long long)w.kernel[i]),
+            tap = op_format(o, "%s, p%d", tap, i);
         in = op_format(o, "%s%s0 <= i%d && i%d < %lld", in, i ? " && " : "", i, i,
                        (long long)w.size[i]);
-        if (w.stride[i] > 1)
+        if (w.stride[i] > 1 && !one)
             in = op_format(o, "%s && t%d%%%lld == 0", in, i, (long long)w.stride[i]);
         index = op_format(o, "%s, i%d", index, i);
     }
     const char *head = op_format(o, "[n:%lld, m:%lld%s]", (long long)dims[0], (long long)dims[1],
                                  spatial(o, "a", w.axes, w.out));
-    op_add(o, "%s%s = sum(c:%lld%s) inside ? x0[n, %s%s] * x1[%s, %s, %s] : 0%s, inside = %s\n",
-           op_in(o, 2) ? "s" : "y0", head, per_in, spatial(o, "p", w.axes, w.kernel), channel,
-           index, channel, row, op_index(o, "p", w.axes), where, in);
+    op_add(o, "%s%s = sum(c:%lld%s) inside ? x0[n, %s%s] * x1[%s, %s%s] : 0%s, inside = %s\n",
+           op_in(o, 2) ? "s" : "y0", head, per_in, taps, channel, index, channel, row, tap, where,
+           in);
     if (op_in(o, 2)) op_add(o, "y0%s = s[n, m, %s] + x2[m]\n", head, op_index(o, "a", w.axes));
     return AT_OK;
 }

@@ -155,6 +155,61 @@ static void channels(void **state) {
           "conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; conv1x1 16 to 16 at 9x7, add, add");
 }
 
+/* Transposed convolutions whose windows lie side by side, with padding, more at the end, in groups;
+ * and one whose windows are apart. */
+static void side_by_side(void **state) {
+    (void)state;
+    static const struct {
+        const char *weight, *attributes;
+    } cases[] = {
+        {"8,6,2,2", "strides=[2,2]"},
+        {"8,6,3,3", "strides=[3,3] pads=[1,1,1,1] output_padding=[1,2]"},
+        {"8,6,2,4", "strides=[2,4] pads=[0,1,0,1]"},
+        {"8,3,2,2", "strides=[2,2] group=2"},
+        {"8,6,2,2", "strides=[2,2] dilations=[2,1]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        onnx_graph g = {0};
+        at_net_program p;
+        at_net_build b = {0};
+        at_error err;
+        onnx_input(&g, "x", AT_NET_FLOAT, "1,8,5,4");
+        onnx_numbers(&g, "w", cases[i].weight, 1, false);
+        onnx_node(&g, "ConvTranspose", "x w", "c", cases[i].attributes);
+        onnx_node(&g, "Relu", "c", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+        compare(net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
+/* What is subnormal in a weight is nothing beside the rest, and packed as 0. */
+static void subnormal_weights(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,4");
+    onnx_constant(&g, "w", AT_NET_FLOAT, "4,2", " 1e-40 2 -3e-39 1 0.5 1e-45 1 -1e-44", true);
+    onnx_node(&g, "MatMul", "x w", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    compare(net, &p);
+    for (int64_t i = 0; i + 4 <= p.weights_bytes; i += 4) {
+        float x;
+        memcpy(&x, p.weights + i, sizeof x);
+        assert_true(x == 0 || fabsf(x) > 1e-30f);
+    }
+    assert_true(p.weights_bytes >= 32);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 /* A block with an addend: factors go into weights, bias, sum and activation behind the second. */
 static void residual(void **state) {
     (void)state;
@@ -313,9 +368,11 @@ static void indices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(channels), cmocka_unit_test(residual),     cmocka_unit_test(classifier),
-        cmocka_unit_test(rows),     cmocka_unit_test(shared_moves), cmocka_unit_test(choices),
-        cmocka_unit_test(indices),  cmocka_unit_test(transposed),
+        cmocka_unit_test(channels),          cmocka_unit_test(side_by_side),
+        cmocka_unit_test(subnormal_weights), cmocka_unit_test(residual),
+        cmocka_unit_test(classifier),        cmocka_unit_test(rows),
+        cmocka_unit_test(shared_moves),      cmocka_unit_test(choices),
+        cmocka_unit_test(indices),           cmocka_unit_test(transposed),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
