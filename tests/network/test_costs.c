@@ -34,7 +34,7 @@ static double cost_of(const at_net_cut *cut, const at_engine_options *o) {
 static void cut_both(onnx_graph *g, const char *isa, int *plain, int *by_cost) {
     const at_engine_options o = {.isa = isa};
     at_net *net = onnx_open(arena, g);
-    const at_net *rewritten = at_net_rewrite(arena, net);
+    const at_net *rewritten = at_net_rewrite(arena, net, at_engine_target(&o)->has_integers);
     const bool *apart = AT_NEW_ARRAY(arena, bool, rewritten->nodes.len);
     at_net_cut first, second;
     at_error err;
