@@ -44,26 +44,6 @@ at_expr *at_expr_int(at_arena *a, int64_t value) {
 
 static bool same_text(const char *x, const char *y) { return x == y || (x && y && !strcmp(x, y)); }
 
-bool at_expr_mentions(const at_expr *e, const char *name) {
-    if (e->op == AT_X_NAME && !strcmp(e->name, name)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (at_expr_mentions(e->arg[i], name)) return true;
-    return false;
-}
-
-bool at_expr_uses(const at_expr *e, int ref) {
-    if (e->op == AT_X_NAME && e->ref == ref) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (at_expr_uses(e->arg[i], ref)) return true;
-    return false;
-}
-
-bool at_expr_reads(const at_expr *e) {
-    bool any = e->op == AT_X_INDEX;
-    for (int i = 0; i < e->nargs && !any; i++) any = at_expr_reads(e->arg[i]);
-    return any;
-}
-
 bool at_expr_equal(const at_expr *x, const at_expr *y) {
     if (x == y) return true;
     if (x->op != y->op || x->nargs != y->nargs) return false;

@@ -2,7 +2,7 @@
  * on the 3x3 layers of ResNet-50; with weights that are in no cache; in batches of 10; and a sparse
  * convolution beside it. All count the operations of the definition, the sparse one its time alone.
  */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 enum { WINOGRAD, DIRECT, OURS, MOST_PEERS = 3, MOST_COPIES = 128 };
 

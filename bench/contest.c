@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "engine/measure/quieter_core.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #define TURN_NS 25000000 /* of one code's pairs in a round */
 #define PEAK_NS 200000   /* of a run of multiply-adds */

@@ -1,6 +1,6 @@
 /* bench/conv3x3.c: the best of 500 random trials of conv2d_3x3_gemm on the 3x3 layers of ResNet-50,
  * against the FMA peak, oneDNN's direct convolution, and im2col with OpenBLAS. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 enum { OURS, FIRST_PEER };
 

@@ -1,7 +1,7 @@
 /* bench/derived_libraries.c: computations without a schedule (examples/te) against what a user
  * would call instead. OpenBLAS packs in the timed part and is met with weights packed inline,
  * oneDNN packs ahead and is met so; the other packing stands beside it. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <string.h>
 

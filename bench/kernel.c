@@ -7,7 +7,7 @@
 #include "bench/bench.h"
 
 #include "engine/engine.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * best of oneDNN (direct, and both of its Winograd's), XNNPACK, and im2col with OpenBLAS. Each
  * template has a search of its own; the fastest of them is what counts. ROWS in the environment
  * names groups or single layers: "vgg resnet-3". */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* bench/main.c: `make bench`: the figures that the program promises, part by part. Arguments name
  * parts; none: all of them. Exit code 1 where a part could not be measured; a target that is missed
  * is a figure, not an error. */
-#include "bench/bench.h"
-#include "runtime/runtime_int.h"
+#include "bench/peers.h"
+#include "runtime/inside.h"
 
 #include <sched.h>
 #include <stdlib.h>

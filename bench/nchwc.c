@@ -1,7 +1,7 @@
 /* bench/nchwc.c: a loop tree written by hand for the layer 64@56 in blocked layouts, whose padding
  * is not multiplied: what the notation and the tiles can do where no search is in the way, against
  * oneDNN's direct convolution. Weights and data lie packed, as oneDNN's do. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 /* clang-format off */
 static const char compute_text[] =

@@ -1,6 +1,6 @@
 /* bench/onednn.c: oneDNN on the data of a kernel of ours, whose channel blocks are undone for it,
  * and its output compared. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* bench/operators.c: the best that the tool finds for its templates of other operators, against
  * what a user would call instead: oneDNN and OpenBLAS's sgemm. The shapes are MobileNet's and those
  * of TVM's te_workload. ROWS in the environment names the groups that count: "DEP GMM". */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <string.h>
 

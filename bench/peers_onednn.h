@@ -3,7 +3,7 @@
 #ifndef AT_BENCH_PEERS_ONEDNN_H
 #define AT_BENCH_PEERS_ONEDNN_H
 
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #if __has_include(<oneapi/dnnl/dnnl.h>)
 #include <oneapi/dnnl/dnnl.h>

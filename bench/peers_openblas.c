@@ -2,7 +2,7 @@
  * layer into memory, then one sgemm; both count. Turned weights would gain nothing (measured with
  * OpenBLAS 0.3.21: 0 to -9 %). The library is loaded at run time, so that the bench builds without
  * it and can choose its kernels first. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * without TVM: the few functions of its runtime that such an object calls are given to it here.
  * Source of structures and signatures: TVM 0.19, include/tvm/runtime/c_backend_api.h,
  * c_runtime_api.h and DLPack. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* bench/peers_xnnpack.c: XNNPACK's convolution, channels last, float32, one thread: by indirection,
  * the weights packed when it is made. The library is loaded at run time, so that the bench builds
  * without it. Its functions are those of Debian 12's version, of February 2022. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <dlfcn.h>
 #include <math.h>

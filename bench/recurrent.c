@@ -1,6 +1,6 @@
 /* bench/recurrent.c: LSTM layers, derived (examples/te/lstm.te), against oneDNN's; both with their
  * weights packed ahead. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 enum { OURS, PEER, NUM_CONTENDERS, TRIALS = 200 };
 

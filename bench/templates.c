@@ -1,6 +1,6 @@
 /* bench/templates.c: the best that the tool finds for its dense templates, against what a user
  * would call instead: oneDNN's direct convolution and OpenBLAS's sgemm. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <string.h>
 

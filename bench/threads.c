@@ -1,7 +1,7 @@
 /* bench/threads.c: what a second core adds to a kernel whose outer loops are parallel, against what
  * it adds to the FMA peak, since clock and power are shared. */
 #include "bench/bench.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 enum { ROUNDS = 21, CHUNKS = 16, PEAKS = 3 };
 #define CHUNK_NS 1000000

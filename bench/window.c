@@ -1,5 +1,5 @@
 /* bench/window.c: what an operator with a window makes of its input's extents. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 void at_bench_op_out(const at_bench_op *s, int out[3]) {
     for (int i = 0; i < s->dims; i++) {

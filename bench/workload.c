@@ -5,7 +5,7 @@
  *
  * Peers do not pack weights ahead of the timed part; against them stands what the tool finds with
  * --pack inline, where there are weights. */
-#include "bench/bench.h"
+#include "bench/peers.h"
 
 #include <math.h>
 #include <string.h>

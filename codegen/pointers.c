@@ -13,12 +13,6 @@ enum { MOST_ENTRIES = 1 << 22, MOST_AXES = 32 };
 
 /* ---- which axes and dimensions --------------------------------------------------------------- */
 
-static uint32_t axes_in(const at_expr *e) {
-    uint32_t axes = e->op == AT_X_NAME && e->ref < MOST_AXES ? 1u << e->ref : 0;
-    for (int i = 0; i < e->nargs; i++) axes |= axes_in(e->arg[i]);
-    return axes;
-}
-
 /* The dimensions that move with these axes, first to *last; axes: with all that move them. -1: they
  * are not neighbours. */
 static int dimensions(const at_expr *read, uint32_t *axes, int *last) {
@@ -26,7 +20,7 @@ static int dimensions(const at_expr *read, uint32_t *axes, int *last) {
     for (bool more = true; more;) {
         more = false;
         for (int d = 0; d < read->nargs; d++) {
-            uint32_t own = axes_in(read->arg[d]);
+            uint32_t own = at_expr_axes(read->arg[d]);
             if (found >> d & 1 || !(own & *axes)) continue;
             found |= 1u << d;
             *axes |= own;
@@ -119,7 +113,7 @@ const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const a
                                  int tensor, double number) {
     const at_expr *read = e->arg[1];
     int last;
-    uint32_t moved = axes_in(e->arg[0]);
+    uint32_t moved = at_expr_axes(e->arg[0]);
     if (read->op != AT_X_INDEX || read->ref != tensor || e->arg[2]->op == AT_X_INDEX) return NULL;
     int first = dimensions(read, &moved, &last);
     if (first < 0) return NULL;

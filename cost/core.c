@@ -24,18 +24,6 @@ const at_core *at_core_find(const char *llvm_name) {
     return NULL;
 }
 
-static const at_speeds *speeds_of(const at_core *c, const char *isa) {
-    for (const at_speeds *s = c->speeds; *s->isa; s++)
-        if (!strcmp(s->isa, isa)) return s;
-    return NULL;
-}
-
-const at_speeds *at_speeds_built_in(const char *isa, const at_core *core) {
-    const at_speeds *s = core ? speeds_of(core, isa) : NULL;
-    for (int i = 0; !s && at_core_at(i); i++) s = speeds_of(at_core_at(i), isa);
-    return s;
-}
-
 double at_core_flops(const at_core *c, const at_target *t) {
     int wide = t->lanes >= AT_WIDE_LANES;
     return t->fused ? c->fma[wide] * 2 * t->lanes : c->arithmetic[wide] * t->lanes;

@@ -24,8 +24,8 @@ typedef struct at_core {          /* of a CPU, as LLVM names it */
     double window;                             /* instructions under way at most */
     int64_t l1d_bytes, l2_bytes;               /* as usually sold; a CPU at hand knows its own */
     double from_l2, from_l3, from_memory;      /* bytes per cycle, at most */
-    const at_speeds *speeds; /* measured on such a core or one like it, by instruction set; behind
-                                the last one without a name */
+    const char
+        *speeds; /* measured on such a core or one like it: a file's text, which is a table */
     const char *source;
 } at_core;
 const at_core *at_core_find(const char *llvm_name); /* NULL: not known */
@@ -77,7 +77,7 @@ typedef struct at_speed_table { /* of one machine */
     int num_sets;
 } at_speed_table;
 
-/* Measured once on such a core or one like it (core.c, cores.c of an architecture); where that
+/* Measured once on such a core or one like it (speeds_kept.c, files of an architecture); where that
  * lacks the set, or core is NULL, on the first that has it; NULL: there is none. */
 const at_speeds *at_speeds_built_in(const char *isa, const at_core *core);
 /* Of a core that was never measured, from what is known of it; core NULL: of its kind. */

@@ -2,17 +2,10 @@
  */
 #include "cost/estimate_int.h"
 
-static bool is_listed(const at_expr *e) {
-    if (e->op == AT_X_INDEX) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (is_listed(e->arg[i])) return true;
-    return false;
-}
-
 /* Does an index of the read depend on what an index tensor holds? */
 static bool is_listed_inside(const at_expr *e) {
     for (int i = 0; i < e->nargs; i++)
-        if (is_listed(e->arg[i])) return true;
+        if (at_expr_reads(e->arg[i])) return true;
     return false;
 }
 
@@ -103,13 +96,6 @@ static bool count(const at_compute *c, const at_target *target, const at_expr *e
     return is_float;
 }
 
-static bool has_select(const at_expr *e) {
-    if (e->op == AT_X_SELECT) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_select(e->arg[i])) return true;
-    return false;
-}
-
 static bool has_axes(const at_expr *e) {
     if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
     for (int i = 0; i < e->nargs; i++)
@@ -121,7 +107,7 @@ static bool has_axes(const at_expr *e) {
  * is but for a few places. */
 static const at_expr *unbounded(at_arena *a, const at_expr *e) {
     at_expr *copy = NULL;
-    if ((e->op == AT_X_MIN || e->op == AT_X_MAX) && !is_listed(e) &&
+    if ((e->op == AT_X_MIN || e->op == AT_X_MAX) && !at_expr_reads(e) &&
         has_axes(e->arg[0]) != has_axes(e->arg[1]))
         return unbounded(a, e->arg[!has_axes(e->arg[0])]);
     for (int i = 0; i < e->nargs; i++) {
@@ -170,7 +156,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
     out->passed_on = passed_on(a, c, tensor);
-    out->is_conditional = out->selects = has_select(t->body);
+    out->is_conditional = out->selects = at_expr_has(t->body, AT_X_SELECT);
     for (int r = 0; r < out->num_reads; r++)
         out->is_conditional |= stages[out->read[r]->ref].is_conditional;
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
@@ -179,7 +165,7 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
             est_look_at_index(out->read[r]->arg[d], &axes, &out->divides[r][d]);
             for (int i = 0; i < 32; i++)
                 if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
-            out->listed[r][d] = is_listed(out->read[r]->arg[d]);
+            out->listed[r][d] = at_expr_reads(out->read[r]->arg[d]);
             est_find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
                            &out->num_sizes[r][d]);
             if (!out->straight[r]) out->straight[r] = AT_NEW_ARRAY(a, est_straight, MAX_DIMS);

@@ -1,7 +1,7 @@
 /* runtime/ahead.c: inside the worker, code of jobs that come later. Several are compiled in a row,
  * with the compiler in the caches, where each would be between two kernels' runs. What is kept is
  * what the arena held; put back there, it is what the job would have compiled. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* runtime/anchor.c: inside the worker, the kernel that others are timed against. It comes like a
  * job, is checked like one, and stays: code, packed weights and workspace in places of their own,
  * inputs and outputs where those of the job beside it are, so that the caches hold them once. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 

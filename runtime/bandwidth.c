@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 /* What is larger than every cache moves at the same pace. */
 static const int64_t most_bytes = 256 << 20;

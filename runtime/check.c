@@ -1,6 +1,6 @@
 /* runtime/check.c: is the output right? Exact where there are no limits: inputs are integers so
  * small that every order of summation gives the same bits. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <math.h>
 #include <string.h>

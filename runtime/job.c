@@ -1,5 +1,5 @@
 /* runtime/job.c: one job inside the worker, from its code to its times. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* runtime/job_steps.c: steps that a job and an anchor have in common: load, poison, pack, run,
  * check.
  */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* runtime/load.c: loads a kernel that gcc or clang made into a shared object. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <dlfcn.h>
 #include <string.h>

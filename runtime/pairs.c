@@ -1,6 +1,6 @@
 /* runtime/pairs.c: a kernel and the anchor, run by run. What slows both for longer than a run, a
  * neighbour or another clock, their ratio does not know. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* runtime/place.c: memory for one job's kernel. What it may write is memory of the worker's own,
  * never the store, so that a faulty kernel spoils its own trial only. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* runtime/stop.c: runs that are not let go on to their end: kernels that can be cut short, judged
  * by a part of their turns, and stopped where they have taken too long. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Every rule here was a crash once: one relocate per state, the state deleted at once, no jump out
  * of the message callback while the compiler runs (its lock would stay held), none of its run-time
  * files. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <libtcc.h>
 #include <errno.h>

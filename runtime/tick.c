@@ -3,7 +3,7 @@
  * The system counts that as the thread's own time. When it comes is known: the coarse clock goes on
  * by steps with it. That clock is one core's, which may sleep, and then misses steps; this core's
  * interrupts come all the same. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <time.h>
 

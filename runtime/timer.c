@@ -1,7 +1,7 @@
 /* runtime/timer.c: how long a kernel takes: AutoTVM's loop when `number` is given, else a rule that
  * spends little on slow candidates and clears the clock's floor on fast ones.
  * Source: TVM v0.12, src/runtime/profiling.cc (the meaning of number, repeat and min_repeat_ms). */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *     --worker FD STOREFD CPU MEMORY PARENT SANDBOX PROTOCOL
  * It shuts itself in, then serves jobs until its socket closes. It ends by _exit everywhere:
  * nothing a kernel may have spoiled is to be flushed or freed. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <fcntl.h>
 #include <malloc.h>

@@ -101,19 +101,18 @@ static bool consists_of_sizes(const at_expr *resolved) {
     return true;
 }
 
-/* A resolved expression of sizes, with slots as refs. */
-static at_expr *to_slots(scope *s, const at_expr *e) {
-    at_expr *copy = copy_node(s, e);
-    if (e->op == AT_X_NAME) copy->ref = e->ref - AT_REF_SIZE;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = to_slots(s, e->arg[i]);
+static at_expr *move_ref(at_expr *copy, void *by) {
+    if (copy->op == AT_X_NAME) copy->ref += *(int *)by;
     return copy;
 }
 
+/* A resolved expression of sizes, with slots as refs; and the other way round. */
+static at_expr *to_slots(scope *s, const at_expr *e) {
+    return at_expr_map(s->arena, e, move_ref, &(int){-AT_REF_SIZE});
+}
+
 static at_expr *from_slots(scope *s, const at_expr *e) {
-    at_expr *copy = copy_node(s, e);
-    if (e->op == AT_X_NAME) copy->ref = e->ref + AT_REF_SIZE;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = from_slots(s, e->arg[i]);
-    return copy;
+    return at_expr_map(s->arena, e, move_ref, &(int){AT_REF_SIZE});
 }
 
 static void add_divisor(scope *s, const at_expr *slots) {
@@ -248,12 +247,6 @@ static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
     return e;
 }
 
-static int count_nodes(const at_expr *e) {
-    int n = 1;
-    for (int i = 0; i < e->nargs; i++) n += count_nodes(e->arg[i]);
-    return n;
-}
-
 /* {n, h:H, w:W} = y: w = y % W, h = y / W % H, n = y / W / H. The first digit takes no remainder.
  */
 static at_status define_digits(scope *s, const at_def *d, at_expr *whole) {
@@ -269,7 +262,7 @@ static at_status define_digits(scope *s, const at_def *d, at_expr *whole) {
             at_expr *extent = from_slots(s, d->extents[i]);
             m.expr = binary(s, AT_X_MOD, rest, extent);
             rest = binary(s, AT_X_DIV, rest, extent);
-            m.size = size += 1 + count_nodes(extent);
+            m.size = size += 1 + at_expr_nodes(extent);
         }
         *at_push(s->arena, &s->defs) = m;
     }
@@ -295,11 +288,6 @@ static at_status define(scope *s, const at_def *d) {
 
 /* ---- tensors ------------------------------------------------------------------------------- */
 
-static void collect_axes(const at_expr *e, uint32_t *used) {
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) *used |= 1u << e->ref;
-    for (int i = 0; i < e->nargs; i++) collect_axes(e->arg[i], used);
-}
-
 static at_status resolve_bound(scope *s, int axis, at_expr **bound, uint32_t *used) {
     kind k;
     const at_expr *written = *bound;
@@ -309,7 +297,7 @@ static at_status resolve_bound(scope *s, int axis, at_expr **bound, uint32_t *us
     AT_TRY(resolve(s, written, bound, &k));
     if (k.is_float) return FAIL_AT(s, written, "a value is used as an index");
     if (k.is_bool) return FAIL_AT(s, written, "a condition is used as an index");
-    collect_axes(*bound, used);
+    *used |= at_expr_axes(*bound);
     return AT_OK;
 }
 

@@ -101,12 +101,6 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     return number < 0 || isfinite(x);
 }
 
-static size_t count(const at_expr *e) {
-    size_t n = 1;
-    for (int i = 0; i < e->nargs; i++) n += count(e->arg[i]);
-    return n;
-}
-
 /* bounds: it stands within a bound, which is one decision with it. */
 static void add(data_look *l, at_arena *a, const at_expr *e, int stage, bool bounds) {
     node *n = find(l, e);
@@ -184,7 +178,7 @@ data_look *data_look_new(at_arena *a, const at_compute *c, const int64_t *values
                      .is_exact = is_exact,
                      .size = 64};
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE) nodes += count(c->tensors[t].body);
+        if (c->tensors[t].role == AT_ROLE_STAGE) nodes += (size_t)at_expr_nodes(c->tensors[t].body);
     while (l->size < 2 * nodes) l->size *= 2;
     l->nodes = AT_NEW_ARRAY(a, node, l->size);
     for (int t = 0; t < c->num_tensors; t++)

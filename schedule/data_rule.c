@@ -506,7 +506,7 @@ static bool overflows(ruler *r, at_draw *out) {
 /* Is the tensor, or what is made of it, added up by this stage? */
 static bool adds_up(ruler *r, int stage, int tensor) {
     const at_tensor *t = &r->c->tensors[stage];
-    if (t->role != AT_ROLE_STAGE || !reads_tensor(t->body, tensor)) return false;
+    if (t->role != AT_ROLE_STAGE || !at_expr_count_reads(t->body, tensor)) return false;
     return t->num_reduce && t->reduction == AT_REDUCE_SUM;
 }
 

@@ -228,12 +228,6 @@ static void per_element(epilogue *x, operand *o) {
 /* A text that doubles x grows with each stage. */
 enum { MOST_NODES = 1000, MOST_OPERANDS = 16 };
 
-static int num_nodes(const at_expr *e) {
-    int n = 1;
-    for (int i = 0; i < e->nargs; i++) n += num_nodes(e->arg[i]);
-    return n;
-}
-
 static bool is_name(const at_expr *e, const char *name) {
     return e->op == AT_X_NAME && !strcmp(e->name, name);
 }
@@ -310,7 +304,7 @@ static at_status apply(epilogue *x, const char *text) {
     AT_TRY(parse(x->w.arena, text, &e, x->w.err));
     x->value = stage_of(x)->written;
     AT_TRY(fill_in(x, e, &made));
-    if (num_nodes(made) > MOST_NODES)
+    if (at_expr_nodes(made) > MOST_NODES)
         return at_fail(x->w.err, AT_E_INPUT, "the output's expression has more than %d operations",
                        MOST_NODES);
     stage_of(x)->written = made;

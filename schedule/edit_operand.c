@@ -40,7 +40,7 @@ static bool is_plain_read(const at_compute *c, const at_expr *e) {
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor) {
     int n = 0;
     if (is_of_weights(c, e, false, &n) && n)
-        return !is_plain_read(c, e) && reads_tensor(e, tensor) ? e : NULL;
+        return !is_plain_read(c, e) && at_expr_count_reads(e, tensor) ? e : NULL;
     bool is_choice = e->op == AT_X_SELECT;
     if (is_integer(c, e) && !is_choice) return NULL;
     for (int i = is_choice; i < e->nargs && e->op != AT_X_INDEX; i++) {

@@ -153,13 +153,6 @@ at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out) {
     return AT_OK;
 }
 
-bool reads_tensor(const at_expr *e, int tensor) {
-    if (e->op == AT_X_INDEX && e->ref == tensor) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_tensor(e->arg[i], tensor)) return true;
-    return false;
-}
-
 bool is_float_expr(const at_compute *c, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:

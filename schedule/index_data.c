@@ -48,8 +48,8 @@ static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *us
         if (x->role != AT_ROLE_STAGE) continue;
         *used_as_value |= is_value(c, x->body, t);
         for (int i = x->num_axes; i < axes_of(x); i++)
-            r->ascends |= x->axes[i].begin &&
-                          (reads_tensor(x->axes[i].begin, t) || reads_tensor(x->axes[i].end, t));
+            r->ascends |= x->axes[i].begin && (at_expr_count_reads(x->axes[i].begin, t) ||
+                                               at_expr_count_reads(x->axes[i].end, t));
     }
     r->lo = *used_as_value && any_needs_above_0(c);
 }
@@ -124,7 +124,7 @@ static bool allows(finder *f, at_index_range r) {
 
 /* Does one index read both? */
 static bool reads_both(const at_expr *e, int t, int u, bool in_index) {
-    if (in_index && reads_tensor(e, t) && reads_tensor(e, u)) return true;
+    if (in_index && at_expr_count_reads(e, t) && at_expr_count_reads(e, u)) return true;
     for (int i = 0; i < e->nargs; i++)
         if (reads_both(e->arg[i], t, u, e->op == AT_X_INDEX)) return true;
     return false;

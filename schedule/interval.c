@@ -88,20 +88,13 @@ static void add_term(linear *l, const at_expr *of, int64_t factor) {
     l->term[l->n++].factor = factor;
 }
 
-static bool is_size(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_size(e->arg[i])) return false;
-    return true;
-}
-
 /* Adds factor times e. */
 static void add_to(bounder *b, linear *l, const at_expr *e, int64_t factor) {
     static const box nowhere;
     int64_t minus;
     b->steps++;
     if (l->n < 0) return;
-    if (is_size(e)) {
+    if (at_expr_is_size(e)) {
         interval x = interval_of(b, &nowhere, NULL, e);
         if (is_point(x)) add_constant(l, x.lo, factor);
         else spoil(l);
@@ -119,7 +112,7 @@ static void add_to(bounder *b, linear *l, const at_expr *e, int64_t factor) {
         return;
     case AT_X_MUL:
         for (int i = 0; i < 2; i++) {
-            if (!is_size(e->arg[i])) continue;
+            if (!at_expr_is_size(e->arg[i])) continue;
             interval x = interval_of(b, &nowhere, NULL, e->arg[i]);
             if (!is_point(x) || __builtin_mul_overflow(factor, x.lo, &factor)) spoil(l);
             else add_to(b, l, e->arg[1 - i], factor);

@@ -108,20 +108,15 @@ static bool give_up(projector *p, uint32_t axes) {
     return false;
 }
 
-static bool is_size(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_size(e->arg[i])) return false;
-    return e->op != AT_X_FLOAT;
-}
-
 static piece piece_of(const projector *p, const at_expr *e) {
     const piece none = {.axis = -1};
     eval_ctx ctx = {.compute = p->c, .values = p->values, .stage = p->stage};
     int64_t by;
     if (e->op == AT_X_NAME && e->ref < p->c->tensors[p->stage].num_axes)
         return (piece){.axis = e->ref, .divisor = 1};
-    if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || !is_size(e->arg[1])) return none;
+    if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || !at_expr_is_size(e->arg[1]) ||
+        at_expr_has(e->arg[1], AT_X_FLOAT))
+        return none;
     piece x = piece_of(p, e->arg[0]);
     if (x.axis < 0 || eval_int(&ctx, e->arg[1], &by) != AT_OK || (x.modulus && x.modulus % by))
         return none;

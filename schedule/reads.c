@@ -103,22 +103,16 @@ static void add_axes(const checker *k, const at_expr *e, uint32_t *axes) {
     for (int i = 0; i < e->nargs; i++) add_axes(k, e->arg[i], axes);
 }
 
-static bool reads_index(const checker *k, const at_expr *e) {
-    if (e->op == AT_X_INDEX && k->c->tensors[e->ref].role == AT_ROLE_INDEX) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_index(k, e->arg[i])) return true;
-    return false;
-}
-
 /* Does it hang on elements of index tensors? */
 static bool hangs_on_data(const checker *k) {
-    if (reads_index(k, k->e)) return true;
+    if (at_expr_reads_role(k->c, k->e, AT_ROLE_INDEX)) return true;
     for (const guard *g = k->guards; g; g = g->outer)
-        if (reads_index(k, g->condition)) return true;
+        if (at_expr_reads_role(k->c, g->condition, AT_ROLE_INDEX)) return true;
     for (int i = 0; i < axes_of(current(k)); i++) {
         const at_axis *axis = &current(k)->axes[i];
         if ((k->axes >> i & 1) && axis->begin &&
-            (reads_index(k, axis->begin) || reads_index(k, axis->end)))
+            (at_expr_reads_role(k->c, axis->begin, AT_ROLE_INDEX) ||
+             at_expr_reads_role(k->c, axis->end, AT_ROLE_INDEX)))
             return true;
     }
     return false;

@@ -60,12 +60,6 @@ void naive_find_rounded(naive *m) {
 
 /* ---- what terms of a sum share --------------------------------------------------------------- */
 
-static uint32_t axes_in(const at_expr *e) {
-    uint32_t axes = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? 1u << e->ref : 0;
-    for (int i = 0; i < e->nargs; i++) axes |= axes_in(e->arg[i]);
-    return axes;
-}
-
 /* Of a stage's axes from .. to - 1 those of several places. */
 static uint32_t long_axes(const naive *m, int stage, int from, int to) {
     uint32_t axes = 0;
@@ -80,7 +74,7 @@ static bool shares_within(const naive *m, int stage, const at_expr *e) {
     const at_tensor *t = &m->c->tensors[stage];
     if (t->role != AT_ROLE_STAGE || t->num_reduce || at_tensor_goes_in_steps(t)) return false;
     const uint32_t all = long_axes(m, stage, 0, t->num_axes);
-    if (e->op == AT_X_INDEX && m->rounded[e->ref] && (axes_in(e) & all) != all) return true;
+    if (e->op == AT_X_INDEX && m->rounded[e->ref] && (at_expr_axes(e) & all) != all) return true;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (shares_within(m, stage, e->arg[i])) return true;
     return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);
@@ -88,7 +82,7 @@ static bool shares_within(const naive *m, int stage, const at_expr *e) {
 
 bool naive_is_shared(const naive *m, const at_expr *e) {
     const at_tensor *t = naive_stage(m);
-    const uint32_t summed = long_axes(m, m->stage, t->num_axes, axes_of(t)), axes = axes_in(e);
+    const uint32_t summed = long_axes(m, m->stage, t->num_axes, axes_of(t)), axes = at_expr_axes(e);
     if (!is_float_expr(m->c, e) || naive_is_exact(m, e)) return false;
     if ((axes & summed) != summed) return true;
     return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);

@@ -121,7 +121,6 @@ at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_
 bool is_float_expr(const at_compute *c, const at_expr *e);
 /* Is a value, or an index, a whole number by the last step of its expression? */
 bool is_rounded(const at_compute *c, const at_expr *e);
-bool reads_tensor(const at_expr *e, int tensor);
 /* A lower bound of an integer expression of a stage, -INFINITY if there is none (compute_facts.c).
  */
 /* [tensor] what all values of each are multiples of where inputs are integers: a power of two; 0:

@@ -81,16 +81,10 @@ void stage_scopes(const at_program *p, int num_leaves, const at_node *const *lea
     }
 }
 
-static bool varies(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (varies(e->arg[i])) return true;
-    return false;
-}
-
 bool at_index_multiplies(const at_expr *e) {
     if (e->op == AT_X_INDEX) return false;
-    if (e->op == AT_X_MUL && varies(e->arg[0]) && varies(e->arg[1])) return true;
+    if (e->op == AT_X_MUL && !at_expr_is_size(e->arg[0]) && !at_expr_is_size(e->arg[1]))
+        return true;
     for (int i = 0; i < e->nargs; i++)
         if (at_index_multiplies(e->arg[i])) return true;
     return false;

@@ -24,19 +24,6 @@ bool is_zero_expr(const at_expr *e) {
     return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
 }
 
-static bool has(const at_expr *e, at_op op) {
-    bool any = e->op == op;
-    for (int i = 0; i < e->nargs && !any; i++) any = has(e->arg[i], op);
-    return any;
-}
-
-static uint32_t axes_in(const at_expr *e) {
-    uint32_t axes = 0;
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) axes |= 1u << e->ref;
-    for (int i = 0; i < e->nargs; i++) axes |= axes_in(e->arg[i]);
-    return axes;
-}
-
 /* Does it compare entries of index tensors, all of which are known, with places? */
 static bool asks_data(const eval_ctx *ctx, const at_expr *e, bool *any) {
     if (e->op == AT_X_INDEX) {
@@ -55,7 +42,7 @@ static bool asks_data(const eval_ctx *ctx, const at_expr *e, bool *any) {
 static bool is_counted(const eval_ctx *ctx, const at_expr *e) {
     bool any = false;
     if (asks_data(ctx, e, &any) && any) return true;
-    return e->op == AT_X_EQ && has(e, AT_X_MOD) && !has(e, AT_X_INDEX);
+    return e->op == AT_X_EQ && at_expr_has(e, AT_X_MOD) && !at_expr_has(e, AT_X_INDEX);
 }
 
 /* The conditions that e asks for. read: what reads the stage whose axes e names, or NULL. */
@@ -66,11 +53,11 @@ static void add_conditions(finder *f, const at_expr *e, const at_expr *read) {
         return;
     }
     if (!is_counted(f->ctx, e)) return;
-    uint32_t own = axes_in(e), axes = read ? 0 : own;
+    uint32_t own = at_expr_axes(e), axes = read ? 0 : own;
     for (int i = 0; read && i < read->nargs; i++)
         if (own & 1u << i) {
-            if (has(read->arg[i], AT_X_INDEX)) return;
-            axes |= axes_in(read->arg[i]);
+            if (at_expr_has(read->arg[i], AT_X_INDEX)) return;
+            axes |= at_expr_axes(read->arg[i]);
         }
     if (f->num < MOST_CONDITIONS) f->found[f->num++] = (condition){e, read, axes};
 }
@@ -94,7 +81,7 @@ static at_status holds(const eval_ctx *of_reader, const condition *x, int64_t *o
     if (x->read) {
         for (int i = 0; i < x->read->nargs; i++) {
             axis[i] = 0;
-            if (axes_in(x->e) & 1u << i) AT_TRY(eval_int(&ctx, x->read->arg[i], &axis[i]));
+            if (at_expr_axes(x->e) & 1u << i) AT_TRY(eval_int(&ctx, x->read->arg[i], &axis[i]));
         }
         ctx.stage = x->read->ref;
         ctx.axis = axis;

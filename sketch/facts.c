@@ -105,14 +105,6 @@ typedef struct offsets {
 
 enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
 
-/* Is it of sizes alone? */
-static bool is_size(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_size(e->arg[i])) return false;
-    return true;
-}
-
 /* Of an index that min and max bound by sizes. */
 static guard bound_at(point *p, const at_expr *e) {
     guard found = NO_GUARD;
@@ -121,9 +113,10 @@ static guard bound_at(point *p, const at_expr *e) {
         const guard inside = bound_at(p, e->arg[i]);
         found = found > inside ? found : inside;
     }
-    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) || is_size(e->arg[0]) == is_size(e->arg[1]))
+    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) ||
+        at_expr_is_size(e->arg[0]) == at_expr_is_size(e->arg[1]))
         return found;
-    const int moves = is_size(e->arg[0]);
+    const int moves = at_expr_is_size(e->arg[0]);
     const bool decides = value_at(p, e) != value_at(p, e->arg[moves]);
     return decides ? CUT : found > GUARDED ? found : GUARDED;
 }
@@ -189,7 +182,7 @@ static bool is_bare(const at_expr *read) {
 static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) {
     for (int i = 0; i < e->nargs; i++) find_groups(f, e->arg[i], s);
     if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || e->arg[0]->op != AT_X_NAME ||
-        e->arg[0]->ref >= AT_REF_SIZE || !is_size(e->arg[1]))
+        e->arg[0]->ref >= AT_REF_SIZE || !at_expr_is_size(e->arg[1]))
         return;
     int axis = e->arg[0]->ref;
     point p = {f, NULL, true};
@@ -203,7 +196,7 @@ static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) 
 /* By what an axis is divided anywhere in an expression; NULL: by nothing, or by several. */
 static const at_expr *divides(const at_expr *e, int axis) {
     const at_expr *by = NULL;
-    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && is_size(e->arg[1]) &&
+    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && at_expr_is_size(e->arg[1]) &&
         at_expr_uses(e->arg[0], axis))
         return e->arg[1];
     for (int i = 0; i < e->nargs; i++) {
@@ -394,12 +387,6 @@ static bool clamps(const at_expr *e, bool in_index) {
 
 /* ---- who reads whom -------------------------------------------------------------------------- */
 
-int at_facts_count_reads(const at_expr *e, int tensor) {
-    int n = e->op == AT_X_INDEX && e->ref == tensor;
-    for (int i = 0; i < e->nargs; i++) n += at_facts_count_reads(e->arg[i], tensor);
-    return n;
-}
-
 double at_facts_elements(const at_facts *f, int tensor) {
     double n = 1;
     for (int d = 0; d < f->compute->tensors[tensor].num_axes; d++)
@@ -502,7 +489,7 @@ static bool dissolves(const at_facts *f, int stage) {
         return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
         const at_tensor *reader = &c->tensors[r];
-        int n = reader->role == AT_ROLE_STAGE ? at_facts_count_reads(reader->body, stage) : 0;
+        int n = reader->role == AT_ROLE_STAGE ? at_expr_count_reads(reader->body, stage) : 0;
         places += n;
         if (!n) continue;
         double elements = 1, points = 1;

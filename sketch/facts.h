@@ -77,8 +77,6 @@ typedef struct at_facts_given {
 /* Owned by a; borrows the rest. AT_E_INPUT: numbers that do not go together. */
 at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,
                       at_error *err);
-/* How many reads of a tensor an expression has. */
-int at_facts_count_reads(const at_expr *e, int tensor);
 double at_facts_elements(const at_facts *f, int tensor); /* how many a tensor has */
 /* Whether a stage reads a tensor's memory. */
 bool at_facts_reads(const at_facts *f, int stage, int tensor);

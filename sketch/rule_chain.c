@@ -48,7 +48,7 @@ static bool find(chain *c) {
         int reader = f->of[t].reader;
         if (f->of[t].num_readers != 1 || f->compute->tensors[t].is_output) return false;
         const at_expr *body = f->compute->tensors[reader].body;
-        if (!at_facts_count_reads(body, t)) return false;
+        if (!at_expr_count_reads(body, t)) return false;
         for (int i = 0; i < f->of[reader].num_accesses; i++) {
             const at_access *x = &f->of[reader].access[i];
             if (x->tensor == t && x->from != t && x->from >= 0) return false;

@@ -38,7 +38,7 @@ static int places_of(const at_facts *f, int stage, const int *places) {
     int n = 0;
     for (int r = stage + 1; r < f->compute->num_tensors; r++) {
         const at_tensor *reader = &f->compute->tensors[r];
-        int reads = f->of[r].is_stage ? at_facts_count_reads(reader->body, stage) : 0;
+        int reads = f->of[r].is_stage ? at_expr_count_reads(reader->body, stage) : 0;
         if (reads && !reader->num_reduce && !places[r]) return 0;
         n += reads * (reader->num_reduce ? 1 : places[r]);
     }

@@ -15,12 +15,6 @@
  * at products of indices, as a row of cosines by a Fourier transform: 16 MB of them. */
 enum { MOST_PARTS = 32, MOST_OF_FEW = 1 << 22 };
 
-static bool reads_entries(const at_compute *c, const at_expr *e) {
-    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX;
-    for (int i = 0; i < e->nargs; i++) any |= reads_entries(c, e->arg[i]);
-    return any;
-}
-
 static bool reads_at_products(const at_expr *e) {
     bool any = false;
     for (int i = 0; i < e->nargs; i++)
@@ -73,7 +67,8 @@ static sketch_state *with_part(const sketch_state *s, const char *sum, int tenso
     at_error why;
     const at_expr *operand =
         at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
-    bool has_to = operand && (reads_entries(c, operand) || reads_at_products(operand));
+    bool has_to =
+        operand && (at_expr_reads_role(c, operand, AT_ROLE_INDEX) || reads_at_products(operand));
     if (!operand || (s->keeps_weights && !has_to)) return NULL;
     sketch_state *b = sketch_branch(s, "");
     b->joins_weights |= !has_to;
@@ -104,7 +99,8 @@ void sketch_find_operands(sketch_state *s, const at_facts_given *given) {
     for (int t = 0; t < s->compute->num_tensors; t++) {
         const at_tensor *x = &s->compute->tensors[t];
         const at_stage_facts *f = &s->facts->of[t];
-        bool is_own = x->is_packing && !f->is_operand && reads_entries(s->compute, x->body);
+        bool is_own = x->is_packing && !f->is_operand &&
+                      at_expr_reads_role(s->compute, x->body, AT_ROLE_INDEX);
         const sketch_state *with = s;
         if (f->is_written || f->is_kept) continue;
         if (is_own) with = with_stage(s, t, given);

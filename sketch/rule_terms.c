@@ -51,7 +51,7 @@ static int reader_of(const sketch_state *s, int stage) {
     double points = 0;
     int found = -1;
     for (int r = stage + 1; r < f->compute->num_tensors; r++) {
-        if (!f->of[r].is_stage || !at_facts_count_reads(f->compute->tensors[r].body, stage))
+        if (!f->of[r].is_stage || !at_expr_count_reads(f->compute->tensors[r].body, stage))
             continue;
         if (found >= 0) return -1;
         found = r;
@@ -96,7 +96,7 @@ static bool is_of_points(const sketch_state *s, int stage) {
         if (stride < 1 || stride > MOST_PARTS) return false;
     }
     for (int r = stage + 1; r < f->compute->num_tensors; r++) {
-        if (!f->of[r].is_stage || !at_facts_count_reads(f->compute->tensors[r].body, stage))
+        if (!f->of[r].is_stage || !at_expr_count_reads(f->compute->tensors[r].body, stage))
             continue;
         if (!has_parts(f, stage, r)) return false;
         readers++;
@@ -120,7 +120,7 @@ static sketch_state *with_terms(const sketch_state *s, int stage, const at_facts
     if ((reader < 0 && !of_points) || !sketch_is_arithmetic(x->body, &reads)) return NULL;
     for (int r = stage + 1; r < f->compute->num_tensors; r++)
         if (f->of[r].is_stage &&
-            terms * reads * at_facts_count_reads(f->compute->tensors[r].body, stage) > MOST_READS)
+            terms * reads * at_expr_count_reads(f->compute->tensors[r].body, stage) > MOST_READS)
             return NULL;
     at_edit e = {.kind = AT_EDIT_INLINE, .stage = x->name};
     for (int k = 0; k < x->num_reduce; k++) {

@@ -23,7 +23,7 @@ static double *uses_of(const sketch_state *s, bool by_sums) {
         for (int r = t + 1; r < c->num_tensors; r++) {
             const at_tensor *x = &c->tensors[r];
             double points = f->of[r].is_dissolved ? uses[r] : by_sums == (x->num_reduce > 0);
-            int n = f->of[r].is_stage ? at_facts_count_reads(x->body, t) : 0;
+            int n = f->of[r].is_stage ? at_expr_count_reads(x->body, t) : 0;
             for (int k = 0; k < x->num_axes + x->num_reduce && !f->of[r].is_dissolved; k++)
                 points *= (double)f->extents[r][k];
             if (n) uses[t] += by_sums ? points : points * n;

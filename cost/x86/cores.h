@@ -7,8 +7,7 @@
 enum { AT_X86_NUM_CORES = 11 };
 extern const at_core at_x86_cores[AT_X86_NUM_CORES];
 
-/* Of one machine each, a file each; behind the last set, one without a name. */
-extern const at_speeds at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[],
-    at_x86_speeds_znver5[];
+/* The text of files of speeds, one machine each (speeds_files.c). */
+extern const char at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[], at_x86_speeds_znver5[];
 
 #endif

@@ -5,12 +5,6 @@
 
 #include <math.h>
 
-static bool reads_list(const at_compute *c, const at_expr *e) {
-    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX;
-    for (int i = 0; i < e->nargs && !any; i++) any = reads_list(c, e->arg[i]);
-    return any;
-}
-
 /* An axis, and nothing else. */
 static bool is_axis(const at_expr *e, int axis) { return e->op == AT_X_NAME && e->ref == axis; }
 
@@ -65,14 +59,15 @@ static double elements_read(const at_compute *c, int64_t *const *extents, int in
         const at_expr *const *reads = at_compute_reads(c, t, &num);
         for (int i = 0; i < num; i++)
             if (reads[i]->ref == input)
-                chosen += reads_list(c, reads[i]) ? points_of(c, extents, t) : INFINITY;
+                chosen += at_expr_reads_role(c, reads[i], AT_ROLE_INDEX) ? points_of(c, extents, t)
+                                                                         : INFINITY;
     }
     return fmin(whole, chosen);
 }
 
 /* Do entries of index tensors decide which products are 0? */
 static bool chooses_by_list(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_SELECT && reads_list(c, e->arg[0])) return true;
+    if (e->op == AT_X_SELECT && at_expr_reads_role(c, e->arg[0], AT_ROLE_INDEX)) return true;
     for (int i = 0; i < e->nargs; i++)
         if (chooses_by_list(c, e->arg[i])) return true;
     return false;

@@ -319,14 +319,25 @@ static void by_hand(void **state) {
 static void speeds(void **state) {
     (void)state;
     const at_core *amd = at_core_find("znver3"), *intel = at_core_find("skylake-avx512");
-    for (int i = 0; at_core_at(i); i++)
-        for (const at_speeds *s = at_core_at(i)->speeds; *s->isa; s++) {
-            assert_ptr_equal(at_speeds_built_in(s->isa, at_core_at(i)), s);
+    for (int i = 0; at_core_at(i); i++) {
+        at_arena *a = at_arena_new();
+        at_speed_table *t = AT_NEW(a, at_speed_table);
+        const char *text = at_core_at(i)->speeds;
+        const at_json *json;
+        at_error err;
+        if (at_json_parse(a, text, strlen(text), &json, &err) != AT_OK ||
+            at_speed_table_read(json, t, &err) != AT_OK)
+            fail_msg("%s: %s", at_core_at(i)->names, err.text);
+        for (const at_speeds *s = t->sets; s < t->sets + t->num_sets; s++) {
+            assert_memory_equal(at_speeds_built_in(s->isa, at_core_at(i)), s, sizeof *s);
             assert_non_null(at_target_find(s->isa));
             assert_true(s->peak_gflops > 0 && s->copy_ns > 0);
             for (int v = 0; v < 4; v++)
                 assert_true(s->step_ns[v][0] > 0 && s->step_ns[v][1] > s->step_ns[v][0]);
         }
+        assert_true(t->num_sets > 0);
+        at_arena_free(a);
+    }
     assert_ptr_not_equal(at_speeds_built_in("avx2", amd), at_speeds_built_in("avx2", intel));
     assert_ptr_not_equal(at_speeds_built_in("avx2", amd),
                          at_speeds_built_in("avx2", at_core_find("znver5")));

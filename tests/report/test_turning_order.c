@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "engine/final/final_states.h"
 #include "engine/measure/record_verify.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 #include "tests/folder.h"
 
 #include <fcntl.h>

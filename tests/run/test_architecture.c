@@ -304,7 +304,14 @@ static int each_row(bool rooms, void (*f)(const char *path, const char *allowed)
     return count;
 }
 
+/* What it is for stands there. */
+static void check_paragraph(const char *folder) {
+    if (!strstr(page, at_format(arena, "**`%s/`**", folder)))
+        fail_msg("no paragraph of %s/", folder);
+}
+
 static void check_row(const char *folder, const char *allowed) {
+    check_paragraph(folder);
     check_folder(folder, folder, allowed);
 }
 
@@ -324,6 +331,7 @@ static bool is_for_all_rooms(const char *line) {
 
 static void check_room(const char *room, const char *allowed) {
     DIR *d = opendir(room);
+    check_paragraph(room);
     if (!d) fail_msg("no folder %s", room);
     for (struct dirent *e; (e = readdir(d));) {
         const char *path = at_format(arena, "%s/%s", room, e->d_name);

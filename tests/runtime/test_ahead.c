@@ -1,6 +1,6 @@
 /* Code that is compiled before its jobs come: each job runs its own, as if it had compiled it. */
 #include "rig.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <signal.h>
 #include <stdlib.h>

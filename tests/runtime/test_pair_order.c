@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 

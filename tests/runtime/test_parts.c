@@ -1,6 +1,6 @@
 /* The parts that need no worker: CPU facts, names, store, messages, check. */
 #include "rig.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <math.h>
 #include <stdlib.h>

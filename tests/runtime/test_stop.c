@@ -3,7 +3,7 @@
  * far they were let go. */
 #include "rig.h"
 
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #define CUT_KERNEL(body)                                                                           \
     "typedef struct { void (*parallel_for)(void (*)(long, int, void *), long, void *);"            \

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <sched.h>
 #include <string.h>

@@ -1,0 +1,145 @@
+/* base/expr.h: tokens, and the integer and float expressions that sizes, filters and
+ * computations are written in. */
+#ifndef AT_BASE_EXPR_H
+#define AT_BASE_EXPR_H
+
+#include "base/text.h"
+
+/* ---- expressions (lex.c, expr.c, expr_text.c, expr_eval.c)
+ * --------------------------------------------------------------------- One grammar, C's
+ * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
+ * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
+ * walks the tree and fills `ref`. Python's chained comparison a <= b < c is accepted and means
+ * a <= b && b < c; a < b == c, which Python and C read differently, is refused. */
+
+typedef enum at_token {
+    AT_TOK_END,
+    AT_TOK_NAME,
+    AT_TOK_INT,
+    AT_TOK_FLOAT,
+    AT_TOK_STRING, /* "..." without escapes; start and length take in the quotes */
+    AT_TOK_OP      /* longest of: => == != <= >= && || .. // and single characters */
+} at_token;
+/* Tokens of a text with line and column. Newlines are not tokens; a reader that cares (the loop
+ * tree) looks at line and col: col of the first token of a line is its indentation + 1. */
+typedef struct at_lex {
+    const char *text, *pos; /* pos: just behind the current token */
+    const char *what;       /* names the text in errors, e.g. "schedule of conv2d_3x3_gemm" */
+    const char *start;      /* the current token */
+    int length;
+    at_token kind;
+    int line, col; /* of the current token, from 1 */
+    int64_t integer;
+    double number;
+    bool takes_texts; /* "..." is a value in an expression; set by the reader */
+} at_lex;
+at_status at_lex_start(at_lex *l, const char *text, const char *what,
+                       at_error *err); /* first token */
+at_status at_lex_next(at_lex *l, at_error *err);
+bool at_lex_is(const at_lex *l, const char *op_or_name);
+/* Steps over it; AT_E_INPUT "... expected '=>', got 'tok'". */
+at_status at_lex_expect(at_lex *l, const char *op_or_name, at_error *err);
+/* AT_E_INPUT "what:line:col: <text>, got 'tok'" and the source line with a caret below it. */
+at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+at_status at_lex_fail_at(const at_lex *l, int line, int col, at_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+typedef enum at_op {
+    AT_X_INT,    /* integer */
+    AT_X_FLOAT,  /* number */
+    AT_X_NAME,   /* name */
+    AT_X_INDEX,  /* name[arg, ...] */
+    AT_X_EXTENT, /* |name|: extent of a loop piece */
+    AT_X_FIELD,  /* name.field[arg] (joint filters: tile_x.size[-1]); field in `field` */
+    AT_X_NEG,
+    AT_X_NOT,
+    AT_X_ADD,
+    AT_X_SUB,
+    AT_X_MUL,
+    AT_X_DIV, /* of integers: floor */
+    AT_X_MOD, /* of integers: sign of the divisor, as Python's */
+    AT_X_LT,
+    AT_X_LE,
+    AT_X_GT,
+    AT_X_GE,
+    AT_X_EQ,
+    AT_X_NE,
+    AT_X_AND,
+    AT_X_OR,
+    AT_X_SELECT, /* arg[0] ? arg[1] : arg[2] */
+    AT_X_MIN,    /* min(a, b) */
+    AT_X_MAX,
+    AT_X_CALL, /* integer: at_function of arg[0] */
+    AT_X_TEXT  /* name: the text; where the lexer's reader takes texts */
+} at_op;
+typedef struct at_expr at_expr;
+struct at_expr {
+    at_op op;
+    int ref; /* filled by the owner; -1 after parsing */
+    int line, col;
+    int64_t integer;
+    double number;
+    const char *name, *field;
+    int nargs;
+    at_expr **arg;
+};
+/* Parses one expression from the current token on; leaves the lexer at the first token behind it.
+ */
+at_status at_expr_parse(at_arena *a, at_lex *l, at_expr **out, at_error *err);
+/* Parses all of text. */
+at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at_expr **out,
+                             at_error *err);
+void at_expr_print(at_text *out, const at_expr *e); /* minimal parentheses; parses back equal */
+at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
+at_expr *at_expr_int(at_arena *a, int64_t value);
+bool at_expr_equal(const at_expr *x, const at_expr *y);
+/* Visits an expression and all below it, each before its arguments, until a visit ends the walk:
+ * true. */
+typedef enum at_walk { AT_WALK_ON, AT_WALK_PAST /* not into its arguments */, AT_WALK_END } at_walk;
+typedef at_walk at_expr_visit(const at_expr *e, void *ctx);
+bool at_expr_walk(const at_expr *e, at_expr_visit *visit, void *ctx);
+/* A copy in which f makes each node of a copy of it, whose arguments are made already. */
+typedef at_expr *at_expr_make(at_expr *copy, void *ctx);
+at_expr *at_expr_map(at_arena *a, const at_expr *e, at_expr_make *f, void *ctx);
+bool at_expr_mentions(const at_expr *e, const char *name);
+bool at_expr_uses(const at_expr *e, int ref); /* has it a name with that ref? */
+bool at_expr_has(const at_expr *e, at_op op);
+bool at_expr_reads(const at_expr *e); /* does it read any tensor? */
+int at_expr_count_reads(const at_expr *e, int tensor);
+int at_expr_nodes(const at_expr *e);
+/* Value over integers. Names have been given refs into values[]; INDEX, FIELD and FLOAT nodes are
+ * refused unless ref >= 0, in which case they too read values[ref]. AT_E_INPUT on division by zero
+ * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */
+at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err);
+/* Of a binary operator: floor division, logical AND and OR. False: it has no value, since it
+ * divides by zero, leaves 64 bits or is no operator over integers. */
+bool at_expr_binary(at_op op, int64_t x, int64_t y, int64_t *out);
+
+/* Functions of a value that expressions may call (function.def). */
+typedef enum at_function {
+#define AT_FUNCTION(id, name, value, ulps) AT_FUNCTION_##id,
+#include "base/function.def"
+#undef AT_FUNCTION
+    AT_FUNCTION_COUNT
+} at_function;
+const char *at_function_name(at_function f);
+int at_function_find(const char *name);            /* -1: there is none */
+double at_function_value(at_function f, double x); /* by the C library */
+/* Does it give whole numbers: floor, ceil, round? */
+static inline bool at_function_rounds(at_function f) {
+    return f == AT_FUNCTION_FLOOR || f == AT_FUNCTION_CEIL || f == AT_FUNCTION_ROUND;
+}
+int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
+/* A float's, of a power of two: a product with it is exactly the quotient. 0: it is none. */
+double at_exact_reciprocal(double number);
+
+/* a*b in *out; false when it exceeds 64 bits. */
+static inline bool at_mul64(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+int64_t at_floordiv(int64_t a, int64_t b);
+int64_t at_floormod(int64_t a, int64_t b);
+int64_t at_gcd(int64_t a, int64_t b); /* neither -2^63; not below 0 */
+
+#endif

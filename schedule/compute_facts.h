@@ -1,0 +1,99 @@
+/* schedule/compute_facts.h: what is true of a computation with numbers: extents of data, work,
+ * exactness, and where stages go from step to step. */
+#ifndef AT_SCHEDULE_COMPUTE_FACTS_H
+#define AT_SCHEDULE_COMPUTE_FACTS_H
+
+#include "schedule/compute.h"
+
+/* Data of one tensor, row-major; f for floats, i for role index and, whatever their size, types of
+ * integers. */
+typedef struct at_data {
+    float *f;
+    int32_t *i;
+} at_data;
+/* Do all integers that are worked out fit 32 bits (inputs of s32 lie within 2^30)? Does every read
+ * lie within its tensor, and every index within 64 bits, for all points at which
+ * it is evaluated? Conditions over indices guard a read, those over values do not. data (may be
+ * NULL): elements of index tensors; without it what hangs on them is not looked at. AT_E_INPUT with
+ * stage, line, column, index, point and extent; also where neither a proof nor a point is found.
+ * Nothing is run: a computation as templates have it takes microseconds, data take as long as it
+ * takes to look through them. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
+at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
+                                 const volatile int *stop, at_error *err);
+
+/* The least and the largest value of a stage's axis: of one whose bounds are data, an int32 that
+ * lies within all that is read there in any case. */
+void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int stage, int axis,
+                           int64_t *lo, int64_t *hi);
+
+/* What the entries of an index tensor may be, so that every read lies within its tensor: from lo to
+ * hi; where they are bounds of a reduction, one not below that before it. */
+typedef struct at_index_range {
+    int64_t lo, hi;
+    bool ascends;
+    bool is_unknown; /* of more than 2^22 entries, which are 0 then */
+} at_index_range;
+/* out[tensor] of index tensors, as wide as can be, up to the largest extent; numbers that are
+ * calculated with, where that makes sums exact, less; not 0 where something is divided by what is
+ * computed. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
+ * dozens of times with data. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
+at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                                  at_index_range *out, const volatile int *stop, at_error *err);
+/* n entries of such a range; those that ascend begin with lo and end with hi. */
+void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
+
+/* Floating-point work: 2 x the multiply-adds of all sums, one for each product that a term is or
+ * adds up, but for those that are 0 since an index leaves a remainder; where there are none, 2 x
+ * the terms of all sums. data (may be NULL) serves data-dependent bounds; -1 where they are needed
+ * and absent. */
+double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
+/* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
+ * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most
+ * max_dynamic. given (may be NULL): [tensor] the bound of an input that has its own, or of an index
+ * tensor's entries, which are not negative then; else -1.
+ * *ratio: the largest of these sums in units of its grain, the power of two that all values of the
+ * stage are multiples of where inputs are whole numbers. INFINITY, both, if unbounded. */
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                        int64_t max_dynamic, double *ratio);
+/* That ratio where inputs and weights have bounds of their own, `most`, and whole multiples of
+ * `unit` as values ([tensor], both). At most 2^24: any order of summation is exact in float. */
+double at_compute_ratio(const at_compute *c, const int64_t *values, const double *most,
+                        const double *unit, const double *given, int64_t max_dynamic);
+/* The largest b <= 8 (integer, at least 1) for which any order of summation is exact in float:
+ * every value is a multiple of a power of two, and no sum exceeds 2^24 of them. 0 if none, or where
+ * a value need not be such a multiple. */
+int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
+                           int64_t max_dynamic);
+/* Is there such a multiple for all stages, however large they may become? */
+bool at_compute_is_whole(const at_compute *c, const int64_t *values);
+
+/* Of a running sum, `s[t:T] = sum(k:0..t + 1) ..` or `sum(k:0..t) ..`, whose terms say nothing of
+ * t, the axis t: an element is that of t - 1 and one more term. -1: it is none. Then, the term is
+ * that of t less this: 0 or 1. */
+int at_running_axis(const at_tensor *t);
+int at_running_lag(const at_tensor *t);
+/* Where a stage that reads itself does so; axes as sets. */
+#define AT_RECURRENCE_AXES 32
+typedef struct at_recurrence {
+    uint32_t steps;  /* the first axes along which reads go back: their loops go step by step */
+    uint32_t beyond; /* others along which reads lead away */
+    /* Of the reads that first go back along this axis: along which others they go back, or lead
+     * elsewhere. */
+    uint32_t back[AT_RECURRENCE_AXES], across[AT_RECURRENCE_AXES];
+} at_recurrence;
+at_recurrence at_recurrence_of(const at_compute *c, int stage);
+/* The axes along which a stage goes on from step to step: of what reads itself its steps, of a
+ * running sum its axis, along which a tree may let it do so. */
+uint32_t at_stage_steps(const at_compute *c, int stage);
+bool at_compute_has_recurrence(const at_compute *c); /* or a cycle */
+/* The cycle of a stage; NULL: it is in none. */
+const at_cycle *at_cycle_of(const at_compute *c, int stage);
+/* The axes of a stage whose loops of steps it shares, as bits; 0: it is in no cycle. */
+uint32_t at_cycle_steps(const at_compute *c, int stage);
+/* The axis of its cycle along which a stage's read of a stage goes back to an earlier step; -1: it
+ * does not, or is what makes the stage a recurrence. Then, whether it may be of the same step, too.
+ */
+int at_cycle_back(const at_compute *c, int stage, const at_expr *read);
+bool at_cycle_reads_step(const at_compute *c, int stage, const at_expr *read);
+
+#endif

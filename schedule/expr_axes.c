@@ -1,0 +1,36 @@
+/* schedule/expr_axes.c: what a resolved expression is made of: axes, sizes, reads. */
+#include "schedule/schedule.h"
+
+static at_walk add_axis(const at_expr *e, void *axes) {
+    if (e->op == AT_X_NAME && e->ref >= 0 && e->ref < 32) *(uint32_t *)axes |= 1u << e->ref;
+    return AT_WALK_ON;
+}
+
+uint32_t at_expr_axes(const at_expr *e) {
+    uint32_t axes = 0;
+    at_expr_walk(e, add_axis, &axes);
+    return axes;
+}
+
+static at_walk moves(const at_expr *e, void *unused) {
+    (void)unused;
+    const bool is_axis = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
+    return e->op == AT_X_INDEX || is_axis ? AT_WALK_END : AT_WALK_ON;
+}
+
+bool at_expr_is_size(const at_expr *e) { return !at_expr_walk(e, moves, NULL); }
+
+typedef struct role_of {
+    const at_compute *c;
+    at_role role;
+} role_of;
+
+static at_walk reads_role(const at_expr *e, void *ctx) {
+    const role_of *x = ctx;
+    const bool reads = e->op == AT_X_INDEX && x->c->tensors[e->ref].role == x->role;
+    return reads ? AT_WALK_END : AT_WALK_ON;
+}
+
+bool at_expr_reads_role(const at_compute *c, const at_expr *e, at_role role) {
+    return at_expr_walk(e, reads_role, &(role_of){c, role});
+}
