@@ -1,5 +1,5 @@
 /* runtime/flush.c: emptying the caches: a block that is larger than they are is read. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <string.h>
 #include <sys/mman.h>

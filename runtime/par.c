@@ -1,6 +1,6 @@
 /* runtime/par.c: the loop behind `:para`: OpenMP where this file was compiled with it and more than
  * one thread is asked for, else a plain loop. */
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 
 #include <limits.h>
 
