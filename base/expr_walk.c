@@ -28,17 +28,18 @@ bool at_expr_mentions(const at_expr *e, const char *name) {
     return at_expr_walk(e, has_name, (void *)(uintptr_t)name);
 }
 
-static at_walk has_ref(const at_expr *e, void *ref) {
-    return e->op == AT_X_NAME && e->ref == *(int *)ref ? AT_WALK_END : AT_WALK_ON;
+/* Asked so often that a visitor costs a share of deriving. */
+bool at_expr_uses(const at_expr *e, int ref) {
+    bool any = e->op == AT_X_NAME && e->ref == ref;
+    for (int i = 0; i < e->nargs && !any; i++) any = at_expr_uses(e->arg[i], ref);
+    return any;
 }
 
-bool at_expr_uses(const at_expr *e, int ref) { return at_expr_walk(e, has_ref, &ref); }
-
-static at_walk has_op(const at_expr *e, void *op) {
-    return e->op == *(at_op *)op ? AT_WALK_END : AT_WALK_ON;
+bool at_expr_has(const at_expr *e, at_op op) {
+    bool any = e->op == op;
+    for (int i = 0; i < e->nargs && !any; i++) any = at_expr_has(e->arg[i], op);
+    return any;
 }
-
-bool at_expr_has(const at_expr *e, at_op op) { return at_expr_walk(e, has_op, &op); }
 
 bool at_expr_reads(const at_expr *e) { return at_expr_has(e, AT_X_INDEX); }
 
