@@ -187,9 +187,9 @@ at_status at_user_computation_add(const char *name, const char *text, at_error *
 /* What a file of C is; what is neither, whoever wrote it should know. */
 static at_status tell_apart(const char *path, const char *text, size_t length, bool *is_kernel,
                             at_error *err) {
+    const bool is_template = strstr(text, "at_template_row") || strstr(text, "template.h");
     *is_kernel = at_is_foreign(text, length);
-    if (*is_kernel || (!at_is_foreign_ending(path) && strstr(text, "at_template_row")))
-        return AT_OK;
+    if (*is_kernel || (!at_is_foreign_ending(path) && is_template)) return AT_OK;
     return at_fail(err, AT_E_INPUT,
                    "%s: neither a kernel, whose first comment begins with the word autotune and "
                    "says what it computes, nor a template (at_template_row); docs/kernels.md and "
