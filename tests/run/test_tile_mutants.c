@@ -22,7 +22,7 @@
 #include <wchar.h>
 
 #include "engine/engine.h"
-#include "runtime/runtime_int.h"
+#include "runtime/inside.h"
 #include "templates/task.h"
 #include "tests/run/text_subject.h"
 #include "tests/run/tile_mutant.h"
