@@ -436,7 +436,7 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(B)/$(SO):$(LIBDIR)/$(SO) $(B)/libautotune.a:$(LIBDIR)/libautotune.a \
     $(B)/libautotune.so:$(LIBDIR)/libautotune.so library/autotune.h:include/autotune.h \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
-    $(foreach f,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/notes/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/* examples/kernels/*) \
+    $(foreach f,$(wildcard README.md CONTRIBUTING.md NEWS.md docs/*.md docs/notes/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*.* examples/te/* examples/kernels/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))
 # Those that are one operator each, to read and to start from.
 TEMPLATE_FILES = $(patsubst templates/%.c,%,$(shell grep -l '^const at_template_row at_.* = ' templates/*.c))

@@ -2,6 +2,6 @@
 #ifndef AT_ENGINE_VERSION_H
 #define AT_ENGINE_VERSION_H
 
-#define AT_VERSION "0.1.0"
+#define AT_VERSION "1.0.0"
 
 #endif

@@ -66,7 +66,7 @@ enum at_lib_code {
 
 /* ---- the handle ---------------------------------------------------------------------------- */
 
-AT_LIB_PUBLIC const char *at_lib_version(void); /* "0.1.0" */
+AT_LIB_PUBLIC const char *at_lib_version(void); /* "1.0.0" */
 AT_LIB_PUBLIC at_lib *at_lib_new(void);
 AT_LIB_PUBLIC void at_lib_free(at_lib *lib); /* NULL is fine, as for every _free */
 /* Why the last call that failed with this handle did: one line, where no source is quoted. "" where

@@ -349,7 +349,8 @@ static void docs(void **state) {
     int pages = 0;
     for (const char *s = list; *s; s += strcspn(s, "\n") + 1, pages++) {
         const char *path = at_strndup(texts, s, strcspn(s, "\n"));
-        if (!strstr(path, "tophub")) check_page(path);
+        if (!strstr(path, "tophub") && !strstr(path, "history"))
+            check_page(path); /* of other days */
     }
     assert_true(pages >= 6);
     const char *all =

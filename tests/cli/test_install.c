@@ -54,7 +54,7 @@ static void versions(void) {
          *p; p++)
         cli_expect(0, IN "grep -q '^.TH .*\"autotune %s\"' \"$D/share/man/%s\"", version, *p);
     cli_expect(
-        0, "sed -n 's/^## //p' %s/CHANGELOG.md | grep -vx Unreleased | head -n 1 | grep -q '^%s '",
+        0, "sed -n 's/^## //p' %s/NEWS.md | grep -vx Unreleased | head -n 1 | grep -q '^%s '",
         sources, version);
 }
 
