@@ -43,6 +43,28 @@ static void add_failures(at_text *out, const at_log_group *g) {
     }
 }
 
+/* "block_size_x=16, tile=[2, 4]": of records of other programs, whose index says nothing here. */
+static void add_parameters(at_text *out, const at_config *c) {
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    const at_json *entity = NULL;
+    at_config_print_entity(&text, c);
+    if (at_json_parse(a, at_text_str(&text), text.len, &entity, NULL) == AT_OK) {
+        const char *comma = "  with ";
+        for (const at_json *knob = entity->child; knob; knob = knob->next, comma = ", ") {
+            const at_json *name = at_json_at(knob, 0), *value = at_json_at(knob, 2);
+            if (!name || !value || name->kind != AT_JSON_STRING) continue;
+            at_text_add(out, comma);
+            at_text_add_visible(out, name->string);
+            at_text_add(out, "=");
+            at_text_add_visible(out, at_json_text(a, value));
+        }
+        if (entity->child) at_text_add(out, "\n");
+    }
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
 static void add_group(at_text *out, const at_log_group *g) {
     at_text_add(out, "\n");
     at_text_add_record_task(out, g->task, g->args);
@@ -83,6 +105,7 @@ static void add_group(at_text *out, const at_log_group *g) {
                  (long long)r->line);
     at_text_addf(out, "; the best so far changed %d time%s\n", g->steps.len,
                  at_plural(g->steps.len));
+    if (!g->ours) add_parameters(out, &r->config);
     if (r->extra.accuracy.is_known) at_text_add(out, "  ");
     at_text_add_accuracy(out, &r->extra.accuracy);
 }

@@ -107,12 +107,14 @@ static void summary(void **state) {
         "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
         "trials\n"
         "  best: 1.000 ms; index 0, line 4; the best so far changed 1 time\n"
+        "  with tile_y=[-1, 1, 1], tile_x=[-1, 1, 8], tile_k=[-1, 1]\n"
         "\n"
         "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
         "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
         "trials\n"
-        "  best: 1.100 ms; index 1, line 5; the best so far changed 1 time\n");
+        "  best: 1.100 ms; index 1, line 5; the best so far changed 1 time\n"
+        "  with tile_y=[-1, 1, 2], tile_x=[-1, 1, 8], tile_k=[-1, 1]\n");
     cli_expect(0, "./autotune log a.log --json");
     const at_json *v = cli_json(), *tasks = cli_member(v, "tasks");
     static const char *const numbers[] = {"lines", "records", "old_version", "comments",
@@ -168,6 +170,18 @@ static void csv_formulas(void **state) {
     }
     at_text_free(&log);
     at_text_free(&extra);
+}
+
+/* A record of another program is shown by its parameters. */
+static void parameters(void **state) {
+    (void)state;
+    cli_write("foreign.log",
+              "{\"input\": [\"cuda\", \"vector_add\", [1000], {}], \"config\": {\"index\": 3, "
+              "\"code_hash\": null, \"entity\": [[\"block_size_x\", \"ot\", 128], [\"tile\", "
+              "\"sp\", [-1, "
+              "4]]]}, \"result\": [[0.002], 0, 0.5, 1700000000.0], \"version\": 0.2}\n");
+    assert_non_null(strstr(cli_expect(0, "./autotune log foreign.log")->out,
+                           "\n  with block_size_x=128, tile=[-1, 4]\n"));
 }
 
 static void diff(void **state) {
@@ -395,12 +409,19 @@ static void this_cpu_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings), cmocka_unit_test(summary),
-        cmocka_unit_test(csv),       cmocka_unit_test(csv_formulas),
-        cmocka_unit_test(diff),      cmocka_unit_test(diff_in_pairs),
-        cmocka_unit_test(split),     cmocka_unit_test(convert),
-        cmocka_unit_test(per),       cmocka_unit_test(stranger),
-        cmocka_unit_test(bad_input), cmocka_unit_test(this_cpu_first),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(summary),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(csv_formulas),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(diff),
+        cmocka_unit_test(diff_in_pairs),
+        cmocka_unit_test(split),
+        cmocka_unit_test(convert),
+        cmocka_unit_test(per),
+        cmocka_unit_test(stranger),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(this_cpu_first),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
