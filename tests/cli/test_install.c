@@ -53,9 +53,9 @@ static void versions(void) {
                                    "man5/autotune-records.5", NULL};
          *p; p++)
         cli_expect(0, IN "grep -q '^.TH .*\"autotune %s\"' \"$D/share/man/%s\"", version, *p);
-    cli_expect(
-        0, "sed -n 's/^## //p' %s/NEWS.md | grep -vx Unreleased | head -n 1 | grep -q '^%s '",
-        sources, version);
+    cli_expect(0,
+               "sed -n 's/^## //p' %s/NEWS.md | grep -vx Unreleased | head -n 1 | grep -q '^%s '",
+               sources, version);
 }
 
 static void install(void **state) {
