@@ -20,14 +20,15 @@ static at_status try_config(const at_schedulable *s, const at_config *c, const c
     return status;
 }
 
-static at_status try_some(at_arena *a, const at_schedulable *s, at_error *err) {
+/* The default one, and so many by chance. */
+static at_status try_some(at_arena *a, const at_schedulable *s, int tried, at_error *err) {
     at_space *space = at_task_space(s->task);
     at_config c;
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
     if (at_task_default_config(a, s->task, ANY_LANES, &c, err) == AT_OK)
         AT_TRY(try_config(s, &c, "the default configuration", err));
-    for (int i = 0; i < TRIED; i++) {
+    for (int i = 0; i < tried; i++) {
         int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
         if (!at_space_is_valid(space, index)) continue;
         AT_TRY(at_config_at(a, space, index, &c, err));
@@ -49,7 +50,7 @@ static at_status check_whole(at_arena *a, const at_schedulable *s, at_error *err
 }
 
 /* Tries it, and fills in the rest. */
-static at_status try_it(at_arena *a, at_schedulable *s, at_error *err) {
+static at_status try_it(at_arena *a, at_schedulable *s, int tried, at_error *err) {
     at_config c;
     AT_TRY(at_task_new(a, &s->row, "", &s->task, err));
     AT_TRY(check_whole(a, s, err));
@@ -57,7 +58,7 @@ static at_status try_it(at_arena *a, at_schedulable *s, at_error *err) {
     AT_TRY(at_config_at(a, at_task_space(s->task),
                         at_space_next(at_task_space(s->task), -1, 1, 0, 0), &c, err));
     AT_TRY(at_task_tree(a, s->task, &c, &s->tree, err));
-    return try_some(a, s, err);
+    return try_some(a, s, tried, err);
 }
 
 at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
@@ -66,7 +67,7 @@ at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
                              const at_schedulable **out, at_error *err) {
     at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
                                                num_definitions, NULL, 0, compute, tree);
-    AT_TRY(try_it(a, s, err));
+    AT_TRY(try_it(a, s, TRIED, err));
     *out = s;
     return AT_OK;
 }
@@ -74,7 +75,7 @@ at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     at_program *p;
-    AT_TRY(try_it(a, s, err));
+    AT_TRY(try_it(a, s, TRIED, err));
     AT_TRY(at_task_default_config(a, s->task, ANY_LANES, &c, err));
     return at_task_program(a, s->task, &c, &p, err);
 }
@@ -90,9 +91,12 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
     at_compute_print(&compute, at_task_compute(t));
     at_tree_print(&tree, chosen);
     int n = at_task_num_definitions(t);
-    at_status s = at_schedulable_new(a, at_task_row(t)->name, at_text_str(&args),
-                                     at_text_str(&record_args), n ? at_task_definition(t, 0) : NULL,
-                                     n, at_text_str(&compute), at_text_str(&tree), out, err);
+    at_schedulable *made = at_schedulable_untried(
+        a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args),
+        n ? at_task_definition(t, 0) : NULL, n, NULL, 0, at_text_str(&compute), at_text_str(&tree));
+    /* Where conditions choose among trees, this one is right for those that choose it. */
+    at_status s = try_it(a, made, 0, err);
+    *out = made;
     at_text_free(&args);
     at_text_free(&record_args);
     at_text_free(&compute);

@@ -221,7 +221,7 @@ static void sums_by_phases(void **state) {
         const char *args, *sum;
     } cases[] = {
         {"R=4,S=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) ((P + h_p)/S + h - r >= 0"},
-        {"R=3,S=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) (S*q + (P + v_p)%S < R ? "},
+        {"R=3,S=2", "sum(c:CI, r:(R + S - 1)/S, q:(R + S - 1)/S) S*q + (P + v_p)%S < R ? "},
     };
     for (int i = 0; i < 2; i++) {
         at_arena *a = at_arena_new();

@@ -171,10 +171,11 @@ static bool expect_alike(const at_task *t, const at_schedulable *s, int64_t inde
     at_error err;
     at_text before = {0}, after = {0};
     if (at_config_at(arena, at_task_space(t), index, &x, &err) != AT_OK ||
-        at_config_at(arena, at_task_space(s->task), index, &y, &err) != AT_OK)
+        at_task_tree(arena, t, &x, &chosen, &err) != AT_OK)
         fail_msg("%s", err.text);
-    if (at_task_tree(arena, t, &x, &chosen, &err) != AT_OK) fail_msg("%s", err.text);
     if (chosen != tree) return false;
+    if (at_config_at(arena, at_task_space(s->task), index, &y, &err) != AT_OK)
+        fail_msg("%s", err.text);
     at_status here = at_task_program(arena, t, &x, &p, &err);
     at_status there = at_task_program(arena, s->task, &y, &q, &err);
     assert_int_equal(here, there);
