@@ -108,15 +108,19 @@ static void add_trials(at_text *out, const at_tuning *t) {
 
 /* The task as the log has it, where it is not the template's own. */
 static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
-    at_text_add(out, "Next: autotune apply");
-    at_text_add_word(out, o->template_file ? o->template_file : t->s.row->name);
+    at_text line = {0};
+    at_text_add(&line, "Next: autotune apply");
+    at_text_add_word(&line, o->template_file ? o->template_file : t->s.row->name);
     if (o->request.args || o->request.sparsity || o->request.weight) {
-        at_text_add(out, " --args");
-        at_text_add_word(out, at_task_args_text(t->s.task));
+        at_text_add(&line, " --args");
+        at_text_add_word(&line, at_task_args_text(t->s.task));
     }
-    at_text_add(out, " --log");
-    at_text_add_word(out, t->log_path);
-    at_text_add(out, " -o kernel.c\n");
+    at_text_add(&line, " --log");
+    at_text_add_word(&line, t->log_path);
+    at_text_add(&line, " -o kernel.c");
+    at_text_add_visible(out, at_text_str(&line));
+    at_text_add(out, "\n");
+    at_text_free(&line);
 }
 
 void at_text_add_run_end(at_text *out, at_tuning *t, const at_options *o, const at_best *best) {
