@@ -72,7 +72,7 @@ static void time_of_a_reference(void **state) {
                         "out[i:N, j:N] = min(m[i, j], 5)\n");
     cli_write("wide.te", "args N=250000000\nA[N] : input\nB[1] : input\n"
                          "out[i:1] = sum(k:N) A[k] + B[i]\n");
-    const cli_result *r = cli_expect(3, "./autotune ./wide.te --time 0.01s");
+    const cli_result *r = cli_expect(3, "./autotune ./wide.te --time 0.1s");
     assert_non_null(strstr(r->err, "autotune: wide: the time ended first: its data, 1.00 GB, "));
     r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
     assert_non_null(strstr(r->err, "autotune: far: the time ended first: plain loops make the "));
@@ -82,7 +82,7 @@ static void time_of_a_reference(void **state) {
     cli_expect(0, "./autotune ./far.te --trials 2 --log far.log");
     r = cli_expect(3, "./autotune tune ./far.te --workload ./far.workload --time 0.5s");
     assert_non_null(strstr(r->out, "no valid trial: 1 of 2 layers\n"));
-    assert_int_equal(cli_count_lines(r->out, "far N=8 "), 1);
+    assert_int_equal(cli_count_lines(r->out, "far 8 "), 1);
 }
 
 /* What is wrong with a file of layers: one line with its place, and no log. */
