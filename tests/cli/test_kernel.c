@@ -308,6 +308,9 @@ static void elsewhere(void **state) {
 
 static void under_valgrind(void **state) {
     (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* valgrind runs no such program */
+#endif
     if (cli_run("command -v valgrind")->status) skip();
     cli_expect(0, "valgrind -q ./autotune run dense --args M=8,N=8,K=8 --config default --number 1 "
                   "--repeat 1");
