@@ -128,6 +128,8 @@ typedef struct at_compute {
 uint32_t at_expr_axes(const at_expr *e);
 bool at_expr_is_size(const at_expr *e);
 bool at_expr_reads_role(const at_compute *c, const at_expr *e, at_role role);
+/* Does a read take the element at its reader's own axes, in their order? */
+bool at_expr_is_in_place(const at_expr *read);
 /* Is a resolved expression worked out in 32-bit integers? An index, or integers alone. */
 bool at_expr_is_whole(const at_compute *c, const at_expr *e);
 

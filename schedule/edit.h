@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E16 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E17 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -170,7 +170,7 @@ typedef struct at_edit_shift_names {
 at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
                         const at_edit_shift_names *names, const at_compute **compute, at_tree **out,
                         at_error *err);
-/* E16: where the terms of a sum are 0 unless a remainder is (`place % S == 0`, where the place
+/* E17: where the terms of a sum are 0 unless a remainder is (`place % S == 0`, where the place
  * moves by one with the axis and with one reduction), the sum is stage `name`: its first axis is
  * the phase of the axis, which goes by steps of S as the reduction does, from the term that counts;
  * what had its name picks its phases (edit_phases.c). is_whole: the reduction is as long for each

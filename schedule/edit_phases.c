@@ -1,4 +1,4 @@
-/* schedule/edit_phases.c: E16, a sum of which a remainder leaves every S-th term: each phase of an
+/* schedule/edit_phases.c: E17, a sum of which a remainder leaves every S-th term: each phase of an
  * axis has the terms that count, and the sum no condition. */
 #include "schedule/edit.h"
 
@@ -19,13 +19,6 @@ typedef struct phases {
 
 /* ---- the condition --------------------------------------------------------------------------- */
 
-static bool is_size(const at_expr *e) {
-    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_size(e->arg[i])) return false;
-    return true;
-}
-
 static bool find_steps(phases *x, const at_expr *place) {
     x->reduction = -1;
     x->along = at_index_step(place, x->axis);
@@ -42,7 +35,7 @@ static bool find_steps(phases *x, const at_expr *place) {
 
 static bool is_zero_remainder(const at_expr *e) {
     return e->op == AT_X_EQ && e->arg[0]->op == AT_X_MOD && is_zero_expr(e->arg[1]) &&
-           is_size(e->arg[0]->arg[1]);
+           at_expr_is_size(e->arg[0]->arg[1]);
 }
 
 static bool find_in_condition(phases *x, const at_expr *e) {
@@ -92,7 +85,7 @@ static at_expr *sum_of(const phases *x, at_expr *a, int sign, at_expr *b) {
 /* The place without its two axes; NULL: nothing is left. */
 static at_expr *rest_of(const phases *x, const at_expr *e) {
     if (e->op == AT_X_NAME && (e->ref == x->axis || e->ref == x->reduction)) return NULL;
-    if (is_size(e)) return rewrite_copy_expr(x->w->arena, e);
+    if (at_expr_is_size(e)) return rewrite_copy_expr(x->w->arena, e);
     at_expr *a = rest_of(x, e->arg[0]), *b = e->nargs > 1 ? rest_of(x, e->arg[1]) : NULL;
     if (e->op == AT_X_NEG) return a ? at_expr_new(x->w->arena, AT_X_NEG, 1, &a) : NULL;
     return b ? sum_of(x, a, e->op == AT_X_SUB ? -1 : 1, b) : a;
@@ -107,7 +100,7 @@ static at_expr *bound_of(const phases *x, const at_expr *e) {
     if (e->op < AT_X_LT || e->op > AT_X_GE) return NULL;
     const bool is_right = at_expr_equal(e->arg[1], x->place);
     const at_expr *size = e->arg[is_right ? 0 : 1];
-    if ((!is_right && !at_expr_equal(e->arg[0], x->place)) || !is_size(size)) return NULL;
+    if ((!is_right && !at_expr_equal(e->arg[0], x->place)) || !at_expr_is_size(size)) return NULL;
     const at_op op = is_right ? turned[e->op] : e->op; /* place op size */
     at_expr *limit = is_zero_expr(size) ? at_expr_int(x->w->arena, 0)
                                         : divided(x, rewrite_copy_expr(x->w->arena, size),
@@ -213,15 +206,9 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);
-    at_tensor sum = stage_of(&x, name, is_whole), copy = {.name = stage,
-                                                          .role = AT_ROLE_STAGE,
-                                                          .type = x.sum->type,
-                                                          .num_axes = x.sum->num_axes,
-                                                          .written = picked(&x, name)};
-    copy.axes = AT_NEW_ARRAY(a, at_axis, copy.num_axes);
-    for (int k = 0; k < copy.num_axes; k++)
-        copy.axes[k] = (at_axis){.name = x.sum->axes[k].name,
-                                 .extent = rewrite_copy_expr(a, x.sum->axes[k].extent)};
+    at_tensor sum = stage_of(&x, name, is_whole), copy = rewrite_copy_tensor(a, x.sum);
+    copy.num_reduce = copy.num_defs = 0;
+    copy.written = picked(&x, name);
     outline_node *outermost = rewrite_outermost(leaf);
     outline_insert(&w.o, outermost, true, rewrite_plain_nest(&w, &sum));
     outline_insert(&w.o, outermost, false, rewrite_plain_nest(&w, &copy));

@@ -20,6 +20,12 @@ static at_walk moves(const at_expr *e, void *unused) {
 
 bool at_expr_is_size(const at_expr *e) { return !at_expr_walk(e, moves, NULL); }
 
+bool at_expr_is_in_place(const at_expr *read) {
+    for (int k = 0; k < read->nargs; k++)
+        if (read->arg[k]->op != AT_X_NAME || read->arg[k]->ref != k) return false;
+    return true;
+}
+
 typedef struct role_of {
     const at_compute *c;
     at_role role;

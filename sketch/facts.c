@@ -468,12 +468,10 @@ static bool takes_sums(const at_facts *f, int stage, const at_expr *e) {
     for (int i = 0; i < e->nargs; i++)
         if (takes_sums(f, stage, e->arg[i])) return true;
     if (e->op != AT_X_INDEX || !f->compute->tensors[e->ref].num_reduce ||
-        f->compute->tensors[e->ref].num_axes != t->num_axes)
+        f->compute->tensors[e->ref].num_axes != t->num_axes || !at_expr_is_in_place(e))
         return false;
     for (int k = 0; k < t->num_axes; k++)
-        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k ||
-            f->extents[e->ref][k] != f->extents[stage][k])
-            return false;
+        if (f->extents[e->ref][k] != f->extents[stage][k]) return false;
     return true;
 }
 

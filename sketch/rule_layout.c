@@ -66,9 +66,7 @@ static bool reads_in_place(const at_expr *e, int stage, bool *any) {
         if (!reads_in_place(e->arg[i], stage, any)) return false;
     if (e->op != AT_X_INDEX || e->ref != stage) return true;
     *any = true;
-    for (int k = 0; k < e->nargs; k++)
-        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k) return false;
-    return true;
+    return at_expr_is_in_place(e);
 }
 
 /* Is a stage made of the elements of another one, each of that at its place, for others? */

@@ -20,8 +20,7 @@ static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *giv
     for (int k = n; k < n + c->tensors[from].num_reduce; k++)
         is_whole &= by[k + 1] == before[k] || by[k + 1] * by[0] == before[k];
     if (is_whole) e->other = "whole";
-    AT_TRY(sketch_step(s, e, err));
-    return sketch_look_again(s, given, err);
+    return sketch_step(s, e, err);
 }
 
 /* The phases of one axis after the other; what picks those of the first stands where it is read. */
