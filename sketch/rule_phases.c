@@ -7,7 +7,7 @@
 #include "schedule/edit.h"
 #include "sketch/sketch_int.h"
 
-/* Along one axis; whether all phases are as long is seen by what comes of it. */
+/* Along one axis; all phases are as long where together they have the terms that there were. */
 static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *given, at_error *err) {
     const at_compute *c = s->compute;
     const int from = at_compute_find(c, e->stage), n = c->tensors[from].num_axes;
@@ -16,10 +16,10 @@ static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *giv
     AT_TRY(sketch_step(b, e, err));
     AT_TRY(sketch_look_again(b, given, err));
     const int64_t *by = b->facts->extents[at_compute_find(b->compute, e->names[0])];
-    bool is_whole = true;
+    int64_t terms = 1, of_phases = by[0];
     for (int k = n; k < n + c->tensors[from].num_reduce; k++)
-        is_whole &= by[k + 1] == before[k] || by[k + 1] * by[0] == before[k];
-    if (is_whole) e->other = "whole";
+        terms *= before[k], of_phases *= by[k + 1];
+    if (of_phases == terms) e->other = "whole";
     return sketch_step(s, e, err);
 }
 

@@ -136,6 +136,7 @@ static void sets(void **state) {
         {"tests/te/phases.te", "", false},
         {"tests/te/phases.te", "R=3,S=2,P=0", false}, /* phases of several lengths */
         {"tests/te/phases.te", "R=5,S=3,P=2", false},
+        {"tests/te/phases.te", "R=1,S=2,P=0", false}, /* a phase without a term */
         {"tests/te/phases_back.te", "", false},
         {"tests/te/heads.te", "S=7,D=15,H=3", false},
         {"tests/te/heads.te", "S=19,D=8,H=1", false},
