@@ -37,11 +37,13 @@ typedef struct at_schedulable {
     const at_tree *tree;
 } at_schedulable;
 
-/* args, record_args: as in at_template_row. Copies what it is given to a. AT_E_INPUT, AT_E_USAGE:
- * as at_task_new; "rule 4 (completion): ..." where a tree breaks a rule. */
+/* args, record_args: as in at_template_row. Copies what it is given to a. The default configuration
+ * and so many random ones (`tried`) must keep the rules of trees. AT_E_INPUT, AT_E_USAGE: as
+ * at_task_new; "rule 4 (completion): ..." where a tree breaks a rule. */
+enum { AT_SCHEDULABLE_TRIED = 16 }; /* where the tree is right for all of them */
 at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
                              const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree,
+                             int num_definitions, const char *compute, const char *tree, int tried,
                              const at_schedulable **out, at_error *err);
 /* The same, not tried: a row whose texts may be wrong. limits are copied, too. */
 at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,

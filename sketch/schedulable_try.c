@@ -3,7 +3,6 @@
 #include "sketch/schedulable.h"
 #include "sketch/sketch.h"
 
-enum { TRIED = 16 };    /* random configurations that must keep the rules */
 enum { ANY_LANES = 8 }; /* trees keep the rules with all or with none */
 
 /* Numbers for which there is no program at all are that configuration's failure, not the tree's. */
@@ -63,11 +62,11 @@ static at_status try_it(at_arena *a, at_schedulable *s, int tried, at_error *err
 
 at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
                              const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree,
+                             int num_definitions, const char *compute, const char *tree, int tried,
                              const at_schedulable **out, at_error *err) {
     at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
                                                num_definitions, NULL, 0, compute, tree);
-    AT_TRY(try_it(a, s, TRIED, err));
+    AT_TRY(try_it(a, s, tried, err));
     *out = s;
     return AT_OK;
 }
@@ -75,7 +74,7 @@ at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     at_program *p;
-    AT_TRY(try_it(a, s, TRIED, err));
+    AT_TRY(try_it(a, s, AT_SCHEDULABLE_TRIED, err));
     AT_TRY(at_task_default_config(a, s->task, ANY_LANES, &c, err));
     return at_task_program(a, s->task, &c, &p, err);
 }
@@ -91,12 +90,10 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
     at_compute_print(&compute, at_task_compute(t));
     at_tree_print(&tree, chosen);
     int n = at_task_num_definitions(t);
-    at_schedulable *made = at_schedulable_untried(
-        a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args),
-        n ? at_task_definition(t, 0) : NULL, n, NULL, 0, at_text_str(&compute), at_text_str(&tree));
     /* Where conditions choose among trees, this one is right for those that choose it. */
-    at_status s = try_it(a, made, 0, err);
-    *out = made;
+    at_status s = at_schedulable_new(a, at_task_row(t)->name, at_text_str(&args),
+                                     at_text_str(&record_args), n ? at_task_definition(t, 0) : NULL,
+                                     n, at_text_str(&compute), at_text_str(&tree), 0, out, err);
     at_text_free(&args);
     at_text_free(&record_args);
     at_text_free(&compute);

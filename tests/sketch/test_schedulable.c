@@ -23,8 +23,8 @@ static const at_schedulable *matmul_add(void) {
     const at_schedulable *s;
     at_error err;
     if (at_schedulable_new(arena, "matmul_add", "N=24, L=12, M=32", "[N, L, M]", NULL, 0, product,
-                           "i, j, k =>\n    @mul = i, j  // k\ni, j =>\n    @out = i, j\n", &s,
-                           &err) != AT_OK)
+                           "i, j, k =>\n    @mul = i, j  // k\ni, j =>\n    @out = i, j\n",
+                           AT_SCHEDULABLE_TRIED, &s, &err) != AT_OK)
         fail_msg("%s", err.text);
     return s;
 }
@@ -48,7 +48,7 @@ static at_status make(const at_schedulable *s, const at_edit *e, const at_schedu
     at_tree_print(&t, tree);
     return at_schedulable_new(arena, s->row.name, s->row.args, s->row.record_args, all,
                               s->num_definitions + (knob->text[0] != NULL), at_text_take(arena, &c),
-                              at_text_take(arena, &t), out, err);
+                              at_text_take(arena, &t), AT_SCHEDULABLE_TRIED, out, err);
 }
 
 static const at_schedulable *edit(const at_schedulable *s, at_edit e) {
