@@ -204,6 +204,12 @@ char *cli_trials(const char *log) {
     return cli_read(".trials");
 }
 
+void cli_expect_verified(const char *log, const char *more) {
+    cli_expect(0, "sed -E '%s' %s >claimed.log", CLI_SLOW_CLAIM, log);
+    const char *out = cli_expect(0, "./autotune verify claimed.log %s", more)->out;
+    assert_int_not_equal(cli_count_lines(out, "  reproduced: was "), 0);
+}
+
 void cli_wait_for_processes(void) {
     while (cli_processes()) usleep(10000);
 }

@@ -59,6 +59,18 @@ const at_json *cli_json(void);
 const at_json *cli_member(const at_json *object, const char *path);
 double cli_number(const at_json *object, const char *path); /* of one that is a number */
 
+/* For `sed -E`: a record's times as if they were these, of trials, of their pairs, and of finals.
+ */
+#define CLI_CLAIM(x, y)                                                                            \
+    "s/\"samples_s\": \\[[^]]*\\]/\"samples_s\": [" x ", " y                                       \
+    "]/; s/\"ratios\": \\[[^]]*\\](, \"states\": \"[a-z]*\")?/\"ratios\": [" x ", " y              \
+    "]/; s/\"rounds\": .*/\"rounds\": 2, "                                                         \
+    "\"rounds_s\": [[" x "], [" y "]], \"peaks_gflops\": [0, 0]}/"
+#define CLI_SLOW_CLAIM CLI_CLAIM("1000.0", "1001.0")
+/* `verify` finds each record of the log reproduced, where its times are as long: by its results,
+ * whatever the machine does meanwhile. more: further arguments. */
+void cli_expect_verified(const char *log, const char *more);
+
 /* How many processes work in the folder, but for the test itself: what a run left behind. */
 int cli_processes(void);
 /* Until there are none. Without a limit: one that lives on hangs the test, and nothing else can

@@ -21,7 +21,7 @@ static void commands(void **state) {
         cli_expect(0, "./autotune show ./my.te --sketch tile_j+pack_B --log my.log");
     assert_non_null(strstr(shown->out, "@B_packed"));
     cli_expect(0, "./autotune pick_best my.log ./my.te -o best.log");
-    cli_expect(0, "./autotune verify best.log ./my.te --margin 1000");
+    cli_expect_verified("best.log", "./my.te");
     cli_expect(0, "./autotune space ./my.te --index 0,7");
     cli_expect(0, "./autotune apply ./my.te --log my.log --main -o main.c");
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
@@ -351,7 +351,7 @@ static void text_in_the_log(void **state) {
     assert_non_null(strstr(cli_expect(0, "./autotune run alone --log alone.log")->out,
                            "equal to the reference"));
     assert_non_null(strstr(cli_expect(0, "./autotune show alone --log alone.log")->out, "@out"));
-    cli_expect(0, "./autotune verify alone.log --margin 10");
+    cli_expect_verified("alone.log", "");
     const cli_result *r = cli_expect(0, "./autotune report alone.log -o -");
     assert_non_null(strstr(r->out, "<h3>Its loop tree</h3>\n<pre>"));
     cli_expect(0, "./autotune alone --trials 8 --log alone.log --json");

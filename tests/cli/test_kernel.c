@@ -91,7 +91,7 @@ static void verbs(void **state) {
     cli_expect(0, "./autotune run mm.c --log mm.log --number 1 --repeat 2");
     cli_expect(0, "./autotune run mm.c --index 0 --number 1 --repeat 2");
     cli_expect(2, "./autotune run mm.c --index 72");
-    cli_expect(0, "./autotune verify mm.log mm.c");
+    cli_expect_verified("mm.log", "mm.c");
     out = cli_expect(0, "./autotune mm.c --trials 8 --tuner random")->out; /* goes on */
     assert_non_null(strstr(out, "8 of them from the log"));
     cli_expect(0, "./autotune pick_best mm.log -o best.log");

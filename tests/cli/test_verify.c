@@ -31,19 +31,12 @@ static void expect(int status, const char *options, const char *verdict, const c
     assert_int_equal(cli_member(cli_member(cli_json(), "count"), verdict)->integer, 1);
 }
 
-/* Of trials, of their pairs, and of finals. */
-#define CLAIM(x, y)                                                                                \
-    "s/\"samples_s\": \\[[^]]*\\]/\"samples_s\": [" x ", " y                                       \
-    "]/; s/\"ratios\": \\[[^]]*\\](, \"states\": \"[a-z]*\")?/\"ratios\": [" x ", " y              \
-    "]/; s/\"rounds\": .*/\"rounds\": 2, "                                                         \
-    "\"rounds_s\": [[" x "], [" y "]], \"peaks_gflops\": [0, 0]}/"
-#define SLOW_CLAIM CLAIM("1000.0", "1001.0")
-#define FAST_CLAIM CLAIM("1e-12", "1.1e-12")
+#define FAST_CLAIM CLI_CLAIM("1e-12", "1.1e-12")
 
 static void reproduced(void **state) {
     (void)state;
     make_best();
-    change(SLOW_CLAIM);
+    change(CLI_SLOW_CLAIM);
     expect(0, "", "reproduced", "");
     const at_json *r = only_record();
     assert_string_equal(cli_member(r, "source")->string, "x.log");
@@ -117,7 +110,7 @@ static void wrong(void **state) {
     write_template("{xo, xi}/x");
     cli_expect(0, "rm -f best.log; ./autotune ./own.c --trials 3 --log own.log");
     cli_expect(0, "./autotune pick_best own.log -o best.log");
-    change(SLOW_CLAIM "; s/-1, [0-9]+/-1, 4/");
+    change(CLI_SLOW_CLAIM "; s/-1, [0-9]+/-1, 4/");
     expect(7, "", "not_run", "unknown template \"own\"");
     expect(0, "./own.c", "reproduced", "");
     /* The file is edited; only with the default does its tree still compute everything. */
@@ -146,11 +139,12 @@ static void circumstances(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char sed[512];
-        snprintf(sed, sizeof sed, "%s; %s", SLOW_CLAIM, rows[i].sed);
+        snprintf(sed, sizeof sed, "%s; %s", CLI_SLOW_CLAIM, rows[i].sed);
         change(sed);
         expect(7, "", rows[i].verdict, rows[i].note);
     }
-    change(SLOW_CLAIM "; s/\"compiler_version\": \"/&0./; s/\"template\": \"./\"template\": \"x/");
+    change(CLI_SLOW_CLAIM
+           "; s/\"compiler_version\": \"/&0./; s/\"template\": \"./\"template\": \"x/");
     expect(7, "", "not_run",
            "the template has changed since; --accept-changed verifies it all the same");
     expect(0, "--accept-changed", "reproduced", "the template has changed");
@@ -170,7 +164,7 @@ static void foreign(void **state) {
 static void left_out(void **state) {
     (void)state;
     make_best();
-    change(SLOW_CLAIM);
+    change(CLI_SLOW_CLAIM);
     cli_expect(0, "sed 's/\"check\": \"exact\"/\"check\": \"unchecked\"/; /^#/d' x.log > u.log; "
                   "cat u.log x.log > both.log");
     assert_int_equal(
