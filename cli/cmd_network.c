@@ -31,7 +31,8 @@ static void add_parts(at_text *out, const at_net_program *p, double total) {
     }
 }
 
-static void describe(at_text *out, const at_net *net, const at_net_program *p, bool code) {
+static void describe(at_text *out, const at_net_program *p, const at_options *o) {
+    const at_net *net = p->net;
     double total = 0;
     for (int i = 0; i < p->num_kernels; i++) total += flops_of(&p->kernels[i]);
     at_text_addf(out, "%s: %d nodes, %d parts of %d kinds, %.3g GFLOP\n", net->path, net->nodes.len,
@@ -48,23 +49,12 @@ static void describe(at_text *out, const at_net *net, const at_net_program *p, b
                  (double)p->workspace_bytes / 1e6, (double)p->least_bytes / 1e6,
                  (double)p->weights_bytes / 1e6);
     add_parts(out, p, total);
-    for (int i = 0; i < p->num_kernels && code; i++) add_text(out, &p->kernels[i]);
-    if (code) at_text_add(out, "\n"), at_net_print(out, net, true);
+    for (int i = 0; i < p->num_kernels && o->code; i++) add_text(out, &p->kernels[i]);
+    if (o->code) at_text_add(out, "\n"), at_net_print(out, net, true);
 }
 
 static at_status show(const at_options *o, at_error *err) {
-    at_net *net;
-    at_net_program p = {0};
-    at_text out = {0};
-    at_net_build b = at_network_build(o);
-    b.without_weights = true;
-    AT_TRY(at_network_open(o, &net, err));
-    at_status s = at_net_program_new(net, &b, &p, err);
-    if (s == AT_OK) describe(&out, net, &p, o->code), s = at_print(&out, err);
-    at_text_free(&out);
-    at_net_program_free(&p);
-    at_net_close(net);
-    return s;
+    return at_network_look(o, describe, err);
 }
 
 at_status at_cmd_network(const at_options *o, at_error *err) {

@@ -51,3 +51,18 @@ at_net_build at_network_build(const at_options *o) {
     b.engine.max_error = 0; /* is about the outputs of the whole */
     return b;
 }
+
+at_status at_network_look(const at_options *o, at_network_describe *describe, at_error *err) {
+    at_net *net;
+    at_net_program p = {0};
+    at_text out = {0};
+    at_net_build b = at_network_build(o);
+    b.without_weights = true;
+    AT_TRY(at_network_open(o, &net, err));
+    at_status s = at_net_program_new(net, &b, &p, err);
+    if (s == AT_OK) describe(&out, &p, o), s = at_print(&out, err);
+    at_text_free(&out);
+    at_net_program_free(&p);
+    at_net_close(net);
+    return s;
+}

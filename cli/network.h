@@ -15,6 +15,10 @@ at_status at_check_network(const at_options *o, at_error *err);
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* What its kernels are made with. */
 at_net_build at_network_build(const at_options *o);
+/* What is said of a network that is looked at and not run. */
+typedef void at_network_describe(at_text *out, const at_net_program *p, const at_options *o);
+/* Makes the program without its weights, and prints what describe says of it. */
+at_status at_network_look(const at_options *o, at_network_describe *describe, at_error *err);
 
 /* network_judge.c: --max-error, or what is right without it. */
 double at_network_limit(const at_options *o);

@@ -60,16 +60,5 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
 }
 
 at_status at_network_estimate(const at_options *o, at_error *err) {
-    at_net *net;
-    at_net_program p = {0};
-    at_text out = {0};
-    at_net_build b = at_network_build(o);
-    b.without_weights = true;
-    AT_TRY(at_network_open(o, &net, err));
-    at_status s = at_net_program_new(net, &b, &p, err);
-    if (s == AT_OK) describe(&out, &p, o), s = at_print(&out, err);
-    at_text_free(&out);
-    at_net_program_free(&p);
-    at_net_close(net);
-    return s;
+    return at_network_look(o, describe, err);
 }
