@@ -296,8 +296,6 @@ bool net_add_product(quantizer *q, const product *p) {
     const char *channel = conv ? "m" : net_matrix_axes[rank - 1];
     const bool dense = conv && groups_of(p->node) == 1;
     const int64_t inner = !conv ? 0 : dense ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
-    const double x_zero = byte_zero(q, p);
-    const int nodes = q->nodes.len;
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};
     at_text_add(&t, "s[");
@@ -307,10 +305,11 @@ bool net_add_product(quantizer *q, const product *p) {
     else add_matrices(q, p, &t);
     bool fits = true;
     if (p->zero_value >= 0) add_zero(q, p, &t, names, channel, inputs, &next);
-    else if (p->is_whole) fits = add_shift(q, p, x_zero, &t, names, channel, "y0", inputs, &next);
-    else fits = add_shift(q, p, x_zero, &t, names, channel, "b", inputs, &next);
+    else
+        fits = add_shift(q, p, byte_zero(q, p), &t, names, channel, p->is_whole ? "y0" : "b",
+                         inputs, &next);
     if (fits && !p->is_whole) add_outcome(q, p, &t, names, channel, inputs, &next);
-    if (!fits) return q->nodes.len = nodes, at_text_free(&t), false;
+    if (!fits) return at_text_free(&t), false;
     const at_net_value *x = value_at(q->net, p->x.value);
     at_text index = {0};
     net_add_names(&index, x->rank, names);
