@@ -15,27 +15,18 @@ typedef struct chooser {
     const at_net *net;
     const at_engine_options *engine;
     bool *apart;      /* [node] */
-    at_key_map known; /* texts of parts whose cost was asked for, by their hashes */
+    at_key_map known; /* texts of parts whose cost was asked for */
     AT_VEC(double) seconds;
     at_error *err;
 } chooser;
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-static void hash_of(const char *text, char hex[33]) {
-    at_hash h;
-    at_hash_init(&h);
-    at_hash_add_str(&h, text);
-    at_hash_hex(&h, hex);
-}
-
 /* The same wherever it is asked for: a log's parts are those of the search that wrote it. */
 static at_status part_cost(chooser *c, const at_net_part *p, double *out) {
-    char hex[33];
     const at_template_row *row;
     at_task *task;
-    hash_of(p->text, hex);
-    int known = c->seconds.len, at = at_key_map_add(&c->known, hex);
+    int known = c->seconds.len, at = at_key_map_add(&c->known, p->text);
     if (at < known) return *out = c->seconds.data[at], AT_OK;
     AT_TRY(at_net_row_of(p, &row, c->err));
     AT_TRY(at_task_new(c->arena, row, NULL, &task, c->err));
@@ -69,30 +60,25 @@ static at_status cost_beside(chooser *c, const at_net_cut *cut, const at_net_cut
 
 /* Nodes of one kind do the same, for readers that do the same. */
 typedef struct kind {
-    char key[33];
     at_int_list nodes;
     int64_t elements; /* of all of them */
 } kind;
 
 typedef AT_VEC(kind) kinds;
 
-static void add_to_kind(chooser *c, kinds *all, const at_net_cut *cut, int node) {
+/* names: texts of the node and of the parts that have it, by which kinds are told apart. */
+static void add_to_kind(chooser *c, kinds *all, at_key_map *names, const at_net_cut *cut,
+                        int node) {
     const at_net_node *n = &c->net->nodes.data[node];
     const at_net_value *y = &c->net->values.data[n->outputs[0]];
     at_text text = {0};
-    char hex[33];
     at_text_add(&text, n->text);
     for (int i = 0; i < cut->num_parts; i++)
         for (int k = 0; k < cut->parts[i].num_nodes; k++)
             if (cut->parts[i].nodes[k] == node) at_text_add(&text, cut->parts[i].text);
-    hash_of(at_text_str(&text), hex);
+    const int k = at_key_map_add(names, at_text_str(&text));
     at_text_free(&text);
-    int k = 0;
-    while (k < all->len && strcmp(all->data[k].key, hex) != 0) k++;
-    if (k == all->len) {
-        *at_push(c->arena, all) = (kind){.elements = 0};
-        memcpy(all->data[k].key, hex, sizeof hex);
-    }
+    if (k == all->len) *at_push(c->arena, all) = (kind){.elements = 0};
     *at_push(c->arena, &all->data[k].nodes) = node;
     all->data[k].elements += y->elements;
 }
@@ -101,6 +87,7 @@ static void add_to_kind(chooser *c, kinds *all, const at_net_cut *cut, int node)
  * first. */
 static kinds kinds_of(chooser *c, const at_net_cut *cut) {
     kinds all = {0};
+    at_key_map names = {.arena = c->arena};
     const at_int_list *readers = at_net_readers(c->arena, c->net);
     bool *made = AT_NEW_ARRAY(c->arena, bool, c->net->nodes.len);
     for (int i = 0; i < cut->num_parts; i++)
@@ -111,7 +98,7 @@ static kinds kinds_of(chooser *c, const at_net_cut *cut) {
         bool last = n->kind == AT_NET_MOVE && made[i];
         for (int r = 0; last && r < readers[n->outputs[0]].len; r++)
             last = c->net->nodes.data[readers[n->outputs[0]].data[r]].kind != AT_NET_MOVE;
-        if (last) add_to_kind(c, &all, cut, i);
+        if (last) add_to_kind(c, &all, &names, cut, i);
     }
     for (int i = 1; i < all.len; i++)
         for (int k = i; k > 0 && all.data[k - 1].elements < all.data[k].elements; k--) {
