@@ -22,9 +22,8 @@ typedef struct at_net_kernel {
     int num_ways;
     at_net_choice choices[AT_NET_MOST_CHOICES]; /* the fastest first */
     int num_choices;
-    int way; /* of the chosen one; above 0: a template, whose weight is [k, k, CI, CO] */
+    int way; /* of the chosen choice; above 0: a template, whose weight is [k, k, CI, CO] */
     at_selection chosen;
-    bool is_default;
     at_session session;     /* of the kernel in memory */
     at_candidate candidate; /* its program */
     at_memory_kernel memory;

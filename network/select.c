@@ -121,7 +121,6 @@ void at_net_choose(at_net_kernel *k, int choice) {
     const at_net_choice *c = &k->choices[choice];
     k->chosen = c->selection;
     k->way = c->way;
-    k->is_default = c->is_default;
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
