@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/interrupt.h"
 #include "cli/network_arrays.h"
@@ -27,12 +26,6 @@ typedef struct net_run {
     at_error *err;
 } net_run;
 
-static double cpu_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static const at_net_value *output(const net_run *r, int i) {
     return &r->net->values.data[r->net->outputs.data[i]];
 }
@@ -41,10 +34,10 @@ static at_status time_kernels(net_run *r) {
     const at_net_program *p = &r->program;
     r->least_s = INFINITY;
     for (int i = 0; i < RUNS && !at_interrupted; i++) {
-        double begin = cpu_seconds();
+        double begin = at_net_cpu_seconds();
         AT_TRY(
             at_net_program_run(p, r->arrays.inputs, r->truth.outputs, r->truth.workspace, r->err));
-        double took = cpu_seconds() - begin;
+        double took = at_net_cpu_seconds() - begin;
         if (took < r->least_s) r->least_s = took;
     }
     return AT_OK;

@@ -115,7 +115,7 @@ at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
     return AT_OK;
 }
 
-static double cpu_seconds(void) {
+double at_net_cpu_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -125,10 +125,10 @@ at_status at_net_program_time(const at_net_program *p, const void *const *inputs
                               void *const *outputs, void *workspace, double *steps_s,
                               at_error *err) {
     const running r = {p, inputs, outputs, workspace};
-    double begin = cpu_seconds();
+    double begin = at_net_cpu_seconds();
     for (int i = 0; i < p->steps.len; i++) {
         AT_TRY(run_step(&r, &p->steps.data[i], err));
-        double end = cpu_seconds();
+        double end = at_net_cpu_seconds();
         if (end - begin < steps_s[i]) steps_s[i] = end - begin;
         begin = end;
     }

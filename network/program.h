@@ -115,8 +115,10 @@ at_status at_net_prepare(at_net_program *p, at_error *err);
 at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
                              void *const *outputs, void *workspace, at_error *err);
 
-/* The same; steps_s[i], of each step, becomes the processor's time that it took where that is less.
- */
+/* Processor time of this process; times of networks are differences of it. */
+double at_net_cpu_seconds(void);
+/* The same as at_net_program_run; steps_s[i], of each step, becomes the processor's time that the
+ * step took where that time is less. */
 at_status at_net_program_time(const at_net_program *p, const void *const *inputs,
                               void *const *outputs, void *workspace, double *steps_s,
                               at_error *err);
