@@ -8,27 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct part {
-    const char *name;
-    int64_t spent_ns;
-} part;
-enum { NUM_PARTS = 9 };
-
 /* Where the time went. Building and verifying are parts of lowering, and not timed apart. The last
  * is the part of lowering and compiling that went on while another kernel was measured. */
-static void list_parts(const at_spent *t, part *out) {
-    const part parts[NUM_PARTS] = {
+static void add_seconds(at_out *out, const at_spent *t) {
+    const struct {
+        const char *name;
+        int64_t ns;
+    } parts[] = {
         {"total", at_now_ns() - t->start_ns}, {"search", t->search_ns}, {"lower", t->lower_ns},
         {"compile", t->compile_ns},           {"check", t->check_ns},   {"run", t->run_ns},
         {"reference", t->reference_ns},       {"final", t->final_ns},   {"ahead", t->ahead_ns}};
-    memcpy(out, parts, sizeof parts);
-}
-
-static void add_seconds(at_out *out, const at_spent *spent) {
-    part p[NUM_PARTS];
-    list_parts(spent, p);
     at_out_begin(out, "seconds", '{');
-    for (int i = 0; i < NUM_PARTS; i++) at_out_double(out, p[i].name, (double)p[i].spent_ns * 1e-9);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        at_out_double(out, parts[i].name, (double)parts[i].ns * 1e-9);
     at_out_end(out, '}');
 }
 
