@@ -285,9 +285,13 @@ static at_status tune_set(set *s, at_error *err) {
     return o->engine.far ? tune_in_turn(s, err) : tune_together(s, err);
 }
 
+/* No layers, parts or ways, of which there may be several. */
+static bool is_one_task(const at_options *o) {
+    return !o->workload && !at_is_network(o) && !at_operator_find(&o->request);
+}
+
 static at_status tune_here(const at_options *o, at_error *err) {
-    if (!o->workload && !at_is_network(o) && !at_operator_find(&o->request))
-        return tune_task(o, 0, NULL, err);
+    if (is_one_task(o)) return tune_task(o, 0, NULL, err);
     at_arena *a = at_arena_new();
     at_options own = *o;
     set s = {.of = &own, .result = {.arena = a, .start_ns = at_now_ns()}};
@@ -321,7 +325,7 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--all-ways: there is no operator %s; autotune list names them",
                        o->operands[0]);
-    if (o->only && !o->workload && !at_is_network(o) && !at_operator_find(&o->request))
+    if (o->only && is_one_task(o))
         return at_fail(err, AT_E_USAGE,
                        "--only chooses among layers, parts or ways; this is one task");
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
