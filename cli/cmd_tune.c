@@ -190,7 +190,7 @@ static at_status tune_together(set *s, at_error *err) {
     const at_set_events events = {begin_set, round_of_set, trial_of_set, end_set, &v};
     at_engine_options options = o->engine;
     if (!at_given(o, "--trials")) options.trials = 0;
-    if (s->net) options.max_error = 0; /* is about the outputs of the whole */
+    if (s->net) options.max_error = 0; /* which is about the outputs of the whole network */
     for (int i = 0; i < s->n; i++)
         names[i] =
             at_format(r->arena, "[Task %d/%d] %s", i + 1, s->n, s->tasks[i].request.template_name);
@@ -295,7 +295,7 @@ static at_status tune_here(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
     at_options own = *o;
     set s = {.of = &own, .result = {.arena = a, .start_ns = at_now_ns()}};
-    /* as they are where a part runs */
+    /* Trials find weights as the parts of a running network do. */
     if (at_is_network(o) && !at_given(o, "--cache")) own.engine.cache = AT_CACHE_WEIGHTS_COLD;
     at_status status = tune_set(&s, err);
     if (status == AT_OK && s.net) status = at_network_check_log(o, s.net, log_of(a, o), err);

@@ -170,7 +170,7 @@ static at_status load_templates(at_options *o, at_error *err) {
         o->operands[n++] = word;
     }
     o->num_operands = n;
-    /* What a log is about it may bring along. */
+    /* A log may bring along the texts of the templates that its records are of. */
     for (int i = 1; i < n && among_logs; i++) at_log_texts_load(o->operands[i]);
     if (o->log) at_log_texts_load(o->log);
     return AT_OK;

@@ -48,7 +48,7 @@ at_status at_network_open(const at_options *o, at_net **out, at_error *err) {
 
 at_net_build at_network_build(const at_options *o) {
     at_net_build b = {.engine = o->engine, .log = o->log, .is_exact = o->engine.max_error > 0};
-    b.engine.max_error = 0; /* is about the outputs of the whole */
+    b.engine.max_error = 0; /* which is about the outputs of the whole network */
     return b;
 }
 

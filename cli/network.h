@@ -20,11 +20,11 @@ typedef void at_network_describe(at_text *out, const at_net_program *p, const at
 /* Makes the program without its weights, and prints what describe says of it. */
 at_status at_network_look(const at_options *o, at_network_describe *describe, at_error *err);
 
-/* network_judge.c: --max-error, or what is right without it. */
+/* network_judge.c: the largest error that is right: --max-error, or without it AT_NET_MAX_ERROR. */
 double at_network_limit(const at_options *o);
 /* Compares the outputs with those in double: errors[outputs] over the root mean square. Where
- * --max-error asks for it, parts are computed in other ways until that holds. AT_E_NO_VALID: an
- * output is wrong. */
+ * --max-error asks for it, parts are computed in other ways until the outputs are within it.
+ * AT_E_NO_VALID: an output is wrong. */
 at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_build *b,
                            at_net_truth *t, double *errors, at_error *err);
 /* "largest error over the root mean square: 1.2e-06" */

@@ -1,5 +1,5 @@
-/* cli/network_estimate.c: --trials 0 of a network: the parts, the ways and the configurations that
- * they take without measuring, and what that is estimated to take. */
+/* cli/network_estimate.c: --trials 0 of a network: the parts, the ways that they take without
+ * measuring, and the time that each is estimated to take. */
 #include <math.h>
 #include <string.h>
 

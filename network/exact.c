@@ -29,7 +29,8 @@ static at_status compare(exact *x, double *sum) {
     return at_net_truth_compare(x->truth, x->p, x->errors, sum, x->err);
 }
 
-/* What is not known counts as the time of the whole, so that what is known comes before it. */
+/* A time that is not known counts as that of the whole network: kernels whose times are known come
+ * before. */
 static double time_of(const exact *x, const at_net_kernel *k, int choice) {
     const double time_s = k->choices[choice].time_s;
     return k->count * (time_s > 0 ? time_s : x->seconds);

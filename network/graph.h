@@ -43,8 +43,8 @@ typedef struct at_net_cut {
     at_net_part *parts; /* in an order in which they can run */
     int num_parts;
 } at_net_cut;
-/* apart: [node] moves of data that are not made by those who read them. AT_E_INPUT names a node
- * that cannot be part of a computation. */
+/* apart: [node] moves of data that are not made by the parts that read them. AT_E_INPUT names a
+ * node that cannot be part of a computation. */
 at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const bool *apart, at_net_cut *out,
                            at_error *err);
 

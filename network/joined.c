@@ -176,7 +176,7 @@ static bool dissolves(const at_joined *j, int tensor) {
         reads += n;
         in_sum |= n && s->num_reduce;
     }
-    if (t->type != AT_F32 && !is_move(t->body)) return false; /* what is stored is cut */
+    if (t->type != AT_F32 && !is_move(t->body)) return false; /* a stored element is cut */
     if (is_move(t->body)) return !in_sum || !reads_several(t->body);
     return reads == 1 && !in_sum;
 }

@@ -1,5 +1,5 @@
 /* network/net_costs.c: where a graph is cut, by what the parts are estimated to take. Moves of data
- * go into those that read them, or are parts of their own, whichever takes less over the whole
+ * go into the parts that read them, or are parts of their own, whichever takes less over the whole
  * graph: moves that are alike, and are read alike, change together, one kind after the other. */
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "network/program.h"
 
 enum { MOST_KINDS = 24 };
-/* What a cut more saves has to be so much: estimates are no measurements. */
+/* Another cut is taken where it takes less than this share: estimates are no measurements. */
 static const double enough = 0.9;
 
 typedef struct chooser {
@@ -22,7 +22,8 @@ typedef struct chooser {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-/* The same wherever it is asked for: a log's parts are those of the search that wrote it. */
+/* A part costs the same wherever it is asked for: a log's parts are those of the search that wrote
+ * the log. */
 static at_status part_cost(chooser *c, const at_net_part *p, double *out) {
     const at_template_row *row;
     at_task *task;

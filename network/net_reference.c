@@ -234,8 +234,8 @@ static at_status check_entries(const values *s, const at_net_node *n, const unit
 /* ---- numbers rounded once more ---------------------------------------------------------------
  */
 
-/* By as much as rounding to float32 changes them. What is whole stays as it is: it was hardly
- * rounded, and may be compared with. */
+/* By as much as rounding to float32 changes them. Whole numbers stay as they are: they were
+ * hardly rounded, and conditions may compare them. */
 static void shake_doubles(at_rng *rng, double *x, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (x[i] != floor(x[i])) x[i] *= 1 + 0x1p-24 * (2 * at_rng_unit(rng) - 1);

@@ -132,7 +132,7 @@ static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
         bool checked = k && value_at(p, root)->is_input;
         if (!wanted[k] || (type == have && !checked)) continue;
         if (k) range_of(p, root, &lo, &hi);
-        /* What kernels have as float32 is exact up to there. */
+        /* Whole numbers are exact in float32 up to there. */
         else if (value_at(p, root)->is_input && is_wide(have) && type == AT_NET_FLOAT)
             lo = -(1 << 24), hi = 1 << 24;
         int from = storage_of(p, v, have);

@@ -42,9 +42,9 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double 
 /* Fills moved. */
 at_status at_net_truth_moved(at_net_truth *t, at_error *err);
 
-/* exact.c: while an output is beyond the limit, parts are computed in other ways, that first which
- * takes away the most error for the time. errors[outputs]: those that remain, which may be beyond.
- * *replaced: how many kinds of parts. */
+/* exact.c: while an output is beyond the limit, parts are computed in other ways, the part first
+ * whose other way takes away the most error for the time. errors[outputs]: the errors that remain,
+ * which may be beyond the limit. *replaced: how many kinds of parts. */
 at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
                             double *errors, int *replaced, at_error *err);
 

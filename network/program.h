@@ -90,8 +90,8 @@ typedef struct at_net_program {
 
 typedef struct at_net_build {
     at_engine_options engine;
-    const char *log;      /* the best records of parts; NULL: what estimates put first */
-    bool with_bounds;     /* kernels know what bounds them: at_candidate.bound */
+    const char *log;  /* the best records of parts; NULL: configurations that estimates put first */
+    bool with_bounds; /* kernels know what bounds them: at_candidate.bound */
     bool without_weights; /* the program is looked at and not run */
     bool is_exact;        /* at_net_make_exact follows: there are other ways of parts, too */
 } at_net_build;

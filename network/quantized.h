@@ -21,7 +21,7 @@ bool at_net_quantized_by(at_arena *a, const at_net *net, int scale, int zero, in
                          at_net_quantized *out);
 
 /* Convolutions and products of 8-bit numbers, and what rounds to them, become nodes of integers;
- * values of 8 bits that only such read and write lie in memory as they are. */
+ * values of 8 bits that only such nodes read and write lie in memory as they are. */
 void at_net_use_integers(at_net *net);
 
 #endif

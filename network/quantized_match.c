@@ -118,7 +118,8 @@ static bool shape_fits(const quantizer *q, product *p, int w) {
 
 int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
 
-/* Of as many elements as there are outputs; unit: what its numbers count, of each output. */
+/* A bias has as many elements as there are outputs. in_units: they count the scale of x times that
+ * of the output's weights; else they are reals. */
 static bool take_bias(const quantizer *q, product *p, int value, bool in_units) {
     if (value < 0) return true;
     const at_net_value *b = constant_at(q->net, value);

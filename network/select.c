@@ -30,7 +30,7 @@ static double weights_time(const at_selection *s) {
     return (double)bytes / bytes_per_s;
 }
 
-/* Its trials had them come from beyond the second-level cache. */
+/* In the record's trials weights came from beyond the second-level cache. */
 static bool has_cold_weights(const at_selection *s) {
     at_cache cache;
     return s->record && s->record->extra.context.cache &&
@@ -42,7 +42,7 @@ static bool comes_before(const at_net_choice *x, const at_net_choice *y) {
     return x->is_default != y->is_default ? y->is_default : x->time_s < y->time_s;
 }
 
-/* Those of a log come first, then the fastest; time_s: with hot caches. */
+/* Choices of a log come first, then the fastest; time_s: with hot caches. */
 static void add_choice(at_net_kernel *k, at_net_choice c) {
     int at = k->num_choices++;
     if (!has_cold_weights(&c.selection)) c.time_s += weights_time(&c.selection);
@@ -51,7 +51,7 @@ static void add_choice(at_net_kernel *k, at_net_choice c) {
     k->choices[at] = c;
 }
 
-/* What estimates put first of a way. */
+/* The configuration of a way that estimates put first. */
 static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, const at_net_build *b,
                                at_error *err) {
     at_net_choice c = {.way = way, .is_default = true};

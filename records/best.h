@@ -48,18 +48,19 @@ typedef struct at_pick {
 /* The record and its finals, as they stand in a log. */
 void at_pick_print(at_text *out, const at_pick *p);
 typedef bool at_here_fn(const at_record *r);
-/* What only those know who know templates and this machine; each may be NULL: nobody does. */
+/* Questions about records whose answers need templates or this machine; each may be NULL: it is not
+ * asked. */
 typedef struct at_pick_judge {
     /* Which operator a record's task is a way of: false: of none. name and args live in a. */
     bool (*operator_of)(at_arena *a, const at_record *r, const char **name, const at_json **args);
-    /* Is it of this CPU? Those come first where choosing goes beyond contexts and CPUs. */
+    /* Is it of this CPU? Such records come first where choosing goes beyond contexts and CPUs. */
     at_here_fn *is_here;
 } at_pick_judge;
 typedef bool at_pick_fn(void *ctx, const char *path, const at_record *r);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
  * best, ties to the earlier; in order of first appearance, each with its finals. Those for which
  * `use` says false are passed over (NULL: none; not with AT_PER_COMPAT). objective: the best for
- * that; NONE: for that of their log. judge: NULL: nobody. Writes
+ * that; NONE: for that of their log. judge: NULL: none of its questions is asked. Writes
  * output_path (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run
  * is writing is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without
  * force, no log. AT_E_NO_VALID when all are failures, and then the output stays as it is;

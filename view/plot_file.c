@@ -87,7 +87,7 @@ static void add_title(at_text *s, const char *title) {
     at_text_add(s, " noenhanced\n");
 }
 
-/* In few signs, in lines that fit the picture. */
+/* The panel's task: its label, or its title in lines that fit the picture. */
 static void add_name(at_text *out, const at_panel *p) {
     enum { LINE = 80 };
     if (p->label) {

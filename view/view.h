@@ -195,11 +195,12 @@ void at_csv_row(at_text *out, const at_record *r);
 
 /* ---- reports (report_page.c) ----------------------------------------------------------------- */
 
-/* A log as an HTML page that needs nothing but itself. only, use: as above, and use is asked about
- * each record twice; program: what wrote it. The number of its tasks. AT_E_INPUT AT_E_USAGE */
-/* What a record computes, whichever template it is of: equal texts are ways of one thing. NULL: it
- * is only known by its task. */
+/* What a record computes, whichever template it is of: equal texts are ways of one layer. NULL: the
+ * record is only known by its task. */
 typedef const char *at_layer_name_fn(at_arena *a, const at_record *r);
+/* A log as an HTML page that needs nothing but itself. only, use: as above, and use is asked about
+ * each record twice; layer_of: NULL: no rows are compared; program: what wrote the page. The number
+ * of its tasks. AT_E_INPUT AT_E_USAGE */
 at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick_fn *use,
                          void *use_ctx, at_layer_name_fn *layer_of, const char *program,
                          at_text *out, int *num_tasks, at_error *err);
