@@ -174,7 +174,27 @@ static at_status run(at_arena *a, const char *source, char **argv, double timeou
 
 /* ---- its version ---------------------------------------------------------------------------- */
 
-/* Where it cannot be asked, building says what is wrong with the machine. */
+/* Runs a compiler without a text. *said: its words; NULL: it did not come to its end. Where it
+ * cannot be asked, building says what is wrong with the machine. *how: without object and text. */
+static at_status ask(at_arena *a, char **argv, double timeout_s, const volatile int *stop,
+                     const char **said, at_compiled *how, at_error *err) {
+    char *folder;
+    *said = NULL;
+    *how = (at_compiled){0};
+    if (at_compiler_folder(a, argv[0], &folder, NULL) != AT_OK) return AT_OK;
+    at_compilation asked = {.argv = argv,
+                            .env = environment(a, folder),
+                            .folder = folder,
+                            .timeout_s = timeout_s,
+                            .stop = stop};
+    at_status s = at_compiler_run(&asked, how, NULL);
+    if (s == AT_OK && how->io == AT_IO_OK) *said = at_strdup(a, at_text_str(&how->text));
+    at_text_free(&how->text);
+    if (how->object) close(how->object);
+    if (how->io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    return AT_OK;
+}
+
 at_status at_compiler_version(at_arena *a, at_compiler c, double timeout_s,
                               const volatile int *stop, const char **out, at_error *err) {
     static const char *const options[AT_COMPILER_COUNT] = {
@@ -188,23 +208,14 @@ at_status at_compiler_version(at_arena *a, at_compiler c, double timeout_s,
         if (tcc_version) *out = at_format(a, "0.%d.%d", tcc_version / 100, tcc_version % 100);
         return AT_OK;
     }
-    char *ask = at_format(a, "v=$(%s %s 2>/dev/null) && echo \"$v\" >&2", names[c], options[c]);
-    char *argv[] = {"sh", "-c", ask, NULL}, *folder;
-    if (at_compiler_folder(a, names[c], &folder, NULL) != AT_OK) return AT_OK;
-    at_compilation asked = {.argv = argv,
-                            .env = environment(a, folder),
-                            .folder = folder,
-                            .timeout_s = timeout_s,
-                            .stop = stop};
-    at_compiled done;
-    at_status s = at_compiler_run(&asked, &done, NULL);
-    const char *said = at_text_str(&done.text);
-    if (s == AT_OK && done.io == AT_IO_OK && !done.status)
-        *out = at_strndup(a, said, strcspn(said, "\n"));
-    at_text_free(&done.text);
-    if (done.object) close(done.object);
-    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
-    if (done.io == AT_IO_TIMEOUT)
+    char *question =
+        at_format(a, "v=$(%s %s 2>/dev/null) && echo \"$v\" >&2", names[c], options[c]);
+    char *argv[] = {"sh", "-c", question, NULL};
+    const char *said;
+    at_compiled how;
+    AT_TRY(ask(a, argv, timeout_s, stop, &said, &how, err));
+    if (said && !how.status) *out = at_strndup(a, said, strcspn(said, "\n"));
+    if (how.io == AT_IO_TIMEOUT)
         return at_fail(err, AT_E_BUG,
                        "%s: its version is not told within %g s; --timeout gives more", names[c],
                        timeout_s);
@@ -266,25 +277,16 @@ at_status at_build_run(at_arena *a, const at_build *b, at_object *out, at_error 
 
 at_status at_program_version(at_arena *a, const char *program, double timeout_s,
                              const volatile int *stop, const char **out, at_error *err) {
-    char *argv[] = {(char *)program, "-v", NULL}, *folder;
+    char *argv[] = {(char *)program, "-v", NULL};
+    const char *said;
+    at_compiled how;
     *out = "";
-    if (at_compiler_folder(a, program, &folder, NULL) != AT_OK) return AT_OK;
-    at_compilation asked = {.argv = argv,
-                            .env = environment(a, folder),
-                            .folder = folder,
-                            .timeout_s = timeout_s,
-                            .stop = stop};
-    at_compiled done;
-    at_status s = at_compiler_run(&asked, &done, NULL);
-    if (s == AT_OK && done.io == AT_IO_OK)
-        for (const char *p = at_text_str(&done.text); *p; p += strcspn(p, "\n"), p += *p == '\n') {
-            const char *found = strstr(p, "version ");
-            size_t n = strcspn(p, "\n");
-            if (found && found < p + n && !**out) *out = at_strndup(a, p, n < 120 ? n : 120);
-        }
-    at_text_free(&done.text);
-    if (done.object) close(done.object);
-    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    AT_TRY(ask(a, argv, timeout_s, stop, &said, &how, err));
+    for (const char *p = said; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        const char *found = strstr(p, "version ");
+        size_t n = strcspn(p, "\n");
+        if (found && found < p + n && !**out) *out = at_strndup(a, p, n < 120 ? n : 120);
+    }
     return AT_OK;
 }
 
