@@ -138,7 +138,7 @@ bool at_requires_keep(const at_space *s, int64_t index) {
     if (!s->requires.len) return true;
     if (s->num_knobs > FEW) digits = malloc(sizeof *digits * (size_t)s->num_knobs);
     AT_NEED(digits);
-    for (int i = 0; i < s->num_knobs; i++) digits[i] = index / s->strides[i] % s->knobs[i]->count;
+    at_space_digits(s, index, digits);
     for (int i = 0; i < s->requires.len && keeps; i++)
         keeps = at_requirement_can_hold(&s->requires.data[i], digits);
     if (digits != few) free(digits);

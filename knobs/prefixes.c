@@ -23,16 +23,6 @@ typedef struct search {
     int64_t work, most;
 } search;
 
-static int64_t index_of(const at_space *s, const int64_t *digits) {
-    int64_t index = 0;
-    for (int i = 0; i < s->num_knobs; i++) index += digits[i] * s->strides[i];
-    return index;
-}
-
-static void set_digits(const at_space *s, int64_t index, int64_t *digits) {
-    for (int i = 0; i < s->num_knobs; i++) digits[i] = index / s->strides[i] % s->knobs[i]->count;
-}
-
 static search begin(const at_space *s, const int *order, int num, int64_t most) {
     search x = {.space = s, .order = order, .num = num, .most = most};
     x.digits = malloc(sizeof *x.digits * (size_t)(s->num_knobs + 1));
@@ -103,9 +93,9 @@ int64_t at_requires_next(const at_space *s, int64_t from) {
     int64_t *first = malloc(sizeof *first * (size_t)(s->num_knobs + 1));
     AT_NEED(first);
     search x = begin(s, order, s->num_knobs, 10 * MOST_WORK);
-    set_digits(s, from, first);
+    at_space_digits(s, from, first);
     x.from = first;
-    if (descend(&x, 0, true)) found = index_of(s, x.digits);
+    if (descend(&x, 0, true)) found = at_space_index(s, x.digits);
     free(x.digits);
     free(first);
     free(order);
@@ -150,12 +140,12 @@ static int64_t mended(const at_space *s, int64_t index, int first, bool may_chan
     int64_t *own = malloc(sizeof *own * (size_t)(s->num_knobs + 1));
     AT_NEED(own);
     search x = begin(s, order, s->num_knobs, MEND_WORK);
-    set_digits(s, index, own);
+    at_space_digits(s, index, own);
     x.from = own;
     x.around = true;
     if (!may_change) x.digits[first] = own[first];
     if (may_change ? descend(&x, 0, false) : is_possible(&x, first) && descend(&x, 1, false))
-        found = index_of(s, x.digits);
+        found = at_space_index(s, x.digits);
     free(x.digits);
     free(own);
     free(order);
@@ -186,7 +176,7 @@ typedef struct found {
 static bool gather(search *x, int at, found *f) {
     if (at == x->num) {
         if (f->num == f->most) return false;
-        if (f->list) f->list[f->num] = index_of(x->space, x->digits);
+        if (f->list) f->list[f->num] = at_space_index(x->space, x->digits);
         f->num++;
         return true;
     }
