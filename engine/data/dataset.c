@@ -69,9 +69,17 @@ int64_t at_dataset_bytes(const at_dataset *d) {
     return bytes;
 }
 
-static const float *limits_of(const at_dataset *d, int t) {
-    return (const float *)(const void *)((const char *)at_store_at(d->store, d->expected[t]) +
-                                         at_limits_at(d->size_bytes[t]));
+double at_dataset_size(const at_dataset *d, int tensor) {
+    const float *x = at_store_at(d->store, d->expected[tensor]);
+    const int64_t n = at_dataset_elements(d, tensor);
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(x[i])) squares += (double)x[i] * (double)x[i];
+    return n ? sqrt(squares / (double)n) : 0;
+}
+
+float *at_dataset_limits(const at_dataset *d, int tensor) {
+    return at_store_at(d->store, d->expected[tensor] + at_limits_at(d->size_bytes[tensor]));
 }
 
 bool at_dataset_is_idle(const at_dataset *d, double *share) {
@@ -83,7 +91,7 @@ bool at_dataset_is_idle(const at_dataset *d, double *share) {
         int64_t zeros = 0, others = 0;
         if (!tensor->is_output || n == 0) continue;
         const void *p = at_store_at(d->store, d->expected[t]);
-        const float *limit = d->is_exact ? NULL : limits_of(d, t);
+        const float *limit = d->is_exact ? NULL : at_dataset_limits(d, t);
         for (int64_t i = 0; i < n; i++) {
             const double x = at_type_value(tensor->type, p, i);
             zeros += x == 0;

@@ -54,6 +54,10 @@ int64_t at_dataset_bytes(const at_dataset *d);
 static inline int64_t at_dataset_elements(const at_dataset *d, int tensor) { /* kept in the store */
     return d->size_bytes[tensor] / at_type_bytes(d->compute->tensors[tensor].type);
 }
+/* The root of the mean square of an output's expected floats that are finite; 0 of nothing. */
+double at_dataset_size(const at_dataset *d, int tensor);
+/* Limits of an output's expected values, which lie behind them where data are not exact. */
+float *at_dataset_limits(const at_dataset *d, int tensor);
 /* Is being equal to the expected values of an output proof of little, since three quarters are
  * zeros, or a sixty-fourth is not finite or has no limit? *share: of both. */
 bool at_dataset_is_idle(const at_dataset *d, double *share);

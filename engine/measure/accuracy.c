@@ -115,7 +115,8 @@ static bool keeps_promise(at_arena *a, const at_dataset *d, const at_dataset *li
         if (!d->compute->tensors[t].is_output) continue;
         const int64_t n = at_dataset_elements(d, t);
         const float *got = at_store_at(d->store, d->offset[t]);
-        const float *want = at_store_at(d->store, limited->expected[t]), *limit = want + n;
+        const float *want = at_store_at(limited->store, limited->expected[t]),
+                    *limit = at_dataset_limits(limited, t);
         int64_t differ = 0, first = -1;
         for (int64_t i = 0; i < n; i++)
             if (!at_agrees(got[i], want[i], limit[i]) && differ++ == 0) first = i;

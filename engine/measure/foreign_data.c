@@ -30,12 +30,10 @@ static const at_foreign_data *data_of(const at_foreign *f, const char *name) {
     return NULL;
 }
 
-static int64_t elements(const at_dataset *d, int t) { return at_dataset_elements(d, t); }
-
 /* As often as not a whole number of eighths would do; any number says more. */
 static void draw(at_session *s, at_dataset *d, int t, double lo, double hi) {
     at_rng rng;
-    int64_t n = elements(d, t);
+    int64_t n = at_dataset_elements(d, t);
     float *values = AT_NEW_ARRAY(s->arena, float, n + 1);
     at_rng_seed(&rng, s->options.seed, (uint64_t)t);
     for (int64_t i = 0; i < n; i++) values[i] = (float)(lo + at_rng_unit(&rng) * (hi - lo));
@@ -44,7 +42,7 @@ static void draw(at_session *s, at_dataset *d, int t, double lo, double hi) {
 
 static void draw_entries(at_session *s, at_dataset *d, int t, double lo, double hi) {
     at_rng rng;
-    int64_t n = elements(d, t);
+    int64_t n = at_dataset_elements(d, t);
     int32_t *values = AT_NEW_ARRAY(s->arena, int32_t, n + 1);
     at_rng_seed(&rng, s->options.seed, (uint64_t)t);
     for (int64_t i = 0; i < n; i++)
@@ -97,23 +95,16 @@ at_status at_foreign_give(at_session *s, at_dataset *d, at_error *err) {
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-static double root_mean_square(const float *x, int64_t n) {
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(x[i])) squares += (double)x[i] * (double)x[i];
-    return n ? sqrt(squares / (double)n) : 0;
-}
-
 static void set_limits(at_session *s) {
     const at_dataset *d = &s->bench->data;
     double share = of(s)->limit > 0 ? of(s)->limit : DEFAULT_LIMIT;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         if (!x->is_output || x->type != AT_F32) continue;
-        const int64_t n = elements(d, t);
-        float *expected = at_store_at(d->store, d->expected[t]);
-        float limit = (float)(share * root_mean_square(expected, n));
-        for (int64_t i = 0; i < n; i++) expected[n + i] = limit;
+        const int64_t n = at_dataset_elements(d, t);
+        const double size = at_dataset_size(d, t);
+        float *limit = at_dataset_limits(d, t);
+        for (int64_t i = 0; i < n; i++) limit[i] = (float)(share * size);
     }
 }
 
@@ -129,9 +120,9 @@ static at_status take_file(at_session *s, const char *text, at_error *err) {
     if (at_input_read(s->scratch, equals + 1, &in, err) != AT_OK)
         return at_fail_at(err, "--expect ");
     for (int i = 0; i < in.num_dims; i++) n *= in.dims[i];
-    if (in.sparse || n != elements(d, t))
+    if (in.sparse || n != at_dataset_elements(d, t))
         return at_fail(err, AT_E_USAGE, "--expect %s: %lld elements; the output has %lld", text,
-                       (long long)n, (long long)elements(d, t));
+                       (long long)n, (long long)at_dataset_elements(d, t));
     memcpy(at_store_at(d->store, d->expected[t]), in.values, (size_t)d->size_bytes[t]);
     return AT_OK;
 }

@@ -23,20 +23,14 @@ static const double least_gain = 4;
 
 /* ---- what outputs must be -------------------------------------------------------------------- */
 
-/* The root of the mean square of what is finite. */
-static double size_of(const float *x, int64_t n) {
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(x[i])) squares += (double)x[i] * (double)x[i];
-    return sqrt(squares / (double)n);
-}
-
 /* Elements whose limit is larger than they and all others are: what reads itself may enlarge errors
  * from step to step, or not be known not to. */
-static void warn_of_limits(const at_session *s, const at_tensor *t, const float *x,
-                           const float *limit, int64_t n) {
+static void warn_of_limits(const at_session *s, int tensor, const float *x, const float *limit,
+                           int64_t n) {
+    const at_dataset *d = &s->bench->data;
+    const at_tensor *t = &d->compute->tensors[tensor];
     int64_t count = 0, first = 0;
-    const double size = size_of(x, n);
+    const double size = at_dataset_size(d, tensor);
     for (int64_t i = n - 1; i >= 0; i--)
         if (isfinite(x[i]) && (double)limit[i] > fmax(size, fabs((double)x[i]))) count++, first = i;
     if (!count) return;
@@ -55,11 +49,10 @@ static at_status check_finite(const at_session *s, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!tensor->is_output || d->is_exact || d->has_specials) continue;
-        const float *x = at_store_at(d->store, d->expected[t]),
-                    *limit = x + at_dataset_elements(d, t);
+        const float *x = at_store_at(d->store, d->expected[t]), *limit = at_dataset_limits(d, t);
         int64_t n = at_dataset_elements(d, t), count = 0, first = 0;
         const bool grows = at_compute_has_recurrence(d->compute);
-        if (grows) warn_of_limits(s, tensor, x, limit, n);
+        if (grows) warn_of_limits(s, t, x, limit, n);
         for (int64_t i = n - 1; i >= 0; i--)
             if (!isfinite(x[i]) || (limit[i] > largest_limit && !grows)) count++, first = i;
         if (!count) continue;
@@ -264,7 +257,7 @@ static bool is_all_exact(const at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         if (!d->compute->tensors[t].is_output) continue;
         const int64_t n = at_dataset_elements(d, t);
-        const float *x = at_store_at(d->store, d->expected[t]), *limit = x + n;
+        const float *x = at_store_at(d->store, d->expected[t]), *limit = at_dataset_limits(d, t);
         for (int64_t i = 0; i < n; i++)
             if (limit[i] != 0 || !isfinite(x[i])) return false;
     }
