@@ -205,10 +205,10 @@ static int64_t longest_reduction(const at_dataset *d) {
     return longest;
 }
 
-static bool multiplies(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_MUL) return true;
+bool at_dataset_calculates(const at_expr *e, at_op op) {
+    if (e->op == op) return true;
     for (int i = 0; i < e->nargs; i++)
-        if (e->op != AT_X_INDEX && multiplies(c, e->arg[i])) return true;
+        if (e->op != AT_X_INDEX && at_dataset_calculates(e->arg[i], op)) return true;
     return false;
 }
 
@@ -217,7 +217,9 @@ static bool multiplies(const at_compute *c, const at_expr *e) {
 static bool grows_by_sums(const at_dataset *d) {
     const at_compute *c = d->compute;
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE && multiplies(c, c->tensors[t].body)) return false;
+        if (c->tensors[t].role == AT_ROLE_STAGE &&
+            at_dataset_calculates(c->tensors[t].body, AT_X_MUL))
+            return false;
     return at_compute_has_recurrence(c) && at_compute_is_whole(c, d->values);
 }
 

@@ -79,6 +79,8 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 /* Room for the outputs as they should be; is_exact and rule (owned by a) are known from here on, so
  * all values of inputs' own must have been given. AT_E_USAGE as above. */
 at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err);
+/* Has an expression that operation, the indices of its reads aside? */
+bool at_dataset_calculates(const at_expr *e, at_op op);
 /* dataset_types.c: integers of an input's type; between what floats lie that integers are
  * multiplied by, or that are added. */
 void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng);

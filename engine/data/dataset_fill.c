@@ -133,13 +133,6 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
     return filled;
 }
 
-static bool has(const at_expr *e, at_op op) {
-    if (e->op == op) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (e->op != AT_X_INDEX && has(e->arg[i], op)) return true;
-    return false;
-}
-
 /* What a condition makes 0 need not be multiplied by what is not a number, and a projection knows
  * integers only: where that may be, inputs stay as they are. */
 static bool takes_specials(const at_dataset *d) {
@@ -149,8 +142,8 @@ static bool takes_specials(const at_dataset *d) {
         const at_tensor *x = &d->compute->tensors[t];
         if (x->role != AT_ROLE_STAGE) continue;
         bool extreme = at_reduction_is_extreme(x->reduction);
-        chooses |= has(x->body, AT_X_SELECT);
-        multiplies |= has(x->body, AT_X_MUL);
+        chooses |= at_dataset_calculates(x->body, AT_X_SELECT);
+        multiplies |= at_dataset_calculates(x->body, AT_X_MUL);
         if (d->is_exact && (multiplies || (x->num_reduce && !extreme))) return false;
     }
     return !chooses || !multiplies;

@@ -33,7 +33,7 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
 /* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Of an element, about; 1 where nothing is known. */
-static double size_of(const at_dataset *d, int stage, const at_expr *e);
+static double size_of(const at_dataset *d, const at_expr *e);
 
 static double size_of_tensor(const at_dataset *d, int t) {
     const at_tensor *x = &d->compute->tensors[t];
@@ -45,34 +45,33 @@ static double size_of_tensor(const at_dataset *d, int t) {
     for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
         if (d->extents[t][i] > 0) terms *= (double)d->extents[t][i];
     const bool sums = x->num_reduce && x->reduction == AT_REDUCE_SUM;
-    return (sums ? sqrt(terms) : 1) * size_of(d, t, x->body);
+    return (sums ? sqrt(terms) : 1) * size_of(d, x->body);
 }
 
-static double size_of(const at_dataset *d, int stage, const at_expr *e) {
+static double size_of(const at_dataset *d, const at_expr *e) {
     double x, y;
     switch (e->op) {
     case AT_X_INT: return fabs((double)e->integer);
     case AT_X_FLOAT: return fabs(e->number);
     case AT_X_INDEX: return size_of_tensor(d, e->ref);
     case AT_X_NEG:
-    case AT_X_CALL: return size_of(d, stage, e->arg[0]);
-    case AT_X_SELECT: return size_of(d, stage, e->arg[1]);
+    case AT_X_CALL: return size_of(d, e->arg[0]);
+    case AT_X_SELECT: return size_of(d, e->arg[1]);
     case AT_X_ADD:
     case AT_X_SUB:
     case AT_X_MUL:
-        x = size_of(d, stage, e->arg[0]), y = size_of(d, stage, e->arg[1]);
+        x = size_of(d, e->arg[0]), y = size_of(d, e->arg[1]);
         return e->op == AT_X_MUL ? x * y : hypot(x, y);
     default: return 1;
     }
 }
 
 /* The size of what is multiplied by elements of a tensor; 0: nothing is. */
-static double multiplied_by(const at_dataset *d, int stage, const at_expr *e, int t) {
+static double multiplied_by(const at_dataset *d, const at_expr *e, int t) {
     double found = 0;
     for (int i = 0; e->op == AT_X_MUL && i < 2; i++)
-        if (e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == t)
-            found = size_of(d, stage, e->arg[1 - i]);
-    for (int i = 0; i < e->nargs && !found; i++) found = multiplied_by(d, stage, e->arg[i], t);
+        if (e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == t) found = size_of(d, e->arg[1 - i]);
+    for (int i = 0; i < e->nargs && !found; i++) found = multiplied_by(d, e->arg[i], t);
     return found;
 }
 
@@ -81,7 +80,7 @@ void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {
     double size = 0;
     for (int s = 0; s < d->compute->num_tensors && !size; s++)
         if (d->compute->tensors[s].role == AT_ROLE_STAGE)
-            size = multiplied_by(d, s, d->compute->tensors[s].body, t);
+            size = multiplied_by(d, d->compute->tensors[s].body, t);
     *lo = size > 0 ? 0.5 * SPREAD / size : -SPREAD;
     *hi = size > 0 ? 1.5 * SPREAD / size : SPREAD;
 }
