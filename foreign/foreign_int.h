@@ -61,7 +61,6 @@ typedef struct at_head {
     at_template_row row; /* first, so that its define() finds the rest */
     at_foreign pub;
     at_arena *arena;
-    const char *source; /* the file, which errors show */
     AT_VEC(at_head_item) items;
     AT_VEC(at_head_knob) knobs;
     AT_VEC(at_foreign_output) outputs;
@@ -77,9 +76,9 @@ typedef struct at_head {
 at_status at_head_split(at_head *h, const char *text, size_t length, at_error *err);
 /* The lexer at the item's first token; errors show the file. */
 at_status at_head_start(const at_head *h, const at_head_item *x, at_lex *l, at_error *err);
-/* The rest of an item from the lexer's token on, or up to a token, in the form of
- * at_head_item.text.
- */
+/* Of text what stands from begin to end, all before blank: the form of at_head_item.text. */
+const char *at_head_part(const at_head *h, const char *text, const char *begin, const char *end);
+/* The rest of an item from the lexer's token on, or up to a token, in that form. */
 const char *at_head_rest(const at_head *h, const char *text, const at_lex *from, const at_lex *to);
 /* head_knobs.c */
 at_status at_head_knob_item(at_head *h, const at_head_item *x, at_error *err);
@@ -91,6 +90,10 @@ at_status at_head_tensors(at_head *h, const at_head_item *compute, at_error *err
 at_status at_head_data_item(at_head *h, const at_head_item *x, at_error *err);
 /* head_flags.c: words of a line; those that name files below the folder become absolute. */
 at_status at_head_flags_item(at_head *h, const at_head_item *x, at_error *err);
+/* Is the tensor a parameter of the kernel? */
+static inline bool at_is_foreign_param(const at_tensor *t) {
+    return t->role != AT_ROLE_STAGE || t->is_output;
+}
 /* head_files.c: fills pub.hash and pub.unused. */
 void at_head_hash(at_head *h);
 #endif

@@ -84,24 +84,18 @@ static at_status read_values(at_lex *l, values *v, at_error *err) {
     return AT_OK;
 }
 
-/* A macro of a text's own, whose name shows it. */
-static at_status check_texts(at_head *h, const at_lex *l, const at_head_knob *k, at_error *err) {
+/* A value that stands twice would be tried twice. */
+static at_status check_once(at_head *h, const at_lex *l, const at_head_knob *k, at_error *err) {
     const at_json *list;
     AT_TRY(at_json_parse(h->arena, k->values, strlen(k->values), &list, err));
-    for (const at_json *x = list->child; x; x = x->next)
-        for (const at_json *y = x->next; y; y = y->next) {
-            at_text a = {0}, b = {0};
-            at_json_print(&a, x);
-            at_json_print(&b, y);
-            bool same = !strcmp(at_text_str(&a), at_text_str(&b));
-            at_status s = same
-                              ? at_lex_fail_at(l, k->line, 1, err, "knob %s has the value %s twice",
-                                               k->name, at_text_str(&a))
-                              : AT_OK;
-            at_text_free(&a);
-            at_text_free(&b);
-            AT_TRY(s);
-        }
+    const char **texts = AT_NEW_ARRAY(h->arena, const char *, list->count);
+    int n = 0;
+    for (const at_json *x = list->child; x; x = x->next) texts[n++] = at_json_text(h->arena, x);
+    for (int i = 0; i < n; i++)
+        for (int m = i + 1; m < n; m++)
+            if (!strcmp(texts[i], texts[m]))
+                return at_lex_fail_at(l, k->line, 1, err, "knob %s has the value %s twice", k->name,
+                                      texts[i]);
     return AT_OK;
 }
 
@@ -114,7 +108,7 @@ static at_status read_option(at_head *h, at_lex *l, at_head_knob *k, at_error *e
     at_status s = read_values(l, &v, err);
     k->values = at_text_take(h->arena, &v.json);
     AT_TRY(s);
-    return v.num <= COMPARED ? check_texts(h, l, k, err) : AT_OK;
+    return v.num <= COMPARED ? check_once(h, l, k, err) : AT_OK;
 }
 
 static at_status take_count(at_lex *l, int most, int *out, at_error *err) {
@@ -163,11 +157,10 @@ at_status at_head_knob_item(at_head *h, const at_head_item *x, at_error *err) {
 
 /* ---- the default ----------------------------------------------------------------------------- */
 
-static at_status not_a_value(at_head *h, const at_lex *at, const at_head_knob *k, at_error *err) {
+static at_status not_a_value(const at_lex *at, const at_head_knob *k, at_error *err) {
     at_text list = {0};
     const char *v = k->values;
     at_text_addn(&list, v + 1, strlen(v) - 2 < 200 ? strlen(v) - 2 : 200);
-    (void)h;
     at_status s = at_lex_fail_at(at, at->line, at->col, err, "%s has no such value; there are %s",
                                  k->name, at_text_str(&list));
     at_text_free(&list);
@@ -188,7 +181,7 @@ static at_status option_default(at_head *h, at_lex *l, at_head_knob *k, at_error
     k->fallback = 0;
     for (const at_json *x = list->child; x; x = x->next, k->fallback++)
         if (!strcmp(at_json_text(h->arena, x), wanted)) return AT_OK;
-    return not_a_value(h, &at, k, err);
+    return not_a_value(&at, k, err);
 }
 
 /* [32, 4, 8], of which the first follows from the axis, and may be -1. */

@@ -152,16 +152,18 @@ at_status at_head_split(at_head *h, const char *text, size_t length, at_error *e
 
 at_status at_head_start(const at_head *h, const at_head_item *x, at_lex *l, at_error *err) {
     AT_TRY(at_lex_start(l, x->text, h->pub.path, err));
-    l->text = h->source;
+    l->text = h->pub.text;
     l->takes_texts = true;
     return AT_OK;
 }
 
-const char *at_head_rest(const at_head *h, const char *text, const at_lex *from, const at_lex *to) {
-    char *out = at_strdup(h->arena, text);
-    size_t at = (size_t)(from->start - text), end = to ? (size_t)(to->start - text) : strlen(text);
-    for (size_t i = 0; i < at; i++)
+const char *at_head_part(const at_head *h, const char *text, const char *begin, const char *end) {
+    char *out = at_strndup(h->arena, text, (size_t)(end - text));
+    for (size_t i = 0; i < (size_t)(begin - text); i++)
         if (out[i] != '\n') out[i] = ' ';
-    out[end] = 0;
     return out;
+}
+
+const char *at_head_rest(const at_head *h, const char *text, const at_lex *from, const at_lex *to) {
+    return at_head_part(h, text, from->start, to ? to->start : text + strlen(text));
 }

@@ -6,18 +6,16 @@
 
 #include "foreign/foreign_int.h"
 
-/* "NAME[...] : output" or inout, with a type behind it. *close: behind the bracket. */
-static bool is_output_line(const at_head *h, const char *text, at_lex *close, bool *inout) {
+/* "NAME[...] : output" or inout, with a type behind it. */
+static bool is_output_line(const char *text, bool *inout) {
     at_lex l;
     int depth = 0;
-    (void)h;
     if (at_lex_start(&l, text, "", NULL) != AT_OK || l.kind != AT_TOK_NAME) return false;
     if (at_lex_next(&l, NULL) != AT_OK || !at_lex_is(&l, "[")) return false;
     do {
         depth += at_lex_is(&l, "[") - at_lex_is(&l, "]");
         if (l.kind == AT_TOK_END || at_lex_next(&l, NULL) != AT_OK) return false;
     } while (depth);
-    *close = l;
     if (!at_lex_is(&l, ":") || at_lex_next(&l, NULL) != AT_OK) return false;
     *inout = at_lex_is(&l, "inout");
     return *inout || at_lex_is(&l, "output");
@@ -45,7 +43,7 @@ static at_status add_output(at_head *h, const char *line, bool inout, at_text *o
     at_text axes = {0}, dims = {0}, indices = {0};
     const char *type = "";
     AT_TRY(at_lex_start(&l, line, h->pub.path, err));
-    l.text = h->source;
+    l.text = h->pub.text;
     const char *name = at_strndup(h->arena, l.start, (size_t)l.length);
     AT_TRY(at_lex_next(&l, err));
     AT_TRY(at_lex_next(&l, err));
@@ -70,24 +68,14 @@ static at_status add_output(at_head *h, const char *line, bool inout, at_text *o
     return s;
 }
 
-/* The line alone, all else blank. */
-static const char *alone(const at_head *h, const char *text, const char *line, size_t n) {
-    size_t at = (size_t)(line - text);
-    char *out = at_strndup(h->arena, text, at + n);
-    for (size_t i = 0; i < at; i++)
-        if (out[i] != '\n') out[i] = ' ';
-    return out;
-}
-
 at_status at_head_tensors(at_head *h, const at_head_item *x, at_error *err) {
     at_text inputs = {0}, stages = {0};
     at_status s = AT_OK;
     for (const char *p = x->text; *p && s == AT_OK;) {
         size_t n = strcspn(p, "\n");
-        at_lex close;
         bool inout;
-        const char *line = alone(h, x->text, p, n);
-        if (is_output_line(h, line, &close, &inout)) s = add_output(h, line, inout, &stages, err);
+        const char *line = at_head_part(h, x->text, p, p + n);
+        if (is_output_line(line, &inout)) s = add_output(h, line, inout, &stages, err);
         else at_text_addn(&inputs, p, n);
         at_text_add(&inputs, p[n] ? "\n" : "");
         p += n + (p[n] != 0);

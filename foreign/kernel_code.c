@@ -5,15 +5,13 @@
 
 #include "foreign/foreign_int.h"
 
-static bool is_param(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
-
 static void add_params(at_arena *a, const at_foreign *f, const at_program *p, at_kernel *k) {
     const at_compute *c = p->compute;
     at_param *params = AT_NEW_ARRAY(a, at_param, c->num_tensors);
     for (int outputs = 0; outputs < 2; outputs++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
-            if (!is_param(x) || x->is_output != (outputs == 1)) continue;
+            if (!at_is_foreign_param(x) || x->is_output != (outputs == 1)) continue;
             at_param *q = &params[k->num_params++];
             *q = (at_param){.name = x->name,
                             .role = outputs ? AT_PARAM_OUT : AT_PARAM_IN,

@@ -226,7 +226,7 @@ at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size
     at_head *h = AT_NEW(a, at_head);
     h->arena = a;
     h->pub.path = at_strdup(a, path);
-    h->source = h->pub.text = at_strndup(a, text, length);
+    h->pub.text = at_strndup(a, text, length);
     name_row(h);
     at_status s = read_head(h, strlen(h->pub.text), err);
     h->row.args = at_text_take(a, &h->args);

@@ -8,8 +8,6 @@
 
 #define ENTRY_PARAMS "void *const at_buf[], void *at_workspace, void *at_par"
 
-static const at_head *head_of(const at_task *t) { return at_task_foreign(t); }
-
 /* ---- macros ---------------------------------------------------------------------------------- */
 
 /* One macro at a time: its name and its value. */
@@ -106,15 +104,13 @@ static bool same_name(const entry *x, const char *a, const char *b) {
     return x->by_reference ? !strcasecmp(a, b) : !strcmp(a, b);
 }
 
-static bool is_param(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
-
 /* Its place among the inputs, then the outputs; -1: no tensor of that name is one. */
 static int buffer_of(const entry *x, const char *name, int *tensor) {
     int n = 0;
     for (int outputs = 0; outputs < 2; outputs++)
         for (int t = 0; t < x->compute->num_tensors; t++) {
             const at_tensor *tensor_at = &x->compute->tensors[t];
-            if (!is_param(tensor_at) || tensor_at->is_output != (outputs == 1)) continue;
+            if (!at_is_foreign_param(tensor_at) || tensor_at->is_output != (outputs == 1)) continue;
             *tensor = t;
             if (same_name(x, tensor_at->name, name)) return n;
             n++;
@@ -149,7 +145,7 @@ static bool fits(const at_tensor *t, const char *type) {
 static at_status unknown_param(const entry *x, const at_head_param *p) {
     at_text list = {0};
     for (int t = 0; t < x->compute->num_tensors; t++)
-        if (is_param(&x->compute->tensors[t]))
+        if (at_is_foreign_param(&x->compute->tensors[t]))
             at_text_addf(&list, "%s%s", list.len ? ", " : "", x->compute->tensors[t].name);
     for (int i = 0; i < at_task_num_numbers(x->task); i++) {
         const char *name;
@@ -218,7 +214,7 @@ static const char *fortran_symbol(const entry *x, const char *function) {
     return at_format(x->arena, "%s_", lower);
 }
 
-static at_status add_declaration(entry *x, const char *symbol, at_text *out) {
+static void add_declaration(entry *x, const char *symbol, at_text *out) {
     const at_head_call *call = &x->head->call;
     at_text_addf(out, "extern %s%s(", call->returns, symbol);
     for (int i = 0; i < call->params.len; i++) {
@@ -226,7 +222,6 @@ static at_status add_declaration(entry *x, const char *symbol, at_text *out) {
         at_text_addf(out, "%s%s%s", i ? ", " : "", p->type, p->is_pointer ? "" : "*");
     }
     at_text_add(out, call->params.len ? ");\n" : "void);\n");
-    return AT_OK;
 }
 
 static at_status add_entry(entry *x, const char *function, const char *symbol, at_text *out) {
@@ -238,7 +233,7 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
         if (i) at_text_add(&args, ", ");
         s = add_param(x, &call->params.data[i], &args);
     }
-    if (s == AT_OK && x->by_reference) s = add_declaration(x, called, out);
+    if (s == AT_OK && x->by_reference) add_declaration(x, called, out);
     bool returns = !strcmp(call->returns, "int ");
     const char *linkage = x->head->pub.language == AT_LANGUAGE_CXX ? "extern \"C\" " : "";
     at_text_addf(out,
@@ -258,7 +253,7 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
 at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
                              const char *function, const char *symbol, at_foreign_unit *out,
                              at_error *err) {
-    const at_head *h = head_of(t);
+    const at_head *h = at_task_foreign(t);
     at_text macros = {0}, source = {0}, made = {0};
     int64_t *values;
     AT_TRY(at_task_values(a, t, c, &values, err));
