@@ -274,12 +274,12 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     const bool is_known = at_template_find(file.task, &row, NULL) == AT_OK;
     if (is_known && find_task(a, file.task, file.args, out, err) != AT_OK)
         return at_fail_at(err, "%s: ", path);
-    if (is_known && is_of_template(&file, out) && !has_knobs_of_file(a, &file, out))
+    const bool is_ours = is_known && has_knobs_of_file(a, &file, out);
+    if (is_known && !is_ours && is_of_template(&file, out))
         return at_fail(err, AT_E_INPUT, "%s: its knobs are not those that %s %s has here", path,
                        out->name, out->args_text);
     out->time_s = file.time_s;
-    if ((!is_known || !has_knobs_of_file(a, &file, out)) &&
-        take_own_space(a, &file, out, err) != AT_OK)
+    if (!is_ours && take_own_space(a, &file, out, err) != AT_OK)
         return at_fail_at(err, "%s: ", path);
     if (file.machine) {
         at_speed_table *t = AT_NEW(a, at_speed_table);
