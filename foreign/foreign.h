@@ -45,13 +45,13 @@ typedef struct at_foreign {
 
 /* Does the text begin with a head? */
 bool at_is_foreign(const char *text, size_t length);
-/* Is that the ending of a file of these languages, but for .c? */
+/* Does the path end as files of these languages do, .c aside? */
 bool at_is_foreign_ending(const char *path);
 /* A template of such a text; name: the file's, without folder and ending. The row lives in a and is
  * not registered. AT_E_INPUT: "mm.c:3:7: ..." */
 at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size_t length,
                            const at_template_row **out, at_error *err);
-/* Of a task whose template is such a file; NULL: it is not. */
+/* The kernel of a task whose template is such a file; NULL: its template is another one. */
 const at_foreign *at_foreign_of(const at_task *t);
 
 /* What a candidate is compiled from. */
@@ -59,7 +59,7 @@ typedef struct at_foreign_unit {
     const char *macros;  /* "#define TILE_N 16\n"... */
     const char *source;  /* macros, the file's text, and for C and C++ the entry */
     const char *entry;   /* the function that calls the kernel, as C */
-    const char *wrapper; /* Fortran: that, a file of its own; else NULL */
+    const char *wrapper; /* Fortran: the entry, as a file of its own; else NULL */
     const char *const *flags;
     int num_flags; /* with the knobs' values */
 } at_foreign_unit;

@@ -17,7 +17,7 @@ static bool is_type_word(const at_lex *l) {
     return false;
 }
 
-/* Says something of the function alone. */
+/* A word that changes nothing for the caller. */
 static bool is_restrict(const at_lex *l) {
     return at_lex_is(l, "restrict") || at_lex_is(l, "__restrict") || at_lex_is(l, "__restrict__");
 }

@@ -1,6 +1,6 @@
-/* knobs/prefixes.c: points that keep conditions (require.c), found without a look at those that do
- * not: knobs get their values one after the other, and a beginning that no condition can hold
- * behind is left at once. All of it is bounded. */
+/* knobs/prefixes.c: points that keep conditions (require.c), found without a look at the points
+ * that do not: knobs get their values one after the other, and a beginning that no condition can
+ * hold behind is left at once. Every search is bounded. */
 #include "knobs/knobs_int.h"
 
 #include <limits.h>
@@ -190,7 +190,7 @@ static bool gather(search *x, int at, found *f) {
     return true;
 }
 
-/* Those that conditions join to the first one that is not taken; at least one. */
+/* The knobs that conditions join to the first knob not taken; at least one. */
 static int join_knobs(const at_space *s, bool *taken, int *order) {
     int n = 0;
     for (int k = s->num_knobs - 1; k >= 0 && !n; k--)

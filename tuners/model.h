@@ -32,10 +32,6 @@ void at_rows_free(at_rows *r);
 void at_rows_need(at_rows *r, const int64_t *indices, int n);
 const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; valid until then */
 
-/* ---- value_features.c ----------------------------------------------------------------------- */
-
-/* Features from the values of the knobs alone; borrows the space. */
-
 /* ---- draft.c -------------------------------------------------------------------------------- */
 
 /* The cheapest of many points, by costs that are known before anything is measured, and, as far as

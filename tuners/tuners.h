@@ -16,7 +16,7 @@ typedef struct at_features {
     int (*of)(void *ctx, int64_t index, float *out, int max);
     void *ctx;
 } at_features;
-/* Where nothing is known of a point but the values of its knobs (value_features.c). */
+/* Of the values of a point's knobs alone (value_features.c); borrows the space. */
 at_features at_value_features(at_space *space);
 
 /* What points are expected to take before any is tried: of() sets ns[i] of indices[i], INFINITY

@@ -172,7 +172,8 @@ static at_status build(at_session *s, at_arena *a, const at_foreign_unit *u, int
 
 /* ---- who is to blame ------------------------------------------------------------------------- */
 
-/* Until one has compiled: where others do not compile either, it is the head or the file. */
+/* Until a candidate has compiled: where others do not compile either, the head or the file is
+ * wrong. */
 static at_status blame(at_session *s, at_arena *a, const at_object *failed, at_error *err) {
     at_rng rng;
     at_rng_seed(&rng, s->options.seed, 1);

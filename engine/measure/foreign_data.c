@@ -30,7 +30,7 @@ static const at_foreign_data *data_of(const at_foreign *f, const char *name) {
     return NULL;
 }
 
-/* As often as not a whole number of eighths would do; any number says more. */
+/* Floats of all bits: sums of them are rounded. */
 static void draw(at_session *s, at_dataset *d, int t, double lo, double hi) {
     at_rng rng;
     int64_t n = at_dataset_elements(d, t);

@@ -5,7 +5,7 @@
 
 #include "engine/measure/session.h"
 
-/* Does no text say what its outputs are? And nothing else either? */
+/* Does no text say what the outputs are? And no reference or file either? */
 bool at_foreign_has_no_text(const at_session *s);
 bool at_foreign_is_unchecked(const at_session *s);
 /* Values of inputs, before the dataset knows whether it is exact. AT_E_INPUT: nothing tells what is

@@ -11,13 +11,14 @@ at_file_space *at_file_space_new(at_arena *a); /* lives in a */
 /* Takes what a configuration holds, which may go afterwards. Returns false: its knobs are not those
  * of the first. */
 bool at_file_space_add(at_file_space *f, const at_config *c);
-/* After one at least was added. Numbers are in ascending order in their knobs, other values in that
- * of appearance. indices: owned by a, of those added, in order. AT_E_INPUT: too many values. */
-/* The space with the knobs that a file of a recorded space lists, of which these indices are valid.
- */
-at_status at_file_space_of_knobs(at_arena *a, const at_json *knobs, const int64_t *indices,
-                                 int64_t n, at_space **space, at_error *err);
+/* After one configuration at least was added. Numbers are in ascending order in their knobs, other
+ * values in the order of appearance. indices: owned by a, of the configurations added, in order.
+ * AT_E_INPUT: too many values. */
 at_status at_file_space_end(at_file_space *f, at_space **space, const int64_t **indices,
                             at_error *err);
+/* The space with the knobs that a file of a recorded space lists, of which these indices are valid.
+ * AT_E_INPUT */
+at_status at_file_space_of_knobs(at_arena *a, const at_json *knobs, const int64_t *indices,
+                                 int64_t n, at_space **space, at_error *err);
 
 #endif

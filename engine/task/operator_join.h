@@ -10,8 +10,8 @@
  * its form. */
 void at_operator_call(at_arena *a, const char *name, const at_task *plain, at_selection *s);
 /* Of each list, n[list] long: where the lists together have an operator's layers by several
- * templates, of each layer the fastest way stays, to be called as the operator's. Those with an
- * operand more than the operator, and with a sparse weight, stay as they are. */
+ * templates, of each layer the fastest way stays, to be called as the operator's. Tasks
+ * with an operand more than the operator, and with a sparse weight, stay as they are. */
 void at_operators_join(at_arena *a, at_selection *const *lists, int *n, int num_lists);
 
 #endif

@@ -115,7 +115,7 @@ static void set_names(at_cpu *cpu, unsigned number) {
 
 /* ---- what it can do -------------------------------------------------------------------------- */
 
-/* Those that decide what code can be, as Linux names them. */
+/* The features that decide what code can be, as Linux names them. */
 static void list_flags(char *out, size_t size) {
     static const struct {
         const char *name;
