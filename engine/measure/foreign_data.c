@@ -7,6 +7,7 @@
 #include "engine/measure/bench.h"
 #include "engine/measure/foreign_build.h"
 #include "engine/measure/kernel_job.h"
+#include "engine/task/task_arrays.h"
 
 #define DEFAULT_LIMIT 1e-5
 
@@ -133,8 +134,7 @@ static at_status take_files(at_session *s, at_error *err) {
         const at_tensor *x = &d->compute->tensors[t];
         bool given = !x->is_output;
         for (int i = 0; i < s->chosen.num_expects; i++)
-            given |= !strncmp(s->chosen.expects[i], x->name, strlen(x->name)) &&
-                     s->chosen.expects[i][strlen(x->name)] == '=';
+            given |= at_array_is_of(s->chosen.expects[i], x->name);
         if (!given)
             return at_fail(err, AT_E_USAGE, "--expect: %s needs a file, too: all outputs do",
                            x->name);

@@ -19,9 +19,7 @@ at_status at_problem_row(at_arena *a, const at_request *q, const at_template_row
 const char *at_problem_name(at_arena *a, const at_request *q) {
     at_text text = {0};
     const at_template_row *row;
-    at_text_add(&text, q->template_name);
-    text.len = (int)strcspn(text.data, "+");
-    text.data[text.len] = 0;
+    at_text_addn(&text, q->template_name, strcspn(q->template_name, "+"));
     if (at_problem_row(a, q, &row, NULL) == AT_OK)
         at_text_add(&text, row->name + strlen(at_template_base(row)->name));
     return at_text_take(a, &text);

@@ -141,6 +141,11 @@ static at_status check_indices(const reader *r, const int64_t *values) {
     return AT_OK;
 }
 
+bool at_array_is_of(const char *array, const char *name) {
+    const size_t n = strlen(name);
+    return !strncmp(array, name, n) && array[n] == '=';
+}
+
 /* And the files that a kernel's head names, but for tensors that have another one. */
 static at_status add_head_files(at_arena *a, const at_request *q, const at_task *t, at_request *out,
                                 at_error *err) {
@@ -149,9 +154,7 @@ static at_status add_head_files(at_arena *a, const at_request *q, const at_task 
     for (int i = 0; f && i < f->num_data; i++) {
         const at_foreign_data *d = &f->data[i];
         bool given = !d->file;
-        for (int k = 0; k < q->num_arrays; k++)
-            given |= !strncmp(q->arrays[k], d->name, strlen(d->name)) &&
-                     q->arrays[k][strlen(d->name)] == '=';
+        for (int k = 0; k < q->num_arrays; k++) given |= at_array_is_of(q->arrays[k], d->name);
         if (given) continue;
         if (out->num_arrays == AT_MAX_ARRAYS)
             return at_fail(err, AT_E_INPUT, "%s: more than %d arrays", f->path, AT_MAX_ARRAYS);

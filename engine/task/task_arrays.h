@@ -10,6 +10,8 @@ typedef struct at_arrays {
     char hash[33];                 /* of all of them */
 } at_arrays;
 
+/* Is it of this tensor, "NAME=FILE"? */
+bool at_array_is_of(const char *array, const char *name);
 /* The arrays q->arrays of a task's computation; *out NULL: there are none. Index tensors are given
  * all or none, and every read lies within its tensor with them. AT_E_USAGE, AT_E_INPUT */
 at_status at_arrays_read(at_arena *a, const at_request *q, const at_task *t, const at_arrays **out,
