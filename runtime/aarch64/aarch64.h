@@ -6,6 +6,5 @@
 
 /* facts.c. */
 bool at_aarch64_has_base(void); /* with NEON: every CPU that runs this program has it */
-bool at_aarch64_has_dots(void); /* sdot and udot */
 
 #endif

@@ -136,7 +136,6 @@ static void list_flags(char *out, size_t size) {
 }
 
 bool at_aarch64_has_base(void) { return true; }
-bool at_aarch64_has_dots(void) { return getauxval(AT_HWCAP) & HWCAP_ASIMDDP; }
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
