@@ -15,7 +15,7 @@ typedef struct job {
     at_object made;
     at_status status;
     at_error error;
-    bool begun, done;
+    bool begun;
 } job;
 
 struct at_build_queue {
@@ -49,7 +49,6 @@ static void *work(void *ctx) {
         pthread_mutex_unlock(&q->lock);
         j->status = at_build_run(j->arena, &j->build, &j->made, &j->error);
         pthread_mutex_lock(&q->lock);
-        j->done = true;
         q->left--;
         pthread_cond_broadcast(&q->changed);
     }
@@ -137,8 +136,7 @@ void at_build_queue_free(at_build_queue *q) {
     if (!q) return;
     pthread_mutex_lock(&q->lock);
     q->ends = true;
-    for (int i = 0; i < q->num; i++) /* what has not begun need not */
-        if (!q->jobs[i]->begun) q->jobs[i]->begun = q->jobs[i]->done = true;
+    for (int i = 0; i < q->num; i++) q->jobs[i]->begun = true; /* a job that waits need not begin */
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
     for (int i = 0; i < q->num_threads; i++) pthread_join(q->threads[i], NULL);
