@@ -131,14 +131,13 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
 }
 
 static void loop_print(const at_low *l, at_text *out, const at_ir *n) {
-    static const char *const ann[] = {"", " para", " vec", " unroll", " dot"};
     at_text_addf(out, "for %s in ", l->syms.data[n->loop.sym].name);
     if (n->loop.lo_aff) print_affine(l, out, n->loop.lo_aff);
     else at_text_addf(out, "%lld", (long long)n->loop.lo);
     at_text_add(out, " .. ");
     if (n->loop.hi_aff) print_affine(l, out, n->loop.hi_aff);
     else at_text_addf(out, "%lld", (long long)n->loop.hi);
-    at_text_addf(out, "%s\n", ann[n->loop.ann]);
+    at_text_addf(out, "%s%s\n", n->loop.ann != AT_ANN_NONE ? " " : "", at_ann_name(n->loop.ann));
 }
 
 void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {

@@ -83,7 +83,6 @@ static void print_dynamic(const printer *q, const at_node *loop) {
 }
 
 static void print_loop_name(const printer *q, const at_node *n) {
-    static const char *const words[] = {"", " para", " vec", " unroll", " dot"};
     bool fused = n->num_pieces > 1;
     if (fused) at_text_add(q->out, "{");
     for (int m = 0; m < n->num_pieces; m++) {
@@ -92,7 +91,7 @@ static void print_loop_name(const printer *q, const at_node *n) {
         else print_dynamic(q, n);
     }
     if (fused) at_text_add(q->out, "}");
-    at_text_add(q->out, words[n->ann]);
+    if (n->ann != AT_ANN_NONE) at_text_addf(q->out, " %s", at_ann_name(n->ann));
 }
 
 static const char *digit_name(const printer *q, const at_digits *d, int i) {

@@ -8,6 +8,10 @@
  * -------------------------------------------------- */
 
 typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL, AT_ANN_DOT } at_ann;
+static inline const char *at_ann_name(at_ann a) { /* as written; "": none */
+    static const char *const names[] = {"", "para", "vec", "unroll", "dot"};
+    return names[a];
+}
 
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,

@@ -54,9 +54,8 @@ static at_status take_size(parser *p, const char **name) {
 
 /* Is it para, vec, unroll or dot? */
 static bool at_word(const parser *p, at_ann *out) {
-    static const char *const words[] = {[AT_ANN_PARA] = "para", "vec", "unroll", "dot"};
     for (int i = AT_ANN_PARA; i <= AT_ANN_DOT; i++)
-        if (at(p, words[i])) return *out = (at_ann)i, true;
+        if (at(p, at_ann_name((at_ann)i))) return *out = (at_ann)i, true;
     return false;
 }
 

@@ -12,7 +12,6 @@ static const char *piece_name(const at_tree *t, const tree_node *n, int member) 
 }
 
 static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
-    static const char *const words[] = {"", "para", "vec", "unroll", "dot"};
     const tree_piece *piece = &t->pieces.data[n->first_piece];
     bool fused = n->fixed.num_pieces > 1, has_numbers = false;
     if (fused) at_text_add(out, "{");
@@ -29,7 +28,7 @@ static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
         at_text_addf(out, "%s%s", i ? ", " : "", n->dyn_args[i]);
     if (n->dynamic) at_text_add(out, ")");
     if (n->fixed.ann)
-        at_text_addf(out, "%s%s", has_numbers || n->dynamic ? " " : ":", words[n->fixed.ann]);
+        at_text_addf(out, "%s%s", has_numbers || n->dynamic ? " " : ":", at_ann_name(n->fixed.ann));
 }
 
 static void print_index(at_text *out, const at_tree *t, const tree_node *leaf, int i) {

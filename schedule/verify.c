@@ -247,8 +247,8 @@ static int first_leaf(const verifier *v, const at_node *loop) {
 static at_status check_constant(verifier *v, const at_node *loop) {
     v->at = loop;
     if (loop->extent >= 0 || (loop->ann != AT_ANN_UNROLL && loop->ann != AT_ANN_DOT)) return AT_OK;
-    return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent",
-                  loop->ann == AT_ANN_DOT ? "dot" : "unroll", verify_loop_name(v, loop));
+    return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent", at_ann_name(loop->ann),
+                  verify_loop_name(v, loop));
 }
 
 /* The innermost loop of a sum's terms. */
@@ -290,12 +290,11 @@ static at_status check_vec(verifier *v, const at_node *loop) {
 }
 
 static at_status check_para(verifier *v, const at_node *loop) {
-    static const char *const words[] = {"", "para", "vec", "unroll", "dot"};
     v->at = loop;
     for (const at_node *n = loop->parent; n; n = n->parent)
         if (n->ann != AT_ANN_NONE)
             return BROKEN(v, "rule 9 (para): loop %s must not be inside %s loop %s",
-                          verify_loop_name(v, loop), words[n->ann], verify_loop_name(v, n));
+                          verify_loop_name(v, loop), at_ann_name(n->ann), verify_loop_name(v, n));
     int first = first_leaf(v, loop);
     for (int i = first; i < first + v->leaves_below[loop->id]; i++)
         if (verify_usage(v, i, loop).reduce)
