@@ -274,11 +274,9 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     if (e->op == AT_X_NEG) {
         v.b = at_value_expr(l, e->arg[0], axes);
         v.whole = v.b->whole;
-        if (v.b->op == AT_V_CONST)
-            return at_value_new(
-                l, (at_value){.op = AT_V_CONST, .whole = v.whole, .number = -v.b->number});
+        if (v.b->op == AT_V_CONST) return at_value_const(l, -v.b->number, v.whole);
         v.op = AT_V_SUB;
-        v.a = at_value_new(l, (at_value){.op = AT_V_CONST, .whole = v.whole});
+        v.a = at_value_const(l, 0, v.whole);
         return at_value_new(l, v);
     }
     if (e->op == AT_X_CALL) {

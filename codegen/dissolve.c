@@ -177,10 +177,8 @@ static const at_value *run_on(at_low *l, const at_node *leaf, const at_aff **axe
     const bool is_int = at_type_of(t->type)->is_int;
     const at_value *sum = at_value_new(
         l, (at_value){.op = AT_V_LOAD, .whole = is_int, .tensor = leaf->tensor, .ix = before});
-    const at_value none = {.op = AT_V_CONST,
-                           .whole = is_int,
-                           .number = at_reduction_neutral_of(t->reduction, t->type)};
-    const at_value *first = at_value_new(l, none);
+    const at_value *first =
+        at_value_const(l, at_reduction_neutral_of(t->reduction, t->type), is_int);
     const bool is_extreme = at_reduction_is_extreme(t->reduction);
     /* what is not a number stays out: the second operand of an extreme never is */
     const at_value *begun =
@@ -205,10 +203,8 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.ix = axes;
     n->stmt.reduction = t->reduction;
     if (leaf->is_init)
-        n->stmt.val =
-            at_value_new(l, (at_value){.op = AT_V_CONST,
-                                       .whole = at_type_of(t->type)->is_int,
-                                       .number = at_reduction_neutral_of(t->reduction, t->type)});
+        n->stmt.val = at_value_const(l, at_reduction_neutral_of(t->reduction, t->type),
+                                     at_type_of(t->type)->is_int);
     else {
         int lists = l->num_listed;
         l->leaf = leaf;

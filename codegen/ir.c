@@ -352,19 +352,19 @@ static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts)
 
 const at_value *at_value_new(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
 
-static const at_value *constant(at_low *l, double number, bool whole) {
+const at_value *at_value_const(at_low *l, double number, bool whole) {
     return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number, .whole = whole});
 }
 
 const at_value *at_value_as_number(at_low *l, const at_value *v) {
     if (!v->whole) return v;
-    if (v->op == AT_V_CONST) return constant(l, (float)v->number, false);
+    if (v->op == AT_V_CONST) return at_value_const(l, (float)v->number, false);
     return at_value_new(l, (at_value){.op = AT_V_NUMBER, .a = v});
 }
 
 const at_value *at_value_as_whole(at_low *l, const at_value *v) {
     if (v->whole) return v;
-    if (v->op == AT_V_CONST) return constant(l, nearbyint(v->number), true);
+    if (v->op == AT_V_CONST) return at_value_const(l, nearbyint(v->number), true);
     return at_value_new(l, (at_value){.op = AT_V_WHOLE, .whole = true, .a = v});
 }
 

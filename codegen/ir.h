@@ -168,6 +168,7 @@ const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts)
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 const at_value *at_value_new(at_low *l, at_value v); /* a copy in l's arena */
+const at_value *at_value_const(at_low *l, double number, bool whole);
 const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b);
 const at_value *at_value_bits(at_low *l, bool all); /* a mask of all lanes, or of none */
 /* x where the mask's lane is set, else y; all three are worked out. */

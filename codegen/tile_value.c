@@ -169,8 +169,8 @@ static int compared_wholes(at_builder *b, at_val_op op, int x, int y) {
                                   compared_wholes(b, AT_V_AT_MOST, y, x));
     int apart = at_build_operation(b, AT_T_INT_SUB, -1, x, y);
     if (op == AT_V_AT_MOST) {
-        const at_value one = {.op = AT_V_CONST, .whole = true, .number = 1};
-        apart = at_build_operation(b, AT_T_INT_SUB, -1, apart, at_build_value(b, &one));
+        const int one = at_build_const(b, at_number_of_bits(1));
+        apart = at_build_operation(b, AT_T_INT_SUB, -1, apart, one);
     }
     int mask = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, apart, -1);
     b->ops.data[b->ops.len - 1].by = 31;

@@ -38,20 +38,17 @@ static const at_value *unrounded(at_low *l, const at_value *v) {
     return at_value_binary(l, v->op, first ? number : rest, first ? rest : number);
 }
 
-static const at_value *bound(at_low *l, double number, bool whole) {
-    return at_value_new(l, (at_value){.op = AT_V_CONST, .number = number, .whole = whole});
-}
-
 /* What is not a number is the least: the second operand. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
     const at_type_facts *facts = at_type_of(type);
     if (!facts->is_int) return at_value_as_number(l, v);
     const double least = facts->least, most = v->whole ? facts->most : at_type_most_float(type);
-    if (v->op == AT_V_CONST) return bound(l, fmin(fmax(nearbyint(v->number), least), most), true);
+    if (v->op == AT_V_CONST)
+        return at_value_const(l, fmin(fmax(nearbyint(v->number), least), most), true);
     if (v->whole && type == AT_S32) return v;
     if (!v->whole) v = unrounded(l, v);
     const range r = range_of(l, v);
-    if (!(r.lo >= least)) v = at_value_binary(l, AT_V_MAX, v, bound(l, least, v->whole));
-    if (!(r.hi <= most)) v = at_value_binary(l, AT_V_MIN, v, bound(l, most, v->whole));
+    if (!(r.lo >= least)) v = at_value_binary(l, AT_V_MAX, v, at_value_const(l, least, v->whole));
+    if (!(r.hi <= most)) v = at_value_binary(l, AT_V_MIN, v, at_value_const(l, most, v->whole));
     return at_value_as_whole(l, v);
 }
