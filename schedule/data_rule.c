@@ -335,13 +335,12 @@ static void quarter(ruler *r) {
 }
 
 /* Does the maximum or minimum of a stage go back to the tensor's elements? */
-static bool meets_extreme(const ruler *r, int tensor) {
+static bool meets_extreme(ruler *r, int tensor) {
     for (int s = 0; s < r->c->num_tensors; s++) {
         const at_tensor *t = &r->c->tensors[s];
         if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction))
             continue;
-        memset(r->marked, 0, sizeof *r->marked * (size_t)r->c->num_tensors);
-        mark((ruler *)r, t->body);
+        mark_sources(r, t->body);
         if (r->marked[tensor]) return true;
     }
     return false;
