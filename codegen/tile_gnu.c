@@ -119,12 +119,8 @@ static bool is_narrow_slot(const at_tile *t, const at_tile_op *op) {
 }
 
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (is_narrow_slot(t, op)) {
-        store_narrow(out, t, op);
-        return;
-    }
-    if (t->slot_type[op->slot] == AT_S32 &&
-        (op->times || op->lanes < t->lanes)) { /* of which a float is none */
+    const bool is_part = op->times || op->lanes < t->lanes;
+    if (is_narrow_slot(t, op) || (is_part && t->slot_type[op->slot] == AT_S32)) {
         store_narrow(out, t, op);
         return;
     }
