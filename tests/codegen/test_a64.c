@@ -46,8 +46,6 @@ static const struct {
     {'I', 0, 1, 2},
     {'J', 0, 1, 2},
     {'k', 0, 1, 4},
-    {'K', 0, 1, 8},
-    {'L', 0, 1, 16},
 };
 enum { NUM_FORMS = sizeof forms / sizeof *forms, NUM_RANGES = sizeof ranges / sizeof *ranges };
 enum { TURNS = 40, MOST_OPERANDS = 5 };
