@@ -1,8 +1,7 @@
 /* templates/task_title.c: what a task is, in few signs: for names of kernels and for tables. */
-#include <ctype.h>
-#include <string.h>
-
 #include "templates/template_int.h"
+
+#include <string.h>
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
