@@ -19,7 +19,7 @@ typedef struct at_target {
     int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
                          */
     int joining_regs;   /* and one that takes the less of two, or multiplies and adds otherwise than
-                           to   a sum */
+                           to a sum */
     bool joins_fours;   /* puts lanes of two registers together: AT_T_FOURS, of 8 AT_T_HALVES */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */

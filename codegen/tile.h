@@ -96,7 +96,7 @@ typedef struct at_tile_op {
                                 `by` are powers of two */
     bool cyclic;             /* load */
     uint8_t element;         /* product, alone or with a sum: 1 + the lane of b that all of a's are
-                                multiplied         with; 0: each with its own */
+                                multiplied with; 0: each with its own */
     bool fours;    /* load, broadcast, dot: four elements, which are bytes, to a lane as they lie */
     bool apart;    /* product: it is rounded before anything is added */
     bool may_miss; /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS

@@ -125,7 +125,7 @@ typedef struct {
     int num_ops, num_vregs;
 } listing;
 
-/* Registers for them, in this order. */
+/* Registers for the operations, in this order. */
 static bool give_registers(const listing *of, at_low *l, const int *slot_tensor, bool spills,
                            at_tile *t) {
     listing in = *of;

@@ -19,7 +19,7 @@ typedef struct {
     AT_VEC(at_tile_vreg) made;
 } elements;
 
-/* As what an operation may take one of its factors. */
+/* Operations that may take one of their factors from a lane. */
 static bool is_product(const at_tile_op *op) { return at_tile_is_term(op) || op->kind == AT_T_MUL; }
 
 static bool is_number(const elements *x, int v, const int *slot_tensor) {
@@ -42,7 +42,7 @@ static void find_uses(elements *x, const int *slot_tensor) {
         const at_tile_op *op = &x->ops[i];
         body += at_tile_ends_body(op);
         const bool product = is_product(op) && op->a != op->b && op->mem == AT_MEM_NONE;
-        /* One factor of a product comes so; of two numbers the first is a register. */
+        /* One factor of a product comes from a lane: where both are numbers, the second. */
         const bool second = product && op->b >= 0 && is_number(x, op->b, slot_tensor);
         use(x, op->a, body, product && !second);
         use(x, op->b, body, second);

@@ -97,8 +97,8 @@ static inline bool at_tile_loads_ahead(const at_target *t) { return t->by_elemen
 void at_tile_load_ahead(const at_target *target, at_tile_op *ops, int num_ops);
 
 /* tile_element.c: the same operations, of which products take factors that are one number from
- * lanes of registers, where the target has that; of vectors that *vregs has besides then.
- * slot_tensor: [slot] */
+ * lanes of registers, where the target multiplies by a lane; *vregs then has the vectors that hold
+ * these numbers, too. slot_tensor: [slot] */
 const at_tile_op *at_tile_by_element(at_low *l, const at_tile_op *ops, int num_ops,
                                      const at_tile_vreg **vregs, int *num_vregs,
                                      const int *slot_tensor);

@@ -171,7 +171,7 @@ typedef struct {
 
 #define MAX_GROUPS 8 /* of one beginning */
 
-/* What is inside a list, at addresses that registers can stand for. */
+/* Tensors that are inside a list, at addresses that registers can stand for. */
 static bool *locals_of(tiler *x, const at_ir *list) {
     const int n = x->l->num_tensors;
     bool *local = AT_NEW_ARRAY(x->l->arena, bool, n), any = false;

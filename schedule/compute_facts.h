@@ -12,8 +12,8 @@ typedef struct at_data {
     int32_t *i;
 } at_data;
 /* Do all integers that are worked out fit 32 bits (inputs of s32 lie within 2^30)? Does every read
- * lie within its tensor, and every index within 64 bits, for all points at which
- * it is evaluated? Conditions over indices guard a read, those over values do not. data (may be
+ * lie within its tensor, and every index within 64 bits, for all points at which it is evaluated?
+ * Conditions over indices guard a read, those over values do not. data (may be
  * NULL): elements of index tensors; without it what hangs on them is not looked at. AT_E_INPUT with
  * stage, line, column, index, point and extent; also where neither a proof nor a point is found.
  * Nothing is run: a computation as templates have it takes microseconds, data take as long as it

@@ -144,7 +144,7 @@ static void mark_sources(ruler *r, const at_expr *e) {
     mark(r, e);
 }
 
-/* With what power of what is marked e grows: of a square of differences 2. */
+/* With which power of the marked tensors e grows: a square of differences with the second. */
 static int degree(const ruler *r, const at_expr *e) {
     int most = 0, sum = 0;
     if (e->op == AT_X_INDEX) {
@@ -165,8 +165,9 @@ static void multiply(ruler *r, double factor) {
         if (r->marked[t] && is_drawn(r, t)) r->fill[t].unit *= factor;
 }
 
-/* The factor that brings e so many times as large nearer, as powers of two come to it where sums
- * are exact, of what is marked then; 1: nothing is, or it is near enough. */
+/* The factor for the elements of tensors, which are marked then, that brings e nearer to so many
+ * times its size; where sums are exact, a power of two. 1: no such tensor is drawn, or e is near
+ * enough. */
 static double factor_for(ruler *r, const at_expr *e, double times) {
     bool any = false;
     if (!isfinite(times) || !(times > 0)) return 1;
@@ -393,8 +394,8 @@ static void spread(ruler *r) {
     }
 }
 
-/* Is what is marked drawn, and does each of these tensors have far fewer elements than the stage,
- * as a number per channel? */
+/* Are all marked tensors drawn, and does each have far fewer elements than the stage, as a number
+ * per channel? */
 static bool is_of_few(const ruler *r, int stage) {
     bool any = false;
     for (int t = 0; t < r->c->num_tensors; t++) {

@@ -53,12 +53,12 @@ static void add_totals(naive *m, at_text *out, const nest_text *text) {
     if (text->totals.len) at_text_add(out, ";\n");
 }
 
-/* The type of a sum: of integers they are. */
-static const char *naive_sum(const naive *m) {
+/* C's type of what the terms of the stage in hand become. */
+static const char *total_type(const naive *m) {
     return at_type_of(naive_stage(m)->type)->is_int ? "long" : naive_real(m);
 }
 
-/* What a sum begins with, in C. */
+/* What a total begins with, in C. */
 static const char *start_c(naive *m, const at_tensor *t) {
     if (!at_type_of(t->type)->is_int) return at_reduction_start_c(t->reduction);
     return at_format(m->arena, "%.0f", at_reduction_neutral_of(t->reduction, t->type));
@@ -80,7 +80,7 @@ static const char *reduces(naive *m, int depth, at_reduction r, const char *term
         return indented(m, depth, at_reduction_c(r, m->arena, term, "s"));
     return at_format(
         m->arena, "%s%s",
-        indented(m, depth, at_format(m->arena, "const %s t = %s;", naive_sum(m), term)),
+        indented(m, depth, at_format(m->arena, "const %s t = %s;", total_type(m), term)),
         indented(m, depth, at_reduction_c(r, m->arena, "t", "s")));
 }
 
@@ -112,7 +112,7 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
                            stored(m, of));
     if (!t->num_reduce)
         return (nest_text){.start = "", .term = indented(m, total, result), .result = ""};
-    nest_text text = {.type = kind == NEST_LINEAR ? "unsigned long" : naive_sum(m),
+    nest_text text = {.type = kind == NEST_LINEAR ? "unsigned long" : total_type(m),
                       .start = "",
                       .term = reduces(m, total, t->reduction, term),
                       .result = indented(m, last + 1, result)};

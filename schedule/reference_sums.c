@@ -134,8 +134,9 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         naive_add_total(m, out, totals[i], "0");
     naive_add_total(m, out, "least", "1e300");
-    if (shares) naive_add_total(m, out, "shared", "0"); /* what they are off by of that */
-    if (m->grains && m->grains[m->stage] > 0) naive_add_total(m, out, "all", "0"); /* sizes */
+    if (shares) naive_add_total(m, out, "shared", "0"); /* errors that terms share */
+    if (m->grains && m->grains[m->stage] > 0)
+        naive_add_total(m, out, "all", "0");                   /* sizes of terms */
     if (naive_runs(m)) naive_add_total(m, out, "judged", "0"); /* `most`, when all were */
     line(term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
     line(term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));

@@ -121,11 +121,11 @@ at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_
 bool is_float_expr(const at_compute *c, const at_expr *e);
 /* Is a value, or an index, a whole number by the last step of its expression? */
 bool is_rounded(const at_compute *c, const at_expr *e);
+/* compute_facts.c: [tensor] what all values of each are multiples of where inputs are integers: a
+ * power of two; 0: there is none. */
+double *grains_of(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents);
 /* A lower bound of an integer expression of a stage, -INFINITY if there is none (compute_facts.c).
  */
-/* [tensor] what all values of each are multiples of where inputs are integers: a power of two; 0:
- * there is none. */
-double *grains_of(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents);
 double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *extents, int stage,
                     const at_expr *e);
 

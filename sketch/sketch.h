@@ -21,8 +21,8 @@ typedef struct at_sketch {
 
 /* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
  * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a
- * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. Where
- * it leaves its schedule open, rules derive it. The task lives in a. */
+ * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. Where the template leaves its
+ * schedule open, rules derive it. The task lives in a. */
 at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
                       at_error *err);
 /* The same with other values for some arguments: over is of the form "N=10,H=256". */

@@ -17,12 +17,12 @@ const char *at_template_file(const at_template_row *row); /* NULL: it is built i
 /* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s and NULL at
  * first. stop: once it is not 0, what runs ends as AT_E_INTERRUPTED. */
 void at_template_limits(double timeout_s, const volatile int *stop);
-/* From these on, until then (0: for ever) on the clock of at_now_ns, tasks may be made; is it not
- * yet, and stop not set? */
+/* Behind at_template_limits: until when on the clock of at_now_ns this thread may make tasks; 0:
+ * for ever. Then, whether that time is not over, and stop not set. */
 void at_template_deadline(int64_t deadline_ns);
 bool at_template_goes_on(void);
-/* AT_E_INTERRUPTED, AT_E_NO_VALID where that is over; what: the file that a task was to be made of.
- */
+/* AT_E_INTERRUPTED where stop is set, AT_E_NO_VALID where the time is over; what: the file that a
+ * task was to be made of. */
 at_status at_template_ended(const char *what, at_error *err);
 /* at_attempt and at_attempt_fail with these limits. */
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,

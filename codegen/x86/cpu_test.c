@@ -1,5 +1,6 @@
-/* codegen/x86/cpu_test.c: a C function that asks the CPU, where a compiler has no builtin for it by
- * cpuid for the parts, xgetbv for whether the system keeps their registers.
+/* codegen/x86/cpu_test.c: a C function that asks the CPU: by builtins of gcc and clang, or, where
+ * any compiler is to take it, by cpuid for the parts and xgetbv for whether the system keeps their
+ * registers.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, 13.3 and 14.3. */
 #include "codegen/x86/x86.h"
 
