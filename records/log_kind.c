@@ -11,23 +11,25 @@
 enum { HEAD_BYTES = 64 << 10, MOST_LINES = 100 };
 
 typedef struct tally {
-    int records, finals, comments;
-    int torn;    /* begin as a record does */
-    int strange; /* anything else */
+    int records;
+    int comments; /* by others */
+    int torn;     /* begin as a record does */
+    int strange;  /* anything else */
 } tally;
 
+/* "#final {...}" and its like, but neither "# Heading" of a page nor "#define" of a C file. */
+static bool is_comment_of_ours(const char *line, size_t len) {
+    size_t word = 1 + strspn(line + 1, "abcdefghijklmnopqrstuvwxyz");
+    return word > 1 && word + 1 < len && line[word] == ' ' && line[word + 1] == '{';
+}
+
 static void look_at_line(at_arena *scratch, const char *line, size_t len, tally *t) {
-    static const char final[] = "#final ";
     at_record r;
     size_t blanks = strspn(line, " \t\r\f");
     if (blanks >= len) return;
     at_arena_reset(scratch);
-    if (line[blanks] == '#') {
-        bool is_final = len > sizeof final && !memcmp(line, final, sizeof final - 1);
-        /* "#final" and its like; in a page of text "# Heading" and "## Heading" */
-        is_final |= blanks + 1 < len && !strchr(" \t#!", line[blanks + 1]);
-        *(is_final ? &t->finals : &t->comments) += 1;
-    } else if (at_record_parse(scratch, line, len, &r, NULL) == AT_OK) t->records++;
+    if (line[blanks] == '#') t->comments += !is_comment_of_ours(line + blanks, len - blanks);
+    else if (at_record_parse(scratch, line, len, &r, NULL) == AT_OK) t->records++;
     else if (len >= 3 && !memcmp(line, "{\"i", 3)) t->torn++;
     else t->strange++;
 }
@@ -44,7 +46,7 @@ bool at_is_log_head(const char *head, size_t len) {
         head += n + (newline != NULL);
     }
     at_arena_free(scratch);
-    /* A page that quotes a record is none; comments alone may be the headings of one. */
+    /* A page that quotes a record is none; comments alone may be headings, or macros. */
     return t.records ? t.strange <= t.records : !t.strange && !t.comments;
 }
 

@@ -253,6 +253,7 @@ static void no_log(void **state) {
     write_inputs();
     cli_write("notes.md", "# Notes\n\nThis is mine.\n");
     cli_write("headings.md", "# Notes\n\n# More\n");
+    cli_write("macros.h", "#pragma once\n#define TWICE(a) (2.0f * (a))\n");
     cli_write("page.md", "A record of a log:\n\n{\"input\": []}\n\nIs it?\n");
     cli_expect(
         0,
@@ -260,6 +261,7 @@ static void no_log(void **state) {
 #define SMALL T " --args N=1,H=4,W=4,CI=8,CO=8 --trials 1 --tuner random "
     expect_refused(SMALL "--log notes.md", "notes.md");
     expect_refused(SMALL "--log headings.md", "headings.md");
+    expect_refused(SMALL "--log macros.h", "macros.h");
     expect_refused(SMALL "--log page.md", "page.md");
     expect_refused(SMALL "--log quote.md", "quote.md");
     expect_refused("verify a.log --log notes.md", "notes.md");
