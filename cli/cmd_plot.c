@@ -11,10 +11,10 @@ static void out_series(at_out *out, const at_series *s) {
     at_out_string(out, "log", s->log);
     at_out_string(out, "tuner", *s->tuner ? s->tuner : NULL);
     at_out_string(out, "context", s->identity);
-    at_out_int(out, "trials", s->points.len);
+    at_out_int(out, "trials", at_series_trials(s));
     at_out_int(out, "failed", s->failed);
     if (s->winner >= 0) {
-        at_out_int(out, "best_trial", s->winner + 1);
+        at_out_int(out, "best_trial", s->points.data[s->winner].trial);
         at_out_double(out, "best_speed", s->winner_speed);
         at_out_string(out, "best_measured", s->won_final ? "final" : "trial");
     } else {
@@ -26,6 +26,7 @@ static void out_series(at_out *out, const at_series *s) {
     for (int i = 0; i < s->points.len; i++) {
         const at_point *p = &s->points.data[i];
         at_out_begin(out, NULL, '{');
+        at_out_int(out, "trial", p->trial);
         at_out_double(out, "seconds", p->seconds);
         if (p->error_no) at_out_string(out, "speed", NULL);
         else at_out_double(out, "speed", p->speed);

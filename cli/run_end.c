@@ -33,8 +33,7 @@ static void add_result(at_text *out, at_tuning *t, const at_best *best) {
     add_short_time(out, best->time_s);
     at_text_addf(out, ", %.*f %% of the %s", best->of_peak.median < 0.0995 ? 1 : 0,
                  100 * best->of_peak.median, t->s.in_bytes ? "bandwidth" : "peak");
-    if (!strcmp(best->record->extra.part, at_part_anchor))
-        at_text_add(out, ", the default configuration itself");
+    if (!at_record_is_trial(best->record)) at_text_add(out, ", the default configuration itself");
     else if (times > 0 && times < 1.05)
         at_text_add(out, ", no faster than the default configuration");
     else if (times > 0) {

@@ -87,14 +87,16 @@ static int choose_groups(const at_pick_job *job, at_per per, at_pick *picks, int
     at_arena *a = job->arena;
     groups g = {.names.arena = a, .is_here = per != AT_PER_MCPU ? job->judge.is_here : NULL};
     int left = 0;
-    int64_t *considered = AT_NEW_ARRAY(a, int64_t, n); /* for the best of a group, else 0 */
+    bool *is_best = AT_NEW_ARRAY(a, bool, n); /* of a group */
+    int64_t *considered = AT_NEW_ARRAY(a, int64_t, n);
     for (int i = 0; i < n; i++) enter_all(&g, job, per, picks, i);
     for (int k = 0; k < g.of.len; k++) {
         const group *x = &g.of.data[k]; /* several may have one best */
+        is_best[x->best] = true;
         if (x->considered > considered[x->best]) considered[x->best] = x->considered;
     }
     for (int i = 0; i < n; i++) {
-        if (!considered[i]) continue;
+        if (!is_best[i]) continue;
         picks[left] = picks[i];
         picks[left++].considered = considered[i];
     }

@@ -40,7 +40,7 @@ typedef struct at_pick {
     at_record record;
     const char *finals; /* comment lines: its samples in finals */
     const char *source; /* path */
-    int64_t considered; /* valid records it was chosen from */
+    int64_t considered; /* valid trials it was chosen from */
     double time_s;      /* by the objective that was asked for */
     bool is_in_state;   /* there were results for that objective; else it was chosen without */
     bool is_by_time; /* those it was chosen from were not all compared in pairs with one anchor */

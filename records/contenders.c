@@ -22,10 +22,10 @@ typedef struct kept {
 
 /* The records of one key. */
 typedef struct leaders {
-    AT_VEC(kept) best;   /* ascending by mean, at most KEPT */
-    AT_VEC(kept) others; /* of sources that cannot be read again, and those that were */
-    int64_t considered;
-    const char *first; /* anchor of the first of them, and its time */
+    AT_VEC(kept) best;          /* ascending by mean, at most KEPT */
+    AT_VEC(kept) others;        /* of sources that cannot be read again, and those that were */
+    int64_t considered, trials; /* trials: but for the default configuration */
+    const char *first;          /* anchor of the first of them, and its time */
     double first_s;
     bool is_by_time; /* others have another one, or none */
 } leaders;
@@ -162,6 +162,7 @@ void at_chooser_add_to(at_chooser *c, int key, const at_record *r) {
     leaders *l = &c->leaders.data[key];
     source *from = &c->sources.data[c->sources.len - 1];
     l->considered++;
+    l->trials += at_record_is_trial(r);
     from->candidates++;
     if (from->is_file) keep(c, l, r);
     else {
@@ -290,7 +291,7 @@ static void take_finals(at_arena *a, at_objective o, at_record *r) {
 static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, const leaders *l,
                       at_objective o, at_pick *out) {
     *out = (at_pick){.source = at_strdup(a, c->sources.data[k->source].path),
-                     .considered = l->considered,
+                     .considered = l->trials,
                      .is_in_state = o == c->objective,
                      .is_by_time = l->is_by_time};
     out->record = *parse(a, k);

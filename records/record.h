@@ -135,6 +135,7 @@ typedef struct at_record {
 
 /* Part of what nobody proposed: the default configuration, which trials are timed against. */
 extern const char *const at_part_anchor;
+bool at_record_is_trial(const at_record *r);   /* of any other part */
 const char *at_extra_check(const at_extra *e); /* the word; "" where it is not said */
 extern const char *const at_pruned_text;       /* error of what was not measured, since its bound */
 bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */

@@ -61,7 +61,8 @@ static void count_failure(reading *s, at_log_failures *f, const at_record *r) {
 static void add(reading *s, const at_record *r) {
     int i = group_of(s, r);
     at_log_group *g = &s->groups.data[i];
-    g->trials++;
+    const bool is_trial = at_record_is_trial(r);
+    g->trials += is_trial;
     g->spent_s += r->all_cost_s;
     if (r->timestamp_s < g->first_s) g->first_s = r->timestamp_s;
     if (r->timestamp_s > g->last_s) g->last_s = r->timestamp_s;
@@ -72,14 +73,14 @@ static void add(reading *s, const at_record *r) {
         return;
     }
     if (at_record_is_at_least(r)) {
-        g->valid++, g->at_least++;
+        g->valid += is_trial, g->at_least += is_trial;
         return;
     }
     if (!at_record_is_candidate(r)) {
         count_failure(s, &g->failures[0], r);
         return;
     }
-    g->valid++;
+    g->valid += is_trial;
     if (s->use && !s->use(s->use_ctx, s->path, r)) {
         at_chooser_refuse(s->chooser, r);
         return;

@@ -36,7 +36,8 @@ typedef struct at_log_failures {
 } at_log_failures;
 /* A trial that was better than all before it. */
 typedef struct at_log_step {
-    int64_t trial, line; /* from 1 */
+    int64_t trial; /* from 1; 0: the default configuration, which trials are timed against */
+    int64_t line;  /* from 1 */
     double mean_s;
 } at_log_step;
 /* The records of one task and context; foreign ones: of one task and target. */
@@ -46,9 +47,9 @@ typedef struct at_log_group {
     bool ours;
     at_context context; /* of ours */
     char context_hash[33];
-    int64_t trials, valid;
-    int64_t copies;                            /* not measured: same code as another */
-    int64_t at_least;                          /* valid, and so slow that they have no time */
+    int64_t trials, valid; /* the default configuration's record beside them is none */
+    int64_t copies;        /* not measured: same code as another */
+    int64_t at_least;      /* valid, and so slow that they have no time */
     at_log_failures failures[AT_NUM_FAILURES]; /* by error number; [0]: valid but not checked; the
                                                   last: any other number */
     double first_s, last_s;                    /* timestamps */

@@ -58,6 +58,10 @@ const char *at_extra_check(const at_extra *e) {
     return word ? word : "";
 }
 
+bool at_record_is_trial(const at_record *r) {
+    return !r->extra.part || strcmp(r->extra.part, at_part_anchor) != 0;
+}
+
 bool at_record_is_pruned(const at_record *r) {
     const char *text = r->extra.error;
     return r->error_no == AT_ERR_INSTANTIATION && text && !strcmp(text, at_pruned_text);

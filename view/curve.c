@@ -206,11 +206,12 @@ static at_knob_value *value_of(at_arena *a, at_knob_values *k, const char *text)
     return &k->values.data[i];
 }
 
-static void count_knobs(reading *g, at_panel *p, const at_config *c, const at_point *point) {
+static void count_knobs(reading *g, at_panel *p, const at_record *r, const at_point *point) {
+    const at_config *c = &r->config;
     for (int i = 0; i < c->num_knobs; i++) {
         at_knob_values *k = knob_of(g->arena, p, c->names[i]);
         at_knob_value *v = value_of(g->arena, k, print_value(&g->text, &c->entities[i]));
-        v->trials++;
+        v->trials += at_record_is_trial(r);
         if (point->error_no == AT_POINT_AT_LEAST) continue;
         if (point->error_no) v->failed++;
         else
@@ -237,12 +238,13 @@ static void add(reading *g, const at_record *r) {
     if (!p) return;
     at_series *s = series_of(g, p, r);
     if (!s) return;
-    double seconds = s->points.len ? s->points.data[s->points.len - 1].seconds : 0;
+    const at_point before = s->points.len ? s->points.data[s->points.len - 1] : (at_point){0};
     at_point *point = at_push(g->arena, &s->points);
     bool checked = at_record_is_candidate(r);
     bool valid = checked && (!g->use || g->use(g->use_ctx, g->path, r));
     *point = (at_point){.finalist = finalist_of(g, r),
-                        .seconds = seconds + step_s(g, s, r),
+                        .seconds = before.seconds + step_s(g, s, r),
+                        .trial = before.trial + at_record_is_trial(r),
                         .time_s = valid ? at_record_mean(r) : 0,
                         .error_no = valid                      ? 0
                                     : checked                  ? AT_POINT_NOT_USED
@@ -253,7 +255,7 @@ static void add(reading *g, const at_record *r) {
         p->flops = r->extra.gflops * 1e9 * point->time_s;
         p->in_bytes = r->extra.in_bytes;
     }
-    if (point->error_no != AT_POINT_NOT_USED) count_knobs(g, p, &r->config, point);
+    if (point->error_no != AT_POINT_NOT_USED) count_knobs(g, p, r, point);
 }
 
 static at_status read_log(reading *g, at_error *err) {
@@ -347,10 +349,12 @@ at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, con
     return AT_OK;
 }
 
+int64_t at_series_trials(const at_series *s) { return s->points.data[s->points.len - 1].trial; }
+
 int64_t at_panel_trials(const at_panel *p) {
-    int most = 0;
+    int64_t most = 0;
     for (int i = 0; i < p->series.len; i++)
-        if (p->series.data[i]->points.len > most) most = p->series.data[i]->points.len;
+        if (at_series_trials(p->series.data[i]) > most) most = at_series_trials(p->series.data[i]);
     return most;
 }
 
@@ -383,12 +387,17 @@ void at_text_add_series(at_text *out, const at_series *s) {
 }
 
 void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s) {
-    if (s->winner < 0) at_text_addf(out, "no valid trial among %d, in ", s->points.len);
+    const long long trials = at_series_trials(s);
+    if (s->winner < 0) at_text_addf(out, "no valid trial among %lld, in ", trials);
     else {
-        at_text_addf(out, "%.*f %s %s trial %d of %d, after ", s->winner_speed < 10 ? 2 : 1,
-                     s->winner_speed, p->unit, s->won_final ? "in the final, found at" : "at",
-                     s->winner + 1, s->points.len);
-        at_text_add_time(out, s->points.data[s->winner].seconds);
+        const at_point *won = &s->points.data[s->winner];
+        at_text_addf(out, "%.*f %s %s ", s->winner_speed < 10 ? 2 : 1, s->winner_speed, p->unit,
+                     s->won_final ? "in the final, found at" : "at");
+        if (won->trial) at_text_addf(out, "trial %d of %lld, after ", won->trial, trials);
+        else
+            at_text_addf(out, "the default configuration, before %lld trial%s, after ", trials,
+                         at_plural(trials));
+        at_text_add_time(out, won->seconds);
         at_text_add(out, " of ");
     }
     at_text_add_time(out, seconds_of(s));

@@ -71,7 +71,7 @@ static void add_data(at_text *s, const at_curves *c) {
             for (int t = 0; t < series->points.len; t++) {
                 const at_point *point = &series->points.data[t];
                 best = fmax(best, point->speed);
-                at_text_addf(s, "%d", t + 1);
+                at_text_addf(s, "%d", point->trial);
                 add_number(s, point->seconds);
                 add_number(s, point->error_no <= AT_POINT_AT_LEAST ? -1 : point->speed);
                 add_number(s, best);

@@ -21,7 +21,7 @@ typedef struct plot {
 static char letter_of(int series) { return (char)('a' + series % 26); }
 
 static double x_of(const plot *p, const at_series *s, int i) {
-    return p->seconds ? s->points.data[i].seconds : i + 1;
+    return p->seconds ? s->points.data[i].seconds : s->points.data[i].trial;
 }
 
 static int dot_x(const plot *p, double x) {

@@ -28,7 +28,7 @@ typedef struct summary_row {
 
 static summary_row row_of(at_report *r, const at_panel *p) {
     summary_row row = {.panel = p};
-    for (int k = 0; k < p->series.len; k++) row.trials += p->series.data[k]->points.len;
+    for (int k = 0; k < p->series.len; k++) row.trials += at_series_trials(p->series.data[k]);
     for (int i = 0; i < r->summary.num_groups; i++) {
         const at_log_group *g = &r->summary.groups[i];
         if (!g->best || !at_same_task(g->task, g->args, p->task, p->args)) continue;

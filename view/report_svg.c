@@ -40,7 +40,7 @@ static void add_x_axis(const chart *c, double step, const char *unit) {
 }
 
 static double x_of(const at_series *s, int i, bool seconds) {
-    return seconds ? s->points.data[i].seconds : i + 1;
+    return seconds ? s->points.data[i].seconds : s->points.data[i].trial;
 }
 
 /* Points are strokes of no length with round ends, all in one path. */

@@ -110,6 +110,7 @@ typedef struct at_point {
     double speed;   /* in the unit of its panel; 0: none */
     double time_s;  /* mean of its costs; 0: none */
     int error_no;
+    int trial;         /* from 1; of the default configuration's record the one before; 0: none */
     uint64_t finalist; /* what finals know it by; 0: nothing */
 } at_point;
 
@@ -117,7 +118,7 @@ typedef struct at_series {
     const char *log, *tuner; /* tuner: "" where the log does not say */
     const char *where;       /* "tcc scalar", or the target of a foreign record */
     const char *identity;    /* context_hash or target */
-    AT_VEC(at_point) points; /* [trials] */
+    AT_VEC(at_point) points; /* [records] */
     int64_t failed;
     int best;            /* point of the best trial; -1: none */
     int winner;          /* point of the one that at_winner chooses; -1: none */
@@ -125,6 +126,8 @@ typedef struct at_series {
     bool won_final;
     bool has_pauses;
 } at_series;
+
+int64_t at_series_trials(const at_series *s); /* the default configuration's record is none */
 
 /* What the trials with one value of a knob reached. */
 typedef struct at_knob_value {

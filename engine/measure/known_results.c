@@ -87,8 +87,6 @@ static int *find_slot(const at_known *k, property by, const wanted *w) {
     }
 }
 
-static bool is_no_trial(const at_record *r) { return !strcmp(r->extra.part, at_part_anchor); }
-
 static void insert(at_known *k, property by, int number) {
     table *t = &k->tables[by];
     if (2 * (t->used + 1) >= t->size) {
@@ -102,7 +100,8 @@ static void insert(at_known *k, property by, int number) {
     const at_record *r = k->results.data[number];
     int *slot =
         find_slot(k, by, &(wanted){r->config.index, k->keys.data[number], r->extra.code_hash});
-    const bool is_better = by == BY_INDEX && *slot && is_no_trial(k->results.data[*slot - 1]);
+    const bool is_better =
+        by == BY_INDEX && *slot && !at_record_is_trial(k->results.data[*slot - 1]);
     if (*slot && !is_better) return;
     t->used += !*slot;
     *slot = number + 1;
@@ -131,7 +130,7 @@ const at_record *at_known_of_index(const at_known *k, int64_t index) {
 
 const at_record *at_known_by_index(const at_known *k, int64_t index) {
     const at_record *r = at_known_of_index(k, index);
-    return r && is_no_trial(r) ? NULL : r;
+    return r && !at_record_is_trial(r) ? NULL : r;
 }
 
 const at_record *at_known_by_key(const at_known *k, at_key key) {

@@ -23,7 +23,7 @@ static void make_log(void) {
                     {7, "another"}};
     cli_expect(0, "./autotune " NAME
                   " --args N=1,H=7,W=7,CI=8,CO=16 --trials 40 --tuner random --log real.log -q");
-    char *line = strdup(cli_run("grep -m 1 '^{' real.log")->out);
+    char *line = strdup(cli_run("grep -v '\"part\": \"anchor\"' real.log | grep -m 1 '^{'")->out);
     at_text log = {0};
     for (int i = 0; i < 3; i++) {
         const char *result = strstr(line, "\"result\": "), *version = strstr(line, ", \"version\"");
@@ -73,7 +73,7 @@ static void says(void **state) {
     check_contains(page, "<h1>autotune: a &amp; b.log</h1>");
     check_contains(page, "conv3x3 8 to 16 @7 <small>" NAME
                          " [1, 7, 7, 8, 16, &quot;float32&quot;]</small>");
-    check_contains(page, "<b>44 trials</b>41 valid, 3 failed");
+    check_contains(page, "<b>43 trials</b>40 valid, 3 failed");
     check_contains(page, "GFLOP/s</b>the winner");
     check_contains(page, "of the FMA peak beside it, ");
     check_contains(page, "tcc, ");

@@ -17,12 +17,14 @@ static int64_t index_by(const char *command, const char *log, const char *member
     return cli_member(cli_json(), member)->integer;
 }
 
-/* The index on the trial's line: all records of these logs are of one search. */
+/* The index on the trial's line: all records of these logs are of one search. 0: the default. */
 static int64_t index_of_trial(const char *log, int64_t trial) {
     char *text = cli_read(log);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char *index = strstr(line, "\"config\": {\"index\": ");
-        if (*line != '#' && index && !--trial) return atoll(index + 20);
+        bool is_trial = !strstr(line, "\"part\": \"anchor\"");
+        if (*line == '#' || !index || (trial && !is_trial)) continue;
+        if (!trial || !--trial) return atoll(index + 20);
     }
     fail_msg("%s: no such trial", log);
     return -1;

@@ -102,6 +102,31 @@ static void compat_details(void **state) {
 
 /* ---- ours ------------------------------------------------------------------------------------ */
 
+/* The default configuration's record may be the best, also of several contexts, and is no trial. */
+static void anchors(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *anchor =
+        "{\"check\": \"exact\", \"part\": \"anchor\", \"context\": {\"cpu\": \"Zen\"}}";
+    const char *best = line_of(a, NULL, 1, 0, "0.25", 0, anchor);
+    const char *other = line_of(a, NULL, 1, 1, "0.5", 0, extra_of(a, "Zen", "exact"));
+    put_file("alone.log", best);
+    put_file("a.log", join(a, best, other, NULL));
+    for (int n = 0; n < 2; n++)
+        for (int k = 0; k < 2; k++) {
+            const char *in[] = {n ? "a.log" : "alone.log"};
+            pick_result p = {0};
+            p.status = pick_all(a, in, 1, NULL, false, k ? AT_PER_TASK : AT_PER_CONTEXT,
+                                keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
+            assert_int_equal(p.status, AT_OK);
+            assert_int_equal(p.n, 1);
+            assert_int_equal(p.picks[0].record.config.recorded_index, 0);
+            assert_int_equal(p.picks[0].considered, n);
+            at_text_free(&p.warnings);
+        }
+    at_arena_free(a);
+}
+
 static void the_best(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -505,6 +530,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(golden_compat, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(compat_details, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(anchors, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(the_best, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(never_unchecked, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(contexts_apart, scratch_setup, scratch_teardown),

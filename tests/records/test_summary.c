@@ -72,6 +72,34 @@ static void groups(void **state) {
     at_arena_free(a);
 }
 
+/* The record of the default configuration, which trials are timed against, competes with them. */
+static void anchors(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *zen = extra_of(a, "Zen", "exact"),
+               *anchor =
+                   "{\"check\": \"exact\", \"part\": \"anchor\", \"context\": {\"cpu\": \"Zen\"}}";
+    put_file("conv.log",
+             join(a, line_of(a, NULL, 1, 0, "0.25", 0, anchor),
+                  line_of(a, NULL, 1, 1, "0.5", 0, zen), line_of(a, NULL, 1, 2, "0.125", 0, zen),
+                  line_of(a, NULL, 2, 0, "0.25", 0, anchor), NULL));
+    at_log_summary s = summarise(a, "conv.log");
+    assert_int_equal(s.stats.records, 4);
+    assert_int_equal(s.num_groups, 2);
+    static const int trials[] = {2, 0}, steps[] = {2, 1}, best_lines[] = {3, 4};
+    for (int i = 0; i < 2; i++) {
+        const at_log_group *g = &s.groups[i];
+        assert_int_equal(g->trials, trials[i]);
+        assert_int_equal(g->valid, trials[i]);
+        assert_int_equal(g->steps.len, steps[i]);
+        assert_int_equal(g->steps.data[0].trial, 0);
+        assert_int_equal(g->best->considered, trials[i]);
+        assert_int_equal(g->best->record.line, best_lines[i]);
+    }
+    assert_int_equal(s.groups[0].steps.data[1].trial, 2);
+    at_arena_free(a);
+}
+
 static void nothing(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -268,6 +296,7 @@ static void split_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(groups, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(anchors, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(nothing, scratch_setup, scratch_teardown),
         cmocka_unit_test(spreads),
         cmocka_unit_test(ratios),

@@ -177,6 +177,40 @@ static void curves(void **state) {
     at_text_free(&t);
 }
 
+/* The default configuration, which trials are timed against, has a place before the first of them.
+ */
+static void anchors(void **state) {
+    (void)state;
+    FILE *f = fopen("d.log", "w");
+    assert_non_null(f);
+    put(f, "ga\", \"part\": \"anchor", 0, 2, 0.5, 1);
+    fclose(f);
+    at_text t = {0};
+    static const char *const rest[] = {"0 trials, after 500.0 ms of 500.0 ms",
+                                       "1 trial, after 500.0 ms of 1.500 s",
+                                       "2 trials, after 500.0 ms of 2.500 s"};
+    for (int trials = 0; trials < 3; trials++) {
+        at_curves c = read_log("d.log", NULL);
+        const at_panel *p = c.panels.data[0];
+        const at_series *s = p->series.data[0];
+        assert_int_equal(s->points.len, trials + 1);
+        for (int i = 0; i <= trials; i++) assert_int_equal(s->points.data[i].trial, i);
+        assert_int_equal(at_panel_trials(p), trials);
+        assert_int_equal(p->knobs.data[0].values.data[0].trials, trials > 0);
+        at_text_clear(&t);
+        at_text_add_outcome(&t, p, s);
+        assert_string_equal(
+            at_text_str(&t),
+            at_format(arena, "8.00 GFLOP/s at the default configuration, before %s", rest[trials]));
+        at_plot_text(&t, arena, &c, AT_AGAINST_BOTH);
+        f = fopen("d.log", "a");
+        assert_non_null(f);
+        put(f, "ga", 3 - 2 * trials, 4, 0.5, 2 + trials);
+        fclose(f);
+    }
+    at_text_free(&t);
+}
+
 /* What lies between two runs is no time of the search. */
 static void pauses(void **state) {
     (void)state;
@@ -298,6 +332,7 @@ int main(void) {
                                        cmocka_unit_test(lines),
                                        cmocka_unit_test(axes),
                                        cmocka_unit_test(curves),
+                                       cmocka_unit_test(anchors),
                                        cmocka_unit_test(pauses),
                                        cmocka_unit_test(plot_in_characters),
                                        cmocka_unit_test(bounds_in_characters),
