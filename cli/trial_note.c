@@ -110,7 +110,7 @@ const char *at_failure_advice(const at_tally *tally) {
         [AT_ERR_COMPILE_HOST] = "what was emitted does not compile; another --compiler may do",
         [AT_ERR_COMPILE_DEVICE] = "what was emitted does not compile; another --compiler may do",
         [AT_ERR_RUNTIME] = "--paranoid tells accesses out of bounds",
-        [AT_ERR_WRONG_ANSWER] = "the schedule computes something else than the computation says",
+        [AT_ERR_WRONG_ANSWER] = "the kernel computes something else than the computation says",
         [AT_ERR_BUILD_TIMEOUT] = "give more time with --timeout, or --compiler tcc",
         [AT_ERR_RUN_TIMEOUT] = "give more time with --timeout",
     };

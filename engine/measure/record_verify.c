@@ -12,6 +12,7 @@
 #include "engine/measure/states.h"
 #include "engine/measure/target_here.h"
 #include "engine/task/record_use.h"
+#include "engine/task/task_config.h"
 #include "engine/task/template_change.h"
 #include "engine/measure/bench.h"
 
@@ -230,7 +231,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     at_candidate c;
     at_record now;
     at_arena_reset(s->scratch);
-    if (at_config_rebind(s->scratch, s->space, &r->config, &config, err) != AT_OK) {
+    if (at_config_of_record(s->scratch, s->task, r, &config, err) != AT_OK) {
         out->note = at_strdup(v->arena, err->text);
         return AT_OK;
     }

@@ -37,19 +37,23 @@ bool at_selection_has_other_pattern(const at_selection *s) {
 }
 
 /* Values of a kernel's knobs reach its compiler: they are those of its head. */
-static at_status check_point(const at_selection *out, at_error *err) {
-    if (!at_task_foreign(out->task) || out->config.index >= 0) return AT_OK;
+static at_status check_point(const at_task *t, const at_config *c, at_error *err) {
+    if (!at_task_foreign(t) || c->index >= 0) return AT_OK;
     return at_fail(err, AT_E_INPUT,
-                   "%s: no configuration of %s: a value is none of its knob's, or a "
-                   "condition forbids it",
-                   out->from, out->row->name);
+                   "no configuration of %s: a value is none of its knob's, or a condition forbids "
+                   "it",
+                   at_task_record_name(t));
+}
+
+at_status at_config_of_record(at_arena *a, const at_task *t, const at_record *r, at_config *out,
+                              at_error *err) {
+    AT_TRY(at_config_rebind(a, at_task_space(t), &r->config, out, err));
+    return check_point(t, out, err);
 }
 
 static at_status take_record(at_arena *a, const char *log, at_selection *out, at_error *err) {
     out->from = at_format(a, "%s:%lld", log, (long long)out->record->line);
-    if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) ==
-        AT_OK)
-        return check_point(out, err);
+    if (at_config_of_record(a, out->task, out->record, &out->config, err) == AT_OK) return AT_OK;
     return at_fail_at(err, "%s: ", out->from);
 }
 
@@ -195,11 +199,9 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
     }
     at_status s = at_json_parse(a, text, len, &json, err);
     if (s == AT_OK) s = at_config_from_json(a, at_task_space(out->task), json, &out->config, err);
-    if (s != AT_OK) {
-        at_fail_at(err, "%s: ", out->from);
-        return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
-    }
-    if (check_point(out, err) == AT_OK) return AT_OK;
+    if (s == AT_OK) s = check_point(out->task, &out->config, err);
+    if (s == AT_OK) return AT_OK;
+    at_fail_at(err, "%s: ", out->from);
     return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
 }
 

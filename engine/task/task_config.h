@@ -83,6 +83,9 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
  * no such template, or its arguments are wrong. */
 at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
                            at_error *err);
+/* A record's configuration, of its task. AT_E_INPUT: it is none. */
+at_status at_config_of_record(at_arena *a, const at_task *t, const at_record *r, at_config *out,
+                              at_error *err);
 /* Whether the record was measured with another sparse weight than the task has now. */
 bool at_selection_has_other_pattern(const at_selection *s);
 /* The best configuration of every task of the log q->log; tasks of templates that are not built in,

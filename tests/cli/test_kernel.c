@@ -266,6 +266,9 @@ static void logs_are_data(void **state) {
         cli_expect(4, "./autotune apply mm.c --log bad.log -o bad.c");
         cli_expect(4, "./autotune run mm.c --log bad.log");
         cli_expect(1, "test -e bad.c");
+        const char *out = cli_expect(7, "./autotune verify mm.c bad.log")->out;
+        assert_null(strstr(out, "reproduced: "));
+        assert_non_null(strstr(out, "not_run: "));
     }
     expect_error(2, "run mm.c --config '{\"entity\": [[\"TILE\", \"ot\", 6]]}'",
                  "no configuration of");
