@@ -35,6 +35,16 @@ static at_status check_options(const at_options *o, at_error *err) {
     return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
 }
 
+/* External data may lie beside the model under the name of a file of ours. */
+static at_status check_written(at_arena *a, const at_net *net, const at_options *o,
+                               const written *w, at_error *err) {
+    const char *const files[] = {o->output, at_header_path(a, o->output), w->weights_path}, *read;
+    for (int k = 0; k < 3 && files[k]; k++)
+        for (int i = 0; (read = at_net_file_at(net, i)); i++)
+            AT_TRY(at_check_not_read("--output", files[k], read, err));
+    return AT_OK;
+}
+
 /* net.c, net.h and net.bin: all or none. */
 static at_status write_files(at_arena *a, const at_net_program *p, const at_options *o,
                              const written *w, at_error *err) {
@@ -107,6 +117,7 @@ static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_e
     at_net_build b = at_network_build(o);
     at_status s = at_net_program_new(net, &b, &p, err);
     if (s == AT_OK) s = emit(a, &p, &b, o, &truth, &w, err);
+    if (s == AT_OK) s = check_written(a, net, o, &w, err);
     if (s == AT_OK) s = write_files(a, &p, o, &w, err);
     if (s == AT_OK) s = say_written(&p, o, &w, err);
     at_text_free(&w.source);

@@ -129,6 +129,16 @@ static bool is_array(const char *head, size_t len) {
     return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
 }
 
+/* Neither over the network nor over an input. */
+static at_status check_output(const at_net_arrays *x, const char *path, at_error *err) {
+    const char *read;
+    for (int i = 0; (read = at_net_file_at(x->net, i)); i++)
+        AT_TRY(at_check_not_read("--output", path, read, err));
+    for (int i = 0; i < x->o->net_inputs.num; i++)
+        AT_TRY(at_check_not_read("--output", path, file_in(x->o->net_inputs.items[i]), err));
+    return AT_OK;
+}
+
 static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
                               at_error *err) {
     const at_net *net = x->net;
@@ -138,6 +148,7 @@ static at_status write_output(const at_net_arrays *x, const char *item, const vo
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
         *at_push(x->arena, &names) = v->name;
         if (strcmp(v->name, name) != 0) continue;
+        AT_TRY(check_output(x, file_in(item), err));
         const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
         at_text file = {0};
         const at_output_rules rules = {

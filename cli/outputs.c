@@ -25,12 +25,16 @@ typedef struct check {
     at_error *err;
 } check;
 
+at_status at_check_not_read(const char *option, const char *output, const char *input,
+                            at_error *err) {
+    if (!input || !at_same_file(output, input)) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "%s %s: %s is read, and would be written to; name another file",
+                   option, output, input);
+}
+
 static at_status take_input(const check *c, const char *input) {
     for (int i = 0; i < 2; i++)
-        if (input && c->outputs[i] && at_same_file(c->outputs[i], input))
-            return at_fail(c->err, AT_E_USAGE,
-                           "%s %s: %s is read, and would be written to; name another file",
-                           c->option, c->outputs[i], input);
+        if (c->outputs[i]) AT_TRY(at_check_not_read(c->option, c->outputs[i], input, c->err));
     return AT_OK;
 }
 

@@ -7,6 +7,9 @@
 
 /* AT_E_USAGE: a file that the verb writes is one that it reads, by whatever name. */
 at_status at_check_outputs(const at_options *o, at_error *err);
+/* AT_E_USAGE: the output, which the option names, is this input. input NULL is fine. */
+at_status at_check_not_read(const char *option, const char *output, const char *input,
+                            at_error *err);
 /* --force, or what it would do. */
 at_force at_force_of(const at_options *o);
 /* What the verb, with these options, may replace without --force. */

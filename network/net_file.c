@@ -38,7 +38,7 @@ void net_unmap(const void *bytes, size_t size) {
 /* ---- external data --------------------------------------------------------------------------- */
 
 typedef struct external_file {
-    const char *location;
+    const char *location, *path;
     const void *bytes;
     size_t size;
 } external_file;
@@ -102,8 +102,9 @@ static at_status file_at(net_external *x, const char *tensor, const char *locati
     if (fd < 0)
         return at_fail(err, AT_E_INPUT, "%s: \"%s\": external data \"%s\": %s", x->path, tensor,
                        location, why);
-    external_file f = {.location = location};
-    AT_TRY(map_open(fd, at_format(x->arena, "%s/%s", folder, location), &f.bytes, &f.size, err));
+    external_file f = {.location = location,
+                       .path = at_format(x->arena, "%s/%s", folder, location)};
+    AT_TRY(map_open(fd, f.path, &f.bytes, &f.size, err));
     external_file *kept = at_push(x->arena, &x->files);
     *kept = f;
     *out = kept;
@@ -130,6 +131,10 @@ at_status net_external_data(net_external *x, const char *tensor, const char *loc
     *data = (const char *)f->bytes + offset;
     *bytes = length >= 0 ? length : (int64_t)(f->size - (uint64_t)offset);
     return AT_OK;
+}
+
+const char *net_external_path(const net_external *x, int i) {
+    return i < x->files.len ? x->files.data[i].path : NULL;
 }
 
 void net_external_close(net_external *x) {

@@ -152,6 +152,8 @@ at_status at_net_open(const char *path, const at_net_options *o, at_net **out, a
 at_status at_net_parse(const void *bytes, size_t size, const char *path, const at_net_options *o,
                        at_net **out, at_error *err);
 void at_net_close(at_net *n); /* NULL is fine */
+/* Files that it was read of: the model and those of external data; NULL: there is no file i. */
+const char *at_net_file_at(const at_net *n, int i);
 /* Is it the name of such a file? */
 bool at_net_is_model(const char *path);
 

@@ -91,6 +91,7 @@ net_external *net_external_new(at_arena *a, const char *path);
 at_status net_external_data(net_external *x, const char *tensor, const char *location,
                             int64_t offset, int64_t length, const void **data, int64_t *bytes,
                             at_error *err);
+const char *net_external_path(const net_external *x, int i); /* of file i; NULL: none */
 void net_external_close(net_external *x);
 
 /* ---- operators (registry.c, ops_*.c) --------------------------------------------------------- */
