@@ -53,16 +53,48 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
     if (o->code) at_text_add(out, "\n"), at_net_print(out, net, true);
 }
 
+static void add_part(at_out *out, const at_net_kernel *k, const at_options *o) {
+    at_out_begin(out, NULL, '{');
+    at_out_net_part(out, k);
+    at_out_double(out, "flops", flops_of(k));
+    if (o->code) at_out_string(out, "text", k->part->text);
+    at_out_end(out, '}');
+}
+
+static void members(at_out *out, const at_net_program *p, const at_options *o) {
+    const at_net *net = p->net;
+    for (int side = 0; side < 2; side++) {
+        at_out_begin(out, side ? "outputs" : "inputs", '[');
+        for (int i = 0; i < (side ? net->outputs.len : net->inputs.len); i++) {
+            at_out_begin(out, NULL, '{');
+            at_out_net_value(out,
+                             &net->values.data[side ? net->outputs.data[i] : net->inputs.data[i]]);
+            at_out_end(out, '}');
+        }
+        at_out_end(out, ']');
+    }
+    at_out_int(out, "nodes", net->nodes.len);
+    at_out_int(out, "num_parts", p->cut.num_parts);
+    at_out_int(out, "workspace_bytes", p->workspace_bytes);
+    at_out_int(out, "least_bytes", p->least_bytes);
+    at_out_int(out, "weights_bytes", p->weights_bytes);
+    at_out_begin(out, "parts", '[');
+    for (int i = 0; i < p->num_kernels; i++) add_part(out, &p->kernels[i], o);
+    at_out_end(out, ']');
+    if (!o->code) return;
+    at_text graph = {0};
+    at_net_print(&graph, net, true);
+    at_out_string(out, "graph", at_text_str(&graph));
+    at_text_free(&graph);
+}
+
 static at_status show(const at_options *o, at_error *err) {
-    return at_network_look(o, describe, err);
+    return at_network_look(o, describe, members, err);
 }
 
 at_status at_cmd_network(const at_options *o, at_error *err) {
     static at_status (*const commands[AT_VERB_COUNT])(const at_options *o, at_error *err) = {
         [AT_VERB_SHOW] = show, [AT_VERB_RUN] = at_network_run, [AT_VERB_APPLY] = at_network_apply};
-    if (o->json)
-        return at_fail(err, AT_E_USAGE, "--json: %s of a network prints text alone",
-                       at_verb_at(o->verb)->name);
     if (commands[o->verb]) return commands[o->verb](o, err);
     return at_fail(err, AT_E_USAGE,
                    "%s %s: a network is tuned, shown, run and applied; %s takes kernels",

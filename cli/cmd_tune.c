@@ -290,15 +290,37 @@ static bool is_one_task(const at_options *o) {
     return !o->workload && !at_is_network(o) && !at_operator_find(&o->request);
 }
 
+/* The object of a network: what its parts took, then how exact its outputs are, null where the
+ * search did not come so far. */
+static void begin_json(set *s, at_out *json) {
+    s->result.json = json;
+    at_out_begin(json, NULL, '{');
+    at_out_string(json, "network", s->of->operands[0]);
+}
+
+static at_status end_json(set *s, at_out *json, bool has_outputs, at_status status, at_error *err) {
+    at_error late;
+    if (!s->result.ways.len) return at_text_free(&json->text), status;
+    if (!has_outputs) at_out_string(json, "outputs", NULL);
+    at_out_end(json, '}');
+    const at_status printed = at_out_print(json, status == AT_OK ? err : &late);
+    return status == AT_OK ? printed : status;
+}
+
 static at_status tune_here(const at_options *o, at_error *err) {
     if (is_one_task(o)) return tune_task(o, 0, NULL, err);
     at_arena *a = at_arena_new();
     at_options own = *o;
+    at_out json = {0};
+    const bool in_json = at_is_network(o) && o->json;
     set s = {.of = &own, .result = {.arena = a, .start_ns = at_now_ns()}};
+    if (in_json) begin_json(&s, &json);
     /* Trials find weights as the parts of a running network do. */
     if (at_is_network(o) && !at_given(o, "--cache")) own.engine.cache = AT_CACHE_WEIGHTS_COLD;
     at_status status = tune_set(&s, err);
-    if (status == AT_OK && s.net) status = at_network_check_log(o, s.net, log_of(a, o), err);
+    const size_t before = json.text.len;
+    if (status == AT_OK && s.net) status = at_network_check_log(o, s.net, log_of(a, o), &json, err);
+    if (in_json) status = end_json(&s, &json, json.text.len > before, status, err);
     at_net_program_free(&s.plan);
     at_net_close(s.net);
     at_arena_free(a);

@@ -29,7 +29,7 @@ at_status at_check_network(const at_options *o, at_error *err) {
         "--args",    "--fuse",     "--sparsity", "--block",      "--weight", "--array",
         "--config",  "--index",    "--line",     "--from-steps", "--sketch", "--dump",
         "--history", "--isas",     "--keep",     "--fallback",   "--abi",    "--range",
-        "--on",      "--workload", "--json",     "--per-task"};
+        "--on",      "--workload", "--per-task"};
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         if (at_given(o, of_kernels[i]))
             return at_fail(err, AT_E_USAGE, "%s is not for networks: %s is one", of_kernels[i],
@@ -52,16 +52,27 @@ at_net_build at_network_build(const at_options *o) {
     return b;
 }
 
-at_status at_network_look(const at_options *o, at_network_describe *describe, at_error *err) {
+at_status at_network_look(const at_options *o, at_network_describe *describe,
+                          at_network_members *members, at_error *err) {
     at_net *net;
     at_net_program p = {0};
-    at_text out = {0};
+    at_text text = {0};
+    at_out json = {0};
     at_net_build b = at_network_build(o);
     b.without_weights = true;
     AT_TRY(at_network_open(o, &net, err));
     at_status s = at_net_program_new(net, &b, &p, err);
-    if (s == AT_OK) describe(&out, &p, o), s = at_print(&out, err);
-    at_text_free(&out);
+    if (s == AT_OK && o->json) {
+        at_out_begin(&json, NULL, '{');
+        at_out_string(&json, "network", net->path);
+        members(&json, &p, o);
+        at_out_end(&json, '}');
+        s = at_out_print(&json, err);
+    } else if (s == AT_OK) {
+        describe(&text, &p, o);
+        s = at_print(&text, err);
+    }
+    at_text_free(&text);
     at_net_program_free(&p);
     at_net_close(net);
     return s;

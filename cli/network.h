@@ -2,6 +2,7 @@
 #ifndef AT_CLI_NETWORK_H
 #define AT_CLI_NETWORK_H
 
+#include "cli/json_out.h"
 #include "cli/options.h"
 #include "network/net_truth.h"
 
@@ -15,10 +16,18 @@ at_status at_check_network(const at_options *o, at_error *err);
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* What its kernels are made with. */
 at_net_build at_network_build(const at_options *o);
-/* What is said of a network that is looked at and not run. */
+/* What is said of a network that is looked at and not run, and the same as members of --json. */
 typedef void at_network_describe(at_text *out, const at_net_program *p, const at_options *o);
-/* Makes the program without its weights, and prints what describe says of it. */
-at_status at_network_look(const at_options *o, at_network_describe *describe, at_error *err);
+typedef void at_network_members(at_out *out, const at_net_program *p, const at_options *o);
+/* Makes the program without its weights, and prints what is said of it. */
+at_status at_network_look(const at_options *o, at_network_describe *describe,
+                          at_network_members *members, at_error *err);
+
+/* network_json.c: members that several objects have: name, type and dims of a value; title, name,
+ * count and way of a kind of parts, NULL: conversions; how many kinds there are, and are tuned. */
+void at_out_net_value(at_out *out, const at_net_value *v);
+void at_out_net_part(at_out *out, const at_net_kernel *k);
+void at_out_net_kinds(at_out *out, const at_net_program *p);
 
 /* network_judge.c: the largest error that is right: --max-error, or without it AT_NET_MAX_ERROR. */
 double at_network_limit(const at_options *o);
@@ -30,10 +39,12 @@ at_status at_network_judge(const at_options *o, at_net_program *p, const at_net_
 /* "largest error over the root mean square: 1.2e-06" */
 void at_network_add_error(at_text *out, const at_net_truth *t, int output, double error,
                           double limit);
-/* Behind a search: the network with what its log holds now, on inputs that are made; told, and
- * written into the log. */
+/* The same as members: error, moved, verdict. */
+void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit);
+/* Behind a search: the network with what its log holds now, on inputs that are made; told, or
+ * given to json as the member outputs, and written into the log. */
 at_status at_network_check_log(const at_options *o, const at_net *net, const char *log,
-                               at_error *err);
+                               at_out *json, at_error *err);
 
 /* cmd_network.c: the verb's command for it. AT_E_USAGE: the verb has none. */
 at_status at_cmd_network(const at_options *o, at_error *err);

@@ -19,6 +19,7 @@ static const char *base_name(const char *path) {
 
 typedef struct written {
     at_text source, header;
+    const char *name;         /* of the functions */
     const char *weights_path; /* NULL: they stand in the source */
 } written;
 
@@ -84,7 +85,8 @@ static at_status emit(at_arena *a, at_net_program *p, const at_net_build *b, con
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
-    at_net_emit_options e = {.name = o->name ? o->name : at_c_name(a, base_name(path)),
+    w->name = o->name ? o->name : at_c_name(a, base_name(path));
+    at_net_emit_options e = {.name = w->name,
                              .header = base_name(at_header_path(a, o->output)),
                              .weights = w->weights_path ? base_name(w->weights_path) : NULL};
     if (o->with_main || b->is_exact) AT_TRY(judge(a, p, b, o, truth, err));
@@ -110,16 +112,32 @@ static at_status say_written(const at_net_program *p, const at_options *o, const
     return s;
 }
 
+static at_status print_json(at_arena *a, const at_net_program *p, const at_options *o,
+                            const written *w, at_error *err) {
+    at_out json = {0};
+    at_out_begin(&json, NULL, '{');
+    at_out_string(&json, "network", p->net->path);
+    at_out_net_kinds(&json, p);
+    at_out_string(&json, "log", o->log);
+    at_out_string(&json, "name", w->name);
+    at_out_string(&json, "output", o->output);
+    at_out_string(&json, "header", at_header_path(a, o->output));
+    at_out_string(&json, "weights", w->weights_path);
+    at_out_bool(&json, "compared", o->with_main || o->engine.max_error > 0);
+    at_out_end(&json, '}');
+    return at_out_print(&json, err);
+}
+
 static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
     at_net_program p = {0};
     at_net_truth truth = {0};
-    written w = {{0}, {0}, NULL};
+    written w = {0};
     at_net_build b = at_network_build(o);
     at_status s = at_net_program_new(net, &b, &p, err);
     if (s == AT_OK) s = emit(a, &p, &b, o, &truth, &w, err);
     if (s == AT_OK) s = check_written(a, net, o, &w, err);
     if (s == AT_OK) s = write_files(a, &p, o, &w, err);
-    if (s == AT_OK) s = say_written(&p, o, &w, err);
+    if (s == AT_OK) s = o->json ? print_json(a, &p, o, &w, err) : say_written(&p, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
     at_net_truth_free(&truth);

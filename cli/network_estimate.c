@@ -40,10 +40,15 @@ static void add_rows(at_text *out, const at_net_program *p, double total_s) {
     at_table_print(out, &t);
 }
 
-static void describe(at_text *out, const at_net_program *p, const at_options *o) {
+static double total_of(const at_net_program *p) {
     double total_s = 0;
     for (int i = 0; i < p->num_kernels; i++)
         if (isfinite(time_of(&p->kernels[i]))) total_s += time_of(&p->kernels[i]);
+    return total_s;
+}
+
+static void describe(at_text *out, const at_net_program *p, const at_options *o) {
+    const double total_s = total_of(p);
     add_rows(out, p, total_s);
     at_text_addf(out,
                  "\n%d of %d kinds of parts are in a log; the others are as estimates put them "
@@ -59,6 +64,25 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
     at_text_addf(out, " -o net.c writes this network\n");
 }
 
+static void members(at_out *out, const at_net_program *p, const at_options *o) {
+    (void)o;
+    const int *order = in_order(p);
+    const double total_s = total_of(p);
+    at_out_net_kinds(out, p);
+    at_out_begin(out, "parts", '[');
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_net_kernel *k = &p->kernels[order[i]];
+        at_out_begin(out, NULL, '{');
+        at_out_net_part(out, k);
+        at_out_bool(out, "from_log", !k->choices[0].is_default);
+        at_out_double(out, "sum_ns", time_of(k) * 1e9);
+        at_out_double(out, "share", time_of(k) / total_s);
+        at_out_end(out, '}');
+    }
+    at_out_end(out, ']');
+    at_out_double(out, "sum_ns", total_s * 1e9);
+}
+
 at_status at_network_estimate(const at_options *o, at_error *err) {
-    return at_network_look(o, describe, err);
+    return at_network_look(o, describe, members, err);
 }

@@ -1,5 +1,7 @@
 /* cli/network_judge.c: a network's outputs against those in double: told, recorded, and held to
  * --max-error. */
+#include <math.h>
+
 #include "cli/interrupt.h"
 #include "cli/network.h"
 #include "network/net_emit.h"
@@ -28,6 +30,16 @@ void at_network_add_error(at_text *out, const at_net_truth *t, int output, doubl
     case AT_NET_WRONG: at_text_addf(out, ": WRONG, the limit is %.2g", limit); break;
     default: break;
     }
+}
+
+void at_out_net_error(at_out *out, const at_net_truth *t, int output, double error, double limit) {
+    static const char *const verdicts[] = {[AT_NET_RIGHT] = "right",
+                                           [AT_NET_ILL_CONDITIONED] = "ill-conditioned",
+                                           [AT_NET_WRONG] = "wrong"};
+    const double moved = moved_of(t, output);
+    at_out_double(out, "error", error);
+    at_out_double(out, "moved", t->moved ? moved : NAN);
+    at_out_string(out, "verdict", verdicts[at_net_verdict_of(error, moved, limit)]);
 }
 
 static at_status ask_moved(at_net_truth *t, const double *errors, double limit, at_error *err) {
@@ -103,8 +115,20 @@ static at_status tell(const at_options *o, const at_net_truth *t, const double *
     return s;
 }
 
+static void add_json(const at_options *o, const at_net_truth *t, const double *errors,
+                     at_out *json) {
+    at_out_begin(json, "outputs", '[');
+    for (int i = 0; i < t->net->outputs.len; i++) {
+        at_out_begin(json, NULL, '{');
+        at_out_net_value(json, &t->net->values.data[t->net->outputs.data[i]]);
+        at_out_net_error(json, t, i, errors[i], at_network_limit(o));
+        at_out_end(json, '}');
+    }
+    at_out_end(json, ']');
+}
+
 static at_status check(const at_options *o, at_arena *a, const at_net *net, const char *log,
-                       at_net_program *p, at_net_truth *t, at_error *err) {
+                       at_net_program *p, at_net_truth *t, at_out *json, at_error *err) {
     at_net_build b = at_network_build(o);
     void **inputs = at_net_make_inputs(a, net);
     double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
@@ -115,17 +139,19 @@ static at_status check(const at_options *o, at_arena *a, const at_net *net, cons
     at_error late;
     const at_status judged = at_network_judge(o, p, &b, t, errors, err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
-    at_status s = tell(o, t, errors, judged == AT_OK ? err : &late);
+    at_status s = AT_OK;
+    if (o->json) add_json(o, t, errors, json);
+    else s = tell(o, t, errors, judged == AT_OK ? err : &late);
     if (s == AT_OK) s = record(t, errors, log, judged == AT_OK ? err : &late);
     return judged == AT_OK ? s : judged;
 }
 
 at_status at_network_check_log(const at_options *o, const at_net *net, const char *log,
-                               at_error *err) {
+                               at_out *json, at_error *err) {
     at_arena *a = at_arena_new();
     at_net_program p = {0};
     at_net_truth t = {0};
-    const at_status s = check(o, a, net, log, &p, &t, err);
+    const at_status s = check(o, a, net, log, &p, &t, json, err);
     at_net_truth_free(&t);
     at_net_program_free(&p);
     at_arena_free(a);

@@ -74,6 +74,39 @@ static void describe(net_run *r) {
     if (r->steps_s) at_network_add_why(&r->out, &r->program, r->steps_s);
 }
 
+static void add_output(net_run *r, at_out *json, int i) {
+    const at_net_value *v = output(r, i);
+    at_out_begin(json, NULL, '{');
+    at_out_net_value(json, v);
+    at_out_begin(json, "first", '[');
+    for (int64_t k = 0; k < v->elements && k < SHOWN; k++)
+        at_out_double(json, NULL, at_net_element(v->type, r->truth.outputs[i], k));
+    at_out_end(json, ']');
+    at_out_net_error(json, &r->truth, i, r->errors[i], at_network_limit(r->o));
+    at_out_end(json, '}');
+}
+
+static at_status print_json(net_run *r, at_error *err) {
+    at_out json = {0};
+    at_out_begin(&json, NULL, '{');
+    at_out_string(&json, "network", r->net->path);
+    at_out_net_kinds(&json, &r->program);
+    at_out_begin(&json, "outputs", '[');
+    for (int i = 0; i < r->net->outputs.len; i++) add_output(r, &json, i);
+    at_out_end(&json, ']');
+    at_out_double(&json, "time_ns", r->least_s * 1e9);
+    at_out_int(&json, "runs", RUNS);
+    if (r->steps_s) at_out_net_why(&json, &r->program, r->steps_s);
+    at_out_end(&json, '}');
+    return at_out_print(&json, err);
+}
+
+static at_status print(net_run *r, at_error *err) {
+    if (r->o->json) return print_json(r, err);
+    describe(r);
+    return at_print(&r->out, err);
+}
+
 static at_status run(net_run *r) {
     at_net_build b = at_network_build(r->o);
     b.with_bounds = r->o->why;
@@ -88,9 +121,8 @@ static at_status run(net_run *r) {
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;
     AT_TRY(time_kernels(r));
     if (r->o->why) AT_TRY(time_steps(r));
-    describe(r);
     at_error late;
-    const at_status printed = at_print(&r->out, judged == AT_OK ? r->err : &late);
+    const at_status printed = print(r, judged == AT_OK ? r->err : &late);
     if (judged != AT_OK) return judged;
     AT_TRY(printed);
     return at_net_arrays_write(&r->arrays, (const void *const *)r->truth.outputs, r->err);

@@ -1,6 +1,9 @@
 /* cli/network_why.c: where the time of a network goes, kind of part by kind, and what bounds it. */
 #include "cli/network_why.h"
 
+#include <math.h>
+
+#include "cli/network.h"
 #include "view/view.h"
 
 typedef struct kind {
@@ -70,4 +73,25 @@ void at_network_add_why(at_text *out, const at_net_program *p, const double *ste
                  "each, %.3f\n",
                  total_s * 1e3, bound_s * 1e3);
     at_table_print(out, &t);
+}
+
+void at_out_net_why(at_out *out, const at_net_program *p, const double *steps_s) {
+    int n;
+    const double cycle_s = seconds_of(1);
+    const kind *kinds = kinds_of(p, steps_s, &n);
+    at_out_begin(out, "why", '[');
+    for (int i = 0; i < n; i++) {
+        const at_net_kernel *k = kinds[i].kernel < 0 ? NULL : &p->kernels[kinds[i].kernel];
+        const at_bound *b = k ? k->candidate.bound : NULL;
+        const double flops = k ? at_task_flops(k->chosen.task) * k->count : 0;
+        if (!(kinds[i].time_s > 0)) continue;
+        at_out_begin(out, NULL, '{');
+        at_out_net_part(out, k);
+        at_out_double(out, "time_ns", kinds[i].time_s * 1e9);
+        at_out_double(out, "gflops", flops > 0 ? flops / kinds[i].time_s * 1e-9 : NAN);
+        at_out_double(out, "bound_ns", b ? b->bound_cycles * cycle_s * k->count * 1e9 : NAN);
+        at_out_string(out, "largest", b ? at_need_name(b->largest) : NULL);
+        at_out_end(out, '}');
+    }
+    at_out_end(out, ']');
 }

@@ -329,9 +329,10 @@ static at_status ways_json(const layers *all, at_error *err) {
     return at_out_print(&out, err);
 }
 
-static void add_layer(at_out *out, const layer *l, double all_s) {
+static void add_layer(at_out *out, const layer *l, double all_s, bool is_part) {
     double layer_s = l->sum_s > 0 ? l->sum_s : NAN;
     at_out_begin(out, NULL, '{');
+    if (is_part) at_out_string(out, "part", l->of->name);
     at_out_string(out, "task", l->best->task);
     at_out_raw(out, "args", l->best->args_json);
     at_out_int(out, "count", l->of->count);
@@ -343,34 +344,43 @@ static void add_layer(at_out *out, const layer *l, double all_s) {
     at_out_end(out, '}');
 }
 
-static at_status print_json(const layers *all, const at_options *o, at_error *err) {
-    at_out out = {0};
+/* Layers of a workload, or parts of a network. */
+static void add_members(at_out *out, const layers *all) {
     const at_set_result *r = all->result;
     const at_set_tuning *t = r->tuning;
     int64_t answered = 0;
-    at_out_begin(&out, NULL, '{');
-    at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
-    at_out_string(&out, "budget", t ? "shared" : "per-task");
-    at_out_begin(&out, "layers", '[');
+    at_out_string(out, "budget", t ? "shared" : "per-task");
+    at_out_begin(out, r->layers, '[');
     for (int i = 0; i < all->of.len; i++) {
-        add_layer(&out, &all->of.data[i], all->sum_s);
+        add_layer(out, &all->of.data[i], all->sum_s, r->json != NULL);
         answered += all->of.data[i].tally.answered;
     }
-    at_out_end(&out, ']');
-    at_out_double(&out, "sum_ns", all->sum_s * 1e9);
-    at_out_int(&out, "missing", all->missing);
-    at_out_int(&out, "trials", done(r));
-    at_out_int(&out, "from_log", answered);
-    at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
+    at_out_end(out, ']');
+    at_out_double(out, "sum_ns", all->sum_s * 1e9);
+    at_out_int(out, "missing", all->missing);
+    at_out_int(out, "trials", done(r));
+    at_out_int(out, "from_log", answered);
+    at_out_double(out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
     if (t) {
-        at_out_int(&out, "rounds", t->rounds);
-        at_out_int(&out, "switches", t->switches);
-        at_out_double(&out, "switch_seconds", (double)t->switch_ns * 1e-9);
-        at_out_int(&out, "made", t->made);
-        at_out_double(&out, "made_seconds", (double)t->made_ns * 1e-9);
-        at_out_int(&out, "data_bytes", t->most_kept_bytes);
+        at_out_int(out, "rounds", t->rounds);
+        at_out_int(out, "switches", t->switches);
+        at_out_double(out, "switch_seconds", (double)t->switch_ns * 1e-9);
+        at_out_int(out, "made", t->made);
+        at_out_double(out, "made_seconds", (double)t->made_ns * 1e-9);
+        at_out_int(out, "data_bytes", t->most_kept_bytes);
     }
-    at_out_string(&out, "log", r->log_path);
+    at_out_string(out, "log", r->log_path);
+}
+
+static at_status print_json(const layers *all, const at_options *o, at_error *err) {
+    at_out out = {0};
+    if (all->result->json) {
+        add_members(all->result->json, all);
+        return AT_OK;
+    }
+    at_out_begin(&out, NULL, '{');
+    at_out_string(&out, "workload", o->workload ? o->workload : o->operands[0]);
+    add_members(&out, all);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }

@@ -25,6 +25,7 @@ typedef struct at_set_result {
     int num_problems;
     const char *layers; /* what they are called; NULL: an operator alone */
     const char *advice; /* the last line: what comes next; NULL: nothing */
+    at_out *json;       /* of a network: the object that --json's members go into; else NULL */
     AT_VEC(at_layer_result) ways;
     const at_set_tuning *tuning; /* NULL: each had a budget of its own */
     const char *log_path;

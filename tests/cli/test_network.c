@@ -59,7 +59,6 @@ static void refused(void **state) {
     expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
     expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
-    expect_error(2, "./autotune show m.onnx --dim N=2 --json", "--json");
     expect_error(4, "./autotune show m.onnx --dim N=1099511627776", "more than 2^32 elements");
     expect_error(4, "./autotune show none.onnx", "none.onnx: No such file");
     expect_error(4, "head -c 60 m.onnx >cut.onnx; ./autotune show cut.onnx", "was cut off");

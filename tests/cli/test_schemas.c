@@ -1,5 +1,6 @@
 /* Every verb's --json against its schema in docs/schemas. */
 #include "tests/cli/cli_test.h"
+#include "tests/network/words_model.h"
 
 #include <limits.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static int setup(void **state) {
     static const char *const pythons[] = {"python3", "/usr/bin/python3"};
     for (int i = 0; i < 2 && !python; i++)
         if (!cli_run("%s -c 'import jsonschema'", pythons[i])->status) python = pythons[i];
+    words_write("net.onnx");
     return 0;
 }
 
@@ -27,7 +29,7 @@ static const struct {
     {"operator", "conv2d --args N=1,H=4,W=4,CI=4,CO=8 --trials 8 --tuner random --log op.log", 0},
     {"operator", "conv2d --trials 4 --timeout 0.000001ms --log op2.log", 3},
     {"workload", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
-    {"workload", "tune --workload ./net.workload --trials 10 --time 10m --log net.log", 0},
+    {"workload", "tune --workload ./net.workload --trials 10 --time 10m --log layers.log", 0},
     {"workload", "tune --workload ./net.workload --trials 5 --timeout 0.000001ms --log bad2.log",
      3},
     {"tune", "dense " ARGS " --trials 2 --tuner random --timeout 0.000001ms --log bad.log", 3},
@@ -40,6 +42,17 @@ static const struct {
     {"apply", "apply dense --log a.log -o kernel.c", 0},
     {"apply", "apply --log set.log -o all.c", 0},
     {"verify", "verify set.log", 0},
+    {"network_show", "show net.onnx --dim N=1", 0},
+    {"network_show", "show net.onnx --dim N=2 --code", 0},
+    {"network_parts", "net.onnx --dim N=1 --trials 0", 0},
+    {"network_tune", "net.onnx --dim N=1 --trials 4 --tuner random", 0},
+    {"network_tune", "net.onnx --dim N=1 --trials 4 --timeout 0.000001ms --log bad3.log", 3},
+    {"network_run", "run net.onnx --dim N=1 --log net.log", 0},
+    {"network_run", "run net.onnx --dim N=1 --why", 0},
+    {"network_run", "run net.onnx --dim N=1 --max-error 1e-3", 0},
+    {"network_apply", "apply net.onnx --dim N=1 -o net.c", 0},
+    {"network_apply", "apply net.onnx --dim N=1 --log net.log --main --weights source -o net2.c",
+     0},
     {"space", "space conv2d_NCHWc", 0},
     {"space", "space dense " ARGS " --index 3,4", 0},
     {"derive", "derive dense " ARGS, 0},
