@@ -43,7 +43,7 @@ static void add_failures(at_text *out, const at_log_group *g) {
     }
 }
 
-/* "block_size_x=16, tile=[2, 4]": of records of other programs, whose index says nothing here. */
+/* "block_size_x=16, tile=[2, 4]" */
 static void add_parameters(at_text *out, const at_config *c) {
     at_arena *a = at_arena_new();
     at_text text = {0};
@@ -101,11 +101,13 @@ static void add_group(at_text *out, const at_log_group *g) {
         at_text_addf(out, " of the %s", at_name_of_peak(r->extra.in_bytes));
     }
     if (at_record_final(r)) at_text_add(out, " in its final");
-    at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
-                 (long long)r->line);
+    at_text_add(out, "; ");
+    if (r->config.recorded_index >= 0)
+        at_text_addf(out, "index %lld, ", (long long)r->config.recorded_index);
+    at_text_addf(out, "line %lld", (long long)r->line);
     at_text_addf(out, "; the best so far changed %d time%s\n", g->steps.len,
                  at_plural(g->steps.len));
-    if (!g->ours) add_parameters(out, &r->config);
+    add_parameters(out, &r->config);
     if (r->extra.accuracy.is_known) at_text_add(out, "  ");
     at_text_add_accuracy(out, &r->extra.accuracy);
 }

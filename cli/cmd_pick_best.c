@@ -66,7 +66,9 @@ static void add_row(at_table *t, at_text *cell, const at_pick *p) {
     at_text_add_record_task(cell, r->task, r->args);
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
-    at_text_addf(cell, "%lld", (long long)r->config.recorded_index);
+    if (r->config.recorded_index >= 0)
+        at_text_addf(cell, "%lld", (long long)r->config.recorded_index);
+    else at_text_add(cell, "-");
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
     at_text_add_time(cell, p->time_s);

@@ -198,6 +198,20 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
     }
 }
 
+/* Of a template in a file, which a log does not bring along, the first layer. */
+static void add_next(at_text *out, const at_set_result *r, const at_layer_result *first,
+                     const at_options *o) {
+    at_text_add(out, "Next: autotune apply");
+    if (o->template_file) {
+        at_text_add_word(out, o->template_file);
+        at_text_add(out, " --args");
+        at_text_add_word(out, first->args);
+    }
+    at_text_add(out, " --log");
+    at_text_add_word(out, r->log_path);
+    at_text_add(out, o->template_file ? " -o kernel.c\n" : " -o kernels.c\n");
+}
+
 static at_status print_text(const layers *all, const at_options *o, at_error *err) {
     const at_set_result *r = all->result;
     const char *const heads[] = {!strcmp(r->layers, "parts") ? "part" : "layer",
@@ -219,11 +233,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text_add(&out, "Log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, ".\n");
-    if (!r->advice && r->log_path) {
-        at_text_add(&out, "Next: autotune apply --log");
-        at_text_add_word(&out, r->log_path);
-        at_text_add(&out, " -o kernels.c\n");
-    }
+    if (!r->advice && r->log_path) add_next(&out, r, all->of.data[0].best, o);
     if (o->stats && t)
         at_text_addf(&out,
                      "%.3f s: %lld rounds; data and reference made %lld times, %.3f s; %lld other "

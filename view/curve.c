@@ -174,7 +174,7 @@ static void find_winner(reading *g, at_series *s) {
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
-static const char *print_value(at_text *out, const at_entity *e) {
+const char *at_knob_text(at_text *out, const at_entity *e) {
     at_text_clear(out);
     if (e->kind == AT_KNOB_OPTION) {
         at_json_print(out, e->option);
@@ -210,7 +210,7 @@ static void count_knobs(reading *g, at_panel *p, const at_record *r, const at_po
     const at_config *c = &r->config;
     for (int i = 0; i < c->num_knobs; i++) {
         at_knob_values *k = knob_of(g->arena, p, c->names[i]);
-        at_knob_value *v = value_of(g->arena, k, print_value(&g->text, &c->entities[i]));
+        at_knob_value *v = value_of(g->arena, k, at_knob_text(&g->text, &c->entities[i]));
         v->trials += at_record_is_trial(r);
         if (point->error_no == AT_POINT_AT_LEAST) continue;
         if (point->error_no) v->failed++;

@@ -188,13 +188,15 @@ at_status at_plot_check_path(const char *path, at_error *err);
 
 /* ---- spreadsheets (log_csv.c) ---------------------------------------------------------------- */
 
+/* The value of a knob, as "[-1, 4]", in out. */
+const char *at_knob_text(at_text *out, const at_entity *e);
 /* A log as CSV on stdout, a line per trial, while it is read. AT_E_INPUT AT_E_OUTPUT */
 at_status at_log_print_csv(const char *path, at_error *err);
 /* A field of a line, quoted where it has to be; a comma before all but the first. */
 void at_csv_field(at_text *out, const char *value);
-/* Its first line, and that of a record. */
-void at_csv_head(at_text *out);
-void at_csv_row(at_text *out, const at_record *r);
+/* Its first line, and that of a record. knobs: names that have columns; NULL: none has. */
+void at_csv_head(at_text *out, const at_key_map *knobs);
+void at_csv_row(at_text *out, const at_record *r, const at_key_map *knobs);
 
 /* ---- reports (report_page.c) ----------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
  * knob  ORDER  = "nmk" "mnk" "kmn"
  * knob  RESTRICT = false true
  * require TILE_M * TILE_K * 4 <= 262144
+ * require N % TILE_N == 0 && M % TILE_M == 0 && K % TILE_K == 0
  * default TILE_N=4, TILE_M=64, TILE_K=64
  * flags -O3 -march=native -ffast-math
  * call  void matmul(const float *a, const float *b, float *c, int N, int M, int K)

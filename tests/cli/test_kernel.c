@@ -101,6 +101,33 @@ static void verbs(void **state) {
     cli_expect(0, "./autotune replay mm.c mm.log --tuner ga --trials 4");
 }
 
+/* Several sizes with one budget; an objective; columns for knobs. */
+static void layers(void **state) {
+    (void)state;
+    write_kernel(" * knob TILE = 2 4 8\n * require N % TILE == 0\n", "");
+    cli_write("net.workload", "1 mm N=16,M=16,K=16\n2 mm N=24,M=8,K=8\n");
+    cli_expect(0, "rm -f mm.log");
+    const char *out =
+        cli_expect(0, "./autotune tune ./mm.c --workload net.workload --trials 6 --json")->out;
+    assert_non_null(strstr(out, "\"missing\": 0"));
+    assert_int_equal(cli_number(cli_json(), "trials"), 6);
+    out = cli_expect(0, "./autotune tune ./mm.c --workload net.workload --trials 6")->out;
+    assert_non_null(strstr(out, "\nNext: autotune apply ./mm.c --args N=16,M=16,K=16 --log mm.log "
+                                "-o kernel.c\n"));
+    cli_expect(0, "./autotune apply ./mm.c --args N=16,M=16,K=16 --log mm.log -o kernel.c && cc "
+                  "-c kernel.c");
+    cli_expect(2, "./autotune apply ./mm.c --log mm.log -o kernel.c");
+    out = cli_expect(0, "./autotune log mm.log --csv")->out;
+    assert_int_equal(cli_count_lines(out, "line,task,"), 1);
+    assert_non_null(strstr(out, ",entity,TILE\n"));
+    assert_non_null(strstr(out, "8]]\",8\n"));
+    out = cli_expect(0, "./autotune log mm.log")->out;
+    assert_non_null(strstr(out, "\n  with TILE="));
+    cli_expect(0, "rm -f mm.log; ./autotune mm.c --trials 3 --objective typical");
+    cli_expect(0, "grep -q '^#objective .*\"objective\": \"typical\"' mm.log");
+    cli_expect(0, "./autotune report mm.c mm.log -o r.html && grep -q 'TILE=' r.html");
+}
+
 static void expect_error(int status, const char *command, const char *text) {
     const char *err = cli_expect(status, "./autotune %s", command)->err;
     if (!strstr(err, text)) fail_msg("%s said: %sexpected: %s", command, err, text);
@@ -321,11 +348,17 @@ static void under_valgrind(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failures_never_win),    cmocka_unit_test(verbs),
-        cmocka_unit_test(mistakes_in_a_head),    cmocka_unit_test(calls_that_do_not_fit),
-        cmocka_unit_test(without_a_computation), cmocka_unit_test(applied),
-        cmocka_unit_test(logs_are_data),         cmocka_unit_test(elsewhere),
-        cmocka_unit_test(under_valgrind),        cmocka_unit_test(mistakes_of_all),
+        cmocka_unit_test(failures_never_win),
+        cmocka_unit_test(verbs),
+        cmocka_unit_test(layers),
+        cmocka_unit_test(mistakes_in_a_head),
+        cmocka_unit_test(calls_that_do_not_fit),
+        cmocka_unit_test(without_a_computation),
+        cmocka_unit_test(applied),
+        cmocka_unit_test(logs_are_data),
+        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(under_valgrind),
+        cmocka_unit_test(mistakes_of_all),
         cmocka_unit_test(changes_are_seen),
     };
     return cmocka_run_group_tests_name("cli/kernel", tests, cli_setup, cli_teardown);

@@ -101,6 +101,7 @@ static void summary(void **state) {
         "  1 compile, first at line 2: no \"x\", y\n"
         "  best: 2.000 ms, 2.00 GFLOP/s, 25.0 % of the FMA peak; index 0, line 1; the best so far "
         "changed 1 time\n"
+        "  with tile_y=[-1, 1, 1], tile_x=[-1, 1, 8], tile_k=[-1, 1]\n"
         "\n"
         "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
@@ -140,7 +141,7 @@ static void csv(void **state) {
     const cli_result *r = cli_expect(0, "./autotune log a.log --csv");
     assert_int_equal(cli_count_lines(r->out, "line,task,args,target,context_hash,index,failure,"
                                              "error,check,time_s,gflops,peak_gflops,all_cost_s,"
-                                             "timestamp,entity\n"),
+                                             "timestamp,entity,tile_y,tile_x,tile_k\n"),
                      1);
     assert_int_equal(cli_count_lines(r->out,
                                      "1,conv2d_3x3_gemm,\"[1, 4, 4, 8, 8, \"\"float32\"\"]\",c "
@@ -172,9 +173,24 @@ static void csv_formulas(void **state) {
     at_text_free(&extra);
 }
 
-/* A record of another program is shown by its parameters. */
+/* A record of another program is shown by its parameters, one whose index nobody knows too. */
 static void parameters(void **state) {
     (void)state;
+    cli_write(
+        "foreign.log",
+        "{\"input\": [\"cuda\", \"f\", [], {}], \"config\": {\"index\": -1, \"code_hash\": null, "
+        "\"entity\": [[\"BLOCK\", \"ot\", -8], [\"ORDER\", \"ot\", \"=nmk\"]]}, \"result\": "
+        "[[0.002], 0, 0.5, 1700000000.0], \"version\": 0.2}\n"
+        "{\"input\": [\"cuda\", \"f\", [], {}], \"config\": {\"index\": -1, \"code_hash\": null, "
+        "\"entity\": [[\"BLOCK\", \"ot\", 16], [\"LAST\", \"ot\", true]]}, \"result\": "
+        "[[0.003], 0, 0.5, 1700000000.0], \"version\": 0.2}\n");
+    assert_non_null(
+        strstr(cli_expect(0, "./autotune log foreign.log")->out,
+               "; line 1; the best so far changed 1 time\n  with BLOCK=-8, ORDER=\"=nmk\"\n"));
+    const char *out = cli_expect(0, "./autotune log foreign.log --csv")->out;
+    assert_non_null(strstr(out, ",entity,BLOCK,ORDER,LAST\n"));
+    assert_non_null(strstr(out, "]]\",-8,'=nmk,\n"));
+    assert_non_null(strstr(out, "]]\",16,,true\n"));
     cli_write("foreign.log",
               "{\"input\": [\"cuda\", \"vector_add\", [1000], {}], \"config\": {\"index\": 3, "
               "\"code_hash\": null, \"entity\": [[\"block_size_x\", \"ot\", 128], [\"tile\", "

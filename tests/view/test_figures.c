@@ -178,13 +178,17 @@ static void csv(void **state) {
     at_error err;
     assert_int_equal(at_record_parse(arena, line, strlen(line), &r, &err), AT_OK);
     r.line = 12;
-    at_csv_head(&text);
+    at_key_map knobs = {.arena = arena};
+    at_key_map_add(&knobs, "none");
+    at_key_map_add(&knobs, "tile");
+    at_csv_head(&text, &knobs);
     int columns = 1;
     for (const char *p = at_text_str(&text); *p; p++) columns += *p == ',';
     at_text_clear(&text);
-    at_csv_row(&text, &r);
+    at_csv_row(&text, &r, &knobs);
     assert_non_null(strstr(at_text_str(&text), "12,\"'=cmd|x,\"\"y\"\"\",\"[1, \"\"a;b\"\"]\","));
     assert_non_null(strstr(at_text_str(&text), ",1.0,,,2.25,1700000000.5,"));
+    assert_non_null(strstr(at_text_str(&text), "\",,\"[-1, 4]\"\n"));
     /* As many fields as the head names, by a reader of RFC 4180. */
     int fields = 1;
     bool quoted = false;
