@@ -18,7 +18,7 @@ typedef enum at_token {
     AT_TOK_INT,
     AT_TOK_FLOAT,
     AT_TOK_STRING, /* "..." without escapes; start and length take in the quotes */
-    AT_TOK_OP      /* longest of: => == != <= >= && || .. // and single characters */
+    AT_TOK_OP      /* longest of: => == != <= >= << >> && || .. // and single characters */
 } at_token;
 /* Tokens of a text with line and column. Newlines are not tokens; a reader that cares (the loop
  * tree) looks at line and col: col of the first token of a line is its indentation + 1. */
@@ -70,8 +70,12 @@ typedef enum at_op {
     AT_X_SELECT, /* arg[0] ? arg[1] : arg[2] */
     AT_X_MIN,    /* min(a, b) */
     AT_X_MAX,
-    AT_X_CALL, /* integer: at_function of arg[0] */
-    AT_X_TEXT  /* name: the text; where the lexer's reader takes texts */
+    AT_X_CALL,    /* integer: at_function of arg[0] */
+    AT_X_TEXT,    /* name: the text; where the lexer's reader takes texts */
+    AT_X_BIT_AND, /* of integers in two's complement, as the following */
+    AT_X_BIT_OR,
+    AT_X_SHIFT_LEFT, /* a product with a power of two */
+    AT_X_SHIFT_RIGHT /* a quotient by a power of two, rounded down */
 } at_op;
 typedef struct at_expr at_expr;
 struct at_expr {
@@ -113,7 +117,7 @@ int at_expr_nodes(const at_expr *e);
  * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */
 at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err);
 /* Of a binary operator: floor division, logical AND and OR. False: it has no value, since it
- * divides by zero, leaves 64 bits or is no operator over integers. */
+ * divides by zero, shifts by less than 0, leaves 64 bits or is no operator over integers. */
 bool at_expr_binary(at_op op, int64_t x, int64_t y, int64_t *out);
 
 /* Functions of a value that expressions may call (function.def). */

@@ -29,6 +29,11 @@ bool at_expr_binary(at_op op, int64_t x, int64_t y, int64_t *out) {
     case AT_X_OR: *out = x || y; return true;
     case AT_X_MIN: *out = x < y ? x : y; return true;
     case AT_X_MAX: *out = x > y ? x : y; return true;
+    case AT_X_BIT_AND: *out = x & y; return true;
+    case AT_X_BIT_OR: *out = x | y; return true;
+    case AT_X_SHIFT_LEFT:
+        return y >= 0 && y < 63 && !__builtin_mul_overflow(x, (int64_t)1 << y, out);
+    case AT_X_SHIFT_RIGHT: *out = y >= 0 ? x >> (y < 63 ? y : 63) : 0; return y >= 0;
     default: return false;
     }
 }
@@ -72,6 +77,8 @@ at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at
         AT_TRY(at_expr_eval(e->arg[0], values, &x, err));
         AT_TRY(at_expr_eval(e->arg[1], values, &y, err));
         if (at_expr_binary(e->op, x, y, out)) return AT_OK;
+        if (e->op == AT_X_SHIFT_RIGHT || (e->op == AT_X_SHIFT_LEFT && y < 0))
+            return eval_fail(e, err, "shifts by less than 0");
         return eval_fail(e, err, y ? "exceeds 2^63" : "divides by zero");
     }
 }

@@ -7,7 +7,20 @@
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Binding strength, weakest first: C's levels. */
-enum { SELECT = 1, OR, AND, EQUALITY, RELATION, SUM, PRODUCT, UNARY, PRIMARY };
+enum {
+    SELECT = 1,
+    OR,
+    AND,
+    BIT_OR,
+    BIT_AND,
+    EQUALITY,
+    RELATION,
+    SHIFT,
+    SUM,
+    PRODUCT,
+    UNARY,
+    PRIMARY
+};
 
 static const struct binary {
     char spelled[3];
@@ -15,13 +28,23 @@ static const struct binary {
     int level;
     bool spaced; /* when printed */
 } binaries[] = {
-    {"||", AT_X_OR, OR, true},       {"&&", AT_X_AND, AND, true},
-    {"==", AT_X_EQ, EQUALITY, true}, {"!=", AT_X_NE, EQUALITY, true},
-    {"<", AT_X_LT, RELATION, true},  {"<=", AT_X_LE, RELATION, true},
-    {">", AT_X_GT, RELATION, true},  {">=", AT_X_GE, RELATION, true},
-    {"+", AT_X_ADD, SUM, true},      {"-", AT_X_SUB, SUM, true},
-    {"*", AT_X_MUL, PRODUCT, false}, {"/", AT_X_DIV, PRODUCT, false},
+    {"||", AT_X_OR, OR, true},
+    {"&&", AT_X_AND, AND, true},
+    {"==", AT_X_EQ, EQUALITY, true},
+    {"!=", AT_X_NE, EQUALITY, true},
+    {"<", AT_X_LT, RELATION, true},
+    {"<=", AT_X_LE, RELATION, true},
+    {">", AT_X_GT, RELATION, true},
+    {">=", AT_X_GE, RELATION, true},
+    {"+", AT_X_ADD, SUM, true},
+    {"-", AT_X_SUB, SUM, true},
+    {"*", AT_X_MUL, PRODUCT, false},
+    {"/", AT_X_DIV, PRODUCT, false},
     {"%", AT_X_MOD, PRODUCT, false},
+    {"|", AT_X_BIT_OR, BIT_OR, true},
+    {"&", AT_X_BIT_AND, BIT_AND, true},
+    {"<<", AT_X_SHIFT_LEFT, SHIFT, true},
+    {">>", AT_X_SHIFT_RIGHT, SHIFT, true},
 };
 enum { NUM_BINARIES = sizeof binaries / sizeof *binaries };
 
@@ -347,9 +370,9 @@ void at_expr_print(at_text *out, const at_expr *e) {
         /* Operators group to the left; a comparison within one would read as a chain, and one of
          * the other sort would be refused. */
         bool comparison = b->level == EQUALITY || b->level == RELATION;
-        print_level(out, e->arg[0], comparison ? SUM : b->level);
+        print_level(out, e->arg[0], comparison ? SHIFT : b->level);
         at_text_addf(out, b->spaced ? " %s " : "%s", b->spelled);
-        print_level(out, e->arg[1], comparison ? SUM : b->level + 1);
+        print_level(out, e->arg[1], comparison ? SHIFT : b->level + 1);
         return;
     }
     switch (e->op) {

@@ -55,7 +55,8 @@ static at_status number(at_lex *l, at_error *err) {
 }
 
 static int operator_length(const char *p) {
-    static const char pairs[][3] = {"=>", "==", "!=", "<=", ">=", "&&", "||", "..", "//"};
+    static const char pairs[][3] = {"=>", "==", "!=", "<=", ">=", "<<",
+                                    ">>", "&&", "||", "..", "//"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (!strncmp(p, pairs[i], 2)) return 2;
     return 1;

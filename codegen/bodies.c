@@ -293,6 +293,9 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     case AT_X_MOD: v.op = AT_V_DIV; break;
     case AT_X_MIN: v.op = AT_V_MIN; break;
     case AT_X_MAX: v.op = AT_V_MAX; break;
+    case AT_X_BIT_AND: v.op = AT_V_BIT_AND; break;
+    case AT_X_BIT_OR: v.op = AT_V_BIT_OR; break;
+    case AT_X_SHIFT_RIGHT: v.op = AT_V_SHIFT_RIGHT; break;
     default: at_lower_fail(l, "a condition is used as a value"); return at_value_new(l, v);
     }
     v.a = at_value_expr(l, e->arg[0], axes);

@@ -79,9 +79,11 @@ static void indices(const at_low *l, at_text *out, int tensor, const at_aff *con
 
 static void value_print(const at_low *l, at_text *out, const at_value *v) {
     static const char *const op[] = {
-        [AT_V_ADD] = " + ",    [AT_V_SUB] = " - ",    [AT_V_MUL] = " * ",   [AT_V_DIV] = " / ",
-        [AT_V_MIN] = ", ",     [AT_V_MAX] = ", ",     [AT_V_LESS] = " < ",  [AT_V_AT_MOST] = " <= ",
-        [AT_V_EQUAL] = " == ", [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : "};
+        [AT_V_ADD] = " + ",    [AT_V_SUB] = " - ",         [AT_V_MUL] = " * ",
+        [AT_V_DIV] = " / ",    [AT_V_MIN] = ", ",          [AT_V_MAX] = ", ",
+        [AT_V_LESS] = " < ",   [AT_V_AT_MOST] = " <= ",    [AT_V_EQUAL] = " == ",
+        [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : ",      [AT_V_BIT_AND] = " & ",
+        [AT_V_BIT_OR] = " | ", [AT_V_SHIFT_RIGHT] = " >> "};
     if (v->op == AT_V_CONST) {
         at_text_addf(out, "%.9g", v->number);
         return;

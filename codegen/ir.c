@@ -369,7 +369,7 @@ const at_value *at_value_as_whole(at_low *l, const at_value *v) {
 }
 
 const at_value *at_value_binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
-    const bool whole = (op <= AT_V_MAX || op == AT_V_EITHER) && a->whole && b->whole;
+    const bool whole = (op <= AT_V_SHIFT_RIGHT || op == AT_V_EITHER) && a->whole && b->whole;
     return at_value_new(
         l, (at_value){.op = op, .whole = whole || (op == AT_V_CHOOSE && b->whole), .a = a, .b = b});
 }

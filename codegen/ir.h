@@ -32,13 +32,16 @@ typedef enum at_val_op {
     AT_V_DIV,
     AT_V_MIN,
     AT_V_MAX,
-    AT_V_SELECT, /* cond ? a : b */
-    AT_V_CALL,   /* function of a */
-    AT_V_NUMBER, /* a, an integer or an entry of an index list, as a number */
-    AT_V_WHOLE,  /* a, a number within 32 bits, as an integer: halves go to the even one */
-    AT_V_TABLE,  /* table[at] */
-    AT_V_INDEX,  /* at, as a number, until `tables` */
-    AT_V_LESS,   /* all bits where a < b, else none */
+    AT_V_BIT_AND, /* of integers, as the following */
+    AT_V_BIT_OR,
+    AT_V_SHIFT_RIGHT, /* by b, a constant */
+    AT_V_SELECT,      /* cond ? a : b */
+    AT_V_CALL,        /* function of a */
+    AT_V_NUMBER,      /* a, an integer or an entry of an index list, as a number */
+    AT_V_WHOLE,       /* a, a number within 32 bits, as an integer: halves go to the even one */
+    AT_V_TABLE,       /* table[at] */
+    AT_V_INDEX,       /* at, as a number, until `tables` */
+    AT_V_LESS,        /* all bits where a < b, else none */
     AT_V_AT_MOST,
     AT_V_EQUAL,
     AT_V_CHOOSE, /* b's a where a has all bits, b's b where it has none */

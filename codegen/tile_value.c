@@ -177,6 +177,26 @@ static int compared_wholes(at_builder *b, at_val_op op, int x, int y) {
     return mask;
 }
 
+/* By so many bits an integer is shifted, to the left where it is a product with a power of two; 0:
+ * it is no shift. */
+static int shift_of(const at_value *v) {
+    const at_value *by = v->a && v->a->op == AT_V_CONST ? v->a : v->b;
+    if (v->op != AT_V_SHIFT_RIGHT && v->op != AT_V_MUL) return 0;
+    if (!by || by->op != AT_V_CONST) return 0;
+    if (v->op == AT_V_SHIFT_RIGHT) return (int)by->number;
+    int bits;
+    return by->number > 1 && frexp(by->number, &bits) == 0.5 ? bits - 1 : 0;
+}
+
+static int shifted(at_builder *b, const at_value *v) {
+    const bool right = v->op == AT_V_SHIFT_RIGHT;
+    const int x = at_build_value(b, !right && v->a->op == AT_V_CONST ? v->b : v->a);
+    const int d = at_build_operation(b, right ? AT_T_SHIFT_RIGHT : AT_T_SHIFT_LEFT, -1, x, -1);
+    b->ops.data[b->ops.len - 1].by = shift_of(v);
+    b->vregs.data[d].same = b->vregs.data[x].same;
+    return d;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST) return at_build_const(b, number_of(b, v));
     const bool is_narrow = v->op == AT_V_LOAD && at_type_bytes(b->l->tensors[v->tensor].type) != 4;
@@ -215,11 +235,11 @@ int at_build_value(at_builder *b, const at_value *v) {
         [AT_V_ADD] = AT_T_ADD,   [AT_V_SUB] = AT_T_SUB,         [AT_V_MUL] = AT_T_MUL,
         [AT_V_DIV] = AT_T_DIV,   [AT_V_MIN] = AT_T_MIN,         [AT_V_MAX] = AT_T_MAX,
         [AT_V_LESS] = AT_T_LESS, [AT_V_AT_MOST] = AT_T_AT_MOST, [AT_V_EQUAL] = AT_T_EQUAL};
-    static const uint8_t of_wholes[] = {[AT_V_ADD] = AT_T_INT_ADD,
-                                        [AT_V_SUB] = AT_T_INT_SUB,
-                                        [AT_V_MUL] = AT_T_INT_MUL,
-                                        [AT_V_MIN] = AT_T_INT_MIN,
-                                        [AT_V_MAX] = AT_T_INT_MAX};
+    static const uint8_t of_wholes[] = {
+        [AT_V_ADD] = AT_T_INT_ADD, [AT_V_SUB] = AT_T_INT_SUB, [AT_V_MUL] = AT_T_INT_MUL,
+        [AT_V_MIN] = AT_T_INT_MIN, [AT_V_MAX] = AT_T_INT_MAX, [AT_V_BIT_AND] = AT_T_AND,
+        [AT_V_BIT_OR] = AT_T_OR};
+    if (v->whole && shift_of(v)) return shifted(b, v);
     int x = at_build_value(b, v->a);
     if (v->op == AT_V_CALL || v->op == AT_V_NUMBER || v->op == AT_V_WHOLE) {
         int of = v->op == AT_V_CALL     ? at_build_function(b, v->function, x)

@@ -10,12 +10,28 @@ typedef struct {
     double lo, hi;
 } range;
 
+static range range_of(const at_low *l, const at_value *v);
+
+static range range_of_bits(const at_low *l, const at_value *v) {
+    const range x = range_of(l, v->a), y = range_of(l, v->b);
+    if (v->op == AT_V_SHIFT_RIGHT)
+        return (range){floor(ldexp(x.lo, -(int)y.lo)), floor(ldexp(x.hi, -(int)y.lo))};
+    if (!(x.lo >= 0) && !(y.lo >= 0)) return (range){-INFINITY, INFINITY};
+    return (range){0, !(x.lo >= 0) ? y.hi : !(y.lo >= 0) ? x.hi : fmin(x.hi, y.hi)};
+}
+
 static range range_of(const at_low *l, const at_value *v) {
     range x, y, r = {-INFINITY, INFINITY};
     if (v->op == AT_V_CONST) return (range){v->number, v->number};
     if (v->op == AT_V_LOAD && v->whole) {
         const at_type_facts *type = at_type_of(at_low_tensor_type(l, v->tensor));
         return (range){type->least, type->most};
+    }
+    if (v->op == AT_V_BIT_AND || v->op == AT_V_SHIFT_RIGHT) return range_of_bits(l, v);
+    if (v->whole && (v->op == AT_V_ADD || v->op == AT_V_SUB)) {
+        x = range_of(l, v->a), y = range_of(l, v->b);
+        return v->op == AT_V_ADD ? (range){x.lo + y.lo, x.hi + y.hi}
+                                 : (range){x.lo - y.hi, x.hi - y.lo};
     }
     if (v->op == AT_V_CHOOSE) v = v->b;
     const bool either = v->op == AT_V_SELECT || v->op == AT_V_EITHER;

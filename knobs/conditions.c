@@ -44,6 +44,15 @@ static range rest(range x, range y) {
     return (range){0, x.whole && y.whole ? y.hi - 1 : y.hi, x.whole && y.whole, false};
 }
 
+/* Of bits nothing is known before both operands are. */
+static range of_bits(at_op op, range x, range y) {
+    int64_t v;
+    if (!is_one(x) || !is_one(y)) return anything;
+    if (!x.whole || !y.whole || fabs(x.lo) > 0x1p53 || fabs(y.lo) > 0x1p53) return nothing;
+    if (!at_expr_binary(op, (int64_t)x.lo, (int64_t)y.lo, &v)) return nothing;
+    return (range){(double)v, (double)v, true, false};
+}
+
 static range compare(at_op op, range x, range y) {
     switch (op) {
     case AT_X_LT: return truth(!(x.hi < y.lo), x.lo < y.hi);
@@ -66,6 +75,10 @@ static range binary(at_op op, range x, range y) {
     case AT_X_MOD: return rest(x, y);
     case AT_X_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi), whole, false};
     case AT_X_MAX: return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi), whole, false};
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR:
+    case AT_X_SHIFT_LEFT:
+    case AT_X_SHIFT_RIGHT: return of_bits(op, x, y);
     default: return compare(op, x, y);
     }
 }

@@ -290,6 +290,9 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_MUL: return x == 0 || y == 0 ? 0 : x * y;
     case AT_X_MIN:
     case AT_X_MAX: return fmax(x, y);
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR: return 2 * fmax(x, y) + 1;
+    case AT_X_SHIFT_RIGHT: return x;
     case AT_X_DIV:
         if (e->arg[1]->op == AT_X_FLOAT || e->arg[1]->op == AT_X_INT)
             return y > 0 ? x / y : INFINITY;
@@ -326,6 +329,9 @@ static double grain(bounder *b, const at_expr *e) {
         double y = by->op == AT_X_INT ? (double)by->integer : by->op == AT_X_FLOAT ? by->number : 0;
         return fabs(frexp(y, &exponent)) == 0.5 ? grain(b, e->arg[0]) / fabs(y) : 0;
     }
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR:
+    case AT_X_SHIFT_RIGHT: return 1;
     default: break;
     }
     double x = grain(b, e->arg[0]), y = grain(b, e->arg[1]);

@@ -189,6 +189,54 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     return AT_OK;
 }
 
+static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
+    at_expr *e = at_expr_new(s->arena, op, 2, (at_expr *[]){x, y});
+    e->line = x->line;
+    e->col = x->col;
+    return e;
+}
+
+static bool is_bits(at_op op) { return op >= AT_X_BIT_AND && op <= AT_X_SHIFT_RIGHT; }
+
+/* Bits of an index are its quotient, rest or product by a power of two, which all that asks about
+ * indices knows. */
+static at_status resolve_index_bits(scope *s, const at_expr *e, at_expr **out) {
+    at_expr *x = (*out)->arg[0], *y = (*out)->arg[1];
+    if (e->op == AT_X_BIT_AND && x->op == AT_X_INT) x = y, y = (*out)->arg[0];
+    const int64_t n = y->op == AT_X_INT ? y->integer : -1;
+    if (e->op == AT_X_BIT_AND && n >= 0 && n < INT32_MAX && !(n & (n + 1))) {
+        *out = binary(s, AT_X_MOD, x, at_expr_int(s->arena, n + 1));
+        return AT_OK;
+    }
+    if (e->op == AT_X_BIT_AND || e->op == AT_X_BIT_OR || n < 0 || n > 30)
+        return FAIL_AT(s, e,
+                       "of an index there are i & 15, i >> 4 and i << 4, with numbers: & with one "
+                       "less than a power of two, shifts from 0 to 30");
+    const at_op op = e->op == AT_X_SHIFT_LEFT ? AT_X_MUL : AT_X_DIV;
+    *out = binary(s, op, x, at_expr_int(s->arena, (int64_t)1 << n));
+    return AT_OK;
+}
+
+/* Of integers that are read; a shift to the left is a product, whose range is proved like that of
+ * any other. */
+static at_status resolve_bits(scope *s, const at_expr *e, bool is_value, at_expr **out) {
+    at_expr *const *arg = (*out)->arg;
+    if (!is_value) return resolve_index_bits(s, e, out);
+    for (int i = 0; i < 2; i++) {
+        if (!at_expr_is_whole(&s->c->pub, arg[i]))
+            return FAIL_AT(s, e->arg[i], "only integers have bits, and this is f32");
+        if (arg[i]->op == AT_X_INT && arg[i]->integer != (int32_t)arg[i]->integer)
+            return FAIL_AT(s, e->arg[i], "integers among values have 32 bits");
+    }
+    if (e->op == AT_X_BIT_AND || e->op == AT_X_BIT_OR) return AT_OK;
+    if (arg[1]->op != AT_X_INT || arg[1]->integer < 0 || arg[1]->integer > 30)
+        return FAIL_AT(s, e->arg[1], "integers are shifted by a number from 0 to 30");
+    if (!arg[1]->integer) *out = arg[0];
+    else if (e->op == AT_X_SHIFT_LEFT)
+        *out = binary(s, AT_X_MUL, arg[0], at_expr_int(s->arena, (int64_t)1 << arg[1]->integer));
+    return AT_OK;
+}
+
 /* Which operands an operator takes, and what it gives. */
 static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kind *k) {
     at_expr *copy = copy_node(s, e);
@@ -207,6 +255,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
         if (!wants_bool) k->is_float |= arg[i].is_float;
     }
     if (e->op == AT_X_CALL) k->is_float = true;
+    if (is_bits(e->op)) return resolve_bits(s, e, k->is_float, out);
     if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
     if (divides && k->is_float && at_expr_is_whole(&s->c->pub, copy->arg[0]) &&
         at_expr_is_whole(&s->c->pub, copy->arg[1]))
@@ -239,13 +288,6 @@ static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k) {
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
-
-static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
-    at_expr *e = at_expr_new(s->arena, op, 2, (at_expr *[]){x, y});
-    e->line = x->line;
-    e->col = x->col;
-    return e;
-}
 
 /* {n, h:H, w:W} = y: w = y % W, h = y / W % H, n = y / W / H. The first digit takes no remainder.
  */

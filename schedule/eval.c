@@ -63,6 +63,9 @@ static at_status float_binary(const at_expr *e, double x, double y, eval_value *
     case AT_X_DIV: out->f = x / y; return AT_OK;
     case AT_X_MIN:
     case AT_X_MAX: out->f = at_extreme(e->op == AT_X_MAX, x, y); return AT_OK;
+    case AT_X_BIT_AND: out->f = (double)((int64_t)x & (int64_t)y); return AT_OK;
+    case AT_X_BIT_OR: out->f = (double)((int64_t)x | (int64_t)y); return AT_OK;
+    case AT_X_SHIFT_RIGHT: out->f = (double)((int64_t)x >> (int64_t)y); return AT_OK;
     default: break;
     }
     out->is_float = false;
@@ -163,6 +166,9 @@ bool is_float_expr(const at_compute *c, const at_expr *e) {
     case AT_X_SUB:
     case AT_X_MUL:
     case AT_X_DIV:
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR:
+    case AT_X_SHIFT_RIGHT:
     case AT_X_MIN:
     case AT_X_MAX: return is_float_expr(c, e->arg[0]) || is_float_expr(c, e->arg[1]);
     case AT_X_SELECT: return is_float_expr(c, e->arg[1]) || is_float_expr(c, e->arg[2]);

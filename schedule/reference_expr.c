@@ -218,9 +218,10 @@ static const char *emit_extreme(naive *m, const at_expr *e, int depth) {
 
 static const char *emit_operator(naive *m, const at_expr *e, int depth) {
     static const char *const spelled[] = {
-        [AT_X_ADD] = "+", [AT_X_SUB] = "-",  [AT_X_MUL] = "*", [AT_X_LT] = "<",
-        [AT_X_LE] = "<=", [AT_X_GT] = ">",   [AT_X_GE] = ">=", [AT_X_EQ] = "==",
-        [AT_X_NE] = "!=", [AT_X_AND] = "&&", [AT_X_OR] = "||",
+        [AT_X_ADD] = "+",    [AT_X_SUB] = "-",          [AT_X_MUL] = "*", [AT_X_LT] = "<",
+        [AT_X_LE] = "<=",    [AT_X_GT] = ">",           [AT_X_GE] = ">=", [AT_X_EQ] = "==",
+        [AT_X_NE] = "!=",    [AT_X_AND] = "&&",         [AT_X_OR] = "||", [AT_X_BIT_AND] = "&",
+        [AT_X_BIT_OR] = "|", [AT_X_SHIFT_RIGHT] = ">>",
     };
     switch (e->op) {
     case AT_X_NEG: return at_format(m->arena, "(-%s)", naive_value(m, e->arg[0], depth));

@@ -45,6 +45,21 @@ static range product(range x, range y) {
     return r;
 }
 
+/* The integers of as many bits as these take. */
+static range same_bits(range x) {
+    const double most = fmax(x.hi, -x.lo - 1);
+    double bits = 1;
+    while (bits <= most) bits *= 2;
+    return (range){x.lo < 0 ? -bits : 0, bits - 1};
+}
+
+static range of_bits(at_op op, range x, range y) {
+    const range all = same_bits(hull(x, y));
+    if (op == AT_X_BIT_OR) return (range){x.lo < 0 || y.lo < 0 ? all.lo : fmax(x.lo, y.lo), all.hi};
+    if (x.lo < 0 && y.lo < 0) return all;
+    return (range){0, x.lo < 0 ? y.hi : y.lo < 0 ? x.hi : fmin(x.hi, y.hi)};
+}
+
 /* Of an expression of integers, all of whose values on the way fit, too. */
 static at_status range_of(ranger *r, const at_expr *e, range *out) {
     range x[3] = {{0}};
@@ -72,6 +87,11 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     case AT_X_MIN: *out = (range){fmin(x[0].lo, x[1].lo), fmin(x[0].hi, x[1].hi)}; break;
     case AT_X_MAX: *out = (range){fmax(x[0].lo, x[1].lo), fmax(x[0].hi, x[1].hi)}; break;
     case AT_X_SELECT: *out = hull(x[1], x[2]); break;
+    case AT_X_BIT_AND:
+    case AT_X_BIT_OR: *out = of_bits(e->op, x[0], x[1]); break;
+    case AT_X_SHIFT_RIGHT:
+        *out = (range){floor(ldexp(x[0].lo, -(int)x[1].lo)), floor(ldexp(x[0].hi, -(int)x[1].lo))};
+        break;
     default: *out = any_int; return AT_OK; /* of indices, which are checked by themselves */
     }
     if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);

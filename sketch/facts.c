@@ -354,7 +354,7 @@ static double operations_of(const at_compute *c, const at_expr *e) {
     double n = e->op == AT_X_CALL;
     if (e->op == AT_X_INDEX || !is_value(c, e)) return 0;
     if (e->op >= AT_X_NEG && e->op <= AT_X_MOD) n = 1;
-    if (e->op == AT_X_MIN || e->op == AT_X_MAX) n = 1;
+    if (e->op == AT_X_MIN || e->op == AT_X_MAX || e->op >= AT_X_BIT_AND) n = 1;
     for (int i = 0; i < e->nargs; i++) n += operations_of(c, e->arg[i]);
     return n;
 }

@@ -128,6 +128,11 @@ static void printed_with_fewest_parentheses(void **state) {
         {"a - -1", "a - -1"},
         {"|xi| * |yi|", "|xi|*|yi|"},
         {"|a|||  |b|", "|a| || |b|"},
+        {"|a| | |b|", "|a| | |b|"},
+        {"a | b & c == d", "a | b & c == d"},
+        {"((a | b) & c) == d", "((a | b) & c) == d"},
+        {"a<<b+1 < c>>2", "a << b + 1 < c >> 2"},
+        {"a + (b << 1) >> (c >> 2)", "a + (b << 1) >> (c >> 2)"},
         {"tile_x.size[-1]*tile_y.size[1]", "tile_x.size[-1]*tile_y.size[1]"},
         {"min(a, max(b, 3))", "min(a, max(b, 3))"},
         {"min(a, b, c)", "min(min(a, b), c)"},
@@ -230,6 +235,11 @@ static void values_of_expressions(void **state) {
         {"b < c < b", 0},
         {"min(a, b)", -3},
         {"max(a, b)", 7},
+        {"a & 5 | 8", 13},
+        {"b & 255", 253},
+        {"b >> 1", -2},
+        {"b << 2", -12},
+        {"b >> 99", -1},
         {"a == 7", 1},
         {"a != 7", 0},
         {"a >= 8", 0},
@@ -259,6 +269,9 @@ static void values_that_do_not_exist(void **state) {
         {"b - 9223372036854775807", "b - 9223372036854775807 exceeds 2^63"},
         {"-(-9223372036854775807 - 1)", "-(-9223372036854775807 - 1) exceeds 2^63"},
         {"(-9223372036854775807 - 1)/-1", "(-9223372036854775807 - 1)/-1 exceeds 2^63"},
+        {"a >> b", "a >> b shifts by less than 0"},
+        {"a << b", "a << b shifts by less than 0"},
+        {"a << 61", "a << 61 exceeds 2^63"},
         {"a + d", "d is no integer known here"},
         {"a + d[1]", "d[1] is no integer known here"},
         {"a + 0.5", "0.5 is no integer known here"},
@@ -303,7 +316,7 @@ static at_expr *random_expr(at_rng *r, int depth) {
         return e;
     }
     at_op op = (at_op)(AT_X_INDEX + at_rng_below(r, AT_X_MAX - AT_X_INDEX + 1));
-    if (op == AT_X_EXTENT) op = AT_X_ADD;
+    if (op == AT_X_EXTENT) op = (at_op)(AT_X_BIT_AND + at_rng_below(r, 4));
     int n = op == AT_X_NEG || op == AT_X_NOT || op == AT_X_FIELD ? 1 : op == AT_X_SELECT ? 3 : 2;
     at_expr *args[3];
     for (int i = 0; i < n; i++) args[i] = random_expr(r, depth - 1);

@@ -75,6 +75,17 @@ static void constants(void **state) {
          "8388606)\n");
 }
 
+/* Bits of integers that are read, and of indices. */
+static void bits(void **state) {
+    (void)state;
+    runs("args N=48, K=40\nq[N, K] : input u8\ns[N, K] : input s8\n"
+         "low[n:N, k:K] : u8 = q[n, k] & 15\nhigh[n:N, k:K] : s8 = (q[n, k] >> 4) - 8\n"
+         "joined[n:N, k:K] : s32 = q[n, k] << 8 | q[n, k & 7] | s[n, k >> 1] & 240\n"
+         "signs[n:N, k:K] : s16 = s[n, k] >> 3\n"
+         "scaled[n:N, k:K] = (s[n, k] & 3 | 4 | q[n, (k << 1) % K] >> 0)*0.5\n"
+         "negative[n:N, k:K] : s32 = s[n, k] & -3 | s[n, K - 1 - k] | -65536\n");
+}
+
 /* Four products of bytes are one operation. */
 static void dots(void **state) {
     (void)state;
@@ -145,6 +156,15 @@ static void refusals(void **state) {
     refused("args N=8, K=70000\nx[N, K] : input u8\nw[K] : weight s8\n"
             "y[i:N] : s32 = sum(k:K) x[i, k] * w[k]\n",
             "which is beyond 32 bits");
+    refused("args N=8\nx[N] : input\ny[i:N] = x[i] & 3\n", "only integers have bits");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] & 3 == 1 ? 1 : 0\n",
+            "a condition is no number");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i] >> x[i]\n",
+            "integers are shifted by a number from 0 to 30");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] << 24\n", "which is beyond 32 bits");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] & 4294967295\n",
+            "integers among values have 32 bits");
+    refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i & 5]\n", "of an index there are i & 15");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] = sum(k:K) x[i, k] * 0.3\n",
             "beside integers are not run so far");
 }
@@ -184,7 +204,8 @@ int main(void) {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
         cmocka_unit_test(signed_outputs), cmocka_unit_test(channels_first),
         cmocka_unit_test(bytes),          cmocka_unit_test(constants),
-        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
-        cmocka_unit_test(refusals),       cmocka_unit_test(arrays)};
+        cmocka_unit_test(bits),           cmocka_unit_test(dots),
+        cmocka_unit_test(derived_dots),   cmocka_unit_test(refusals),
+        cmocka_unit_test(arrays)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
