@@ -185,7 +185,7 @@ static void forms_of_records(void **state) {
     assert_int_equal(cli_member(cli_json(), "tasks")->count, 1);
     assert_int_equal(cli_member(cli_json(), "tasks")->child->kind, AT_JSON_OBJECT);
     assert_int_equal(at_json_get(cli_member(cli_json(), "tasks")->child, "trials")->integer,
-                     10); /* defaults too */
+                     8); /* the defaults are no trials */
     cli_expect(0, "./autotune log ours.log form.log --diff --json");
     assert_int_equal(cli_member(cli_json(), "count.only_a")->integer, 0);
     assert_int_equal(cli_member(cli_json(), "count.only_b")->integer, 0);
