@@ -7,7 +7,7 @@
  *             @mul = {i0, i1}/i, {j0, j1}/j // {k0, k1}/k  */
 #include <string.h>
 
-#include "sketch/sketch_int.h"
+#include "sketch/nests.h"
 
 typedef struct completion {
     sketch_state *s;
@@ -222,11 +222,13 @@ static bool stand_between(sketch_state *s, int stage, at_error *err) {
     return false;
 }
 
-void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    sketch_state *b = sketch_branch(s, "");
-    if (s->facts->of[stage].is_dissolved) return;
-    if (stand_behind_sum(b, stage, err) || stand_between(b, stage, err))
-        *at_push(s->arena, out) = b;
+void nest_find_written(const sketch_state *s, int stage, nest_choices *out) {
+    if (s->begun && !s->facts->of[stage].is_dissolved) nest_add(out, NULL, -1);
+}
+
+at_status nest_make_written(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    (void)c;
+    return stand_behind_sum(s, stage, err) || stand_between(s, stage, err) ? AT_OK : AT_E_INPUT;
 }
 
 at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,

@@ -5,6 +5,7 @@
  *     y[i, j] = sum(k) a[i, k] * a[j, k]    ->
  *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k] */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
 
 /* The tensor of the only access that goes across the lanes, if there is another of it; -1: none. */

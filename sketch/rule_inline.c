@@ -5,23 +5,8 @@
  *     d[i, j, k] = x[i, k] - y[j, k]; .. sum(k) abs(d[i, j, k])
  *                          ->    .. sum(k) abs(x[i, k] - y[j, k])  */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/sketch_int.h"
-
-static rule_verdict applies(const sketch_state *s, int stage) {
-    return s->facts->of[stage].is_dissolved ? RULE_APPLY_ALONE : RULE_SKIP;
-}
-
-static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    sketch_state *b = sketch_branch(s, "");
-    at_edit e = {.kind = AT_EDIT_DISSOLVE, .stage = s->facts->compute->tensors[stage].name};
-    if (sketch_step(b, &e, err) == AT_OK) *at_push(s->arena, out) = b;
-}
-
-const sketch_rule at_rule_inline = {applies, apply};
-
-/* ---- before all rules ------------------------------------------------------------------------ */
-
-enum { MOST_READS = 8 }; /* in all places where it is read */
 
 bool sketch_is_arithmetic(const at_expr *e, int *reads) {
     if (e->op == AT_X_SELECT) return false;
@@ -52,7 +37,7 @@ void sketch_inline_sums(sketch_state *s) {
     for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
         int reads = 0, n = f->of[t].is_dissolved ? places_of(f, t, places) : 0;
         if (!n || !sketch_is_arithmetic(f->compute->tensors[t].body, &reads) || !reads ||
-            n * reads > MOST_READS)
+            n * reads > INLINE_MOST_READS)
             continue;
         at_edit e = {.kind = AT_EDIT_INLINE, .stage = f->compute->tensors[t].name};
         if (sketch_step(s, &e, &why) == AT_OK) places[t] = n;

@@ -9,9 +9,8 @@
  * So does a sum that reads such a one, as a depthwise convolution between two others. */
 #include <string.h>
 
+#include "sketch/limits.h"
 #include "sketch/tile.h"
-
-enum { LEAST_LANES = 8, LEAST_TERMS = 4 };
 
 /* Is a stage stored in another layout already? */
 static bool is_put(const sketch_state *s, int stage) {
@@ -47,8 +46,8 @@ static int last_of(const sketch_state *s, int stage) {
         last < 1 || tile_has_lists(x))
         return -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) terms *= f->extent[k];
-    for (int k = 0; k < last && terms >= LEAST_TERMS; k++)
-        if (f->extent[k] >= LEAST_LANES && !f->divisor[k] && suits(s, stage, k, last) &&
+    for (int k = 0; k < last && terms >= LAYOUT_LEAST_TERMS; k++)
+        if (f->extent[k] >= LEAST_COPIED_LANES && !f->divisor[k] && suits(s, stage, k, last) &&
             (found < 0 || f->extent[k] > f->extent[found]))
             found = k;
     return found;

@@ -9,11 +9,8 @@
  * Beside these sketches stand those that pack weights without entries one by one: what a tile
  * makes of them may take less than what packing inline does. */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
-
-/* Elements that one of what is read may become: 32 numbers of one bit each. Of a few that are read
- * at products of indices, as a row of cosines by a Fourier transform: 16 MB of them. */
-enum { MOST_PARTS = 32, MOST_OF_FEW = 1 << 22 };
 
 static bool reads_at_products(const at_expr *e) {
     bool any = false;
@@ -52,8 +49,8 @@ static bool take(sketch_state *s, const char *stage, const at_facts_given *given
     if (sketch_look_again(s, given, &why) != AT_OK) return false;
     int t = at_compute_find(s->compute, stage);
     const at_expr *body = s->compute->tensors[t].body;
-    double most = MOST_PARTS * elements_read(s, body);
-    if (reads_at_products(body) && most < MOST_OF_FEW) most = MOST_OF_FEW;
+    double most = OPERAND_MOST_PARTS * elements_read(s, body);
+    if (reads_at_products(body) && most < OPERAND_MOST_OF_FEW) most = OPERAND_MOST_OF_FEW;
     return sketch_elements(s, t) <= most &&
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }

@@ -7,6 +7,7 @@
  * A band, which is bounded on both sides, stays: most of the whole would lie outside. So does a
  * running sum (rule_running.c), but a short one. */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/sketch_int.h"
 
 static bool has_axes(const at_expr *e) {
@@ -21,10 +22,10 @@ static bool is_triangle(const at_axis *x) {
 }
 
 static bool runs_on(const at_tensor *t, const int64_t *values) {
-    enum { SHORT = 8 };
     const int axis = at_running_axis(t);
     int64_t n;
-    return axis >= 0 && at_expr_eval(t->axes[axis].extent, values, &n, NULL) == AT_OK && n > SHORT;
+    return axis >= 0 && at_expr_eval(t->axes[axis].extent, values, &n, NULL) == AT_OK &&
+           n > RANGE_SHORT;
 }
 
 /* Of these sizes; a range that is always empty goes over nothing. */

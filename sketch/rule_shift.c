@@ -7,9 +7,8 @@
  *         a_u8[y, k] = a[y, k] + 128;  w_sums[x] = sum(k) w[x, k]
  *         acc_dots[y, x] = sum(k) a_u8[y, k] * w[x, k];  acc = acc_dots[y, x] - 128*w_sums[x] */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
-
-enum { MOST_TERMS = 65536 }; /* 255*128 of each are within 32 bits */
 
 /* The operand that is moved: of s8 one that is no weight, so that sums are of a weight; of u8 a
  * weight, so that moving it takes nothing. */
@@ -25,7 +24,7 @@ static bool is_known(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *t = &s->compute->tensors[stage];
     return f->is_stage && !f->is_written && !f->is_kept && !f->is_dissolved && !t->cycle &&
-           tile_terms_of(s, stage) >= TILE_FOURS && tile_terms_of(s, stage) <= MOST_TERMS;
+           tile_terms_of(s, stage) >= TILE_FOURS && tile_terms_of(s, stage) <= SHIFT_MOST_TERMS;
 }
 
 /* false: it makes no dot products of them. */

@@ -7,6 +7,7 @@
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
  * step, so these sketches are what a task has by default. So they are where bytes are padded by
  * another number than 0, such as a zero point: products with it are no dot products. */
+#include "sketch/limits.h"
 #include "sketch/tile.h"
 
 static bool is_cut(const sketch_state *s, int stage, const at_access *x) {

@@ -10,14 +10,8 @@
  *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
  *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
-
-enum {
-    MOST_TERMS = 8,
-    MOST_READS = 64, /* in all places where it is read */
-    LEAST_POINTS = 64,
-    MOST_PARTS = 4 /* of a point, which lie side by side */
-};
 
 /* Is an extent a number that no knob decides? */
 static bool is_fixed(const at_facts *f, const at_expr *e) {
@@ -37,11 +31,11 @@ static int64_t terms_of(const at_facts *f, int stage) {
         return 0;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
         int64_t n = f->of[stage].extent[k];
-        if (x->axes[k].begin || !is_fixed(f, x->axes[k].extent) || n < 1 || n > MOST_TERMS)
+        if (x->axes[k].begin || !is_fixed(f, x->axes[k].extent) || n < 1 || n > TERMS_MOST)
             return 0;
         terms *= n;
     }
-    return terms <= MOST_TERMS ? terms : 0;
+    return terms <= TERMS_MOST ? terms : 0;
 }
 
 /* The only stage that reads it, a longer sum whose points need each element once; -1: there is none
@@ -70,7 +64,7 @@ static bool has_parts(const at_facts *f, int stage, int reader) {
     const at_tensor *x = &f->compute->tensors[stage], *r = &f->compute->tensors[reader];
     const int points = x->num_axes - 1;
     if (r->num_reduce || r->num_axes != x->num_axes + 1 ||
-        f->of[reader].extent[points + 1] > MOST_PARTS)
+        f->of[reader].extent[points + 1] > MOST_LANE_STEP)
         return false;
     for (int i = 0; i < f->of[reader].num_accesses; i++) {
         const at_access *a = &f->of[reader].access[i];
@@ -89,11 +83,12 @@ static bool is_of_points(const sketch_state *s, int stage) {
     const at_facts *f = s->facts;
     const int points = f->compute->tensors[stage].num_axes - 1;
     int readers = 0;
-    if (points < 0 || f->of[stage].extent[points] < LEAST_POINTS || terms_of(f, stage) > MOST_PARTS)
+    if (points < 0 || f->of[stage].extent[points] < TERMS_LEAST_POINTS ||
+        terms_of(f, stage) > MOST_LANE_STEP)
         return false;
     for (int i = 0; i < f->of[stage].num_accesses; i++) {
         const int64_t stride = f->of[stage].access[i].stride[points];
-        if (stride < 1 || stride > MOST_PARTS) return false;
+        if (stride < 1 || stride > MOST_LANE_STEP) return false;
     }
     for (int r = stage + 1; r < f->compute->num_tensors; r++) {
         if (!f->of[r].is_stage || !at_expr_count_reads(f->compute->tensors[r].body, stage))
@@ -120,7 +115,8 @@ static sketch_state *with_terms(const sketch_state *s, int stage, const at_facts
     if ((reader < 0 && !of_points) || !sketch_is_arithmetic(x->body, &reads)) return NULL;
     for (int r = stage + 1; r < f->compute->num_tensors; r++)
         if (f->of[r].is_stage &&
-            terms * reads * at_expr_count_reads(f->compute->tensors[r].body, stage) > MOST_READS)
+            terms * reads * at_expr_count_reads(f->compute->tensors[r].body, stage) >
+                TERMS_MOST_READS)
             return NULL;
     at_edit e = {.kind = AT_EDIT_INLINE, .stage = x->name};
     for (int k = 0; k < x->num_reduce; k++) {

@@ -11,11 +11,11 @@
  *         x_turned[k, m] = x[m, k];  y_across[r, m] = sum(e) a[e] * x_turned[c[e], m]
  *         y[m, r] = y_across[r, m] */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
 
 /* Reads of an element for which a copy is made, and of what: small axes have few lanes. Of what
  * goes on from step to step lanes are worth more than a copy costs. */
-enum { LEAST_READS = 8, LEAST_LANES = 8 };
 
 /* The first tensor that lanes along the axis go across; -1: none, or one that cannot be turned. */
 static int across(const sketch_state *s, int stage, int axis) {
@@ -28,7 +28,7 @@ static int across(const sketch_state *s, int stage, int axis) {
         if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
         if (x->tensor == stage) continue;
         bool is_worth = sketch_is_weight(s, x->tensor) || at_stage_steps(s->compute, stage) ||
-                        points >= LEAST_READS * sketch_elements(s, x->tensor);
+                        points >= TURN_LEAST_READS * sketch_elements(s, x->tensor);
         return is_worth && x->from == x->tensor ? x->tensor : -1;
     }
     return -1;
@@ -76,7 +76,8 @@ static bool turn_last(sketch_state *s, int stage, const at_facts_given *given) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *x = &s->compute->tensors[stage];
     const int last = x->num_axes - 1;
-    if (f->inner[last] < LEAST_LANES || (x->num_reduce && tile_dot_of(s, stage) >= 0)) return false;
+    if (f->inner[last] < LEAST_COPIED_LANES || (x->num_reduce && tile_dot_of(s, stage) >= 0))
+        return false;
     sketch_state *b = sketch_branch(s, "");
     if (!turn_all(b, x->name, x->axes[last].name, last, given)) return false;
     *s = *b;
@@ -91,7 +92,8 @@ static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
     const bool may_go = tile_has_lists(x) || r.steps >> (x->num_axes - 1) & 1;
     at_error why;
     for (int k = x->num_axes - 2; k >= 0 && may_go; k--) {
-        if (s->facts->of[stage].extent[k] < LEAST_LANES || (r.steps | r.beyond) >> k & 1) continue;
+        if (s->facts->of[stage].extent[k] < LEAST_COPIED_LANES || (r.steps | r.beyond) >> k & 1)
+            continue;
         sketch_state *b = sketch_branch(s, "");
         const at_edit e = {.kind = AT_EDIT_ACROSS,
                            .stage = x->name,

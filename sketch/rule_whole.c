@@ -6,13 +6,8 @@
  *
  * So is what takes several operations and is needed in windows, as the rows of a separable filter:
  * the rows of a tile share some of it, and only their own. */
+#include "sketch/limits.h"
 #include "sketch/sketch_int.h"
-
-enum {
-    MANY_USES = 16,
-    WINDOW = 4,          /* places where an element is needed, */
-    LEAST_OPERATIONS = 4 /* which takes so many */
-};
 
 /* How often an element of each stage is worked out by sums, or by others, where it is dissolved. */
 static double *uses_of(const sketch_state *s, bool by_sums) {
@@ -40,9 +35,9 @@ const char *sketch_wholes(const sketch_state *s, bool **kept) {
     *kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->before->of[t];
-        bool in_windows = by_others[t] >= WINDOW &&
-                          f->operations >= LEAST_OPERATIONS * at_facts_elements(s->before, t);
-        if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < MANY_USES && !in_windows))
+        bool in_windows = by_others[t] >= WHOLE_WINDOW &&
+                          f->operations >= WHOLE_LEAST_OPERATIONS * at_facts_elements(s->before, t);
+        if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < WHOLE_MANY_USES && !in_windows))
             continue;
         (*kept)[t] = true;
         word = word ? at_format(s->arena, "%s+whole_%s", word, c->tensors[t].name)

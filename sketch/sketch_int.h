@@ -36,7 +36,7 @@ typedef struct sketch_mark_knob {
     bool may_vec;
 } sketch_mark_knob;
 
-/* Of the ways that a question about a stage left open, the one taken (alike.c). */
+/* Of the ways that a question about a stage left open, the one taken (choices.c). */
 typedef struct sketch_choice {
     int stage, question, num_ways, way;
 } sketch_choice;
@@ -82,27 +82,15 @@ typedef struct sketch_state {
     AT_VEC(sketch_split_of) splits;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
-enum { SKETCH_MOST = 64, SKETCH_MOST_NESTS = 512 };
 int sketch_stages(const sketch_state *s); /* those that need loops */
 /* Sketches of a computation, and ways to go on with one: SKETCH_MOST, where it has many stages
  * fewer, since each edit of each sketch takes as long as the tree. */
 int sketch_most(const sketch_state *s);
 
-typedef enum rule_verdict { RULE_SKIP, RULE_APPLY, RULE_APPLY_ALONE } rule_verdict;
-/* Stages are visited from the last to the first; the rules in their order. ALONE: no later rule
- * looks at the stage. A rule that cannot make its tree after all adds no state. */
-typedef struct sketch_rule {
-    rule_verdict (*applies)(const sketch_state *s, int stage);
-    void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
-} sketch_rule;
-extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_with, at_rule_near, at_rule_windows,
-    at_rule_late, at_rule_flat, at_rule_points, at_rule_dots, at_rule_pointers, at_rule_running,
-    at_rule_steps, at_rule_lists, at_rule_lanes, at_rule_transpose, at_rule_plain;
-
-/* Adds its sketches to a template that needs some (rules.c). */
+/* Adds its sketches to a template that needs some (derive.c). */
 void sketch_derive(at_template *t);
 
-/* Stages that are alike go the same way (alike.c). [tensors], in a. */
+/* Stages that are alike go the same way (choices.c). [tensors], in a. */
 const int *sketch_find_alike(at_arena *a, const at_facts *f);
 /* A question about a stage that leaves some ways open: which the one that it is like took; -1: it
  * is like none, or that had not these. Then, what it took itself. */
@@ -146,10 +134,6 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts, at_error *err);
-/* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
- * that threads share out, parts[1], else parts[2] again. */
-at_status sketch_split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
-                              const char **parts, at_error *err);
 /* The loop of axis k into groups, as its divisor has them, and what is within one. */
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
                               const char **within, at_error *err);
@@ -161,23 +145,22 @@ at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_a
 at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,
                               const at_tree **tree, bool **written, at_error *err);
 at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err);
-void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);
-/* Whether a stage stands in the loops of another one already (rule_with.c, rule_steps.c). */
+/* Whether a stage stands in the loops of another one already (tile_choices.c, nest_steps.c). */
 bool sketch_is_joined(const sketch_state *s, int stage);
 /* Has no edit changed its loops, or put anything into them? */
 bool sketch_is_untouched(const sketch_state *s, int stage);
-/* A reader that stands beside its sum already, or will (rule_plain.c). */
+/* A reader that stands beside its sum already, or will (nest_lanes.c). */
 bool sketch_stands_beside(const sketch_state *s, int stage);
 /* What was to stand there, and no tile has taken, goes in vectors by itself. */
 void sketch_place_left(sketch_states *states);
-/* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
+/* Stages that need a reduction of a row, beside it in the row's loop (nest_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
-/* Short sums, each over windows of the one before, row by row (rule_chain.c). */
+/* Short sums, each over windows of the one before, row by row (nest_rows.c). */
 void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
- * enough (rule_plain.c). outer: what is left of it, or NULL. */
+ * enough (nest_lanes.c). outer: what is left of it, or NULL. */
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
-/* The same, and with a long sum of few elements shared out among threads (rule_factor.c). */
+/* The same, and with a long sum of few elements shared out among threads (nest_lanes.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 /* Dissolved stages of sums become part of these (rule_inline.c). */
 void sketch_inline_sums(sketch_state *s);
@@ -218,10 +201,10 @@ const char *sketch_wholes(const sketch_state *s, bool **kept);
  * wait in memory (rule_strip.c). */
 const char *sketch_strips(const sketch_state *s, bool **kept, bool *is_needed);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
- * is; rows: the part that says how many are worked on together, NULL: one (rule_prefetch.c). */
+ * is; rows: the part that says how many are worked on together, NULL: one (operand_reads.c). */
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,
                           const char *rows, at_error *err);
-/* Finishing touches to every sketch: packing in the order of use (rule_pack.c). */
+/* Finishing touches to every sketch: packing in the order of use (operand_reads.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
 /* A program of a task as a template of one configuration (fixed.c); sizes: "B = 16, k9 = 9", what c
  * and the tree are made with. Untried. */

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "sketch/limits.h"
 #include "sketch/sketch_int.h"
 
 sketch_state *sketch_branch(const sketch_state *s, const char *word) {
@@ -148,8 +149,7 @@ bool sketch_is_weight(const sketch_state *s, int tensor) {
 }
 
 bool sketch_is_far(const sketch_state *s, int tensor) {
-    enum { MOST_ELEMENTS = 65536 };
-    return sketch_elements(s, tensor) > MOST_ELEMENTS;
+    return sketch_elements(s, tensor) > FAR_ELEMENTS;
 }
 
 const char *sketch_fresh(const sketch_state *s, const char *like) {
@@ -229,18 +229,6 @@ at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axi
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
     static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     return sketch_split(s, stage, axis, 2, &spec, limits, parts, err);
-}
-
-at_status sketch_split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
-                              const char **parts, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"},
-                               blocks = {.policy = AT_LISTED, .listed = "4 16 64 | 8 16 32"};
-    static const at_part_limit limits[] = {
-        {0}, {.wide = 16, .narrow = 16}, {.wide = 16, .narrow = 8}};
-    AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec, limits,
-                        parts, err));
-    if (!in_blocks) parts[2] = parts[1];
-    return AT_OK;
 }
 
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-enum {
-    SMALL_AXIS = 32, /* two levels are enough of it */
-    FAR_APART = 512  /* numbers in 2 KB */
-};
-
 static bool is_grouped(const tiling *t, int axis) {
     return t->s->facts->of[t->stage].divisor[axis] != NULL;
 }
@@ -28,7 +23,7 @@ static at_status split_groups(tiling *t) {
         t->name[k] = is_phase ? group : within;
         t->phase[k] = is_phase ? within : NULL;
         if (is_phase && k < x->num_axes) *at_push(t->s->arena, &t->phases) = within;
-        if (!is_phase && k == t->axes.vec) *at_push(t->s->arena, &t->columns) = group;
+        if (!is_phase && k == t->choice.vec) *at_push(t->s->arena, &t->columns) = group;
         else if (!is_phase && k < x->num_axes) *at_push(t->s->arena, &t->outer) = group;
         if (!is_phase && k >= x->num_axes) *at_push(t->s->arena, &t->sums) = group;
     }
@@ -37,7 +32,7 @@ static at_status split_groups(tiling *t) {
 
 /* Four terms of a dot product are a loop of their own. */
 static at_status split_fours(tiling *t) {
-    const int k = t->axes.fours;
+    const int k = t->choice.fours;
     if (k < 0) return AT_OK;
     const char *four = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", t->name[k])),
                *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", t->name[k]));
@@ -56,14 +51,13 @@ static at_status split_fours(tiling *t) {
 /* The sum of each part of a reduction is a stage of its own, which is tiled; what had its name adds
  * them up. A part's sums lie together. */
 static at_status share_sum(tiling *t) {
-    enum { PARTS = 16, STEPS = 256 };
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "first <= 64 && last <= 16"};
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
-    int k = t->axes.blocked, n = 0,
-        blocks = (int)(t->s->facts->of[t->stage].extent[k] / PARTS / STEPS);
+    int k = t->choice.blocked, n = 0,
+        blocks = (int)(t->s->facts->of[t->stage].extent[k] / SHARED_PARTS / SHARED_STEPS);
     const at_part_limit limits[] = {{0},
                                     {.wide = blocks, .narrow = blocks},
-                                    {.wide = STEPS, .narrow = STEPS},
+                                    {.wide = SHARED_STEPS, .narrow = SHARED_STEPS},
                                     {.wide = 1, .narrow = 1}};
     const char *parts[4], *name = sketch_fresh(t->s, at_format(t->s->arena, "%s_parts", x->name));
     AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts, t->err));
@@ -91,7 +85,7 @@ static at_status split_lanes(tiling *t) {
     static const at_part_limit limits[] = {{0}, {.vectors = 1}};
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "4 8 16 32 64"};
     const char *parts[2];
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], 2, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->choice.vec], 2, &spec, limits, parts, t->err));
     t->lanes_outer = parts[0];
     t->vector = parts[1];
     return AT_OK;
@@ -101,15 +95,15 @@ static at_status split_lanes(tiling *t) {
  * divide. */
 static at_status split_vector(tiling *t) {
     if (tile_is_dot(t)) return split_lanes(t);
-    int64_t extent = t->s->facts->of[t->stage].inner[t->axes.vec];
-    int n = extent > 2 * SMALL_AXIS ? 3 : 2;
+    int64_t extent = t->s->facts->of[t->stage].inner[t->choice.vec];
+    int n = extent > 2 * TILE_SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
     const char *sizes = "4 8 12 16 24 32 48 64";
     /* Pixels that lie some multiple of 2 KB apart take each other's places in the first-level
      * cache, and short runs of stores to them are slow. Where lanes have no operand in common, as
      * in a depthwise convolution, a tile may be as wide as it takes. */
-    if (extent >= FAR_APART && !tile_shares_operand(t->s, t->stage, t->axes.vec))
+    if (extent >= TILE_FAR_APART && !tile_shares_operand(t->s, t->stage, t->choice.vec))
         sizes = at_format(t->s->arena, "%s 96 128 192 256", sizes);
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
@@ -117,14 +111,14 @@ static at_status split_vector(tiling *t) {
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
     /* Where all of the sum is written out, a wide tile only reads what lies side by side. */
-    if (t->axes.all) limits[n - 1].vectors = 4;
-    if (t->axes.num_with && t->axes.row >= 0) limits[n - 1].vectors = 1;
+    if (t->choice.all) limits[n - 1].vectors = 4;
+    if (t->choice.num_with && t->choice.row >= 0) limits[n - 1].vectors = 1;
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
-    if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
-    if (is_grouped(t, t->axes.vec)) spec = within_groups;
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, limits, parts, t->err));
+    if (nest_has_pointers(&t->choice)) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
+    if (is_grouped(t, t->choice.vec)) spec = within_groups;
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->choice.vec], n, &spec, limits, parts, t->err));
     *at_push(t->s->arena, &t->columns) = parts[0];
-    *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->axes.vec};
+    *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->choice.vec};
     if (n == 3) *at_push(t->s->arena, &t->middle) = t->column = parts[1];
     t->vector = parts[n - 1];
     return AT_OK;
@@ -132,17 +126,18 @@ static at_status split_vector(tiling *t) {
 
 static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, int narrow) {
     int64_t extent = t->s->facts->of[t->stage].inner[axis];
-    int n = several_levels && extent > SMALL_AXIS ? 3 : 2;
+    int n = several_levels && extent > TILE_SMALL_AXIS ? 3 : 2;
     at_part_limit limits[3] = {{0}, {.wide = 8, .narrow = 8}};
-    const char *sizes = t->axes.has_pointers ? "1 2 3 4 5 6 7" /* a tile has few pointers */
-                                             : SKETCH_ROWS;
+    const char *sizes = nest_has_pointers(&t->choice)
+                            ? "1 2 3 4 5 6 7" /* a tile has few pointers */
+                            : SKETCH_ROWS;
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
     if (is_grouped(t, axis)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));
-    if (tile_is_guarded(t->s, t->stage, axis) && !t->axes.has_pointers)
+    if (tile_is_guarded(t->s, t->stage, axis) && !nest_has_pointers(&t->choice))
         *at_push(t->s->arena, &t->guarded) = parts[0];
     else *at_push(t->s->arena, &t->shared) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
@@ -169,7 +164,7 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
                                    {0}, {.wide = 256, .narrow = 256}, {.wide = 1, .narrow = 1}};
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
     const char *parts[3] = {t->name[axis]};
-    int n = !is_last ? 1 : axis == t->axes.blocked ? 3 : 2;
+    int n = !is_last ? 1 : axis == t->choice.blocked ? 3 : 2;
     if (n == 3 && t->part) memcpy(parts, t->rest, sizeof parts);
     else if (n > 1)
         AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, n == 3 ? blocked : limits,
@@ -189,20 +184,20 @@ static at_status split_sums(tiling *t) {
     const int64_t *extent = t->s->facts->of[t->stage].inner;
     int last = -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
-        if (extent[k] >= 4 && k != t->axes.vec) last = k;
+        if (extent[k] >= 4 && k != t->choice.vec) last = k;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
-        if (k == t->axes.unrolled && t->phase[k]) *at_push(t->s->arena, &t->sums) = t->phase[k];
-        if (k == t->axes.unrolled) continue;
-        if (k == t->axes.vec) *at_push(t->s->arena, &t->sums) = t->lanes_outer;
+        if (k == t->choice.unrolled && t->phase[k]) *at_push(t->s->arena, &t->sums) = t->phase[k];
+        if (k == t->choice.unrolled) continue;
+        if (k == t->choice.vec) *at_push(t->s->arena, &t->sums) = t->lanes_outer;
         else AT_TRY(split_sum(t, k, k == last));
     }
-    if (last >= 0 && last != t->axes.unrolled)
+    if (last >= 0 && last != t->choice.unrolled)
         AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err));
-    if (t->axes.unrolled < 0) return AT_OK;
-    for (int i = 0; i < t->sums.len && t->axes.all; i++)
+    if (t->choice.unrolled < 0) return AT_OK;
+    for (int i = 0; i < t->sums.len && t->choice.all; i++)
         AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[i], AT_ANN_UNROLL, t->err));
-    *at_push(t->s->arena, &t->sums) = t->name[t->axes.unrolled];
-    return sketch_mark(t->s, t->leaf, t->name[t->axes.unrolled], AT_ANN_UNROLL, t->err);
+    *at_push(t->s->arena, &t->sums) = t->name[t->choice.unrolled];
+    return sketch_mark(t->s, t->leaf, t->name[t->choice.unrolled], AT_ANN_UNROLL, t->err);
 }
 
 typedef struct loop_names {
@@ -217,20 +212,20 @@ static loop_names outside(const tiling *t) {
     for (int i = 0; i < t->list.len && n.len < AT_EDIT_MAX_NAMES; i++)                             \
     n.data[n.len++] = t->list.data[i]
     if (t->part) n.data[n.len++] = t->part;
-    if (!t->axes.rows_first) ADD(columns);
+    if (!t->choice.rows_first) ADD(columns);
     ADD(outer);
-    if (t->axes.panels) ADD(blocks);
+    if (t->choice.panels) ADD(blocks);
     ADD(shared);
     ADD(phases);
     ADD(guarded);
-    if (t->axes.rows_first) ADD(columns);
+    if (t->choice.rows_first) ADD(columns);
     return n;
 }
 
 static at_status put_in_order(tiling *t) {
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = t->leaf};
     loop_names n = outside(t);
-    if (!t->axes.panels) ADD(blocks);
+    if (!t->choice.panels) ADD(blocks);
     ADD(middle);
     ADD(sums);
     ADD(rows);
@@ -268,8 +263,8 @@ static const char *place_of(const tiling *t, int access) {
 }
 
 static bool is_place(const tiling *t, const char *loop) {
-    for (int i = 0; i < t->axes.num_near; i++) {
-        const char *place = place_of(t, t->axes.near[i]);
+    for (int i = 0; i < t->choice.num_reads && nest_copies(&t->choice); i++) {
+        const char *place = place_of(t, t->choice.read[i].access);
         if (place && !strcmp(place, loop)) return true;
     }
     return false;
@@ -278,11 +273,11 @@ static bool is_place(const tiling *t, const char *loop) {
 /* The outer loops are shared out among threads, down to the first in which something is copied. */
 static at_status share_out(tiling *t) {
     at_edit e = {.kind = AT_EDIT_FUSE, .stage = t->leaf};
-    int n = 0, most = t->axes.panels ? t->columns.len + t->outer.len : AT_EDIT_MAX_NAMES;
+    int n = 0, most = t->choice.panels ? t->columns.len + t->outer.len : AT_EDIT_MAX_NAMES;
     bool goes_on = true;
     const loop_names all = outside(t);
-    int apart = t->axes.num_near ? 0 : t->phases.len + t->guarded.len;
-    if (t->axes.rows_first) apart += t->columns.len;
+    int apart = nest_copies(&t->choice) ? 0 : t->phases.len + t->guarded.len;
+    if (t->choice.rows_first) apart += t->columns.len;
     if (all.len - apart < most) most = all.len - apart;
     if (t->part) most = 1;
     for (int i = 0; i < most && goes_on; i++) {
@@ -298,8 +293,8 @@ static at_status share_out(tiling *t) {
 static const char *innermost(const tiling *t) {
     const loop_names all = outside(t);
     int n = all.len;
-    if (t->axes.panels) n = t->columns.len + t->outer.len;
-    else if (!t->blocks.len && !t->axes.late && t->middle.len)
+    if (t->choice.panels) n = t->columns.len + t->outer.len;
+    else if (!t->blocks.len && !t->choice.late && t->middle.len)
         return t->middle.data[t->middle.len - 1];
     return n ? all.data[n - 1] : NULL;
 }
@@ -310,97 +305,101 @@ static at_status copy_near(tiling *t, int access) {
     if (!loop)
         return at_fail(t->err, AT_E_INPUT, "no loop moves what access %d of \"%s\" reads", access,
                        t->leaf);
-    AT_TRY(sketch_copy_blocks(t->s, t->leaf, t->stage, t->axes.vec, access, &name, &first, t->err));
+    AT_TRY(
+        sketch_copy_blocks(t->s, t->leaf, t->stage, t->choice.vec, access, &name, &first, t->err));
     at_edit join = {
         .kind = AT_EDIT_JOIN, .stage = name, .other = t->leaf, .loop = loop, .before = true};
     return sketch_step(t->s, &join, t->err);
 }
 
-static at_status read_by_pointers(tiling *t) {
+static at_status read_by_pointers(tiling *t, int access) {
     sketch_state *s = t->s;
-    int tensor = s->facts->of[t->stage].access[t->axes.pointers].tensor;
+    int tensor = s->facts->of[t->stage].access[access].tensor;
     const char *text =
         at_format(s->arena, "[pointers %s]", s->facts->compute->tensors[tensor].name);
     return sketch_step(s, &(at_edit){.kind = AT_EDIT_ATTRIBUTE, .stage = t->leaf, .other = text},
                        t->err);
 }
 
-static at_status make(tiling *t) {
-    const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
+/* Operands that are not read as they lie. */
+static at_status read_operands(tiling *t) {
+    for (int i = 0; i < t->choice.num_reads; i++) {
+        const operand_read *r = &t->choice.read[i];
+        AT_TRY(r->how == READ_POINTERS ? read_by_pointers(t, r->access) : copy_near(t, r->access));
+    }
+    return AT_OK;
+}
+
+/* Axes that are no part of the tile; those that need the same vectors again stand inside. Returns
+ * how many of these there are. */
+static int put_outside(tiling *t, int third) {
     sketch_state *s = t->s;
-    const sketch_edit *first = s->last;
-    t->leaf = x->name;
-    AT_TRY(split_groups(t));
-    AT_TRY(split_fours(t));
-    if (t->axes.shared_out) AT_TRY(share_sum(t));
-    AT_TRY(split_vector(t));
-    int others = 0, third = t->axes.num_near ? -1 : tile_third_of(s, t->stage, &t->axes);
-    for (int shared = 0; shared < 2; shared++) /* what needs the same vectors again, inside */
-        for (int k = 0; k < x->num_axes; k++) {
-            bool is_shared = tile_reuses(s, t->stage, t->axes.vec, k);
-            if (k == t->axes.vec || k == t->axes.row || k == t->axes.second || k == third) continue;
+    const nest_choice *c = &t->choice;
+    int num_shared = 0;
+    for (int shared = 0; shared < 2; shared++)
+        for (int k = 0; k < s->facts->compute->tensors[t->stage].num_axes; k++) {
+            bool is_shared = tile_reuses(s, t->stage, c->vec, k);
+            if (k == c->vec || k == c->row || k == c->second || k == third) continue;
             if (is_shared != shared || sketch_is_step(s, t->stage, k)) continue;
             if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
             else *at_push(s->arena, &t->outer) = t->name[k];
             *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};
-            others += tile_goes(s, t->stage, k) && is_shared;
+            num_shared += tile_goes(s, t->stage, k) && is_shared;
         }
-    int wide = tile_is_dot(t)         ? 4
-               : t->axes.has_pointers ? 7
-                                      : 14,
-        narrow = tile_is_dot(t) ? 2 : 6, second = tile_is_dot(t) ? 3 : 1;
-    if (t->axes.num_with) { /* each sum has as many registers, rows of one vector */
-        wide = 2 * wide / (1 + t->axes.num_with);
-        narrow = 2 * narrow / (1 + t->axes.num_with);
+    return num_shared;
+}
+
+/* As many rows as registers, or pointers, suffice for. */
+static at_status split_all_rows(tiling *t) {
+    const nest_choice *c = &t->choice;
+    const bool is_dot = tile_is_dot(t);
+    const int third =
+                  nest_copies(c) ? -1 : tile_third_of(t->s, t->stage, c->vec, c->row, c->second),
+              num_shared = put_outside(t, third), second = is_dot ? 3 : 1;
+    int wide = is_dot ? 4 : nest_has_pointers(c) ? 7 : 14, narrow = is_dot ? 2 : 6;
+    if (c->num_with) { /* each sum has as many registers, rows of one vector */
+        wide = 2 * wide / (1 + c->num_with);
+        narrow = 2 * narrow / (1 + c->num_with);
     }
     if (third >= 0) AT_TRY(split_rows(t, third, false, 1, 1));
-    if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
-    if (t->axes.row >= 0)
-        AT_TRY(split_rows(t, t->axes.row, !others && t->axes.second < 0, wide, narrow));
-    if (t->axes.all) turn(t);
-    AT_TRY(split_sums(t));
-    AT_TRY(put_in_order(t));
-    for (int i = 0; i < t->rows.len; i++)
-        AT_TRY(sketch_mark(s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
-    AT_TRY(sketch_mark(s, t->leaf, t->vector, AT_ANN_VEC, t->err));
-    if (t->fours) AT_TRY(sketch_mark(s, t->leaf, t->fours, AT_ANN_DOT, t->err));
-    for (int i = 0; i < t->axes.num_with; i++)
-        AT_TRY(sketch_sum_beside(s, t->leaf, t->axes.with[i], t->sums.data[t->sums.len - 2], first,
-                                 t->err));
-    AT_TRY(share_out(t));
-    const char *inner = innermost(t);
-    AT_TRY(t->part ? tile_join_parts(t) : tile_put_readers(t, inner));
-    AT_TRY(tile_ask_ahead(t));
-    if (!t->part && (t->blocks.len || t->axes.late)) AT_TRY(tile_order_reader(t));
-    for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
-    if (t->axes.has_pointers) AT_TRY(read_by_pointers(t));
-    tile_keep(t, -1, t->leaf, inner);
+    if (c->second >= 0) AT_TRY(split_rows(t, c->second, false, second, second));
+    if (c->row >= 0) AT_TRY(split_rows(t, c->row, !num_shared && c->second < 0, wide, narrow));
+    if (c->all) turn(t);
     return AT_OK;
 }
 
-/* Is a word, of so many letters, a part of the name already? */
-static bool is_named(const char *name, const char *word, size_t length) {
-    for (const char *p = name; (p = strstr(p, word)); p++)
-        if ((p == name || p[-1] == '+') && (!p[length] || p[length] == '+')) return true;
-    return false;
+/* The loops of the sum itself. */
+static at_status make_loops(tiling *t) {
+    AT_TRY(split_groups(t));
+    AT_TRY(split_fours(t));
+    if (t->choice.shared_out) AT_TRY(share_sum(t));
+    AT_TRY(split_vector(t));
+    AT_TRY(split_all_rows(t));
+    AT_TRY(split_sums(t));
+    AT_TRY(put_in_order(t));
+    for (int i = 0; i < t->rows.len; i++)
+        AT_TRY(sketch_mark(t->s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
+    AT_TRY(sketch_mark(t->s, t->leaf, t->vector, AT_ANN_VEC, t->err));
+    return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT, t->err) : AT_OK;
 }
 
-/* The first tile along h is `tile_h`, those of other stages are `tile_STAGE_h`. */
-static const char *tile_word(const sketch_state *s, int stage, const char *word) {
-    size_t kind = strcspn(word, "_"), first = strcspn(word, "+");
-    if (!is_named(s->name, at_strndup(s->arena, word, first), first)) return word;
-    return at_format(s->arena, "%.*s_%s%s", (int)kind, word, s->facts->compute->tensors[stage].name,
-                     word + kind);
-}
-
-bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
-                     sketch_states *out, at_error *err) {
-    tiling t = {.s = sketch_branch(s, tile_word(s, stage, word)),
+at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    tiling t = {.s = s,
                 .stage = stage,
-                .axes = *axes,
+                .leaf = s->facts->compute->tensors[stage].name,
+                .choice = *c,
                 .err = err};
-    t.axes.fours = tile_fours_of(t.s, stage, axes->vec);
-    if (make(&t) != AT_OK) return false;
-    *at_push(s->arena, out) = t.s;
-    return true;
+    const sketch_edit *first = s->last;
+    t.choice.fours = tile_fours_of(s, stage, c->vec);
+    AT_TRY(make_loops(&t));
+    for (int i = 0; i < c->num_with; i++)
+        AT_TRY(sketch_sum_beside(s, t.leaf, c->with[i], t.sums.data[t.sums.len - 2], first, err));
+    AT_TRY(share_out(&t));
+    const char *inner = innermost(&t);
+    AT_TRY(t.part ? tile_join_parts(&t) : tile_put_readers(&t, inner));
+    AT_TRY(tile_ask_ahead(&t));
+    if (!t.part && (t.blocks.len || c->late)) AT_TRY(tile_order_reader(&t));
+    AT_TRY(read_operands(&t));
+    tile_keep(&t, -1, t.leaf, inner);
+    return AT_OK;
 }

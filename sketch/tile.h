@@ -4,25 +4,6 @@
 
 #include "sketch/sketch_int.h"
 
-/* Axes of the stage; -1: none. */
-typedef struct tile_axes {
-    int vec;           /* of the lanes; of a dot product a reduction */
-    int row, second;   /* unrolled beside each other */
-    int unrolled;      /* a short reduction, the innermost and written out */
-    int fours;         /* the reduction of which dot products take four terms at once */
-    bool all;          /* so are the others */
-    int blocked;       /* a long one, in blocks that several tiles share; sums are then in memory */
-    bool rows_first;   /* rows outside of what lanes are a part of */
-    bool panels;       /* blocks of the reduction outside of rows */
-    bool shared_out;   /* parts of the blocked one are summed by threads, and added up behind */
-    bool late;         /* what reads the sums goes over those of several tiles */
-    bool has_pointers; /* rows of the access `pointers` are read by a list of places */
-    int pointers;
-    int near[SKETCH_MOST_NEAR],
-        num_near; /* accesses that are copied for the tiles that share them */
-    int with[SKETCH_MOST_WITH], num_with; /* stages whose sums the tile has, too */
-} tile_axes;
-
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 
 /* Whether lanes along vec need an operand that is the same for all of them. */
@@ -37,7 +18,6 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x);
 /* Lanes along the axis read what lies side by side, or the same, or every so many elements of a
  * short sum or along the sum; or they would of a copy in blocks. */
 bool tile_reads_vectors(const sketch_state *s, int stage, int axis);
-enum { TILE_MOST_STEP = 4 }; /* elements from lane to lane */
 /* Terms of an element's sum, 1 where it sums nothing; 0 where an axis goes as far as data or other
  * axes say, or an index divides it. */
 double tile_terms_of(const sketch_state *s, int stage);
@@ -79,23 +59,19 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
 /* A further axis for rows: a step along it reads what one along `row` or `second` does, so that
  * rows along both share vectors, as in the correlation of two pictures; -1: none. */
-int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes);
+int tile_third_of(const sketch_state *s, int stage, int vec, int row, int second);
 /* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
 int tile_long_sum(const sketch_state *s, int stage, int vec);
 /* A reduction so long, of so few sums, that threads share it out rather than these; -1: none. */
 int tile_shared_sum(const sketch_state *s, int stage);
 /* Whether tiles stand beside each other along the lanes. */
 bool tile_has_columns(const sketch_state *s, int stage, int vec);
-/* The axis along which sums are stored, for lanes that would read windows in steps or across
- * padding; -1: none (rule_windows.c). */
-int tile_windows_of(const sketch_state *s, int stage);
 /* Whether a stage reads a tensor in one place. */
 bool tile_reads_once(const sketch_state *s, int stage, int tensor);
 
 /* ---- dot products (tile_fours.c) --------------------------------------------------------------
  */
 
-enum { TILE_FOURS = 4 };
 /* Is it a sum of s32 whose terms are products of two elements of a byte each? */
 bool tile_sums_bytes(const at_compute *c, const at_tensor *t);
 /* The reduction of which four terms are one dot product of a lane, where lanes go along vec; -1:
@@ -108,7 +84,7 @@ bool tile_packs_fours(const sketch_tile *tile, const at_access *x);
 
 /* The leaf, which computes a stage's sums, reads a copy of what an access does, in the order of its
  * loops. *name: the copy's; *first: the outermost of its loops that runs more than once, or NULL
- * (copies.c). */
+ * (operand_reads.c). */
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
                              const char **name, const char **first, at_error *err);
 /* Another sum goes into a loop of the leaf's, the innermost of the reduction that is not written
@@ -116,11 +92,5 @@ at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int v
  * (tile_readers.c). */
 at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const char *loop,
                             const sketch_edit *first, at_error *err);
-/* A reduction of a stage in vectors, with partial results; outer: what is left of its last loop
- * (rule_lanes.c). */
-at_status sketch_lanes(sketch_state *s, int stage, const char **outer, at_error *err);
-/* One more sketch, unless its tree cannot be made. */
-bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
-                     sketch_states *out, at_error *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* sketch/tile_axes.c: which axes a register tile has: the one of its lanes, its rows. */
 #include "schedule/edit.h"
+#include "sketch/limits.h"
 #include "sketch/tile.h"
-
-enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64 };
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1 && !sketch_is_step(s, stage, axis);
@@ -31,9 +30,8 @@ static bool is_worth_packing(const sketch_state *s, int stage, const at_access *
 
 /* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */
 static int64_t short_steps(const at_stage_facts *f, int sum) {
-    enum { SHORT = 7 };
     int64_t n = f->divisor[sum] && !f->is_phase[sum] ? 0 : f->inner[sum];
-    return n > 1 && n <= SHORT ? n : 0;
+    return n > 1 && n <= SHORT_SUM_STEPS ? n : 0;
 }
 
 /* Sums of few terms, or of a short window's rows, of which each output has its own: what lanes pick
@@ -51,12 +49,12 @@ static bool has_own_window(const sketch_state *s, int stage, const at_access *x)
 static bool has_parts(const sketch_state *s, int stage, int axis) {
     const int last = s->facts->compute->tensors[stage].num_axes - 1;
     const int64_t parts = axis == last - 1 ? s->facts->of[stage].extent[last] : 0;
-    return parts > 1 && parts <= TILE_MOST_STEP;
+    return parts > 1 && parts <= MOST_LANE_STEP;
 }
 
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    if (x->stride[axis] <= 1 || x->stride[axis] > TILE_MOST_STEP) return false;
+    if (x->stride[axis] <= 1 || x->stride[axis] > MOST_LANE_STEP) return false;
     if (has_parts(s, stage, axis) && tile_sums_are_short(s, stage)) return true;
     bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
          summed = axis >= t->num_axes && axis == t->num_axes + t->num_reduce - 1;
@@ -142,7 +140,7 @@ int tile_vector_of(const sketch_state *s, int stage) {
     const bool may_gather =
         last >= 0 && s->facts->of[stage].inner[last] >= LEAST_LANES &&
         !sketch_is_step(s, stage, last) &&
-        (s->facts->of[stage].extent[sum] < LEAST_DOT || !reads_vectors(s, stage, sum, false));
+        (s->facts->of[stage].extent[sum] < LEAST_DOT_LANES || !reads_vectors(s, stage, sum, false));
     return may_gather && reads_vectors(s, stage, last, true) ? last : -1;
 }
 
@@ -170,13 +168,13 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 }
 
 bool tile_sums_are_short(const sketch_state *s, int stage) {
-    enum { MOST_TERMS = 25 };
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int64_t terms = 1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
-        terms *= f->divisor[k] || f->extent[k] > MOST_TERMS ? MOST_TERMS + 1 : f->extent[k];
-    return terms <= MOST_TERMS;
+        terms *=
+            f->divisor[k] || f->extent[k] > SHORT_SUM_TERMS ? SHORT_SUM_TERMS + 1 : f->extent[k];
+    return terms <= SHORT_SUM_TERMS;
 }
 
 double tile_terms_of(const sketch_state *s, int stage) {
@@ -208,7 +206,7 @@ int tile_dot_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes + t->num_reduce - 1;
-    if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT) return -1;
+    if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT_LANES) return -1;
     if (tile_vector_of(s, stage) >= 0 || !reads_vectors(s, stage, last, false)) return -1;
     int row = tile_row_of(s, stage, last);
     return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
@@ -218,7 +216,8 @@ int tile_lanes_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes + t->num_reduce - 1;
-    if (!t->num_reduce || t->axes[last].begin || f->divisor[last] || f->extent[last] < LEAST_DOT)
+    if (!t->num_reduce || t->axes[last].begin || f->divisor[last] ||
+        f->extent[last] < LEAST_DOT_LANES)
         return -1;
     for (int i = 0; i < f->num_accesses; i++)
         if (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1 &&
@@ -233,22 +232,23 @@ int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int second = -1;
     if (row < 0) return -1;
-    if (s->facts->of[stage].inner[row] >= MOST_ROWS && !tile_sums_are_short(s, stage)) return -1;
+    if (s->facts->of[stage].inner[row] >= TILE_MOST_ROWS && !tile_sums_are_short(s, stage))
+        return -1;
     for (int k = 0; k < x->num_axes; k++)
         if (k != vec && k != row && has_rows(s, stage, k) && tile_reuses(s, stage, vec, k))
             second = k;
     return second;
 }
 
-int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes) {
+int tile_third_of(const sketch_state *s, int stage, int vec, int row, int second) {
     const at_stage_facts *f = &s->facts->of[stage];
     int found = -1;
-    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes && axes->second >= 0; k++)
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes && second >= 0; k++)
         for (int i = 0; i < f->num_accesses; i++) {
             const int64_t *stride = f->access[i].stride;
-            if (k != axes->vec && k != axes->row && k != axes->second && has_rows(s, stage, k) &&
-                stride[axes->vec] && stride[k] && f->access[i].known &&
-                (stride[k] == stride[axes->row] || stride[k] == stride[axes->second]))
+            if (k != vec && k != row && k != second && has_rows(s, stage, k) && stride[vec] &&
+                stride[k] && f->access[i].known &&
+                (stride[k] == stride[row] || stride[k] == stride[second]))
                 found = k;
         }
     return found;
@@ -256,15 +256,14 @@ int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes) {
 
 /* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
 int tile_long_sum(const sketch_state *s, int stage, int vec) {
-    enum { LONG = 512 };
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = x->num_axes + x->num_reduce - 1;
-    return f->inner[last] >= LONG && !f->divisor[last] && f->inner[vec] > COLUMNS ? last : -1;
+    return f->inner[last] >= LONG_SUM && !f->divisor[last] && f->inner[vec] > TILE_COLUMNS ? last
+                                                                                           : -1;
 }
 
 int tile_shared_sum(const sketch_state *s, int stage) {
-    enum { LEAST_STEPS = 16384, MOST_SUMS = 16384 };
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = x->num_axes + x->num_reduce - 1;
@@ -273,11 +272,12 @@ int tile_shared_sum(const sketch_state *s, int stage) {
         if (f->divisor[k] || x->axes[k].begin) return -1;
         if (k < x->num_axes) sums *= f->extent[k];
     }
-    return x->num_reduce && f->extent[last] >= LEAST_STEPS && sums <= MOST_SUMS ? last : -1;
+    return x->num_reduce && f->extent[last] >= SHARED_LEAST_STEPS && sums <= SHARED_MOST_SUMS ? last
+                                                                                              : -1;
 }
 
 bool tile_has_columns(const sketch_state *s, int stage, int vec) {
-    return s->facts->of[stage].inner[vec] > COLUMNS;
+    return s->facts->of[stage].inner[vec] > TILE_COLUMNS;
 }
 
 bool tile_reads_once(const sketch_state *s, int stage, int tensor) {
@@ -389,6 +389,6 @@ int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {
         return -1;
     for (int k = 0; k < last; k++)
         if (f->extent[k] > 0) lists *= (double)f->extent[k];
-    *are_long = terms >= LEAST_DOT * lists;
+    *are_long = terms >= LEAST_DOT_LANES * lists;
     return last;
 }

@@ -1,6 +1,7 @@
 /* sketch/tile_fours.c: sums of products of bytes: four terms, which lie side by side in both
  * operands, are one dot product of a lane. The innermost loop of the terms is these four, inside
  * of the lanes, so that copies in the order of use have them side by side, too. */
+#include "sketch/limits.h"
 #include "sketch/tile.h"
 
 /* ---- which products -------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef AT_SKETCH_TILE_INT_H
 #define AT_SKETCH_TILE_INT_H
 
-#include "sketch/tile.h"
+#include "sketch/nests.h"
 
 typedef struct tile_loop {
     const char *name;
@@ -13,7 +13,7 @@ typedef struct tiling {
     sketch_state *s;
     const char *name[AT_FACTS_MAX_AXES]; /* of the loop that is tiled: the axis', or its groups' */
     int stage;
-    tile_axes axes;
+    nest_choice choice;
     const char *leaf;
     const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
     const char *part;    /* loop of the parts of a sum that is shared out, or NULL */
@@ -29,7 +29,7 @@ typedef struct tiling {
 } tiling;
 
 static inline bool tile_is_dot(const tiling *t) {
-    return t->axes.vec >= t->s->facts->compute->tensors[t->stage].num_axes;
+    return t->choice.vec >= t->s->facts->compute->tensors[t->stage].num_axes;
 }
 
 /* ---- what stands beside the sum (tile_readers.c) --------------------------------------------- */

@@ -44,29 +44,29 @@ static bool is_read_with(const tiling *t, int stage, int other) {
 
 void tile_keep(tiling *t, int i, const char *leaf, const char *inner) {
     sketch_tile *x = at_push(t->s->arena, &t->s->tiles);
-    *x = (sketch_tile){.stage = i < 0 ? t->stage : t->axes.with[i],
+    *x = (sketch_tile){.stage = i < 0 ? t->stage : t->choice.with[i],
                        .leaf = leaf,
-                       .vec = t->axes.vec,
-                       .row = t->axes.row,
-                       .fours = t->axes.fours,
-                       .num_near = t->axes.num_near,
-                       .near = {t->axes.near[0], t->axes.near[1]},
+                       .vec = t->choice.vec,
+                       .row = t->choice.row,
+                       .fours = t->choice.fours,
                        .inner = inner};
+    for (int k = 0; k < t->choice.num_reads && nest_copies(&t->choice); k++)
+        x->near[x->num_near++] = t->choice.read[k].access;
     if (i >= 0) x->with[x->num_with++] = t->stage;
-    for (int k = 0; k < t->axes.num_with; k++)
-        if (k != i) x->with[x->num_with++] = t->axes.with[k];
+    for (int k = 0; k < t->choice.num_with; k++)
+        if (k != i) x->with[x->num_with++] = t->choice.with[k];
 }
 
 /* The readers of the tile's sums; those of the other sums in front, which that of its own may read.
  */
 at_status tile_put_readers(tiling *t, const char *loop) {
     AT_TRY(put_reader(t, t->stage, &t->leaf, loop));
-    for (int i = 0; i < t->axes.num_with; i++) {
-        int stage = t->axes.with[i];
+    for (int i = 0; i < t->choice.num_with; i++) {
+        int stage = t->choice.with[i];
         const char *leaf = t->s->facts->compute->tensors[stage].name;
         bool is_placed = is_read_with(t, stage, t->stage);
-        for (int k = 0; k < t->axes.num_with; k++)
-            is_placed |= is_read_with(t, stage, t->axes.with[k]);
+        for (int k = 0; k < t->choice.num_with; k++)
+            is_placed |= is_read_with(t, stage, t->choice.with[k]);
         if (!is_placed) AT_TRY(put_reader(t, stage, &leaf, loop));
         tile_keep(t, i, leaf, loop);
     }
@@ -132,15 +132,15 @@ at_status tile_join_parts(tiling *t) {
 at_status tile_ask_ahead(tiling *t) {
     const at_facts *f = t->s->facts;
     const at_stage_facts *x = &f->of[t->stage];
-    if (reader_of(t, t->stage) < 0 || t->axes.row < 0 || t->blocks.len || t->axes.late)
+    if (reader_of(t, t->stage) < 0 || t->choice.row < 0 || t->blocks.len || t->choice.late)
         return AT_OK;
     for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
         const at_access *a = &f->of[x->reader].access[i];
-        if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->axes.row] <= 0 ||
+        if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->choice.row] <= 0 ||
             f->compute->tensors[a->tensor].role == AT_ROLE_INDEX || !sketch_is_far(t->s, a->tensor))
             continue;
         AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
-                               a->stride[t->axes.row], t->rows.data[t->rows.len - 1], t->err));
+                               a->stride[t->choice.row], t->rows.data[t->rows.len - 1], t->err));
     }
     return AT_OK;
 }
@@ -151,8 +151,8 @@ at_status tile_order_reader(tiling *t) {
     const char *column = t->blocks.len ? t->column : NULL;
     at_edit e = {.kind = AT_EDIT_ORDER,
                  .stage = f->compute->tensors[reader < 0 ? t->stage : reader].name};
-    for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
-    for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
+    for (int i = 0; t->choice.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
+    for (int i = 0; t->choice.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
     for (int i = 0; i < t->middle.len; i++)
         if (t->middle.data[i] != column) e.names[n++] = t->middle.data[i];
     for (int i = 0; i < t->rows.len; i++) {

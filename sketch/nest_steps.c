@@ -1,5 +1,16 @@
-/* sketch/rule_steps.c: what reads only the step at hand of what goes on from step to step stands in
- * the loop of the steps, in one more sketch, so that one step is all that is kept:
+/* sketch/nest_steps.c: what goes on from step to step.
+ *
+ * running: a running sum takes a term each, instead of a sum from the beginning for each step; a
+ * stage that reads itself goes in its order:
+ *
+ *     p, t, k:dyn(t) => @s = p, t // k   ->   p, t0, t1:unroll => @s[running] = p, {t0, t1}/t // 0
+ *     t, c => @h = t, c                  ->   c0:para, t0, t1:unroll, c1:vec => @h = ...
+ *
+ * with lanes along the last axis where that is another one, else several rows side by side. Axes
+ * that a stage reads itself across (h[t - 1, c + 1]) stand inside of the steps.
+ *
+ * step: what reads only the step at hand of such a stage stands in the loop of the steps, in one
+ * more sketch, so that one step is all that is kept:
  *
  *     h, t, d, e => @S = h, t, d, e         {h, e0}:para, t =>
  *     h, t, e, d => @o = h, t, e // d   ->      d0, d1:unroll, e1:vec =>
@@ -9,7 +20,117 @@
  *
  * Lanes go along the last axis of what is kept. Where the reader sums over that, several of its
  * rows stand side by side. */
-#include "sketch/tile.h"
+#include "sketch/nests.h"
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* The loops of a stage that goes from step to step. */
+typedef struct steps {
+    sketch_state *s;
+    const at_tensor *t;
+    int stage;
+    uint32_t along, across;    /* axes of steps; of what one step reads of all of another */
+    int last_step, lanes, row; /* axes; lanes, rows beside each other: -1, there are none */
+    const char *outer, *vector, *rows[2], *written[2]; /* loops; NULL: there is none */
+    at_error *err;
+} steps;
+
+static bool is_in(uint32_t set, int axis) { return set >> axis & 1; }
+
+/* All but the loops. */
+static steps steps_of(sketch_state *s, int stage, at_error *err) {
+    const at_compute *c = s->facts->compute;
+    const at_tensor *t = &c->tensors[stage];
+    const int last = t->num_axes - 1;
+    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
+    x.along = at_stage_steps(c, stage);
+    x.across = at_recurrence_of(c, stage).beyond;
+    for (int k = 0; k < t->num_axes; k++)
+        if (is_in(x.along, k)) x.last_step = k;
+    if (!is_in(x.along, last) && (t->is_recurrence || tile_list_of(s, stage) >= 0)) x.lanes = last;
+    for (int k = 0; k < t->num_axes && x.lanes < 0 && t->is_recurrence; k++)
+        if (!is_in(x.along | x.across, k)) x.row = k;
+    return x;
+}
+
+static at_status split_step_lanes(steps *x) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    if (x->lanes < 0) return AT_OK;
+    AT_TRY(sketch_vectors(x->s, x->stage, &x->outer, x->err));
+    x->vector = d[at_tree_digits(x->s->tree, x->stage, x->lanes, d) - 1].piece;
+    return AT_OK;
+}
+
+/* Where there are no lanes: rows, each of which goes its own way. */
+static at_status split_rows(steps *x) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
+    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 8}};
+    if (x->row < 0 || x->s->facts->of[x->stage].extent[x->row] < RUNNING_LEAST_ROWS) return AT_OK;
+    AT_TRY(
+        sketch_split(x->s, x->t->name, x->t->axes[x->row].name, 2, &spec, limits, x->rows, x->err));
+    return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL, x->err);
+}
+
+/* Some steps are written out, but where all of one is to be done before the next. */
+static at_status split_steps(steps *x) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
+    static const at_part_limit vectors[] = {{0}, {.wide = 2, .narrow = 2}},
+                               single[] = {{0}, {.wide = 8, .narrow = 8}};
+    if (x->across) return AT_OK;
+    AT_TRY(sketch_split(x->s, x->t->name, x->t->axes[x->last_step].name, 2, &spec,
+                        x->vector ? vectors : single, x->written, x->err));
+    return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
+}
+
+/* The axes of a set, in their order; of those that are cut, the outer loops. */
+static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
+    for (int k = 0; k < x->t->num_axes; k++) {
+        if (!is_in(set, k)) continue;
+        const char *const *parts = k == x->row         ? x->rows
+                                   : k == x->last_step ? x->written
+                                                       : (const char *const[2]){NULL};
+        order->names[(*n)++] = parts[0] ? parts[0] : x->t->axes[k].name;
+    }
+}
+
+static at_status make_running(steps *x) {
+    const at_tensor *t = x->t;
+    const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
+    at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
+            order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    if (!t->is_recurrence) AT_TRY(sketch_step(x->s, &run, x->err));
+    AT_TRY(split_step_lanes(x));
+    AT_TRY(split_rows(x));
+    AT_TRY(split_steps(x));
+    add_axes(x, ~(x->along | x->across | lanes), &order, &n); /* each goes its own way */
+    if (x->outer && !(x->across & lanes)) order.names[n++] = x->outer;
+    const bool is_shared = n > 0;
+    add_axes(x, x->along, &order, &n);
+    add_axes(x, x->across & ~lanes, &order, &n);
+    if (x->outer && x->across & lanes) order.names[n++] = x->outer;
+    if (x->written[1]) order.names[n++] = x->written[1];
+    if (x->rows[1]) order.names[n++] = x->rows[1];
+    if (x->vector) order.names[n++] = x->vector;
+    AT_TRY(sketch_step(x->s, &order, x->err));
+    return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA, x->err) : AT_OK;
+}
+
+void nest_find_running(const sketch_state *s, int stage, nest_choices *out) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const uint32_t along = at_stage_steps(s->facts->compute, stage);
+    int last = t->num_axes - 1;
+    while (last >= 0 && !is_in(along, last)) last--;
+    if (last >= 0) nest_add(out, t->axes[last].name, -1);
+}
+
+at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    (void)c;
+    steps x = steps_of(s, stage, err);
+    return make_running(&x);
+}
+
+/* ---- what reads the step at hand ------------------------------------------------------------- */
 
 enum { NONE = -1 };
 
@@ -32,9 +153,9 @@ static bool is_shared(const pair *p, int k) {
 
 /* The axis along which it goes, and of which a step needs the one before alone. */
 static int step_axis(const at_compute *c, int stage) {
-    const uint32_t steps = at_stage_steps(c, stage);
+    const uint32_t along = at_stage_steps(c, stage);
     for (int k = 0; k < c->tensors[stage].num_axes; k++)
-        if (steps == 1u << k) return at_recurrence_of(c, stage).beyond ? NONE : k;
+        if (along == 1u << k) return at_recurrence_of(c, stage).beyond ? NONE : k;
     return NONE;
 }
 
@@ -66,7 +187,7 @@ static bool find_axes(pair *p) {
 }
 
 /* What the reader may stand beside; false: nothing. */
-static bool find(pair *p) {
+static bool find_kept(pair *p) {
     const at_facts *f = p->f;
     const at_tensor *r = tensor_of(p, p->reader);
     if (at_stage_steps(f->compute, p->reader) || r->is_packing) return false;
@@ -83,11 +204,6 @@ static bool find(pair *p) {
         if (is_shared(p, p->step)) return true;
     }
     return false;
-}
-
-static rule_verdict applies(const sketch_state *s, int stage) {
-    pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
-    return !sketch_stands_beside(s, stage) && find(&p) ? RULE_APPLY : RULE_SKIP;
 }
 
 /* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or
@@ -169,7 +285,7 @@ static at_status make_kept(const pair *p, const char *const *lanes, const char *
     return put_below(p, p->kept, &b);
 }
 
-static at_status make(pair *p) {
+static at_status make_step(pair *p) {
     static const at_split_spec side = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
     static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 4}};
     const at_facts *f = p->f;
@@ -211,12 +327,14 @@ static at_status make(pair *p) {
     return num_outside > 1 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
 }
 
-static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    pair p = {.arena = s->arena, .f = s->facts, .reader = stage, .err = err};
-    if (!find(&p)) return;
-    p.s =
-        sketch_branch(s, at_format(s->arena, "step_%s", tensor_of(&p, p.kept)->axes[p.step].name));
-    if (make(&p) == AT_OK) *at_push(s->arena, out) = p.s;
+void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {
+    pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
+    if (!sketch_stands_beside(s, stage) && find_kept(&p))
+        nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
 }
 
-const sketch_rule at_rule_steps = {applies, apply};
+at_status nest_make_step(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    pair p = {.arena = s->arena, .f = s->facts, .s = s, .reader = stage, .err = err};
+    (void)c;
+    return find_kept(&p) ? make_step(&p) : AT_E_INPUT;
+}

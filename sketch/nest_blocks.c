@@ -1,4 +1,4 @@
-/* sketch/rule_transpose.c: what lies along another axis than it is written along. Elements of a row
+/* sketch/nest_blocks.c: what lies along another axis than it is written along. Elements of a row
  * are read far apart then, and of each line that is read one is used. In blocks of both axes all of
  * a line is used while it is near. A plain copy is turned round in registers (tile_transpose.c),
  * and its blocks follow each other as their source lies:
@@ -12,9 +12,7 @@
  *         i1, j1:vec => @out = {i0, i1}/i, {j0, j1}/j  */
 #include <stdlib.h>
 
-#include "sketch/tile.h"
-
-enum { LEAST_SIDE = 4, SMALL_AXIS = 64 };
+#include "sketch/nests.h"
 
 /* An axis along which what is read lies side by side, though it is not the last one; -1: none. */
 static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
@@ -22,31 +20,29 @@ static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes - 1, found = -1;
     if (!x->known || s->facts->compute->tensors[x->tensor].role == AT_ROLE_INDEX ||
-        llabs(x->stride[last]) < 2 || f->divisor[last] || f->extent[last] < LEAST_SIDE)
+        llabs(x->stride[last]) < 2 || f->divisor[last] || f->extent[last] < BLOCK_LEAST_SIDE)
         return -1;
     for (int k = 0; k < last; k++)
-        if (x->stride[k] == 1 && f->inner[k] >= LEAST_SIDE && !f->is_phase[k]) found = k;
+        if (x->stride[k] == 1 && f->inner[k] >= BLOCK_LEAST_SIDE && !f->is_phase[k]) found = k;
     return found;
-}
-
-/* The first of the accesses of a stage, which sums nothing, that are read so; -1: none is. */
-static int turned_of(const sketch_state *s, int stage) {
-    const at_stage_facts *f = &s->facts->of[stage];
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    if (t->num_reduce || t->is_packing || sketch_stands_beside(s, stage)) return -1;
-    for (int i = 0; i < f->num_accesses; i++)
-        if (loaded_of(s, stage, &f->access[i]) >= 0) return i;
-    return -1;
-}
-
-static rule_verdict applies(const sketch_state *s, int stage) {
-    return turned_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
 /* Is nothing calculated, also in what is dissolved on the way? */
 static bool is_copy(const at_facts *f, const at_expr *e) {
     if (e->op != AT_X_INDEX || f->compute->tensors[e->ref].role == AT_ROLE_INDEX) return false;
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
+}
+
+void nest_find_blocks(const sketch_state *s, int stage, nest_choices *out) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int turned = 0; /* the first access that is read so */
+    if (t->num_reduce || t->is_packing || sketch_stands_beside(s, stage)) return;
+    while (turned < f->num_accesses && loaded_of(s, stage, &f->access[turned]) < 0) turned++;
+    if (turned == f->num_accesses) return;
+    if (is_copy(s->facts, t->body))
+        nest_read(nest_add_axis(out, s, stage, t->num_axes - 1), turned, READ_TURNED);
+    nest_read(nest_add_axis(out, s, stage, t->num_axes - 1), turned, READ_NEAR);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -103,7 +99,8 @@ static at_status split_columns(block *b, bool two_levels) {
                                two[] = {{0}, {.wide = 16, .narrow = 16}};
     const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
     int last = t->num_axes - 1;
-    b->num_columns = two_levels && b->s->facts->of[b->stage].extent[last] > SMALL_AXIS ? 3 : 2;
+    b->num_columns =
+        two_levels && b->s->facts->of[b->stage].extent[last] > BLOCK_SMALL_AXIS ? 3 : 2;
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed =
                               b->num_columns == 3 ? "pow2 | 4 8 16 32 64" : "4 8 16 32 64 128"};
@@ -145,22 +142,10 @@ static at_status copy_blocks(block *b) {
     return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
 }
 
-static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    const at_facts *f = s->facts;
-    const at_tensor *t = &f->compute->tensors[stage];
-    int access = turned_of(s, stage);
-    const at_access *x = &f->of[stage].access[access];
-    const char *word = at_format(s->arena, "blocks_%s", t->axes[t->num_axes - 1].name);
-    block start = {.stage = stage, .access = access, .loaded = loaded_of(s, stage, x), .err = err};
-    if (is_copy(f, t->body)) {
-        block b = start;
-        b.s = sketch_branch(s, word);
-        if (make_blocks(&b, false) == AT_OK) *at_push(s->arena, out) = b.s;
-    }
-    block b = start;
-    b.s = sketch_branch(
-        s, at_format(s->arena, "%s+near_%s", word, f->compute->tensors[x->tensor].name));
-    if (make_blocks(&b, true) == AT_OK && copy_blocks(&b) == AT_OK) *at_push(s->arena, out) = b.s;
+at_status nest_make_blocks(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    block b = {.s = s, .stage = stage, .access = c->read[0].access, .err = err};
+    const bool is_copied = c->read[0].how == READ_NEAR;
+    b.loaded = loaded_of(s, stage, &s->facts->of[stage].access[b.access]);
+    AT_TRY(make_blocks(&b, is_copied));
+    return is_copied ? copy_blocks(&b) : AT_OK;
 }
-
-const sketch_rule at_rule_transpose = {applies, apply};

@@ -1,80 +1,8 @@
-/* sketch/rules.c: the rules, and how they are applied: stage by stage from the last to the first,
- * every rule in its order, as Ansor visits them; then packing. */
-#include "sketch/sketch_int.h"
+/* sketch/derive.c: the way from a computation to its sketches: rewrites, a nest for each stage,
+ * then how operands are read. */
+#include "sketch/nests.h"
 
 #include <string.h>
-
-typedef struct listed_rule {
-    const sketch_rule *rule;
-    bool in_steps; /* also of stages that read each other, within a step */
-} listed_rule;
-static const listed_rule rules[] = {
-    {&at_rule_inline, true},   {&at_rule_running, false},  {&at_rule_steps, false},
-    {&at_rule_flat, false},    {&at_rule_points, false},   {&at_rule_tile, true},
-    {&at_rule_with, false},    {&at_rule_pointers, false}, {&at_rule_near, false},
-    {&at_rule_windows, false}, {&at_rule_late, true},      {&at_rule_dots, true},
-    {&at_rule_lists, true},    {&at_rule_lanes, true},     {&at_rule_transpose, false},
-    {&at_rule_plain, true}};
-enum { NUM_RULES = sizeof rules / sizeof *rules };
-
-/* What one stage makes of a state, which says that it is visited. */
-static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    int before = out->len;
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    if (t->is_packing && t->num_reduce) return; /* sums of weights, once */
-    if (sketch_is_joined(s, stage)) {
-        *at_push(s->arena, out) = sketch_branch(s, "");
-        return;
-    }
-    if (s->begun) sketch_place_written(s, stage, out, err);
-    if (out->len > before) return;
-    for (int r = 0; r < NUM_RULES; r++) {
-        if (s->facts->of[stage].steps && !rules[r].in_steps) continue;
-        rule_verdict v = rules[r].rule->applies(s, stage);
-        if (v == RULE_SKIP) continue;
-        rules[r].rule->apply(s, stage, out, err);
-        if (v == RULE_APPLY_ALONE && out->len > before) return;
-    }
-}
-
-/* Of the ways of a stage from `before` on, all, or, where one like it went one of them, that one
- * without a word: it says nothing that its name does not. */
-static void follow(const sketch_state *s, int stage, sketch_states *ways, int before) {
-    const int n = ways->len - before, way = sketch_way(s, stage, SKETCH_ASK_RULES, n);
-    for (int i = 0; i < n; i++) sketch_went(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
-    if (way < 0) return;
-    ways->data[before] = ways->data[before + way];
-    ways->data[before]->name = s->name;
-    ways->len = before + 1;
-}
-
-/* Every state goes all ways; or, choosing: that many of them, the others the first one. */
-static sketch_states visit_each(const sketch_states *states, int stage, int choosing,
-                                at_error *err) {
-    sketch_states next = {0};
-    for (int i = 0; i < states->len; i++) {
-        int before = next.len;
-        sketch_state *s = states->data[i];
-        s->visited = stage;
-        visit(s, stage, &next, err);
-        /* As it stands: in loops of its own. */
-        if (next.len == before) *at_push(s->arena, &next) = s;
-        follow(s, stage, &next, before);
-        if (i >= choosing) next.len = before + 1;
-    }
-    for (int i = 0; i < next.len; i++) next.data[i]->visited = -1;
-    return next;
-}
-
-/* Where all ways of all stages are too many, those of one more are tried with the first ways of the
- * others. */
-static void visit_all(int stage, sketch_states *states, at_error *err) {
-    const int most = sketch_most(states->data[0]);
-    sketch_states next = visit_each(states, stage, states->len, err);
-    if (next.len > most) next = visit_each(states, stage, 1, err);
-    if (next.len > most) next.len = most;
-    *states = next;
-}
 
 /* A knob whose loops an edit took away again is none. */
 static void drop_unused(sketch_state *s, const char *tree) {
@@ -188,7 +116,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written &&
             at_template_goes_on())
-            visit_all(t, &states, &why);
+            sketch_visit(t, &states, &why);
     sketch_place_left(&states);
     if (!first->begun && !first->compute->num_cycles) {
         sketch_rows(first, out, &why);
@@ -202,7 +130,6 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
 
 /* Sketches of more would have more points than an index can count. */
 static at_status check_length(const sketch_state *s, at_error *err) {
-    enum { MOST_STAGES = 64 };
     int n = sketch_stages(s);
     if (n <= MOST_STAGES) return AT_OK;
     return at_fail(err, AT_E_INPUT,

@@ -1,11 +1,28 @@
-/* sketch/alike.c: layers that repeat. Of a computation with many sums those that are alike go the
- * same way, and their loops are split by the same knobs: a network of twelve equal layers has the
- * sketches and the space of one layer, instead of the twelfth power of both. */
-#include "sketch/sketch_int.h"
+/* sketch/choices.c: choices of a stage; and layers that repeat: of a computation with many sums
+ * those that are alike choose the same, and their loops are split by the same knobs, so that a
+ * network of twelve equal layers has the sketches and the space of one layer, instead of the
+ * twelfth power. */
+#include "sketch/nests.h"
 
 #include <string.h>
 
-enum { FEW_SUMS = 3 }; /* which can be looked at together, each in its own way */
+nest_choice *nest_add(nest_choices *out, const char *of, int vec) {
+    if (out->num == NEST_MOST_CHOICES) AT_BUG("more than %d choices of a row", out->num);
+    nest_choice *c = &out->of[out->num++];
+    *c = (nest_choice){
+        .of = of, .vec = vec, .row = -1, .second = -1, .unrolled = -1, .fours = -1, .blocked = -1};
+    return c;
+}
+
+nest_choice *nest_add_axis(nest_choices *out, const sketch_state *s, int stage, int vec) {
+    return nest_add(out, s->facts->compute->tensors[stage].axes[vec].name, vec);
+}
+
+void nest_read(nest_choice *c, int access, read_kind how) {
+    c->read[c->num_reads++] = (operand_read){access, how};
+}
+
+/* ---- stages that are alike ------------------------------------------------------------------- */
 
 static bool is_same_access(const at_facts *f, const at_access *x, const at_access *y, int axes) {
     const at_tensor *a = &f->compute->tensors[x->tensor], *b = &f->compute->tensors[y->tensor];

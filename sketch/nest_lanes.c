@@ -1,0 +1,368 @@
+/* sketch/nest_lanes.c: vectors along what lies side by side, without a register tile.
+ *
+ * plain: what sums nothing,
+ *
+ *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j
+ *
+ * and several rows in one tile, where a row is short:
+ *
+ *     i0:para, i1, j0, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
+ *
+ * or where neighbouring rows read some of the same, which a tile loads and works out once:
+ *
+ *     i0:para, j0, i1:unroll, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
+ *
+ * groups: where an index takes such an axis in pairs, or in groups of three or four, lanes are the
+ * same of each, which lie so many elements apart; conditions on the others fold:
+ *
+ *     .. j%2 == 0 ? x[j] : ..  ->      j_g0, j_i:unroll, j_g1:vec => @out = {j_g0, j_g1, j_i}/j
+ *
+ * lanes: a reduction that no axis gives vectors to has partial results side by side, which are
+ * joined behind its loops:
+ *
+ *     i, k => @s = i // k      ->      i:para, k0, k1:vec => @s = i // {k0, k1}/k
+ *
+ * One over lists, whose bounds are data, has them along the list, in one of two sketches; in the
+ * other one, which is the first where lists are short, term follows term:
+ *
+ *     i, e:dyn(i) => @s = i // e      ->      i:para, e:dyn(i) vec => @s = i // e
+ *
+ * list: a sum over a list has vectors along the last axis where each of its reads takes what lies
+ * side by side there, as rows of a table do. The sums stay in registers from the first entry of the
+ * list to the last:
+ *
+ *     b, d, e:dyn => @s = b, d // e        b:para, d0 =>
+ *     b, d => @out = b, d            ->        e:dyn, d1:vec => @s = b, {d0, d1}/d // e
+ *                                              d1:vec => @out = b, {d0, d1}/d
+ *
+ * factor: a long sum of few elements is shared out among threads: each has a part of the outermost
+ * reduction, and what they find is summed at the end. (A register tile's: tile.c.)
+ *
+ *     b, i, j0, j1:vec => @s = b // i, ..    ->    i0:para, b, i1, j0, j1:vec => @s_parts = b, i0
+ *                                                  b, i0 => @s = b // i0  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sketch/nests.h"
+
+/* ---- plain ----------------------------------------------------------------------------------- */
+
+bool sketch_stands_beside(const sketch_state *s, int stage) {
+    const at_compute *c = s->facts->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (f->is_stage && !f->is_written && c->tensors[t].num_reduce && f->has_matched_reader &&
+            f->reader == stage &&
+            (tile_vector_of(s, t) >= 0 || tile_dot_of(s, t) >= 0 || tile_list_of(s, t) >= 0))
+            return true;
+    }
+    return false;
+}
+
+at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int last = t->num_axes - 1;
+    const char *parts[2] = {NULL};
+    *outer = NULL;
+    if (s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
+        return AT_OK;
+    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
+    *outer = parts[0];
+    return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
+}
+
+/* Of two axes the second one is short, and there are many of the first. */
+static bool has_short_rows(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    return s->facts->compute->tensors[stage].num_axes == 2 && !f->steps &&
+           f->extent[1] <= SHORT_ROW && f->extent[0] >= SHORT_ROW;
+}
+
+/* Vectors of a row that rows up to so many further along axis k read, too; windows: another of
+ * their reads. */
+static bool reads_again(const at_stage_facts *f, const at_access *x, int k, int axes,
+                        bool windows) {
+    const int last = axes - 1;
+    if (!x->known || x->stride[last] == AT_FACTS_ANYWHERE || x->stride[last] == 0) return false;
+    if (x->stride[k] == 0) return !windows;
+    for (const at_access *y = f->access; y < f->access + f->num_accesses; y++) {
+        const int64_t apart = y->origin - x->origin;
+        bool alike = y->known && y->tensor == x->tensor;
+        for (int j = 0; j < axes && alike; j++) alike = y->stride[j] == x->stride[j];
+        if (alike && x->stride[k] != AT_FACTS_ANYWHERE && apart && apart % x->stride[k] == 0 &&
+            llabs(apart / x->stride[k]) < MOST_ROWS_APART)
+            return true;
+    }
+    return false;
+}
+
+/* The last axis but vectors' whose rows read some of the same; -1: there is none. What all rows
+ * read counts only where rows are long and nothing else is computed. */
+static int shared_rows(const sketch_state *s, int stage) {
+    const bool windows = has_short_rows(s, stage) || sketch_stages(s) > 1;
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int axes = s->facts->compute->tensors[stage].num_axes;
+    for (int k = axes - 2; k >= 0; k--)
+        for (int i = 0; i < f->num_accesses && f->extent[k] > 1 && !sketch_is_step(s, stage, k);
+             i++)
+            if (reads_again(f, &f->access[i], k, axes, windows)) return k;
+    return -1;
+}
+
+/* Rows along axis k of a tile; outer: what is left of the vectors' axis. */
+static at_status make_shared(sketch_state *s, int stage, int k, const char *outer, at_error *err) {
+    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 2 4 6 8"};
+    static const at_part_limit limits[] = {{0}, {.wide = 4, .narrow = 4}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *parts[2];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(sketch_split(s, t->name, t->axes[k].name, 2, &rows, limits, parts, err));
+    for (int j = k + 1; j < t->num_axes - 1; j++)
+        if (!sketch_is_step(s, stage, j)) order.names[n++] = t->axes[j].name;
+    order.names[n++] = outer;
+    order.names[n] = parts[1];
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err));
+    const char *first = sketch_first_loop(s, stage);
+    return sketch_mark(s, t->name, strcmp(first, t->axes[k].name) ? first : parts[0], AT_ANN_PARA,
+                       err);
+}
+
+at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    (void)c;
+    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 4 16 64"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int last = t->num_axes - 1, shared = shared_rows(s, stage);
+    const char *outer, *parts[2];
+    if (s->facts->of[stage].inner_steps >> last & 1) return AT_OK; /* in its plain loops */
+    AT_TRY(sketch_vectors(s, stage, &outer, err));
+    if (s->facts->of[stage].inner_steps) return AT_OK;
+    if (outer && shared >= 0) return make_shared(s, stage, shared, outer, err);
+    if (has_short_rows(s, stage)) {
+        AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));
+        return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
+    }
+    const char *first = sketch_first_loop(s, stage);
+    if (!first || (!outer && last == 0)) return AT_OK;
+    const bool is_lanes = outer && !strcmp(first, t->axes[last].name);
+    return sketch_mark(s, t->name, is_lanes ? outer : first, AT_ANN_PARA, err);
+}
+
+static bool is_left(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    return f->is_stage && !f->is_dissolved && !f->is_written && !t->num_reduce && !t->is_packing &&
+           sketch_stands_beside(s, stage) && sketch_is_untouched(s, stage);
+}
+
+void sketch_place_left(sketch_states *states) {
+    at_error why;
+    for (int i = 0; i < states->len; i++)
+        for (int t = 0; t < states->data[i]->facts->compute->num_tensors; t++) {
+            if (!is_left(states->data[i], t)) continue;
+            sketch_state *b = sketch_branch(states->data[i], "");
+            if (nest_make_plain(b, t, NULL, &why) == AT_OK) states->data[i] = b;
+        }
+}
+
+/* ---- in groups ------------------------------------------------------------------------------- */
+
+static bool has_groups(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = s->facts->compute->tensors[stage].num_axes - 1;
+    return !f->steps && f->divisor[last] && !f->is_phase[last] &&
+           f->inner[last] <= MOST_LANE_STEP && f->extent[last] >= LEAST_GROUPS * f->inner[last];
+}
+
+at_status nest_make_groups(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    /* A part of a part has no tail of its own. */
+    static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 64"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 2}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = c->vec;
+    const char *group, *within, *parts[2];
+    AT_TRY(sketch_split_groups(s, stage, last, &group, &within, err));
+    AT_TRY(sketch_split(s, t->name, group, 2, &spec, limits, parts, err));
+    at_edit order = {
+        .kind = AT_EDIT_ORDER, .stage = t->name, .names = {parts[0], within, parts[1]}};
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, t->name, within, AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    return sketch_mark(s, t->name, last > 0 ? t->axes[0].name : parts[0], AT_ANN_PARA, err);
+}
+
+static bool is_plain(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    return !t->num_reduce && !t->is_packing && !sketch_stands_beside(s, stage);
+}
+
+void nest_find_groups(const sketch_state *s, int stage, nest_choices *out) {
+    if (is_plain(s, stage) && has_groups(s, stage))
+        nest_add_axis(out, s, stage, s->facts->compute->tensors[stage].num_axes - 1);
+}
+
+void nest_find_plain(const sketch_state *s, int stage, nest_choices *out) {
+    if (is_plain(s, stage)) nest_add(out, NULL, -1);
+}
+
+/* ---- lanes along a reduction ----------------------------------------------------------------- */
+
+/* Choices are two only where the reduction goes over lists; that with lanes has them along vec. */
+void nest_find_lanes(const sketch_state *s, int stage, nest_choices *out) {
+    const char *name = s->facts->compute->tensors[stage].name;
+    bool are_long;
+    const int list = tile_list_lanes_of(s, stage, &are_long), sum = tile_lanes_of(s, stage);
+    if (list >= 0) {
+        if (!are_long) nest_add(out, NULL, -1);
+        nest_add(out, name, list);
+        if (are_long) nest_add(out, NULL, -1);
+    } else if (sum >= 0 && tile_vector_of(s, stage) < 0) nest_add(out, name, sum);
+}
+
+static at_status share_out(sketch_state *s, int stage, at_error *err) {
+    const char *first = sketch_first_loop(s, stage);
+    if (!first) return AT_OK;
+    return sketch_mark(s, s->facts->compute->tensors[stage].name, first, AT_ANN_PARA, err);
+}
+
+at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 8}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const sketch_edit *first = s->last;
+    const char *parts[2] = {NULL, c->vec < 0 ? NULL : t->axes[c->vec].name};
+    if (c->vec >= 0 && !t->axes[c->vec].begin)
+        AT_TRY(sketch_split(s, t->name, parts[1], 2, &spec, limits, parts, err));
+    if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    AT_TRY(share_out(s, stage, err));
+    for (int i = 0; i < c->num_with; i++)
+        AT_TRY(sketch_sum_beside(s, t->name, c->with[i], parts[0], first, err));
+    return AT_OK;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+void nest_find_list(const sketch_state *s, int stage, nest_choices *out) {
+    const int last = tile_list_of(s, stage);
+    if (last >= 0) nest_add_axis(out, s, stage, last);
+}
+
+/* What reads the sums, or a copy of them where they are an output, stands beside them. */
+static at_status put_reader(sketch_state *s, int stage, const char *leaf, const char *loop,
+                            at_error *err) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *all = s->facts->compute->tensors;
+    at_edit e = {
+        .kind = AT_EDIT_COPY, .stage = all[stage].name, .copy = AT_COPY_WRITE, .names = {leaf}};
+    if (f->has_matched_reader)
+        e = (at_edit){
+            .kind = AT_EDIT_NEST, .stage = all[f->reader].name, .other = leaf, .loop = loop};
+    return sketch_step(s, &e, err);
+}
+
+/* Rows of a tile, of which each entry of the list is read once; parts: what is left of their axis,
+ * and they themselves. */
+static at_status split_rows(sketch_state *s, const at_tensor *t, int row, const char **parts,
+                            at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = SKETCH_ROWS};
+    static const at_part_limit limits[] = {{0}, {.wide = 14, .narrow = 6}};
+    AT_TRY(sketch_split(s, t->name, t->axes[row].name, 2, &spec, limits, parts, err));
+    return sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err);
+}
+
+/* Short sums within an entry are written out. */
+static at_status unroll_sums(sketch_state *s, int stage, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        if (!t->axes[k].begin && s->facts->of[stage].extent[k] <= LIST_MOST_WRITTEN)
+            AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL, err));
+    return AT_OK;
+}
+
+at_status nest_make_list(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int row = tile_list_row_of(s, stage);
+    const char *outer, *inner, *leaf = t->name, *rows[2] = {NULL};
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(sketch_vectors(s, stage, &outer, err));
+    inner = d[at_tree_digits(s->tree, stage, c->vec, d) - 1].piece;
+    if (row >= 0) {
+        AT_TRY(split_rows(s, t, row, rows, err));
+        AT_TRY(unroll_sums(s, stage, err));
+    }
+    for (int k = 0; k < c->vec; k++)
+        if (k != row && !sketch_is_step(s, stage, k)) order.names[n++] = t->axes[k].name;
+    if (row >= 0) order.names[n++] = rows[0];
+    order.names[n++] = outer;
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        order.names[n++] = t->axes[k].name;
+    if (row >= 0) order.names[n++] = rows[1];
+    order.names[n] = inner;
+    AT_TRY(sketch_step(s, &order, err));
+    if (!s->facts->of[stage].has_matched_reader)
+        leaf = sketch_fresh(s, at_format(s->arena, "%s_sum", t->name));
+    AT_TRY(sketch_mark(s, t->name, order.names[0], AT_ANN_PARA, err));
+    return put_reader(s, stage, leaf, outer, err);
+}
+
+/* ---- a long sum shared out ------------------------------------------------------------------- */
+
+/* The reduction that is shared out; -1: none is. */
+static int factor_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int64_t elements = 1, terms = 1;
+    if (tile_lanes_of(s, stage) < 0) return -1;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (t->axes[k].begin || f->divisor[k]) return -1;
+        if (k < t->num_axes) elements *= f->extent[k];
+        else terms *= f->extent[k];
+    }
+    int64_t steps = f->extent[t->num_axes] / (t->num_reduce > 1 ? 1 : FACTOR_LANES);
+    bool suits = elements <= FACTOR_MOST_ELEMENTS && terms >= FACTOR_LEAST_TERMS &&
+                 tile_vector_of(s, stage) < 0;
+    return suits && steps >= 2 * FACTOR_PARTS ? t->num_axes : -1;
+}
+
+/* The loop that runs the reduction, or what lanes left of it. */
+static const char *loop_of(const sketch_state *s, const char *stage, const char *axis) {
+    const char *loop = axis;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_SPLIT && !strcmp(e->edit.stage, stage) &&
+            !strcmp(e->edit.loop, axis))
+            loop = e->edit.names[0]; /* of the first such */
+    return loop;
+}
+
+static at_status make_factor(sketch_state *s, int stage, int k, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "first <= 256"};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int limit = (int)(s->facts->of[stage].extent[k] / (t->num_reduce > 1 ? 1 : FACTOR_LANES) /
+                      FACTOR_PARTS);
+    const at_part_limit limits[] = {{0}, {.wide = limit, .narrow = limit}};
+    const char *parts[2], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
+    at_edit factor = {.kind = AT_EDIT_FACTOR, .stage = t->name, .names = {name}};
+    if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE, err));
+    AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts,
+                        err));
+    factor.loop = parts[0];
+    AT_TRY(sketch_step(s, &factor, err));
+    return sketch_mark(s, name, parts[0], AT_ANN_PARA, err);
+}
+
+void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err) {
+    *at_push(s->arena, out) = sketch_branch(s, "");
+    for (int t = 0; t < s->facts->compute->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        int k = f->is_stage && !f->is_dissolved && !f->steps ? factor_of(s, t) : -1;
+        if (k < 0) continue;
+        sketch_state *b = sketch_branch(
+            s, at_format(s->arena, "factor_%s", s->facts->compute->tensors[t].axes[k].name));
+        if (make_factor(b, t, k, err) == AT_OK) *at_push(s->arena, out) = b;
+        return;
+    }
+}

@@ -1,0 +1,233 @@
+/* sketch/nest_points.c: points of few parts, such as pixels of colours, complex numbers or small
+ * matrices.
+ *
+ * flat: a short last axis, which is less than a vector, makes lanes together with the one before,
+ * as its elements lie:
+ *
+ *     p, c => @out = p, c      ->      p0:para, {p1, c}:vec => @out = {p0, p1}/p, c
+ *
+ * What is the same for all points goes round in such lanes, and what a point has alone is spread
+ * over its own. A short sum has its terms one behind the other, outside of the lanes:
+ *
+ *     p, c, k => @s = p, c // k      ->      p0:para, k, {p1, c}:vec => @s = {p0, p1}/p, c // k
+ *
+ * A long sum over points has partial ones side by side, which are joined behind its loops:
+ *
+ *     c, p => @s = c // p      ->      p0, {p1, c}:vec => @s_parts = p1, c // p0
+ *                                      c, p1 => @s = c // p1
+ *
+ * points: lanes are the same part of neighbouring points, which lie so many elements apart. All
+ * parts are written out, and so are the terms of a short sum; conditions on them fold, and what a
+ * point's parts have in common is worked out once:
+ *
+ *     p, i, j, k => @out = p, i, j // k
+ *         ->      p0:para, p1 =>
+ *                     k:unroll, i:unroll, j:unroll, p2:vec => @out_sum = {p0, p1, p2}/p, i, j // k
+ *                     i:unroll, j:unroll, p2:vec => @out = {p0, p1, p2}/p, i, j */
+#include "sketch/nests.h"
+
+/* Into points whose parts lanes are, parts[2], and what goes over them: parts[0] and, in blocks
+ * that threads share out, parts[1], else parts[2] again. */
+static at_status split_points(sketch_state *s, const char *stage, const char *axis, bool in_blocks,
+                              const char **parts, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"},
+                               blocks = {.policy = AT_LISTED, .listed = "4 16 64 | 8 16 32"};
+    static const at_part_limit limits[] = {
+        {0}, {.wide = 16, .narrow = 16}, {.wide = 16, .narrow = 8}};
+    AT_TRY(sketch_split(s, stage, axis, in_blocks ? 3 : 2, in_blocks ? &blocks : &spec, limits,
+                        parts, err));
+    if (!in_blocks) parts[2] = parts[1];
+    return AT_OK;
+}
+
+/* ---- flat: does it suit? --------------------------------------------------------------------- */
+
+/* Do lanes along points and their parts lie side by side, or do all points read the same, or all
+ * parts of a point? */
+static bool is_flat(const at_access *x, int points, int parts, int64_t count) {
+    const int64_t far = x->stride[points], near = x->stride[parts];
+    if (!x->known || x->by_entry || x->is_cut[points] || x->is_cut[parts]) return false;
+    if (near < 0 || near > MOST_LANE_STEP) return false;
+    if (near == 0) return far >= 0 && far <= MOST_LANE_STEP;
+    return far == near * count || (far == 0 && near == 1);
+}
+
+/* The same once they are packed in the order of use: weights for all points. */
+static bool is_packed(const sketch_state *s, int stage, const at_access *x, int points) {
+    return x->stride[points] == 0 && sketch_is_weight(s, x->tensor) && tile_may_pack(s, stage, x) &&
+           tile_reads_once(s, stage, x->tensor);
+}
+
+/* Does the index of an axis of the lanes decide a condition, or is it a number of the sum? */
+static bool asks_for(const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME) return e->ref == axis;
+    for (int i = 0; e->op != AT_X_INDEX && i < e->nargs; i++)
+        if (asks_for(e->arg[i], axis)) return true;
+    return false;
+}
+
+/* The axis of the points: the one before the last, or, of a long sum, the innermost reduction. */
+static int flat_points_of(const at_tensor *t, double terms) {
+    if (terms <= POINT_MOST_TERMS) return t->num_axes - 2;
+    return t->num_reduce ? t->num_axes + t->num_reduce - 1 : -1;
+}
+
+/* Are the points small matrices, each of which is whole registers? */
+static bool has_matrices(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = s->facts->compute->tensors[stage].num_axes - 1;
+    const int64_t elements = last >= 2 ? f->extent[last - 1] * f->extent[last] : 0;
+    return elements && elements <= FLAT_MOST_OF_MATRIX && elements % 8 == 0 &&
+           f->extent[last - 2] >= LEAST_POINTS;
+}
+
+/* Are there so many points, of so few parts, and of a long sum so few sums? */
+static bool has_flat_extents(const sketch_state *s, int stage, int points, double terms) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int parts = s->facts->compute->tensors[stage].num_axes - 1;
+    const bool is_sum = points > parts;
+    double sums = 1;
+    if (f->extent[parts] < 2 || f->extent[parts] > FLAT_MOST_PARTS ||
+        (f->extent[points] < LEAST_POINTS && (is_sum || !has_matrices(s, stage))))
+        return false;
+    for (int k = 0; k < parts; k++) sums *= (double)f->extent[k];
+    return !is_sum || (terms >= FLAT_LEAST_SUMMED && sums <= FLAT_MOST_SUMS);
+}
+
+void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const double terms = tile_terms_of(s, stage);
+    const int parts = t->num_axes - 1, points = flat_points_of(t, terms);
+    if (terms <= 0 || parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage) ||
+        !has_flat_extents(s, stage, points, terms) || asks_for(t->body, points) ||
+        asks_for(t->body, parts))
+        return;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (s->facts->compute->tensors[x->tensor].role == AT_ROLE_INDEX) return;
+        if (!is_flat(x, points, parts, f->extent[parts]) &&
+            (points > parts || !is_packed(s, stage, x, points)))
+            return;
+    }
+    nest_add_axis(out, s, stage, points);
+}
+
+/* ---- flat: loops ----------------------------------------------------------------------------- */
+
+/* Loops of a long sum over points, which begins with those of all axes but the last. */
+static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
+    const char *parts[3], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
+            factor = {.kind = AT_EDIT_FACTOR,
+                      .stage = t->name,
+                      .other = t->axes[last].name,
+                      .names = {name}},
+            fuse = {.kind = AT_EDIT_FUSE, .stage = name};
+    int n = 0;
+    AT_TRY(split_points(s, t->name, t->axes[points].name, false, parts, err));
+    for (int k = 0; k < points; k++)
+        if (k != last) order.names[n++] = t->axes[k].name;
+    order.names[n++] = parts[0];
+    fuse.names[0] = order.names[n++] = factor.loop = parts[1];
+    fuse.names[1] = order.names[n++] = t->axes[last].name;
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_step(s, &factor, err));
+    AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
+    AT_TRY(sketch_step(s, &fuse, err));
+    return last ? sketch_mark(s, name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+}
+
+/* In blocks of points, parts[0] and parts[1], or of matrices; parts[2]: what lanes are of. */
+static at_status split_flat(sketch_state *s, int stage, const char **parts, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "4 16 64"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int last = t->num_axes - 1;
+    if (!has_matrices(s, stage))
+        return split_points(s, t->name, t->axes[last - 1].name, last == 1, parts, err);
+    parts[2] = t->axes[last - 1].name;
+    return sketch_split(s, t->name, t->axes[last - 2].name, 2, &spec, limits, parts, err);
+}
+
+at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = t->num_axes - 1;
+    const char *parts[3], *name, *first;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
+            fuse = {.kind = AT_EDIT_FUSE, .stage = t->name};
+    int n = 0;
+    if (c->vec >= t->num_axes) return make_flat_sum(s, stage, err);
+    AT_TRY(split_flat(s, stage, parts, err));
+    order.names[n++] = parts[0];
+    if (parts[1] != parts[2]) order.names[n++] = parts[1];
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        order.names[n++] = t->axes[k].name;
+    fuse.names[0] = order.names[n++] = parts[2];
+    fuse.names[1] = order.names[n++] = t->axes[last].name;
+    AT_TRY(sketch_step(s, &order, err));
+    for (int i = 0; i < f->num_accesses; i++)
+        if (!is_flat(&f->access[i], last - 1, last, f->extent[last]))
+            AT_TRY(sketch_copy_blocks(s, t->name, stage, last, i, &name, &first, err));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
+    AT_TRY(sketch_step(s, &fuse, err));
+    const bool is_first = last == 1 || (last == 2 && has_matrices(s, stage));
+    return sketch_mark(s, t->name, is_first ? parts[0] : t->axes[0].name, AT_ANN_PARA, err);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* How many elements apart does the stage read points along axis p, at most? -1: too many. */
+static int64_t step_of(const at_stage_facts *f, int p) {
+    int64_t step = 0;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (!x->known || x->by_entry || x->stride[p] < 0 || x->stride[p] > POINT_MOST_PARTS)
+            return -1;
+        if (x->stride[p] > step) step = x->stride[p];
+    }
+    return step;
+}
+
+void nest_find_points(const sketch_state *s, int stage, nest_choices *out) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int p = t->num_axes - 1; /* the axis of the points, before those of their parts */
+    int64_t parts = 1;
+    const double terms = tile_terms_of(s, stage);
+    if (t->is_packing || sketch_stands_beside(s, stage)) return;
+    while (p >= 0 && parts * f->extent[p] <= POINT_MOST_PARTS) parts *= f->extent[p--];
+    if (p < 0 || t->num_axes - 1 - p > POINT_MOST_AXES || f->extent[p] < LEAST_POINTS) return;
+    if (terms <= 0 || terms > POINT_MOST_TERMS || terms * (double)parts > POINT_MOST_WRITTEN)
+        return;
+    if (parts == 1 && tile_vector_of(s, stage) >= 0) return; /* a tile is better */
+    if (step_of(f, p) >= (parts > 1 ? 0 : 2)) nest_add_axis(out, s, stage, p);
+}
+
+at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const int p = c->vec;
+    const char *parts[3];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(split_points(s, t->name, t->axes[p].name, p == 0, parts, err));
+    order.names[n++] = parts[0];
+    if (p == 0) order.names[n++] = parts[1];
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        order.names[n++] = t->axes[k].name;
+    for (int k = p + 1; k < t->num_axes; k++) order.names[n++] = t->axes[k].name;
+    order.names[n] = parts[2];
+    AT_TRY(sketch_step(s, &order, err));
+    for (int k = p + 1; k < t->num_axes + t->num_reduce; k++)
+        AT_TRY(sketch_mark(s, t->name, t->axes[k].name, AT_ANN_UNROLL, err));
+    AT_TRY(sketch_mark(s, t->name, parts[2], AT_ANN_VEC, err));
+    AT_TRY(sketch_mark(s, t->name, p ? t->axes[0].name : parts[0], AT_ANN_PARA, err));
+    if (!t->num_reduce) return AT_OK;
+    /* Sums are in registers: what is stored far apart is no sum. */
+    const char *name = sketch_fresh(s, at_format(s->arena, "%s_sum", t->name));
+    at_edit copy = {.kind = AT_EDIT_COPY, .stage = t->name, .copy = AT_COPY_WRITE, .names = {name}};
+    return sketch_step(s, &copy, err);
+}

@@ -1,0 +1,164 @@
+/* sketch/nests.c: the kinds of nests, a row each, and how they are chosen: stage by stage from the
+ * last to the first, as Ansor visits them, every row in its order. The name of a sketch, how many
+ * there are and which way a stage goes that is like another one follow from the choices here. */
+#include "sketch/nests.h"
+
+#include <string.h>
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+/* What already stands in the loops of another stage, and what costs little and is computed where it
+ * is read. */
+static void find_joined(const sketch_state *s, int stage, nest_choices *out) {
+    if (sketch_is_joined(s, stage)) nest_add(out, NULL, -1);
+}
+
+static at_status make_joined(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    (void)s, (void)stage, (void)c, (void)err;
+    return AT_OK;
+}
+
+static void find_dissolved(const sketch_state *s, int stage, nest_choices *out) {
+    if (s->facts->of[stage].is_dissolved) nest_add(out, NULL, -1);
+}
+
+static at_status dissolve(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    (void)c;
+    return sketch_step(
+        s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = s->facts->compute->tensors[stage].name},
+        err);
+}
+
+/* clang-format off */
+static const nest_row nests[] = {
+    /* word      in_cycles is_only find                  make */
+    {NULL,       true,     true,   find_joined,          make_joined},
+    {NULL,       true,     true,   nest_find_written,    nest_make_written},
+    {NULL,       true,     true,   find_dissolved,       dissolve},
+    {"running",  false,    true,   nest_find_running,    nest_make_running},
+    {"step",     false,    false,  nest_find_step,       nest_make_step},
+    {"flat",     false,    false,  nest_find_flat,       nest_make_flat},
+    {"points",   false,    false,  nest_find_points,     nest_make_points},
+    {"tile",     true,     false,  nest_find_tile,       nest_make_tile},
+    {"tile",     false,    false,  nest_find_tile_with,  nest_make_tile},
+    {"lanes",    false,    false,  nest_find_lanes_with, nest_make_lanes},
+    {"tile",     false,    false,  nest_find_pointers,   nest_make_tile},
+    {"tile",     false,    false,  nest_find_near,       nest_make_tile},
+    {"tile",     false,    false,  nest_find_windows,    nest_make_tile},
+    {"tile",     true,     false,  nest_find_late,       nest_make_tile},
+    {"dots",     true,     true,   nest_find_dots,       nest_make_tile},
+    {"list",     true,     true,   nest_find_list,       nest_make_list},
+    {"lanes",    true,     true,   nest_find_lanes,      nest_make_lanes},
+    {"blocks",   false,    true,   nest_find_blocks,     nest_make_blocks},
+    {"groups",   true,     false,  nest_find_groups,     nest_make_groups},
+    {NULL,       true,     true,   nest_find_plain,      nest_make_plain},
+};
+/* clang-format on */
+enum { NUM_NESTS = sizeof nests / sizeof *nests };
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Is a word a part of the name already? */
+static bool is_named(const char *name, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *p = name; (p = strstr(p, word)); p++)
+        if ((p == name || p[-1] == '+') && (!p[length] || p[length] == '+')) return true;
+    return false;
+}
+
+/* The first tile along h is `tile_h`, those of other stages are `tile_STAGE_h`. */
+static const char *word_of(const sketch_state *s, int stage, const nest_row *row,
+                           const nest_choice *c) {
+    const char *word = at_format(s->arena, "%s_%s", row->word, c->of);
+    if (row->make != nest_make_tile || !is_named(s->name, word)) return word;
+    return at_format(s->arena, "%s_%s_%s", row->word, s->facts->compute->tensors[stage].name,
+                     c->of);
+}
+
+/* What a choice adds to the name of a sketch: "tile_j+near_B"; "": nothing. */
+static const char *name_of(const sketch_state *s, int stage, const nest_row *row,
+                           const nest_choice *c) {
+    static const char *const reads[] = {
+        [READ_NEAR] = "near", [READ_WINDOWS] = "im2col", [READ_POINTERS] = "pointers"};
+    const at_tensor *tensors = s->facts->compute->tensors, *t = &tensors[stage];
+    at_text name = {0};
+    if (!row->word || !c->of) return "";
+    at_text_add(&name, word_of(s, stage, row, c));
+    if (c->all) at_text_add(&name, "+unroll");
+    else if (c->unrolled >= 0) at_text_addf(&name, "+unroll_%s", t->axes[c->unrolled].name);
+    if (c->rows_first) at_text_add(&name, "+rows_first");
+    if (c->blocked >= 0)
+        at_text_addf(&name, "+%s_%s",
+                     c->panels       ? "panels"
+                     : c->shared_out ? "factor"
+                                     : "block",
+                     t->axes[c->blocked].name);
+    for (int i = 0; i < c->num_reads; i++)
+        if (c->read[i].how != READ_PANEL && c->read[i].how != READ_TURNED)
+            at_text_addf(&name, "+%s_%s", reads[c->read[i].how],
+                         tensors[s->facts->of[stage].access[c->read[i].access].tensor].name);
+    if (c->late) at_text_add(&name, "+late");
+    for (int i = c->num_with - 1; i >= 0; i--)
+        at_text_addf(&name, "+with_%s", tensors[c->with[i]].name);
+    return at_text_take(s->arena, &name);
+}
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* What one stage makes of a state, which says that it is visited. */
+static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    const int before = out->len;
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (t->is_packing && t->num_reduce) return; /* sums of weights, once */
+    for (const nest_row *row = nests; row < nests + NUM_NESTS; row++) {
+        nest_choices choices = {.num = 0};
+        if (s->facts->of[stage].steps && !row->in_cycles) continue;
+        row->find(s, stage, &choices);
+        for (int i = 0; i < choices.num; i++) {
+            const nest_choice *c = &choices.of[i];
+            sketch_state *b = sketch_branch(s, name_of(s, stage, row, c));
+            if (row->make(b, stage, c, err) == AT_OK) *at_push(s->arena, out) = b;
+        }
+        if (row->is_only && choices.num && out->len > before) return;
+    }
+}
+
+/* Keeps all states that a stage's choices made, which stand from `before` on; or, where a stage
+ * like it has chosen, the one with the same choice, whose name says nothing that the other's does
+ * not. */
+static void follow(const sketch_state *s, int stage, sketch_states *ways, int before) {
+    const int n = ways->len - before, way = sketch_way(s, stage, SKETCH_ASK_RULES, n);
+    for (int i = 0; i < n; i++) sketch_went(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
+    if (way < 0) return;
+    ways->data[before] = ways->data[before + way];
+    ways->data[before]->name = s->name;
+    ways->len = before + 1;
+}
+
+/* The first `choosing` states go on with every choice of the stage, the others with the first. */
+static sketch_states visit_each(const sketch_states *states, int stage, int choosing,
+                                at_error *err) {
+    sketch_states next = {0};
+    for (int i = 0; i < states->len; i++) {
+        int before = next.len;
+        sketch_state *s = states->data[i];
+        s->visited = stage;
+        visit(s, stage, &next, err);
+        /* As it stands: in loops of its own. */
+        if (next.len == before) *at_push(s->arena, &next) = s;
+        follow(s, stage, &next, before);
+        if (i >= choosing) next.len = before + 1;
+    }
+    for (int i = 0; i < next.len; i++) next.data[i]->visited = -1;
+    return next;
+}
+
+/* Where all choices of all stages are too many, those of one more stage are tried with the first
+ * choices of the others. */
+void sketch_visit(int stage, sketch_states *states, at_error *err) {
+    const int most = sketch_most(states->data[0]);
+    sketch_states next = visit_each(states, stage, states->len, err);
+    if (next.len > most) next = visit_each(states, stage, 1, err);
+    if (next.len > most) next.len = most;
+    *states = next;
+}
