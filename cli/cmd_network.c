@@ -5,11 +5,6 @@
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-static double flops_of(const at_net_kernel *k) {
-    double flops = at_task_flops(k->chosen.task);
-    return flops > 0 ? flops * k->count : 0;
-}
-
 static void add_text(at_text *out, const at_net_kernel *k) {
     at_text_addf(out, "\n# %s.te\n# %s, %d time%s\n%s", k->part->name, k->part->title, k->count,
                  at_plural(k->count), k->part->text);
@@ -22,19 +17,20 @@ static void add_parts(at_text *out, const at_net_program *p, double total) {
     for (int n = 0; n < p->num_kernels; n++) {
         int most = -1;
         for (int i = 0; i < p->num_kernels; i++)
-            if (!done[i] && (most < 0 || flops_of(&p->kernels[i]) > flops_of(&p->kernels[most])))
+            if (!done[i] && (most < 0 || at_net_kernel_flops(&p->kernels[i]) >
+                                             at_net_kernel_flops(&p->kernels[most])))
                 most = i;
         const at_net_kernel *k = &p->kernels[most];
         done[most] = true;
-        at_text_addf(out, "%8d %8.1f %5.1f %%  %s\n", k->count, flops_of(k) / 1e6,
-                     total > 0 ? 100 * flops_of(k) / total : 0, k->part->title);
+        at_text_addf(out, "%8d %8.1f %5.1f %%  %s\n", k->count, at_net_kernel_flops(k) / 1e6,
+                     total > 0 ? 100 * at_net_kernel_flops(k) / total : 0, k->part->title);
     }
 }
 
 static void describe(at_text *out, const at_net_program *p, const at_options *o) {
     const at_net *net = p->net;
     double total = 0;
-    for (int i = 0; i < p->num_kernels; i++) total += flops_of(&p->kernels[i]);
+    for (int i = 0; i < p->num_kernels; i++) total += at_net_kernel_flops(&p->kernels[i]);
     at_text_addf(out, "%s: %d nodes, %d parts of %d kinds, %.3g GFLOP\n", net->path, net->nodes.len,
                  p->cut.num_parts, p->num_kernels, total / 1e9);
     for (int side = 0; side < 2; side++)
@@ -56,7 +52,7 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
 static void add_part(at_out *out, const at_net_kernel *k, const at_options *o) {
     at_out_begin(out, NULL, '{');
     at_out_net_part(out, k);
-    at_out_double(out, "flops", flops_of(k));
+    at_out_double(out, "flops", at_net_kernel_flops(k));
     if (o->code) at_out_string(out, "text", k->part->text);
     at_out_end(out, '}');
 }

@@ -228,14 +228,18 @@ static at_status read_network(set *s, at_error *err) {
         at_format(a, "autotune apply %s --log %s -o %.*s.c writes the network", s->of->operands[0],
                   log_of(a, s->of), (int)strlen(s->of->operands[0]) - (int)strlen(".onnx"),
                   s->of->operands[0]);
-    r->num_problems = s->plan.num_kernels;
-    r->problems = AT_NEW_ARRAY(a, at_problem, r->num_problems);
-    for (int i = 0; i < r->num_problems; i++) {
+    r->problems = AT_NEW_ARRAY(a, at_problem, s->plan.num_kernels);
+    for (int i = 0; i < s->plan.num_kernels; i++) {
         const at_net_kernel *k = &s->plan.kernels[i];
-        r->problems[i] = (at_problem){k->part->title, k->ways, k->num_ways, k->count, NULL, false};
-        AT_TRY(at_problem_room(&s->of->engine, &r->problems[i], err));
+        at_problem *problem = &r->problems[r->num_problems];
+        if (!k->num_ways) continue;
+        *problem = (at_problem){k->part->title, k->ways, k->num_ways, k->count, NULL, false};
+        AT_TRY(at_problem_room(&s->of->engine, problem, err));
+        r->num_problems++;
     }
-    return AT_OK;
+    if (r->num_problems) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "%s: no part of it has anything to be searched",
+                   s->of->operands[0]);
 }
 
 static bool holds(const at_problem *p, const at_request *way, const char *text) {

@@ -102,7 +102,7 @@ static at_status say_written(const at_net_program *p, const at_options *o, const
     at_text_add_visible(&out, o->output);
     at_text_add(&out, " and its header");
     if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
-    at_text_addf(&out, "; %d of %d kinds of parts are tuned", p->num_tuned, p->num_kernels);
+    at_text_addf(&out, "; %d of %d kinds of parts are tuned", p->num_tuned, p->num_tunable);
     if (o->log) at_text_add(&out, ", by "), at_text_add_visible(&out, o->log);
     if (!o->with_main && !(o->engine.max_error > 0))
         at_text_add(&out, "; not compared with the network in double: --main does so");

@@ -53,7 +53,7 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
     at_text_addf(out,
                  "\n%d of %d kinds of parts are in a log; the others are as estimates put them "
                  "first: ",
-                 p->num_tuned, p->num_kernels);
+                 p->num_tuned, p->num_tunable);
     at_text_add_time(out, total_s);
     at_text_add(out,
                 " in all, with weights that come from memory\nnothing was measured, nor compared "

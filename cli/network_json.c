@@ -14,10 +14,11 @@ void at_out_net_part(at_out *out, const at_net_kernel *k) {
     at_out_string(out, "name", k ? k->part->name : NULL);
     if (k) at_out_int(out, "count", k->count);
     else at_out_string(out, "count", NULL);
-    at_out_string(out, "way", k ? at_template_base(k->chosen.row)->name : NULL);
+    at_out_string(out, "way",
+                  k && !k->part->is_whole ? at_template_base(k->chosen.row)->name : NULL);
 }
 
 void at_out_net_kinds(at_out *out, const at_net_program *p) {
-    at_out_int(out, "kinds", p->num_kernels);
+    at_out_int(out, "kinds", p->num_tunable);
     at_out_int(out, "tuned", p->num_tuned);
 }

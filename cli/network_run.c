@@ -69,7 +69,7 @@ static void describe(net_run *r) {
                  RUNS);
     if (r->o->log)
         at_text_addf(&r->out, "%d of %d kinds of parts are in the log\n", r->program.num_tuned,
-                     r->program.num_kernels);
+                     r->program.num_tunable);
     else at_text_add(&r->out, "nothing is tuned: no --log\n");
     if (r->steps_s) at_network_add_why(&r->out, &r->program, r->steps_s);
 }

@@ -39,7 +39,7 @@ static void add_row(at_table *t, const at_net_program *p, const kind *k, double 
                     double cycle_s) {
     const at_net_kernel *of = k->kernel < 0 ? NULL : &p->kernels[k->kernel];
     const at_bound *b = of ? of->candidate.bound : NULL;
-    double flops = of ? at_task_flops(of->chosen.task) * of->count : 0;
+    double flops = of ? at_net_kernel_flops(of) : 0;
     at_arena *a = p->arena;
     at_table_add(t, at_format(a, "%.3f", k->time_s * 1e3));
     at_table_add(t, at_format(a, "%.1f %%", 100 * k->time_s / total_s));
@@ -83,7 +83,7 @@ void at_out_net_why(at_out *out, const at_net_program *p, const double *steps_s)
     for (int i = 0; i < n; i++) {
         const at_net_kernel *k = kinds[i].kernel < 0 ? NULL : &p->kernels[kinds[i].kernel];
         const at_bound *b = k ? k->candidate.bound : NULL;
-        const double flops = k ? at_task_flops(k->chosen.task) * k->count : 0;
+        const double flops = k ? at_net_kernel_flops(k) : 0;
         if (!(kinds[i].time_s > 0)) continue;
         at_out_begin(out, NULL, '{');
         at_out_net_part(out, k);

@@ -4,23 +4,6 @@
 
 #include "network/net_emit.h"
 
-const char *at_net_c_type(at_net_type t) {
-    switch (t) {
-    case AT_NET_FLOAT: return "float";
-    case AT_NET_DOUBLE: return "double";
-    case AT_NET_INT64: return "long long";
-    case AT_NET_INT32: return "int";
-    case AT_NET_INT16: return "short";
-    case AT_NET_INT8: return "signed char";
-    case AT_NET_UINT8:
-    case AT_NET_BOOL: return "unsigned char";
-    case AT_NET_UINT16: return "unsigned short";
-    case AT_NET_UINT32: return "unsigned int";
-    case AT_NET_UINT64: return "unsigned long long";
-    default: return NULL;
-    }
-}
-
 const at_net_value *at_net_port(const at_net_program *p, bool output, int i) {
     return &p->net->values.data[output ? p->net->outputs.data[i] : p->net->inputs.data[i]];
 }
@@ -28,7 +11,8 @@ const at_net_value *at_net_port(const at_net_program *p, bool output, int i) {
 /* As the model has it, where that is a name of C and no other parameter's. */
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i) {
     const char *name = at_c_name(a, at_net_port(p, output, i)->name);
-    static const char *const taken[] = {"weights", "workspace", "known", "memory"};
+    static const char *const taken[] = {"weights", "workspace", "known",  "memory",
+                                        "tensors", "place",     "element"};
     bool again = at_c_is_reserved(name) || isdigit((unsigned char)*name);
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) again |= !strcmp(name, taken[k]);
     for (int side = 0; side < 2; side++)

@@ -11,6 +11,11 @@
  * (quantized.h). Lives in a, and borrows what the net holds. */
 at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
+/* whole.c: tells of each node whether it is to be computed in whole numbers. */
+void at_net_find_whole(at_net *net);
+/* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */
+at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
+
 /* orders.c: [value] the axes as they lie in memory, the slowest first; NULL: as declared. Between
  * convolutions and what goes with them channels lie last. */
 const int *const *at_net_orders(at_arena *a, const at_net *net);
@@ -33,7 +38,8 @@ typedef struct at_net_part {
     const char *name;           /* of the task: words of the title and a hash of the text */
     const at_net_param *params; /* inputs, outputs, as the text declares them */
     int num_params;
-    int same; /* the first part of the same text: itself or one before */
+    bool is_whole; /* a node that is computed in whole numbers, by plain C */
+    int same;      /* the first part of the same text: itself or one before */
 } at_net_part;
 
 typedef struct at_net_cut {

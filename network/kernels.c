@@ -87,9 +87,36 @@ static at_status make(at_net_program *p, at_net_kernel *k, const at_net_build *b
     return compile(p, k, err);
 }
 
+/* C's types of what lies in memory; integers leave as doubles, which then become their type. */
+static at_status make_whole(at_net_program *p, at_net_kernel *k, at_error *err) {
+    static const at_symbols none = {0};
+    const at_net_part *part = k->part;
+    at_compute *c;
+    at_text source = {0};
+    const char *entry = at_c_name(p->arena, part->name);
+    void *found;
+    AT_TRY(at_compute_parse(p->arena, &none, part->text, part->title, &c, err));
+    const char **types = AT_NEW_ARRAY(p->arena, const char *, c->num_tensors);
+    for (int t = 0, i = 0; t < c->num_tensors; t++) {
+        types[t] = "double";
+        if (c->tensors[t].role == AT_ROLE_STAGE && !c->tensors[t].is_output) continue;
+        const at_net_param *x = &part->params[i++];
+        const char *type = at_net_c_type(at_net_param_type(p, part, x));
+        types[t] = x->role == AT_ROLE_STAGE ? type : at_format(p->arena, "const %s", type);
+    }
+    AT_TRY(at_compute_check_reads(c, NULL, NULL, NULL, err));
+    AT_TRY(at_compute_typed_c(p->arena, c, NULL, types, entry, &source, &k->scratch_bytes, err));
+    k->whole.compute = c;
+    k->whole.source = at_text_take(p->arena, &source);
+    const at_unit unit = {.source = k->whole.source, .names = &entry, .num_names = 1};
+    AT_TRY(at_resident_new(&unit, &found, &k->code, err));
+    memcpy(&k->whole.call, &found, sizeof found);
+    return AT_OK;
+}
+
 static at_status make_named(at_net_program *p, at_net_kernel *k, const at_net_build *b,
                             at_error *err) {
-    at_status s = make(p, k, b, err);
+    at_status s = k->part->is_whole ? make_whole(p, k, err) : make(p, k, b, err);
     return s == AT_OK ? AT_OK : at_fail_at(err, "part %s: ", k->part->title);
 }
 

@@ -51,6 +51,7 @@ static at_status cost_beside(chooser *c, const at_net_cut *cut, const at_net_cut
             used[k] = true;
             continue;
         }
+        if (cut->parts[i].is_whole) continue;
         AT_TRY(part_cost(c, &cut->parts[i], &seconds));
         *out += seconds;
     }

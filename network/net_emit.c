@@ -119,21 +119,38 @@ static void add_call(at_text *out, const at_net_program *p, const at_net_step *s
     at_text_add(out, ");\n");
 }
 
+/* A part in whole numbers. */
+static void add_whole(at_text *out, const at_net_program *p, const at_net_step *s,
+                      const char *name) {
+    at_text_add(out, "    {\n        void *tensors[] = {");
+    for (int i = 0; i < s->num_args; i++) {
+        const at_net_storage *x = &p->storages.data[s->args[i]];
+        at_text_add(out, i ? ", (void *)" : "(void *)");
+        add_place(out, p, x->place, at_net_c_type(x->type));
+    }
+    at_text_addf(out, "};\n        %s(tensors, ", name);
+    if (s->scratch < 0) at_text_add(out, "0");
+    else at_text_addf(out, "memory + %lld", (long long)p->storages.data[s->scratch].place.offset);
+    at_text_add(out, ", 0);\n    }\n");
+}
+
 static void add_conversion(at_text *out, const at_net_program *p, const at_net_step *s, int fault) {
     const at_net_storage *from = &p->storages.data[s->args[0]];
     const at_net_storage *to = &p->storages.data[s->args[1]];
     const char *type = at_net_c_type(to->type);
-    at_text_addf(out, "    for (i = 0; i < %lld; i++) {\n        const %s x = (",
+    const bool wraps = at_net_type_is_float(from->type) && at_net_type_is_int(to->type) &&
+                       at_net_type_bytes(to->type) < 8;
+    at_text_addf(out, "    for (place = 0; place < %lld; place++) {\n        const %s element = (",
                  (long long)to->elements, at_net_c_type(from->type));
     add_place(out, p, from->place, at_net_c_type(from->type));
-    at_text_add(out, ")[i];\n");
+    at_text_add(out, ")[place];\n");
     if (s->lo <= s->hi)
-        at_text_addf(out, "        if (x < %lld || x > %lld) return %d;\n", (long long)s->lo,
-                     (long long)s->hi, fault);
+        at_text_addf(out, "        if (element < %lld || element > %lld) return %d;\n",
+                     (long long)s->lo, (long long)s->hi, fault);
     at_text_add(out, "        (");
     add_place(out, p, to->place, type);
-    if (to->type == AT_NET_BOOL) at_text_add(out, ")[i] = x != 0;\n    }\n");
-    else at_text_addf(out, ")[i] = (%s)x;\n    }\n", type);
+    if (to->type == AT_NET_BOOL) at_text_add(out, ")[place] = element != 0;\n    }\n");
+    else at_text_addf(out, ")[place] = (%s)%selement;\n    }\n", type, wraps ? "(long long)" : "");
 }
 
 static void add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
@@ -154,7 +171,7 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
                  "    char *memory = (char *)workspace;\n%s"
                  "    if (*(const char *)weights != 'a' || known[-56] != %d) return 1;\n"
                  "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n    (void)memory;\n",
-                 AT_NET_WEIGHTS_HEAD, converts ? "    long i;\n" : "", AT_NET_WEIGHTS_VERSION,
+                 AT_NET_WEIGHTS_HEAD, converts ? "    long place;\n" : "", AT_NET_WEIGHTS_VERSION,
                  AT_NET_ALIGNMENT, AT_NET_ALIGNMENT, AT_NET_ALIGNMENT);
     const char *title = NULL;
     for (int i = 0, fault = 2; i < p->steps.len; i++) {
@@ -170,7 +187,8 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
             at_text_add_c_comment(out, title);
             at_text_add(out, " */\n");
         }
-        add_call(out, p, s, names);
+        if (p->kernels[s->kernel].whole.source) add_whole(out, p, s, names[s->kernel]);
+        else add_call(out, p, s, names);
     }
     at_text_add(out, "    return 0;\n}\n");
 }
@@ -200,30 +218,53 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
     int opened = 0;
     e.for_dialect = true;
     e.cache = AT_CACHE_WEIGHTS_COLD;
-    for (; opened < p->num_kernels && s == AT_OK; opened++) {
-        const at_net_kernel *k = &p->kernels[opened];
+    for (int i = 0; i < p->num_kernels && s == AT_OK; i++) {
+        const at_net_kernel *k = &p->kernels[i];
         at_session *session = &sessions[opened];
         at_candidate c;
-        names[opened] = at_c_name(a, k->part->name);
+        names[i] = at_c_name(a, k->part->name);
+        if (k->whole.source) continue;
         late[opened] = k->is_late;
         e.isa = at_net_isa(b, k->chosen.task);
         at_session_open_chosen(&e, &k->chosen, session);
         s = at_session_context(session, false, err);
-        at_lower_options lo = at_session_lower_options(session, names[opened]);
+        at_lower_options lo = at_session_lower_options(session, names[i]);
         lo.without_pack = !k->is_late;
         if (s == AT_OK) s = at_candidate_lower(session, a, &session->chosen.config, &lo, &c, err);
-        kernels[opened] = (at_file_kernel){.program = c.program,
-                                           .kernel = c.kernel,
-                                           .threads = session->threads,
-                                           .name = names[opened],
-                                           .head = kernel_head(a, k)};
+        kernels[opened++] = (at_file_kernel){.program = c.program,
+                                             .kernel = c.kernel,
+                                             .threads = session->threads,
+                                             .name = names[i],
+                                             .head = kernel_head(a, k)};
     }
-    if (s == AT_OK) s = at_emit_parts(a, kernels, p->num_kernels, late, out, err);
+    if (s == AT_OK && opened) s = at_emit_parts(a, kernels, opened, late, out, err);
     for (int i = 0; i < opened; i++) at_session_close(&sessions[i]);
     return s;
 }
 
+/* The function of each part in whole numbers, which its text alone makes. */
+static void add_whole_parts(at_text *out, const at_net_program *p, const char *const *names) {
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_net_kernel *k = &p->kernels[i];
+        if (!k->whole.source) continue;
+        const char *entry = at_format(p->arena, "int %s(void *const buf[]", names[i]);
+        const char *at = strstr(k->whole.source, entry);
+        at_text_add(out, "\n/* ");
+        at_text_add_c_comment(out, k->part->title);
+        at_text_add(out, " */\n");
+        at_text_addn(out, k->whole.source, (size_t)(at - k->whole.source));
+        at_text_addf(out, "static %s", at);
+    }
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
+
+/* The instruction set of the kernels. */
+static const char *set_of(const at_net_program *p) {
+    for (int i = 0; i < p->num_kernels; i++)
+        if (!p->kernels[i].whole.source) return p->kernels[i].session.target->name;
+    return "any";
+}
 
 static void add_head(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
     at_text head = {0};
@@ -234,8 +275,7 @@ static void add_head(at_text *out, const at_net_program *p, const at_net_emit_op
                  slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
                  p->num_tuned);
     at_text_addf(&head, "instructions: %s; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
-                 p->num_kernels ? p->kernels[0].session.target->name : "any",
-                 (double)p->workspace_bytes / 1e6, (double)p->weights_bytes / 1e6,
+                 set_of(p), (double)p->workspace_bytes / 1e6, (double)p->weights_bytes / 1e6,
                  o->weights ? "is in " : "stands in the source", o->weights ? o->weights : "");
     at_text_add(out, "/*\n");
     at_text safe = {0};
@@ -298,6 +338,7 @@ at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_n
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     AT_TRY(add_kernels(source, p, b, names, err));
+    add_whole_parts(source, p, names);
     if (!o->weights) add_embedded(source, p, o);
     add_fault(source, p, o);
     add_run(source, p, o, names);

@@ -36,7 +36,6 @@ const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
 /* "const float *data_0, .. ", of all. */
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
-const char *at_net_c_type(at_net_type t); /* NULL: it is not passed on */
 /* net_emit_main.c */
 void at_net_emit_main_includes(at_text *out);
 void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_text *out);

@@ -314,5 +314,6 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
         join_equal(copy);
     }
     fold_channels(copy);
+    at_net_find_whole(copy);
     return copy;
 }

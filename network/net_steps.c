@@ -44,19 +44,24 @@ static void add_conversion(at_net_program *p, int from, int to, int64_t lo, int6
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* As kernels have its elements. */
-static at_net_type stored_type(const at_net_program *p, int v) {
-    switch (value_at(p, v)->element) {
-    case AT_U8: return AT_NET_UINT8;
-    case AT_S8: return AT_NET_INT8;
-    case AT_S32: return AT_NET_INT32;
-    default: return AT_NET_FLOAT;
-    }
+/* As it is made, where no network's input or constant is it. */
+static at_net_type made_type(const at_net_program *p, int v) {
+    const int by = value_at(p, v)->producer;
+    const bool whole = by >= 0 && p->cut.net->nodes.data[by].is_whole;
+    return at_net_kept_type(p->cut.net, v, whole);
 }
 
-/* How kernels have it: as numbers, or as indices. */
-static at_net_type type_of_param(const at_net_program *p, const at_net_param *x) {
-    return x->role == AT_ROLE_INDEX ? AT_NET_INT32 : stored_type(p, x->value);
+at_net_type at_net_param_type(const at_net_program *p, const at_net_part *part,
+                              const at_net_param *x) {
+    const int root = p->cut.views[x->value];
+    if (x->role == AT_ROLE_INDEX) return AT_NET_INT32;
+    if (x->role == AT_ROLE_STAGE && part->is_whole)
+        return at_net_type_is_int(value_at(p, x->value)->type) ? AT_NET_DOUBLE : AT_NET_FLOAT;
+    return at_net_kept_type(p->cut.net, root, part->is_whole);
+}
+
+static const at_compute *compute_of(const at_net_kernel *k) {
+    return k->whole.compute ? k->whole.compute : at_task_compute(k->chosen.task);
 }
 
 /* Does the part stay within its tensors where all entries of its index tensors are x? */
@@ -85,7 +90,7 @@ typedef struct index_reader {
 /* A kernel that reads the value as an index; false: it does not, or nothing is known. */
 static bool reads_index(const at_net_program *p, const at_net_kernel *k, int root,
                         index_reader *out) {
-    const at_compute *c = at_task_compute(k->chosen.task);
+    const at_compute *c = compute_of(k);
     bool found = false;
     at_index_range *ranges = AT_NEW_ARRAY(p->arena, at_index_range, c->num_tensors);
     *out = (index_reader){c, INT32_MAX};
@@ -116,25 +121,59 @@ static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi
 
 static bool is_wide(at_net_type t) { return at_net_type_is_int(t) && at_net_type_bytes(t) > 2; }
 
+/* What readers want a value as: first what may be a checked copy of it, which the others read. */
+typedef enum want { AS_WHOLE_NUMBERS, AS_INDICES, AS_NUMBERS, WANTS } want;
+
+/* Must the numbers be exact for a kernel that reads them? A cast may round them. */
+static bool must_be_exact(const at_net_program *p, int root) {
+    const at_net *net = p->cut.net;
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs && !n->is_whole && strcmp(n->op, "Cast"); k++)
+            if (n->inputs[k] >= 0 && p->cut.views[n->inputs[k]] == root && at_net_reads(n, k) &&
+                !(n->index_inputs >> k & 1) && p->cut.views[n->outputs[0]] != root)
+                return true;
+    }
+    return false;
+}
+
+/* What elements of an input may be: whole numbers are exact up to 2^24 in float32, up to 2^53 in
+ * double. lo > hi: nothing is asked. */
+static void limit_of(const at_net_program *p, int root, want as, at_net_type have, at_net_type to,
+                     int64_t *lo, int64_t *hi) {
+    *lo = 0, *hi = -1;
+    if (as == AS_INDICES) {
+        range_of(p, root, lo, hi);
+        return;
+    }
+    if (!value_at(p, root)->is_input) return;
+    if (as == AS_WHOLE_NUMBERS && at_net_type_bytes(have) > 4) *hi = 1LL << 53;
+    else if (as == AS_NUMBERS && is_wide(have) && to == AT_NET_FLOAT && must_be_exact(p, root))
+        *hi = 1 << 24;
+    if (*hi > 0) *lo = -*hi;
+}
+
 /* Elements of another type are made right where they are known. */
 static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
-    bool wanted[2] = {false, false};
+    bool wanted[WANTS] = {false};
     int root = p->cut.views[v];
     for (int i = 0; i < p->cut.num_parts; i++)
         for (int k = 0; k < p->cut.parts[i].num_params; k++) {
             const at_net_param *x = &p->cut.parts[i].params[k];
-            if (x->role != AT_ROLE_STAGE && p->cut.views[x->value] == root)
-                wanted[x->role == AT_ROLE_INDEX] = true;
+            if (x->role == AT_ROLE_STAGE || p->cut.views[x->value] != root) continue;
+            wanted[x->role == AT_ROLE_INDEX   ? AS_INDICES
+                   : p->cut.parts[i].is_whole ? AS_WHOLE_NUMBERS
+                                              : AS_NUMBERS] = true;
         }
-    for (int k = 0; k < 2; k++) {
-        at_net_type type = k ? AT_NET_INT32 : stored_type(p, root);
-        int64_t lo = 0, hi = -1; /* nothing is asked */
-        bool checked = k && value_at(p, root)->is_input;
-        if (!wanted[k] || (type == have && !checked)) continue;
-        if (k) range_of(p, root, &lo, &hi);
-        /* Whole numbers are exact in float32 up to there. */
-        else if (value_at(p, root)->is_input && is_wide(have) && type == AT_NET_FLOAT)
-            lo = -(1 << 24), hi = 1 << 24;
+    for (want k = 0; k < WANTS; k++) {
+        at_net_type type = k == AS_INDICES
+                               ? AT_NET_INT32
+                               : at_net_kept_type(p->cut.net, root, k == AS_WHOLE_NUMBERS);
+        int64_t lo, hi;
+        if (!wanted[k]) continue;
+        limit_of(p, root, k, have, type, &lo, &hi);
+        bool checked = value_at(p, root)->is_input && lo <= hi;
+        if (type == have && !checked) continue;
         int from = storage_of(p, v, have);
         if (type == have) from = add_storage(p, -2 - root, have, value_at(p, root)->elements);
         add_conversion(p, from, storage_of(p, v, type), lo, hi);
@@ -152,8 +191,13 @@ static void add_call(at_net_program *p, int number) {
     const at_net_kernel *k = &p->kernels[s.kernel];
     for (int i = 0; i < part->num_params; i++) {
         const at_net_param *x = &part->params[i];
-        bool packed = !k->is_late && (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX);
-        args[i] = packed ? -1 : storage_of(p, x->value, type_of_param(p, x));
+        bool packed = !k->is_late && !part->is_whole &&
+                      (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX);
+        const at_net_type type = at_net_param_type(p, part, x);
+        const bool is_made = x->role == AT_ROLE_STAGE && type == AT_NET_DOUBLE;
+        args[i] = packed    ? -1
+                  : is_made ? add_storage(p, -1, type, value_at(p, x->value)->elements)
+                            : storage_of(p, x->value, type);
         if (!packed) use(p, args[i], step);
     }
     if (k->scratch_bytes) {
@@ -162,9 +206,14 @@ static void add_call(at_net_program *p, int number) {
     }
     s.args = args;
     *at_push(p->arena, &p->steps) = s;
-    for (int i = 0; i < part->num_params; i++)
-        if (part->params[i].role == AT_ROLE_STAGE)
-            convert_for_readers(p, part->params[i].value, stored_type(p, part->params[i].value));
+    for (int i = 0; i < part->num_params; i++) {
+        const int v = part->params[i].value;
+        if (part->params[i].role != AT_ROLE_STAGE) continue;
+        const at_net_type have = made_type(p, v);
+        if (p->storages.data[args[i]].type != have) /* doubles become their type */
+            add_conversion(p, args[i], storage_of(p, v, have), 0, -1);
+        convert_for_readers(p, v, have);
+    }
 }
 
 /* Outputs that are computed as floats are written in place; others are copied or converted. */
@@ -172,7 +221,7 @@ static void add_outputs(at_net_program *p) {
     for (int i = 0; i < p->net->outputs.len; i++) {
         int v = p->cut.net->outputs.data[i], root = p->cut.views[v];
         const at_net_value *x = value_at(p, v), *r = value_at(p, root);
-        at_net_type have = r->is_input || r->is_constant ? r->type : stored_type(p, root);
+        at_net_type have = r->is_input || r->is_constant ? r->type : made_type(p, root);
         int storage = storage_of(p, v, have);
         at_net_storage *s = &p->storages.data[storage];
         at_net_place place = {AT_NET_OUTPUT, i, 0};
@@ -192,7 +241,7 @@ static void place_inputs(at_net_program *p) {
         at_net_storage *s = &p->storages.data[k];
         int v = s->value < -1 ? -2 - s->value : s->value;
         if (v < 0 || !value_at(p, v)->is_input || s->type != value_at(p, v)->type) continue;
-        if (s->value >= 0 && s->type == AT_NET_INT32 && s->first >= 0 && s->value == v) {
+        if (s->value >= 0 && s->first >= 0) {
             bool made = false; /* a checked copy is the network's own */
             for (int i = 0; i < p->steps.len; i++)
                 made |= p->steps.data[i].kind == AT_NET_CONVERT && p->steps.data[i].args[1] == k;

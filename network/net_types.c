@@ -31,6 +31,23 @@ int at_net_type_bytes(at_net_type t) { return row_of(t)->bytes; }
 bool at_net_type_is_float(at_net_type t) { return row_of(t)->is_float; }
 bool at_net_type_is_int(at_net_type t) { return row_of(t)->bits != 0; }
 
+const char *at_net_c_type(at_net_type t) {
+    switch (t) {
+    case AT_NET_FLOAT: return "float";
+    case AT_NET_DOUBLE: return "double";
+    case AT_NET_INT64: return "long long";
+    case AT_NET_INT32: return "int";
+    case AT_NET_INT16: return "short";
+    case AT_NET_INT8: return "signed char";
+    case AT_NET_UINT8:
+    case AT_NET_BOOL: return "unsigned char";
+    case AT_NET_UINT16: return "unsigned short";
+    case AT_NET_UINT32: return "unsigned int";
+    case AT_NET_UINT64: return "unsigned long long";
+    default: return NULL;
+    }
+}
+
 static double half_value(uint16_t h) {
     const int exponent = h >> 10 & 31, mantissa = h & 1023;
     const double sign = h >> 15 ? -1 : 1;

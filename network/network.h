@@ -29,6 +29,7 @@ typedef enum at_net_type {
 } at_net_type;
 const char *at_net_type_name(at_net_type t); /* "float32"; "unknown" */
 int at_net_type_bytes(at_net_type t);        /* of an element; 0: it has no fixed size */
+const char *at_net_c_type(at_net_type t);    /* NULL: C has none */
 bool at_net_type_is_float(at_net_type t);
 bool at_net_type_is_int(at_net_type t); /* whole numbers, truth values aside */
 
@@ -116,6 +117,7 @@ typedef struct at_net_node {
      * as indices. */
     const char *text;
     uint32_t index_inputs; /* as bits */
+    bool is_whole;         /* of a rewritten graph: its integers may be beyond those of float32 */
 } at_net_node;
 /* NULL: the node has none of this name. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name);

@@ -59,6 +59,7 @@ static bool has_rounding(const cutter *c, int node) {
 }
 
 static bool go_together(const cutter *c, int x, int y) {
+    if (node_at(c, x)->is_whole || node_at(c, y)->is_whole) return false;
     return !(has_integers(c, x) && has_rounding(c, y)) &&
            !(has_integers(c, y) && has_rounding(c, x));
 }
@@ -177,6 +178,7 @@ static void sort(int *nodes, int n) {
 /* A part's tensors by value while it is put together. */
 typedef struct joining {
     const cutter *c;
+    bool is_whole;
     at_joined j;
     AT_VEC(int) values;
     AT_VEC(int) tensors;
@@ -250,14 +252,15 @@ static void set_orders(joining *g) {
 }
 
 /* An index that is known only when the network runs is prepared at every call, and with it all that
- * is prepared ahead: then constants are inputs as they are. */
+ * is prepared ahead: then constants are inputs as they are. Plain C prepares nothing. */
 static void set_roles(joining *g) {
     bool late = false;
     for (int i = 0; i < g->j.tensors.len; i++) {
         const at_joined_tensor *t = &g->j.tensors.data[i];
         late |= t->role == AT_ROLE_INDEX && !value_at(g->c, t->value)->is_constant;
     }
-    for (int i = 0; late && i < g->j.tensors.len; i++)
+    const bool as_they_are = late || g->is_whole;
+    for (int i = 0; as_they_are && i < g->j.tensors.len; i++)
         if (g->j.tensors.data[i].role == AT_ROLE_WEIGHT) g->j.tensors.data[i].role = AT_ROLE_INPUT;
 }
 
@@ -279,8 +282,20 @@ static void finish_part(joining *g, at_net_part *p) {
     p->params = out;
 }
 
+/* Plain C is of the types that its parameters have in memory. */
+static const char *typed_text(const cutter *c, const at_net_part *p) {
+    at_text text = {0};
+    at_text_add(&text, p->text);
+    for (int i = 0; i < p->num_params; i++) {
+        const int root = c->cut->views[p->params[i].value];
+        at_text_addf(&text, "# %s, %s\n", at_net_type_name(value_at(c, root)->type),
+                     at_net_type_name(at_net_kept_type(c->net, root, true)));
+    }
+    return at_text_take(c->arena, &text);
+}
+
 static at_status join_part(cutter *c, at_net_part *p) {
-    joining g = {.c = c, .j.arena = c->arena};
+    joining g = {.c = c, .is_whole = p->is_whole, .j.arena = c->arena};
     region r = {0};
     for (int i = 0; i < p->num_nodes; i++) {
         at_status s = join_node(&g, p->nodes[i]);
@@ -298,7 +313,8 @@ static at_status join_part(cutter *c, at_net_part *p) {
     set_orders(&g);
     finish_part(&g, p);
     p->title = at_net_part_title(c->arena, c->net, p->nodes, p->num_nodes);
-    p->name = at_net_part_name(c->arena, p->title, p->text);
+    if (p->is_whole) p->title = at_format(c->arena, "%s, in whole numbers", p->title);
+    p->name = at_net_part_name(c->arena, p->title, p->is_whole ? typed_text(c, p) : p->text);
     return AT_OK;
 }
 
@@ -306,7 +322,7 @@ static at_status join_part(cutter *c, at_net_part *p) {
 
 static at_status add_part(cutter *c, int first) {
     region r = {.nodes = {first}, .num = 1};
-    at_net_part p = {0};
+    at_net_part p = {.is_whole = node_at(c, first)->is_whole};
     if (!node_at(c, first)->text)
         return at_fail(c->err, AT_E_INPUT, "node %s (%s) has no computation",
                        node_at(c, first)->name, node_at(c, first)->op);
@@ -339,12 +355,18 @@ static void order_parts(cutter *c) {
         }
 }
 
+/* The name tells whole numbers' types apart. */
+static bool same_kernel(const at_net_part *x, const at_net_part *y) {
+    return !strcmp(x->text, y->text) && x->is_whole == y->is_whole &&
+           (!x->is_whole || !strcmp(x->name, y->name));
+}
+
 static void find_equal(cutter *c) {
     for (int i = 0; i < c->parts.len; i++) {
         at_net_part *p = &c->parts.data[i];
         p->same = i;
         for (int k = 0; k < i && p->same == i; k++)
-            if (!strcmp(c->parts.data[k].text, p->text)) p->same = k;
+            if (same_kernel(&c->parts.data[k], p)) p->same = k;
         if (p->same == i) continue;
         p->name = c->parts.data[p->same].name;
         p->title = c->parts.data[p->same].title;

@@ -15,6 +15,11 @@ static void find_kernels(at_net_program *p) {
     }
 }
 
+double at_net_kernel_flops(const at_net_kernel *k) {
+    const double flops = k->whole.compute ? 0 : at_task_flops(k->chosen.task);
+    return flops > 0 ? flops * k->count : 0;
+}
+
 at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
                               at_error *err) {
     *out = (at_net_program){.arena = at_arena_new(), .net = net};
@@ -80,8 +85,15 @@ static void call(const running *r, const at_net_step *s) {
     for (int i = 0; i < s->num_args; i++)
         tensors[i] = s->args[i] < 0 ? NULL : address(r, r->p->storages.data[s->args[i]].place);
     if (s->scratch >= 0) scratch = address(r, r->p->storages.data[s->scratch].place);
-    if (!k->is_late) k->fast(tensors, address(r, s->packed), scratch);
+    if (k->whole.call) k->whole.call(tensors, scratch, NULL);
+    else if (!k->is_late) k->fast(tensors, address(r, s->packed), scratch);
     else k->call(tensors, scratch);
+}
+
+/* The network's name of what lies there. */
+static const char *name_of(const at_net_program *p, const at_net_storage *s) {
+    const int v = s->value < -1 ? -2 - s->value : s->value; /* an input that is copied */
+    return v < 0 ? "" : p->cut.net->values.data[v].name;
 }
 
 static at_status convert(const running *r, const at_net_step *s, at_error *err) {
@@ -94,9 +106,9 @@ static at_status convert(const running *r, const at_net_step *s, at_error *err) 
     for (int64_t i = 0; i < to->elements; i++) {
         double e = at_net_element(from->type, x, i);
         if (checked && !(e >= (double)s->lo && e <= (double)s->hi))
-            return at_fail(err, AT_E_INPUT,
-                           "element %lld of an index is %g; it must be from %lld to %lld",
-                           (long long)i, e, (long long)s->lo, (long long)s->hi);
+            return at_fail(
+                err, AT_E_INPUT, "element %lld of \"%s\" is %.17g; it must be from %lld to %lld",
+                (long long)i, name_of(r->p, from), e, (long long)s->lo, (long long)s->hi);
         at_net_store(to->type, y, i, e);
     }
     return AT_OK;

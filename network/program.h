@@ -14,6 +14,12 @@ typedef struct at_net_choice {
     double time_s;   /* in the network; 0: not known */
     bool is_default; /* the log says nothing of it */
 } at_net_choice;
+/* Plain C of a part in whole numbers. */
+typedef struct at_net_whole {
+    const at_compute *compute; /* NULL: it is none */
+    const char *source;        /* of the function, which has the part's name in C */
+    int (*call)(void *const *tensors, void *workspace, void *unused);
+} at_net_whole;
 /* What computes all parts of one text. */
 typedef struct at_net_kernel {
     const at_net_part *part;           /* the first of them */
@@ -30,6 +36,7 @@ typedef struct at_net_kernel {
     at_resident *code;
     /* late: it prepares weights and indices at every call. */
     bool is_late;
+    at_net_whole whole; /* the members from ways on have nothing then but code and scratch_bytes */
     void (*call)(void *const *tensors, void *workspace);
     void (*fast)(void *const *tensors, void *packed, void *workspace);
     void (*pack)(void *const *tensors, void *packed);
@@ -85,7 +92,8 @@ typedef struct at_net_program {
     char *weights; /* what the kernels want of constants, in the order of its first use */
     int64_t weights_bytes;
     bool without_weights; /* they are counted, but not packed: it is looked at and not run */
-    int num_tuned;        /* kernels whose configuration is from a log */
+    int num_tunable;      /* kernels that have ways */
+    int num_tuned;        /* of them, whose configuration is from a log */
 } at_net_program;
 
 typedef struct at_net_build {
@@ -95,6 +103,9 @@ typedef struct at_net_build {
     bool without_weights; /* the program is looked at and not run */
     bool is_exact;        /* at_net_make_exact follows: there are other ways of parts, too */
 } at_net_build;
+
+/* Operations of all parts of this kernel, 0 where they are not counted. */
+double at_net_kernel_flops(const at_net_kernel *k);
 
 /* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
  * chosen for each and all is prepared: it is ready to run. The net lives longer. Ended by
@@ -143,8 +154,10 @@ void at_net_choose(at_net_kernel *k, int choice);
 const char *at_net_isa(const at_net_build *b, const at_task *task);
 /* kernels.c: kernels in memory. */
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
-/* net_steps.c: steps and memory. */
+/* net_steps.c: steps and memory; the type that a part's parameter has in memory. */
 void at_net_make_steps(at_net_program *p);
+at_net_type at_net_param_type(const at_net_program *p, const at_net_part *part,
+                              const at_net_param *x);
 void at_net_place_storages(at_net_program *p);
 /* weights.c: constants as kernels want them. */
 at_status at_net_pack_weights(at_net_program *p, at_error *err);

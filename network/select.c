@@ -128,6 +128,7 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
     if (b->log) AT_TRY(read_log(p, b, &logged, err));
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
+        if (k->part->is_whole) continue;
         AT_TRY(add_logged(p, k, logged.data, logged.len, err));
         p->num_tuned += k->num_choices > 0;
         const bool exact = b->is_exact && !has_own_text(k);

@@ -108,6 +108,8 @@ static at_status add_winograd(at_net_program *p, at_net_kernel *k, at_error *err
 at_status at_net_find_ways(at_net_program *p, at_error *err) {
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
+        if (k->part->is_whole) continue;
+        p->num_tunable++;
         at_request *q = &k->ways[k->num_ways++];
         AT_TRY(at_net_row_of(k->part, &q->row, err));
         q->template_name = q->row->name;

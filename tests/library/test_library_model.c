@@ -66,7 +66,7 @@ static void described_and_run(void **state) {
     ids[3] = TABLE;
     assert_int_equal(at_lib_model_run(m, inputs, outputs, workspace, said, sizeof said),
                      AT_LIB_INPUT);
-    assert_string_equal(said, "element 3 of an index is 6; it must be from -6 to 5");
+    assert_string_equal(said, "element 3 of \"ids\" is 6; it must be from -6 to 5");
     assert_int_equal(at_lib_model_run(m, inputs, outputs, workspace, NULL, 0), AT_LIB_INPUT);
     outputs[0] = NULL;
     assert_int_equal(at_lib_model_run(m, inputs, outputs, workspace, said, 8), AT_LIB_USAGE);

@@ -23,7 +23,8 @@ static void numbers(onnx_graph *g, const char *name, const char *dims, int n) {
     at_text_free(&t);
 }
 
-/* Words by their numbers, a convolution along them, a largest one. */
+/* Words by their numbers, a convolution along them, a largest one; and whole numbers beyond those
+ * of float32, with a name that functions like to have. */
 static at_net *made_network(void) {
     onnx_graph g = {0};
     onnx_input(&g, "ids", AT_NET_INT64, "1,9");
@@ -34,12 +35,21 @@ static at_net *made_network(void) {
     onnx_node(&g, "Gather", "table ids", "e", "axis=0");
     onnx_node(&g, "Transpose", "e", "t", "perm=[0,2,1]");
     onnx_node(&g, "Cast", "mask", "m", "to=1");
-    onnx_node(&g, "Mul", "t m", "x", "");
-    onnx_node(&g, "Conv", "x w b", "c", "pads=[1,1]");
+    onnx_node(&g, "Mul", "t m", "p", "");
+    onnx_node(&g, "Conv", "p w b", "c", "pads=[1,1]");
     onnx_node(&g, "Relu", "c", "int", "");
     onnx_node(&g, "ArgMax", "int", "best", "axis=1 keepdims=0");
     onnx_output(&g, "int"); /* a word of C */
     onnx_output(&g, "best");
+    onnx_input(&g, "x", AT_NET_INT64, "3");
+    onnx_constant(&g, "big", AT_NET_INT64, "3", "2147483647 5 -16777217", false);
+    onnx_node(&g, "Add", "x big", "sum", "");
+    onnx_node(&g, "Mul", "sum big", "product", "");
+    onnx_node(&g, "Cast", "product", "wrapped", "to=6");
+    onnx_node(&g, "Greater", "sum big", "larger", "");
+    onnx_output(&g, "product");
+    onnx_output(&g, "wrapped");
+    onnx_output(&g, "larger");
     at_text bytes = onnx_model(&g, 13);
     const void *kept = at_copy(arena, at_text_str(&bytes), bytes.len);
     size_t size = bytes.len;

@@ -360,7 +360,7 @@ static void indices(void **state) {
     void *outputs[] = {y}, *memory = NULL;
     assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes), 0);
     assert_int_equal(at_net_program_run(&p, inputs, outputs, memory, &err), AT_E_INPUT);
-    assert_string_equal(err.text, "element 3 of an index is 3; it must be from -3 to 2");
+    assert_string_equal(err.text, "element 3 of \"ids\" is 3; it must be from -3 to 2");
     free(memory);
     at_net_program_free(&p);
     at_net_close(net);

@@ -1,0 +1,113 @@
+/* Whole numbers of networks beyond those of float32: computed exactly, compared with arithmetic of
+ * 64 bits here; what is beyond 2^53 on the way in is an error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "network/program.h"
+#include "tests/arena.h"
+#include "tests/network/made_net.h"
+
+enum { N = 4, OUTPUTS = 10 };
+static const int64_t given[N] = {16777217, -2147483649, 4294967299, 1000000007};
+static const int64_t other[N] = {3, -7, 1000003, 2147483647};
+
+static at_net *made(void) {
+    onnx_graph g = {0};
+    at_text numbers = {0};
+    for (int i = 0; i < N; i++) at_text_addf(&numbers, " %lld", (long long)other[i]);
+    onnx_input(&g, "x", AT_NET_INT64, "4");
+    onnx_input(&g, "narrow", AT_NET_INT32, "4");
+    onnx_constant(&g, "c", AT_NET_INT64, "4", at_text_str(&numbers), true);
+    onnx_constant(&g, "table", AT_NET_INT64, "4", "1099511627777 2 16777219 4", true);
+    onnx_constant(&g, "four", AT_NET_INT64, "", "4", true);
+    onnx_constant(&g, "axes", AT_NET_INT64, "1", "0", true);
+    onnx_node(&g, "Add", "x c", "sum", "");
+    onnx_node(&g, "Sub", "x c", "difference", "");
+    onnx_node(&g, "Mul", "narrow narrow", "wrapped", "");
+    onnx_node(&g, "Div", "x c", "quotient", "");
+    onnx_node(&g, "Mod", "x c", "rest", "");
+    onnx_node(&g, "Greater", "sum x", "larger", "");
+    onnx_node(&g, "Where", "larger x c", "chosen", "");
+    onnx_node(&g, "Mod", "x four", "place", "");
+    onnx_node(&g, "Gather", "table place", "entry", "axis=0");
+    onnx_node(&g, "Unsqueeze", "sum axes", "row", "");
+    onnx_node(&g, "Concat", "row row", "twice", "axis=0");
+    onnx_node(&g, "Cast", "x", "real", "to=1");
+    static const char *const outputs[OUTPUTS] = {"sum",   "difference", "wrapped", "quotient",
+                                                 "rest",  "larger",     "chosen",  "entry",
+                                                 "twice", "real"};
+    for (int i = 0; i < OUTPUTS; i++) onnx_output(&g, outputs[i]);
+    at_text_free(&numbers);
+    return onnx_open(arena, &g);
+}
+
+static at_status run(const at_net *net, const int64_t *x, const int32_t *narrow, void **outputs,
+                     at_error *err) {
+    at_net_program p;
+    const at_net_build b = {0};
+    void *memory = NULL;
+    const void *inputs[] = {x, narrow};
+    if (at_net_program_new(net, &b, &p, err) != AT_OK) fail_msg("%s", err->text);
+    for (int i = 0; i < OUTPUTS; i++)
+        outputs[i] = at_alloc(arena, (size_t)net->values.data[net->outputs.data[i]].elements * 8);
+    assert_int_equal(posix_memalign(&memory, 64, (size_t)p.workspace_bytes + 64), 0);
+    const at_status s = at_net_program_run(&p, inputs, outputs, memory, err);
+    free(memory);
+    at_net_program_free(&p);
+    return s;
+}
+
+static int64_t floor_rest(int64_t x, int64_t y) { return ((x % y) + y) % y; }
+
+static void arithmetic(void **state) {
+    (void)state;
+    static const int64_t table[N] = {1099511627777, 2, 16777219, 4};
+    const int32_t narrow[N] = {65537, -100003, 46341, 3};
+    at_net *net = made();
+    void *outputs[OUTPUTS];
+    at_error err;
+    if (run(net, given, narrow, outputs, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < N; i++) {
+        const int64_t x = given[i], c = other[i];
+        assert_int_equal(((int64_t *)outputs[0])[i], x + c);
+        assert_int_equal(((int64_t *)outputs[1])[i], x - c);
+        assert_int_equal(((int32_t *)outputs[2])[i],
+                         (int32_t)((uint32_t)narrow[i] * (uint32_t)narrow[i]));
+        assert_int_equal(((int64_t *)outputs[3])[i], x / c);
+        assert_int_equal(((int64_t *)outputs[4])[i], floor_rest(x, c));
+        assert_int_equal(((unsigned char *)outputs[5])[i], x + c > x);
+        assert_int_equal(((int64_t *)outputs[6])[i], x + c > x ? x : c);
+        assert_int_equal(((int64_t *)outputs[7])[i], table[floor_rest(x, 4)]);
+        assert_int_equal(((int64_t *)outputs[8])[i], x + c);
+        assert_int_equal(((int64_t *)outputs[8])[N + i], x + c);
+        const float real = (float)x;
+        assert_memory_equal((float *)outputs[9] + i, &real, sizeof real);
+    }
+    at_net_close(net);
+}
+
+/* 2^53 is the last one whose neighbours double has. */
+static void limits(void **state) {
+    (void)state;
+    const int64_t most[N] = {1LL << 53, -(1LL << 53), 0, 0}, beyond[N] = {0, 0, (1LL << 53) + 2, 0};
+    const int32_t narrow[N] = {INT32_MAX, INT32_MIN, 0, 0};
+    at_net *net = made();
+    void *outputs[OUTPUTS];
+    at_error err;
+    if (run(net, most, narrow, outputs, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(run(net, beyond, narrow, outputs, &err), AT_E_INPUT);
+    assert_string_equal(err.text, "element 2 of \"x\" is 9007199254740994; it must be from "
+                                  "-9007199254740992 to 9007199254740992");
+    at_net_close(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(limits)};
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
