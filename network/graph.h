@@ -11,7 +11,7 @@
  * (quantized.h). Lives in a, and borrows what the net holds. */
 at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
-/* whole.c: tells of each node whether it is to be computed in whole numbers. */
+/* net_whole.c: tells of each node whether it is to be computed in whole numbers. */
 void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */
 at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
