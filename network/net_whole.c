@@ -1,6 +1,6 @@
-/* network/net_whole.c: which nodes are computed in whole numbers. Kernels compute in float32, which has
- * whole numbers up to 2^24; a node whose integers may be larger is computed in double, which has
- * them up to 2^53, by plain C. */
+/* network/net_whole.c: which nodes are computed in whole numbers. Kernels compute in float32, which
+ * has whole numbers up to 2^24; a node whose integers may be larger is computed in double, which
+ * has them up to 2^53, by plain C. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
