@@ -1,6 +1,7 @@
 /* sketch/derive.c: the way from a computation to its sketches: rewrites, a nest for each stage,
  * then how operands are read. */
 #include "sketch/nests.h"
+#include "sketch/rewrites.h"
 
 #include <string.h>
 
@@ -51,56 +52,86 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
-/* What a further start differs in. */
-typedef struct start_options {
-    const bool *kept;   /* stages that are not dissolved, by what a first look found; NULL: none */
-    bool keeps_weights; /* what is calculated of these alone is no operand */
-    bool puts_last;     /* sums are stored in another layout (rule_layout.c) */
-} start_options;
+/* ---- rewrites -------------------------------------------------------------------------------- */
 
-static at_status start_plain(sketch_state *s, const at_facts_given *given, bool puts_last,
-                             at_error *err) {
-    const at_compute *c = s->compute;
-    AT_TRY(at_edit_plain(s->arena, c, &s->tree, err));
-    AT_TRY(sketch_widen_ranges(s, given, err));
-    c = s->compute;
-    sketch_inline_sums(s);
-    if (s->compute != c) AT_TRY(sketch_look_again(s, given, err));
-    sketch_phases(s, given);
-    sketch_inline_terms(s, given);
-    sketch_find_operands(s, given);
-    sketch_shift(s, given);
-    sketch_read_apart(s, given);
-    if (puts_last) AT_TRY(sketch_put_last(s, given, err));
-    sketch_turn(s, given);
+typedef struct rewrite_row {
+    rewrite_stage *rewrite;       /* a stage; NULL: */
+    void (*all)(sketch_state *s); /* all of them at once */
+    bool is_backwards;            /* from the last stage to the first */
+    bool is_layout;               /* in sketches whose sums are stored in another layout */
+} rewrite_row;
+static const rewrite_row rewrites[] = {
+    {.rewrite = rewrite_ranges},   {.all = rewrite_inline_all},
+    {.rewrite = rewrite_phases},   {.rewrite = rewrite_terms, .is_backwards = true},
+    {.rewrite = rewrite_operands}, {.rewrite = rewrite_shifted},
+    {.rewrite = rewrite_apart},    {.rewrite = rewrite_last, .is_layout = true},
+    {.rewrite = rewrite_turned},
+};
+enum { NUM_REWRITES = sizeof rewrites / sizeof *rewrites };
+
+static void rewrite_each(sketch_state *s, const rewrite_row *row, const at_facts_given *given) {
+    const int step = row->is_backwards ? -1 : 1;
+    for (int t = row->is_backwards ? s->compute->num_tensors - 1 : 0;
+         t >= 0 && t < s->compute->num_tensors; t += step) {
+        const int before = s->compute->num_tensors;
+        sketch_state *b = s->facts->of[t].is_stage ? sketch_branch(s, "") : NULL;
+        if (!b || !row->rewrite(b, t, given)) continue;
+        *s = *b;
+        if (!row->is_backwards) t += s->compute->num_tensors - before; /* new stages stand before */
+    }
+}
+
+static at_status rewrite(sketch_state *s, const at_facts_given *given, bool puts_last,
+                         at_error *err) {
+    for (const rewrite_row *row = rewrites; row < rewrites + NUM_REWRITES; row++) {
+        const at_compute *before = s->compute;
+        if (row->is_layout && !puts_last) continue;
+        if (row->rewrite) rewrite_each(s, row, given);
+        else row->all(s);
+        if (row->all && s->compute != before) AT_TRY(sketch_look_again(s, given, err));
+    }
     return AT_OK;
 }
 
-static at_status start(at_arena *a, const sketch_derivation *d, start_options o, sketch_state *s,
-                       at_error *err) {
+/* ---- starts ---------------------------------------------------------------------------------- */
+
+/* Names that edits make are added to those of arguments and sizes. */
+static at_status parse(at_arena *a, sketch_derivation *d, at_error *err) {
     at_compute *c;
+    d->names = AT_NEW(a, at_symbols);
+    for (int i = 0; i < d->symbols->names.len; i++)
+        at_symbol_add(a, d->names, d->symbols->names.data[i]);
+    AT_TRY(at_compute_parse(a, d->names, d->compute, d->what, &c, err));
+    d->parsed = c;
+    return AT_OK;
+}
+
+/* A state from which to derive. */
+static at_status start(at_arena *a, const sketch_derivation *d, const sketch_start *o,
+                       sketch_state *s, at_error *err) {
+    const at_compute *c = d->parsed;
     const at_tree *tree = NULL;
     bool *written = NULL;
     at_facts *facts = AT_NEW(a, at_facts);
-    at_symbols *symbols = AT_NEW(a, at_symbols);
-    for (int i = 0; i < d->symbols->names.len; i++)
-        at_symbol_add(a, symbols, d->symbols->names.data[i]);
-    AT_TRY(at_compute_parse(a, symbols, d->compute, d->what, &c, err));
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
     const at_facts_given given = {
-        .values = d->values, .varies = d->varies, .written = written, .kept = o.kept};
+        .values = d->values, .varies = d->varies, .written = written, .kept = o->kept};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
     *s = (sketch_state){.arena = a,
                         .from = d,
                         .before = facts,
                         .facts = facts,
-                        .symbols = symbols,
+                        .symbols = d->names,
                         .compute = c,
-                        .keeps_weights = o.keeps_weights,
-                        .name = "",
+                        .keeps_weights = o->keeps_weights,
+                        .is_preferred = o->is_preferred,
+                        .name = o->name,
                         .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
-    if (!d->tree) return start_plain(s, &given, o.puts_last, err);
+    if (!d->tree) {
+        AT_TRY(at_edit_plain(a, c, &s->tree, err));
+        return rewrite(s, &given, o->puts_last, err);
+    }
     s->written = tree;
     AT_TRY(sketch_start_written(s, tree, err));
     s->begun = s->tree;
@@ -148,27 +179,20 @@ static void add_states(sketch_states *all, const sketch_states *more, int most) 
 
 /* The sketches in the order of their names' rules, the basic one first; in a. AT_E_INPUT: the text
  * is wrong, or no rule can place it. */
-static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sketch **out, int *n,
+static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch **out, int *n,
                             at_error *err) {
     sketch_state first, other;
     sketch_states all = {0};
+    sketch_start o = {.name = ""};
     at_error why;
-    AT_TRY(start(a, d, (start_options){0}, &first, err));
+    AT_TRY(parse(a, d, err));
+    AT_TRY(start(a, d, &o, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
-    for (int i = 0; i < 4 && !d->tree && at_template_goes_on(); i++) {
+    for (int i = 0; i < SKETCH_STARTS && !d->tree && at_template_goes_on(); i++) {
         sketch_states more = {0};
-        start_options o = {.keeps_weights = i == 0, .puts_last = i == 3};
-        bool is_needed = false, *kept = NULL;
-        const char *word = NULL;
-        if (i == 0) word = first.joins_weights ? "" : NULL;
-        else if (i == 1) word = sketch_strips(&first, &kept, &is_needed);
-        else if (i == 2) word = sketch_wholes(&first, &kept);
-        else word = sketch_has_layouts(&first) ? "" : NULL;
-        o.kept = kept;
-        if (!word || start(a, d, o, &other, &why) != AT_OK) continue;
-        if (*word) other.name = word;
-        other.is_preferred = is_needed;
+        if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK)
+            continue;
         derive(a, &other, &more);
         add_states(&all, &more, sketch_most(&first));
     }

@@ -16,7 +16,9 @@ typedef struct sketch_derivation {
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;
-    const bool *varies; /* those that knobs decide; NULL: none */
+    const bool *varies;       /* those that knobs decide; NULL: none */
+    const at_compute *parsed; /* the text of `compute` */
+    at_symbols *names;        /* its names; shared by all states, which add theirs */
 } sketch_derivation;
 
 /* A stage as it stands in the tree: the tile that computes it. */
@@ -162,44 +164,28 @@ void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err);
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
 /* The same, and with a long sum of few elements shared out among threads (nest_lanes.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
-/* Dissolved stages of sums become part of these (rule_inline.c). */
-void sketch_inline_sums(sketch_state *s);
-/* Before them: sums over ranges that begin or end where another axis says go over all of that axis,
- * with a condition (rule_ranges.c). AT_E_*: as sketch_look_again's. */
-at_status sketch_widen_ranges(sketch_state *s, const at_facts_given *given, at_error *err);
-/* Arithmetic alone, of elements whose places axes give; counts these. */
-bool sketch_is_arithmetic(const at_expr *e, int *reads);
-/* Sums of a few terms become part of longer ones (rule_terms.c); given: as for s->before. */
-void sketch_inline_terms(sketch_state *s, const at_facts_given *given);
-/* What sums make of weights alone becomes stages of its own, which are packed as weights are
- * (rule_operands.c); given: as for s->before. */
-void sketch_find_operands(sketch_state *s, const at_facts_given *given);
-/* What a sum reads across its lanes of a tensor that it reads in another way, too, is a stage of
- * its own (rule_apart.c); given: as for s->before. */
-void sketch_read_apart(sketch_state *s, const at_facts_given *given);
-/* Of sums of products of two s8, or two u8, dot products (rule_shift.c); given: as for s->before.
- */
-void sketch_shift(sketch_state *s, const at_facts_given *given);
-/* Copies of what lanes of a stage would go across, or backwards (rule_turn.c); given: as for
- * s->before. */
-void sketch_turn(sketch_state *s, const at_facts_given *given);
 /* A stage that copies another one in its own order stands where it is read, unless it is an output.
  */
 at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err);
-/* Sums by phases (rule_phases.c); given: as for s->before. */
-void sketch_phases(sketch_state *s, const at_facts_given *given);
-/* Sums in another layout (rule_layout.c): are there any; and the same done, which adds to the name.
- * given: as for s->before. AT_E_*: as sketch_look_again's. */
-bool sketch_has_layouts(const sketch_state *s);
-at_status sketch_put_last(sketch_state *s, const at_facts_given *given, at_error *err);
-/* Facts of what edits made of the computation before all rules (steps.c). */
+/* Facts of what edits made of the computation (steps.c). given: as for s->before. AT_E_INPUT:
+ * numbers that do not go together. */
 at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
-/* Which stages are computed as a whole, [tensors of the original], since their elements are needed
- * often, and what that adds to a name; NULL: none (rule_whole.c). */
-const char *sketch_wholes(const sketch_state *s, bool **kept);
-/* The same, since padding would cut into the lanes that read them. is_needed: without, sums would
- * wait in memory (rule_strip.c). */
-const char *sketch_strips(const sketch_state *s, bool **kept, bool *is_needed);
+/* An edit, and facts of what it made; false: it cannot be made. */
+bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given);
+/* Are there sums that may be stored in another layout (rewrite_layout.c)? */
+bool sketch_has_layouts(const sketch_state *s);
+
+/* What sketches begin with. */
+typedef struct sketch_start {
+    const char *name;
+    bool *kept;         /* [tensors of the original] stages that are not dissolved; NULL: none */
+    bool keeps_weights; /* what is calculated of these alone is no operand */
+    bool puts_last;     /* sums are stored in another layout */
+    bool is_preferred;  /* without, sums would wait in memory */
+} sketch_start;
+/* Further ones, by what the first one found (starts.c); false: not this one. */
+enum { SKETCH_STARTS = 4 };
+bool sketch_further_start(const sketch_state *first, int i, sketch_start *out);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (operand_reads.c). */
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,

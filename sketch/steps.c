@@ -87,6 +87,11 @@ at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_err
     return at_facts_of(a, s->compute, &left, facts, err);
 }
 
+bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given) {
+    at_error why;
+    return sketch_step(s, e, &why) == AT_OK && sketch_look_again(s, given, &why) == AT_OK;
+}
+
 const at_edit *sketch_edits(const sketch_state *s, int *n) {
     int i = 0;
     for (const sketch_edit *e = s->last; e; e = e->before) i++;

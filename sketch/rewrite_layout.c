@@ -1,0 +1,226 @@
+/* sketch/rewrite_layout.c: the order in which tensors are stored.
+ *
+ * last: where the last axis of a sum moves the data and an axis before it moves weights, as in a
+ * convolution whose channels come first, further sketches store the sum with that axis last: lanes
+ * go along weights, which are packed, and an element of the data is spread over them. What had the
+ * sum's name turns it on its way out:
+ *
+ *     out[f, h, v] = sum(c, r, q) x[c, h + r, v + q]*w[f, c, r, q]    ->
+ *         out_last[h, v, f] = sum(c, r, q) ..;  out[f, h, v] = out_last[h, v, f]
+ *
+ * So does a sum that reads such a one, as a depthwise convolution between two others.
+ *
+ * turned: where lanes along the last axis of a stage would go across a tensor, or backwards, and no
+ * packing in blocks serves, the stage reads a copy of it in which they go along:
+ *
+ *     y[i, j] = sum(d) q[i, d] * r[j - i + J - 1, d]    ->
+ *         r_turned[d, p] = r[p, d];  y[i, j] = sum(d) q[i, d] * r_turned[d, j - i + J - 1]
+ *
+ * Sums over lists that the last axis chooses, and what reads itself along it, have lanes along
+ * another one:
+ *
+ *     y[m, r] = sum(e:p[r]..p[r + 1]) a[e] * x[m, c[e]]    ->
+ *         x_turned[k, m] = x[m, k];  y_across[r, m] = sum(e) a[e] * x_turned[c[e], m]
+ *         y[m, r] = y_across[r, m] */
+#include <string.h>
+
+#include "sketch/rewrites.h"
+
+/* ---- last ------------------------------------------------------------------------------------ */
+
+/* Is a stage stored in another layout already? */
+static bool is_put(const sketch_state *s, int stage) {
+    const char *name = s->compute->tensors[stage].name;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_ACROSS && !strcmp(e->edit.names[0], name)) return true;
+    return false;
+}
+
+/* Would lanes along an axis go along all that they read, and does the axis move weights, or what is
+ * stored with it last already? */
+static bool suits(const sketch_state *s, int stage, int axis, int last) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    bool any = false;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        const bool is_weight = sketch_is_weight(s, x->tensor);
+        if (!x->known || (is_weight && x->stride[last])) return false;
+        if (!is_weight && x->stride[axis] != 0 && x->stride[axis] != 1) return false;
+        any |= is_weight ? x->stride[axis] != 0 : x->stride[axis] == 1 && is_put(s, x->tensor);
+    }
+    return any;
+}
+
+/* The axis that may come last; -1: none, or the sum is stored well as it is. */
+static int last_of(const sketch_state *s, int stage) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const int last = x->num_axes - 1;
+    int64_t terms = 1;
+    int found = -1;
+    if (!f->is_stage || f->is_dissolved || x->cycle || !x->num_reduce || last < 1 ||
+        tile_has_lists(x))
+        return -1;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) terms *= f->extent[k];
+    for (int k = 0; k < last && terms >= LAYOUT_LEAST_TERMS; k++)
+        if (f->extent[k] >= LEAST_COPIED_LANES && !f->divisor[k] && suits(s, stage, k, last) &&
+            (found < 0 || f->extent[k] > f->extent[found]))
+            found = k;
+    return found;
+}
+
+bool sketch_has_layouts(const sketch_state *s) {
+    for (int t = 0; t < s->compute->num_tensors; t++)
+        if (last_of(s, t) >= 0) return true;
+    return false;
+}
+
+/* Does an expression read a stage, and only at the reader's own axes in their order? */
+static bool reads_in_place(const at_expr *e, int stage, bool *any) {
+    for (int i = 0; i < e->nargs; i++)
+        if (!reads_in_place(e->arg[i], stage, any)) return false;
+    if (e->op != AT_X_INDEX || e->ref != stage) return true;
+    *any = true;
+    return at_expr_is_in_place(e);
+}
+
+/* Is a stage made of the elements of another one, each of that at its place, for others? */
+static bool goes_along(const at_compute *c, int reader, int stage) {
+    const at_tensor *x = &c->tensors[reader], *t = &c->tensors[stage];
+    bool any = false;
+    return x->role == AT_ROLE_STAGE && !x->num_reduce && !x->is_output && !x->cycle &&
+           !x->is_recurrence && x->num_axes == t->num_axes &&
+           reads_in_place(x->body, stage, &any) && any;
+}
+
+static at_status put(sketch_state *s, int stage, int axis, at_error *err) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_edit e = {.kind = AT_EDIT_ACROSS,
+                       .stage = x->name,
+                       .loop = x->axes[axis].name,
+                       .names = {sketch_fresh(s, at_format(s->arena, "%s_last", x->name))}};
+    return sketch_step(s, &e, err);
+}
+
+/* A sum, and what is made of its elements beside it. */
+static at_status put_all(sketch_state *s, int sum, int axis, at_error *err) {
+    const char *name = s->compute->tensors[sum].name;
+    AT_TRY(put(s, sum, axis, err));
+    for (int r = at_compute_find(s->compute, name) + 1; r < s->compute->num_tensors; r++) {
+        const char *reader = s->compute->tensors[r].name;
+        if (!goes_along(s->compute, r, at_compute_find(s->compute, name))) continue;
+        AT_TRY(put(s, r, axis, err));
+        AT_TRY(sketch_drop_copy(s, reader, err));
+    }
+    return sketch_drop_copy(s, name, err);
+}
+
+bool rewrite_last(sketch_state *s, int stage, const at_facts_given *given) {
+    const int k = last_of(s, stage);
+    at_error why;
+    if (k < 0) return false;
+    s->name = at_format(s->arena, "%s%slast_%s", s->name, *s->name ? "+" : "",
+                        s->compute->tensors[stage].axes[k].name);
+    return put_all(s, stage, k, &why) == AT_OK && sketch_look_again(s, given, &why) == AT_OK;
+}
+
+/* ---- turned ---------------------------------------------------------------------------------- */
+
+/* Of what goes on from step to step lanes are worth more than a copy costs. The first tensor that
+ * lanes along the axis go across; -1: none, or one that cannot be turned. */
+static int across(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->compute->tensors[stage];
+    const double points = tile_points(s, stage);
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
+        if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
+        if (x->tensor == stage) continue;
+        bool is_worth = sketch_is_weight(s, x->tensor) || at_stage_steps(s->compute, stage) ||
+                        points >= TURN_LEAST_READS * sketch_elements(s, x->tensor);
+        return is_worth && x->from == x->tensor ? x->tensor : -1;
+    }
+    return -1;
+}
+
+/* Whether lanes along the last axis go along all that is read, perhaps in blocks; sums over lists
+ * have none of these. */
+static bool reads_along(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->compute->tensors[stage];
+    const at_recurrence r = at_recurrence_of(s->compute, stage);
+    if (t->is_recurrence && r.steps >> (t->num_axes - 1) & 1) return false;
+    return tile_has_lists(t) ? tile_list_of(s, stage) >= 0
+                             : tile_reads_vectors(s, stage, t->num_axes - 1);
+}
+
+/* The stage reads a copy of `of`: one that another stage reads already, or a new one. */
+static at_status turn_one(sketch_state *s, const char *stage, const char *axis, int of,
+                          at_error *why) {
+    const char *from = s->compute->tensors[of].name;
+    at_edit e = {.kind = AT_EDIT_TURN, .stage = stage, .other = from, .loop = axis};
+    for (int i = 0; i < s->kept.len; i++) {
+        e.names[0] = s->kept.data[i];
+        if (sketch_step(s, &e, why) == AT_OK) return AT_OK;
+    }
+    e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_turned", from));
+    *at_push(s->arena, &s->kept) = e.names[0];
+    return sketch_step(s, &e, why);
+}
+
+/* All of them; false: lanes go across one still. */
+static bool turn_all(sketch_state *s, const char *stage, const char *axis, int k,
+                     const at_facts_given *given) {
+    int of;
+    at_error why;
+    while ((of = across(s, at_compute_find(s->compute, stage), k)) >= 0) {
+        if (turn_one(s, stage, axis, of, &why) != AT_OK ||
+            sketch_look_again(s, given, &why) != AT_OK)
+            return false;
+    }
+    return reads_along(s, at_compute_find(s->compute, stage));
+}
+
+/* What lanes along the last axis go across is turned, if that serves. */
+static bool turn_last(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *x = &s->compute->tensors[stage];
+    const int last = x->num_axes - 1;
+    if (f->inner[last] < LEAST_COPIED_LANES || (x->num_reduce && tile_dot_of(s, stage) >= 0))
+        return false;
+    sketch_state *b = sketch_branch(s, "");
+    if (!turn_all(b, x->name, x->axes[last].name, last, given)) return false;
+    *s = *b;
+    return true;
+}
+
+/* Where the last axis says which list is summed, or is one of steps, lanes go along another one,
+ * which becomes the last. */
+static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_recurrence r = at_recurrence_of(s->compute, stage);
+    const bool may_go = tile_has_lists(x) || r.steps >> (x->num_axes - 1) & 1;
+    for (int k = x->num_axes - 2; k >= 0 && may_go; k--) {
+        if (s->facts->of[stage].extent[k] < LEAST_COPIED_LANES || (r.steps | r.beyond) >> k & 1)
+            continue;
+        sketch_state *b = sketch_branch(s, "");
+        const at_edit e = {.kind = AT_EDIT_ACROSS,
+                           .stage = x->name,
+                           .loop = x->axes[k].name,
+                           .names = {sketch_fresh(b, at_format(b->arena, "%s_across", x->name))}};
+        if (!sketch_rewrite_by(b, &e, given) ||
+            !turn_all(b, e.names[0], e.loop, x->num_axes - 1, given))
+            continue;
+        *s = *b;
+        return true;
+    }
+    return false;
+}
+
+bool rewrite_turned(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *x = &s->compute->tensors[stage];
+    if (f->is_kept || f->is_dissolved || !x->num_axes || x->cycle || reads_along(s, stage))
+        return false;
+    return turn_last(s, stage, given) || go_across(s, stage, given);
+}

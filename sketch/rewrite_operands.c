@@ -1,0 +1,186 @@
+/* sketch/rewrite_operands.c: rewrites of the operands of a sum.
+ *
+ * operands: what a sum calculates of weights and of index tensors' entries alone, such as numbers
+ * of small integers, and what it reads of weights at products of indices becomes an operand of its
+ * own. It is packed as a weight is, and calculated then, once:
+ *
+ *     y[m, n] = sum(k) x[m, k] * (w[n, k/2] % 16 - 8)    ->
+ *         w_value[n, k] = w[n, k/2] % 16 - 8;  y[m, n] = sum(k) x[m, k] * w_value[n, k]
+ *
+ * Beside these sketches stand those that pack weights without entries one by one: what a tile
+ * makes of them may take less than what packing inline does.
+ *
+ * shifted: a sum of products of two s8, or of two u8, becomes one of dot products, which are of one
+ * of each: one operand is moved by 128, a weight while it is packed, another tensor as a whole, and
+ * 128 times the sums of the other operand make up for it; sums of weights are packed.
+ *
+ *     acc[y, x] = sum(k) a[y, k] * w[x, k]    ->
+ *         a_u8[y, k] = a[y, k] + 128;  w_sums[x] = sum(k) w[x, k]
+ *         acc_dots[y, x] = sum(k) a_u8[y, k] * w[x, k];  acc = acc_dots[y, x] - 128*w_sums[x]
+ *
+ * apart: of a tensor that a sum reads in two ways, as a matrix times itself transposed, what goes
+ * across the lanes of the sum becomes a stage of its own, another name of the tensor, so that it
+ * can be packed while the other is read as it lies.
+ *
+ *     y[i, j] = sum(k) a[i, k] * a[j, k]    ->
+ *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k] */
+#include "sketch/rewrites.h"
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static bool reads_at_products(const at_expr *e) {
+    bool any = false;
+    for (int i = 0; i < e->nargs; i++)
+        any |=
+            (e->op == AT_X_INDEX && at_index_multiplies(e->arg[i])) || reads_at_products(e->arg[i]);
+    return any;
+}
+
+static double elements_read(const sketch_state *s, const at_expr *e) {
+    double n = e->op == AT_X_INDEX ? sketch_elements(s, e->ref) : 0;
+    for (int i = 0; i < e->nargs; i++) n += elements_read(s, e->arg[i]);
+    return n;
+}
+
+/* Does each sum that reads the stage have vectors, and read it so that it can be packed? */
+static bool suits(const sketch_state *s, int stage) {
+    bool any = false;
+    for (int r = stage + 1; r < s->compute->num_tensors; r++) {
+        const at_stage_facts *f = &s->facts->of[r];
+        if (!f->is_stage || f->is_dissolved || !at_facts_reads(s->facts, r, stage)) continue;
+        any = true;
+        if (!s->compute->tensors[r].num_reduce || tile_vector_of(s, r) < 0) return false;
+        for (int i = 0; i < f->num_accesses; i++)
+            if (f->access[i].tensor == stage && !f->access[i].is_bare) return false;
+    }
+    return any;
+}
+
+/* A stage is an operand from now on; false: it would be too large, or reads outside of a tensor
+ * where a condition of its reader's does not. */
+static bool take(sketch_state *s, const char *stage, const at_facts_given *given) {
+    at_error why;
+    *at_push(s->arena, &s->operands) = stage;
+    if (sketch_look_again(s, given, &why) != AT_OK) return false;
+    int t = at_compute_find(s->compute, stage);
+    const at_expr *body = s->compute->tensors[t].body;
+    double most = OPERAND_MOST_PARTS * elements_read(s, body);
+    if (reads_at_products(body) && most < OPERAND_MOST_OF_FEW) most = OPERAND_MOST_OF_FEW;
+    return sketch_elements(s, t) <= most &&
+           at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
+}
+
+/* What a sum makes of weights by one of them; false: nothing. */
+static bool take_part(sketch_state *s, const char *sum, int tensor, const at_facts_given *given) {
+    const at_compute *c = s->compute;
+    const char *from = c->tensors[tensor].name;
+    at_edit e = {.kind = AT_EDIT_OPERAND, .stage = sum, .other = from};
+    at_error why;
+    const at_expr *operand =
+        at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
+    bool has_to =
+        operand && (at_expr_reads_role(c, operand, AT_ROLE_INDEX) || reads_at_products(operand));
+    if (!operand || (s->keeps_weights && !has_to)) return false;
+    sketch_state *b = sketch_branch(s, "");
+    b->joins_weights |= !has_to;
+    e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_value", from));
+    if (sketch_step(b, &e, &why) != AT_OK || !take(b, e.names[0], given)) return false;
+    *s = *b;
+    return true;
+}
+
+/* All that a sum makes of weights, if that suits it. */
+static bool take_parts(sketch_state *s, const char *sum, const at_facts_given *given) {
+    const int before = s->operands.len;
+    for (int k = 0; k < at_compute_find(s->compute, sum); k++)
+        while (take_part(s, sum, k, given)) /* which stands right before it */
+            ;
+    for (int i = before; i < s->operands.len; i++)
+        if (!suits(s, at_compute_find(s->compute, s->operands.data[i]))) return false;
+    return s->operands.len > before;
+}
+
+bool rewrite_operands(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    if (f->is_kept) return false;
+    if (x->is_packing && !f->is_operand && /* the computation has it itself */
+        at_expr_reads_role(s->compute, x->body, AT_ROLE_INDEX))
+        return take(s, x->name, given) && suits(s, stage);
+    return !f->is_dissolved && x->num_reduce && take_parts(s, x->name, given);
+}
+
+/* ---- shifted --------------------------------------------------------------------------------- */
+
+/* The operand that is moved: of s8 one that is no weight, so that sums are of a weight; of u8 a
+ * weight, so that moving it takes nothing. */
+static int moved_of(const sketch_state *s, const at_expr *product) {
+    const at_compute *c = s->compute;
+    const int x = product->arg[0]->ref, y = product->arg[1]->ref;
+    const bool wants_weight = c->tensors[x].type == AT_U8;
+    if (x == y) return -1;
+    return sketch_is_weight(s, x) == wants_weight ? x : y;
+}
+
+static bool is_known(const sketch_state *s, int stage) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->compute->tensors[stage];
+    return !f->is_kept && !f->is_dissolved && !t->cycle && tile_terms_of(s, stage) >= TILE_FOURS &&
+           tile_terms_of(s, stage) <= SHIFT_MOST_TERMS;
+}
+
+bool rewrite_shifted(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_compute *c = s->compute;
+    const at_tensor *t = &c->tensors[stage];
+    if (!tile_sums_bytes(c, t) || !is_known(s, stage)) return false;
+    const int moved = moved_of(s, t->body);
+    if (moved < 0 || c->tensors[t->body->arg[0]->ref].type != c->tensors[t->body->arg[1]->ref].type)
+        return false;
+    const int other = t->body->arg[t->body->arg[0]->ref == moved]->ref;
+    const char *from = c->tensors[moved].name,
+               *type = at_type_of(c->tensors[moved].type == AT_U8 ? AT_S8 : AT_U8)->name;
+    const at_edit e = {
+        .kind = AT_EDIT_SHIFT,
+        .stage = t->name,
+        .other = from,
+        .names = {sketch_fresh(s, at_format(s->arena, "%s_%s", from, type)),
+                  sketch_fresh(s, at_format(s->arena, "%s_sums", c->tensors[other].name)),
+                  sketch_fresh(s, at_format(s->arena, "%s_dots", t->name))}};
+    if (sketch_is_weight(s, moved)) *at_push(s->arena, &s->operands) = e.names[0];
+    else *at_push(s->arena, &s->kept) = e.names[0];
+    if (!sketch_rewrite_by(s, &e, given)) return false;
+    const int dots = at_compute_find(s->compute, e.names[2]), vec = tile_vector_of(s, dots);
+    return vec >= 0 && tile_fours_of(sketch_branch(s, ""), dots, vec) >= 0;
+}
+
+/* ---- apart ----------------------------------------------------------------------------------- */
+
+/* The tensor of the only access that goes across the lanes, if there is another of it; -1: none. */
+static int across(const sketch_state *s, int stage, int vec) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int found = -1, reads = 0;
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (x->stride[vec] == 0 || x->stride[vec] == 1) continue;
+        if (found >= 0 || !x->is_bare || x->from != x->tensor) return -1;
+        found = x->tensor;
+    }
+    for (int i = 0; i < f->num_accesses; i++) reads += f->access[i].tensor == found;
+    return reads > 1 ? found : -1;
+}
+
+bool rewrite_apart(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->compute->tensors[stage];
+    if (f->is_kept || f->is_dissolved || !t->num_reduce || t->cycle) return false;
+    const int vec = tile_vector_of(s, stage), of = vec >= 0 ? across(s, stage, vec) : -1;
+    if (of < 0) return false;
+    const char *from = s->compute->tensors[of].name;
+    const at_edit e = {.kind = AT_EDIT_OPERAND,
+                       .stage = t->name,
+                       .other = from,
+                       .loop = t->axes[vec].name,
+                       .names = {sketch_fresh(s, at_format(s->arena, "%s_across", from))}};
+    *at_push(s->arena, &s->operands) = e.names[0];
+    return sketch_rewrite_by(s, &e, given);
+}

@@ -1,0 +1,284 @@
+/* sketch/rewrite_sums.c: rewrites of what a sum sums.
+ *
+ * ranges: a sum whose range another axis bounds on one side, as that of a triangle, goes over all
+ * that the range may reach, so that its loop can be cut into tiles and lanes; what lies outside is
+ * left out by a condition, which lowering makes bounds of most tiles:
+ *
+ *     sum(k:0..i+1) l[i, k] * b[k, j]   ->   sum(k:N) (k < i+1 ? l[i, k] * b[k, j] : 0)
+ *
+ * A band, which is bounded on both sides, stays: most of the whole would lie outside. So does a
+ * running sum (nest_steps.c), but a short one.
+ *
+ * inline: what a sum reads of stages that cost little, and is no choice such as padding's, becomes
+ * part of the sum's text, so that rewrites behind it find what is read there:
+ *
+ *     d[i, j, k] = x[i, k] - y[j, k]; .. sum(k) abs(d[i, j, k])
+ *                          ->    .. sum(k) abs(x[i, k] - y[j, k])
+ *
+ * phases: a sum of whose terms a remainder leaves every S-th, as a transposed convolution has them,
+ * becomes one sum for each phase, of the terms that count:
+ *
+ *     out[h] = sum(r:R) ((h + P - r)%S == 0 ? x[(h + P - r)/S] : 0)*w[r]    ->
+ *         out_p[p, h] = sum(r:R/S) x[h - r + (P + p)/S]*w[S*r + (P + p)%S]
+ *         out[h] = out_p[h%S, h/S]
+ *
+ * terms: a sum of a few terms, of which a longer one needs each element once, becomes part of that
+ * one's text by its terms: its elements are never stored.
+ *
+ *     r2[i, j] = sum(d:2) x[i, d]*x[j, d]; out[i] = sum(j) q[j]*exp(r2[i, j])
+ *                 ->    out[i] = sum(j) q[j]*exp(x[i, 0]*x[j, 0] + x[i, 1]*x[j, 1])
+ *
+ * So does one over the few parts of a point, such as its colours, that only parts of points need:
+ * lanes along points work it out once.
+ *
+ *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
+ *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
+#include "sketch/rewrites.h"
+
+/* ---- inline ---------------------------------------------------------------------------------- */
+
+/* Does an expression consist of arithmetic alone, of elements whose places axes give? Counts these.
+ */
+static bool is_arithmetic(const at_expr *e, int *reads) {
+    if (e->op == AT_X_SELECT) return false;
+    if (e->op == AT_X_INDEX) ++*reads;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->op == AT_X_INDEX ? at_index_axis(e->arg[i]) == AT_INDEX_OTHER
+                                : !is_arithmetic(e->arg[i], reads))
+            return false;
+    return true;
+}
+
+/* In how many places do sums read a stage, once all behind it is inlined? 0: other stages read it,
+ * too. */
+static int places_of(const at_facts *f, int stage, const int *places) {
+    int n = 0;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        const at_tensor *reader = &f->compute->tensors[r];
+        int reads = f->of[r].is_stage ? at_expr_count_reads(reader->body, stage) : 0;
+        if (reads && !reader->num_reduce && !places[r]) return 0;
+        n += reads * (reader->num_reduce ? 1 : places[r]);
+    }
+    return n;
+}
+
+void rewrite_inline_all(sketch_state *s) {
+    at_error why; /* over a list: it is dissolved */
+    const at_facts *f = s->facts;
+    int *places = AT_NEW_ARRAY(s->arena, int, f->compute->num_tensors); /* of those inlined */
+    for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
+        int reads = 0, n = f->of[t].is_dissolved ? places_of(f, t, places) : 0;
+        if (!n || !is_arithmetic(f->compute->tensors[t].body, &reads) || !reads ||
+            n * reads > INLINE_MOST_READS)
+            continue;
+        at_edit e = {.kind = AT_EDIT_INLINE, .stage = f->compute->tensors[t].name};
+        if (sketch_step(s, &e, &why) == AT_OK) places[t] = n;
+    }
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+static bool has_axes(const at_expr *e) {
+    bool has = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
+    for (int i = 0; i < e->nargs; i++) has |= has_axes(e->arg[i]);
+    return has;
+}
+
+static bool is_triangle(const at_axis *x) {
+    return x->begin && !at_expr_reads(x->begin) && !at_expr_reads(x->end) &&
+           has_axes(x->begin) != has_axes(x->end);
+}
+
+static bool runs_on(const at_tensor *t, const int64_t *values) {
+    const int axis = at_running_axis(t);
+    int64_t n;
+    return axis >= 0 && at_expr_eval(t->axes[axis].extent, values, &n, NULL) == AT_OK &&
+           n > RANGE_SHORT;
+}
+
+/* Of these sizes; a range that is always empty goes over nothing. */
+static bool reaches(const at_axis *x, const int64_t *values) {
+    int64_t n;
+    return at_expr_eval(x->extent, values, &n, NULL) == AT_OK && n > 0;
+}
+
+bool rewrite_ranges(sketch_state *s, int stage, const at_facts_given *given) {
+    bool any = false;
+    at_error why; /* it goes further than is known */
+    for (int k = 0; k < s->compute->tensors[stage].num_reduce; k++) {
+        const at_tensor *x = &s->compute->tensors[stage];
+        const at_axis *axis = &x->axes[x->num_axes + k];
+        at_edit e = {.kind = AT_EDIT_WIDEN, .stage = x->name, .loop = axis->name};
+        sketch_state *b = sketch_branch(s, "");
+        if (!is_triangle(axis) || x->cycle || runs_on(x, given->values) ||
+            sketch_step(b, &e, &why) != AT_OK ||
+            !reaches(&b->compute->tensors[stage].axes[x->num_axes + k], given->values))
+            continue;
+        *s = *b;
+        any = true;
+    }
+    return any && sketch_look_again(s, given, &why) == AT_OK;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* Along one axis; all phases are as long where together they have the terms that there were. */
+static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *given, at_error *err) {
+    const at_compute *c = s->compute;
+    const int from = at_compute_find(c, e->stage), n = c->tensors[from].num_axes;
+    const int64_t *before = s->facts->extents[from];
+    sketch_state *b = sketch_branch(s, "");
+    AT_TRY(sketch_step(b, e, err));
+    AT_TRY(sketch_look_again(b, given, err));
+    const int64_t *by = b->facts->extents[at_compute_find(b->compute, e->names[0])];
+    int64_t terms = 1, of_phases = by[0];
+    for (int k = n; k < n + c->tensors[from].num_reduce; k++)
+        terms *= before[k], of_phases *= by[k + 1];
+    if (of_phases == terms) e->other = "whole";
+    return sketch_step(s, e, err);
+}
+
+/* The phases of one axis after the other; what picks those of the first stands where it is read. */
+static at_status make_phases(sketch_state *s, const char *name, const at_facts_given *given,
+                             at_error *err) {
+    const char *first = name;
+    for (int k = 0; k < s->compute->tensors[at_compute_find(s->compute, name)].num_axes; k++) {
+        const at_tensor *x = &s->compute->tensors[at_compute_find(s->compute, name)];
+        if (!at_edit_has_phases(x, k)) continue;
+        at_edit e = {.kind = AT_EDIT_PHASES,
+                     .stage = name,
+                     .loop = x->axes[k].name,
+                     .names = {sketch_fresh(s, at_format(s->arena, "%s_p", first))}};
+        AT_TRY(make_one(s, &e, given, err));
+        if (name != first) AT_TRY(sketch_drop_copy(s, name, err));
+        AT_TRY(sketch_look_again(s, given, err));
+        name = e.names[0];
+        k++; /* the phase stands before the axis */
+    }
+    return AT_OK;
+}
+
+bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    bool any = false;
+    at_error why;
+    for (int k = 0; k < x->num_axes && !x->cycle; k++) any |= at_edit_has_phases(x, k);
+    /* The last phase of an axis that steps do not divide reads beyond. */
+    return any && make_phases(s, x->name, given, &why) == AT_OK &&
+           at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* Is an extent a number that no knob decides? */
+static bool is_fixed(const at_facts *f, const at_expr *e) {
+    if (e->op == AT_X_NAME && f->varies && f->varies[e->ref]) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_fixed(f, e->arg[i])) return false;
+    return true;
+}
+
+/* How many terms its elements have; 0: too many, or not known. */
+static int64_t terms_of(const at_facts *f, int stage) {
+    const at_tensor *x = &f->compute->tensors[stage];
+    int64_t terms = 1;
+    if (!x->num_reduce || x->num_reduce > AT_INLINE_SUMS || x->is_output ||
+        x->role == AT_ROLE_INDEX || x->is_carried || f->of[stage].is_kept)
+        return 0;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
+        int64_t n = f->of[stage].extent[k];
+        if (x->axes[k].begin || !is_fixed(f, x->axes[k].extent) || n < 1 || n > TERMS_MOST)
+            return 0;
+        terms *= n;
+    }
+    return terms <= TERMS_MOST ? terms : 0;
+}
+
+/* The only stage that reads it, a longer sum whose points need each element once; -1: there is none
+ * such. */
+static int reader_of(const sketch_state *s, int stage) {
+    const at_facts *f = s->facts;
+    double points = 0;
+    int found = -1;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        if (!f->of[r].is_stage || !at_expr_count_reads(f->compute->tensors[r].body, stage))
+            continue;
+        if (found >= 0) return -1;
+        found = r;
+    }
+    const at_tensor *reader = found < 0 ? NULL : &f->compute->tensors[found];
+    if (!reader || !reader->num_reduce || tile_sums_are_short(s, found)) return -1;
+    for (int i = 0; i < f->of[found].num_accesses; i++)
+        points += f->of[found].access[i].tensor == stage;
+    for (int k = 0; k < reader->num_axes + reader->num_reduce; k++)
+        points *= (double)f->of[found].extent[k];
+    return points <= sketch_elements(s, stage) ? found : -1;
+}
+
+/* Does the reader need an element for each part of a point: the last axis of its own? */
+static bool has_parts(const at_facts *f, int stage, int reader) {
+    const at_tensor *x = &f->compute->tensors[stage], *r = &f->compute->tensors[reader];
+    const int points = x->num_axes - 1;
+    if (r->num_reduce || r->num_axes != x->num_axes + 1 ||
+        f->of[reader].extent[points + 1] > MOST_LANE_STEP)
+        return false;
+    for (int i = 0; i < f->of[reader].num_accesses; i++) {
+        const at_access *a = &f->of[reader].access[i];
+        if (a->tensor != stage) continue;
+        int64_t stride = 1;
+        bool moves = !a->known || a->stride[points + 1] != 0;
+        for (int k = points; k >= 0; stride *= f->of[stage].extent[k--])
+            moves |= a->stride[k] != stride;
+        if (moves) return false;
+    }
+    return true;
+}
+
+/* Is it a sum over the parts of a point that only parts of points need? */
+static bool is_of_points(const sketch_state *s, int stage) {
+    const at_facts *f = s->facts;
+    const int points = f->compute->tensors[stage].num_axes - 1;
+    int readers = 0;
+    if (points < 0 || f->of[stage].extent[points] < TERMS_LEAST_POINTS ||
+        terms_of(f, stage) > MOST_LANE_STEP)
+        return false;
+    for (int i = 0; i < f->of[stage].num_accesses; i++) {
+        const int64_t stride = f->of[stage].access[i].stride[points];
+        if (stride < 1 || stride > MOST_LANE_STEP) return false;
+    }
+    for (int r = stage + 1; r < f->compute->num_tensors; r++) {
+        if (!f->of[r].is_stage || !at_expr_count_reads(f->compute->tensors[r].body, stage))
+            continue;
+        if (!has_parts(f, stage, r)) return false;
+        readers++;
+    }
+    return readers > 0;
+}
+
+static bool has_lanes(const sketch_state *s, int stage) {
+    return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
+           tile_lanes_of(s, stage) >= 0;
+}
+
+bool rewrite_terms(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_facts *f = s->facts;
+    const at_tensor *x = &f->compute->tensors[stage];
+    int64_t terms = terms_of(f, stage);
+    const bool of_points = terms && is_of_points(s, stage);
+    int reader = terms && !of_points ? reader_of(s, stage) : -1, reads = 0;
+    if ((reader < 0 && !of_points) || !is_arithmetic(x->body, &reads)) return false;
+    for (int r = stage + 1; r < f->compute->num_tensors; r++)
+        if (f->of[r].is_stage &&
+            terms * reads * at_expr_count_reads(f->compute->tensors[r].body, stage) >
+                TERMS_MOST_READS)
+            return false;
+    at_edit e = {.kind = AT_EDIT_INLINE, .stage = x->name};
+    for (int k = 0; k < x->num_reduce; k++) {
+        e.names[k] = x->axes[x->num_axes + k].name;
+        e.sizes[k] = f->of[stage].extent[x->num_axes + k];
+    }
+    /* Of what lies apart no vectors are read. */
+    return sketch_rewrite_by(s, &e, given) &&
+           (of_points ||
+            has_lanes(s, at_compute_find(s->compute, f->compute->tensors[reader].name)));
+}

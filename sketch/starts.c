@@ -1,0 +1,138 @@
+/* sketch/starts.c: what further sketches begin with, beside those of the computation as it is: a
+ * row for each.
+ *
+ * strip: what is padded is copied with its padding, so that nothing cuts into lanes that go along
+ * it, or into the rows of dot products:
+ *
+ *     n, c, h, w, .. @conv reads pad    ->    n, c, y, x0, x1:vec => @pad
+ *                                             n, h, w0, .. w1:vec => @conv
+ *
+ * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
+ * step, so these sketches are what a task has by default. So they are where bytes are padded by
+ * another number than 0, such as a zero point: products with it are no dot products.
+ *
+ * whole: what is calculated of elements that a sum needs many times is computed as a whole before
+ * it:
+ *
+ *     As[i, k] = A[i, k]*s[k]; .. sum(k) As[i, k]*B[k, j]    ->    i, k0, k1:vec => @As
+ *                                                                  j0, i0, .. @out
+ *
+ * So is what takes several operations and is needed in windows, as the rows of a separable filter:
+ * the rows of a tile share some of it, and only their own. */
+#include "sketch/limits.h"
+#include "sketch/tile.h"
+
+/* ---- strip ----------------------------------------------------------------------------------- */
+
+static bool is_cut(const sketch_state *s, int stage, const at_access *x) {
+    int vec = tile_vector_of(s, stage), dot = tile_dot_of(s, stage);
+    bool any = false;
+    if (vec >= 0) return x->is_cut[vec] && x->stride[vec] == 1;
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++) any |= x->is_cut[k];
+    return dot >= 0 && any;
+}
+
+static bool is_zero(const at_expr *e) {
+    return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
+}
+
+/* Does a sum of products of bytes read them by a condition, or else something that is not 0? */
+static bool is_padded_otherwise(const at_compute *c, int stage, const at_access *x) {
+    const at_expr *e = c->tensors[x->from].body;
+    return tile_sums_bytes(c, &c->tensors[stage]) && x->is_guarded && x->from != x->tensor &&
+           e->op == AT_X_SELECT && !is_zero(e->arg[1]) && !is_zero(e->arg[2]);
+}
+
+/* Is the padding between elements, as in a transposed convolution? Phases take care of that, a copy
+ * would hold mostly zeros. */
+static bool has_phases(const at_stage_facts *f, int axes) {
+    for (int k = 0; k < axes; k++)
+        if (f->divisor[k] && f->is_phase[k]) return true;
+    return false;
+}
+
+static const char *strip(const sketch_state *s, sketch_start *out) {
+    const at_compute *c = s->facts->compute;
+    const char *word = NULL;
+    out->kept = AT_NEW_ARRAY(s->arena, bool, s->before->compute->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce ||
+            has_phases(f, c->tensors[t].num_axes))
+            continue;
+        for (int i = 0; i < f->num_accesses; i++) {
+            int from = f->access[i].from, vec = tile_vector_of(s, t),
+                known = at_compute_find(s->before->compute, c->tensors[from].name);
+            const bool other = is_padded_otherwise(c, t, &f->access[i]);
+            if (from == f->access[i].tensor || out->kept[known] ||
+                !(other || is_cut(s, t, &f->access[i])))
+                continue;
+            out->kept[known] = true;
+            out->is_preferred |= other;
+            out->is_preferred |= vec >= 0 && f->access[i].is_cut_unevenly[vec];
+            word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
+                        : at_format(s->arena, "strip_%s", c->tensors[from].name);
+        }
+    }
+    return word;
+}
+
+/* ---- whole ----------------------------------------------------------------------------------- */
+
+/* How often an element of each stage is worked out by sums, or by others, where it is dissolved. */
+static double *uses_of(const sketch_state *s, bool by_sums) {
+    const at_facts *f = s->before;
+    const at_compute *c = f->compute;
+    double *uses = AT_NEW_ARRAY(s->arena, double, c->num_tensors); /* of all elements together */
+    for (int t = c->num_tensors - 1; t >= 0; t--) {
+        for (int r = t + 1; r < c->num_tensors; r++) {
+            const at_tensor *x = &c->tensors[r];
+            double points = f->of[r].is_dissolved ? uses[r] : by_sums == (x->num_reduce > 0);
+            int n = f->of[r].is_stage ? at_expr_count_reads(x->body, t) : 0;
+            for (int k = 0; k < x->num_axes + x->num_reduce && !f->of[r].is_dissolved; k++)
+                points *= (double)f->extents[r][k];
+            if (n) uses[t] += by_sums ? points : points * n;
+        }
+    }
+    for (int t = 0; t < c->num_tensors; t++) uses[t] /= at_facts_elements(f, t);
+    return uses;
+}
+
+static const char *whole(const sketch_state *s, sketch_start *out) {
+    const at_compute *c = s->before->compute;
+    const double *by_sums = uses_of(s, true), *by_others = uses_of(s, false);
+    const char *word = NULL;
+    out->kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->before->of[t];
+        bool in_windows = by_others[t] >= WHOLE_WINDOW &&
+                          f->operations >= WHOLE_LEAST_OPERATIONS * at_facts_elements(s->before, t);
+        if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < WHOLE_MANY_USES && !in_windows))
+            continue;
+        out->kept[t] = true;
+        word = word ? at_format(s->arena, "%s+whole_%s", word, c->tensors[t].name)
+                    : at_format(s->arena, "whole_%s", c->tensors[t].name);
+    }
+    return word;
+}
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+static const char *keep_weights(const sketch_state *s, sketch_start *out) {
+    out->keeps_weights = true;
+    return s->joins_weights ? "" : NULL;
+}
+
+static const char *put_last(const sketch_state *s, sketch_start *out) {
+    out->puts_last = true;
+    return sketch_has_layouts(s) ? "" : NULL;
+}
+
+bool sketch_further_start(const sketch_state *first, int i, sketch_start *out) {
+    static const char *(*const rows[])(const sketch_state *, sketch_start *) = {keep_weights, strip,
+                                                                                whole, put_last};
+    _Static_assert(sizeof rows / sizeof *rows == SKETCH_STARTS, "a row for each");
+    *out = (sketch_start){.name = NULL};
+    out->name = rows[i](first, out);
+    return out->name;
+}
