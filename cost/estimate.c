@@ -30,6 +30,28 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* Instructions for an element whose vector is stored to every second, third or fourth place, where
+ * other vectors fill the places between: registers are put together, and stored whole. */
+static const double grouped = 0.5;
+
+/* Is the leaf's last loop such a vector, and an unrolled loop over what fills the places beside it?
+ * (codegen/tile_group.c) */
+static bool is_grouped(const est_leaf *x) {
+    const int last = x->num_loops - 1;
+    int64_t apart = 0;
+    bool is_filled = false;
+    if (last < 1 || x->loop[last].ann != AT_ANN_VEC) return false;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *a = &x->access[k];
+        if (!a->written && a->step[last] != 0 && a->step[last] != 1) return false;
+        if (a->written) apart = a->step[last];
+        for (int i = 0; a->written && i < last; i++)
+            is_filled |=
+                est_unrolled(&x->loop[i]) && a->step[i] == 1 && x->loop[i].turns == (double)apart;
+    }
+    return is_filled && apart >= 2 && apart <= 4;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
@@ -45,6 +67,7 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
     }
     double vectors = elements / run * ceil(run / e->o.target->lanes);
     if (run == 1) vectors = elements;
+    if (is_grouped(x)) vectors = elements * grouped, run = est_turns(x, est_tail(x), x->num_loops);
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
     e->out->calls += calls;

@@ -156,6 +156,11 @@ static double left_to_wait(double instructions) {
     return length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
 }
 
+/* What is done with each of a call's sums at its end: as many multiply-adds. */
+static double used_up_ns(const at_estimator *e, const est_tile *t, double sums) {
+    return sums * t->ends * (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
+}
+
 /* A step of rows in groups that are summed up one after the other. */
 static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, double groups,
                          double vectors, int width, double together_ns) {
@@ -237,7 +242,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             call *= share;
         }
         if (t->goes_on && masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
-        ns += times * t->again * (t->steps * t->share * step + call);
+        ns += times * t->again * (t->steps * t->share * step + call + used_up_ns(e, t, own));
     }
     return ns;
 }

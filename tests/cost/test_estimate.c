@@ -128,9 +128,48 @@ static void long_axes(void **state) {
     }
 }
 
+/* A shuffle whose vectors fill the places between each other is stored in whole registers: it takes
+ * longer than a copy, and a fraction of one that stores each element by itself. */
+static void grouped_stores(void **state) {
+    (void)state;
+#define CHANNELS "H=64 G=4 W=64", "x[H, G*W] : input\n"
+    static const program copy = {"copy", CHANNELS "y[h:H, c:G*W] = x[h, c]\n",
+                                 "h, c:256 vec =>\n    @y = h, c\n"},
+                         grouped = {"grouped", CHANNELS "y[h:H, w:W, g:G] = x[h, g*W + w]\n",
+                                    "h, g:unroll, w:vec =>\n    @y = h, w, g\n"},
+                         single = {"single", CHANNELS "y[h:H, w:W, g:G] = x[h, g*W + w]\n",
+                                   "h, g, w:vec =>\n    @y = h, w, g\n"};
+#undef CHANNELS
+    at_arena *a = at_arena_new();
+    const double ns = estimate_of(a, &grouped).ns;
+    assert_true(ns > estimate_of(a, &copy).ns);
+    assert_true(ns < 0.6 * estimate_of(a, &single).ns);
+    at_arena_free(a);
+}
+
+/* What is done with each sum takes as long as so many multiply-adds. */
+static void used_up(void **state) {
+    (void)state;
+#define SUMS                                                                                       \
+    "M=64 N=64 K=5 i0=16 i1=4 j0=8 j1=8", "a[M + K, N] : input\nb[K, N] : input\n"                 \
+                                          "s[i:M, j:N] = sum(k:K) a[i + k, j]*b[k, j]\n"
+#define TILES                                                                                      \
+    "j0, i0 =>\n"                                                                                  \
+    "    k:unroll, i1:unroll, j1:vec =>\n        @s = {i0, i1}/i, {j0, j1}/j // k\n"               \
+    "    i1:unroll, j1:vec =>\n        @o = {i0, i1}/i, {j0, j1}/j\n"
+    static const program plain = {"plain", SUMS "o[i:M, j:N] = s[i, j]\n", TILES},
+                         ends = {"exp", SUMS "o[i:M, j:N] = exp(s[i, j])\n", TILES};
+#undef SUMS
+    at_arena *a = at_arena_new();
+    const double one_ns = 0.1, vectors = 64 * 8, operations = 12;
+    assert_true(estimate_of(a, &ends).ns - estimate_of(a, &plain).ns >
+                vectors * operations * one_ns);
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_through),
-                                       cmocka_unit_test(blocks_of_a_sum),
-                                       cmocka_unit_test(long_axes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(read_through), cmocka_unit_test(blocks_of_a_sum),
+        cmocka_unit_test(long_axes), cmocka_unit_test(grouped_stores), cmocka_unit_test(used_up)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
