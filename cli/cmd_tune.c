@@ -1,4 +1,5 @@
 /* cli/cmd_tune.c: the main job: what the engine finds, shown while it goes on and at the end. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/network.h"
@@ -346,7 +347,16 @@ static at_status tune_far(const at_options *o, at_error *err) {
 }
 
 at_status at_cmd_tune(const at_options *o, at_error *err) {
+    at_options own;
     at_catch_interrupts();
+    if (o->command) {
+        AT_TRY(at_command_options(o, &own, err));
+        return tune_task(&own, 0, NULL, err);
+    }
+    if (o->metric || o->command_knobs.num || o->command_requires.num || o->higher)
+        return at_fail(err, AT_E_USAGE,
+                       "--knob, --require, --metric and --higher are of a command, which --command "
+                       "names");
     if (o->request.all_ways && o->num_operands && !at_operator_find(&o->request))
         return at_fail(err, AT_E_USAGE,
                        "--all-ways: there is no operator %s; autotune list names them",

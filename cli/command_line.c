@@ -121,7 +121,7 @@ static at_status check_use(const at_options *o, at_error *err) {
                        "--log -: a log is a file, which is locked and read again; name one, or "
                        "/dev/null");
     /* A file of layers names their templates. */
-    bool named = o->verb == AT_VERB_TUNE && o->workload;
+    bool named = o->verb == AT_VERB_TUNE && (o->workload || o->command);
     /* Among logs. */
     if (o->num_operands < verb->min_operands && o->num_template_files)
         return at_fail(

@@ -83,6 +83,7 @@ static const struct {
     {"Basic",
      {"--args", "--fuse", "--workload", "--only", "--trials", "--time", "--log", "--baseline",
       "--quiet", "--verbose", "--json", "--help"}},
+    {"A command", {"--command", "--knob", "--require", "--metric", "--higher"}},
     {"Network", {"--dim", "--set", "--weights", "--input", "--output", "--max-error"}},
     {"Measuring",
      {"--threads", "--isa", "--compiler", "--pack", "--cache", "--timeout", "--weight", "--array",

@@ -76,6 +76,23 @@ static const at_option_row rows[] = {
      "of a file "
      "(net.workload), or all tasks of the template that a log holds, by its path",
      TEXT, TO(workload), 0, 0},
+    {"--command", "WORDS", V(TUNE), NULL,
+     "instead of a template: a command that prints how fast it is, with {KNOB} in its words; it "
+     "runs as it stands, unconfined, without a shell",
+     TEXT, TO(command), 0, 0},
+    {"--knob", "NAME=X,Y,..", V(TUNE), NULL,
+     "of a command: a knob and its values; may be given several times", SEVERAL, TO(command_knobs),
+     0, 0},
+    {"--require", "CONDITION", V(TUNE), NULL,
+     "of a command: what all configurations keep, as in a kernel's head; may be given several "
+     "times",
+     SEVERAL, TO(command_requires), 0, 0},
+    {"--metric", "PATTERN", V(TUNE), NULL,
+     "of a command: where its figure stands in what it prints, an extended regular expression with "
+     "the number in parentheses: 'time: ([0-9.]+) ms'",
+     TEXT, TO(metric), 0, 0},
+    {"--higher", NULL, V(TUNE), NULL, "of a command: the largest figure is the best", SWITCH,
+     TO(higher), 0, 0},
     {"--per-task", NULL, V(TUNE), NULL,
      "with --workload: --trials and --time are for each layer, one after another; else they are "
      "for all together, and go where they gain most",

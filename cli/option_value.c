@@ -154,15 +154,20 @@ static at_status take_expect(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
+static at_status take_one_more(const char *option, const char *text, at_named_files *to,
+                               at_error *err) {
+    if (to->num == AT_MAX_NAMED)
+        return at_fail(err, AT_E_USAGE, "%s %s: more than %d", option, text, AT_MAX_NAMED);
+    to->items[to->num++] = text;
+    return AT_OK;
+}
+
 /* NAME=FILE of a network's input or output. */
 static at_status take_named(const char *option, const char *text, at_named_files *to,
                             at_error *err) {
     if (!strchr(text, '='))
         return at_fail(err, AT_E_USAGE, "%s %s: write NAME=FILE.npy", option, text);
-    if (to->num == AT_MAX_NAMED)
-        return at_fail(err, AT_E_USAGE, "%s %s: more than %d", option, text, AT_MAX_NAMED);
-    to->items[to->num++] = text;
-    return AT_OK;
+    return take_one_more(option, text, to, err);
 }
 
 /* run takes several of NAME=FILE; elsewhere the last one counts. */
@@ -219,6 +224,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case ARRAY: return take_array(text, o, err);
     case EXPECT: return take_expect(text, o, err);
     case INPUT: return take_named(what, text, &o->net_inputs, err);
+    case SEVERAL: return take_one_more(what, text, to, err);
     case OUTPUT: return take_output(text, o, err);
     case ON: return take_place(text, o, err);
     case PACKING: *(at_packing *)to = (at_packing)word; return AT_OK;

@@ -53,7 +53,7 @@ typedef enum at_history_of_show {
 
 /* What was asked for. Texts are borrowed from argv. */
 enum { AT_MAX_NAMED = 64 };
-typedef struct at_named_files { /* "NAME=FILE" */
+typedef struct at_named_files { /* "NAME=FILE", or what else may be given several times */
     const char *items[AT_MAX_NAMED];
     int num;
 } at_named_files;
@@ -81,6 +81,10 @@ typedef struct at_options {
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */
     bool per_task;       /* each task has --trials and --time of its own */
+    /* a command instead of a kernel */
+    const char *command, *metric;
+    at_named_files command_knobs, command_requires;
+    bool higher;
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;

@@ -32,6 +32,7 @@ enum {
     ARRAY,
     EXPECT,
     INPUT,
+    SEVERAL, /* texts, of which each counts */
     OUTPUT,
     ON,
     RANGE,

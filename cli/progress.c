@@ -42,8 +42,10 @@ static void add_line(at_text *out, const at_progress *p, const at_tally *t, int 
     if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
     if (t->best > 0) {
         at_text_add(out, "best ");
-        at_text_add_time(out, t->best_s);
-        if (size < NO_SPEED) at_text_addf(out, ", %.2f %s", t->best, at_unit_of_speed(t->in_bytes));
+        if (t->higher) at_text_addf(out, "%.6g", t->best);
+        else at_text_add_time(out, t->best_s);
+        if (size < NO_SPEED && !t->is_command)
+            at_text_addf(out, ", %.2f %s", t->best, at_unit_of_speed(t->in_bytes));
     } else at_text_add(out, "none valid yet");
     at_text_addf(out, "  (%lld/%lld)", (long long)t->done, (long long)t->total);
     if (failed) at_text_add(out, "  ");
@@ -97,7 +99,7 @@ void at_progress_end(at_progress *p, const at_tally *t) {
     if (!p->shown) return;
     if (p->terminal || p->shown_done != t->done) draw(p, t); /* a plain line stands there already */
     at_status_line_end();
-    if (p->terminal || !(t->best > 0)) return;
+    if (p->terminal || t->is_command || !(t->best > 0)) return;
     at_text text = {0};
     at_text_add(&text, "timing the best few again, in turn ...\n");
     at_say(&text);

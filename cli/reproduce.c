@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/command.h"
 #include "cli/describe.h"
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -19,7 +20,13 @@ static bool is_left_out(const char *name) {
     return false;
 }
 
-void at_text_add_command(at_text *out, const at_options *o, const at_session *s, int64_t index) {
+void at_text_add_command(at_text *out, const at_options *o, at_session *s, int64_t index) {
+    at_config config;
+    if (at_is_command(s)) {
+        if (at_config_at(s->scratch, s->space, index, &config, NULL) == AT_OK)
+            at_text_add_command_words(out, s, &config);
+        return;
+    }
     at_text_add(out, "autotune run");
     at_text_add_word(out, o->template_file ? o->template_file : s->row->name);
     for (int i = 0; i < at_option_count(); i++) {

@@ -8,7 +8,7 @@
 
 /* "autotune run TEMPLATE --args ... --index 12 --keep" with all options of this run that bear on
  * the measurement, quoted for a shell. */
-void at_text_add_command(at_text *out, const at_options *o, const at_session *s, int64_t index);
+void at_text_add_command(at_text *out, const at_options *o, at_session *s, int64_t index);
 /* Writes the session's configuration to the folder TEMPLATE-INDEX: what happened, the
  * configuration, the loop tree, the program after each pass, the C as it was compiled, and, where
  * there is a kernel, the same as a program of its own. *folder: owned by the session's arena.

@@ -89,7 +89,7 @@ static void add_machine(at_text *out, const at_tuning *t) {
 
 /* ---- what next ------------------------------------------------------------------------------- */
 
-static void add_trials(at_text *out, const at_tuning *t) {
+void at_text_add_trials(at_text *out, const at_tuning *t) {
     const at_tally *y = &t->tally;
     at_text_add(out, "Log ");
     at_text_add_visible(out, t->log_path);
@@ -126,7 +126,7 @@ void at_text_add_run_end(at_text *out, at_tuning *t, const at_options *o, const 
     add_result(out, t, best);
     add_baseline(out, &t->baseline);
     add_machine(out, t);
-    add_trials(out, t);
+    at_text_add_trials(out, t);
     add_next(out, t, o);
 }
 

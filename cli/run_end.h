@@ -9,6 +9,8 @@
  * fast.", "Measured alone on CPU 1, the quieter of 2.", "Next:
  * autotune apply ...", and what else has to be known. */
 void at_text_add_run_end(at_text *out, at_tuning *t, const at_options *o, const at_best *best);
+/* "Log a.log: 200 trials, 12 of them from the log." */
+void at_text_add_trials(at_text *out, const at_tuning *t);
 /* --stats: where the time went. */
 void at_text_add_stats(at_text *out, const at_tuning *t, const at_best *best);
 /* What a trial costs beside its kernel's own runs, in seconds: of those that the log did not

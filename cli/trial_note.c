@@ -53,8 +53,10 @@ static void say_line(at_session *s, const at_tally *tally, const at_record *r) {
         at_text_addf(&out, "%s: %.*s", at_err_no_name(r->error_no),
                      (int)strcspn(r->extra.error, "\n"), r->extra.error);
     else {
-        at_text_add_time(&out, at_record_mean(r));
-        at_text_addf(&out, ", %.2f %s", r->extra.gflops, at_unit_of_speed(s->in_bytes));
+        if (tally->higher) at_text_addf(&out, "%.6g", r->extra.gflops);
+        else at_text_add_time(&out, at_record_mean(r));
+        if (!tally->is_command)
+            at_text_addf(&out, ", %.2f %s", r->extra.gflops, at_unit_of_speed(s->in_bytes));
     }
     at_text_add(&out, "; ");
     add_config(&out, s, r->config.index);

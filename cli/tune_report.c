@@ -1,4 +1,5 @@
 /* cli/tune_report.c: what came out of a tuning run, as text and as JSON. */
+#include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 #include "cli/reproduce.h"
@@ -134,7 +135,7 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
 }
 
 /* Every trial failed: how, and what next. */
-static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err) {
+static at_status fail_all(at_tuning *t, const at_options *o, at_error *err) {
     const at_record *r = t->first_failed;
     if (at_known_best(t->known)) {
         const at_finalist *f = &t->final.of[0];
@@ -176,7 +177,8 @@ at_status at_tune_report(at_tuning *t, const at_options *o, at_error *err) {
     const at_tally *y = &t->tally;
     at_arena_reset(t->s.scratch);
     if (o->json) AT_TRY(print_json(t, found ? &best : NULL, err));
-    else if (found) AT_TRY(print_text(t, o, &best, err));
+    else if (found)
+        AT_TRY(t->command ? at_command_print_end(t, &best, err) : print_text(t, o, &best, err));
     if (at_interrupted)
         return at_fail(err, AT_E_INTERRUPTED,
                        "interrupted%s after %lld of %lld trials; the same command goes on",

@@ -1,7 +1,8 @@
 /* engine/tune.c: the course of a run: it is prepared, searched here (trials.c) or elsewhere
- * (far_search.c), and ends in a final (final_rounds.c). */
+ * (far_search.c), and ends in a final (final_rounds.c). Commands (command_search.c) have none. */
 #include "engine/tune.h"
 
+#include "engine/command/command_search.h"
 #include "engine/far/far_search.h"
 #include "engine/measure/machine.h"
 #include "engine/measure/log_objective.h"
@@ -12,7 +13,8 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
                             at_error *err) {
     at_session *s = &t->s;
     AT_TRY(at_tuning_begin(o, q, t, err));
-    if (o->far) AT_TRY(at_far_open(t, q, err));
+    if (at_is_command(s)) AT_TRY(at_command_open(t, err));
+    else if (o->far) AT_TRY(at_far_open(t, q, err));
     else {
         AT_TRY(at_session_context(s, true, err));
         if (o->prune > 0) AT_TRY(at_session_machine(s, err));
@@ -50,20 +52,21 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     AT_TRY(at_objective_check(s, t->known, err));
     const char *text = at_log_text_line(s->arena, s->row);
     if (text && !at_log_text_is_there(t->log_path, text)) AT_TRY(at_log_comment(t->log, text, err));
+    if (t->command) return AT_OK;
     return t->far ? at_far_begin(t, err) : at_tuning_start(t, err);
 }
 
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
     const at_session *s = &t->s;
-    double time_s = s->options.time_s;
+    double time_s = s->options.time_s, final_s = t->command ? 0 : at_final_reserve(time_s);
     t->events = *events;
-    if (time_s > 0)
-        t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9);
+    if (time_s > 0) t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - final_s) * 1e9);
     if (t->events.begin) t->events.begin(t->events.ctx, t);
-    at_status status =
-        t->far ? at_far_run(t, t->tally.total, err) : at_trials_run(t, t->tally.total, err);
+    at_status status = t->command ? at_command_trials(t, t->tally.total, err)
+                       : t->far   ? at_far_run(t, t->tally.total, err)
+                                  : at_trials_run(t, t->tally.total, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
-    if (status != AT_OK || at_engine_stopped(&s->options)) return status;
+    if (status != AT_OK || at_engine_stopped(&s->options) || t->command) return status;
     if (t->far) return at_far_final(t, err);
     AT_TRY(at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err));
     at_best best;
@@ -102,6 +105,7 @@ at_status at_tuning_close(at_tuning *t, at_error *err) {
     if (t->other) at_tuning_close(t->other, &late);
     at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
     if (t->far) at_far_close(t);
+    at_command_close(t);
     if (t->tuner) at_tuner_free(t->tuner);
     at_features_end(&t->features);
     at_cost_model_free(t->costs);

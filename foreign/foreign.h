@@ -39,6 +39,9 @@ typedef struct at_foreign {
     const char *reference; /* a function of the file; NULL: none */
     double limit;          /* times the root of the mean square; 0: none is written */
     bool unchecked;
+    const char
+        *metric; /* of a command, whose words are flags: the pattern of its figure; else NULL */
+    bool higher; /* the largest figure is the best */
     const char *hash;   /* of the file, what it includes, flags and compiler: 32 hex digits */
     const char *unused; /* a knob that the file never uses; NULL: there is none */
 } at_foreign;
@@ -53,6 +56,19 @@ at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size
                            const at_template_row **out, at_error *err);
 /* The kernel of a task whose template is such a file; NULL: its template is another one. */
 const at_foreign *at_foreign_of(const at_task *t);
+
+/* A command of the user's, which prints how good it is (command_head.c): a kernel that is not
+ * compiled, with a head of its own. */
+typedef struct at_bench_command {
+    const char *line; /* its words, as a shell would split them, with {KNOB} in them */
+    const char *const *knobs, *const *requires; /* "TILE=8,16,32", "TILE * UNROLL <= 64" */
+    int num_knobs, num_requires;
+    const char *metric; /* extended regular expression with the number in parentheses */
+    bool higher;
+} at_bench_command;
+/* The row lives in a and is not registered; its name holds a hash. AT_E_USAGE, AT_E_INPUT. */
+at_status at_command_parse(at_arena *a, const at_bench_command *c, const at_template_row **out,
+                           at_error *err);
 
 /* What a candidate is compiled from. */
 typedef struct at_foreign_unit {

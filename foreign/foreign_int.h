@@ -94,6 +94,9 @@ at_status at_head_flags_item(at_head *h, const at_head_item *x, at_error *err);
 static inline bool at_is_foreign_param(const at_tensor *t) {
     return t->role != AT_ROLE_STAGE || t->is_output;
 }
+/* kernel_row.c: a head that was read, without its hash. */
+at_status at_head_make(at_arena *a, const char *path, const char *text, size_t length,
+                       at_head **out, at_error *err);
 /* head_files.c: fills pub.hash and pub.unused. */
 void at_head_hash(at_head *h);
 #endif

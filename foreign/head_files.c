@@ -94,9 +94,13 @@ void at_head_hash(at_head *h) {
     at_hash_init(&r.hash);
     at_hash_add_str(&r.hash, f->text);
     at_hash_add_str(&r.hash, f->compiler ? f->compiler : "");
+    if (f->metric) {
+        at_hash_add_str(&r.hash, f->metric);
+        at_hash_add_number(&r.hash, f->higher);
+    }
     for (int i = 0; i < f->num_flags; i++) {
         at_hash_add_str(&r.hash, f->flags[i]);
-        if (*f->flags[i] == '/') take_file(&r, f->flags[i]);
+        if (*f->flags[i] == '/' && !f->metric) take_file(&r, f->flags[i]);
     }
     read_includes(&r, f->folder, f->text);
     char hex[33];

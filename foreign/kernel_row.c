@@ -221,8 +221,8 @@ static at_status read_head(at_head *h, size_t length, at_error *err) {
     return check_head(h, err);
 }
 
-at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size_t length,
-                           const at_template_row **out, at_error *err) {
+at_status at_head_make(at_arena *a, const char *path, const char *text, size_t length,
+                       at_head **out, at_error *err) {
     at_head *h = AT_NEW(a, at_head);
     h->arena = a;
     h->pub.path = at_strdup(a, path);
@@ -238,6 +238,14 @@ at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size
     h->pub.num_outputs = h->outputs.len;
     h->pub.data = h->data.data;
     h->pub.num_data = h->data.len;
+    *out = h;
+    return AT_OK;
+}
+
+at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size_t length,
+                           const at_template_row **out, at_error *err) {
+    at_head *h;
+    AT_TRY(at_head_make(a, path, text, length, &h, err));
     at_head_hash(h);
     *out = &h->row;
     return AT_OK;

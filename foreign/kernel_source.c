@@ -76,15 +76,21 @@ static void replace_macro(void *ctx, const char *name, const char *value) {
     replace(ctx, name, value);
 }
 
-/* A text's own value stands for the knob's name: {OPT} is -O3. */
+/* A text's own value stands for the knob's name: {OPT} is -O3; nothing for that of a knob that does
+ * not count. NULL: nothing is left of the word. */
 static const char *filled(at_arena *a, const at_task *t, const at_config *c, const char *word) {
+    const at_space *s = at_task_space(t);
     filling f = {a, word};
     if (!strchr(word, '{')) return word;
-    for (int k = 0; k < c->num_knobs; k++)
+    int64_t *digits = AT_NEW_ARRAY(a, int64_t, c->num_knobs + 1);
+    if (c->index >= 0) at_space_digits(s, c->index, digits);
+    for (int k = 0; k < c->num_knobs; k++) {
+        const bool counts = c->index < 0 || at_space_is_active(s, k, digits);
         if (c->entities[k].kind == AT_KNOB_OPTION)
-            replace(&f, c->names[k], value_text(a, c->entities[k].option));
+            replace(&f, c->names[k], counts ? value_text(a, c->entities[k].option) : "");
+    }
     each_macro(a, t, c, replace_macro, &f);
-    return f.word;
+    return *f.word ? f.word : NULL;
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */
@@ -276,9 +282,12 @@ at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
     out->entry = at_text_take(a, &made);
     out->wrapper = x.by_reference ? out->entry : NULL;
     const char **flags = AT_NEW_ARRAY(a, const char *, h->pub.num_flags + 1);
-    for (int i = 0; i < h->pub.num_flags; i++) flags[i] = filled(a, t, c, h->pub.flags[i]);
+    out->num_flags = 0;
+    for (int i = 0; i < h->pub.num_flags; i++) {
+        const char *word = filled(a, t, c, h->pub.flags[i]);
+        if (word) flags[out->num_flags++] = word;
+    }
     out->flags = flags;
-    out->num_flags = h->pub.num_flags;
     return s;
 }
 

@@ -1,7 +1,8 @@
 /* runtime/keeper.c: a system compiler as a process of its own, in a folder of its own, and between
  * it and this program a keeper: whoever of the three dies, by whatever signal, nothing of the
  * others stays. The keeper makes the folder, starts the compiler, and cleans up once the parent has
- * taken the object or is gone; where the keeper itself is killed the parent does that. */
+ * taken the object or is gone; where the keeper itself is killed the parent does that. Commands of
+ * the user's go the same way, without a folder. */
 #include "runtime/runtime_int.h"
 
 #include <dirent.h>
@@ -78,7 +79,7 @@ static _Noreturn void become_compiler(const at_compilation *c, int messages, pid
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     rlim_t s = (rlim_t)c->timeout_s + 2;
-    setrlimit(RLIMIT_CPU, &(struct rlimit){s, s});
+    if (c->folder) setrlimit(RLIMIT_CPU, &(struct rlimit){s, s});
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     sigset_t none;
     sigemptyset(&none);
@@ -86,7 +87,7 @@ static _Noreturn void become_compiler(const at_compilation *c, int messages, pid
     int null = open("/dev/null", O_RDWR);
     if (getppid() != keeper || null < 0) _exit(127);
     dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
+    dup2(c->folder ? null : messages, STDOUT_FILENO);
     dup2(messages, STDERR_FILENO);
     close_range(3, ~0u, 0);
     execvpe(c->argv[0], c->argv, c->env);
@@ -95,9 +96,9 @@ static _Noreturn void become_compiler(const at_compilation *c, int messages, pid
 
 static beginning start_driver(const at_compilation *c, int messages) {
     beginning b = {.failed = FOLDER};
-    bool made = !mkdir(c->folder, 0700), inside = made && !chdir(c->folder);
+    bool made = c->folder && !mkdir(c->folder, 0700), inside = made && !chdir(c->folder);
     b.why = errno;
-    if (!inside) {
+    if (c->folder && !inside) {
         if (made) rmdir(c->folder);
         return b;
     }
@@ -152,7 +153,7 @@ static _Noreturn void keep(const at_compilation *c, int messages, int parent) {
         send(parent, &e, sizeof e, MSG_NOSIGNAL);
         hear(parent); /* the end, when the object has been taken */
     }
-    if (b.failed != FOLDER) remove_folder(c->folder);
+    if (c->folder && b.failed != FOLDER) remove_folder(c->folder);
     _exit(0);
 }
 
@@ -276,7 +277,7 @@ static at_status talk(const at_compilation *c, int keeper, int said, pid_t *driv
         out->io = receive(keeper, &e, sizeof e, at_awake_ns() + BEGIN_NS, c->stop);
     out->status = e.status;
     out->core_ns = e.core_ns;
-    if (out->io == AT_IO_OK && !out->status) return take_object(c, &out->object, err);
+    if (c->folder && out->io == AT_IO_OK && !out->status) return take_object(c, &out->object, err);
     return AT_OK;
 }
 
@@ -295,7 +296,7 @@ static void end_keeper(const at_compilation *c, pid_t keeper, pid_t driver, int 
     }
     if (!WIFSIGNALED(status)) return;
     if (driver > 0) kill(-driver, SIGKILL);
-    remove_folder(c->folder);
+    if (c->folder) remove_folder(c->folder);
 }
 
 static at_status fail_start(const at_compilation *c, int why, at_error *err) {

@@ -136,7 +136,9 @@ bool at_decode_job(at_msg *m, at_job *job);
 
 typedef struct at_compilation {
     char **argv, **env;
-    const char *folder; /* to be made for it, and gone afterwards */
+    /* To be made for it, and gone afterwards; NULL: it runs where this process does, is no compiler
+     * of a text, may take the time of many cores, and what it prints is heard, too. */
+    const char *folder;
     const char *source; /* is kernel.c in it, NULL: none; the object is expected as kernel.so */
     const char *entry;  /* is entry.c in it, NULL: none */
     double timeout_s;

@@ -49,7 +49,7 @@ static const char *find_program(at_session *s, const at_foreign *f) {
 at_status at_foreign_open(at_session *s, bool measuring, at_error *err) {
     const at_foreign *f = at_foreign_of(s->task);
     at_foreign_session *x = AT_NEW(s->arena, at_foreign_session);
-    *x = (at_foreign_session){.of = f, .program = find_program(s, f)};
+    *x = (at_foreign_session){.of = f, .program = f->metric ? "command" : find_program(s, f)};
     x->cores = at_cpu_facts()->cores;
     s->foreign = x;
     s->compiler = AT_GCC; /* its objects are loaded alike */

@@ -17,6 +17,8 @@ typedef struct at_tally {
     bool in_bytes;                      /* best is GB/s */
     double best, best_s;                /* GFLOP/s of the best so far, and its time */
     int workers;                        /* elsewhere, ready now; 0: it is measured here */
+    bool is_command,
+        higher; /* best is no speed, but what a command printed, where higher is better */
 } at_tally;
 int64_t at_tally_failed(const at_tally *t); /* all kinds together */
 
@@ -48,11 +50,12 @@ struct at_tuning {
     at_tally tally;
     at_final final;
     at_baseline baseline;
-    double best_gflops;            /* of the trials done */
-    int64_t best_trial;            /* how many trials were done when the best was found */
-    bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
-    const at_record *first_failed; /* trial; NULL: none */
-    struct at_far_search *far;     /* far_search.h; NULL: it is measured here */
+    double best_gflops;                /* of the trials done */
+    int64_t best_trial;                /* how many trials were done when the best was found */
+    bool stopped_early, exhausted;     /* exhausted: the tuner has nothing left to propose */
+    const at_record *first_failed;     /* trial; NULL: none */
+    struct at_far_search *far;         /* far_search.h; NULL: it is measured here */
+    struct at_command_search *command; /* command_search.h; NULL: kernels are measured */
     at_tuning *other; /* of workers whose context is another one; NULL: there are none */
 };
 

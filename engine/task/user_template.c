@@ -184,6 +184,15 @@ at_status at_user_computation_add(const char *name, const char *text, at_error *
     return s;
 }
 
+at_status at_user_command_add(const at_bench_command *c, const at_template_row **out,
+                              at_error *err) {
+    at_arena *a = at_arena_new();
+    at_status s = at_command_parse(a, c, out, err);
+    if (s == AT_OK) keep(a), at_template_add(*out, NULL, false);
+    else at_arena_free(a);
+    return s;
+}
+
 /* What a file of C is; what is neither, whoever wrote it should know. */
 static at_status tell_apart(const char *path, const char *text, size_t length, bool *is_kernel,
                             at_error *err) {

@@ -2,7 +2,7 @@
 #ifndef AT_ENGINE_USER_TEMPLATE_H
 #define AT_ENGINE_USER_TEMPLATE_H
 
-#include "templates/task.h"
+#include "foreign/foreign.h"
 
 /* Is this word the path of a template's C file, or of a computation (.te), or - for one on stdin?
  */
@@ -19,5 +19,8 @@ bool at_is_template_name(const char *name);
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err);
 /* The same of a computation's text, which stands in no file. */
 at_status at_user_computation_add(const char *name, const char *text, at_error *err);
+/* The same of a command. AT_E_USAGE, AT_E_INPUT. */
+at_status at_user_command_add(const at_bench_command *c, const at_template_row **out,
+                              at_error *err);
 
 #endif
