@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/outputs.h"
+#include "cli/winner.h"
 #include "engine/engine.h"
 #include "view/view.h"
 
@@ -29,8 +30,12 @@ static at_status report(at_arena *a, const at_options *o, at_text *page, at_erro
     const char *log = o->operands[0], *output = o->output;
     /* Records of another version of their template are shown as they are. */
     at_use_counts *uses = at_use_counts_new(a, true);
-    at_status s = at_report_page(a, log, o->only, at_is_usable, uses, layer_name,
-                                 "autotune " AT_VERSION, page, &num_tasks, err);
+    const at_report_about about = {.program = "autotune " AT_VERSION,
+                                   .layer_of = layer_name,
+                                   .texts_of = at_winner_texts_of,
+                                   .ctx = &o->engine};
+    at_status s =
+        at_report_page(a, log, o->only, at_is_usable, uses, &about, page, &num_tasks, err);
     at_use_counts_end(uses, &o->engine);
     AT_TRY(s);
     if (!output) output = at_format(a, "%s.html", log);

@@ -15,9 +15,9 @@ static const struct {
 };
 #define NUM_PASSES (sizeof passes / sizeof passes[0])
 
-/* "tile" is the tile programs that `tiles` made. */
+/* "tile" is the tile programs that `tiles` made, "code" their machine code. */
 const char *const at_pass_names[] = {"dissolve", "digits", "buffers", "partition", "tables",
-                                     "tiles",    "tile",   "emit",    NULL};
+                                     "tiles",    "tile",   "emit",    "code",      NULL};
 
 static const char *const dialects[] = {"c", "gnu", "tcc"};
 _Static_assert(sizeof dialects / sizeof dialects[0] == AT_DIALECT_COUNT, "one name per dialect");
@@ -42,6 +42,25 @@ static void dump(at_low *l, const char *pass) {
         at_text_add(o->dump_out, "kernel:\n");
     }
     at_ir_print(l, o->dump_out, l->root, l->pack_root ? 1 : 0);
+}
+
+/* An instruction a line, up to the return: behind it lie constants. */
+static void print_tile_code(at_text *out, const at_kernel *k, const at_tile_code *t) {
+    char line[128] = "";
+    at_text_addf(out, "%s:\n", t->symbol);
+    for (int at = 0, n; at < t->size_bytes && strcmp(line, "ret") != 0; at += n) {
+        n = k->target->architecture->disassemble(t->bytes + at, t->size_bytes - at, line,
+                                                 sizeof line);
+        if (!n) AT_BUG("%s+%d is no instruction", t->symbol, at);
+        at_text_addf(out, "%6x  %s\n", (unsigned)at, line);
+    }
+}
+
+static void dump_code(const at_lower_options *o, const at_kernel *k) {
+    if (!o->dump || !o->dump_out || strcmp(o->dump, "code") != 0) return;
+    for (int i = 0; i < k->num_tiles; i++) print_tile_code(o->dump_out, k, &k->tiles[i]);
+    if (k->dialect != AT_DIALECT_TCC)
+        at_text_add(o->dump_out, "The tiles are C, which a compiler makes code of.\n");
 }
 
 static void verify_tiles(at_low *l) {
@@ -179,6 +198,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->num_notes = l->notes.len;
     if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))
         return at_fail_lines(err, l->err->status, "encode: %s", l->err->text);
+    dump_code(o, k);
     hash_code(l, k);
     *out = k;
     return AT_OK;

@@ -22,8 +22,8 @@ at_status at_report_read_finals(at_arena *a, const char *log, at_report_finals *
 
 typedef struct at_report {
     at_arena *arena;
-    const char *log, *program;
-    at_layer_name_fn *layer_of;
+    const char *log;
+    const at_report_about *about;
     at_curves curves;
     at_log_summary summary;
     at_report_finals finals;
@@ -31,5 +31,11 @@ typedef struct at_report {
 } at_report;
 /* The section of one task, after <h2>: everything about it. */
 void at_report_task(at_report *r, const at_panel *p);
+/* Of a group with a winner. task NULL: no template here computes it. */
+void at_report_winner(at_report *r, const at_panel *p, const at_task *task, const at_log_group *g);
+/* "autotune VERB TEMPLATE --args ... --log LOG", then rest, a line. */
+void at_report_command(at_report *r, const at_task *task, const char *verb, const char *rest);
+/* Before the sections: a row for each task, and ways of one layer beside each other. */
+void at_report_summary(at_report *r);
 
 #endif

@@ -203,11 +203,23 @@ void at_csv_row(at_text *out, const at_record *r, const at_key_map *knobs);
 /* What a record computes, whichever template it is of: equal texts are ways of one layer. NULL: the
  * record is only known by its task. */
 typedef const char *at_layer_name_fn(at_arena *a, const at_record *r);
+/* What is said of a winner beyond its record, by whoever can make its kernel; NULL: not known. */
+typedef struct at_winner_texts {
+    const char *verdict;       /* what bounds it, in a sentence */
+    const char *source, *code; /* C, or the file of one's own; machine code as text */
+} at_winner_texts;
+typedef void at_winner_texts_fn(const void *ctx, at_arena *a, const at_record *r,
+                                at_winner_texts *out);
+typedef struct at_report_about {
+    const char *program;          /* that writes the page */
+    at_layer_name_fn *layer_of;   /* NULL: no ways are compared */
+    at_winner_texts_fn *texts_of; /* NULL: there are none */
+    const void *ctx;              /* of texts_of */
+} at_report_about;
 /* A log as an HTML page that needs nothing but itself. only, use: as above, and use is asked about
- * each record twice; layer_of: NULL: no rows are compared; program: what wrote the page. The number
- * of its tasks. AT_E_INPUT AT_E_USAGE */
+ * each record twice. The number of its tasks. AT_E_INPUT AT_E_USAGE */
 at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick_fn *use,
-                         void *use_ctx, at_layer_name_fn *layer_of, const char *program,
-                         at_text *out, int *num_tasks, at_error *err);
+                         void *use_ctx, const at_report_about *about, at_text *out, int *num_tasks,
+                         at_error *err);
 
 #endif

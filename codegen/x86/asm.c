@@ -238,5 +238,8 @@ int at_x86_disassemble(const uint8_t *code, int len, char *out, size_t out_size)
             ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, (ZyanUSize)len, &x)))
         return 0;
     snprintf(out, out_size, "%s", x.text);
+    if (x.info.raw.imm[0].is_relative) /* from the instruction's beginning, as assemblers have it */
+        snprintf(out, out_size, "%s .%+lld", ZydisMnemonicGetString(x.info.mnemonic),
+                 (long long)x.info.raw.imm[0].value.s + x.info.length);
     return x.info.length;
 }

@@ -52,11 +52,21 @@ static void compares_ways(void **state) {
         const char *end = strstr(p, "</tr>");
         assert_non_null(end);
         const char *row = at_strndup(cli_arena(), p, (size_t)(end - p));
-        check_contains(row, ">conv3x3 4 to 16 @6");
+        if (!strstr(row, ">conv3x3 4 to 16 @6")) break; /* bars follow */
         fastest += strstr(row, "<td>1.00</td>") != NULL;
     }
     assert_true(ways >= 3 && fastest == 1);
-    check_contains(page, "<p>It "); /* a verdict */
+    check_contains(page, "<p class=\"verdict\">");
+    const char *bars = strstr(page, "<h3>The ways of conv3x3 4 to 16 @6</h3>");
+    assert_non_null(bars);
+    double before = 1;
+    for (int i = 0; i < ways; i++) { /* the fastest first */
+        bars = strstr(bars, "</a></td><td>");
+        assert_non_null(bars);
+        bars = strstr(bars, "</td><td>") + strlen("</td><td>"), bars = strstr(bars, "<td>") + 4;
+        assert_true(atof(bars) >= before);
+        before = atof(bars);
+    }
 }
 
 static void says(void **state) {
@@ -98,6 +108,62 @@ static void says(void **state) {
                line);
     free(quoted);
     at_text_free(&best);
+}
+
+/* Of the page's first folded text of that name; the caller frees it. */
+static char *folded(const char *page, const char *name) {
+    static const struct {
+        const char *entity;
+        char c;
+    } of[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}};
+    char head[64];
+    snprintf(head, sizeof head, "<details><summary>%s</summary><pre>", name);
+    const char *from = strstr(page, head);
+    if (!from) fail_msg("nothing folded is called %s", name);
+    from += strlen(head);
+    const char *end = strstr(from, "</pre>");
+    char *text = calloc(1, (size_t)(end - from) + 1);
+    for (size_t n = 0; from < end; n++) {
+        size_t i = 0;
+        while (i < 4 && strncmp(from, of[i].entity, strlen(of[i].entity)) != 0) i++;
+        text[n] = i < 4 ? of[i].c : *from;
+        from += i < 4 ? strlen(of[i].entity) : 1;
+    }
+    return text;
+}
+
+/* C and assembly beside the winner's tree are what show prints of the same record. */
+static void shows_code(void **state) {
+    (void)state;
+    const char *show = "./autotune show " NAME " --args N=1,H=7,W=7,CI=8,CO=16 --log real.log ";
+    const char *page = cli_expect(0, "./autotune report real.log -o -")->out;
+    check_contains(page, "<p class=\"verdict\">");
+    char *source = folded(page, "C"), *code = folded(page, "Assembly");
+    check_contains(source, "kernel_entry(");
+    check_contains(code, "  ret\n");
+    check_contains(cli_expect(0, "%s --code", show)->out, source);
+    check_contains(cli_expect(0, "%s --dump code", show)->out, code);
+    free(source);
+    free(code);
+}
+
+/* Of a kernel that somebody wrote there are macros and the file. */
+static void own_kernel(void **state) {
+    (void)state;
+    cli_write("own.c",
+              "/* autotune\n * args N=64\n * x[N] : input\n * y[n:N] = x[n] + 1\n *\n"
+              " * knob STEP = 1 2\n * call void own(const float *x, float *y, int N)\n */\n"
+              "void own(const float *x, float *y, int N) {\n"
+              "    for (int n = 0; n < N; n += STEP)\n"
+              "        for (int i = 0; i < STEP; i++) y[n + i] = x[n + i] + 1;\n}\n");
+    cli_expect(0, "./autotune ./own.c --trials 2 --log own.log -q");
+    const char *page = cli_expect(0, "./autotune report own.log ./own.c -o -")->out;
+    check_contains(page, "<h3>Its macros</h3>");
+    check_contains(page, "<pre>STEP=");
+    assert_null(strstr(page, "Assembly</summary>"));
+    char *file = folded(page, "The file");
+    assert_string_equal(file, cli_read("own.c"));
+    free(file);
 }
 
 /* Every tag that is opened is closed in turn; nothing is loaded from anywhere, nothing runs. */
@@ -215,8 +281,10 @@ static void own_template(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_template), cmocka_unit_test(compares_ways), cmocka_unit_test(says),
-        cmocka_unit_test(well_formed),  cmocka_unit_test(other_logs),    cmocka_unit_test(looks),
+        cmocka_unit_test(own_template), cmocka_unit_test(shows_code),
+        cmocka_unit_test(own_kernel),   cmocka_unit_test(compares_ways),
+        cmocka_unit_test(says),         cmocka_unit_test(well_formed),
+        cmocka_unit_test(other_logs),   cmocka_unit_test(looks),
     };
     return cmocka_run_group_tests_name("cli/report", tests, setup, cli_teardown);
 }

@@ -51,7 +51,7 @@ static void messages(void **state) {
         {"show dense --dump",
          "--dump needs a value: --dump PASS; there are dissolve, digits, buffers, partition, "
          "tables, "
-         "tiles, tile, emit",
+         "tiles, tile, emit, code",
          2},
         {"dense --log -", "--log -: a log is a file, which is locked and read again; name one", 2},
         {"show dense --config nowhere.json",
