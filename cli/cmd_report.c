@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/outputs.h"
-#include "cli/winner.h"
+#include "cli/winner_texts.h"
 #include "engine/engine.h"
 #include "view/view.h"
 

@@ -1,5 +1,5 @@
-/* cli/winner.c: a log's winner made once more, for its texts and what bounds it. Nothing runs. */
-#include "cli/winner.h"
+/* cli/winner_texts.c: a log's winner made once more, for its texts and what bounds it. Nothing runs. */
+#include "cli/winner_texts.h"
 
 #include <string.h>
 

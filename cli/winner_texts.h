@@ -1,6 +1,6 @@
-/* cli/winner.h: a log's winner made once more, for its texts and what bounds it. */
-#ifndef AT_CLI_WINNER_H
-#define AT_CLI_WINNER_H
+/* cli/winner_texts.h: a log's winner made once more, for its texts and what bounds it. */
+#ifndef AT_CLI_WINNER_TEXTS_H
+#define AT_CLI_WINNER_TEXTS_H
 
 #include "view/view.h"
 
