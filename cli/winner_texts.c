@@ -1,4 +1,5 @@
-/* cli/winner_texts.c: a log's winner made once more, for its texts and what bounds it. Nothing runs. */
+/* cli/winner_texts.c: a log's winner made once more, for its texts and what bounds it. Nothing
+ * runs. */
 #include "cli/winner_texts.h"
 
 #include <string.h>

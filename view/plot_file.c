@@ -104,6 +104,7 @@ static void add_name(at_text *out, const at_panel *p) {
     }
 }
 
+/* Below each x label lies an empty line: gnuplot lets the key touch it. */
 static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) {
     const char *x = seconds ? "2" : "1";
     bool any = false;
@@ -111,7 +112,7 @@ static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) 
     add_name(&title, p);
     add_title(s, at_text_str(&title));
     at_text_addf(s,
-                 "set xlabel '%s'\nset ylabel '%s'\nset key below\nset xrange [0:*]\n"
+                 "set xlabel \"%s\\n \"\nset ylabel '%s'\nset key below\nset xrange [0:*]\n"
                  "set yrange [0:*]\nplot ",
                  seconds ? "seconds" : "trials", p->unit);
     for (int i = 0; i < p->series.len; i++) {
@@ -161,7 +162,7 @@ static void add_knob(at_text *s, const at_knob_values *k, const at_panel *p) {
         at_text_addf(s, " %d", i);
     }
     at_text_addf(s,
-                 ") noenhanced\nset ylabel '%s'\nset key below\n"
+                 ") noenhanced\nset xlabel ' '\nset ylabel '%s'\nset key below\n"
                  "set xrange [-0.7:%d.7]\nset yrange [0:*]\nset boxwidth 0.7\n"
                  "plot $k using 1:3 with boxes lc rgb '#a6cee3' title 'best', "
                  "$k using 1:2 with boxes lc rgb '#0072b2' title 'median'\n",

@@ -191,8 +191,9 @@ static void add_data(at_text *s, const at_sparse_panels *p) {
 static void add_panel(at_text *s, const at_sparse_panel *p, int number) {
     at_text_add(s, "set title ");
     at_text_add_gnuplot(s, p->title, AT_GNUPLOT_TITLE);
-    at_text_add(s, " noenhanced\nset xlabel 'sparsity'\nset ylabel 'microseconds'\nset key below\n"
-                   "set yrange [0:*]\nplot ");
+    at_text_add(
+        s, " noenhanced\nset xlabel \"sparsity\\n \"\nset ylabel 'microseconds'\nset key below\n"
+           "set yrange [0:*]\nplot ");
     for (int k = 0; k < p->lines.len; k++) {
         const at_sparse_line *l = &p->lines.data[k];
         if (k) at_text_add(s, ", ");
