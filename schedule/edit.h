@@ -14,7 +14,8 @@
 
 /* The plain tree: each stage in loops of its own, one per axis, in text order (tree_open.c). */
 at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err);
-/* A tree that lacks leaves with those in such loops, each before all that reads it. */
+/* A tree that lacks leaves with those in such loops, each before all that reads it. Pieces that had
+ * no extent are sizes of c by now. */
 at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
                            at_error *err);
 

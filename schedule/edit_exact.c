@@ -224,26 +224,13 @@ at_status at_edit_join(at_arena *a, const at_tree *t, const at_compute *c, const
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* They are written behind the stage's name, as in the tree's text. */
+/* As they are written behind the stage's name in the tree's text. */
 at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                             const char *text, at_tree **out, at_error *err) {
-    at_text before = {0}, after = {0};
-    const char *leaf = at_format(a, "@%s", stage);
-    size_t n = strlen(leaf);
-    at_tree_print(&before, t);
-    const char *from = at_text_str(&before), *at = from;
-    while ((at = strstr(at, leaf)) && at[n] != ' ' && at[n] != '[') at += n;
-    at_status s = AT_OK;
-    if (!at) s = at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
-    else if (strpbrk(text, "=@\n"))
-        s = at_fail(err, AT_E_INPUT, "\"%s\" is no attribute of a leaf", text);
-    else {
-        size_t head = (size_t)(at - from) + n;
-        at_text_addn(&after, from, head);
-        at_text_addf(&after, "%s%s", text, from + head);
-        s = at_tree_parse(a, c, at_strdup(a, at_text_str(&after)), edited, out, err);
-    }
-    at_text_free(&before);
-    at_text_free(&after);
-    return s;
+    outline o;
+    outline_node *leaf;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    leaf->attributes = text;
+    return outline_tree(&o, c, edited, out, err);
 }

@@ -87,6 +87,7 @@ static at_status make_leaf(at_tree_maker *m, const outline_node *n, int parent) 
     int leaf;
     at_tree_new_line(m);
     AT_TRY(at_tree_add_leaf(m, parent, n->stage, n->is_init, &leaf));
+    if (n->attributes) AT_TRY(tree_parse_attributes(m, leaf, n->attributes));
     if (n->of) AT_TRY(tree_copy_attributes(m, leaf, n->of, n->written));
     if (n->begins_running) AT_TRY(at_tree_set_running(m, leaf));
     for (int k = 0; k < n->num_index; k++) {

@@ -22,8 +22,9 @@ struct outline_node {
     /* leaf */
     const char *stage; /* NULL: a loop */
     bool is_init;
-    bool begins_running; /* it becomes a running sum */
-    const at_tree *of;   /* and the node there whose attributes it has; NULL: it is new */
+    bool begins_running;    /* it becomes a running sum */
+    const char *attributes; /* as text, beside those that it has; NULL: none */
+    const at_tree *of;      /* and the node there whose attributes it has; NULL: it is new */
     const tree_node *written;
     name_list *index; /* [num_index] digits, outer first; none: 0 */
     int num_index;

@@ -248,6 +248,7 @@ void at_tree_stands_at(at_tree_maker *m, int node, int line, int col);
 /* Attributes of leaves (tree_attribute.c). */
 at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from, const tree_node *n);
 at_status build_attributes(const tree_node *from, const int64_t *values, at_node *n, at_error *err);
+at_status tree_parse_attributes(at_tree_maker *m, int leaf, const char *text); /* tree_parse.c */
 void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *leaf);
 
 /* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */

@@ -195,6 +195,7 @@ at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, a
     bool *lacking = AT_NEW_ARRAY(a, bool, c->num_tensors),
          *readers = AT_NEW_ARRAY(a, bool, c->num_tensors);
     if (t) AT_TRY(outline_of(a, t, &o, err));
+    o.may_be_open = false; /* what had no extent is a size by now */
     for (int i = 0; i < c->num_tensors; i++)
         lacking[i] = c->tensors[i].role == AT_ROLE_STAGE && !outline_leaf(&o, c->tensors[i].name);
     for (int i = c->num_tensors - 1; i >= 0; i--) { /* each before what reads it */

@@ -335,6 +335,15 @@ static at_status parse_tree(at_arena *a, const at_compute *c, const char *text, 
     return at_tree_finish(p.maker, out);
 }
 
+at_status tree_parse_attributes(at_tree_maker *m, int leaf, const char *text) {
+    parser p = {.arena = m->arena, .err = m->err, .c = m->c, .maker = m};
+    const int line = m->line, col = m->col;
+    AT_TRY(at_lex_start(&p.lex, at_strdup(m->arena, text), m->tree->what, m->err));
+    while (at(&p, "[")) AT_TRY(parse_attribute(&p, leaf));
+    m->line = line, m->col = col; /* the text stands nowhere */
+    return p.lex.kind == AT_TOK_END ? AT_OK : FAIL_HERE(&p, "expected attributes of a leaf");
+}
+
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err) {
     return parse_tree(a, c, text, what, false, out, err);

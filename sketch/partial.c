@@ -246,7 +246,6 @@ at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_der
 at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err) {
     completion c = {.s = s, .tree = tree, .err = err};
     const at_compute *compute = s->compute;
-    at_tree *completed;
     for (int t = 0; t < compute->num_tensors; t++) {
         c.stage = compute->tensors[t].name;
         c.stage_number = t;
@@ -256,14 +255,8 @@ at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *e
              k++)
             AT_TRY(take_axis(&c, k));
     }
-    AT_TRY(at_edit_complete(s->arena, compute, tree, &completed, err));
-    for (int i = 0; i < s->marks.len; i++) AT_TRY(put_marks(s, &s->marks.data[i], &completed, err));
-    at_text text = {0};
-    at_tree_print(&text, completed);
-    at_status status =
-        at_tree_parse(s->arena, compute, at_text_str(&text), at_tree_what(tree), &s->tree, err);
-    at_text_free(&text);
-    AT_TRY(status);
+    AT_TRY(at_edit_complete(s->arena, compute, tree, &s->tree, err));
+    for (int i = 0; i < s->marks.len; i++) AT_TRY(put_marks(s, &s->marks.data[i], &s->tree, err));
     s->name = "written";
     for (int t = 0; t < compute->num_tensors; t++)
         if (at_tree_has_leaf(tree, t)) note_tile(s, t);
