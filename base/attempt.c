@@ -75,7 +75,7 @@ static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *sto
     const int64_t end_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
     for (;;) {
         int64_t left_ms = (end_ns - at_now_ns()) / 1000000 + 1;
-        if (at_is_set(stop)) return AT_ATTEMPT_STOPPED;
+        if (at_is_stopped(stop)) return AT_ATTEMPT_STOPPED;
         bool is_late = left_ms <= 0; /* this process may be, and the child has ended long ago */
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ms = is_late ? 0 : left_ms < LOOK_MS ? (int)left_ms : LOOK_MS;
@@ -120,7 +120,7 @@ at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_
     char name[64];
     switch (end) {
     case AT_ATTEMPT_DONE: return AT_OK;
-    case AT_ATTEMPT_STOPPED: return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    case AT_ATTEMPT_STOPPED: return at_fail_stopped(err);
     case AT_ATTEMPT_NO_PROCESS:
         return at_fail(err, AT_E_BUG, "cannot start a process: %s", strerror(errno));
     case AT_ATTEMPT_CRASHED:

@@ -72,10 +72,28 @@ at_status at_open_locked(const char *path, int flags, int *fd, at_error *err);
 /* Whether path still is the file of fd: it may have been deleted or replaced. */
 bool at_is_still_there(int fd, const char *path);
 
+/* ---- when to end (halt.c) -------------------------------------------------------------------- */
+
 /* Whether somebody asked for an end: a signal handler, or another thread. flag may be NULL. */
 static inline bool at_is_set(const volatile int *flag) {
     return flag && __atomic_load_n(flag, __ATOMIC_RELAXED);
 }
+/* All that this thread does is to end once *stop is set (NULL: by nobody), and half a second after
+ * end_ns on the clock of at_now_ns (0: never). Both are none at first. */
+typedef struct at_halt {
+    const volatile int *stop;
+    int64_t end_ns;
+} at_halt;
+void at_halt_when(const at_halt *when);
+at_halt at_halt_now(void); /* as it was told last */
+bool at_halts(void);
+/* The same for who was given a flag of his own; NULL: what he does is short, and not to be stopped.
+ */
+bool at_is_stopped(const volatile int *flag);
+/* AT_E_INTERRUPTED, or, where the time is over, AT_E_NO_VALID. */
+at_status at_fail_stopped(at_error *err);
+/* Whether what has failed with s has ended for no other reason. */
+bool at_is_end(at_status s);
 
 /* ---- foreign code (attempt.c) ---------------------------------------------------------------- */
 

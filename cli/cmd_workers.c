@@ -41,7 +41,7 @@ at_status at_cmd_work(const at_options *o, at_error *err) {
     at_catch_interrupts();
     AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, waits, told, &served,
                         err));
-    if (at_interrupted) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (at_interrupted) return at_fail_stopped(err);
     if (!o->json) return AT_OK;
     at_out_begin(&out, NULL, '{');
     at_out_int(&out, "searches", served);

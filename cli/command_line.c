@@ -261,8 +261,9 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             o.given_text[r] = value;
         }
     }
-    at_template_limits(o.engine.timeout_s, &at_interrupted);
-    if (o.engine.time_s > 0) at_template_deadline(at_now_ns() + (int64_t)(o.engine.time_s * 1e9));
+    at_template_limit(o.engine.timeout_s);
+    at_halt_when(&(at_halt){
+        &at_interrupted, o.engine.time_s > 0 ? at_now_ns() + (int64_t)(o.engine.time_s * 1e9) : 0});
     AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));

@@ -133,7 +133,8 @@ static at_status check(const at_options *o, at_arena *a, const at_net *net, cons
     void **inputs = at_net_make_inputs(a, net);
     double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
     b.log = log;
-    at_template_deadline(0); /* the search has ended, in whose time they were made */
+    /* The search has ended, in whose time its parts were made. */
+    at_halt_when(&(at_halt){.stop = &at_interrupted});
     AT_TRY(at_net_program_new(net, &b, p, err));
     AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, t, err));
     at_error late;

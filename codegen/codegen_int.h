@@ -106,6 +106,8 @@ const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *wh
 /* "line 4, k4:dot makes no dot products: WHY" */
 const char *at_note_no_dot(const at_low *l, const at_ir *loop, const char *why);
 void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Nothing has failed, and nobody wants this thread to end (at_halts). */
+bool at_lower_goes_on(at_low *l);
 /* ---- passes, in order ------------------------------------------------------------------------ */
 
 bool at_pass_dissolve(

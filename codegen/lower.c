@@ -148,7 +148,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (o->without_pack && !strcmp(passes[i].name, "tiles")) l->pack_root = NULL;
-        if (!passes[i].run(l))
+        if (!passes[i].run(l) || !at_lower_goes_on(l))
             return at_fail_lines(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);

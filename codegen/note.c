@@ -28,3 +28,8 @@ void at_lower_fail(at_low *l, const char *fmt, ...) {
     va_end(ap);
     l->err->status = AT_E_INPUT;
 }
+
+bool at_lower_goes_on(at_low *l) {
+    if (l->err->status == AT_OK && at_halts()) (void)at_fail_stopped(l->err);
+    return l->err->status == AT_OK;
+}

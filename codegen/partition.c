@@ -312,7 +312,7 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
 
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts) {
     n->next = NULL;
-    if (p->l->err->status != AT_OK || is_too_much(p)) return n;
+    if (!at_lower_goes_on(p->l) || is_too_much(p)) return n;
     if (n->kind == AT_IR_STMT) return part_statement(p, n, facts);
     return part_loop(p, n, facts);
 }

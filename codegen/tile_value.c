@@ -448,6 +448,7 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
 void at_build_statement(at_builder *b, const at_ir *written) {
     at_ir statement = *written;
     const at_ir *n = &statement;
+    if (!at_lower_goes_on(b->l)) b->failed = true;
     b->current = written;
     b->first_op = b->ops.len;
     statement.stmt.val = with_numbers(b, written->stmt.val);

@@ -397,7 +397,7 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
     at_low *l = x->l;
     const at_target *target = l->target;
     at_ir *head = NULL, **tail = &head;
-    for (at_ir *n = list, *next; n && l->err->status == AT_OK; n = next) {
+    for (at_ir *n = list, *next; n && at_lower_goes_on(l); n = next) {
         at_ir *run_end = n;
         bool in_double = is_for_double(l, n);
         while (run_end && can_be_tile(l, run_end) && is_for_double(l, run_end) == in_double)

@@ -73,4 +73,4 @@ void at_engine_note(const at_engine_options *o, const char *text) {
     if (o->note) o->note(o->ctx, text);
 }
 
-bool at_engine_stopped(const at_engine_options *o) { return at_is_set(o->stop); }
+bool at_engine_stopped(const at_engine_options *o) { return at_is_stopped(o->stop); }

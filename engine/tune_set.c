@@ -301,7 +301,7 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
     at_status status = run_rounds(t, deadline_ns, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status == AT_OK && !at_engine_stopped(&t->options)) status = run_finals(t, err);
-    if (status == AT_E_INTERRUPTED) status = AT_OK;
+    if (at_is_end(status)) status = AT_OK;
     /* What the log knows of those whose turn never came counts, too. */
     for (int i = 0; i < t->num_members && status == AT_OK; i++)
         if (!t->members[i].started)

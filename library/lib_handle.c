@@ -35,7 +35,8 @@ void at_lib_enter(at_lib *lib, at_lib_state *s) {
 
 void at_lib_leave(at_lib *lib, const at_lib_state *s) {
     lib->caller = NULL;
-    at_template_limits(10, NULL); /* the task that they were of may go */
+    at_template_limit(10);
+    at_halt_when(&(at_halt){0}); /* the task that it was of may go */
     uselocale(s->locale);
     fesetenv(&s->floating);
 }

@@ -196,7 +196,8 @@ static at_status load(at_lib_task *t, at_lib_kernel *k, const char *log, const c
                       at_error *err) {
     at_session s = {0};
     at_engine_options o = load_options(t);
-    at_template_limits(o.timeout_s > 0 ? o.timeout_s : 10, &t->stop);
+    at_template_limit(o.timeout_s > 0 ? o.timeout_s : 10);
+    at_halt_when(&(at_halt){.stop = &t->stop});
     at_status status = open_source(t, &o, log, entity, &s, err);
     if (status == AT_OK) status = at_session_context(&s, false, err);
     if (status == AT_OK) status = fill(k, &s, err);

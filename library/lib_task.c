@@ -12,7 +12,7 @@ static const char *copy(at_arena *a, const char *text) { return text ? at_strdup
 
 static at_status open_task(at_lib_task *t, const char *name, at_error *err) {
     at_request *q = &t->request;
-    at_template_limits(10, &t->stop);
+    at_halt_when(&(at_halt){.stop = &t->stop});
     if (!strcmp(name, "-"))
         return at_fail(err, AT_E_USAGE,
                        "\"-\": the library reads no standard input; give a template's name or its "

@@ -56,7 +56,7 @@ static at_status tune_one(const at_engine_options *o, const at_request *q, const
     at_error late;
     at_status s = at_tuning_open(o, q, log, &t, err);
     if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){.trial = trial, .ctx = l}, err);
-    if (s == AT_OK && at_engine_stopped(o)) s = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (s == AT_OK && at_is_set(o->stop)) s = at_fail_stopped(err);
     if (s == AT_OK && !at_tuning_best(&t, &best)) s = none_valid(&t.tally, t.first_failed, err);
     at_status closed = at_tuning_close(&t, s == AT_OK ? err : &late);
     return s == AT_OK ? closed : s;
@@ -71,7 +71,7 @@ static at_status tune_ways(const at_engine_options *o, const at_problem *p, cons
     const at_record *failed = NULL;
     at_status s = at_set_open(o, p, 1, log, &t, err);
     if (s == AT_OK) s = at_set_run(&t, &(at_set_events){.trial = trial_of_way, .ctx = l}, err);
-    if (s == AT_OK && at_engine_stopped(o)) s = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (s == AT_OK && at_is_set(o->stop)) s = at_fail_stopped(err);
     for (int i = 0; i < t.num_members && !failed; i++) failed = t.members[i].tuning.first_failed;
     if (s == AT_OK && at_set_best(&t, 0, &best) < 0) s = none_valid(&t.tally, failed, err);
     at_status closed = at_set_close(&t, s == AT_OK ? err : &late);
@@ -81,7 +81,9 @@ static at_status tune_ways(const at_engine_options *o, const at_problem *p, cons
 static at_status tune(at_lib_task *task, const char *log, listener *l, at_error *err) {
     at_engine_options o = at_lib_options(task);
     AT_TRY(at_lib_worker(task->lib, &o.worker, err));
-    at_template_limits(o.timeout_s > 0 ? o.timeout_s : 10, &task->stop);
+    at_template_limit(o.timeout_s > 0 ? o.timeout_s : 10);
+    at_halt_when(
+        &(at_halt){&task->stop, o.time_s > 0 ? at_now_ns() + (int64_t)(o.time_s * 1e9) : 0});
     const at_problem *p = &task->problem;
     return p->num_ways == 1 ? tune_one(&o, p->ways, log, l, err) : tune_ways(&o, p, log, l, err);
 }

@@ -81,7 +81,7 @@ at_status net_code_new(at_arena *a, const char *source, bool is_long, const char
                        at_error *err) {
     net_code *c = *out = AT_NEW(a, net_code);
     if (is_long && by_gcc(a, source, names, n, found, stop, c)) return AT_OK;
-    if (at_is_set(stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (at_is_stopped(stop)) return at_fail_stopped(err);
     const at_unit unit = {.source = source, .names = names, .num_names = n};
     return at_resident_new(&unit, found, &c->resident, err);
 }

@@ -172,5 +172,5 @@ at_status at_agent_main(int in, int out, const volatile int *stop, at_error *err
         return at_fail(err, AT_E_INPUT, "agent: what came on standard input is not from a search");
     if (end == AT_AGENT_SILENT)
         return at_fail(err, AT_E_INTERRUPTED, "agent: nothing was heard of the search");
-    return end == AT_AGENT_STOPPED ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
+    return end == AT_AGENT_STOPPED ? at_fail_stopped(err) : AT_OK;
 }

@@ -150,7 +150,7 @@ void *at_agent_listen(void *ctx) {
         double silent_s = (double)(now_ns - g->heard_ns) * 1e-9;
         if (fine && g->link->is_closed) at_agent_finish(g, AT_AGENT_DONE);
         if (silent_s > g->lease_s) at_agent_finish(g, AT_AGENT_SILENT);
-        if (at_is_set(g->stop_all)) at_agent_finish(g, AT_AGENT_STOPPED);
+        if (at_is_stopped(g->stop_all)) at_agent_finish(g, AT_AGENT_STOPPED);
         pthread_mutex_lock(&g->lock);
         bool over = g->over;
         bool is_due = (double)(now_ns - g->said_ns) * 1e-9 > g->lease_s * alive_part;

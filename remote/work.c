@@ -180,7 +180,7 @@ at_status at_work_main(const char *path, double idle_s, bool once, const volatil
     int64_t idle_ns = at_now_ns();
     if (s == AT_OK) tell_waiting(&w);
     if (s == AT_OK) waits(path);
-    while (s == AT_OK && !at_is_set(stop)) {
+    while (s == AT_OK && !at_is_stopped(stop)) {
         look(&w);
         seen *next = choose(&w);
         if (next) {

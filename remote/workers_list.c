@@ -76,7 +76,7 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
         status = at_link_receive(&link, a, &f, &there, err);
         if (!link.greets) at_link_pump_out(&link); /* no word to a shell */
         if (status != AT_OK || there) continue;
-        if (at_is_set(stop)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        if (at_is_stopped(stop)) status = at_fail_stopped(err);
         else if (strstr(at_text_str(&link.got), AT_PLACE_MISSING))
             status = at_fail(err, AT_E_INPUT, "there is no agent yet; a search with --on sends it");
         else if (link.is_closed) status = at_fail(err, AT_E_INPUT, "it ended: %s", link.last_words);

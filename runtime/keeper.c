@@ -170,7 +170,7 @@ static at_io receive(int fd, void *data, size_t size_bytes, int64_t deadline_ns,
             continue;
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) return AT_IO_CLOSED;
-        if (at_is_set(stop)) return AT_IO_STOPPED;
+        if (at_is_stopped(stop)) return AT_IO_STOPPED;
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = at_wait(&p, 1, deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
@@ -207,7 +207,7 @@ static at_io read_messages(int fd, int keeper, pid_t driver, at_text *text, int6
     int64_t looked_ns = at_awake_ns();
     for (;;) {
         struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = keeper}};
-        if (at_is_set(stop)) return AT_IO_STOPPED;
+        if (at_is_stopped(stop)) return AT_IO_STOPPED;
         const int64_t since_ns = at_awake_ns() - looked_ns;
         if (since_ns > LOOK_NS) {
             if (is_stopped(driver)) deadline_ns += since_ns;

@@ -161,7 +161,7 @@ static at_status run_both(at_arena *a, const char *source, const char *entry, ch
         out->compile_ns = at_now_ns() - begin_ns;
         AT_TRY(s);
     }
-    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (done.io == AT_IO_STOPPED) return at_fail_stopped(err);
     if (done.io == AT_IO_CLOSED)
         return at_fail(err, AT_E_BUG, "%s: the process that started it was killed", name);
     return AT_OK;
@@ -191,7 +191,7 @@ static at_status ask(at_arena *a, char **argv, double timeout_s, const volatile 
     if (s == AT_OK && how->io == AT_IO_OK) *said = at_strdup(a, at_text_str(&how->text));
     at_text_free(&how->text);
     if (how->object) close(how->object);
-    if (how->io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (how->io == AT_IO_STOPPED) return at_fail_stopped(err);
     return AT_OK;
 }
 

@@ -22,7 +22,7 @@ typedef struct head {
 
 static at_io wait_for(const at_channel *c, short events) {
     for (;;) {
-        if (at_is_set(c->stop)) return AT_IO_STOPPED;
+        if (at_is_stopped(c->stop)) return AT_IO_STOPPED;
         struct pollfd p = {.fd = c->fd, .events = events};
         int ready = at_wait(&p, 1, c->deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;

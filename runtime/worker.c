@@ -183,7 +183,7 @@ static at_status begin(at_worker *w, const at_job *job, at_msg_type type, const 
                         .pass_fd = object};
         waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
         w->nap = at_nap_begin();
-        if (at_is_set(stop)) io = AT_IO_STOPPED;
+        if (at_is_stopped(stop)) io = AT_IO_STOPPED;
         else io = at_msg_send(&c, type, w->text.data, w->text.len);
         if (io != AT_IO_OK) at_worker_bury(w);
     }
@@ -242,7 +242,7 @@ static at_status finish(at_worker *w, const at_job *job, at_msg_type type, const
         out->total_ns = at_now_ns() - w->begin_ns;
         if (how == STOPPED) {
             fail(out, AT_JOB_LOST, "interrupted");
-            return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+            return at_fail_stopped(err);
         }
         if (how != LOST || tries == AT_WORKER_TRIES) return AT_OK;
         if (type == AT_MSG_JOB) AT_TRY(at_worker_begin(w, job, stop, err));

@@ -266,5 +266,5 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
         find(&f, t, largest, &out[t]);
     cut_values(a, &f, used_as_value, largest, out);
-    return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
+    return at_is_stopped(stop) ? at_fail_stopped(err) : AT_OK;
 }

@@ -379,7 +379,7 @@ bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int6
         const int32_t *x = data ? data[t].i : NULL;
         if (!x || n < 1) continue;
         interval r = at_point(x[0]);
-        for (int64_t i = 1; i < n && (i % AT_ONCE || !at_is_set(stop)); i++) {
+        for (int64_t i = 1; i < n && (i % AT_ONCE || !at_is_stopped(stop)); i++) {
             if (x[i] < r.lo) r.lo = x[i];
             if (x[i] > r.hi) r.hi = x[i];
         }

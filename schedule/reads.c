@@ -166,7 +166,7 @@ static int widest(const checker *k, const box *at) {
 
 static at_status check_box(checker *k, const box *whole) {
     box at = *whole;
-    if (at_is_set(k->stop)) return AT_OK;
+    if (at_is_stopped(k->stop)) return AT_OK;
     if (!cut_to_bounds(k, &at)) return AT_OK;
     int guarded = truth_of_guards(k, &at, k->guards);
     if (guarded == CAN_FAIL) return AT_OK;
@@ -269,5 +269,5 @@ at_status at_compute_check_reads(const at_compute *c, const int64_t *values, con
         if (s == AT_OK && x->role == AT_ROLE_STAGE) s = check(&k, x->body, NULL, false);
     }
     at_arena_free(a);
-    return at_is_set(stop) ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : s;
+    return at_is_stopped(stop) ? at_fail_stopped(err) : s;
 }

@@ -145,18 +145,16 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     first->like = sketch_find_alike(a, first->facts);
     *at_push(a, &states) = first;
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
-        if (first->facts->of[t].is_stage && !first->facts->of[t].is_written &&
-            at_template_goes_on())
+        if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
             sketch_visit(t, &states, &why);
     sketch_place_left(&states);
     if (!first->begun && !first->compute->num_cycles) {
         sketch_rows(first, out, &why);
         sketch_chain(first, out, &why);
     }
-    for (int i = 0; i < states.len && at_template_goes_on(); i++)
+    for (int i = 0; i < states.len && !at_halts(); i++)
         sketch_factor(states.data[i], &factored, &why);
-    for (int i = 0; i < factored.len && at_template_goes_on(); i++)
-        sketch_pack(factored.data[i], out, &why);
+    for (int i = 0; i < factored.len && !at_halts(); i++) sketch_pack(factored.data[i], out, &why);
 }
 
 /* Sketches of more would have more points than an index can count. */
@@ -189,14 +187,17 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
     AT_TRY(start(a, d, &o, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
-    for (int i = 0; i < SKETCH_STARTS && !d->tree && at_template_goes_on(); i++) {
+    for (int i = 0; i < SKETCH_STARTS && !d->tree && !at_halts(); i++) {
         sketch_states more = {0};
         if (!sketch_further_start(&first, i, &o) || start(a, d, &o, &other, &why) != AT_OK)
             continue;
         derive(a, &other, &more);
         add_states(&all, &more, sketch_most(&first));
     }
-    AT_TRY(at_template_ended(d->what, err));
+    if (at_halts()) {
+        (void)at_fail_stopped(err);
+        return at_fail_at(err, "%s: its loop trees were not derived yet: ", d->what);
+    }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;
     for (int i = 0; i < all.len && *n < sketch_most(&first); i++) {

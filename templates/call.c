@@ -4,43 +4,20 @@
 
 typedef void at_call(at_template *t, int lanes);
 
-static _Thread_local struct {
-    double timeout_s;
-    const volatile int *stop;
-    int64_t deadline_ns; /* 0: none */
-} limits = {.timeout_s = 10};
-
 /* A limit meant for kernels of a millisecond is none for compiling and calling a function. */
 static const double least_s = 0.3;
 
-void at_template_limits(double timeout_s, const volatile int *stop) {
-    limits.timeout_s = timeout_s < least_s ? least_s : timeout_s;
-    limits.stop = stop;
-    limits.deadline_ns = 0;
-}
+static _Thread_local double limit_s = 10;
 
-void at_template_deadline(int64_t deadline_ns) { limits.deadline_ns = deadline_ns; }
-
-static bool is_late(void) { return limits.deadline_ns && at_now_ns() >= limits.deadline_ns; }
-
-bool at_template_goes_on(void) { return !at_is_set(limits.stop) && !is_late(); }
-
-at_status at_template_ended(const char *what, at_error *err) {
-    if (at_is_set(limits.stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
-    if (!is_late()) return AT_OK;
-    return at_fail(err, AT_E_NO_VALID,
-                   "%s: the time ended first: its loop trees were not derived yet; give a longer "
-                   "--time, or fewer stages",
-                   what);
-}
+void at_template_limit(double timeout_s) { limit_s = timeout_s < least_s ? least_s : timeout_s; }
 
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,
                                    int *signal_number) {
-    return at_attempt(f, ctx, confined, limits.timeout_s, limits.stop, signal_number);
+    return at_attempt(f, ctx, confined, limit_s, at_halt_now().stop, signal_number);
 }
 
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err) {
-    return at_attempt_fail(end, signal_number, limits.timeout_s, err);
+    return at_attempt_fail(end, signal_number, limit_s, err);
 }
 
 static void call_define(at_template *t, int lanes) {

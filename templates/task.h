@@ -14,17 +14,9 @@ const at_template_row *at_template_at(int i);
  * that were added earlier or are built in. is_code: its functions are the file's, and may crash. */
 void at_template_add(const at_template_row *row, const char *file, bool is_code);
 const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
-/* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s and NULL at
- * first. stop: once it is not 0, what runs ends as AT_E_INTERRUPTED. */
-void at_template_limits(double timeout_s, const volatile int *stop);
-/* Behind at_template_limits: until when on the clock of at_now_ns this thread may make tasks; 0:
- * for ever. Then, whether that time is not over, and stop not set. */
-void at_template_deadline(int64_t deadline_ns);
-bool at_template_goes_on(void);
-/* AT_E_INTERRUPTED where stop is set, AT_E_NO_VALID where the time is over; what: the file that a
- * task was to be made of. */
-at_status at_template_ended(const char *what, at_error *err);
-/* at_attempt and at_attempt_fail with these limits. */
+/* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s at first. */
+void at_template_limit(double timeout_s);
+/* at_attempt and at_attempt_fail with this limit. */
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, bool confined,
                                    int *signal_number);
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err);

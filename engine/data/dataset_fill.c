@@ -14,7 +14,7 @@ static bool is_late(const at_dataset *d) { return d->deadline_ns && at_now_ns() 
 
 /* Many take long: whether to go on is asked now and then. */
 static bool goes_on(const at_dataset *d, int64_t i) {
-    return i % AT_ONCE || (!at_is_set(d->stop) && !is_late(d));
+    return i % AT_ONCE || (!at_is_stopped(d->stop) && !is_late(d));
 }
 
 /* never_0: blocks of a sparse weight are told from what is not stored. */
@@ -128,7 +128,7 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         else fill_values(d, t, to, n, p && t == d->bsr.blocks, &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
-    if (filled && !at_is_set(d->stop) && !d->is_whole) put_extremes(d);
+    if (filled && !at_is_stopped(d->stop) && !d->is_whole) put_extremes(d);
     fill_pattern(d);
     return filled;
 }

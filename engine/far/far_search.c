@@ -30,7 +30,7 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     while (!f->begun) {
         at_far_event e;
         AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
-        if (at_engine_stopped(o)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        if (at_engine_stopped(o)) return at_fail_stopped(err);
         if (e.kind != AT_FAR_JOINED) continue;
         AT_TRY(at_far_adopt(t, &e, &e.record.extra.context, err));
         f->first = e;

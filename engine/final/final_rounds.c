@@ -51,6 +51,7 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
     AT_TRY(at_config_at(s->arena, s->space, f->result->config.index, &config, err));
     bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
     if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
+    if (!ready && at_engine_stopped(&s->options)) return at_fail_stopped(err);
     if (!ready) drop_out(g, f, "compiled", &made);
     if (!s->options.repeat) f->candidate.job.repeat = at_final_samples(f->result);
     return AT_OK;
@@ -401,7 +402,7 @@ static at_status run(running *g, at_known *known, const at_final_limits *limits,
     /* Trials that may come go on with that of the log. */
     if (g->is_paired) at_anchor_after_final(g->s);
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
-    if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
+    if (status != AT_OK && !at_is_end(status)) return status;
     if (g->turns) rescale(g);
     compare_with_bound(g);
     at_final_judge(known, g->final);

@@ -92,8 +92,9 @@ at_status at_naive_end(at_session *s, at_naive_run *r, at_error *err) {
     at_outcome outcome;
     at_status status = at_worker_end(s->bench->worker, &r->job, s->options.stop, &outcome, err);
     if (r->job.object) at_object_remove(r->job.object);
-    AT_TRY(status);
-    if (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns)
+    const bool is_late = at_is_end(status) && !at_is_set(s->options.stop);
+    if (!is_late) AT_TRY(status);
+    if (is_late || (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns))
         return at_fail(err, AT_E_NO_VALID,
                        "%s: the time ended first: plain loops make the output that kernels are "
                        "checked against, and were not through; give a longer --time, or smaller "

@@ -240,9 +240,9 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     if (compiled) {
         at_status status = measure(v, r, &c, &now, out, err);
         at_candidate_drop(&c);
-        if (at_engine_stopped(v->given)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
-        AT_TRY(status);
+        if (!at_engine_stopped(v->given)) AT_TRY(status);
     }
+    if (at_engine_stopped(v->given)) return at_fail_stopped(err);
     if (v->log) AT_TRY(at_log_append(v->log, &now, err));
     if (now.error_no) {
         out->verdict = AT_WRONG;

@@ -236,8 +236,7 @@ at_status at_reference_run(at_session *s, at_error *err) {
 
 static at_status end_of_filling(const at_session *s, const at_dataset *d, bool filled,
                                 at_error *err) {
-    if (at_engine_stopped(&s->options)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
-    if (filled) return AT_OK;
+    if (filled) return at_engine_stopped(&s->options) ? at_fail_stopped(err) : AT_OK;
     return at_fail(err, AT_E_NO_VALID,
                    "%s: the time ended first: its data, %.2f GB, were not made yet; give a longer "
                    "--time, or smaller sizes",

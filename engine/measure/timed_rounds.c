@@ -45,7 +45,7 @@ at_status at_config_time(at_session *s, const at_config *config, at_candidate *c
     *t = (at_timing){0};
     bool compiled = at_candidate_make(s, s->arena, config, c, result);
     if (compiled) AT_TRY(at_candidate_compile(s, s->arena, c, result, &compiled, err));
-    if (!compiled) return AT_OK;
+    if (!compiled) return at_engine_stopped(&s->options) ? at_fail_stopped(err) : AT_OK;
     /* It is told in any case; only a limit of the user's own is one here. */
     at_status status = at_accuracy_measure(s, s->arena, c, result, err);
     bool met =

@@ -195,9 +195,10 @@ static place place_of(at_cost_model *m, int64_t index, int number, int64_t *digi
     return p;
 }
 
+/* Who waits for costs as the search is to end does nothing more with them. */
 static double cost_of(at_cost_model *m, int64_t index) {
     at_estimate e;
-    return at_cost_point(m, index, &e) ? e.ns : INFINITY;
+    return !at_halts() && at_cost_point(m, index, &e) ? e.ns : INFINITY;
 }
 
 void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns) {

@@ -111,7 +111,7 @@ static at_status time_kernel(prober *p, const char *compute, const char *tree, c
     }
     at_resident_free(code);
     at_arena_free(a);
-    if (s == AT_OK && at_is_set(p->stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (s == AT_OK && at_is_stopped(p->stop)) return at_fail_stopped(err);
     return s;
 }
 

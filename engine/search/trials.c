@@ -235,7 +235,7 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     if (status == AT_OK && !settled) status = measure(t, x, best_s(t), next, err);
     if (x->made) at_candidate_drop(&x->candidate);
     /* A signal to the whole process group ends compilers and worker as well: no result. */
-    if (at_engine_stopped(&t->s.options) && x->result.error_no) status = AT_E_INTERRUPTED;
+    if (at_engine_stopped(&t->s.options) && x->result.error_no) status = at_fail_stopped(err);
     AT_TRY(status);
     AT_TRY(append(t, x, err));
     if (!settled) cool_down(&t->s);
@@ -418,5 +418,5 @@ at_status at_trials_run(at_tuning *t, int64_t until, at_error *err) {
         if (l.slots[i].proposed && l.slots[i].made) at_candidate_drop(&l.slots[i].candidate);
         at_arena_free(l.slots[i].arena);
     }
-    return status == AT_E_INTERRUPTED ? AT_OK : status;
+    return at_is_end(status) ? AT_OK : status;
 }

@@ -351,15 +351,15 @@ static void deriving_ends(void **state) {
     at_task *task;
     at_error err;
     assert_int_equal(at_te_parse(a, "product.te", text, strlen(text), &row, &err), AT_OK);
-    at_template_limits(10, &stop);
+    at_halt_when(&(at_halt){.stop = &stop});
     assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_E_INTERRUPTED);
-    at_template_limits(10, NULL);
-    at_template_deadline(1);
+    at_halt_when(&(at_halt){.end_ns = 1});
     assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_E_NO_VALID);
-    assert_non_null(strstr(err.text, "product.te: the time ended first: its loop trees"));
-    at_template_deadline(at_now_ns() + (int64_t)3600e9);
+    assert_non_null(
+        strstr(err.text, "product.te: its loop trees were not derived yet: the time ended first"));
+    at_halt_when(&(at_halt){.end_ns = at_now_ns() + (int64_t)3600e9});
     assert_int_equal(at_task_new(a, row, NULL, &task, &err), AT_OK);
-    at_template_limits(10, NULL);
+    at_halt_when(&(at_halt){0});
     at_arena_free(a);
 }
 
