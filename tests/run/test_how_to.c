@@ -23,7 +23,7 @@ static at_arena *arena;
 static char tree[] = "/tmp/autotune-how-to-XXXXXX";
 
 static const char *const pages[] = {"add-an-operator", "add-a-tuner", "add-a-target",
-                                    "add-a-record-format"};
+                                    "add-a-record-format", "add-a-rule"};
 enum { NUM_PAGES = sizeof pages / sizeof *pages };
 
 static const char *read_text(const char *path) {
@@ -216,10 +216,17 @@ static void format_works(void **state) {
     assert_int_equal(check_commands(page_named(pages[3])), 5);
 }
 
+static void rule_works(void **state) {
+    (void)state;
+    assert_int_equal(check_commands(page_named(pages[4])), 4);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_with_all_of_them), cmocka_unit_test(operator_works),
-        cmocka_unit_test(tuner_works), cmocka_unit_test(target_works),
-        cmocka_unit_test(format_works)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(builds_with_all_of_them),
+                                       cmocka_unit_test(operator_works),
+                                       cmocka_unit_test(tuner_works),
+                                       cmocka_unit_test(target_works),
+                                       cmocka_unit_test(format_works),
+                                       cmocka_unit_test(rule_works)};
     return cmocka_run_group_tests_name("run/how_to", tests, setup, teardown);
 }
