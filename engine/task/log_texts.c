@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "engine/task/user_template.h"
+#include "records/log.h"
 
 enum { MOST_TEXT = 64 << 10, MOST_LINE = 6 * MOST_TEXT + 1024, MOST_TEXTS = 256 };
 static const char head[] = "#te {";
@@ -29,13 +30,21 @@ const char *at_log_text_line(at_arena *a, const at_template_row *row) {
     return at_text_take(a, &line);
 }
 
-/* Whole lines that begin so; longer ones are none. seen: true ends it. */
-static bool each_line(const char *path, bool (*seen)(void *ctx, const char *line), void *ctx) {
+/* NULL: nothing is there, or no log, such as a disk's image, which would take long to read. */
+static FILE *open_log(const char *path, char *line) {
     struct stat st;
     FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+    if (f && at_is_log_head(line, fread(line, 1, MOST_TEXT, f)) && !fseek(f, 0, SEEK_SET)) return f;
+    if (f) fclose(f);
+    return NULL;
+}
+
+/* Whole lines that begin so; longer ones are none. seen: true ends it. */
+static bool each_line(const char *path, bool (*seen)(void *ctx, const char *line), void *ctx) {
     char *line = malloc(MOST_LINE);
-    bool found = false, whole = true;
     AT_NEED(line);
+    FILE *f = open_log(path, line);
+    bool found = false, whole = true;
     while (f && !found && fgets(line, MOST_LINE, f)) {
         const size_t n = strcspn(line, "\n");
         const bool begins = whole, ends = line[n] == '\n';

@@ -353,7 +353,7 @@ static void text_in_the_log(void **state) {
     assert_non_null(strstr(cli_expect(0, "./autotune show alone --log alone.log")->out, "@out"));
     cli_expect_verified("alone.log", "");
     const cli_result *r = cli_expect(0, "./autotune report alone.log -o -");
-    assert_non_null(strstr(r->out, "<h3>Its loop tree</h3>\n<pre>"));
+    assert_non_null(strstr(r->out, "<h3>Its loop tree</h3>\n<div class=\"texts\">\n<div><pre>"));
     cli_expect(0, "./autotune alone --trials 8 --log alone.log --json");
     assert_int_equal(cli_number(cli_json(), "from_log"), 6);
     cli_expect(2, "./autotune run alone");
