@@ -41,6 +41,7 @@ static void describe_task(reading *g, const at_record *r, at_panel *p) {
         p->flops = flops > 0 ? flops : 0;
         p->label = at_task_title(g->arena, task);
         p->by = at_strdup(g->arena, at_task_row(task)->name);
+        if (p->label) p->name = at_format(g->arena, "%s, %s", p->label, p->by);
     }
     at_arena_free(a);
 }
@@ -53,16 +54,20 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     }
     at_text_clear(&g->text);
     at_text_add_record_task(&g->text, r->task, r->args);
-    if (g->only && !strstr(at_text_str(&g->text), g->only)) return NULL;
+    at_panel new = {0};
+    describe_task(g, r, &new);
+    if (g->only && !strstr(at_text_str(&g->text), g->only) &&
+        !(new.name &&strstr(new.name, g->only)))
+        return NULL;
     if (g->searches == MOST_SEARCHES) {
         g->too_many = true;
         return NULL;
     }
-    at_panel *p = AT_NEW(g->arena, at_panel);
-    *p = (at_panel){.task = at_strdup(g->arena, r->task),
-                    .args = at_json_copy(g->arena, r->args),
-                    .title = at_strdup(g->arena, at_text_str(&g->text))};
-    describe_task(g, r, p);
+    at_panel *p = at_copy(g->arena, &new, sizeof new);
+    p->task = at_strdup(g->arena, r->task);
+    p->args = at_json_copy(g->arena, r->args);
+    p->title = at_strdup(g->arena, at_text_str(&g->text));
+    if (!p->name) p->name = p->title;
     *at_push(g->arena, &g->out->panels) = p;
     return p;
 }
@@ -274,7 +279,7 @@ static at_status read_log(reading *g, at_error *err) {
     if (g->too_many)
         s = at_fail(err, AT_E_INPUT,
                     "%s: more than %d different tasks, searches of them or knobs of one; --only "
-                    "TEXT takes the tasks whose name and arguments hold a text",
+                    "TEXT takes the tasks whose name, title or arguments hold a text",
                     g->path, MOST_SEARCHES);
     at_log_reader_close(reader);
     return s;

@@ -87,14 +87,10 @@ static void add_title(at_text *s, const char *title) {
     at_text_add(s, " noenhanced\n");
 }
 
-/* The panel's task: its label, or its title in lines that fit the picture. */
+/* The panel's name in lines that fit the picture. */
 static void add_name(at_text *out, const at_panel *p) {
     enum { LINE = 80 };
-    if (p->label) {
-        at_text_addf(out, "%s, %s", p->label, p->by);
-        return;
-    }
-    for (const char *s = p->title; *s;) {
+    for (const char *s = p->name; *s;) {
         size_t n = strlen(s);
         if (n > LINE)
             for (n = LINE; n > LINE / 2 && !strchr(" ,", s[n - 1]);) n--;
@@ -220,7 +216,7 @@ at_status at_picture_draw(const at_text *script, const char *path, int rows,
     if (rows > MOST_TASKS)
         return at_fail(err, AT_E_USAGE,
                        "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
-                       "takes those whose name and arguments hold a text",
+                       "takes those whose name, title or arguments hold a text",
                        path, rows, MOST_TASKS);
     AT_TRY(at_output_open(path, rules, &out, err));
     at_status s = draw(script, path, out, err);

@@ -68,7 +68,7 @@ void at_knobs_text(at_text *out, const at_curves *c) {
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
         if (i) at_text_add(out, "\n");
-        at_text_add_styled(out, AT_STYLE_STRONG, p->title);
+        at_text_add_styled(out, AT_STYLE_STRONG, p->name);
         at_text_addf(out,
                      "\nbest and median of the valid trials with each value, in %s, best first\n",
                      p->unit);

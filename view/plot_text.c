@@ -192,7 +192,7 @@ void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against agai
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *panel = c->panels.data[i];
         if (i) at_text_add(out, "\n");
-        at_text_add_styled(out, AT_STYLE_STRONG, panel->title);
+        at_text_add_styled(out, AT_STYLE_STRONG, panel->name);
         at_text_add(out, "\n");
         if (trials) draw(out, a, panel, false, trials && seconds);
         if (seconds) draw(out, a, panel, true, trials && seconds);

@@ -4,7 +4,7 @@
 
 #include "view/html.h"
 
-enum { WIDTH = 480, HEIGHT = 300, LEFT = 44, RIGHT = 12, TOP = 22, BOTTOM = 40 };
+enum { WIDTH = 480, HEIGHT = 300, LEFT = 44, RIGHT = 22, TOP = 22, BOTTOM = 40 };
 enum { NUM_COLORS = 6, ROW = 22 };
 
 typedef struct chart {

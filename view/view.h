@@ -149,6 +149,7 @@ typedef struct at_panel {
     const char *title;      /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
     const char *label, *by; /* "conv3x3 64 to 64 @56", "conv2d_3x3_gemm"; NULL: no template of it is
                                known here */
+    const char *name; /* "conv3x3 64 to 64 @56, conv2d_3x3_gemm"; without a label, the title */
     const char *unit; /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
     double flops;     /* of a run; 0: not known */
     bool in_bytes;    /* these are bytes */

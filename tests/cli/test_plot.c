@@ -104,6 +104,11 @@ static int widest(const char *text) {
     return most;
 }
 
+static void check_title(const char *options) {
+    const char *out = cli_expect(0, "./autotune plot a.log --against trials %s", options)->out;
+    assert_true(!strncmp(out, "conv3x3 8 to 16 @4, ", strlen("conv3x3 8 to 16 @4, ")));
+}
+
 static void terminal(void **state) {
     (void)state;
     write_log("a.log");
@@ -111,26 +116,26 @@ static void terminal(void **state) {
      * from below; the best so far climbs from 9.2 over 18.4 to 36.9 GFLOP/s. */
     const cli_result *r =
         cli_expect(0, "LC_ALL=C COLUMNS=32 ./autotune plot a.log --against trials");
-    assert_string_equal(r->out, NAME " [1, 4, 4, 8, 16, \"float32\"]\n"
-                                     "GFLOP/s\n"
-                                     "       |                aaaa\n"
-                                     "       |                a\n"
-                                     "    30 +                a\n"
-                                     "       |                a\n"
-                                     "       |                a\n"
-                                     "    20 +                a\n"
-                                     "       |      aaaaaaaaaaa\n"
-                                     "       |      a            .\n"
-                                     "    10 +   aaaa\n"
-                                     "       |\n"
-                                     "       |          .\n"
-                                     "     0 +\n"
-                                     "failed |             x\n"
-                                     "       ++---------------+---\n"
-                                     "trials  0               5\n"
-                                     "a.log: c -keys=cpu -mcpu=znver4\n"
-                                     "36.9 GFLOP/s at trial 5 of 6, after 5.500 s of 6.000 s; "
-                                     "1 failed; pauses left out\n");
+    assert_string_equal(r->out, "conv3x3 8 to 16 @4, " NAME "\n"
+                                "GFLOP/s\n"
+                                "       |                aaaa\n"
+                                "       |                a\n"
+                                "    30 +                a\n"
+                                "       |                a\n"
+                                "       |                a\n"
+                                "    20 +                a\n"
+                                "       |      aaaaaaaaaaa\n"
+                                "       |      a            .\n"
+                                "    10 +   aaaa\n"
+                                "       |\n"
+                                "       |          .\n"
+                                "     0 +\n"
+                                "failed |             x\n"
+                                "       ++---------------+---\n"
+                                "trials  0               5\n"
+                                "a.log: c -keys=cpu -mcpu=znver4\n"
+                                "36.9 GFLOP/s at trial 5 of 6, after 5.500 s of 6.000 s; "
+                                "1 failed; pauses left out\n");
     for (int columns = 40; columns <= 200; columns += 80) {
         r = cli_expect(
             0, "LC_ALL=de_DE.UTF-8 COLUMNS=%d ./autotune plot a.log a.log | sed '1d;19q'", columns);
@@ -140,6 +145,9 @@ static void terminal(void **state) {
     assert_null(strchr(r->out, 033));
     r = cli_expect(0, "TERM=xterm ./autotune plot a.log --color=always");
     check_contains(r->out, "\033[");
+    check_title("--only '8 to 16'");
+    check_title("--only '[1, 4'");
+    cli_expect(2, "./autotune plot a.log --only 'to 17'");
 }
 
 static bool has_gnuplot(void) { return cli_run("gnuplot --version")->status == 0; }
