@@ -31,7 +31,7 @@ typedef struct allowed {
 #define CALL(name) SCMP_SYS(name)
 #define THREAD_FLAGS (CLONE_VM | CLONE_THREAD | CLONE_SIGHAND)
 
-/* docs/security.md tells why each is here. */
+/* docs/notes/security.md tells why each is here. */
 static const allowed table[] = {
     /* Memory. What is shared with a file stays read-only: no descriptor but the talk's is open for
      * writing. */
