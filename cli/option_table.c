@@ -317,7 +317,8 @@ static const at_option_row rows[] = {
     {"--knobs", NULL, V(PLOT), NULL, "show, knob by knob, how good the trials with each value were",
      SWITCH, TO(knobs), 0, 0},
     {"--only", "TEXT", V(TUNE) | V(PLOT) | V(REPORT), NULL,
-     "only tasks whose name, title or arguments hold this text; tune: of a workload, a network or an "
+     "only tasks whose name, title or arguments hold this text; tune: of a workload, a network or "
+     "an "
      "operator",
      TEXT, TO(only), 0, 0},
     {"--keep", NULL, V(RUN), NULL,
