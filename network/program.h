@@ -101,7 +101,7 @@ typedef struct at_net_build {
     const char *log;  /* the best records of parts; NULL: configurations that estimates put first */
     bool with_bounds; /* kernels know what bounds them: at_candidate.bound */
     bool without_weights; /* the program is looked at and not run */
-    bool is_exact;        /* at_net_make_exact follows: there are other ways of parts, too */
+    bool is_exact;        /* at_net_make_exact follows */
 } at_net_build;
 
 /* Operations of all parts of this kernel, 0 where they are not counted. */

@@ -1,5 +1,6 @@
 /* network/select.c: which configuration each kind of part has: the best of a log, or the default.
  */
+#include <math.h>
 #include <string.h>
 
 #include "network/program.h"
@@ -38,29 +39,51 @@ static bool has_cold_weights(const at_selection *s) {
            cache == AT_CACHE_WEIGHTS_COLD;
 }
 
-static bool comes_before(const at_net_choice *x, const at_net_choice *y) {
-    return x->is_default != y->is_default ? y->is_default : x->time_s < y->time_s;
-}
-
-/* Choices of a log come first, then the fastest; time_s: with hot caches. */
+/* The fastest first. */
 static void add_choice(at_net_kernel *k, at_net_choice c) {
     int at = k->num_choices++;
-    if (!has_cold_weights(&c.selection)) c.time_s += weights_time(&c.selection);
-    for (; at > 0 && comes_before(&c, &k->choices[at - 1]); at--)
+    for (; at > 0 && c.time_s < k->choices[at - 1].time_s; at--)
         k->choices[at] = k->choices[at - 1];
     k->choices[at] = c;
 }
 
-/* The configuration of a way that estimates put first. */
-static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, const at_net_build *b,
-                               at_error *err) {
+/* Seconds in the network by how long it takes with hot caches. */
+static double with_weights(const at_selection *s, double hot_s) {
+    return hot_s + (has_cold_weights(s) ? 0 : weights_time(s));
+}
+
+/* The configuration of a way that estimates put first; per_estimate: seconds for a second that is
+ * estimated. */
+static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, double per_estimate,
+                               const at_net_build *b, at_error *err) {
     at_net_choice c = {.way = way, .is_default = true};
     at_selection *s = &c.selection;
     AT_TRY(at_select_task(p->arena, &k->ways[way], s, err));
     AT_TRY(at_config_pick(p->arena, &b->engine, s->task, &s->config, &c.time_s, err));
     s->has_config = true;
     s->from = "no record: by estimates";
+    c.time_s = with_weights(s, c.time_s) * per_estimate;
     add_choice(k, c);
+    return AT_OK;
+}
+
+/* Ways that the log does not have beside those that it has: their estimates count as far as that of
+ * the fastest one is right; and as estimates are no measurements, one has to be ahead by this
+ * share. */
+static const double ahead = 0.9;
+
+static at_status add_missing(at_net_program *p, at_net_kernel *k, const at_net_build *b,
+                             at_error *err) {
+    const at_net_choice fastest = k->choices[0];
+    const at_selection *s = &fastest.selection;
+    const double estimate_s = at_config_seconds(&b->engine, s->task, &s->config),
+                 per_estimate = fastest.time_s / (ahead * (estimate_s + weights_time(s)));
+    for (int w = 0; w < k->num_ways; w++) {
+        bool is_there = false;
+        for (int c = 0; c < k->num_choices; c++) is_there |= k->choices[c].way == w;
+        if (is_there) continue;
+        AT_TRY(add_estimated(p, k, w, estimate_s > 0 ? per_estimate : INFINITY, b, err));
+    }
     return AT_OK;
 }
 
@@ -75,6 +98,7 @@ static at_status read_isa(at_net_program *p, const at_net_build *b, const char *
     at_selection *found = NULL;
     int n = 0;
     quiet.warn = NULL;
+    quiet.cache = AT_CACHE_WEIGHTS_COLD;
     at_status s = at_select_all(p->arena, &quiet, &q, &found, &n, err);
     if (s == AT_E_NO_VALID) return AT_OK;
     if (s != AT_OK) return s;
@@ -104,23 +128,30 @@ static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_select
         AT_TRY(at_select_task(p->arena, &k->ways[w], &way, err));
         for (int i = 0; i < n; i++) {
             if (!is_of(&logged[i], k, w, way.task)) continue;
-            add_choice(k, (at_net_choice){logged[i], w, at_record_time(logged[i].record), false});
+            const double time_s = with_weights(&logged[i], at_record_time(logged[i].record));
+            add_choice(k, (at_net_choice){logged[i], w, time_s, false});
             break;
         }
     }
     return AT_OK;
 }
 
-static bool has_own_text(const at_net_kernel *k) {
-    for (int c = 0; c < k->num_choices; c++)
-        if (!k->choices[c].way) return true;
-    return false;
-}
-
 void at_net_choose(at_net_kernel *k, int choice) {
     const at_net_choice *c = &k->choices[choice];
     k->chosen = c->selection;
     k->way = c->way;
+}
+
+/* Of parts with records in two states of the caches. */
+static void tell_caches(const at_net_program *p, const at_net_build *b) {
+    int n = 0;
+    for (int i = 0; i < p->num_kernels; i++) n += p->kernels[i].chosen.other_cache != NULL;
+    if (!n) return;
+    at_engine_warn(&b->engine,
+                   at_format(p->arena,
+                             "%s: of %d part%s, records with caches in two states, which do not "
+                             "compete; the best with %s ones are taken",
+                             b->log, n, at_plural(n), at_cache_name(AT_CACHE_WEIGHTS_COLD)));
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
@@ -130,11 +161,12 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
         at_net_kernel *k = &p->kernels[i];
         if (k->part->is_whole) continue;
         AT_TRY(add_logged(p, k, logged.data, logged.len, err));
-        p->num_tuned += k->num_choices > 0;
-        const bool exact = b->is_exact && !has_own_text(k);
-        const int estimated = k->num_choices ? exact : k->num_ways;
-        for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, b, err));
+        const int estimated = k->num_choices ? 0 : k->num_ways;
+        if (k->num_choices) AT_TRY(add_missing(p, k, b, err));
+        for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, 1, b, err));
         at_net_choose(k, 0);
+        p->num_tuned += !k->choices[0].is_default;
     }
+    tell_caches(p, b);
     return AT_OK;
 }

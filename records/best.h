@@ -23,7 +23,8 @@ int at_winner(const at_contender *c, int n);
 /* The winner among the candidates of one task: of each context, then by time; ties to the earlier.
  * NULL: no candidate. */
 const at_record *at_record_best(const at_record *const *records, int n);
-/* Which records are the best of their task. */
+/* Which records are the best of their task, of each state of the caches that it was measured with.
+ */
 void at_mark_winners(const at_record *records, int n, bool *wins);
 /* What competes with what. Beyond contexts, the best of each with those of the others, by the time
  * in its final, else its mean. */

@@ -140,6 +140,8 @@ void at_mark_winners(const at_record *records, int n, bool *wins) {
         wins[i] = false;
         at_text_clear(&key);
         at_workload_identity(&key, &records[i]);
+        if (records[i].extra.present && records[i].extra.context.cache)
+            at_text_addf(&key, "\n%s", records[i].extra.context.cache);
         int k = at_key_map_add(&keys, at_text_str(&key));
         if (k == tasks.len) *at_push(a, &tasks) = (group){0};
         *at_push(a, &tasks.data[k].of) = &records[i];

@@ -66,3 +66,11 @@ double at_config_cost(const at_engine_options *o, const at_task *task) {
     at_arena_free(a);
     return time_s;
 }
+
+double at_config_seconds(const at_engine_options *o, const at_task *task, const at_config *config) {
+    at_estimate e;
+    at_cost_model *costs = at_cost_model_new(task, o);
+    const bool is_known = at_cost_config(costs, config, &e);
+    at_cost_model_free(costs);
+    return is_known ? e.ns * 1e-9 : 0;
+}

@@ -14,5 +14,7 @@ at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task 
 /* What that one takes by speeds that are built in: the same wherever it is asked for. INFINITY:
  * nothing is known. */
 double at_config_cost(const at_engine_options *o, const at_task *task);
+/* The seconds that a configuration is estimated to take; 0: it has no estimate. */
+double at_config_seconds(const at_engine_options *o, const at_task *task, const at_config *config);
 
 #endif

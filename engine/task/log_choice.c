@@ -183,11 +183,19 @@ bool at_is_of_other_pattern(const at_record *r, const at_pattern *p) {
     return p && r->extra.present && strcmp(r->extra.context.pattern, p->hash) != 0;
 }
 
+/* The state of the caches that the record was measured with; NULL: it does not say. */
+static const char *cache_of(const at_record *r) {
+    return r->extra.present ? r->extra.context.cache : NULL;
+}
+
 /* How far it is what was asked for: a larger number counts before a smaller. */
-static int rank(const at_record *r, const at_pattern *pattern, const char *isa) {
+static int rank(const at_engine_options *o, const at_record *r, const at_pattern *pattern,
+                const char *isa) {
+    const char *cache = cache_of(r);
     if (at_is_of_other_pattern(r, pattern)) return 0;
     const bool is_of_set = isa && r->extra.present && !strcmp(r->extra.context.isa, isa);
-    return 1 + 2 * at_is_of_this_cpu(r) + is_of_set;
+    const bool is_of_state = cache && !strcmp(cache, at_cache_name(o->cache));
+    return 1 + 4 * at_is_of_this_cpu(r) + 2 * is_of_set + is_of_state;
 }
 
 static void count_versions(const at_engine_options *o, const at_log_choice *c,
@@ -210,6 +218,35 @@ void at_log_tell_cpu(at_arena *a, const at_engine_options *o, const char *path, 
                                 path, (long long)r->line, name, at_record_cpu(r)));
 }
 
+void at_log_tell_cache(at_arena *a, const at_engine_options *o, const char *path, const char *name,
+                       const at_record *r, const char *other) {
+    if (!other) return;
+    at_engine_warn(o,
+                   at_format(a,
+                             "%s: records of %s were measured with %s and with %s caches, and do "
+                             "not compete; the best with %s ones is taken",
+                             path, name, cache_of(r), other, cache_of(r)));
+}
+
+static bool is_pick_of(const at_pick *p, const at_engine_options *o, const at_logged_task *logged,
+                       const at_task *task) {
+    const at_record *r = &p->record;
+    return is_of_template(r, logged->row) && at_args_equal(r->args, logged->args) &&
+           (o->accept_changed || !at_is_of_changed_template(r, task));
+}
+
+const char *at_log_other_cache(const at_engine_options *o, const at_log_choice *c,
+                               const at_logged_task *logged, const at_task *task,
+                               const at_record *best) {
+    const char *own = cache_of(best);
+    for (int i = 0; logged && own && i < c->num_picks; i++) {
+        const char *cache = cache_of(&c->picks[i].record);
+        if (cache && strcmp(cache, own) != 0 && is_pick_of(&c->picks[i], o, logged, task))
+            return cache;
+    }
+    return NULL;
+}
+
 at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choice *c,
                       const at_logged_task *logged, const at_task *task, const at_pattern *pattern,
                       const char *isa, const at_pick **out, at_error *err) {
@@ -220,11 +257,8 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
     *out = NULL;
     count_versions(o, c, logged, task, &used, &changed);
     for (int i = 0; logged && i < c->num_picks; i++) {
-        const at_record *r = &c->picks[i].record;
-        if (!is_of_template(r, logged->row) || !at_args_equal(r->args, logged->args) ||
-            (!o->accept_changed && at_is_of_changed_template(r, task)))
-            continue;
-        int n = rank(r, pattern, isa);
+        if (!is_pick_of(&c->picks[i], o, logged, task)) continue;
+        int n = rank(o, &c->picks[i].record, pattern, isa);
         if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
             highest = n, best = &c->picks[i];
     }

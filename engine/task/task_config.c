@@ -84,6 +84,7 @@ static at_status take_best(at_arena *a, const at_engine_options *o, const at_req
     AT_TRY(at_log_best(a, o, choice, logged, out->task, out->pattern, q->isa, &best, err));
     out->record = &best->record;
     out->time_s = best->time_s;
+    out->other_cache = at_log_other_cache(o, choice, logged, out->task, out->record);
     return AT_OK;
 }
 
@@ -103,6 +104,7 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     if (!args) AT_TRY(task_of_log(a, q, task->args, out, err));
     AT_TRY(take_best(a, o, q, &choice, task, out, err));
     at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
+    at_log_tell_cache(a, o, q->log, out->row->name, out->record, out->other_cache);
     return AT_OK;
 }
 
@@ -137,6 +139,7 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
     }
     AT_TRY(take_best(a, o, q, choice, t, out, err));
     at_log_tell_cpu(a, o, q->log, out->row->name, out->record);
+    at_log_tell_cache(a, o, q->log, out->row->name, out->record, out->other_cache);
     out->has_config = true;
     return take_record(a, q->log, out, err);
 }

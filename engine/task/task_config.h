@@ -45,6 +45,8 @@ typedef struct at_selection {
     at_task *task;
     const at_record *record;   /* the one taken from a log, or NULL */
     double time_s;             /* of the best of a log, as at_pick tells it; else 0 */
+    const char *other_cache;   /* the log has records in this state of the caches, too, which do not
+                                  compete with the best; NULL: none */
     const at_pattern *pattern; /* of the task's sparse weight, or NULL */
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;

@@ -70,12 +70,22 @@ static void from_file_to_program(void **state) {
     cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own -lm && ./own");
 }
 
+/* Results of a log get this time, and are of no pair, as if they had been measured like that. */
+static void set_time(const char *from, const char *to, const char *seconds) {
+    cli_expect(0,
+               "grep -v '^#final' %s | sed -E 's/\"pairs\": \\{[^}]*\\}, //; "
+               "s/\"result\": \\[\\[[^]]*\\]/\"result\": [[%s]/' >>%s",
+               from, seconds, to);
+}
+
 /* What Winograd's algorithm can do is done by it, where the log says so. */
 static void another_way(void **state) {
     (void)state;
     make_model();
     cli_expect(0, "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=8,CO=8,m=2,points=0 "
-                  "--trials 2 --log ways.log");
+                  "--trials 2 --cache weights-cold --log ways.log");
+    cli_expect(0, "./autotune net.onnx --dim N=1 --only 'conv3x3 8' --trials 3 --log other.log");
+    set_time("other.log", "ways.log", "1.0");
     const cli_result *r =
         cli_expect(0, "./autotune apply net.onnx --dim N=1 --log ways.log --main -o ways.c");
     expect_text(r->out, "1 of 4 kinds of parts are tuned");
@@ -110,8 +120,10 @@ static void held_to_an_error(void **state) {
     make_convolution();
     cli_expect(0,
                "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=32,CO=32,m=4,points=0 "
-               "--trials 2 --max-error 1 --log far.log");
+               "--trials 2 --max-error 1 --cache weights-cold --log far.log");
     const double near = told_error(cli_expect(0, "./autotune run conv.onnx"));
+    cli_expect(0, "./autotune conv.onnx --only 'conv3x3 32' --trials 6 --log own.log");
+    set_time("own.log", "far.log", "1.0");
     const cli_result *r = cli_expect(0, "./autotune run conv.onnx --log far.log");
     const double far = told_error(r);
     assert_true(far > 1.2 * near);
@@ -131,6 +143,63 @@ static void held_to_an_error(void **state) {
     expect_text(r->out, "output y: largest error over the root mean square: ");
     cli_expect(0, "grep -q '^#network {\"outputs\": \\[{\"name\": \"y\", \"error\": ' told.log");
     cli_expect(0, "./autotune log told.log");
+}
+
+/* Adds the records of a log with cold weights, and the same as if they had been measured with hot
+ * caches, which take less. */
+static void add_both(const char *from, const char *to) {
+    set_time(from, to, "2e-3");
+    cli_expect(0,
+               "sed -E 's/\"cache\": \"weights-cold\"/\"cache\": \"hot\"/; "
+               "s/\"context_hash\": \"..../\"context_hash\": \"0123/' %s >hot.log",
+               from);
+    set_time("hot.log", to, "1e-9");
+}
+
+/* Records with hot caches do not compete with those whose weights were cold, however fast they are;
+ * which count is said. */
+static void states_of_caches(void **state) {
+    (void)state;
+    static const char kernel[] = "conv2d_winograd_nhwc+relu";
+    make_convolution();
+    cli_expect(0, "./autotune conv.onnx --only conv1x1 --trials 3 --log cold.log");
+    add_both("cold.log", "both.log");
+    const cli_result *r = cli_expect(0, "./autotune apply conv.onnx --log both.log -o both.c");
+    expect_text(r->err, "both.log: of 2 parts, records with caches in two states, which do not "
+                        "compete; the best with weights-cold ones are taken\n");
+    cli_expect(0, "for l in $(sed -n 's/.* both.log:\\([0-9]*\\):$/\\1/p' both.c); do "
+                  "sed -n ${l}p both.log; done >taken && grep -q weights-cold taken && "
+                  "! grep '\"cache\": \"hot\"' taken");
+
+    cli_expect(0,
+               "./autotune %s --args N=1,H=8,W=8,CI=8,CO=8,m=2,points=0 --trials 1 "
+               "--cache weights-cold --log one.log",
+               kernel);
+    add_both("one.log", "two.log");
+    r = cli_expect(0, "./autotune apply %s --log two.log -o two.c", kernel);
+    expect_text(r->err, "were measured with hot and with weights-cold caches, and do not compete; "
+                        "the best with hot ones is taken\n");
+}
+
+/* A way that the log does not have is taken where estimates put it far before the one that it has:
+ * m=4 of Winograd's algorithm multiplies a quarter as often. */
+static void missing_way(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,64,64,64");
+    numbers(&g, "w", "64,64,3,3", 36864);
+    onnx_node(&g, "Conv", "x w", "a", "pads=[1,1,1,1]");
+    onnx_node(&g, "Conv", "a w", "b", "pads=[1,1,1,1]");
+    onnx_node(&g, "Conv", "b w", "y", "pads=[1,1,1,1]");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("wide.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    cli_expect(0, "./autotune wide.onnx --trials 5 --log ways.all");
+    cli_expect(0, "grep -v winograd ways.all >own_text.log && grep -q '^{' own_text.log");
+    cli_expect(0, "./autotune apply wide.onnx --log own_text.log -o wide.c && "
+                  "grep -q 'configuration from no record' wide.c");
 }
 
 static void refused(void **state) {
@@ -161,10 +230,9 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program),
-        cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(states_of_caches),
+        cmocka_unit_test(missing_way),          cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
