@@ -153,11 +153,11 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
 }
 
 /* Of ways of doing one thing each gets half of an equal share before they compete: what a few
- * trials find tells little of it; beside other problems a round. */
-static int64_t first_round(const at_set_tuning *t, const at_set_member *m, int64_t length) {
+ * trials find tells little of it. Beside other problems, which want a result as well,
+ * each has a short round. */
+static int64_t first_round(const at_set_tuning *t, int64_t length) {
     int64_t share = t->tally.total / (2 * t->num_members);
-    if (t->problems[m->problem].num_ways == 1) return length / FIRST_ROUND_SHORTER;
-    return t->num_problems == 1 || share < length ? share : length;
+    return t->num_problems == 1 ? share : length / FIRST_ROUND_SHORTER;
 }
 
 /* The time went to make a task's data; what the others have found stays. */
@@ -178,8 +178,7 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
     while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
         int next = at_shares_next(t->shares);
         if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
-        const at_set_member *m = &t->members[next];
-        int64_t n = m->tuning.tally.done ? length : first_round(t, m, length);
+        int64_t n = t->members[next].tuning.tally.done ? length : first_round(t, length);
         at_status status = run_round(t, next, n ? n : 1, err);
         if (is_time_up(t, status, deadline_ns, err)) break;
         AT_TRY(status);
