@@ -119,6 +119,28 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     return o->output ? AT_OK : at_print(text, err);
 }
 
+/* A tuning problem as the head of a kernel. */
+static at_status convert_t1(const at_options *o, conversion *c, at_text *text, at_error *err) {
+    enum { MOST_BYTES = 16 << 20 };
+    const char *path = o->operands[0];
+    char *bytes;
+    size_t size;
+    const at_json *file;
+    int left;
+    AT_TRY(at_read_file(c->arena, path, MOST_BYTES, &bytes, &size, err));
+    if (at_json_parse(c->arena, bytes, size, &file, err) != AT_OK ||
+        at_head_of_t1(c->arena, file, path, text, &left, err) != AT_OK) {
+        at_fail_at(err, "%s: ", path);
+        return err->status = AT_E_INPUT;
+    }
+    if (left)
+        take_loss(
+            c, at_format(c->arena, "lost: %d conditions or arguments, which the head lists", left));
+    if (o->output) AT_TRY(write_output(o, 0, text, err));
+    if (o->json) return print_json(o, c, 0, "t1", err);
+    return o->output ? AT_OK : at_print(text, err);
+}
+
 /* ---- Ansor's --------------------------------------------------------------------------------- */
 
 /* Lines that begin with # or a blank are comments. */
@@ -263,7 +285,7 @@ static at_status fail_no_format(at_error *err) {
     at_text names = {0};
     for (int i = 0; at_file_format_at(i); i++)
         at_text_addf(&names, "%s, ", at_file_format_at(i)->name);
-    at_fail(err, AT_E_USAGE, "convert needs --to FORMAT: %sspace", at_text_str(&names));
+    at_fail(err, AT_E_USAGE, "convert needs --to FORMAT: %sspace, head", at_text_str(&names));
     at_text_free(&names);
     return AT_E_USAGE;
 }
@@ -277,6 +299,7 @@ at_status at_cmd_convert(const at_options *o, at_error *err) {
     at_text text = {0};
     at_status s = o->from                   ? convert_ansor(o, &c, &text, err)
                   : !strcmp(o->to, "space") ? convert_space(o, &c, &text, err)
+                  : !strcmp(o->to, "head")  ? convert_t1(o, &c, &text, err)
                                             : convert(o, &c, &text, err);
     at_text_free(&text);
     at_arena_free(a);

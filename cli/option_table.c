@@ -309,7 +309,8 @@ static const at_option_row rows[] = {
      "best one, or that of "
      "--line, becomes a template",
      TEXT, TO(from), 0, 0},
-    {"--to", "FORMAT", V(CONVERT), NULL, "space (compact, for replay)", FORMAT, TO(to), 0, 0},
+    {"--to", "FORMAT", V(CONVERT), NULL,
+     "space (compact, for replay), head (of a kernel, out of a T1 file)", FORMAT, TO(to), 0, 0},
     {"--against", "AXIS", V(PLOT), "both",
      "the x axis: trials, seconds or both; or sparsity: the best times of a layer over the share "
      "of its weight that is pruned",
@@ -428,7 +429,8 @@ static void add_fuse_option(at_option_row row) {
 static const char *format_word(int i) {
     int n = 0;
     while (at_file_format_at(n)) n++;
-    return i < n ? at_file_format_at(i)->name : i == n ? "space" : NULL;
+    static const char *const others[] = {"space", "head"};
+    return i < n ? at_file_format_at(i)->name : i < n + 2 ? others[i - n] : NULL;
 }
 
 static void make_table(void) {

@@ -80,6 +80,12 @@ static bool is_template_of_ours(const char *head, size_t len) {
     return at_schedulable_is_printed(head);
 }
 
+/* A kernel stands behind its head, and is somebody's work. */
+static bool is_nothing(const char *head, size_t len) {
+    (void)head;
+    return !len;
+}
+
 static bool is_report(const char *head, size_t len) {
     (void)len;
     return strstr(head, "<title>autotune: ") != NULL;
@@ -116,6 +122,7 @@ static const struct {
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
     {AT_VERB_CONVERT, "template", "template as autotune wrote it", is_template_of_ours},
     {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},
+    {AT_VERB_CONVERT, "head", "empty file", is_nothing},
     {AT_VERB_PLOT, ".png", "PNG picture", is_png},
     {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},
     {AT_VERB_PLOT, ".pdf", "PDF document", is_pdf},

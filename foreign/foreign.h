@@ -70,6 +70,12 @@ typedef struct at_bench_command {
 at_status at_command_parse(at_arena *a, const at_bench_command *c, const at_template_row **out,
                            at_error *err);
 
+/* Appends the head that a T1 file describes, as a comment of C, to which somebody adds the kernel.
+ * name: of the file. *num_left: conditions and arguments that a head cannot say, which it lists.
+ * AT_E_INPUT: it is no such file, or a parameter has no values. */
+at_status at_head_of_t1(at_arena *a, const at_json *file, const char *name, at_text *out,
+                        int *num_left, at_error *err);
+
 /* What a candidate is compiled from. */
 typedef struct at_foreign_unit {
     const char *macros;  /* "#define TILE_N 16\n"... */

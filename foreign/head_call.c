@@ -84,6 +84,9 @@ at_status at_head_call_item(at_head *h, const at_head_item *x, at_error *err) {
     h->call.function = at_strndup(h->arena, l.start, (size_t)l.length);
     AT_TRY(at_lex_next(&l, err));
     AT_TRY(at_lex_expect(&l, "(", err));
+    at_lex behind = l;
+    if (at_lex_is(&l, "void") && at_lex_next(&behind, NULL) == AT_OK && at_lex_is(&behind, ")"))
+        l = behind; /* (void) */
     while (!at_lex_is(&l, ")")) {
         AT_TRY(take_param(h, &l, err));
         if (!at_lex_is(&l, ",")) break;

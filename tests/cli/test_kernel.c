@@ -160,6 +160,14 @@ static void mistakes_in_a_head(void **state) {
     }
 }
 
+/* (void) is no parameter. */
+static void call_without_parameters(void **state) {
+    (void)state;
+    cli_write("none.c", "/* autotune\n * c[1] : output\n * operations 1\n * unchecked\n"
+                        " * knob TILE = 1 2\n * call void f(void)\n */\nvoid f(void) {}\n");
+    cli_expect(0, "./autotune space none.c");
+}
+
 static void write_call(const char *line) {
     char text[4096];
     snprintf(text, sizeof text, "%s * knob TILE = 2 4\n%s */\n%s}\n", head, line, body);
@@ -351,6 +359,7 @@ int main(void) {
         cmocka_unit_test(failures_never_win),
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
+        cmocka_unit_test(call_without_parameters),
         cmocka_unit_test(mistakes_in_a_head),
         cmocka_unit_test(calls_that_do_not_fit),
         cmocka_unit_test(without_a_computation),
