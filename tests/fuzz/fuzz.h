@@ -26,6 +26,7 @@ typedef struct fuzz_target {
     T(expr)                                                                                        \
     T(frame)                                                                                       \
     T(filter)                                                                                      \
+    T(head)                                                                                        \
     T(json)                                                                                        \
     T(layers)                                                                                      \
     T(log)                                                                                         \
