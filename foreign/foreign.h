@@ -24,6 +24,12 @@ typedef struct at_foreign_data {
     const char *file; /* relative to the kernel's folder; NULL: numbers */
 } at_foreign_data;
 
+/* A file that the kernel includes, or that is compiled with it. */
+typedef struct at_foreign_file {
+    const char *name; /* below the kernel's folder, without . and ..; absolute: it lies elsewhere */
+    const char *text;
+} at_foreign_file;
+
 typedef struct at_foreign {
     const char *path;   /* as given */
     const char *folder; /* absolute */
@@ -44,6 +50,8 @@ typedef struct at_foreign {
     bool higher; /* the largest figure is the best */
     const char *hash;   /* of the file, what it includes, flags and compiler: 32 hex digits */
     const char *unused; /* a knob that the file never uses; NULL: there is none */
+    const at_foreign_file *files;
+    int num_files;
 } at_foreign;
 
 /* Does the text begin with a head? */
@@ -56,6 +64,10 @@ at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size
                            const at_template_row **out, at_error *err);
 /* The kernel of a task whose template is such a file; NULL: its template is another one. */
 const at_foreign *at_foreign_of(const at_task *t);
+
+/* Its files as one JSON object, name to text, for another machine; "" where there are none. In a.
+ * AT_E_USAGE: one lies elsewhere than below the kernel's folder. */
+at_status at_foreign_files(at_arena *a, const at_foreign *f, const char **out, at_error *err);
 
 /* A command of the user's, which prints how good it is (command_head.c): a kernel that is not
  * compiled, with a head of its own. */

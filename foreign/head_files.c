@@ -12,10 +12,28 @@ typedef struct reading {
     at_head *head;
     at_hash hash;
     AT_VEC(const char *) seen; /* paths */
-    AT_VEC(const char *) texts;
+    AT_VEC(at_foreign_file) files;
 } reading;
 
 static void read_includes(reading *r, const char *folder, const char *text);
+
+/* "/k/a/./b/../x.h" in "/k" is "a/x.h"; what lies elsewhere stays as it is. */
+static const char *below(at_arena *a, const char *folder, const char *path) {
+    AT_VEC(const char *) parts = {0};
+    const size_t n = strlen(folder);
+    if (strncmp(path, folder, n) != 0 || path[n] != '/') return path;
+    for (const char *p = path + n; *p; p += strcspn(p, "/")) {
+        p += strspn(p, "/");
+        const char *part = at_strndup(a, p, strcspn(p, "/"));
+        if (!strcmp(part, "..") && !parts.len) return path;
+        if (!strcmp(part, "..")) parts.len--;
+        else if (*part && strcmp(part, ".") != 0) *at_push(a, &parts) = part;
+    }
+    const char *name = "";
+    for (int i = 0; i < parts.len; i++)
+        name = at_format(a, "%s%s%s", name, i ? "/" : "", parts.data[i]);
+    return *name ? name : path;
+}
 
 static void take_file(reading *r, const char *path) {
     at_arena *a = r->head->arena;
@@ -27,7 +45,7 @@ static void take_file(reading *r, const char *path) {
     *at_push(a, &r->seen) = at_strdup(a, path);
     if (at_read_file(a, path, MOST_BYTES, &text, &n, NULL) != AT_OK) return;
     at_hash_add(&r->hash, text, n);
-    *at_push(a, &r->texts) = text;
+    *at_push(a, &r->files) = (at_foreign_file){below(a, r->head->pub.folder, path), text};
     const char *slash = strrchr(path, '/');
     read_includes(r, at_strndup(a, path, (size_t)(slash - path)), text);
 }
@@ -73,14 +91,21 @@ static bool holds_word(const char *text, const char *word) {
 static bool is_used(const reading *r, const at_head_knob *k, const char *behind_head) {
     const at_foreign *f = &r->head->pub;
     if (holds_word(behind_head, k->name)) return true;
-    for (int i = 0; i < r->texts.len; i++)
-        if (holds_word(r->texts.data[i], k->name)) return true;
+    for (int i = 0; i < r->files.len; i++)
+        if (holds_word(r->files.data[i].text, k->name)) return true;
     const char *in_flags = at_format(r->head->arena, "{%s", k->name);
     for (int i = 0; i < f->num_flags; i++)
         if (strstr(f->flags[i], in_flags)) return true;
     for (int i = 0; i < r->head->call.params.len; i++)
         if (!strncmp(r->head->call.params.data[i].name, k->name, strlen(k->name))) return true;
     return false;
+}
+
+/* A flag as it is on every machine: without the kernel's folder. */
+static const char *anywhere(at_arena *a, const at_foreign *f, const char *flag) {
+    const char *found = strstr(flag, f->folder);
+    if (!found || f->metric) return flag;
+    return at_format(a, "%.*s.%s", (int)(found - flag), flag, found + strlen(f->folder));
 }
 
 void at_head_hash(at_head *h) {
@@ -99,13 +124,38 @@ void at_head_hash(at_head *h) {
         at_hash_add_number(&r.hash, f->higher);
     }
     for (int i = 0; i < f->num_flags; i++) {
-        at_hash_add_str(&r.hash, f->flags[i]);
+        at_hash_add_str(&r.hash, anywhere(h->arena, f, f->flags[i]));
         if (*f->flags[i] == '/' && !f->metric) take_file(&r, f->flags[i]);
     }
     read_includes(&r, f->folder, f->text);
     char hex[33];
     at_hash_hex(&r.hash, hex);
     f->hash = at_strdup(h->arena, hex);
+    f->files = r.files.data;
+    f->num_files = r.files.len;
     for (int i = 0; i < h->knobs.len && !f->unused; i++)
         if (!is_used(&r, &h->knobs.data[i], behind_head)) f->unused = h->knobs.data[i].name;
+}
+
+/* ---- to another machine ---------------------------------------------------------------------- */
+
+at_status at_foreign_files(at_arena *a, const at_foreign *f, const char **out, at_error *err) {
+    at_text json = {0};
+    for (int i = 0; i < f->num_files; i++) {
+        const at_foreign_file *x = &f->files[i];
+        if (*x->name == '/') {
+            at_text_free(&json);
+            return at_fail(err, AT_E_USAGE,
+                           "%s: it takes in %s, which is not below its folder and so does not "
+                           "travel to other machines",
+                           f->path, x->name);
+        }
+        at_text_add(&json, i ? ", " : "{");
+        at_text_add_json_string(&json, x->name);
+        at_text_add(&json, ": ");
+        at_text_add_json_string(&json, x->text);
+    }
+    if (f->num_files) at_text_add(&json, "}");
+    *out = at_text_take(a, &json);
+    return AT_OK;
 }

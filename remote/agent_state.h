@@ -35,7 +35,7 @@ typedef struct at_agent {
     at_tuning tuning; /* session and what is known; no tuner and no log */
     at_trial_pair *trials;
     at_core_claim claim;
-    char *folder; /* of a file that came with the task, as long as it is read */
+    char *folder; /* of files that came with the task, as long as they are read */
     int64_t told_ns;
     const char *anchor, *objective; /* lines about them; NULL: none */
     const char *second;             /* as in the task; "": none */

@@ -30,6 +30,8 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                          .template_hash = t->template_hash,
                          .template_file = t->template_file,
                          .template_text = text,
+                         .template_files = t->files,
+                         .program = t->program,
                          .args = t->args,
                          .sparsity = q->sparsity,
                          .block = q->block,

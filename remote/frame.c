@@ -29,6 +29,8 @@ static const struct {
                         FIELD(TEXT, template_hash),
                         FIELD(TEXT, template_file),
                         FIELD(TEXT, template_text),
+                        FIELD(TEXT, template_files),
+                        FIELD(TEXT, program),
                         FIELD(TEXT, args),
                         FIELD(TEXT, sparsity),
                         FIELD(TEXT, block),

@@ -8,7 +8,7 @@
 #include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 6 };
+enum { AT_FRAME_VERSION = 7 };
 /* A task may bring a file along. */
 enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */
@@ -55,8 +55,9 @@ typedef struct at_frame {
     /* TASK */
     double lease_s;
     const char *template_name, *template_hash, *template_file, *template_text; /* "": built in */
-    const char *args, *sparsity, *block, *isa;                                 /* "": not given */
-    const char *second; /* as in at_far_task; "": none */
+    const char *template_files, *program;      /* as in at_far_task */
+    const char *args, *sparsity, *block, *isa; /* "": not given */
+    const char *second;                        /* as in at_far_task; "": none */
     uint32_t compiler, packing, cache, threads, jobs, paranoid, sandbox, objective_asked;
     uint64_t seed, runs, repeat;
     double min_repeat_ms, timeout_s, cooldown_s, max_error, prune;

@@ -12,9 +12,11 @@ typedef struct at_far_task {
     const at_engine_options *options;
     const at_request *request;
     const char *template_name, *template_file; /* the file of a user's own, else NULL */
-    const char *args;                          /* as at_request.args */
-    const char *template_hash;                 /* must be the worker's, too */
-    const char *second; /* entity of a kernel to compare the anchor with; NULL: none */
+    const char *files;                         /* of a kernel: at_foreign_files; "": none */
+    const char *program;       /* its compiler, where the search names one; "": the head's */
+    const char *args;          /* as at_request.args */
+    const char *template_hash; /* must be the worker's, too */
+    const char *second;        /* entity of a kernel to compare the anchor with; NULL: none */
 } at_far_task;
 
 typedef enum at_far_kind {

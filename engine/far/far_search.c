@@ -18,7 +18,14 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     f->is_first = true;
     AT_TRY(at_session_context(s, false, err));
     at_far_task *task = AT_NEW(s->arena, at_far_task);
+    const at_foreign *foreign = at_foreign_of(s->task);
+    const char *files = "", *program = "";
+    if (foreign) AT_TRY(at_foreign_files(s->arena, foreign, &files, err));
+    if (foreign && o->set & AT_SET_COMPILER)
+        program = o->program ? o->program : at_compiler_name(o->compiler);
     *task = (at_far_task){.options = o,
+                          .files = files,
+                          .program = program,
                           .request = q,
                           .template_name = s->row->name,
                           .template_file = at_template_file(s->row),

@@ -344,6 +344,49 @@ static void elsewhere(void **state) {
     cli_expect(1, "test -e made");
 }
 
+/* What a kernel takes in from below its folder travels; nothing stays behind. */
+static void headers_travel(void **state) {
+    (void)state;
+    cli_expect(0, "rm -rf mm.log far.log sub tmp; mkdir -p sub/deep tmp");
+    cli_write("sub/one.h", "#include \"deep/two.h\"\n");
+    cli_write("sub/deep/two.h", "#include \"../three.h\"\n");
+    cli_write("sub/three.h", "#define PLUS 0\n");
+    cli_write("more.c", "float more(float x) { return x; }\n");
+    write_kernel(" * knob TILE = 2 4\n * flags -Isub more.c -DX={TILE}\n",
+                 "    extern float more(float); c[0] = more(c[0]) + PLUS;\n");
+    cli_expect(0, "sed -i 's/^void matmul/#include \"one.h\"\\nvoid matmul/' mm.c");
+    cli_expect(0, "TMPDIR=$PWD/tmp ./autotune mm.c --trials 2 --tuner grid --log far.log --on "
+                  "local:1");
+    cli_expect(0, "grep -c '\"check\": \"exact\"' far.log | grep -qx 2");
+    cli_expect(0, "test -z \"$(ls tmp)\"");
+    /* The same task as here, where its folder is another one. */
+    cli_expect(0, "./autotune mm.c --trials 2 --tuner grid --log far.log --json");
+    assert_int_equal(cli_number(cli_json(), "from_log"), 2);
+    cli_expect(0,
+               "mkdir -p up/down && mv mm.c more.c up/down && mv sub/one.h up && cp -r sub/* up");
+    cli_expect(0, "sed -i 's/-Isub/-I.. -I../' up/down/mm.c");
+    expect_error(2, "up/down/mm.c --trials 2 --on local:1", "one.h, which is not below its folder");
+    cli_expect(0, "rm -rf up sub");
+}
+
+/* Who cannot compile it says so. */
+static void no_compiler_there(void **state) {
+    (void)state;
+    cli_write("cc", "#!/bin/sh\nexec gcc \"$@\"\n");
+    cli_expect(0, "chmod +x cc; rm -f far.log");
+    write_kernel(" * knob TILE = 2 4\n * compiler ./cc\n", "");
+    cli_expect(0, "./autotune mm.c --trials 2 --tuner grid --log here.log");
+    const cli_result *r =
+        cli_run("./autotune mm.c --trials 2 --tuner grid --log far.log --on local:1");
+    assert_true(r->status != 0);
+    assert_non_null(strstr(r->err, "/cc is not found on this machine"));
+    cli_expect(1, "test -e far.log && grep -q '^{' far.log");
+    /* One that the command line names goes along. */
+    cli_expect(0,
+               "./autotune mm.c --trials 2 --tuner grid --log far.log --on local:1 --compiler gcc");
+    cli_expect(0, "grep -c '\"compiler\": \"gcc\"' far.log | grep -qx 2");
+}
+
 static void under_valgrind(void **state) {
     (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -359,6 +402,8 @@ int main(void) {
         cmocka_unit_test(failures_never_win),
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
+        cmocka_unit_test(headers_travel),
+        cmocka_unit_test(no_compiler_there),
         cmocka_unit_test(call_without_parameters),
         cmocka_unit_test(mistakes_in_a_head),
         cmocka_unit_test(calls_that_do_not_fit),
