@@ -135,7 +135,7 @@ $(B)/%.o: %.c $(FLAGS_MARK)
 $(B)/runtime/par.o: override CFLAGS += $(OPENMP)
 
 # Files that lie in the program as they are.
-$(B)/cost/x86/speeds_files.o: $(wildcard cost/x86/*.json)
+$(B)/cost/x86/cores.o: $(wildcard cost/x86/*.json)
 
 # Again when XGBoost has come or gone.
 $(B)/tuners/registry.o: CPPFLAGS += $(if $(HAVE_XGB),-DAT_HAVE_XGBOOST)

@@ -8,7 +8,6 @@
 #include "cli/outputs.h"
 #include "cli/template_file.h"
 #include "engine/engine.h"
-#include "sketch/ansor.h"
 #include "templates/task.h"
 #include "view/view.h"
 #include "sketch/sketch.h"

@@ -7,7 +7,7 @@
 #include "cli/template_file.h"
 #include "engine/engine.h"
 #include "cli/bound_report.h"
-#include "sketch/history.h"
+#include "sketch/sketch.h"
 
 static at_status check_pass(const char *pass, at_error *err) {
     at_text list = {0};

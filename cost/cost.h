@@ -33,7 +33,7 @@ const at_core *at_core_at(int i);                   /* all of them; NULL behind 
 /* Floating-point operations per cycle at most; a multiply-add counts as two. */
 double at_core_flops(const at_core *c, const at_target *t);
 
-/* ---- speeds of a machine (speeds.c, speeds_json.c) ---------------------------------------------
+/* ---- speeds of a machine (speeds.c, speeds.c) ---------------------------------------------
  *
  * What estimates are made with: times of register tiles and of memory, measured on the machine, or
  * of a machine like it. They steer what is proposed, never code. docs/notes/measuring.md */
@@ -77,7 +77,7 @@ typedef struct at_speed_table { /* of one machine */
     int num_sets;
 } at_speed_table;
 
-/* Measured once on such a core or one like it (speeds_kept.c, files of an architecture); where that
+/* Measured once on such a core or one like it (core.c, files of an architecture); where that
  * lacks the set, or core is NULL, on the first that has it; NULL: there is none. */
 const at_speeds *at_speeds_built_in(const char *isa, const at_core *core);
 /* Of a core that was never measured, from what is known of it; core NULL: of its kind. */

@@ -1,9 +1,10 @@
 /* cost/estimate_form.c: leaves as they were worked out at other points of a program. Of two points
- * of one tree that are alike in most numbers most leaves are the same. */
-#include "cost/estimate_access_int.h"
-
+ * of one tree that are alike in most numbers most leaves are the same; so is what a leaf takes,
+ * where what it sees of others, in the loops that it shares with them, is the same. */
 #include <stdlib.h>
 #include <string.h>
+
+#include "cost/estimate_int.h"
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
@@ -189,5 +190,52 @@ bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x) {
     x->form->made = 0;
     x->form->num_numbers = num;
     if (num > 0) memcpy(x->form->number, number, sizeof *number * (size_t)num);
+    return false;
+}
+
+/* ---- what a leaf sees of others -------------------------------------------------------------- */
+
+/* A hash of what other leaves see of this one, if they share `depth` loops with it. before: the
+ * hash for leaves that share one loop less. What a tile keeps in registers they do not see. */
+static uint64_t shown_hash(const est_leaf *x, int depth, uint64_t before) {
+    uint64_t hash = est_joined(before, x->form->registers);
+    uint32_t moves = 0;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *a = &x->access[k];
+        uint64_t bits;
+        if (a->in_registers) continue;
+        memcpy(&bits, &a->lines[depth], sizeof bits);
+        hash = est_joined(hash, bits);
+        if (depth > 0) moves |= (a->moves >> (depth - 1) & 1) << k;
+    }
+    return est_joined(hash, moves);
+}
+
+static uint64_t shown(const est_leaf *x, int depth) {
+    est_form *f = x->form;
+    if (f->shown_registers != f->registers) f->num_shown = 0;
+    f->shown_registers = f->registers;
+    for (; f->num_shown <= depth; f->num_shown++)
+        f->shown[f->num_shown] =
+            shown_hash(x, f->num_shown, f->num_shown ? f->shown[f->num_shown - 1] : 1);
+    return f->shown[depth];
+}
+
+bool est_is_known(at_estimator *e, const est_leaf *x) {
+    const est_leaf *end = x->end, *both[] = {x, end};
+    est_form *f = x->form;
+    uint64_t *seen = e->seen;
+    int n = 0;
+    seen[n++] = e->levels | (uint64_t)x->root << 8 | (uint64_t)x->together << 16 |
+                (uint64_t)x->is_beside << 24 | (uint64_t)x->is_end_of_other << 25 |
+                (uint64_t)x->in_blocks << 26 | (uint64_t)(end ? end->root : 0) << 32;
+    seen[n++] = f->registers | (uint64_t)(end ? end->form->registers : 0) << 32;
+    seen[n++] = end ? end->form->made : 0;
+    for (int i = 0; i < 1 + (end != NULL); i++)
+        for (const est_leaf *y = e->leaf; y < e->leaf + e->num_leaves; y++)
+            if (y != both[i]) seen[n++] = shown(y, est_common(e, both[i], y));
+    if (f->num_seen == n && !memcmp(f->seen, seen, sizeof *seen * (size_t)n)) return true;
+    f->num_seen = n;
+    memcpy(f->seen, seen, sizeof *seen * (size_t)n);
     return false;
 }

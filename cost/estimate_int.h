@@ -117,7 +117,7 @@ typedef struct est_form {
     const est_terms *terms;
     int64_t *number; /* [num_numbers] that all of it but where tensors lie depends on */
     uint64_t *lies;  /* [num_accesses] where the tensors lay: hashes */
-    uint64_t *shown; /* [num_shown] hashes of what others see of it: estimate_shown.c */
+    uint64_t *shown; /* [num_shown] hashes of what others see of it: estimate_form.c */
     int num_shown;
     uint32_t shown_registers; /* `registers` at that time */
     at_estimate own;          /* with its end */
@@ -275,6 +275,17 @@ struct at_estimator {
 static inline double est_max(double a, double b) { return a > b ? a : b; }
 static inline double est_min(double a, double b) { return a < b ? a : b; }
 
+/* A hash goes on with a number. */
+static inline uint64_t est_mixed(uint64_t hash, uint64_t x) {
+    return (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+}
+
+/* The same for one that stands for its numbers: of two that differ the same comes once in 2^64. */
+static inline uint64_t est_joined(uint64_t hash, uint64_t x) {
+    hash = est_mixed(hash, x);
+    return hash ^ hash >> 29;
+}
+
 static inline bool est_unrolled(const est_loop *l) {
     return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;
 }
@@ -320,11 +331,11 @@ est_tree *est_tree_of(at_estimator *e, const at_program *p);
  * begins one, whose loops are not set. false. */
 bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x);
 
-/* estimate_shown.c: is what the leaf takes, with its end, known? If not, what it depends on is
+/* Is what the leaf takes, with its end, known? If not, what it depends on is
  * noted as what form->own is of. */
 bool est_is_known(at_estimator *e, const est_leaf *x);
 
-/* estimate_buffer.c: where tensors lie that depends on loops of new leaves. All leaves have their
+/* Where tensors lie that depends on loops of new leaves. All leaves have their
  * loops as the tree has them. */
 void est_buffers(at_estimator *e, const at_program *p);
 
@@ -332,7 +343,7 @@ void est_buffers(at_estimator *e, const at_program *p);
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
 
-/* estimate_touch.c: fills lines, crowd and moves, but of what is in registers. */
+/* estimate_memory.c: fills lines, crowd and moves, but of what is in registers. */
 void est_touch(est_leaf *x);
 
 /* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it, and levels.

@@ -35,16 +35,8 @@ static inline double est_bytes(const est_access *a, int from, bool piled) {
     return piled ? a->crowd[from] : 64 * a->lines[from];
 }
 
-/* estimate_turns.c: sets turns, beyond and small. */
+/* estimate_reuse.c: sets turns, beyond and small. */
 void est_count_turns(const est_leaf *x, touched *t);
-/* Turns of the loops before `once` that lie within their axes and in which terms count, of an
- * access that touches the same lines in loops from there on. */
-double est_turns_of_lines(const est_leaf *x, const est_access *a, const touched *t, int once);
-/* What the access touches in such turns, of what it touches in others; the same of what loops from
- * one on touch. */
-double est_size(const est_leaf *x, const small_turns *s, const est_access *a);
-double est_size_of_all(const est_leaf *x, const small_turns *s, int from);
-
 /* How far an access was followed outwards for one size of the caches, to be gone on from for a
  * larger one. Begins with no loop: once and moving are the leaf's loops. */
 typedef struct est_scan {
@@ -59,7 +51,7 @@ typedef struct est_scan {
     bool is_known;
 } est_scan;
 
-/* estimate_reuse.c: lines of an access that come anew into a cache of that size. shared: loops,
+/* Lines of an access that come anew into a cache of that size. shared: loops,
  * with others that touch the same. */
 double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a, const touched *t,
                    int shared, double size, bool piled, est_scan *scan);

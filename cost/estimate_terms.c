@@ -1,6 +1,6 @@
 /* cost/estimate_terms.c: which terms of a sum count, by the conditions of what it reads: their
  * share, and where along its axes they are fewer. */
-#include "cost/estimate_access_int.h"
+#include "cost/estimate_int.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,15 @@
-/* cost/speeds.c: speeds that nobody measured: of a whole machine, or between what was measured. */
-#include "cost/cost.h"
-
+/* cost/speeds.c: speeds that nobody measured: of a whole machine, or between what was measured; and
+ * a machine's table as JSON: in the user's cache, in the head of a recorded space, and as `autotune
+ * machine --json` prints it. It may come from anybody. */
 #include <math.h>
 #include <string.h>
+
+#include "cost/cost.h"
 
 static const double usual_ghz = 3;
 
 /* Of sums in memory (stored_ns), in multiply-adds at the peak: of Zen 5 and of Sapphire Rapids. */
-static const double stored[] = {4.1, 12, 28};
+static const double stored_sums[] = {4.1, 12, 28};
 
 /* Of waits (waits_ns): the first in multiply-adds at the peak: four cycles, two of which begin in
  * each (cost/x86/cores.c: of eleven kinds eight; on the others five, and 10); the second in ns, on
@@ -54,7 +56,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     out->copy_ns = (float)(1.3 / usual_ghz);
     out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
-    for (int i = 0; i < 3; i++) out->stored_ns[i] = (float)(stored[i] * ns);
+    for (int i = 0; i < 3; i++) out->stored_ns[i] = (float)(stored_sums[i] * ns);
     complete_waits(out, ns);
 }
 
@@ -108,7 +110,7 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
     double ns = s->peak_gflops > 0 ? 2 * target->lanes / (double)s->peak_gflops : 0;
     for (int i = 0; i < 3; i++) /* older tables have none */
         if (s->stored_ns[i] <= 0)
-            s->stored_ns[i] = ns > 0 ? (float)(stored[i] * ns) : guess.stored_ns[i];
+            s->stored_ns[i] = ns > 0 ? (float)(stored_sums[i] * ns) : guess.stored_ns[i];
     complete_waits(s, ns);
 }
 
@@ -125,4 +127,171 @@ const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa) {
     for (int i = 0; i < t->num_sets; i++)
         if (!strcmp(t->sets[i].isa, isa)) return &t->sets[i];
     return NULL;
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+static const double most_ns = 1e9, most_bytes = 1e15;
+static const char *const caches[] = {"l1d", "l2", "l3"};
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void add_number(at_text *out, double x) { at_text_addf(out, "%.5g", x); }
+
+static void add_row(at_text *out, const char *name, const float *x, int n) {
+    at_text_addf(out, "\"%s\": [", name);
+    for (int i = 0; i < n; i++) {
+        if (i) at_text_add(out, ", ");
+        add_number(out, x[i]);
+    }
+    at_text_add(out, "]");
+}
+
+/* Rows end with the last thing measured; so do the rows of vectors. */
+static void add_tiles(at_text *out, const char *name, const float x[][AT_SPEED_ROWS], int most) {
+    int vectors = 0, rows[AT_SPEED_VECTORS] = {0};
+    for (int v = 0; v < most; v++)
+        for (int r = 0; r < AT_SPEED_ROWS; r++)
+            if (x[v][r] > 0) rows[v] = r + 1, vectors = v + 1;
+    at_text_addf(out, ", \"%s\": [", name);
+    for (int v = 0; v < vectors; v++) {
+        at_text_add(out, v ? ", [" : "[");
+        for (int r = 0; r < rows[v]; r++) {
+            if (r) at_text_add(out, ", ");
+            add_number(out, x[v][r]);
+        }
+        at_text_add(out, "]");
+    }
+    at_text_add(out, "]");
+}
+
+void at_speed_table_print(at_text *out, const at_speed_table *t) {
+    at_text_add(out, "{\"cpu\": ");
+    at_text_add_json_string(out, t->cpu);
+    at_text_add(out, ", \"flags\": ");
+    at_text_add_json_string(out, t->flags);
+    at_text_add(out, ", \"version\": ");
+    at_text_add_json_string(out, t->version);
+    at_text_addf(out, ", \"measured\": %.0f, \"cache_bytes\": {", t->measured_s);
+    for (int i = 0; i < 3; i++)
+        at_text_addf(out, "%s\"%s\": %lld", i ? ", " : "", caches[i], (long long)t->cache_bytes[i]);
+    at_text_add(out, "}, ");
+    add_row(out, "latency_ns", t->latency_ns, AT_SPEED_LEVELS);
+    at_text_add(out, ", \"sets\": [");
+    for (int i = 0; i < t->num_sets; i++) {
+        const at_speeds *s = &t->sets[i];
+        const float copies[] = {s->copy_ns, s->run_ns, s->turn_ns};
+        at_text_addf(out, "%s{\"isa\": ", i ? ", " : "");
+        at_text_add_json_string(out, s->isa);
+        at_text_add(out, ", \"peak_gflops\": ");
+        add_number(out, s->peak_gflops);
+        add_tiles(out, "step_ns", s->step_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "far_ns", s->far_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "call_ns", s->call_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS);
+        add_tiles(out, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS);
+        at_text_add(out, ", ");
+        add_row(out, "line_ns", s->line_ns, AT_SPEED_LEVELS);
+        at_text_add(out, ", ");
+        add_row(out, "copy_run_turn_ns", copies, 3);
+        at_text_add(out, ", ");
+        add_row(out, "stored_ns", s->stored_ns, 3);
+        at_text_add(out, ", ");
+        add_row(out, "waits_ns", s->waits_ns, AT_SPEED_WAITS);
+        at_text_add(out, "}");
+    }
+    at_text_add(out, "]}");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static at_status wrong(at_error *err, const char *member, const char *what) {
+    return at_fail(err, AT_E_INPUT, "%s: %s", member, what);
+}
+
+static at_status read_text(const at_json *object, const char *name, char *out, size_t size,
+                           at_error *err) {
+    const at_json *v = at_json_get(object, name);
+    if (!v || v->kind != AT_JSON_STRING) return wrong(err, name, "a text is wanted");
+    size_t len = strlen(v->string);
+    if (len >= size) return wrong(err, name, "the text is too long");
+    if (at_utf8_end(v->string, len) < len) return wrong(err, name, "the text is not UTF-8");
+    strcpy(out, v->string);
+    return AT_OK;
+}
+
+static at_status read_number(const at_json *v, const char *name, double most, double *out,
+                             at_error *err) {
+    if (!v || v->kind != AT_JSON_NUMBER || !(v->number >= 0 && v->number <= most))
+        return wrong(err, name, "a number is wanted that is not below 0 and not immense");
+    *out = v->number;
+    return AT_OK;
+}
+
+static at_status read_row(const at_json *v, const char *name, float *out, int most, at_error *err) {
+    if (!v || v->kind != AT_JSON_ARRAY || v->count > most)
+        return at_fail(err, AT_E_INPUT, "%s: a list of at most %d numbers is wanted", name, most);
+    int i = 0;
+    for (const at_json *x = v->child; x; x = x->next) {
+        double number = 0;
+        AT_TRY(read_number(x, name, most_ns, &number, err));
+        out[i++] = (float)number;
+    }
+    return AT_OK;
+}
+
+static at_status read_tiles(const at_json *set, const char *name, float out[][AT_SPEED_ROWS],
+                            int most, at_error *err) {
+    const at_json *v = at_json_get(set, name);
+    int i = 0;
+    if (!v || v->kind != AT_JSON_ARRAY || v->count > most)
+        return at_fail(err, AT_E_INPUT, "%s: a list of at most %d lists is wanted", name, most);
+    for (const at_json *row = v->child; row; row = row->next)
+        AT_TRY(read_row(row, name, out[i++], AT_SPEED_ROWS, err));
+    return AT_OK;
+}
+
+static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
+    float copies[3] = {0};
+    double peak = 0;
+    AT_TRY(read_text(json, "isa", s->isa, sizeof s->isa, err));
+    AT_TRY(read_number(at_json_get(json, "peak_gflops"), "peak_gflops", 1e9, &peak, err));
+    s->peak_gflops = (float)peak;
+    AT_TRY(read_tiles(json, "step_ns", s->step_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "far_ns", s->far_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "call_ns", s->call_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS, err));
+    AT_TRY(read_tiles(json, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS, err));
+    AT_TRY(read_row(at_json_get(json, "line_ns"), "line_ns", s->line_ns, AT_SPEED_LEVELS, err));
+    AT_TRY(read_row(at_json_get(json, "copy_run_turn_ns"), "copy_run_turn_ns", copies, 3, err));
+    s->copy_ns = copies[0], s->run_ns = copies[1], s->turn_ns = copies[2];
+    const at_json *stored = at_json_get(json, "stored_ns"), /* older tables have neither */
+        *waits = at_json_get(json, "waits_ns");
+    if (stored) AT_TRY(read_row(stored, "stored_ns", s->stored_ns, 3, err));
+    return waits ? read_row(waits, "waits_ns", s->waits_ns, AT_SPEED_WAITS, err) : AT_OK;
+}
+
+at_status at_speed_table_read(const at_json *json, at_speed_table *t, at_error *err) {
+    memset(t, 0, sizeof *t);
+    if (json->kind != AT_JSON_OBJECT) return wrong(err, "speeds", "an object is wanted");
+    AT_TRY(read_text(json, "cpu", t->cpu, sizeof t->cpu, err));
+    AT_TRY(read_text(json, "flags", t->flags, sizeof t->flags, err));
+    AT_TRY(read_text(json, "version", t->version, sizeof t->version, err));
+    AT_TRY(read_number(at_json_get(json, "measured"), "measured", 1e12, &t->measured_s, err));
+    const at_json *bytes = at_json_get(json, "cache_bytes"), *sets = at_json_get(json, "sets");
+    if (!bytes || bytes->kind != AT_JSON_OBJECT) return wrong(err, "cache_bytes", "is missing");
+    for (int i = 0; i < 3; i++) {
+        double n = 0;
+        AT_TRY(read_number(at_json_get(bytes, caches[i]), caches[i], most_bytes, &n, err));
+        t->cache_bytes[i] = (int64_t)n;
+    }
+    AT_TRY(read_row(at_json_get(json, "latency_ns"), "latency_ns", t->latency_ns, AT_SPEED_LEVELS,
+                    err));
+    if (!sets || sets->kind != AT_JSON_ARRAY || sets->count > AT_SPEED_SETS)
+        return wrong(err, "sets", "a list of at most 4 objects is wanted");
+    for (const at_json *x = sets->child; x; x = x->next) {
+        if (x->kind != AT_JSON_OBJECT) return wrong(err, "sets", "a list of objects is wanted");
+        AT_TRY(read_set(x, &t->sets[t->num_sets++], err));
+    }
+    return AT_OK;
 }

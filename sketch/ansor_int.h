@@ -3,7 +3,7 @@
 #ifndef AT_SKETCH_ANSOR_INT_H
 #define AT_SKETCH_ANSOR_INT_H
 
-#include "sketch/ansor.h"
+#include "sketch/sketch.h"
 
 enum {
     ANSOR_AXES = 24,
@@ -80,13 +80,12 @@ const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not 
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 
-/* Arguments of a step (ansor_args.c). AT_E_INPUT names the item. */
+/* Arguments of a step (ansor_loops.c). AT_E_INPUT names the item. */
 at_status ansor_number(ansor_state *s, const at_json *step, int i, int64_t *out);
 at_status ansor_list(ansor_state *s, const at_json *step, int i, int64_t *out, int most, int *n);
 at_status ansor_word(ansor_state *s, const at_json *step, int i, const char **out);
 at_status ansor_stage_at(ansor_state *s, const at_json *step, int i, int64_t *id,
                          ansor_stage **out);
-at_status ansor_loop_number(ansor_state *s, const ansor_stage *x, int64_t i);
 at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_stage *x, int *id);
 
 /* Where a stage is computed, and its loops (ansor_loops.c). AT_E_INPUT */
@@ -120,8 +119,6 @@ const char *ansor_replace_reads(at_arena *a, const char *text, const char *name,
                                 bool whole);
 /* Of a computation with numbers, one stage per tensor. */
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
-/* All steps (ansor_state.c). */
-at_status ansor_apply(ansor_state *s, const at_json *steps);
 /* The computation with the stages there are (ansor_tree.c). */
 void ansor_compute_text(const ansor_state *s, at_text *out);
 /* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation; values: by

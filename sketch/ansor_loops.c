@@ -1,8 +1,66 @@
-/* sketch/ansor_loops.c: steps that change loops of a stage, or where it is computed. */
+/* sketch/ansor_loops.c: steps that change loops of a stage, or where it is computed, and the
+ * arguments of all steps: numbers, lists, stages and loops by number. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sketch/ansor_int.h"
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+at_status ansor_number(ansor_state *s, const at_json *step, int i, int64_t *out) {
+    const at_json *v = at_json_at(step, i);
+    *out = 0;
+    if (!v || v->kind != AT_JSON_NUMBER || !v->is_int)
+        return ANSOR_REFUSE(s, "item %d is no whole number", i);
+    *out = v->integer;
+    return AT_OK;
+}
+
+at_status ansor_list(ansor_state *s, const at_json *step, int i, int64_t *out, int most, int *n) {
+    const at_json *v = at_json_at(step, i);
+    if (!v || v->kind != AT_JSON_ARRAY) return ANSOR_REFUSE(s, "item %d is no list", i);
+    if (v->count > most) return ANSOR_REFUSE(s, "item %d has more than %d numbers", i, most);
+    *n = 0;
+    for (const at_json *x = v->child; x; x = x->next) {
+        if (x->kind != AT_JSON_NUMBER || !x->is_int)
+            return ANSOR_REFUSE(s, "item %d is no list of whole numbers", i);
+        out[(*n)++] = x->integer;
+    }
+    return AT_OK;
+}
+
+at_status ansor_word(ansor_state *s, const at_json *step, int i, const char **out) {
+    const at_json *v = at_json_at(step, i);
+    *out = "";
+    if (!v || v->kind != AT_JSON_STRING) return ANSOR_REFUSE(s, "item %d is no text", i);
+    *out = v->string;
+    return AT_OK;
+}
+
+at_status ansor_stage_at(ansor_state *s, const at_json *step, int i, int64_t *id,
+                         ansor_stage **out) {
+    AT_TRY(ansor_number(s, step, i, id));
+    if (*id < 0 || *id >= s->num_stages)
+        return ANSOR_REFUSE(s, "stage %lld: there are %d", (long long)*id, s->num_stages);
+    *out = s->stage[*id];
+    if ((*out)->declared)
+        return ANSOR_REFUSE(s, "stage %lld is the input %s", (long long)*id, (*out)->name);
+    return AT_OK;
+}
+
+static at_status loop_number(ansor_state *s, const ansor_stage *x, int64_t i) {
+    if (i >= 0 && i < x->num_loops) return AT_OK;
+    return ANSOR_REFUSE(s, "loop %lld: %s has %d", (long long)i, x->name, x->num_loops);
+}
+
+at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_stage *x, int *id) {
+    int64_t n = 0;
+    *id = 0;
+    AT_TRY(ansor_number(s, step, i, &n));
+    AT_TRY(loop_number(s, x, n));
+    *id = (int)n;
+    return AT_OK;
+}
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
@@ -242,10 +300,10 @@ at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x) {
         return x->num_loops == 1 ? AT_OK : ANSOR_REFUSE(s, "%s has loops to fuse", x->name);
     }
     ansor_loop *all = AT_NEW(s->arena, ansor_loop);
-    AT_TRY(ansor_loop_number(s, x, ids[0]));
+    AT_TRY(loop_number(s, x, ids[0]));
     all->is_reduce = x->loop[ids[0]]->is_reduce;
     for (int i = 0; i < n; i++) {
-        AT_TRY(ansor_loop_number(s, x, ids[i]));
+        AT_TRY(loop_number(s, x, ids[i]));
         ansor_loop *l = x->loop[ids[i]];
         if (ids[i] != ids[0] + i) return ANSOR_REFUSE(s, "loops to fuse follow each other");
         if (l->is_reduce != all->is_reduce)
@@ -270,7 +328,7 @@ at_status ansor_reorder(ansor_state *s, const at_json *step, ansor_stage *x) {
     if (n != x->num_loops) return ANSOR_REFUSE(s, "an order of %d of %d loops", n, x->num_loops);
     memcpy(old, x->loop, sizeof *old * (size_t)n);
     for (int i = 0; i < n; i++) {
-        AT_TRY(ansor_loop_number(s, x, ids[i]));
+        AT_TRY(loop_number(s, x, ids[i]));
         if (seen[ids[i]]) return ANSOR_REFUSE(s, "loop %lld comes twice", (long long)ids[i]);
         seen[ids[i]] = true;
         x->loop[i] = old[ids[i]];

@@ -1,9 +1,10 @@
 /* sketch/derive.c: the way from a computation to its sketches: rewrites, a nest for each stage,
  * then how operands are read. */
-#include "sketch/nests.h"
-#include "sketch/rewrites.h"
-
 #include <string.h>
+
+#include "schedule/edit.h"
+#include "sketch/nests.h"
+#include "sketch/sketch_int.h"
 
 /* A knob whose loops an edit took away again is none. */
 static void drop_unused(sketch_state *s, const char *tree) {
@@ -210,7 +211,7 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
 
 /* ---- templates without a schedule, or with a part of one ------------------------------------- */
 
-void sketch_derive(at_template *t) {
+static void derive_template(at_template *t) {
     const at_template_row *row = at_template_row_of(t);
     at_arena *a = at_template_arena(t);
     at_symbols *names = AT_NEW(a, at_symbols);
@@ -240,4 +241,29 @@ void sketch_derive(at_template *t) {
 
 const at_sketch *at_sketch_of_task(const at_task *t, int i) {
     return i < at_task_num_sketches(t) ? at_task_sketch_mark(t, i) : NULL;
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
+                      at_error *err) {
+    return at_task_new_over(a, row, args, "", out, err);
+}
+
+at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
+                           const char *over, at_task **out, at_error *err) {
+    at_task *t;
+    AT_TRY(at_task_open(a, row, args, over, &t, err));
+    at_template *open = at_task_left_open(t);
+    if (open) derive_template(open);
+    AT_TRY(at_task_finish(t, err));
+    *out = t;
+    return AT_OK;
+}
+
+at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
+                            at_error *err) {
+    const at_template_row *row;
+    AT_TRY(at_template_find(task, &row, err));
+    return at_task_new(a, row, at_json_text(a, args), out, err);
 }

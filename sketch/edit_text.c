@@ -1,18 +1,49 @@
 /* sketch/edit_text.c: an edit as a line of text, and back. */
+#include <ctype.h>
+#include <string.h>
+
 #include "sketch/schedulable.h"
 
-static const char *const anns[] = {"plain", "para", "vec", "unroll", "dot"};
-static const char *const copies[] = {"write", "read", "layout"};
-static const char *const words[AT_EDIT_KINDS] = {
-    [AT_EDIT_SPLIT] = "split",         [AT_EDIT_ORDER] = "order",   [AT_EDIT_FUSE] = "fuse",
-    [AT_EDIT_NEST] = "nest",           [AT_EDIT_JOIN] = "join",     [AT_EDIT_DISSOLVE] = "dissolve",
-    [AT_EDIT_COPY] = "copy",           [AT_EDIT_FACTOR] = "factor", [AT_EDIT_MARK] = "mark",
-    [AT_EDIT_DROP] = "drop",           [AT_EDIT_REPEAT] = "repeat", [AT_EDIT_INIT] = "init",
-    [AT_EDIT_ATTRIBUTE] = "attribute", [AT_EDIT_SIZE] = "size",     [AT_EDIT_INLINE] = "inline",
-    [AT_EDIT_RENAME] = "rename",       [AT_EDIT_WIDEN] = "widen",   [AT_EDIT_OPERAND] = "operand",
-    [AT_EDIT_TURN] = "turn",           [AT_EDIT_ACROSS] = "across", [AT_EDIT_RUNNING] = "running",
-    [AT_EDIT_FISSION] = "fission",     [AT_EDIT_SHIFT] = "shift",   [AT_EDIT_PHASES] = "phases",
+/* A kind's line: a word, then fields, words that stand there, and in [] what may be left out.
+ * S: stage, with .init perhaps; T: so for `other`; L: `loop`; X: the same, an axis; O: `other`, a
+ * tensor; Y: the same, an axis; W: `other` is "whole"; 1, 3: so many names; N: names; R: a name
+ * with its size; Z: names with sizes; P: a side; A: an annotation; K: a kind of copy, and its own
+ * line; B: attributes in []. */
+typedef struct edit_line {
+    const char *word, *fields;
+} edit_line;
+static const edit_line lines[AT_EDIT_KINDS] = {
+    [AT_EDIT_SPLIT] = {"split", "S L into Z"},
+    [AT_EDIT_ORDER] = {"order", "S: N"},
+    [AT_EDIT_FUSE] = {"fuse", "S: N"},
+    [AT_EDIT_NEST] = {"nest", "S P T in L"},
+    [AT_EDIT_JOIN] = {"join", "S P T [in L]"},
+    [AT_EDIT_DISSOLVE] = {"dissolve", "S"},
+    [AT_EDIT_COPY] = {"copy", "K"},
+    [AT_EDIT_FACTOR] = {"factor", "S L as 1 [before Y]"},
+    [AT_EDIT_MARK] = {"mark", "S L A"},
+    [AT_EDIT_DROP] = {"drop", "S L"},
+    [AT_EDIT_REPEAT] = {"repeat", "S in R [around L]"},
+    [AT_EDIT_INIT] = {"init", "S"},
+    [AT_EDIT_ATTRIBUTE] = {"attribute", "S B"},
+    [AT_EDIT_SIZE] = {"size", "Z"},
+    [AT_EDIT_INLINE] = {"inline", "S [of Z]"},
+    [AT_EDIT_RENAME] = {"rename", "S: N"},
+    [AT_EDIT_WIDEN] = {"widen", "S L"},
+    [AT_EDIT_OPERAND] = {"operand", "O [along X] for S as 1"},
+    [AT_EDIT_TURN] = {"turn", "O along X for S as 1"},
+    [AT_EDIT_ACROSS] = {"across", "S L as 1"},
+    [AT_EDIT_RUNNING] = {"running", "S"},
+    [AT_EDIT_FISSION] = {"fission", "S"},
+    [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
+    [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
 };
+static const edit_line copies[] = {
+    {"write", "S as 1"}, {"read", "O for S as 1"}, {"layout", "O for S as 1"}};
+static const edit_line anns[] = {
+    {"plain", ""}, {"para", ""}, {"vec", ""}, {"unroll", ""}, {"dot", ""}};
+static const edit_line sides[] = {{"behind", ""}, {"before", ""}};
+enum { NUM_COPIES = 3, NUM_ANNS = 5, NUM_SIDES = 2 };
 
 int at_edit_num_names(const at_edit *e) {
     int n = 0;
@@ -20,78 +51,77 @@ int at_edit_num_names(const at_edit *e) {
     return n;
 }
 
+static bool is_field(const char *at) {
+    return (isupper((unsigned char)*at) || isdigit((unsigned char)*at)) &&
+           !isalpha((unsigned char)at[1]);
+}
+
+/* The text that a field is; NULL: it is none, or there is none. */
+static const char **text_of(at_edit *e, char field) {
+    switch (field) {
+    case 'S': return &e->stage;
+    case 'T':
+    case 'O':
+    case 'Y':
+    case 'B':
+    case 'W': return &e->other;
+    case 'L':
+    case 'X': return &e->loop;
+    default: return &e->names[0];
+    }
+}
+
+/* Behind the group that begins at p. */
+static const char *behind_group(const char *p) { return strchr(p, ']') + 1; }
+
 /* ---- print ----------------------------------------------------------------------------------- */
 
-static void add_names(at_text *out, const at_edit *e) {
-    for (int i = 0; i < at_edit_num_names(e); i++) {
-        at_text_addf(out, " %s", e->names[i]);
-        if (e->sizes[i]) at_text_addf(out, ":%lld", (long long)e->sizes[i]);
+static void print_fields(at_text *out, const at_edit *e, const char *fields);
+
+static void print_field(at_text *out, const at_edit *e, char field) {
+    at_edit copy = *e;
+    switch (field) {
+    case 'P': at_text_addf(out, " %s", sides[e->before].word); return;
+    case 'A': at_text_addf(out, " %s", anns[e->ann].word); return;
+    case 'K':
+        at_text_addf(out, " %s", copies[e->copy].word);
+        print_fields(out, e, copies[e->copy].fields);
+        return;
+    case '1':
+    case '3':
+    case 'N':
+    case 'R':
+    case 'Z':
+        for (int i = 0; i < at_edit_num_names(e); i++) {
+            at_text_addf(out, " %s", e->names[i]);
+            if (e->sizes[i]) at_text_addf(out, ":%lld", (long long)e->sizes[i]);
+        }
+        return;
+    default: at_text_addf(out, " %s", *text_of(&copy, field));
+    }
+}
+
+static void print_fields(at_text *out, const at_edit *e, const char *fields) {
+    at_edit copy = *e;
+    for (const char *p = fields; *p;) {
+        size_t n = strcspn(p, " :]");
+        if (*p == ' ' || *p == ']') p++;
+        else if (*p == ':') at_text_add(out, ":"), p++;
+        else if (*p == '[') {
+            const char *field = ++p;
+            while (!is_field(field)) field++;
+            if (!*text_of(&copy, *field)) p = behind_group(p);
+        } else if (is_field(p)) print_field(out, e, *p++);
+        else at_text_addf(out, " %.*s", (int)n, p), p += n;
     }
 }
 
 void at_edit_print(at_text *out, const at_edit *e) {
-    at_text_add(out, words[e->kind]);
-    switch (e->kind) {
-    case AT_EDIT_SPLIT:
-        at_text_addf(out, " %s %s into", e->stage, e->loop);
-        add_names(out, e);
-        if (e->knob || e->other)
-            at_text_addf(out, e->knob ? " by %s" : " of %s", e->knob ? e->knob : e->other);
-        return;
-    case AT_EDIT_ORDER:
-    case AT_EDIT_FUSE:
-    case AT_EDIT_RENAME:
-        at_text_addf(out, " %s:", e->stage);
-        add_names(out, e);
-        return;
-    case AT_EDIT_NEST:
-    case AT_EDIT_JOIN:
-        at_text_addf(out, " %s %s %s", e->stage, e->before ? "before" : "behind", e->other);
-        if (e->loop) at_text_addf(out, " in %s", e->loop);
-        return;
-    case AT_EDIT_DISSOLVE:
-    case AT_EDIT_RUNNING:
-    case AT_EDIT_FISSION:
-    case AT_EDIT_INIT: at_text_addf(out, " %s", e->stage); return;
-    case AT_EDIT_INLINE:
-        at_text_addf(out, " %s%s", e->stage, e->names[0] ? " of" : "");
-        add_names(out, e);
-        return;
-    case AT_EDIT_COPY:
-        at_text_addf(out, " %s %s", copies[e->copy],
-                     e->copy == AT_COPY_WRITE ? e->stage : e->other);
-        if (e->copy != AT_COPY_WRITE) at_text_addf(out, " for %s", e->stage);
-        at_text_addf(out, " as %s", e->names[0]);
-        return;
-    case AT_EDIT_SHIFT:
-        at_text_addf(out, " %s for %s as", e->other, e->stage);
-        add_names(out, e);
-        return;
-    case AT_EDIT_OPERAND:
-    case AT_EDIT_TURN:
-        at_text_addf(out, " %s", e->other);
-        if (e->loop) at_text_addf(out, " along %s", e->loop);
-        at_text_addf(out, " for %s as %s", e->stage, e->names[0]);
-        return;
-    case AT_EDIT_ACROSS:
-    case AT_EDIT_PHASES:
-    case AT_EDIT_FACTOR:
-        at_text_addf(out, " %s %s as %s", e->stage, e->loop, e->names[0]);
-        if (e->other) at_text_addf(out, e->kind == AT_EDIT_FACTOR ? " before %s" : " %s", e->other);
-        return;
-    case AT_EDIT_MARK: at_text_addf(out, " %s %s %s", e->stage, e->loop, anns[e->ann]); return;
-    case AT_EDIT_DROP:
-    case AT_EDIT_WIDEN: at_text_addf(out, " %s %s", e->stage, e->loop); return;
-    case AT_EDIT_REPEAT:
-        at_text_addf(out, " %s in", e->stage);
-        add_names(out, e);
-        if (e->loop) at_text_addf(out, " around %s", e->loop);
-        return;
-    case AT_EDIT_ATTRIBUTE: at_text_addf(out, " %s %s", e->stage, e->other); return;
-    case AT_EDIT_SIZE: add_names(out, e); return;
-    case AT_EDIT_KINDS: break;
-    }
-    AT_BUG("edit of kind %d", e->kind);
+    if ((unsigned)e->kind >= AT_EDIT_KINDS) AT_BUG("edit of kind %d", e->kind);
+    at_text_add(out, lines[e->kind].word);
+    print_fields(out, e, lines[e->kind].fields);
+    if (e->kind == AT_EDIT_SPLIT && (e->knob || e->other)) /* of no line that is read */
+        at_text_addf(out, e->knob ? " by %s" : " of %s", e->knob ? e->knob : e->other);
 }
 
 /* ---- parse ----------------------------------------------------------------------------------- */
@@ -131,11 +161,11 @@ static at_status expect(line_reader *r, const char *token) {
 }
 
 /* Which of n words; they are told where it is none. */
-static at_status choice(line_reader *r, const char *const *of, int n, int *out) {
+static at_status choice(line_reader *r, const edit_line *of, int n, int *out) {
     at_text list = {0};
     for (*out = 0; *out < n; ++*out)
-        if (!at_end(r) && at_lex_is(r->lex, of[*out])) return at_lex_next(r->lex, r->err);
-    for (int i = 0; i < n; i++) at_text_addf(&list, "%s%s", i ? ", " : "", of[i]);
+        if (!at_end(r) && at_lex_is(r->lex, of[*out].word)) return at_lex_next(r->lex, r->err);
+    for (int i = 0; i < n; i++) at_text_addf(&list, "%s%s", i ? ", " : "", of[i].word);
     at_lex_fail(r->lex, r->err, "expected one of %s", at_text_str(&list));
     at_text_free(&list);
     return AT_E_INPUT;
@@ -164,33 +194,7 @@ static at_status names(line_reader *r, at_edit *e, bool sized) {
     return AT_OK;
 }
 
-static at_status place(line_reader *r, at_edit *e) {
-    static const char *const sides[] = {"behind", "before"};
-    int side;
-    AT_TRY(stage(r, &e->stage));
-    AT_TRY(choice(r, sides, 2, &side));
-    e->before = side == 1;
-    AT_TRY(stage(r, &e->other));
-    if (e->kind == AT_EDIT_JOIN && at_end(r)) return AT_OK;
-    AT_TRY(expect(r, "in"));
-    return word(r, "a loop", &e->loop);
-}
-
-static at_status copy(line_reader *r, at_edit *e) {
-    int kind;
-    AT_TRY(choice(r, copies, 3, &kind));
-    e->copy = (at_copy_kind)kind;
-    AT_TRY(word(r, "a tensor", e->copy == AT_COPY_WRITE ? &e->stage : &e->other));
-    if (e->copy != AT_COPY_WRITE) {
-        AT_TRY(expect(r, "for"));
-        AT_TRY(stage(r, &e->stage));
-    }
-    AT_TRY(expect(r, "as"));
-    return name(r, e, 0, false);
-}
-
 static at_status attributes(line_reader *r, at_edit *e) {
-    AT_TRY(stage(r, &e->stage));
     if (at_end(r) || !at_lex_is(r->lex, "[")) return at_lex_fail(r->lex, r->err, "expected '['");
     const char *from = r->lex->start, *to = from;
     while (!at_end(r)) {
@@ -201,98 +205,63 @@ static at_status attributes(line_reader *r, at_edit *e) {
     return AT_OK;
 }
 
-static at_status split(line_reader *r, at_edit *e) {
-    AT_TRY(stage(r, &e->stage));
-    AT_TRY(word(r, "a loop", &e->loop));
-    AT_TRY(expect(r, "into"));
-    return names(r, e, true);
-}
+static at_status read_fields(line_reader *r, at_edit *e, const char *fields);
 
-static at_status repeat(line_reader *r, at_edit *e) {
-    AT_TRY(stage(r, &e->stage));
-    AT_TRY(expect(r, "in"));
-    AT_TRY(name(r, e, 0, true));
-    if (at_end(r)) return AT_OK;
-    AT_TRY(expect(r, "around"));
-    return word(r, "a loop", &e->loop);
-}
-
-static at_status mark(line_reader *r, at_edit *e) {
-    int ann;
-    AT_TRY(stage(r, &e->stage));
-    AT_TRY(word(r, "a loop", &e->loop));
-    AT_TRY(choice(r, anns, sizeof anns / sizeof *anns, &ann));
-    e->ann = (at_ann)ann;
-    return AT_OK;
-}
-
-static at_status rest(line_reader *r, at_edit *e) {
-    switch (e->kind) {
-    case AT_EDIT_SPLIT: return split(r, e);
-    case AT_EDIT_ORDER:
-    case AT_EDIT_FUSE:
-    case AT_EDIT_RENAME:
-        AT_TRY(stage(r, &e->stage));
-        AT_TRY(expect(r, ":"));
-        return names(r, e, false);
-    case AT_EDIT_NEST:
-    case AT_EDIT_JOIN: return place(r, e);
-    case AT_EDIT_DISSOLVE:
-    case AT_EDIT_RUNNING:
-    case AT_EDIT_FISSION:
-    case AT_EDIT_INIT: return stage(r, &e->stage);
-    case AT_EDIT_INLINE:
-        AT_TRY(stage(r, &e->stage));
-        if (at_end(r)) return AT_OK;
-        AT_TRY(expect(r, "of"));
-        return names(r, e, true);
-    case AT_EDIT_COPY: return copy(r, e);
-    case AT_EDIT_SHIFT:
-        AT_TRY(word(r, "a tensor", &e->other));
-        AT_TRY(expect(r, "for"));
-        AT_TRY(stage(r, &e->stage));
-        AT_TRY(expect(r, "as"));
+static at_status read_field(line_reader *r, at_edit *e, char field) {
+    int of = 0;
+    switch (field) {
+    case 'S':
+    case 'T': return stage(r, text_of(e, field));
+    case 'L': return word(r, "a loop", &e->loop);
+    case 'O': return word(r, "a tensor", &e->other);
+    case 'X':
+    case 'Y': return word(r, "an axis", text_of(e, field));
+    case 'W': e->other = "whole"; return expect(r, "whole");
+    case '3':
         for (int i = 0; i < 3; i++) AT_TRY(name(r, e, i, false));
         return AT_OK;
-    case AT_EDIT_OPERAND:
-    case AT_EDIT_TURN:
-        AT_TRY(word(r, "a tensor", &e->other));
-        if (e->kind == AT_EDIT_TURN || (!at_end(r) && at_lex_is(r->lex, "along"))) {
-            AT_TRY(expect(r, "along"));
-            AT_TRY(word(r, "an axis", &e->loop));
-        }
-        AT_TRY(expect(r, "for"));
-        AT_TRY(stage(r, &e->stage));
-        AT_TRY(expect(r, "as"));
-        return name(r, e, 0, false);
-    case AT_EDIT_ACROSS:
-    case AT_EDIT_PHASES:
-    case AT_EDIT_FACTOR:
-        AT_TRY(stage(r, &e->stage));
-        AT_TRY(word(r, "a loop", &e->loop));
-        AT_TRY(expect(r, "as"));
-        AT_TRY(name(r, e, 0, false));
-        if (e->kind == AT_EDIT_ACROSS || at_end(r)) return AT_OK;
-        if (e->kind == AT_EDIT_PHASES) return e->other = "whole", expect(r, "whole");
-        AT_TRY(expect(r, "before"));
-        return word(r, "an axis", &e->other);
-    case AT_EDIT_MARK: return mark(r, e);
-    case AT_EDIT_DROP:
-    case AT_EDIT_WIDEN: AT_TRY(stage(r, &e->stage)); return word(r, "a loop", &e->loop);
-    case AT_EDIT_REPEAT: return repeat(r, e);
-    case AT_EDIT_ATTRIBUTE: return attributes(r, e);
-    case AT_EDIT_SIZE: return names(r, e, true);
-    case AT_EDIT_KINDS: break;
+    case '1':
+    case 'R': return name(r, e, 0, field == 'R');
+    case 'N':
+    case 'Z': return names(r, e, field == 'Z');
+    case 'P':
+        AT_TRY(choice(r, sides, NUM_SIDES, &of));
+        e->before = of;
+        return AT_OK;
+    case 'A':
+        AT_TRY(choice(r, anns, NUM_ANNS, &of));
+        e->ann = (at_ann)of;
+        return AT_OK;
+    case 'K':
+        AT_TRY(choice(r, copies, NUM_COPIES, &of));
+        e->copy = (at_copy_kind)of;
+        return read_fields(r, e, copies[of].fields);
+    default: return attributes(r, e);
     }
-    AT_BUG("edit of kind %d", e->kind);
+}
+
+static at_status read_fields(line_reader *r, at_edit *e, const char *fields) {
+    for (const char *p = fields; *p;) {
+        const size_t n = *p == ':' ? 1 : strcspn(p, " :]");
+        if (*p == ' ' || *p == ']') p++;
+        else if (*p == '[') { /* it is there where its first word is */
+            const char *first = *++p == 'W' ? "whole" : at_strndup(r->arena, p, strcspn(p, " "));
+            if (at_end(r) || !at_lex_is(r->lex, first)) p = behind_group(p);
+        } else if (is_field(p)) AT_TRY(read_field(r, e, *p++));
+        else {
+            AT_TRY(expect(r, at_strndup(r->arena, p, n)));
+            p += n;
+        }
+    }
+    return AT_OK;
 }
 
 at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err) {
     line_reader r = {a, l, err, l->line};
     int kind;
     *out = (at_edit){0};
-    AT_TRY(choice(&r, words, AT_EDIT_KINDS, &kind));
+    AT_TRY(choice(&r, lines, AT_EDIT_KINDS, &kind));
     out->kind = (at_edit_kind)kind;
-    AT_TRY(rest(&r, out));
+    AT_TRY(read_fields(&r, out, lines[kind].fields));
     return at_end(&r) ? AT_OK : at_lex_fail(l, err, "expected the end of the line");
 }

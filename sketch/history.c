@@ -1,5 +1,4 @@
 /* sketch/history.c: see history.h. */
-#include "sketch/history.h"
 
 #include <string.h>
 

@@ -24,7 +24,8 @@
  *         y[m, r] = y_across[r, m] */
 #include <string.h>
 
-#include "sketch/rewrites.h"
+#include "schedule/edit.h"
+#include "sketch/nests.h"
 
 /* ---- last ------------------------------------------------------------------------------------ */
 

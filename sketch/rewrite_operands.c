@@ -24,7 +24,8 @@
  *
  *     y[i, j] = sum(k) a[i, k] * a[j, k]    ->
  *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k] */
-#include "sketch/rewrites.h"
+#include "schedule/edit.h"
+#include "sketch/nests.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 

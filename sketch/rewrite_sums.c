@@ -33,7 +33,8 @@
  *
  *     m[p] = max(c:3) x[p, c]; out[p, c] = x[p, c]/m[p]
  *                 ->    out[p, c] = x[p, c]/max(max(x[p, 0], x[p, 1]), x[p, 2])  */
-#include "sketch/rewrites.h"
+#include "schedule/edit.h"
+#include "sketch/nests.h"
 
 /* ---- inline ---------------------------------------------------------------------------------- */
 

@@ -60,8 +60,8 @@ void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args);
  * default configuration chooses. */
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
                                  at_error *err);
-/* The program of a configuration as a template of that configuration alone, in numbers (fixed.c).
- * AT_E_INPUT: there is no program. */
+/* The program of a configuration as a template of that configuration alone, in numbers
+ * (schedulable_try.c). AT_E_INPUT: there is no program. */
 at_status at_schedulable_of_config(at_arena *a, const at_task *t, const at_config *c,
                                    const at_schedulable **out, at_error *err);
 

@@ -17,7 +17,7 @@ typedef struct at_sketch {
                              none */
 } at_sketch;
 
-/* ---- tasks (task_new.c) ---------------------------------------------------------------------- */
+/* ---- tasks (derive.c) ---------------------------------------------------------------------- */
 
 /* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
  * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a
@@ -44,4 +44,57 @@ const at_sketch *at_sketch_of_task(const at_task *t, int i);
  * not registered. AT_E_INPUT: "my.te:3: ..." */
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err);
+
+/* ---- how a program comes about (history.c) ----------------------------------------------------
+ * The edits that lead to it from the plain tree, one a line, and back; the decisions of its knobs.
+ */
+
+typedef struct at_steps {
+    const at_edit *steps; /* with numbers; SIZE edits first, of what the computation is made with */
+    int num_steps;
+} at_steps;
+
+/* Of a configuration's program: what rules did, where they derived it; else edits that make its
+ * tree. Applied to the plain tree of the task's computation, they give the same program.
+ * AT_E_INPUT: there is no program. */
+at_status at_steps_of(at_arena *a, const at_task *t, const at_config *c, at_steps *out,
+                      at_error *err);
+/* A comment with task and arguments, then the steps. */
+void at_steps_print(at_text *out, const at_task *t, const at_steps *h);
+/* Edits, one a line; # begins a comment. AT_E_INPUT "FILE:3:7: ..." */
+at_status at_steps_parse(at_arena *a, const char *what, const char *text, at_steps *out,
+                         at_error *err);
+/* The program that steps make of a task's plain tree, as a template of one configuration, for the
+ * task's arguments. what names the steps in errors. AT_E_INPUT: a step cannot be done, or the tree
+ * breaks a rule. The row lives in a. */
+at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at_steps *h,
+                       const at_template_row **out, at_error *err);
+/* "tile_y = sample_tile(Y, 3) -> [56, 4, 14]", a line per knob. */
+at_status at_trace_print(at_arena *a, const at_task *t, const at_config *c, at_text *out,
+                         at_error *err);
+
+/* ---- records of Ansor (ansor_record.c) --------------------------------------------------------
+ * A state of TVM's auto_scheduler is a list of stages with loops, which steps change; the last
+ * state becomes a loop tree of ours over a computation with the stages that steps added. */
+
+typedef struct at_ansor {
+    const char *workload;               /* its name */
+    const at_template_row *computation; /* as the workload has it, with the record's numbers */
+    at_schedulable *program;            /* the record's, of one configuration */
+    const char *notes;                  /* what the tree has not of it, a line each */
+    double cost_s;                      /* mean; 0: it failed */
+} at_ansor;
+
+/* One line, which is {"i": [[workload key, ...], [[], steps]], ...}; in a. AT_E_INPUT: "step 7
+ * (CA):
+ * ...", an unknown workload, a tree that breaks a rule. */
+at_status at_ansor_read(at_arena *a, const char *line, size_t length, at_ansor *out, at_error *err);
+/* What is told of a line without its steps. */
+typedef struct at_ansor_head {
+    const char *key; /* of the workload: ["matmul_add", 16, 16, 32] */
+    double cost_s;   /* mean; 0: it failed */
+} at_ansor_head;
+/* In a. AT_E_INPUT: the line is no record. */
+at_status at_ansor_look(at_arena *a, const char *line, size_t length, at_ansor_head *out,
+                        at_error *err);
 #endif

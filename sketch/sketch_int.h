@@ -38,7 +38,7 @@ typedef struct sketch_mark_knob {
     bool may_vec;
 } sketch_mark_knob;
 
-/* Of the ways that a question about a stage left open, the one taken (choices.c). */
+/* Of the ways that a question about a stage left open, the one taken (steps.c). */
 typedef struct sketch_choice {
     int stage, question, num_ways, way;
 } sketch_choice;
@@ -89,18 +89,13 @@ int sketch_stages(const sketch_state *s); /* those that need loops */
  * fewer, since each edit of each sketch takes as long as the tree. */
 int sketch_most(const sketch_state *s);
 
-/* Adds its sketches to a template that needs some (derive.c). */
-void sketch_derive(at_template *t);
-
-/* Stages that are alike go the same way (choices.c). [tensors], in a. */
+/* Stages that are alike go the same way (steps.c). [tensors], in a. */
 const int *sketch_find_alike(at_arena *a, const at_facts *f);
 /* A question about a stage that leaves some ways open: which the one that it is like took; -1: it
  * is like none, or that had not these. Then, what it took itself. */
 enum { SKETCH_ASK_RULES = 0, SKETCH_ASK_PACKED = 1000, SKETCH_ASK_COPIED = 2000 }; /* + access */
 int sketch_way(const sketch_state *s, int stage, int question, int num_ways);
 void sketch_went(sketch_state *s, int stage, int question, int num_ways, int way);
-/* How the stage that the visited one is like split the same loop, if in this way; else NULL. */
-const sketch_split_of *sketch_alike_split(const sketch_state *s, const sketch_split_of *asked);
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
@@ -192,9 +187,16 @@ at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t
                           const char *rows, at_error *err);
 /* Finishing touches to every sketch: packing in the order of use (operand_reads.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
-/* A program of a task as a template of one configuration (fixed.c); sizes: "B = 16, k9 = 9", what c
- * and the tree are made with. Untried. */
+/* A program of a task as a template of one configuration (schedulable_try.c); sizes: "B = 16, k9 =
+ * 9", what c and the tree are made with. Untried. */
 at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,
                              const char *tree);
+
+/* The edits that make a tree with numbers of the plain one over its computation (tree_steps.c),
+ * behind those that are in *out. tree: what the program was built from. AT_E_INPUT: it takes more
+ * names than an edit has. */
+typedef AT_VEC(at_edit) at_edits;
+at_status at_tree_steps(at_arena *a, const at_program *p, const at_tree *tree, at_edits *out,
+                        at_error *err);
 
 #endif

@@ -19,8 +19,7 @@
  *
  * So is what takes several operations and is needed in windows, as the rows of a separable filter:
  * the rows of a tile share some of it, and only their own. */
-#include "sketch/limits.h"
-#include "sketch/tile.h"
+#include "sketch/nests.h"
 
 /* ---- strip ----------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * all loops that others are to share. */
 #include <string.h>
 
-#include "sketch/history.h"
+#include "sketch/sketch_int.h"
 
 enum { MOST_DEPTH = 64, MOST_AXES = 32 };
 

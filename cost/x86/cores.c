@@ -10,6 +10,23 @@
  * compare configurations, which needs no more than ratios. */
 #include "cost/x86/cores.h"
 
+/* ---- files of measured speeds, which lie in the program as they are -------------------------- */
+
+#define KEPT(name)                                                                                 \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".global at_x86_speeds_" #name "\n"                                                    \
+            ".hidden at_x86_speeds_" #name "\n"                                                    \
+            "at_x86_speeds_" #name ":\n"                                                           \
+            ".incbin \"cost/x86/speeds_" #name ".json\"\n"                                         \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+
+KEPT(sapphirerapids);
+KEPT(znver3);
+KEPT(znver5);
+
+/* ---- facts of cores -------------------------------------------------------------------------- */
+
 #define KB 1024
 
 /* Per cycle, of vectors up to 256 bits and of 512; cores without the latter repeat the figure. */

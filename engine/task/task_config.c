@@ -8,7 +8,7 @@
 #include "engine/task/task_arrays.h"
 #include "engine/task/task_weight.h"
 #include "engine/task/template_change.h"
-#include "sketch/history.h"
+#include "sketch/sketch.h"
 
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a configuration, of steps */
 

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "codegen/codegen.h"
-#include "sketch/history.h"
 #include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"
 #include "sketch/sketch.h"

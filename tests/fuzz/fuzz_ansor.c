@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sketch/ansor.h"
+#include "sketch/sketch.h"
 #include "tests/fuzz/verb.h"
 
 static void run(const uint8_t *data, size_t size) {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sketch/history.h"
 #include "sketch/sketch.h"
 #include "tests/fuzz/verb.h"
 

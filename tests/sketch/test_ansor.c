@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sketch/ansor.h"
 #include "sketch/sketch.h"
 #include "tests/whole_file.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sketch/history.h"
+#include "sketch/sketch.h"
 #include "tests/any_task.h"
 
 #include <string.h>
