@@ -98,6 +98,7 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
                             .name = lo.name,
                             .head = head_text(s, s->chosen.from),
                             .flops = s->flops,
+                            .executed = at_executed_flops(s, s->arena, c.kernel->lowered),
                             .pattern = at_session_file_pattern(s),
                             .plain_values = plain,
                             .layouts = layouts,

@@ -69,6 +69,9 @@ struct at_architecture {
      * their registers? by_compiler: gcc's and clang's builtins may say so, else any compiler takes
      * it. */
     void (*cpu_test)(const at_target *target, const char *name, bool by_compiler, at_text *out);
+    /* static void NAME(long n) in C for gcc and clang: n rounds of independent multiply-adds. The
+     * operations of a round. */
+    double (*peak_loop)(const at_target *target, const char *name, at_text *out);
 };
 
 /* Can what is loaded be spread over the lanes of a register, each float over `by` of them? */

@@ -33,6 +33,20 @@ static const char helpers[] =
     "    *state = *state * 1664525u + 1013904223u;\n"
     "    return *state >> 16;\n}\n\n";
 
+static const char peak_helper[] =
+    "/* Operations a second of that loop, if they are more than ever before. */\n"
+    "static double at_peak(void (*spin)(long), double flops, double most, double seconds) {\n"
+    "    double end = at_now() + seconds;\n"
+    "    long n = 100;\n"
+    "    do {\n"
+    "        double t = at_now();\n"
+    "        spin(n);\n"
+    "        t = at_now() - t;\n"
+    "        if (t > 0 && flops * (double)n / t > most) most = flops * (double)n / t;\n"
+    "        if (t < 5e-5) n *= 2;\n"
+    "    } while (at_now() < end);\n"
+    "    return most;\n}\n\n";
+
 static const char next_2_helper[] = "static unsigned at_next_2(unsigned *state) {\n"
                                     "    unsigned high = at_next(state);\n"
                                     "    return high << 16 | at_next(state);\n}\n\n";
@@ -332,15 +346,80 @@ static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
                      (long long)f->tensors[i].elements, (int)at_type_bytes(f->tensors[i].type));
 }
 
-static void time_it(at_text *out, const at_face *f) {
-    at_text_add(out, "    double best = INFINITY, start = at_now();\n"
-                     "    for (int i = 0; i < 3 || (i < 1000 && at_now() - start < 0.3); i++) {\n"
-                     "        double t = at_now();\n");
-    call_fast(out, f, "        ");
+static void say_wrong(at_text *out, const at_face *f, const char *when) {
     at_text_addf(out,
-                 "        t = at_now() - t;\n        if (t < best) best = t;\n    }\n"
-                 "    printf(\"%s: right, \");\n    at_print_time(best);\n",
-                 f->of->name);
+                 "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong%s\\n\", wrong);\n"
+                 "        return 1;\n    }\n",
+                 f->of->name, when);
+}
+
+/* What its code executes takes as long as at the peak: in C for gcc and clang, which can be asked
+ * for a loop of nothing else. */
+static bool has_peak(const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU;
+}
+
+static const char *peak_loop_name(at_arena *a, const at_face *f) {
+    return at_format(a, "at_spin_%s", f->of->kernel->target->name);
+}
+
+/* Of each target one. */
+static void print_peaks(at_arena *a, at_text *out, const at_face *faces, int n) {
+    bool any = false;
+    for (int i = 0; i < n; i++) {
+        const at_target *t = faces[i].of->kernel->target;
+        bool is_new = has_peak(&faces[i]);
+        for (int j = 0; j < i; j++)
+            is_new &= !has_peak(&faces[j]) || faces[j].of->kernel->target != t;
+        if (!is_new) continue;
+        if (!any)
+            at_text_add(out, "/* Multiply-adds and nothing else: what no kernel exceeds. */\n");
+        any = true;
+        const double flops = t->architecture->peak_loop(t, peak_loop_name(a, &faces[i]), out);
+        at_text_addf(out,
+                     "static double at_peak_%s(double most, double seconds) {\n"
+                     "    return at_peak(%s, %.17g, most, seconds);\n}\n\n",
+                     t->name, peak_loop_name(a, &faces[i]), flops);
+    }
+}
+
+/* A time in which that does not fit is measured again, twice, each run of the kernel beside one of
+ * the peak. */
+static void judge_time(at_text *out, const at_face *f) {
+    const char *target = f->of->kernel->target->name;
+    at_text_addf(out,
+                 "        if (!tries) peak = at_peak_%s(peak, 0.01);\n"
+                 "    } while (%.17g / best > 1.1 * %d * peak && ++tries < 3);\n"
+                 "    if (tries == 3) {\n"
+                 "        printf(\"%s: what it executes in \");\n"
+                 "        at_print_time(best);\n"
+                 "        printf(\" is %%.2f times what fits at the peak of this CPU: the clock is "
+                 "wrong, or \"\n               \"not all calls do the same\\n\", %.17g / best / "
+                 "(%d * peak));\n        return 1;\n    }\n",
+                 target, f->of->executed, f->threads, f->of->name, f->of->executed, f->threads);
+}
+
+static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
+    const bool judged = has_peak(f);
+    at_text_add(out, "    double best, start;\n");
+    if (judged) at_text_add(out, "    double peak = 0;\n    int tries = 0;\n");
+    at_text_add(out, judged ? "    do {\n" : "    {\n");
+    at_text_add(out, "        best = INFINITY, start = at_now();\n"
+                     "        for (int i = 0; i < 3 || (i < 1000 && at_now() - start < 0.3); i++) "
+                     "{\n            double t = at_now();\n");
+    call_fast(out, f, "            ");
+    at_text_add(out, "            t = at_now() - t;\n            if (t < best) best = t;\n");
+    if (judged)
+        at_text_addf(out, "            if (tries) peak = at_peak_%s(peak, 0.0005);\n",
+                     f->of->kernel->target->name);
+    at_text_add(out, "        }\n");
+    if (judged) judge_time(out, f);
+    else at_text_add(out, "    }\n");
+    if (f->fast) finish_fast(out, f);
+    compare(a, out, f, exact);
+    say_wrong(out, f, " after it was timed");
+    at_text_addf(out, "    printf(\"%s: right, \");\n    at_print_time(best);\n", f->of->name);
     if (f->of->flops > 0)
         at_text_addf(out, "    printf(\", %%.2f GFLOP/s\", %.17g / best / 1e9);\n", f->of->flops);
     at_text_add(out, "    printf(\"\\n\");\n");
@@ -394,11 +473,8 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
                         : "own_bytes",
                  (long long)reference_workspace);
     check_draws(a, out, family, f, with);
-    at_text_addf(out,
-                 "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong\\n\", wrong);\n   "
-                 "     return 1;\n    }\n",
-                 f->of->name);
-    time_it(out, f);
+    say_wrong(out, f, "");
+    time_it(a, out, f, exact);
     release(out, f, exact);
     at_text_add(out, "    return 0;\n}\n\n");
 }
@@ -427,6 +503,12 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     at_text_add(out, helpers);
     at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
                          AT_AGREES) "\n\n");
+    for (int i = 0; i < n; i++)
+        if (has_peak(&faces[i])) {
+            at_text_add(out, peak_helper);
+            break;
+        }
+    print_peaks(a, out, faces, n);
     filling *with = AT_NEW_ARRAY(a, filling, n);
     bool whole = false, real = false;
     for (int i = 0; i < n; i++) {

@@ -36,6 +36,8 @@ typedef struct at_file_kernel {
     const char *name; /* of its functions; what at_lower was given */
     const char *head; /* comment text, lines without decoration: task, configuration, figure, CPU */
     double flops;     /* of a call, for the main */
+    /* Operations that a call executes, which take their time at the peak at least; 0: not known. */
+    double executed;
     const at_file_pattern *pattern; /* NULL: no index tensors */
     const char *family;             /* kernels of one family are called by shape; NULL: none */
     const at_file_number *shape;    /* the same names in a family */

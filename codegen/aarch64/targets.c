@@ -63,4 +63,5 @@ const at_architecture at_aarch64 = {.name = "AArch64",
                                     .num_targets = sizeof targets / sizeof *targets,
                                     .align_code = ".balign 64",
                                     .disassemble = at_a64_disassemble,
-                                    .cpu_test = at_aarch64_cpu_test};
+                                    .cpu_test = at_aarch64_cpu_test,
+                                    .peak_loop = at_aarch64_peak_loop};

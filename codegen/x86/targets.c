@@ -121,4 +121,5 @@ const at_architecture at_x86_64 = {.name = "x86-64",
                                    .num_targets = sizeof targets / sizeof *targets,
                                    .align_code = ".align 64,0x90",
                                    .disassemble = at_x86_disassemble,
-                                   .cpu_test = at_x86_cpu_test};
+                                   .cpu_test = at_x86_cpu_test,
+                                   .peak_loop = at_x86_peak_loop};

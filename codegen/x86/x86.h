@@ -10,7 +10,8 @@ extern const at_architecture at_x86_64; /* targets.c */
 int at_x86_disassemble(const uint8_t *code, int len, char *out, size_t out_size); /* asm.c; Intel's
                                                                                      syntax */
 void at_x86_cpu_test(const at_target *target, const char *name, bool by_compiler,
-                     at_text *out); /* cpu_test.c */
+                     at_text *out);                                               /* cpu_test.c */
+double at_x86_peak_loop(const at_target *target, const char *name, at_text *out); /* peak_loop.c */
 /* Machine code: avx512.c, avx2.c, sse2.c. */
 bool at_encode_scalar(at_arena *arena, struct at_tile *t);
 bool at_encode_sse2(at_arena *arena, struct at_tile *t);

@@ -51,13 +51,25 @@ at_status at_session_machine(at_session *s, at_error *err) {
     return AT_OK;
 }
 
+static double executed(const at_session *s, at_arena *a, const at_lowered *p) {
+    at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
+    give_index(s, a, &m);
+    return at_bound_of(a, p, &m)->flops;
+}
+
+double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) {
+    const at_compute *c = at_task_compute(s->task);
+    if (!p || s->in_bytes) return 0;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_INDEX) return 0;
+    return executed(s, a, p);
+}
+
 double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                          double peak_gflops) {
     const double most = peak_gflops * 1e9 * run_s;
     if (!p || s->in_bytes || s->flops <= most || !(peak_gflops > 0)) return 0;
-    at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
-    give_index(s, a, &m);
-    return at_bound_of(a, p, &m)->flops / most;
+    return executed(s, a, p) / most;
 }
 
 bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,

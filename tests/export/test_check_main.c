@@ -46,7 +46,52 @@ static void every_isa(void **state) {
     at_arena_free(a);
 }
 
+/* The text with the call in the loop that times the kernel made something else. */
+static char *with_call(at_arena *a, const char *text, const char *instead) {
+    const char *loop = strstr(text, "double t = at_now();\n            gemm_in_blocks(");
+    assert_non_null(loop);
+    const char *from = strchr(loop, '\n') + 1, *to = strchr(from, '\n');
+    return at_format(a, "%.*s            %s%s", (int)(from - text), text, instead, to);
+}
+
+/* A kernel that is right when it is asked, and does less or something else while it is timed. */
+static void right_only_once(void **state) {
+    (void)state;
+    static const char *const calls[][2] = {
+        {";", "times what fits at the peak of this CPU"},
+        {"gemm_in_blocks(b0, packed, b2, workspace); b2[5] += 1;",
+         "1 elements are wrong after it was timed"},
+    };
+    at_arena *a = at_arena_new();
+    at_task *task = task_of(a, "conv2d_3x3_gemm", "N=1,H=28,W=28,CI=32,CO=32");
+    for (int i = 0; at_target_at(i); i++) {
+        const at_target *target = at_target_at(i);
+        if (target->architecture != at_target_at(0)->architecture || !cpu_has(target)) continue;
+        at_file_kernel k;
+        at_file_options o = {.with_main = true};
+        at_text text = {0};
+        at_config config;
+        char *said;
+        size_t n;
+        CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
+        assert_true(kernel_of(a, task, &config, AT_DIALECT_GNU, target, "gemm", &k));
+        k.executed = k.flops;
+        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
+        for (int j = 0; j < 2; j++) {
+            write_text("main.c", with_call(a, at_text_str(&text), calls[j][0]));
+            run("cc -O1 -Wall -Wextra -Werror main.c -o main");
+            int status = system(at_format(a, "cd %s && ./main >messages", folder));
+            CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+            assert_int_equal(status, 1 << 8);
+            if (!strstr(said, calls[j][1])) fail_msg("%s", said);
+        }
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_isa)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_isa),
+                                       cmocka_unit_test(right_only_once)};
     return cmocka_run_group_tests_name("export/check_main", tests, make_folder, remove_folder);
 }
