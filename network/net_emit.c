@@ -226,6 +226,8 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
         if (k->whole.source) continue;
         late[opened] = k->is_late;
         e.isa = at_net_isa(b, k->chosen.task);
+        e.threads = k->session.threads;
+        e.set |= AT_SET_THREADS;
         at_session_open_chosen(&e, &k->chosen, session);
         s = at_session_context(session, false, err);
         at_lower_options lo = at_session_lower_options(session, names[i]);

@@ -33,6 +33,7 @@ at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_pr
                              at_error *err) {
     AT_TRY(at_net_program_plan(net, &b->engine, out, err));
     out->without_weights = b->without_weights;
+    out->threads = b->engine.threads > 1 ? (int)b->engine.threads : 1;
     AT_TRY(at_net_select(out, b, err));
     AT_TRY(at_net_compile(out, b, err));
     return at_net_prepare(out, err);
@@ -127,9 +128,9 @@ at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
     return AT_OK;
 }
 
-double at_net_cpu_seconds(void) {
+double at_net_seconds(const at_net_program *p) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(p->threads > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -137,10 +138,10 @@ at_status at_net_program_time(const at_net_program *p, const void *const *inputs
                               void *const *outputs, void *workspace, double *steps_s,
                               at_error *err) {
     const running r = {p, inputs, outputs, workspace};
-    double begin = at_net_cpu_seconds();
+    double begin = at_net_seconds(p);
     for (int i = 0; i < p->steps.len; i++) {
         AT_TRY(run_step(&r, &p->steps.data[i], err));
-        double end = at_net_cpu_seconds();
+        double end = at_net_seconds(p);
         if (end - begin < steps_s[i]) steps_s[i] = end - begin;
         begin = end;
     }

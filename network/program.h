@@ -91,6 +91,7 @@ typedef struct at_net_program {
     int64_t workspace_bytes, least_bytes; /* least: the largest sum of what lives at once */
     char *weights; /* what the kernels want of constants, in the order of its first use */
     int64_t weights_bytes;
+    int threads;          /* the most that a part runs on */
     bool without_weights; /* they are counted, but not packed: it is looked at and not run */
     int num_tunable;      /* kernels that have ways */
     int num_tuned;        /* of them, whose configuration is from a log */
@@ -126,10 +127,11 @@ at_status at_net_prepare(at_net_program *p, at_error *err);
 at_status at_net_program_run(const at_net_program *p, const void *const *inputs,
                              void *const *outputs, void *workspace, at_error *err);
 
-/* Processor time of this process; times of networks are differences of it. */
-double at_net_cpu_seconds(void);
-/* The same as at_net_program_run; steps_s[i], of each step, becomes the processor's time that the
- * step took where that time is less. */
+/* Processor time of this process, or, of a program on several threads, of a clock; times of
+ * networks are differences of it. */
+double at_net_seconds(const at_net_program *p);
+/* The same as at_net_program_run; steps_s[i], of each step, becomes the time that the step took
+ * where that time is less. */
 at_status at_net_program_time(const at_net_program *p, const void *const *inputs,
                               void *const *outputs, void *workspace, double *steps_s,
                               at_error *err);

@@ -366,13 +366,37 @@ static void indices(void **state) {
     at_net_close(net);
 }
 
+/* A large part runs on two threads, one of few microseconds on one; the outputs are the same. */
+static void threads(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,64,28,28");
+    onnx_numbers(&g, "w", "64,64,3,3", 1, false);
+    onnx_node(&g, "Conv", "x w", "c", "pads=[1,1,1,1]");
+    onnx_node(&g, "GlobalAveragePool", "c", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p;
+    at_net_build b = {.engine.threads = 2};
+    at_error err;
+    if (!at_has_threads()) skip();
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(p.num_kernels, 2);
+    assert_int_equal(p.kernels[0].session.threads, 2);
+    assert_int_equal(p.kernels[1].session.threads, 1);
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(channels),          cmocka_unit_test(side_by_side),
-        cmocka_unit_test(subnormal_weights), cmocka_unit_test(residual),
-        cmocka_unit_test(classifier),        cmocka_unit_test(rows),
-        cmocka_unit_test(shared_moves),      cmocka_unit_test(choices),
-        cmocka_unit_test(indices),           cmocka_unit_test(transposed),
+        cmocka_unit_test(threads),      cmocka_unit_test(channels),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(subnormal_weights),
+        cmocka_unit_test(residual),     cmocka_unit_test(classifier),
+        cmocka_unit_test(rows),         cmocka_unit_test(shared_moves),
+        cmocka_unit_test(choices),      cmocka_unit_test(indices),
+        cmocka_unit_test(transposed),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
