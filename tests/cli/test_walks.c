@@ -27,6 +27,8 @@ static void walk(const char *name) {
 static void old_logs(void **state) { (void)state, walk("old-logs"); }
 static void computation(void **state) { (void)state, walk("computation"); }
 static void layers(void **state) { (void)state, walk("layers"); }
+static void kernel(void **state) { (void)state, walk("kernel"); }
+static void bare_machine(void **state) { (void)state, walk("bare-machine"); }
 static void administrator(void **state) { (void)state, walk("administrator"); }
 
 static void network(void **state) {
@@ -36,8 +38,10 @@ static void network(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(old_logs), cmocka_unit_test(computation),
-                                       cmocka_unit_test(layers), cmocka_unit_test(network),
-                                       cmocka_unit_test(administrator)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(old_logs),     cmocka_unit_test(computation),
+        cmocka_unit_test(layers),       cmocka_unit_test(network),
+        cmocka_unit_test(kernel),       cmocka_unit_test(bare_machine),
+        cmocka_unit_test(administrator)};
     return cmocka_run_group_tests_name("cli/walks", tests, setup, cli_teardown);
 }
