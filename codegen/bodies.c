@@ -245,7 +245,20 @@ static const at_value *whole_quotient(at_low *l, const at_value *a, const at_val
     return at_value_new(l, v);
 }
 
+static const at_value *negated(at_low *l, const at_value *of) {
+    if (of->op == AT_V_CONST) return at_value_const(l, -of->number, of->whole);
+    return at_value_new(
+        l, (at_value){
+               .op = AT_V_SUB, .whole = of->whole, .a = at_value_const(l, 0, of->whole), .b = of});
+}
+
 const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    static const uint8_t ops[] = {
+        [AT_X_ADD] = AT_V_ADD,       [AT_X_SUB] = AT_V_SUB,
+        [AT_X_MUL] = AT_V_MUL,       [AT_X_DIV] = AT_V_DIV,
+        [AT_X_MOD] = AT_V_DIV,       [AT_X_MIN] = AT_V_MIN,
+        [AT_X_MAX] = AT_V_MAX,       [AT_X_BIT_AND] = AT_V_BIT_AND,
+        [AT_X_BIT_OR] = AT_V_BIT_OR, [AT_X_SHIFT_RIGHT] = AT_V_SHIFT_RIGHT};
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
         v.number = e->number;
@@ -271,33 +284,18 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
         return at_value_new(l, v);
     }
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
-    if (e->op == AT_X_NEG) {
-        v.b = at_value_expr(l, e->arg[0], axes);
-        v.whole = v.b->whole;
-        if (v.b->op == AT_V_CONST) return at_value_const(l, -v.b->number, v.whole);
-        v.op = AT_V_SUB;
-        v.a = at_value_const(l, 0, v.whole);
-        return at_value_new(l, v);
-    }
+    if (e->op == AT_X_NEG) return negated(l, at_value_expr(l, e->arg[0], axes));
     if (e->op == AT_X_CALL) {
         v.op = AT_V_CALL;
         v.function = (at_function)e->integer;
         v.a = at_value_as_number(l, at_value_expr(l, e->arg[0], axes));
         return at_value_new(l, v);
     }
-    switch (e->op) {
-    case AT_X_ADD: v.op = AT_V_ADD; break;
-    case AT_X_SUB: v.op = AT_V_SUB; break;
-    case AT_X_MUL: v.op = AT_V_MUL; break;
-    case AT_X_DIV:
-    case AT_X_MOD: v.op = AT_V_DIV; break;
-    case AT_X_MIN: v.op = AT_V_MIN; break;
-    case AT_X_MAX: v.op = AT_V_MAX; break;
-    case AT_X_BIT_AND: v.op = AT_V_BIT_AND; break;
-    case AT_X_BIT_OR: v.op = AT_V_BIT_OR; break;
-    case AT_X_SHIFT_RIGHT: v.op = AT_V_SHIFT_RIGHT; break;
-    default: at_lower_fail(l, "a condition is used as a value"); return at_value_new(l, v);
+    if (!ops[e->op]) {
+        at_lower_fail(l, "a condition is used as a value");
+        return at_value_new(l, v);
     }
+    v.op = ops[e->op];
     v.a = at_value_expr(l, e->arg[0], axes);
     v.b = at_value_expr(l, e->arg[1], axes);
     v.whole = is_whole(l, e);

@@ -14,6 +14,42 @@ static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "[%s.%d%+lld]", t->slot_name[op->slot], op->slot, (long long)op->off);
 }
 
+/* Which lanes a move takes, and from where. */
+static void print_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
+    bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
+                op->kind == AT_T_GATHER;
+    if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
+    const bool spread = op->kind == AT_T_LOAD && op->by;
+    if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
+    if (spread)
+        at_text_addf(out, "%s(i + %d)%c%d", op->times ? "" : " ", op->plus, op->cyclic ? '%' : '/',
+                     op->by);
+}
+
+static void print_operands(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
+    if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);
+    if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+        op->kind == AT_T_PREFETCH || op->kind == AT_T_GATHER) {
+        at_text_add(out, op->dst >= 0 ? ", " : " ");
+        memory(out, t, op);
+    }
+    if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
+    if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
+    if (op->element) at_text_addf(out, "[%d]", op->element - 1);
+    if (op->kind >= AT_T_FOURS) at_text_addf(out, ", 0x%02x", (unsigned)op->by);
+    if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT || op->kind == AT_T_SWAP)
+        at_text_addf(out, ", %d", op->by);
+    if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", op->number);
+    else if (op->mem) {
+        at_text_add(out, ", ");
+        memory(out, t, op);
+        if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
+    }
+    if (op->fours) at_text_add(out, " fours");
+    print_lanes(out, t, op);
+}
+
 void at_tile_print(at_text *out, const at_tile *t) {
     at_text_addf(out, "%s: %d lanes%s, %d registers, slots", t->name, t->lanes,
                  t->target->is_double ? " in double" : "", t->num_regs);
@@ -45,35 +81,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             if (op->by != 1) at_text_addf(out, " / %d", op->by);
             if (op->may_miss) at_text_addf(out, " or %.9gs", op->number);
         } else if (op->kind != AT_T_END) {
-            if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
-            if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);
-            if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                op->kind == AT_T_PREFETCH || op->kind == AT_T_GATHER) {
-                at_text_add(out, op->dst >= 0 ? ", " : " ");
-                memory(out, t, op);
-            }
-            if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
-            if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
-            if (op->element) at_text_addf(out, "[%d]", op->element - 1);
-            if (op->kind >= AT_T_FOURS) at_text_addf(out, ", 0x%02x", (unsigned)op->by);
-            if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT ||
-                op->kind == AT_T_SWAP)
-                at_text_addf(out, ", %d", op->by);
-            if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", op->number);
-            else if (op->mem) {
-                at_text_add(out, ", ");
-                memory(out, t, op);
-                if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
-            }
-            if (op->fours) at_text_add(out, " fours");
-            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
-                        op->kind == AT_T_GATHER;
-            if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
-            const bool spread = op->kind == AT_T_LOAD && op->by;
-            if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
-            if (spread)
-                at_text_addf(out, "%s(i + %d)%c%d", op->times ? "" : " ", op->plus,
-                             op->cyclic ? '%' : '/', op->by);
+            print_operands(out, t, op);
         }
         at_text_add(out, "\n");
     }

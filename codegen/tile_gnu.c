@@ -369,10 +369,9 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, ", v%d)", op->dst);
         break;
     case AT_T_SHIFT_LEFT:
-        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d << %d)", op->dst, op->a, op->by);
-        break;
     case AT_T_SHIFT_RIGHT:
-        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d >> %d)", op->dst, op->a, op->by);
+        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %s %d)", op->dst, op->a,
+                     op->kind == AT_T_SHIFT_LEFT ? "<<" : ">>", op->by);
         break;
     case AT_T_INT_MIN:
     case AT_T_INT_MAX:
@@ -415,6 +414,24 @@ static void by_element(at_text *out, const at_tile_op *op) {
     if (op->apart) at_text_addf(out, "%*sat_apart(v%d);\n", 4, "", op->dst);
 }
 
+/* Lanes of a vector, or one element in all of them. */
+static void load_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (is_narrow_slot(t, op)) load_narrow(out, t, op);
+    else if (op->kind == AT_T_LOAD && op->times) pick(out, t, op);
+    else if (op->kind == AT_T_LOAD) {
+        load_register(out, t, op);
+        at_text_add(out, "\n");
+        if (op->by) spread(out, t, op);
+    } else if (t->slot_type[op->slot] == AT_S32) {
+        at_text_addf(out, "v%d = (at_vector)((at_mask){0} + p%d[%lld]);\n", op->dst, op->slot,
+                     (long long)op->off);
+    } else {
+        at_text_addf(out, "at_broadcast(v%d, ", op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+    }
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (op->element) {
         by_element(out, op);
@@ -434,32 +451,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, ";\n");
         return;
     case AT_T_LOAD:
-        if (is_narrow_slot(t, op)) {
-            load_narrow(out, t, op);
-            return;
-        }
-        if (op->times) {
-            pick(out, t, op);
-            return;
-        }
-        load_register(out, t, op);
-        at_text_add(out, "\n");
-        if (op->by) spread(out, t, op);
-        return;
-    case AT_T_BCAST:
-        if (is_narrow_slot(t, op)) {
-            load_narrow(out, t, op);
-            return;
-        }
-        if (t->slot_type[op->slot] == AT_S32) {
-            at_text_addf(out, "v%d = (at_vector)((at_mask){0} + p%d[%lld]);\n", op->dst, op->slot,
-                         (long long)op->off);
-            return;
-        }
-        at_text_addf(out, "at_broadcast(v%d, ", op->dst);
-        address(out, op, 0);
-        at_text_add(out, ");\n");
-        return;
+    case AT_T_BCAST: load_lanes(out, t, op); return;
     case AT_T_STORE: store(out, t, op); return;
     case AT_T_MOV: at_text_addf(out, "v%d = v%d;\n", op->dst, op->a); return;
     case AT_T_FMA: multiply_add(out, op); return;

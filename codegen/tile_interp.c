@@ -135,6 +135,74 @@ static void put(const at_tile *t, const at_tile_op *op, char *m, int64_t i, floa
     memcpy(m + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
 }
 
+/* What is done with registers; m: where an operand in memory lies. */
+static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
+                             char *m) {
+    float one[MAX_LANES] = {0};
+    switch (op->kind) {
+    case AT_T_CONST:
+        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = at_of_bits(at_tile_bits(op));
+        break;
+    case AT_T_LOAD:
+        memset(reg[op->dst], 0, sizeof reg[0]);
+        for (int j = 0; j < op->lanes; j++)
+            reg[op->dst][j] = get(t, op, m, op->times ? at_tile_lane_from(op, j) : j);
+        if (!op->by || op->times) break;
+        memcpy(one, reg[op->dst], sizeof one);
+        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = one[at_tile_spread_from(op, j)];
+        break;
+    case AT_T_BCAST:
+        for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = get(t, op, m, 0);
+        break;
+    case AT_T_STORE:
+        for (int j = 0; j < op->lanes; j++)
+            put(t, op, m, op->times ? at_tile_lane_from(op, j) : j, reg[op->a][j]);
+        break;
+    case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
+    case AT_T_SWAP:
+        for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
+    case AT_T_GATHER:
+        for (int j = 0; j < op->lanes; j++)
+            one[j] = get(t, op, m, (int32_t)at_bits_of(reg[op->a][j]));
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
+    case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
+    case AT_T_ZIP_LOW:
+    case AT_T_ZIP_HIGH:
+    case AT_T_ZIP_LOW2:
+    case AT_T_ZIP_HIGH2:
+    case AT_T_FOURS:
+    case AT_T_HALVES:
+        memcpy(one, reg[op->dst], sizeof one);
+        join(op, one, reg[op->a], reg[op->b]);
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
+    default:
+        for (int j = 0; j < op->lanes && op->mem == AT_MEM_VECTOR; j++) one[j] = get(t, op, m, j);
+        for (int j = 0; j < t->lanes && op->mem == AT_MEM_BCAST; j++) one[j] = get(t, op, m, 0);
+        if (op->mem == AT_MEM_CONST)
+            for (int j = 0; j < t->lanes; j++) one[j] = at_of_bits(at_tile_bits(op));
+        if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
+        for (int j = 0; j < t->lanes && op->element; j++) one[j] = reg[op->b][op->element - 1];
+        for (int j = 0; j < t->lanes; j++)
+            reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
+    }
+}
+
+/* A pointer to what an entry of an index list leads to, or to numbers where it leads nowhere. */
+static void interpret_index(const at_tile *t, const at_tile_op *op, char **p, const char *m,
+                            float numbers[][AT_TILE_NUMBERS]) {
+    int32_t entry;
+    memcpy(&entry, m, sizeof entry);
+    const int64_t digit = op->by == 1 ? entry : ((int64_t)op->times * entry + op->plus) / op->by;
+    p[op->dst] = p[op->base] + digit * op->bump * at_type_bytes(t->slot_type[op->base]);
+    if (!op->may_miss || entry >= 0) return;
+    p[op->dst] = (char *)numbers[op->dst];
+    for (int j = 0; j < AT_TILE_NUMBERS; j++) numbers[op->dst][j] = at_of_bits(at_tile_bits(op));
+}
+
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
     float reg[MAX_REGS][MAX_LANES] = {{0}};
     double doubles[MAX_REGS][MAX_LANES] = {{0}};
@@ -152,7 +220,6 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         const at_tile_op *op = &t->ops[i++];
         const int64_t bytes = op->slot >= 0 ? at_type_bytes(t->slot_type[op->slot]) : 0;
         char *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + bytes * op->off : NULL;
-        float one[MAX_LANES] = {0};
         if (t->target->is_double && op->kind >= AT_T_CONST) {
             step_in_double(t, op, doubles, (float *)(void *)m);
             continue;
@@ -172,66 +239,8 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             p[op->slot] += bytes * op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
             break;
         case AT_T_PREFETCH: break;
-        case AT_T_INDEX: {
-            int32_t entry;
-            memcpy(&entry, m, sizeof entry);
-            int64_t digit = op->by == 1 ? entry : ((int64_t)op->times * entry + op->plus) / op->by;
-            p[op->dst] = p[op->base] + digit * op->bump * at_type_bytes(t->slot_type[op->base]);
-            if (!op->may_miss || entry >= 0) break;
-            p[op->dst] = (char *)numbers[op->dst];
-            for (int j = 0; j < AT_TILE_NUMBERS; j++)
-                numbers[op->dst][j] = at_of_bits(at_tile_bits(op));
-            break;
-        }
-        case AT_T_CONST:
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = at_of_bits(at_tile_bits(op));
-            break;
-        case AT_T_LOAD:
-            memset(reg[op->dst], 0, sizeof reg[0]);
-            for (int j = 0; j < op->lanes; j++)
-                reg[op->dst][j] = get(t, op, m, op->times ? at_tile_lane_from(op, j) : j);
-            if (!op->by || op->times) break;
-            memcpy(one, reg[op->dst], sizeof one);
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = one[at_tile_spread_from(op, j)];
-            break;
-        case AT_T_BCAST:
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = get(t, op, m, 0);
-            break;
-        case AT_T_STORE:
-            for (int j = 0; j < op->lanes; j++)
-                put(t, op, m, op->times ? at_tile_lane_from(op, j) : j, reg[op->a][j]);
-            break;
-        case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
-        case AT_T_SWAP:
-            for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
-            memcpy(reg[op->dst], one, sizeof one);
-            break;
-        case AT_T_GATHER:
-            for (int j = 0; j < op->lanes; j++)
-                one[j] = get(t, op, m, (int32_t)at_bits_of(reg[op->a][j]));
-            memcpy(reg[op->dst], one, sizeof one);
-            break;
-        case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
-        case AT_T_ZIP_LOW:
-        case AT_T_ZIP_HIGH:
-        case AT_T_ZIP_LOW2:
-        case AT_T_ZIP_HIGH2:
-        case AT_T_FOURS:
-        case AT_T_HALVES:
-            memcpy(one, reg[op->dst], sizeof one);
-            join(op, one, reg[op->a], reg[op->b]);
-            memcpy(reg[op->dst], one, sizeof one);
-            break;
-        default:
-            for (int j = 0; j < op->lanes && op->mem == AT_MEM_VECTOR; j++)
-                one[j] = get(t, op, m, j);
-            for (int j = 0; j < t->lanes && op->mem == AT_MEM_BCAST; j++) one[j] = get(t, op, m, 0);
-            if (op->mem == AT_MEM_CONST)
-                for (int j = 0; j < t->lanes; j++) one[j] = at_of_bits(at_tile_bits(op));
-            if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
-            for (int j = 0; j < t->lanes && op->element; j++) one[j] = reg[op->b][op->element - 1];
-            for (int j = 0; j < t->lanes; j++)
-                reg[op->dst][j] = at_tile_lane(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
+        case AT_T_INDEX: interpret_index(t, op, p, m, numbers); break;
+        default: interpret_vector(t, op, reg, m);
         }
     }
 }

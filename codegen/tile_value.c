@@ -197,40 +197,42 @@ static int shifted(at_builder *b, const at_value *v) {
     return d;
 }
 
+static int load_value(at_builder *b, const at_value *v) {
+    const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
+    at_tile_place p = at_build_locate_load(b, v);
+    int lanes = at_build_lanes(b);
+    if (in_register(b, v->tensor)) {
+        if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
+        int of = key_of(b, &p, false)->vreg;
+        if (lanes > 1 && !p.lane && !b->vregs.data[of].same)
+            b->failed = true; /* one lane of the register has it */
+        return of;
+    }
+    if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
+    if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
+    spread(&p, &lanes);
+    int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
+    bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
+    int s = at_build_slot_of(b, &p), loads = b->vregs.len;
+    int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
+    if (had >= 0) return had;
+    int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
+                                            .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                            .same = bcast,
+                                            .slot = (int16_t)s,
+                                            .off = p.off,
+                                            .by = (uint8_t)(bcast ? 0 : p.by),
+                                            .plus = (uint8_t)(bcast ? 0 : p.plus),
+                                            .cyclic = p.cyclic,
+                                            .times = (uint8_t)step,
+                                            .narrow = is_narrow});
+    if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
+    return r;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST) return at_build_const(b, number_of(b, v));
-    const bool is_narrow = v->op == AT_V_LOAD && at_type_bytes(b->l->tensors[v->tensor].type) != 4;
-    if (v->op == AT_V_LOAD) {
-        at_tile_place p = at_build_locate_load(b, v);
-        int lanes = at_build_lanes(b);
-        if (in_register(b, v->tensor)) {
-            if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
-            int of = key_of(b, &p, false)->vreg;
-            if (lanes > 1 && !p.lane && !b->vregs.data[of].same)
-                b->failed = true; /* one lane of the register has it */
-            return of;
-        }
-        if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
-        if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
-        spread(&p, &lanes);
-        int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
-        bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
-        int s = at_build_slot_of(b, &p), loads = b->vregs.len;
-        int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
-        if (had >= 0) return had;
-        int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
-                                                .lanes = (uint8_t)(bcast ? 1 : lanes),
-                                                .same = bcast,
-                                                .slot = (int16_t)s,
-                                                .off = p.off,
-                                                .by = (uint8_t)(bcast ? 0 : p.by),
-                                                .plus = (uint8_t)(bcast ? 0 : p.plus),
-                                                .cyclic = p.cyclic,
-                                                .times = (uint8_t)step,
-                                                .narrow = is_narrow});
-        if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
-        return r;
-    }
+    if (v->op == AT_V_LOAD) return load_value(b, v);
     static const uint8_t kinds[] = {
         [AT_V_ADD] = AT_T_ADD,   [AT_V_SUB] = AT_T_SUB,         [AT_V_MUL] = AT_T_MUL,
         [AT_V_DIV] = AT_T_DIV,   [AT_V_MIN] = AT_T_MIN,         [AT_V_MAX] = AT_T_MAX,

@@ -18,16 +18,14 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
 }
 
 /* made: pointers made in this straight-line body. */
-static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
-                            const bool *made) {
-    if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
-    bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
+/* What an operation reads or writes in memory; NULL: it may. made: pointers so far. */
+static const char *check_memory(const at_tile *t, const at_tile_op *op, const bool *made) {
+    const bool stores = op->kind == AT_T_STORE;
     const int frame = t->num_spilled ? at_tile_frame(t) : -1;
-    bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->kind == AT_T_GATHER ||
-                  op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST;
-    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
-        return "a destination is no register";
+    const bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+                        op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX ||
+                        op->kind == AT_T_GATHER || op->mem == AT_MEM_VECTOR ||
+                        op->mem == AT_MEM_BCAST;
     if (memory && (op->slot < 0 || op->slot >= at_tile_all_slots(t)))
         return "a memory operand has no slot";
     if (memory && op->slot == frame &&
@@ -43,12 +41,16 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "an operand in memory is to be widened";
     if (memory && op->fours && at_type_bytes(t->slot_type[op->slot]) != 1)
         return "four elements to a lane are no bytes";
-    if (op->kind == AT_T_DOT && !t->target->dots) return "the set has no dot products";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
         return "what is bumped is no pointer that was passed";
-    if (op->kind == AT_T_INDEX) return check_index(t, op, made);
+    return NULL;
+}
+
+/* Which lanes it moves. */
+static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
+    const bool stores = op->kind == AT_T_STORE;
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if (op->kind == AT_T_GATHER && (!t->target->gathers || op->dst == op->a || op->lanes < 2))
         return "the set does not gather, or not into the register that says from where";
@@ -65,6 +67,21 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         (op->by < 2 || !at_target_spreads(t->target, op->by) || op->plus < 0 ||
          op->plus >= op->by || (op->lanes == t->lanes && !op->times)))
         return "a load is not spread by a number below the lanes";
+    return NULL;
+}
+
+static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
+                            const bool *made) {
+    const bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
+    if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
+    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
+        return "a destination is no register";
+    if (op->kind == AT_T_DOT && !t->target->dots) return "the set has no dot products";
+    const char *fault = check_memory(t, op, made);
+    if (fault) return fault;
+    if (op->kind == AT_T_INDEX) return check_index(t, op, made);
+    fault = check_lanes(t, op);
+    if (fault) return fault;
     if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
     if (op->mem == AT_MEM_BCAST && !t->target->fold_bcast)

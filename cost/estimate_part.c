@@ -185,31 +185,49 @@ static double shared_ns(const at_estimator *e, const est_tile *t, double rows, d
     return least_ns + (alone_ns - least_ns) * est_max(0, loaded - sums) / (all - sums);
 }
 
+/* One way to combine whole parts of a tile with those left over. */
+typedef struct part_choice {
+    double rows, vectors, times, groups; /* times: that it is run */
+    double elements;                     /* of a vector that is gathered */
+    int width;
+    int64_t sizes[AT_PARTS_MAX];
+    bool masked;
+} part_choice;
+
+/* mask: bits, parts that are left over. */
+static part_choice part_choice_of(const at_estimator *e, const est_tile *t, int mask) {
+    part_choice c = {.rows = (double)t->other,
+                     .vectors = 1,
+                     .times = 1,
+                     .groups = 1,
+                     .elements = 1,
+                     .width = at_speeds_width(e->o.target, 1)};
+    for (int i = 0; i < t->num_parts; i++) {
+        const at_part *p = &t->part[i];
+        int64_t size = p->size < p->extent ? p->size : p->extent;
+        int64_t whole = p->extent / size, rest = p->extent % size;
+        c.times *= mask >> i & 1 ? rest > 0 : (double)whole;
+        if (mask >> i & 1) size = rest;
+        c.sizes[i] = size;
+        if (p->vector && t->width > 1) {
+            c.vectors *= ceil((double)size / t->width);
+            c.width = at_speeds_width(e->o.target, size);
+            c.masked |= is_masked(size % e->o.target->lanes);
+        } else {
+            c.rows *= (double)size;
+            if (t->grouped >> i & 1) c.groups *= (double)size;
+            if (p->vector) c.elements = (double)size;
+        }
+    }
+    return c;
+}
+
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
-        double rows = (double)t->other, vectors = 1, times = calls, groups = 1;
-        int width = at_speeds_width(e->o.target, 1);
-        int64_t sizes[AT_PARTS_MAX];
-        bool masked = false;
-        double elements = 1; /* of a vector that is gathered */
-        for (int i = 0; i < t->num_parts; i++) {
-            const at_part *p = &t->part[i];
-            int64_t size = p->size < p->extent ? p->size : p->extent;
-            int64_t whole = p->extent / size, rest = p->extent % size;
-            times *= mask >> i & 1 ? rest > 0 : (double)whole;
-            if (mask >> i & 1) size = rest;
-            sizes[i] = size;
-            if (p->vector && t->width > 1) {
-                vectors *= ceil((double)size / t->width);
-                width = at_speeds_width(e->o.target, size);
-                masked |= is_masked(size % e->o.target->lanes);
-            } else {
-                rows *= (double)size;
-                if (t->grouped >> i & 1) groups *= (double)size;
-                if (p->vector) elements = (double)size;
-            }
-        }
+        const part_choice c = part_choice_of(e, t, mask);
+        const double rows = c.rows, times = calls * c.times;
+        double vectors = c.vectors;
         if (times == 0) continue;
         double own = rows * vectors, sums = own * t->together;
         double joins = chains(e, t->x, t->root, sums) - 1;
@@ -219,20 +237,20 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         e->out->calls += times;
         e->out->sum_calls += times;
         vectors *= t->together; /* what they share are rows */
-        double near = tile_ns(e, rows, vectors, width, STEP);
-        if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
-        double further = far * est_max(0, tile_ns(e, rows, vectors, width, FAR) - near);
-        double loaded = loads(e, t, sizes, sums, copies(t->x, t->root, sums));
+        double near = tile_ns(e, rows, vectors, c.width, STEP);
+        if (c.groups > 1) near = grouped_ns(e, t, rows, c.groups, vectors, c.width, near);
+        double further = far * est_max(0, tile_ns(e, rows, vectors, c.width, FAR) - near);
+        double loaded = loads(e, t, c.sizes, sums, copies(t->x, t->root, sums));
         if (!t->is_paired && t->slower <= 1 && !t->is_dynamic)
             near = shared_ns(e, t, rows, vectors, loaded, joins + 1, near);
         double step = near + further;
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
-            step = est_max((double)e->speeds.waits_ns[3] * (rows / elements + elements),
+            step = est_max((double)e->speeds.waits_ns[3] * (rows / c.elements + c.elements),
                            (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
         step = est_max(est_max(step, t->least_ns), sums * t->memory_ns);
         if (loaded > rows + vectors) step = est_max(step, loaded * t->peak_ns);
-        double call = tile_ns(e, rows, vectors, width, CALL) + t->end_ns;
+        double call = tile_ns(e, rows, vectors, c.width, CALL) + t->end_ns;
         /* Of a few steps each: turns of one loop, which load the sums and store them. */
         if (t->in_blocks && t->steps <= AT_THIN_STEPS) call = sums * (double)e->speeds.copy_ns;
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */
@@ -241,7 +259,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             step -= (1 - share) * est_max(0, step - least);
             call *= share;
         }
-        if (t->goes_on && masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
+        if (t->goes_on && c.masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
         ns += times * t->again * (t->steps * t->share * step + call + used_up_ns(e, t, own));
     }
     return ns;

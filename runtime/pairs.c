@@ -232,29 +232,43 @@ static void remember(at_anchor *a, double anchor_s) {
     a->run_ns = at_sorted_median(ns, AT_ANCHOR_MEMORY);
 }
 
+/* Is a kernel so much slower than the best that no pair is worth it? */
+static bool is_far_behind(at_run *r, at_anchor *a, const at_job *job, at_run_time check_run,
+                          int64_t *ns, int *failed) {
+    const double best_ns = a->run_ns * at_best_ratio(job);
+    if (job->to_the_end || !at_is_behind(r, (int64_t)best_ns, check_run, ns, failed)) return false;
+    if (*failed) return true;
+    *failed = at_run_glance(r, &a->tick, ns); /* or is it the clock's reading? */
+    return *failed || (double)*ns > AT_BEHIND * best_ns;
+}
+
+/* How short is a kernel really whose first run was short? */
+static int look_closer(at_run *r, at_anchor *a, int64_t *ns) {
+    at_run_time again;
+    int failed = at_run_once(r, 0, &again);
+    if (again.ns < *ns) *ns = again.ns;
+    return failed ? failed : at_run_glance(r, &a->tick, ns);
+}
+
+static void keep_pair(at_anchor *a, at_pair p, bool was_absent, at_outcome *out) {
+    if (was_absent) out->disturbed_kept++;
+    else remember(a, p.anchor_s);
+    out->pairs[out->num_pairs++] = p;
+    if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
+}
+
 int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_run,
                   at_outcome *out) {
     int failed = 0;
     int64_t ns = check_run.ns;
     bool cold = ns < BLOCK_NS;
     out->number = 1;
-    const double best_ns = a->run_ns * at_best_ratio(job);
-    bool behind = !job->to_the_end && at_is_behind(r, (int64_t)best_ns, check_run, &ns, &failed);
-    if (behind && !failed) { /* or is it the clock's reading? */
-        failed = at_run_glance(r, &a->tick, &ns);
-        behind = failed || (double)ns > AT_BEHIND * best_ns;
-    }
-    if (behind) {
+    if (is_far_behind(r, a, job, check_run, &ns, &failed)) {
         out->at_least = true;
         out->costs_s[out->num_costs++] = (double)ns * 1e-9;
         return failed;
     }
-    if (cold && !failed) { /* how short is it really? */
-        at_run_time again;
-        failed = at_run_once(r, 0, &again);
-        if (again.ns < ns) ns = again.ns;
-        if (!failed) failed = at_run_glance(r, &a->tick, &ns);
-    }
+    if (cold && !failed) failed = look_closer(r, a, &ns);
     side kernel = {.run = r, .late_ns = (double)ns};
     side anchor = {.run = &a->beside, .late_ns = a->run_ns, .undisturbed = a->run_ns};
     choose_runs(&kernel, (double)ns, &anchor, a->run_ns);
@@ -298,10 +312,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
             out->disturbed++;
             continue;
         }
-        if (was_absent) out->disturbed_kept++;
-        else remember(a, p.anchor_s);
-        out->pairs[out->num_pairs++] = p;
-        if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
+        keep_pair(a, p, was_absent, out);
     }
     r->total_ns += r->clock->now_ns() - begin_ns; /* both kernels', and what keeps them apart */
     return failed;

@@ -108,8 +108,22 @@ static void store_apart(at_x86 *x, const at_tile_op *op) {
     if (op->lanes > 4) x->scratch_now = 0;
 }
 
-static void vector(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
+static void constant(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg dst = at_x86_reg(x, op->dst), first = at_vec(op->dst, 16);
+    const int32_t bits = (int32_t)at_tile_bits(op);
+    if (op->mem) {
+        EMIT(x, VMOVUPS, dst, at_x86_constant(32));
+        at_x86_point(x, op, 0);
+    } else if (!bits) EMIT(x, VXORPS, dst, dst, dst);
+    else {
+        EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
+        EMIT(x, VMOVD, first, at_gpr32(AT_X86_SCRATCH));
+        EMIT(x, VBROADCASTSS, dst, first);
+    }
+}
+
+static void arithmetic(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op ops[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
         [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
         [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
@@ -117,39 +131,30 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
         [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
         [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
-    at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
-               scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
-    int32_t bits;
+    const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
+                     scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
+    at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
+                   : op->mem == AT_MEM_CONST ? at_x86_constant(32)
+                                             : at_x86_memory(x, op, 32);
+    at_x86_arg args[] = {dst, from, b};
+    int immediate = 0;
+    if (at_tile_compares(op))
+        EMIT(x, VCMPPS, dst, from, b, at_imm(comparisons[op->kind])), immediate = 1;
+    else if (op->kind == AT_T_BLEND) EMIT(x, VANDPS, scratch, from, b);
+    else at_asm_emit(&x->code, ops[op->kind], 0, false, 3, args);
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
+    if (op->kind != AT_T_BLEND) return;
+    EMIT(x, VANDNPS, dst, from, dst);
+    EMIT(x, VORPS, dst, dst, scratch);
+    x->scratch_now = 0; /* it was there */
+}
+
+static void vector(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
+                     scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     switch (op->kind) {
-    case AT_T_CONST:
-        if (op->mem) {
-            EMIT(x, VMOVUPS, dst, at_x86_constant(32));
-            at_x86_point(x, op, 0);
-            return;
-        }
-        bits = (int32_t)at_tile_bits(op);
-        if (!bits)
-            EMIT(x, VXORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
-        else {
-            EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
-            EMIT(x, VMOVD, at_vec(op->dst, 16), at_gpr32(AT_X86_SCRATCH));
-            EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_vec(op->dst, 16));
-        }
-        return;
-    case AT_T_LOAD:
-        if (op->times) {
-            pick(x, op);
-            return;
-        }
-        move(x, op, false);
-        if (op->by) spread(x, op);
-        return;
-    case AT_T_STORE:
-        if (op->times) store_apart(x, op);
-        else move(x, op, true);
-        return;
-    case AT_T_BCAST: EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4)); return;
-    case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    case AT_T_BCAST: EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4)); return;
+    case AT_T_MOV: EMIT(x, VMOVAPS, dst, from); return;
     case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, from, at_imm(op->by)); return;
@@ -167,22 +172,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         else EMIT(x, VPERMILPS, dst, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
     case AT_T_FIRST: EMIT(x, VBLENDPS, dst, dst, from, at_imm((1 << op->lanes) - 1)); return;
-    default: break;
+    default: arithmetic(x, op);
     }
-    at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
-                   : op->mem == AT_MEM_CONST ? at_x86_constant(32)
-                                             : at_x86_memory(x, op, 32);
-    at_x86_arg args[] = {dst, from, b};
-    int immediate = 0;
-    if (at_tile_compares(op))
-        EMIT(x, VCMPPS, dst, from, b, at_imm(comparisons[op->kind])), immediate = 1;
-    else if (op->kind == AT_T_BLEND) EMIT(x, VANDPS, scratch, from, b);
-    else at_asm_emit(&x->code, arithmetic[op->kind], 0, false, 3, args);
-    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
-    if (op->kind != AT_T_BLEND) return;
-    EMIT(x, VANDNPS, dst, from, dst);
-    EMIT(x, VORPS, dst, dst, scratch);
-    x->scratch_now = 0; /* it was there */
 }
 
 /* All masks are windows of one table behind the code. */
@@ -205,6 +196,11 @@ bool at_encode_avx2(at_arena *arena, at_tile *t) {
                                    .pool_bytes = 32,
                                    .number_bytes = 4,
                                    .clears_upper = true,
+                                   .move = move,
+                                   .spread = spread,
+                                   .pick = pick,
+                                   .store_apart = store_apart,
+                                   .constant = constant,
                                    .vector = vector,
                                    .zip = zip,
                                    .end = mask_table};

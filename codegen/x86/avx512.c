@@ -151,6 +151,10 @@ static at_x86_arg mask_of(at_x86 *x, uint32_t bits);
 
 /* To every so many floats: of each register that is written the lanes between stay as they are. */
 static void store_apart(at_x86 *x, const at_tile_op *op) {
+    if (op->times > AT_TILE_WHOLE_STEP) {
+        store_singles(x, op);
+        return;
+    }
     at_tile_op one = *op;
     for (int part = 0; part < at_tile_spread_parts(op, 16); part++) {
         one.off = at_tile_spread_at(op, 16, part);
@@ -172,8 +176,31 @@ static void scale(at_x86 *x, const at_tile_op *op) {
     at_asm_emit(&x->code, AT_X86_VSCALEFPS, 0, true, 4, scaled);
 }
 
-static void vector(at_x86 *x, const at_tile_op *op) {
-    static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
+static void constant(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst);
+    const int32_t bits = (int32_t)at_tile_bits(op);
+    if (op->mem) {
+        EMIT(x, VBROADCASTSS, dst, k0, at_x86_constant(4));
+        at_x86_point(x, op, 0);
+    } else if (!bits) EMIT(x, VPXORD, dst, k0, dst, dst);
+    else {
+        EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
+        EMIT(x, VPBROADCASTD, dst, k0, at_gpr32(AT_X86_SCRATCH));
+    }
+}
+
+/* From where the lanes of a register say. */
+static void gather(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg dst = at_x86_reg(x, op->dst), all = at_mask_reg(COMPARED);
+    EMIT(x, VPXORD, dst, at_mask_reg(0), dst, dst);
+    if (op->lanes < 16) EMIT(x, KMOVW, all, at_x86_mask(x, op->lanes));
+    else EMIT(x, KXNORW, all, all, all);
+    EMIT(x, VGATHERDPS, dst, all,
+         at_mem_gather(at_x86_pointer(x, op->slot), op->a, op->off * 4, 64));
+}
+
+static void arithmetic(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op ops[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_FNMA] = AT_X86_VFNMADD231PS,
         [AT_T_FMS] = AT_X86_VFMSUB231PS, [AT_T_ADD] = AT_X86_VADDPS,
         [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
@@ -183,66 +210,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
         [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
         [AT_T_INT_MAX] = AT_X86_VPMAXSD, [AT_T_DOT] = AT_X86_VPDPBUSD};
-    at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
-    int32_t bits;
-    switch (op->kind) {
-    case AT_T_CONST:
-        if (op->mem) {
-            EMIT(x, VBROADCASTSS, dst, k0, at_x86_constant(4));
-            at_x86_point(x, op, 0);
-            return;
-        }
-        bits = (int32_t)at_tile_bits(op);
-        if (!bits)
-            EMIT(x, VPXORD, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->dst),
-                 at_x86_reg(x, op->dst));
-        else {
-            EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
-            EMIT(x, VPBROADCASTD, at_x86_reg(x, op->dst), k0, at_gpr32(AT_X86_SCRATCH));
-        }
-        return;
-    case AT_T_LOAD:
-        if (op->times) {
-            pick(x, op);
-            return;
-        }
-        move(x, op, false);
-        if (op->by) spread(x, op);
-        return;
-    case AT_T_STORE:
-        if (op->times > AT_TILE_WHOLE_STEP) store_singles(x, op);
-        else if (op->times) store_apart(x, op);
-        else move(x, op, true);
-        return;
-    case AT_T_BCAST:
-        if (!at_tile_is_wide(x->t, op)) {
-            EMIT(x, VPBROADCASTD, dst, k0, narrow_element(x, op));
-            return;
-        }
-        EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, at_x86_memory(x, op, 4));
-        return;
-    case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a)); return;
-    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, k0, from); return;
-    case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
-    case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
-    case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
-    case AT_T_TO_INT: EMIT(x, VCVTPS2DQ, dst, k0, from); return;
-    case AT_T_GATHER:
-        EMIT(x, VPXORD, dst, k0, dst, dst);
-        if (op->lanes < 16) EMIT(x, KMOVW, at_mask_reg(COMPARED), at_x86_mask(x, op->lanes));
-        else EMIT(x, KXNORW, at_mask_reg(COMPARED), at_mask_reg(COMPARED), at_mask_reg(COMPARED));
-        EMIT(x, VGATHERDPS, dst, at_mask_reg(COMPARED),
-             at_mem_gather(at_x86_pointer(x, op->slot), op->a, op->off * 4, 64));
-        return;
-    case AT_T_SWAP:
-        if (op->by >= 4)
-            EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
-        else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
-        return;
-    case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
-    case AT_T_SCALE: scale(x, op); return;
-    default: break;
-    }
+    const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
                    : op->mem == AT_MEM_CONST
                        ? at_x86_constant(4)
@@ -256,11 +224,39 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         at_asm_emit(&x->code, AT_X86_VPTERNLOGD, broadcast, false, 5, args);
     } else {
         at_x86_arg args[] = {dst, k0, from, b};
-        at_asm_emit(&x->code, arithmetic[op->kind], broadcast, false, 4, args);
+        at_asm_emit(&x->code, ops[op->kind], broadcast, false, 4, args);
     }
     bool immediate = at_tile_compares(op) || op->kind == AT_T_BLEND;
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
     if (at_tile_compares(op)) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
+}
+
+static void vector(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
+    switch (op->kind) {
+    case AT_T_BCAST:
+        if (!at_tile_is_wide(x->t, op)) {
+            EMIT(x, VPBROADCASTD, dst, k0, narrow_element(x, op));
+            return;
+        }
+        EMIT(x, VBROADCASTSS, dst, k0, at_x86_memory(x, op, 4));
+        return;
+    case AT_T_MOV: EMIT(x, VMOVAPS, dst, k0, from); return;
+    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, k0, from); return;
+    case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
+    case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
+    case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
+    case AT_T_TO_INT: EMIT(x, VCVTPS2DQ, dst, k0, from); return;
+    case AT_T_GATHER: gather(x, op); return;
+    case AT_T_SWAP:
+        if (op->by >= 4)
+            EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
+        else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
+        return;
+    case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
+    case AT_T_SCALE: scale(x, op); return;
+    default: arithmetic(x, op);
+    }
 }
 
 static void set_mask(at_x86 *x, int reg, uint32_t bits) {
@@ -325,6 +321,11 @@ bool at_encode_avx512(at_arena *arena, at_tile *t) {
                                    .number_bytes = 4,
                                    .clears_upper = true,
                                    .begin = at_x86_set_masks,
+                                   .move = move,
+                                   .spread = spread,
+                                   .pick = pick,
+                                   .store_apart = store_apart,
+                                   .constant = constant,
                                    .vector = vector,
                                    .zip = zip};
     return at_x86_encode(arena, t, &set);

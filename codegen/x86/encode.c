@@ -286,6 +286,20 @@ static void missed(at_x86 *x) {
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
+/* Constants, loads and stores; false: the set has them among the others. */
+static bool move(at_x86 *x, const at_tile_op *op) {
+    const at_x86_set *set = x->set;
+    if (!set->move) return false;
+    if (op->kind == AT_T_CONST) set->constant(x, op);
+    else if (op->kind == AT_T_LOAD && op->times) set->pick(x, op);
+    else if (op->kind == AT_T_STORE && op->times) set->store_apart(x, op);
+    else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) {
+        set->move(x, op, op->kind == AT_T_STORE);
+        if (op->kind == AT_T_LOAD && op->by) set->spread(x, op);
+    } else return false;
+    return true;
+}
+
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     at_x86 x = {.code = {.arena = arena}, .t = t, .set = set};
     nest nests[AT_X86_MAX_NEST];
@@ -304,7 +318,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
         else if (op->kind == AT_T_INDEX) index_entry(&x, op);
         else if (op->kind == AT_T_BUMP) bump(&x, op);
         else if (op->kind >= AT_T_ZIP_LOW) set->zip(&x, op);
-        else set->vector(&x, op);
+        else if (!move(&x, op)) set->vector(&x, op);
     }
     epilogue(&x, frame);
     if (set->end) set->end(&x);

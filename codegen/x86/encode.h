@@ -28,12 +28,19 @@ typedef struct at_x86_spread {
 
 /* How an instruction set does it. */
 typedef struct at_x86_set {
-    int width;                                       /* bytes of a register */
-    int pool_bytes;                                  /* of a constant behind the code, */
-    int number_bytes;                                /* which repeats a float or a double */
-    bool clears_upper;                               /* vzeroupper at the end */
-    void (*begin)(at_x86 *x);                        /* behind the prologue; NULL: nothing */
-    void (*vector)(at_x86 *x, const at_tile_op *op); /* constants, moves, arithmetic */
+    int width;                /* bytes of a register */
+    int pool_bytes;           /* of a constant behind the code, */
+    int number_bytes;         /* which repeats a float or a double */
+    bool clears_upper;        /* vzeroupper at the end */
+    void (*begin)(at_x86 *x); /* behind the prologue; NULL: nothing */
+    /* Moves of some lanes; loads that are spread over lanes, or picked of every so many floats, and
+     * stores to such; constants. NULL, all of them: vector has these, too. */
+    void (*move)(at_x86 *x, const at_tile_op *op, bool store);
+    void (*spread)(at_x86 *x, const at_tile_op *op);
+    void (*pick)(at_x86 *x, const at_tile_op *op);
+    void (*store_apart)(at_x86 *x, const at_tile_op *op);
+    void (*constant)(at_x86 *x, const at_tile_op *op);
+    void (*vector)(at_x86 *x, const at_tile_op *op); /* all else */
     void (*zip)(at_x86 *x, const at_tile_op *op);    /* of the first four lanes */
     void (*end)(at_x86 *x);                          /* data behind the code; NULL: none */
 } at_x86_set;

@@ -157,35 +157,22 @@ static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, i
     at_asm_emit(&x->code, last, 0, false, 2, sum);
 }
 
+static void constant(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg dst = at_x86_reg(x, op->dst);
+    const int32_t bits = (int32_t)at_tile_bits(op);
+    if (op->mem) {
+        EMIT(x, MOVAPS, dst, at_x86_constant(16));
+        at_x86_point(x, op, 0);
+    } else if (!bits) EMIT(x, XORPS, dst, dst);
+    else {
+        EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
+        EMIT(x, MOVD, dst, at_gpr32(AT_X86_SCRATCH));
+        EMIT(x, SHUFPS, dst, dst, at_imm(0));
+    }
+}
+
 static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
-    int32_t bits;
     switch (op->kind) {
-    case AT_T_CONST:
-        if (op->mem) {
-            EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_constant(16));
-            at_x86_point(x, op, 0);
-            return;
-        }
-        bits = (int32_t)at_tile_bits(op);
-        if (!bits) EMIT(x, XORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
-        else {
-            EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
-            EMIT(x, MOVD, at_x86_reg(x, op->dst), at_gpr32(AT_X86_SCRATCH));
-            EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
-        }
-        return;
-    case AT_T_LOAD:
-        if (op->times) {
-            pick(x, op);
-            return;
-        }
-        move(x, op, false);
-        if (op->by) spread(x, op);
-        return;
-    case AT_T_STORE:
-        if (op->times) store_apart(x, op);
-        else move(x, op, true);
-        return;
     case AT_T_BCAST:
         EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));
         EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
@@ -272,14 +259,16 @@ bool at_encode_sse2_doubles(at_arena *arena, at_tile *t) {
     return at_x86_encode(arena, t, &set);
 }
 
+#define MOVES                                                                                      \
+    .width = 16, .pool_bytes = 16, .number_bytes = 4, .move = move, .spread = spread,              \
+    .pick = pick, .store_apart = store_apart, .constant = constant, .zip = zip
+
 bool at_encode_sse2(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {
-        .width = 16, .pool_bytes = 16, .number_bytes = 4, .vector = vector, .zip = zip};
+    static const at_x86_set set = {MOVES, .vector = vector};
     return at_x86_encode(arena, t, &set);
 }
 
 bool at_encode_scalar(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {
-        .width = 16, .pool_bytes = 16, .number_bytes = 4, .vector = scalar, .zip = zip};
+    static const at_x86_set set = {MOVES, .vector = scalar};
     return at_x86_encode(arena, t, &set);
 }

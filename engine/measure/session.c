@@ -131,6 +131,25 @@ static at_status check_reads(const at_session *s, at_error *err) {
     return at_compute_check_reads(at_task_compute(s->task), values, NULL, NULL, err);
 }
 
+/* Is the compiler there, and which version of it? */
+static at_status check_compiler(at_session *s, bool measuring, at_error *err) {
+    const at_engine_options *o = &s->options;
+    if (s->foreign) return AT_OK;
+    if (o->program)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--compiler %s: there are tcc, gcc, clang; others are for kernels of your own",
+            o->program);
+    if (!measuring) return AT_OK;
+    if (!at_compiler_available(s->compiler))
+        return at_fail(err, AT_E_USAGE,
+                       "--compiler %s: not found on this machine; install it (apt-get install %s), "
+                       "or take tcc, which is part of this program",
+                       at_compiler_name(s->compiler), at_compiler_name(s->compiler));
+    return at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S), o->stop,
+                               &s->compiler_version, err);
+}
+
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_cpu *cpu = at_cpu_facts();
@@ -157,19 +176,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
         at_compiler_from_name(recorded->compiler, &s->compiler);
     if (recorded && !(o->set & AT_SET_PACKING))
         at_packing_from_name(recorded->packing, &s->packing);
-    if (!s->foreign && o->program)
-        return at_fail(
-            err, AT_E_USAGE,
-            "--compiler %s: there are tcc, gcc, clang; others are for kernels of your own",
-            o->program);
-    if (measuring && !s->foreign && !at_compiler_available(s->compiler))
-        return at_fail(err, AT_E_USAGE,
-                       "--compiler %s: not found on this machine; install it (apt-get install %s), "
-                       "or take tcc, which is part of this program",
-                       at_compiler_name(s->compiler), at_compiler_name(s->compiler));
-    if (measuring && !s->foreign)
-        AT_TRY(at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S),
-                                   o->stop, &s->compiler_version, err));
+    AT_TRY(check_compiler(s, measuring, err));
     AT_TRY(choose_target(s, recorded, measuring, err));
     AT_TRY(check_reads(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));
