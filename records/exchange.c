@@ -114,8 +114,9 @@ static at_status read_entity(at_arena *a, const form *f, const at_params *names,
     return AT_OK;
 }
 
-at_status at_params_to_configs(at_arena *a, const at_params *lists, int n, at_config *configs,
-                               at_error *err) {
+/* Parameters of several records as configurations. */
+static at_status params_to_configs(at_arena *a, const at_params *lists, int n, at_config *configs,
+                                   at_error *err) {
     AT_VEC(form) forms = {0};
     for (int i = 0; n && i < lists[0].of.len;) {
         const char *name = lists[0].of.data[i].name;
@@ -143,6 +144,26 @@ at_status at_params_to_configs(at_arena *a, const at_params *lists, int n, at_co
             AT_TRY(read_entity(a, &forms.data[k], &lists[0], &lists[l], &e[k], err));
         configs[l] = (at_config){NULL, -1, -1, forms.len, names, e};
     }
+    return AT_OK;
+}
+
+at_status at_read_entries(at_arena *a, const at_json *entries, const at_record *first,
+                          at_read_entry *read, const at_json *of, at_record **records,
+                          at_error *err) {
+    at_record *all = AT_NEW_ARRAY(a, at_record, entries->count);
+    at_params *params = AT_NEW_ARRAY(a, at_params, entries->count);
+    at_config *configs = AT_NEW_ARRAY(a, at_config, entries->count);
+    int i = 0;
+    for (const at_json *v = entries->child; v; v = v->next, i++) {
+        all[i] = *first;
+        if (read(a, of, v, &all[i], &params[i], err) == AT_OK) continue;
+        if (!err) return AT_E_INPUT;
+        return v->key ? at_fail_at(err, "entry \"%s\": ", v->key)
+                      : at_fail_at(err, "result %d: ", i);
+    }
+    AT_TRY(params_to_configs(a, params, i, configs, err));
+    for (int k = 0; k < i; k++) all[k].config = configs[k];
+    *records = all;
     return AT_OK;
 }
 

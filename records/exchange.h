@@ -19,11 +19,17 @@ typedef struct at_params {
 /* A split, reorder or annotation is one parameter per part: tile_y.0, tile_y.1, ... A value that no
  * parameter holds is reported as a loss. */
 void at_params_from_config(const at_exchange *x, const at_record *r, at_params *out);
-/* The way back. Parts that are texts make an annotation; numbers make a reorder if a zero is among
- * them in any of the lists, which no split has, else a split. AT_E_INPUT: the lists differ in their
- * names. */
-at_status at_params_to_configs(at_arena *a, const at_params *lists, int n, at_config *configs,
-                               at_error *err);
+/* What an entry of a file says, in *r, which has what all have in common, and in *params. of: what
+ * the entry is read with. */
+typedef at_status at_read_entry(at_arena *a, const at_json *of, const at_json *entry, at_record *r,
+                                at_params *params, at_error *err);
+/* The way back: the records of all entries of a list or an object, in a; each begins as *first.
+ * Parts that are texts make an annotation; numbers make a reorder if a zero is among them in any of
+ * the entries, which no split has, else a split. AT_E_INPUT names the entry; or entries differ in
+ * their parameters' names. */
+at_status at_read_entries(at_arena *a, const at_json *entries, const at_record *first,
+                          at_read_entry *read, const at_json *of, at_record **records,
+                          at_error *err);
 
 /* "2022-12-23 12:11:26.411558+00:00" */
 void at_text_add_moment(at_text *out, double seconds);

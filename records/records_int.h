@@ -182,4 +182,7 @@ typedef struct at_pick_job {
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);
 
+/* Is there a value of that kind? */
+static inline bool json_is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
+
 #endif

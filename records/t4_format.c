@@ -97,15 +97,13 @@ static void print(const at_exchange *x, const at_record *records, int n, at_text
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
-
 static const char *string_or(const at_json *v, const char *otherwise) {
-    return is(v, AT_JSON_STRING) ? v->string : otherwise;
+    return json_is(v, AT_JSON_STRING) ? v->string : otherwise;
 }
 
 static double number_in(const at_json *object, const char *name) {
     const at_json *v = at_json_get(object, name);
-    return is(v, AT_JSON_NUMBER) ? v->number : 0;
+    return json_is(v, AT_JSON_NUMBER) ? v->number : 0;
 }
 
 static double measurement(const at_json *result, const char *name) {
@@ -141,10 +139,10 @@ static at_status read_invalidity(const at_json *result, int *error_no, at_error 
 static at_status read_runtimes(at_arena *a, const at_json *result, at_record *r, at_error *err) {
     const at_json *list = at_json_get(at_json_get(result, "times"), "runtimes");
     double time_ms = measurement(result, "time");
-    int n = is(list, AT_JSON_ARRAY) ? list->count : 0;
+    int n = json_is(list, AT_JSON_ARRAY) ? list->count : 0;
     double *s = AT_NEW_ARRAY(a, double, n + 1);
     n = 0;
-    for (const at_json *v = is(list, AT_JSON_ARRAY) ? list->child : NULL; v; v = v->next) {
+    for (const at_json *v = json_is(list, AT_JSON_ARRAY) ? list->child : NULL; v; v = v->next) {
         if (v->kind != AT_JSON_NUMBER) return at_fail(err, AT_E_INPUT, "a runtime is no number");
         s[n++] = v->number / 1e3;
     }
@@ -159,11 +157,12 @@ static at_status read_runtimes(at_arena *a, const at_json *result, at_record *r,
     return AT_OK;
 }
 
-static at_status read_result(at_arena *a, const at_json *result, at_record *r, at_params *params,
-                             at_error *err) {
+static at_status read_result(at_arena *a, const at_json *unused, const at_json *result,
+                             at_record *r, at_params *params, at_error *err) {
+    (void)unused;
     const at_json *configuration = at_json_get(result, "configuration");
     const at_json *times = at_json_get(result, "times");
-    if (!is(configuration, AT_JSON_OBJECT) || !is(times, AT_JSON_OBJECT))
+    if (!json_is(configuration, AT_JSON_OBJECT) || !json_is(times, AT_JSON_OBJECT))
         return at_fail(err, AT_E_INPUT, "no objects \"configuration\" and \"times\"");
     for (const at_json *v = configuration->child; v; v = v->next)
         *at_push(a, &params->of) = (at_param){v->key, v};
@@ -215,27 +214,16 @@ static at_status read_file(const at_exchange *x, const at_json *file, const char
     const at_json *results = at_json_get(file, "results");
     if (strcmp(version, "1.0.0"))
         return at_fail(err, AT_E_INPUT, "schema_version %s of T4 is not read; 1.0.0 is", version);
-    if (!is(results, AT_JSON_ARRAY)) return at_fail(err, AT_E_INPUT, "no array \"results\"");
+    if (!json_is(results, AT_JSON_ARRAY)) return at_fail(err, AT_E_INPUT, "no array \"results\"");
     const at_json *ours = at_json_get(at_json_get(file, "metadata"), "autotune");
     const at_json *args = at_json_get(ours, "args"), *extra = at_json_get(ours, "extra");
     at_record first = {.task = string_or(at_json_get(ours, "task"), name),
                        .target = string_or(at_json_get(ours, "target"), "ext_dev"),
-                       .args = is(args, AT_JSON_ARRAY) ? args : at_empty_array(a)};
-    AT_TRY(at_extra_read(a, is(extra, AT_JSON_OBJECT) ? extra : NULL, &first.extra, err));
-    at_record *all = AT_NEW_ARRAY(a, at_record, results->count);
-    at_params *params = AT_NEW_ARRAY(a, at_params, results->count);
-    at_config *configs = AT_NEW_ARRAY(a, at_config, results->count);
-    int i = 0;
-    for (const at_json *v = results->child; v; v = v->next, i++) {
-        all[i] = first;
-        if (read_result(a, v, &all[i], &params[i], err) != AT_OK)
-            return err ? at_fail_at(err, "result %d: ", i) : AT_E_INPUT;
-    }
-    AT_TRY(at_params_to_configs(a, params, i, configs, err));
-    for (int k = 0; k < i; k++) all[k].config = configs[k];
+                       .args = json_is(args, AT_JSON_ARRAY) ? args : at_empty_array(a)};
+    AT_TRY(at_extra_read(a, json_is(extra, AT_JSON_OBJECT) ? extra : NULL, &first.extra, err));
+    AT_TRY(at_read_entries(a, results, &first, read_result, NULL, records, err));
     tell_losses(x, results, first.extra.present);
-    *records = all;
-    *n = i;
+    *n = results->count;
     return AT_OK;
 }
 

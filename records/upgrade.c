@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
-
 /* ---- building JSON -------------------------------------------------------------------------- */
 
 static at_json *new_value(at_arena *a, at_json_kind kind) {
@@ -48,7 +46,7 @@ static void append(at_arena *a, at_json *list, const char *key, const at_json *v
 
 /* [1, 3, 224, 224, "float32"] */
 static bool is_flat_tensor(const at_json *v) {
-    if (!is(v, AT_JSON_ARRAY) || v->count < 2 || v->count > 64) return false;
+    if (!json_is(v, AT_JSON_ARRAY) || v->count < 2 || v->count > 64) return false;
     for (const at_json *i = v->child; i->next; i = i->next)
         if (i->kind != AT_JSON_NUMBER ||
             i->next->kind != (i->next->next ? AT_JSON_NUMBER : AT_JSON_STRING))
@@ -69,11 +67,11 @@ static void append_tensor(at_arena *a, at_json *list, const at_json *flat) {
 /* p or [ph, pw] is [top, left, bottom, right] since. */
 static bool append_padding(at_arena *a, at_json *list, const at_json *padding) {
     at_json *four = new_value(a, AT_JSON_ARRAY);
-    if (is(padding, AT_JSON_NUMBER)) {
+    if (json_is(padding, AT_JSON_NUMBER)) {
         for (int i = 0; i < 4; i++) append(a, four, NULL, padding);
-    } else if (is(padding, AT_JSON_ARRAY) && padding->count == 2) {
+    } else if (json_is(padding, AT_JSON_ARRAY) && padding->count == 2) {
         for (int i = 0; i < 4; i++) append(a, four, NULL, at_json_at(padding, i % 2));
-    } else if (is(padding, AT_JSON_ARRAY) && padding->count == 4) {
+    } else if (json_is(padding, AT_JSON_ARRAY) && padding->count == 4) {
         four = at_copy(a, padding, sizeof *padding);
     } else {
         return false;
@@ -111,7 +109,7 @@ static void append_names(at_arena *a, at_json *list, const at_json *rest, const 
 static const at_json *convolution_args(at_arena *a, const at_json *workload, int num_layouts) {
     const at_json *data = at_json_at(workload, 1), *kernel = at_json_at(workload, 2);
     const at_json *strides = at_json_at(workload, 3), *padding = at_json_at(workload, 4);
-    if (!is_flat_tensor(data) || !is_flat_tensor(kernel) || !is(strides, AT_JSON_ARRAY))
+    if (!is_flat_tensor(data) || !is_flat_tensor(kernel) || !json_is(strides, AT_JSON_ARRAY))
         return NULL;
     at_json *args = new_value(a, AT_JSON_ARRAY);
     append_tensor(a, args, data);
@@ -119,7 +117,7 @@ static const at_json *convolution_args(at_arena *a, const at_json *workload, int
     append(a, args, NULL, strides);
     if (!append_padding(a, args, padding)) return NULL;
     const at_json *dilation = padding->next, *rest = dilation;
-    if (!is(dilation, AT_JSON_ARRAY)) dilation = NULL;
+    if (!json_is(dilation, AT_JSON_ARRAY)) dilation = NULL;
     else rest = dilation->next;
     append_dilation(a, args, dilation);
     append_names(a, args, rest, data, num_layouts);
@@ -164,8 +162,8 @@ static const char *name_with_key(at_arena *a, const char *task, const char *temp
 
 bool at_is_old_version(const at_json *row) {
     const at_json *v = at_json_get(row, "v");
-    return !at_json_get(row, "input") && is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
-           is(v, AT_JSON_NUMBER) && v->number == 0.1;
+    return !at_json_get(row, "input") && json_is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
+           json_is(v, AT_JSON_NUMBER) && v->number == 0.1;
 }
 
 at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_error *err) {
@@ -174,12 +172,12 @@ at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_er
     const at_json *workload = at_json_at(i, 4), *config = at_json_at(i, 5);
     const at_json *index = at_json_get(config, "i"), *code_hash = at_json_get(config, "c");
     const at_json *entity = at_json_get(config, "e"), *key = at_json_get(config, "t");
-    if (!is(target, AT_JSON_STRING) || !is(task, AT_JSON_STRING) || !is(args, AT_JSON_ARRAY) ||
-        !is(config, AT_JSON_OBJECT))
+    if (!json_is(target, AT_JSON_STRING) || !json_is(task, AT_JSON_STRING) ||
+        !json_is(args, AT_JSON_ARRAY) || !json_is(config, AT_JSON_OBJECT))
         return at_fail(err, AT_E_INPUT,
                        "\"i\" is not [target, task, arguments, {}, workload, configuration]");
     if (!result) return at_fail(err, AT_E_INPUT, "no member \"r\"");
-    const char *template_key = is(key, AT_JSON_STRING) ? key->string : "";
+    const char *template_key = json_is(key, AT_JSON_STRING) ? key->string : "";
     const struct name_row *row = find_name(a, target->string, task->string, template_key);
     const at_json *rebuilt = row ? convolution_args(a, workload, row->num_layouts) : NULL;
     const char *name = rebuilt ? row->name : name_with_key(a, task->string, template_key);
