@@ -218,6 +218,17 @@ static at_status read_workload(set *s, at_error *err) {
     return AT_OK;
 }
 
+static const char *network_advice(at_arena *a, const char *model, const char *log) {
+    at_text t = {0};
+    at_text_add(&t, "Next: autotune apply");
+    at_text_add_word(&t, model);
+    at_text_add(&t, " --log");
+    at_text_add_word(&t, log);
+    at_text_add(&t, " -o");
+    at_text_add_word(&t, at_format(a, "%.*s.c", (int)(strlen(model) - strlen(".onnx")), model));
+    return at_text_take(a, &t);
+}
+
 /* The parts of a network. */
 static at_status read_network(set *s, at_error *err) {
     at_set_result *r = &s->result;
@@ -225,10 +236,7 @@ static at_status read_network(set *s, at_error *err) {
     AT_TRY(at_network_open(s->of, &s->net, err));
     AT_TRY(at_net_program_plan(s->net, &s->of->engine, &s->plan, err));
     r->layers = "parts";
-    r->advice =
-        at_format(a, "autotune apply %s --log %s -o %.*s.c writes the network", s->of->operands[0],
-                  log_of(a, s->of), (int)strlen(s->of->operands[0]) - (int)strlen(".onnx"),
-                  s->of->operands[0]);
+    r->advice = network_advice(a, s->of->operands[0], log_of(a, s->of));
     r->problems = AT_NEW_ARRAY(a, at_problem, s->plan.num_kernels);
     for (int i = 0; i < s->plan.num_kernels; i++) {
         const at_net_kernel *k = &s->plan.kernels[i];

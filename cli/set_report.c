@@ -167,6 +167,11 @@ static void add_sum(at_table *t, const layers *all) {
     at_text_free(&cell);
 }
 
+static void add_untried(at_text *out) {
+    at_text_addf(out, ": no trial was made: the %s first",
+                 at_interrupted ? "run was interrupted" : "time ended");
+}
+
 /* Why there is no time of a layer, or of a way. */
 static void add_why(at_text *out, const at_layer_result *l, const at_tally *tally,
                     const at_options *o) {
@@ -174,8 +179,7 @@ static void add_why(at_text *out, const at_layer_result *l, const at_tally *tall
     at_text_add(out, *l->args ? " " : "");
     at_text_add_visible(out, l->args);
     if (!tally->done) {
-        at_text_addf(out, ": no trial was made: the %s first",
-                     at_interrupted ? "run was interrupted" : "time ended");
+        add_untried(out);
         return;
     }
     at_text_addf(out, ": no valid trial yet: %lld made, ", (long long)tally->done);
@@ -189,13 +193,26 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
     if (all->missing)
         at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d %s\n",
                      all->missing, all->of.len, all->result->layers);
+    const layer *untried = NULL;
+    int more = 0; /* of which the same is to be said */
     for (int i = 0; i < all->of.len; i++) {
         const layer *l = &all->of.data[i];
         if (l->best->found) continue;
+        if (!l->tally.done) {
+            if (untried) more++;
+            else untried = l;
+            continue;
+        }
         at_text_add(out, "    ");
         add_why(out, l->best, &l->tally, o);
         at_text_add(out, "\n");
     }
+    if (!untried) return;
+    at_text_add(out, "    ");
+    add_name(out, all->result, untried);
+    if (more) at_text_addf(out, " and %d more", more);
+    add_untried(out);
+    at_text_add(out, "\n");
 }
 
 /* Of a template in a file, which a log does not bring along, the first layer. */
