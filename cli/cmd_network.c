@@ -90,9 +90,12 @@ static at_status show(const at_options *o, at_error *err) {
 
 at_status at_cmd_network(const at_options *o, at_error *err) {
     static at_status (*const commands[AT_VERB_COUNT])(const at_options *o, at_error *err) = {
-        [AT_VERB_SHOW] = show, [AT_VERB_RUN] = at_network_run, [AT_VERB_APPLY] = at_network_apply};
+        [AT_VERB_SHOW] = show,
+        [AT_VERB_RUN] = at_network_run,
+        [AT_VERB_APPLY] = at_network_apply,
+        [AT_VERB_REPORT] = at_network_report};
     if (commands[o->verb]) return commands[o->verb](o, err);
     return at_fail(err, AT_E_USAGE,
-                   "%s %s: a network is tuned, shown, run and applied; %s takes kernels",
+                   "%s %s: a network is tuned, shown, run, reported and applied; %s takes kernels",
                    at_verb_at(o->verb)->name, o->operands[0], at_verb_at(o->verb)->name);
 }

@@ -17,6 +17,7 @@ at_status at_check_no_network(const at_options *o, at_error *err) {
                         : o->net_inputs.num                                   ? "--input"
                         : o->weights                                          ? "--weights"
                         : o->verb == AT_VERB_RUN && o->output                 ? "--output"
+                        : o->verb == AT_VERB_REPORT && o->log                 ? "--log"
                         : o->verb == AT_VERB_APPLY && o->engine.max_error > 0 ? "--max-error"
                                                                               : NULL;
     if (!given) return AT_OK;

@@ -50,8 +50,9 @@ at_status at_network_check_log(const at_options *o, const at_net *net, const cha
 at_status at_cmd_network(const at_options *o, at_error *err);
 /* network_estimate.c: what a search of no trials tells. */
 at_status at_network_estimate(const at_options *o, at_error *err);
-/* network_run.c, network_apply.c */
+/* network_run.c, network_apply.c, network_report.c */
 at_status at_network_run(const at_options *o, at_error *err);
 at_status at_network_apply(const at_options *o, at_error *err);
+at_status at_network_report(const at_options *o, at_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "cli/network.h"
-#include "view/view.h"
 
 typedef struct kind {
     int kernel; /* -1: conversions between types */
@@ -35,22 +34,43 @@ static kind *kinds_of(const at_net_program *p, const double *steps_s, int *n) {
     return kinds;
 }
 
-static void add_row(at_table *t, const at_net_program *p, const kind *k, double total_s,
-                    double cycle_s) {
+static at_net_page_kind facts_of(const at_net_program *p, const kind *k, double cycle_s) {
     const at_net_kernel *of = k->kernel < 0 ? NULL : &p->kernels[k->kernel];
     const at_bound *b = of ? of->candidate.bound : NULL;
-    double flops = of ? at_net_kernel_flops(of) : 0;
-    at_arena *a = p->arena;
+    at_net_page_kind out = {.title = "elements of one type to another", .time_s = k->time_s};
+    if (!of) return out;
+    out.title = at_network_part_title(p, of);
+    out.count = of->count;
+    out.gflops = at_net_kernel_flops(of) / k->time_s * 1e-9;
+    if (b) out.bound_share = b->bound_cycles * cycle_s * of->count / k->time_s;
+    if (b) out.bound = at_need_name(b->largest);
+    return out;
+}
+
+const char *at_network_part_title(const at_net_program *p, const at_net_kernel *k) {
+    return at_format(p->arena, "%s%s", k->part->title, k->way ? ", by Winograd" : "");
+}
+
+at_net_page_kind *at_network_kinds(const at_net_program *p, const double *steps_s, int *n) {
+    int all;
+    const double cycle_s = seconds_of(1);
+    const kind *kinds = kinds_of(p, steps_s, &all);
+    at_net_page_kind *out = AT_NEW_ARRAY(p->arena, at_net_page_kind, all);
+    *n = 0;
+    for (int i = 0; i < all; i++)
+        if (kinds[i].time_s > 0) out[(*n)++] = facts_of(p, &kinds[i], cycle_s);
+    return out;
+}
+
+static void add_row(at_table *t, const at_net_page_kind *k, double total_s) {
+    at_arena *a = t->arena;
     at_table_add(t, at_format(a, "%.3f", k->time_s * 1e3));
     at_table_add(t, at_format(a, "%.1f %%", 100 * k->time_s / total_s));
-    at_table_add(t, of ? at_format(a, "%d", of->count) : "");
-    at_table_add(t, flops > 0 ? at_format(a, "%.1f", flops / k->time_s * 1e-9) : "");
-    at_table_add(
-        t,
-        b ? at_format(a, "%.0f %%", 100 * b->bound_cycles * cycle_s * of->count / k->time_s) : "");
-    at_table_add(t, b ? at_need_name(b->largest) : "");
-    at_table_add(t, of ? at_format(a, "%s%s", of->part->title, of->way ? ", by Winograd" : "")
-                       : "elements of one type to another");
+    at_table_add(t, k->count ? at_format(a, "%d", k->count) : "");
+    at_table_add(t, k->gflops > 0 ? at_format(a, "%.1f", k->gflops) : "");
+    at_table_add(t, k->bound ? at_format(a, "%.0f %%", 100 * k->bound_share) : "");
+    at_table_add(t, k->bound ? k->bound : "");
+    at_table_add(t, k->title);
 }
 
 void at_network_add_why(at_text *out, const at_net_program *p, const double *steps_s) {
@@ -59,15 +79,14 @@ void at_network_add_why(at_text *out, const at_net_program *p, const double *ste
     enum { COLUMNS = sizeof heads / sizeof *heads };
     at_table t = {.arena = p->arena, .columns = COLUMNS};
     int n;
-    double total_s = 0, bound_s = 0, cycle_s = seconds_of(1);
-    kind *kinds = kinds_of(p, steps_s, &n);
-    for (int i = 0; i < n; i++) total_s += kinds[i].time_s;
-    for (int i = 0; i < p->num_kernels; i++)
-        if (p->kernels[i].candidate.bound)
-            bound_s += p->kernels[i].candidate.bound->bound_cycles * cycle_s * p->kernels[i].count;
+    double total_s = 0, bound_s = 0;
+    const at_net_page_kind *kinds = at_network_kinds(p, steps_s, &n);
+    for (int i = 0; i < n; i++) {
+        total_s += kinds[i].time_s;
+        bound_s += kinds[i].bound_share * kinds[i].time_s;
+    }
     for (int i = 0; i < COLUMNS; i++) at_table_add(&t, heads[i]);
-    for (int i = 0; i < n; i++)
-        if (kinds[i].time_s > 0) add_row(&t, p, &kinds[i], total_s, cycle_s);
+    for (int i = 0; i < n; i++) add_row(&t, &kinds[i], total_s);
     at_text_addf(out,
                  "\n%.3f ms in parts; with hot caches and nothing in the way of what bounds "
                  "each, %.3f\n",

@@ -62,10 +62,10 @@ static const at_option_row rows[] = {
      "given "
      "several times",
      EXPECT, TO(request.expects), 0, 0},
-    {"--dim", "NAME=N,..", KERNEL, NULL,
+    {"--dim", "NAME=N,..", KERNEL | V(REPORT), NULL,
      "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,
      TO(dims), 0, 0},
-    {"--set", "NAME=X,..", KERNEL, NULL,
+    {"--set", "NAME=X,..", KERNEL | V(REPORT), NULL,
      "of a network: all elements of an input, which is a constant then", TEXT, TO(sets), 0, 0},
     {"--weights", "WHERE", V(APPLY), NULL,
      "of a network: what it knows goes to a file beside the C, or into its source: file, source; "
@@ -139,9 +139,9 @@ static const at_option_row rows[] = {
     {"--seed", "N", MEASURING | V(REPLAY), "0",
      "seed of the search and of the input data, not of a sparsity pattern", UNSIGNED,
      TO(engine.seed), 0, 0},
-    {"--log", "FILE", KERNEL | V(VERIFY), NULL,
+    {"--log", "FILE", KERNEL | V(VERIFY) | V(REPORT), NULL,
      "tune: log to append to and resume from, default TEMPLATE.log; verify: log to append what is "
-     "measured to; else: take the best record of this log",
+     "measured to; report: of a network; else: take the best record of this log",
      TEXT, TO(log), 0, 0},
     {"--line", "N", CHOOSING | V(CONVERT), NULL,
      "with --log or --from ansor: the record on this line instead of the best", INTEGER,

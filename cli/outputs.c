@@ -1,6 +1,8 @@
 /* cli/outputs.c: what may be written to. The table of options tells which files a verb reads. */
 #include "cli/outputs.h"
 
+#include "cli/json_out.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,4 +190,36 @@ void at_limit_outputs(const at_options *o) {
     if (o->verb == AT_VERB_LOG && o->num_operands) folders[n++] = folder_of(a, o->operands[0]);
     at_limit_writes(folders, n);
     at_arena_free(a);
+}
+
+/* ---- a page of report ------------------------------------------------------------------------ */
+
+static at_status print_page_json(const char *output, int num_tasks, const at_text *page,
+                                 at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_int(&out, "tasks", num_tasks);
+    at_out_string(&out, "output", output);
+    at_out_string(&out, "html", output ? NULL : at_text_str(page));
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+at_status at_report_write(const at_options *o, int num, const char *of, const char *otherwise,
+                          const at_text *page, at_error *err) {
+    const char *output = o->output ? o->output : otherwise;
+    at_text told = {0};
+    if (!strcmp(output, "-")) output = NULL; /* standard output */
+    if (output) {
+        at_output_rules rules = at_rules_of_output(o);
+        AT_TRY(at_write_output(output, &rules, at_text_str(page), page->len, err));
+    }
+    if (o->json) return print_page_json(output, num, page, err);
+    if (!output) return at_print(page, err);
+    at_text_addf(&told, "%d %s%s written to ", num, of, at_plural(num));
+    at_text_add_visible(&told, output);
+    at_text_add(&told, "\n");
+    at_status s = at_print(&told, err);
+    at_text_free(&told);
+    return s;
 }

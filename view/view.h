@@ -223,4 +223,40 @@ at_status at_report_page(at_arena *a, const char *log, const char *only, at_pick
                          void *use_ctx, const at_report_about *about, at_text *out, int *num_tasks,
                          at_error *err);
 
+/* ---- a network (network_page.c) -------------------------------------------------------------- */
+
+typedef struct at_net_page_step { /* of a run, in order */
+    const char *title;
+    int group; /* of the page's groups: its colour */
+    double time_s;
+} at_net_page_step;
+typedef struct at_net_page_run {
+    const char *label; /* a word */
+    const at_net_page_step *steps;
+    int num_steps;
+} at_net_page_run;
+typedef struct at_net_page_block { /* of the workspace */
+    const char *title;
+    int group, first, last; /* steps of the last run */
+    int64_t offset, bytes;
+} at_net_page_block;
+typedef struct at_net_page_kind { /* of parts; a number of 0 is not known */
+    const char *title;
+    int count;
+    double time_s, gflops, bound_share;
+    const char *bound; /* what bounds it; NULL: not known */
+} at_net_page_kind;
+typedef struct at_net_page {
+    const char *name, *about, *program; /* about: a paragraph; program: that writes the page */
+    const char *const *groups;          /* [num_groups] up to AT_SERIES_COLORS */
+    int num_groups;
+    const at_net_page_run *runs; /* before and after, or one */
+    int num_runs;
+    const at_net_page_block *blocks;
+    int num_blocks;
+    const at_net_page_kind *kinds;
+    int num_kinds;
+} at_net_page;
+void at_network_page(at_text *out, const at_net_page *p);
+
 #endif

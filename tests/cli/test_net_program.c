@@ -62,6 +62,12 @@ static void from_file_to_program(void **state) {
     expect_text(r->out, "what bounds it");
     expect_text(r->out, "  conv3x3 3 to 8 at 8, relu\n");
 
+    cli_expect(0,
+               "./autotune report net.onnx --dim N=1 --log net.log && grep -q 'parts along time' "
+               "net.onnx.html && grep -q '>before<' net.onnx.html && grep -q '>after<' "
+               "net.onnx.html && grep -q '>conv3x3 3 to 8 at 8, relu</td>' net.onnx.html");
+    cli_expect(0, "./autotune report net.onnx --dim N=1 -o - | grep -q '>not tuned<'");
+
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
     expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");
     cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net -lm && ./net");
@@ -215,7 +221,7 @@ static void refused(void **state) {
         {2, "./autotune dense --trials 0", "--trials 0: a search takes 1 or more"},
         {2, "./autotune show net.onnx --dim N=1 --why", "autotune run net.onnx --why"},
         {2, "./autotune run net.onnx --dim N=1 --input x=y.npy", "has no such input"},
-        {2, "./autotune verify net.onnx", "a network is tuned, shown, run and applied"},
+        {2, "./autotune verify net.onnx", "a network is tuned, shown, run, reported and applied"},
         {2, "./autotune run dense --config default --dim N=1", "--dim goes with a network"},
         {4, "./autotune show half.onnx", "half.onnx"},
         {4, "./autotune show none.onnx", "none.onnx"},
