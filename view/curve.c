@@ -67,7 +67,7 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     p->task = at_strdup(g->arena, r->task);
     p->args = at_json_copy(g->arena, r->args);
     p->title = at_strdup(g->arena, at_text_str(&g->text));
-    if (!p->name) p->name = p->title;
+    if (!p->name) p->name = p->args->count ? p->title : p->task;
     *at_push(g->arena, &g->out->panels) = p;
     return p;
 }

@@ -10,7 +10,7 @@ static void add_heading(at_report *r, const at_panel *p, int number) {
     }
     at_html_add(r->out, p->task);
     at_text_add(r->out, p->label ? " " : " <small>");
-    at_html_add(r->out, at_json_text(r->arena, p->args));
+    if (p->args->count) at_html_add(r->out, at_json_text(r->arena, p->args));
     at_text_add(r->out, "</small></h2>\n");
 }
 

@@ -43,26 +43,36 @@ static void add_cell_share(at_report *r, double share) {
     else at_text_add(r->out, "<td></td>");
 }
 
-static void add_summary_row(at_report *r, const summary_row *rows, int n, int i) {
+/* Columns that some row has something in. */
+typedef struct summary_columns {
+    bool by, ways;
+} summary_columns;
+
+static void add_summary_row(at_report *r, const summary_columns *shown, const summary_row *rows,
+                            int n, int i) {
     const summary_row *row = &rows[i];
     const at_panel *p = row->panel;
-    const double times = of_the_best(rows, n, i);
     at_text_addf(r->out, "<tr><td class=\"name\"><a href=\"#t%d\">", i + 1);
-    at_html_add(r->out, p->label ? p->label : p->title);
-    at_text_add(r->out, "</a></td><td class=\"by\">");
-    if (p->by) at_html_add(r->out, p->by);
+    at_html_add(r->out, p->label ? p->label : p->name);
+    at_text_add(r->out, "</a></td>");
+    if (shown->by) {
+        at_text_add(r->out, "<td class=\"by\">");
+        if (p->by) at_html_add(r->out, p->by);
+        at_text_add(r->out, "</td>");
+    }
     if (row->best) {
         at_text time = {0};
         at_text_add_time(&time, at_record_time(row->best));
-        at_text_addf(r->out, "</td><td>%s</td>", at_text_str(&time));
+        at_text_addf(r->out, "<td>%s</td>", at_text_str(&time));
         at_text_free(&time);
-    } else at_text_add(r->out, "</td><td class=\"bad\">none</td>");
+    } else at_text_add(r->out, "<td class=\"bad\">none</td>");
     if (row->best && at_panel_winner(p) > 0)
         at_text_addf(r->out, "<td>%.1f %s</td>", at_panel_winner(p), p->unit);
     else at_text_add(r->out, "<td></td>");
     add_cell_share(r, row->best ? at_record_of_peak(row->best) : 0);
+    const double times = of_the_best(rows, n, i);
     if (times > 0) at_text_addf(r->out, "<td>%.2f</td>", times);
-    else at_text_add(r->out, "<td></td>");
+    else if (shown->ways) at_text_add(r->out, "<td></td>");
     at_text_addf(r->out, "<td>%lld</td></tr>\n", (long long)row->trials);
 }
 
@@ -123,11 +133,18 @@ static void add_layers(at_report *r, const summary_row *rows, int n) {
 void at_report_summary(at_report *r) {
     const int n = r->curves.panels.len;
     summary_row *rows = AT_NEW_ARRAY(r->arena, summary_row, n);
+    summary_columns shown = {0};
     for (int i = 0; i < n; i++) rows[i] = row_of(r, r->curves.panels.data[i]);
-    at_text_add(r->out, "<div class=\"scroll\"><table><tr><th>task</th><th class=\"by\">by</th>"
-                        "<th>time</th><th>speed</th><th>of peak</th><th>of the best way</th>"
-                        "<th>trials</th></tr>\n");
-    for (int i = 0; i < n; i++) add_summary_row(r, rows, n, i);
+    for (int i = 0; i < n; i++) {
+        shown.by |= rows[i].panel->by != NULL;
+        shown.ways |= of_the_best(rows, n, i) > 0;
+    }
+    at_text_addf(r->out,
+                 "<div class=\"scroll\"><table><tr><th>task</th>%s<th>time</th><th>speed</th>"
+                 "<th>of peak</th>%s<th>trials</th></tr>\n",
+                 shown.by ? "<th class=\"by\">by</th>" : "",
+                 shown.ways ? "<th>of the best way</th>" : "");
+    for (int i = 0; i < n; i++) add_summary_row(r, &shown, rows, n, i);
     at_text_add(r->out, "</table></div>\n");
     add_layers(r, rows, n);
 }

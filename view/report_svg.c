@@ -112,11 +112,14 @@ static double unit_of(double most_s, const char **name) {
 void at_svg_samples(at_text *out, const at_sample_row *rows, int num_rows) {
     const char *unit;
     double least = INFINITY, most = 0;
-    for (int i = 0; i < num_rows; i++)
+    for (int i = 0; i < num_rows; i++) { /* a median may be one of ratios, beyond its samples */
+        least = fmin(least, rows[i].median_s);
+        most = fmax(most, rows[i].median_s);
         for (int j = 0; j < rows[i].n; j++) {
             least = fmin(least, rows[i].times_s[j]);
             most = fmax(most, rows[i].times_s[j]);
         }
+    }
     double unit_s = unit_of(most, &unit), width = WIDTH - 110 - RIGHT;
     double step = at_nice_step((most - least) / unit_s, 4);
     double from = floor(least / unit_s / step) * step, to = ceil(most / unit_s / step) * step;
