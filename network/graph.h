@@ -42,17 +42,28 @@ typedef struct at_net_part {
     int same;      /* the first part of the same text: itself or one before */
 } at_net_part;
 
+/* A node that could go on with a part, of which two values would leave then. */
+typedef struct at_net_join {
+    int node, first; /* first: of the part */
+} at_net_join;
+
 typedef struct at_net_cut {
     const at_net *net; /* rewritten */
     const int *const *orders;
     const int *views;
     at_net_part *parts; /* in an order in which they can run */
     int num_parts;
+    const at_net_join *joins; /* that are not made */
+    int num_joins;
 } at_net_cut;
-/* apart: [node] moves of data that are not made by the parts that read them. AT_E_INPUT names a
- * node that cannot be part of a computation. */
-at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const bool *apart, at_net_cut *out,
-                           at_error *err);
+/* How a graph is cut: [node]. */
+typedef struct at_net_cutting {
+    bool *apart;  /* moves of data that are not made by the parts that read them */
+    bool *joined; /* joins that are made */
+} at_net_cutting;
+/* AT_E_INPUT names a node that cannot be part of a computation. */
+at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const at_net_cutting *how,
+                           at_net_cut *out, at_error *err);
 
 /* title.c: what a part is in words, and as a name. */
 const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, int n);

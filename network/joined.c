@@ -245,11 +245,24 @@ static void print_expr(at_text *out, const at_joined *j, const at_joined_tensor 
     at_expr_print(out, e);
 }
 
+/* An output that stages of the part read, too, is marked. */
+static bool is_read_output(const at_joined *j, const at_joined_tensor *t) {
+    const int tensor = (int)(t - j->tensors.data);
+    for (int i = 0; i < j->tensors.len && t->is_output; i++) {
+        const at_joined_tensor *s = &j->tensors.data[i];
+        if (s == t || s->role != AT_ROLE_STAGE || s->is_gone) continue;
+        if (count_reads(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
+    }
+    return false;
+}
+
 static void print_stage(at_text *out, const at_joined *j, const at_joined_tensor *t) {
     for (int i = 0; i < t->num_axes; i++)
         at_text_addf(out, "%s%s:%lld", i ? ", " : "", t->axes[i].name,
                      (long long)t->axes[i].extent);
-    at_text_addf(out, t->type ? "] : %s = " : "]%s = ", type_name(t->type));
+    const bool is_marked = is_read_output(j, t);
+    at_text_addf(out, "]%s%s%s%s = ", is_marked || t->type ? " :" : "", is_marked ? " output" : "",
+                 t->type ? " " : "", type_name(t->type));
     if (t->num_reduce) at_text_addf(out, "%s(", at_reduction_name(t->reduction));
     for (int i = t->num_axes; i < t->num_axes + t->num_reduce; i++) {
         const at_joined_axis *x = &t->axes[i];

@@ -1,5 +1,6 @@
 /* network/parts.c: a graph cut into parts. A part begins with a node, takes what follows element by
- * element as long as one value leaves it, and reads through nodes that only move data. */
+ * element as long as one value leaves it, or two where that is asked for, and reads through nodes
+ * that only move data. */
 #include <string.h>
 
 #include "network/graph.h"
@@ -11,11 +12,12 @@ typedef struct cutter {
     at_arena *arena;
     const at_net *net;
     at_net_cut *cut;
-    const bool *apart;          /* [node] */
+    const at_net_cutting *how;
     const at_int_list *readers; /* [value] */
     int *part_of; /* [node] -1: none yet; moves that their readers compute have none */
     AT_VEC(at_net_part) parts;
     AT_VEC(int) last; /* [part] its last node */
+    AT_VEC(at_net_join) joins;
     at_error *err;
 } cutter;
 
@@ -67,7 +69,7 @@ static bool go_together(const cutter *c, int x, int y) {
 /* A move of one tensor's elements, which readers can make where they read. */
 static bool is_taken_by_readers(const cutter *c, int node) {
     const at_net_node *n = node_at(c, node);
-    if (n->kind != AT_NET_MOVE || c->apart[node] || is_view(c, node)) return false;
+    if (n->kind != AT_NET_MOVE || c->how->apart[node] || is_view(c, node)) return false;
     if (num_read(n) != 1 || n->num_outputs != 1 || n->outputs[0] < 0) return false;
     if (value_at(c, n->outputs[0])->is_output) return false;
     const at_int_list *readers = &c->readers[n->outputs[0]];
@@ -138,16 +140,26 @@ static bool may_follow(const cutter *c, const region *r, int node, int64_t eleme
     return is_row_sum(first) ? own <= elements : own == elements;
 }
 
-static void grow(const cutter *c, region *r) {
-    int next;
+/* A convolution's other ways have one output. */
+static bool may_join(const cutter *c, const region *r) {
+    return strcmp(node_at(c, r->nodes[0])->op, "Conv") != 0;
+}
+
+static void grow(cutter *c, region *r) {
+    int next, allowed = 1; /* values that leave */
     int64_t elements = most_elements(c, node_at(c, r->nodes[0]));
     r->kept = r->num;
     while (r->num - r->kept < MOST_TAIL && r->num < MOST_TAIL * 4) {
         count_leaving(c, r, &next);
         if (next < 0 || !may_follow(c, r, next, elements)) break;
+        const bool joins = may_join(c, r) && c->how->joined[next];
         r->nodes[r->num++] = next;
-        if (count_leaving(c, r, &next) == 1) r->kept = r->num;
+        const int leaving = count_leaving(c, r, &next);
+        if (joins && leaving > allowed) allowed = leaving;
+        if (leaving <= allowed) r->kept = r->num;
     }
+    if (r->num > r->kept && may_join(c, r))
+        *at_push(c->arena, &c->joins) = (at_net_join){r->nodes[r->kept], r->nodes[0]};
     r->num = r->kept;
 }
 
@@ -373,15 +385,15 @@ static void find_equal(cutter *c) {
     }
 }
 
-at_status at_net_cut_parts(at_arena *a, const at_net *net, const bool *apart, at_net_cut *out,
-                           at_error *err) {
+at_status at_net_cut_parts(at_arena *a, const at_net *net, const at_net_cutting *how,
+                           at_net_cut *out, at_error *err) {
     *out = (at_net_cut){.net = net};
     out->orders = at_net_orders(a, net);
     out->views = at_net_views(a, net, out->orders);
     cutter c = {.arena = a,
                 .net = net,
                 .cut = out,
-                .apart = apart,
+                .how = how,
                 .readers = at_net_readers(a, net),
                 .part_of = AT_NEW_ARRAY(a, int, net->nodes.len),
                 .err = err};
@@ -394,5 +406,7 @@ at_status at_net_cut_parts(at_arena *a, const at_net *net, const bool *apart, at
     find_equal(&c);
     out->parts = c.parts.data;
     out->num_parts = c.parts.len;
+    out->joins = c.joins.data;
+    out->num_joins = c.joins.len;
     return AT_OK;
 }

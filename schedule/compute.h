@@ -75,11 +75,13 @@ typedef struct at_tensor {
     at_expr *written;       /* stage: as written */
     int num_defs;
     at_def *defs;
-    bool is_output;  /* a stage that no other stage reads, but at an earlier step of its cycle */
-    bool is_packing; /* a stage without reduction, or a sum of s32, that reads weights, entries of
-                        index tensors that are no places of other reads, packing stages, and stages
-                        that read nothing, and one of the first three; with such entries it is no
-                        output */
+    bool is_output;  /* a stage that no other stage reads, but at an earlier step of its cycle; or
+                        one that is marked */
+    bool is_marked;  /* ": output": others read it, and it leaves all the same */
+    bool is_packing; /* an unmarked stage without reduction, or a sum of s32, that reads weights,
+                        entries of index tensors that are no places of other reads, packing stages,
+                        and stages that read nothing, and one of the first three; with such entries
+                        it is no output */
     at_type type;    /* of its elements; role index: AT_S32 */
     bool is_table;   /* a stage of given numbers */
     bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */

@@ -238,16 +238,25 @@ static at_status parse_where(parser *p, const axis_list *axes, at_tensor *t) {
     return AT_OK;
 }
 
+/* ":" ["output"] [type] */
+static at_status parse_mark(parser *p, at_tensor *t) {
+    AT_TRY(next(p));
+    t->is_marked = at(p, "output");
+    if (t->is_marked) AT_TRY(next(p));
+    const bool is_type =
+        p->lex.kind == AT_TOK_NAME && at_type_find(p->lex.start, p->lex.length) >= 0;
+    if (is_type) return take_type(p, t);
+    if (t->is_marked) return AT_OK;
+    return FAIL(p, "expected output, or a type of elements: f32, s32, s16, s8 or u8");
+}
+
 static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
     t->role = AT_ROLE_STAGE;
     int kind;
-    if (at(p, ":")) {
-        AT_TRY(next(p));
-        if (p->lex.kind != AT_TOK_NAME || at_type_find(p->lex.start, p->lex.length) < 0)
-            return FAIL(p, "expected a type of elements: f32, s32, s16, s8 or u8");
-        AT_TRY(take_type(p, t));
-    }
+    if (at(p, ":")) AT_TRY(parse_mark(p, t));
     AT_TRY(expect(p, "="));
+    if (at(p, "{") && t->is_marked)
+        return FAIL(p, "a table is given, and no output: copy it, as in y[i:5] = %s[i]", t->name);
     if (at(p, "{")) return compute_parse_table(p->arena, &p->lex, t, axes->data, p->err);
     AT_TRY(is_reduction(p, &kind));
     if (kind >= 0) {

@@ -46,7 +46,9 @@ static void print_tensor(at_text *out, const at_tensor *t) {
         return;
     }
     at_text_add(out, "]");
-    if (t->type != AT_F32) at_text_addf(out, " : %s", at_type_of(t->type)->name);
+    if (t->is_marked || t->type != AT_F32) at_text_add(out, " :");
+    if (t->is_marked) at_text_add(out, " output");
+    if (t->type != AT_F32) at_text_addf(out, " %s", at_type_of(t->type)->name);
     at_text_add(out, " = ");
     if (t->num_reduce) print_reductions(out, t);
     at_expr_print(out, t->written);

@@ -427,7 +427,7 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
             of_others = true;
             continue;
         }
-        read->is_output = false;
+        read->is_output = read->is_marked;
         bool is_entry =
             read->role == AT_ROLE_INDEX && !leads(s, t->body, reads.data[i]->ref, false);
         info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
@@ -438,8 +438,8 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     AT_TRY(check_type(s, t));
     /* Sums of integers are exact in any order, so they may be packed ahead, too. */
     const bool is_sum_of_integers = t->type == AT_S32 && t->reduction == AT_REDUCE_SUM;
-    t->is_packing =
-        (!t->num_reduce || is_sum_of_integers) && !t->is_recurrence && of_weights && !of_others;
+    t->is_packing = (!t->num_reduce || is_sum_of_integers) && !t->is_recurrence && of_weights &&
+                    !of_others && !t->is_marked;
     t->is_output = true;
     return AT_OK;
 }

@@ -341,7 +341,8 @@ at_status compute_find_cycles(at_arena *a, const at_lex *l, compute_info *c, at_
         AT_TRY(check_between(&f, &cycles[i]));
     }
     for (int t = 0; t < n; t++)
-        if (c->pub.tensors[t].cycle) c->pub.tensors[t].is_output = is_result(&f, t);
+        if (c->pub.tensors[t].cycle)
+            c->pub.tensors[t].is_output = is_result(&f, t) || c->pub.tensors[t].is_marked;
     set_order(&f, cycles);
     return AT_OK;
 }

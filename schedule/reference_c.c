@@ -91,6 +91,14 @@ static int64_t declare_stages(naive *m, at_text *out) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
         bool projected = naive_is_projected(m, t), rounded = m->rounded && m->rounded[t];
+        if (naive_keeps_error(m, t)) {
+            m->stage = t;
+            floats += floats % 2;
+            at_text_addf(out, "    double *E_%s = (double *)((float *)workspace + %lld);\n",
+                         x->name, (long long)floats);
+            const int64_t count = naive_times(m, element_count(c, t, m->extents[t]), 2);
+            if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
+        }
         if (x->is_output || (x->role != AT_ROLE_STAGE && !projected)) continue;
         m->stage = t;
         int64_t count =

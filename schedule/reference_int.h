@@ -85,6 +85,11 @@ static inline bool naive_runs(const naive *m) {
     return !at_tensor_goes_in_steps(t) && at_running_axis(t) >= 0;
 }
 
+/* An output that others read stands beside its error. */
+static inline bool naive_keeps_error(const naive *m, int stage) {
+    return m->rounded && m->rounded[stage] && m->c->tensors[stage].is_marked;
+}
+
 /* Samples of the error that a stage which reads itself, or is of a cycle, keeps beside each
  * element, in D_NAME; where it is exact, none. */
 enum { NAIVE_SAMPLES = 8 };

@@ -76,6 +76,7 @@ at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
                       .num_reduce = t->num_reduce,
                       .reduction = t->reduction,
                       .type = t->type,
+                      .is_marked = t->is_marked,
                       .num_defs = t->num_defs};
     copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));
     for (int k = 0; k < axes_of(t); k++)
@@ -125,8 +126,18 @@ void rewrite_insert(rewrite *w, const char *name, at_tensor t) {
     w->tensors.data[at] = t;
 }
 
+/* An output keeps its name, and what computes it in its place has another. */
+static void keep_marks(rewrite *w) {
+    for (int i = 0; i < w->tensors.len; i++) {
+        at_tensor *t = &w->tensors.data[i];
+        const int was = at_compute_find(w->old, t->name);
+        t->is_marked = was >= 0 && w->old->tensors[was].is_marked;
+    }
+}
+
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out) {
     at_compute *c;
+    keep_marks(w);
     AT_TRY(at_compute_make(w->arena, w->old->symbols, w->tensors.data, w->tensors.len,
                            "edited computation", &c, w->err));
     AT_TRY(outline_tree(&w->o, c, "edited tree", out, w->err));

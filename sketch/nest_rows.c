@@ -62,6 +62,14 @@ static bool is_number_of_row(const rows *r, int stage) {
     return reader >= 0 && c->tensors[reader].num_axes + c->tensors[reader].num_reduce > r->num;
 }
 
+/* Does a stage read, element by element, what leaves as well? */
+static bool has_marks(const rows *r) {
+    const at_compute *c = r->s->facts->compute;
+    for (int t = 0; t < r->last; t++)
+        if (r->has_leaf[t] && c->tensors[t].is_output && first_reader(r, t) >= 0) return true;
+    return false;
+}
+
 /* Which stages have leaves, and how many axes these have in common; false: there is no such row. */
 static bool find_rows(rows *r) {
     const at_facts *f = r->s->facts;
@@ -85,7 +93,9 @@ static bool find_rows(rows *r) {
         sums += c->tensors[t].num_reduce > 0;
         if (c->tensors[t].num_axes < r->num) r->num = c->tensors[t].num_axes;
     }
-    if (!sums || !r->num) return false;
+    if (!sums && has_marks(r) && r->num == c->tensors[r->last].num_axes) r->num--;
+    else if (!sums) return false;
+    if (!r->num) return false;
     for (int t = r->last - 1; t >= 0; t--)
         if (f->of[t].is_stage && f->of[t].is_dissolved) r->has_leaf[t] = is_number_of_row(r, t);
     return true;

@@ -146,7 +146,9 @@ static void refused(const char *text, const char *why) {
 static void refusals(void **state) {
     (void)state;
     refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
-    refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n", "expected a type of elements");
+    refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n",
+            "expected output, or a type of elements");
+    refused("args N=8\ny[i:2] : output = {1, 2}\nz[i:2] = y[i]\n", "a table is given");
     refused("args N=8\nx[N] : input\ny[i:N] : u8 = x[i]\n", "say how, as round(...)");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i]/2\n", "integers have no quotient");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : u8 = sum(k:K) x[i, k]\n",

@@ -11,6 +11,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of stages of floats every second one is marked as an output, whether others read it or not;
+ * false: there is none, or no room. */
+static bool mark_outputs(random_program *p) {
+    at_text text = {0};
+    int stages = 0, marks = 0;
+    for (const char *line = p->compute; *line;) {
+        const size_t length = strcspn(line, "\n");
+        const char *close = strstr(line, "] = "), *colon = strchr(line, ':');
+        const bool is_stage = close && close < line + length && colon && colon < close &&
+                              close[4] != '{' && stages++ % 2 == 0;
+        const int before = is_stage ? (int)(close + 1 - line) : 0;
+        at_text_addf(&text, "%.*s%s%.*s\n", before, line, is_stage ? " : output" : "",
+                     (int)length - before, line + before);
+        marks += is_stage;
+        line += length + (line[length] == '\n');
+    }
+    const bool fits = marks && text.len < sizeof p->compute;
+    if (fits) strcpy(p->compute, at_text_str(&text));
+    at_text_free(&text);
+    return fits;
+}
+
+/* False: it cannot be interpreted. */
+static bool check_program(batch *b, const random_program *p, const char *what) {
+    built open;
+    const use u = build_open(&open, p);
+    build_close(&open);
+    if (u == USE_OK) check_random(b, what, p, (int)setting("AT_POINTS", 2));
+    return u == USE_OK;
+}
+
 static void random_computations(void **state) {
     (void)state;
     long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 12), done = 0;
@@ -22,13 +53,11 @@ static void random_computations(void **state) {
     for (; done < count; seed++) {
         char what[40];
         random_program_make((uint64_t)seed, p);
-        built open;
-        use u = build_open(&open, p);
-        build_close(&open);
-        if (u != USE_OK) continue;
         snprintf(what, sizeof what, "seed %ld", seed);
-        check_random(b, what, p, (int)setting("AT_POINTS", 2));
+        if (!check_program(b, p, what)) continue;
         done++;
+        snprintf(what, sizeof what, "seed %ld with marks", seed);
+        if (mark_outputs(p)) check_program(b, p, what);
     }
     free(p);
     batch_close(b, "random computations", done);
@@ -132,6 +161,9 @@ static void operators(void **state) {
         {"tests/te/scale_then_conv2d", "N=1,H=5,W=7,CI=3,CO=17"},
         {"tests/te/two_gates", "M=13,K=9,F=37"},
         {"tests/te/two_outputs", "M=7,N=37"},
+        {"tests/te/marked_outputs", "M=7,N=37,K=5"},
+        {"tests/te/marked_chain", "M=5,N=37"},
+        {"tests/te/marked_conv", "H=5,W=7,C=5"},
         {"tests/te/max_pool_first", "N=2,C=3,H=5,W=37,S=2"},
         {"tests/te/max_pool_first", "N=1,C=2,H=3,W=19,S=3"},
         {"tests/te/max_pool_first", "N=1,C=3,H=2,W=23,S=4"},

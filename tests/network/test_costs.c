@@ -35,10 +35,11 @@ static void cut_both(onnx_graph *g, const char *isa, int *plain, int *by_cost) {
     const at_engine_options o = {.isa = isa};
     at_net *net = onnx_open(arena, g);
     const at_net *rewritten = at_net_rewrite(arena, net, at_engine_target(&o)->has_integers);
-    const bool *apart = AT_NEW_ARRAY(arena, bool, rewritten->nodes.len);
+    const at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
+                                AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
     at_net_cut first, second;
     at_error err;
-    if (at_net_cut_parts(arena, rewritten, apart, &first, &err) != AT_OK ||
+    if (at_net_cut_parts(arena, rewritten, &how, &first, &err) != AT_OK ||
         at_net_cut_by_cost(arena, rewritten, &o, &second, &err) != AT_OK)
         fail_msg("%s", err.text);
     assert_true(cost_of(&second, &o) <= cost_of(&first, &o));
@@ -97,7 +98,47 @@ static void slice(void **state) {
     }
 }
 
+/* A part goes on behind a value that leaves where that is asked for, to where no more values leave;
+ * what it stores and reads again is marked. Behind a convolution it does not. */
+static void joined(void **state) {
+    (void)state;
+    static const char text[] = "x0[4, 6] : input\n"
+                               "x1[4, 6] : input\n"
+                               "y0[a0:4, a1:6] : output = max(x0[a0, a1] + x1[a0, a1], 0)\n"
+                               "y1[a0:4, a1:6] = y0[a0, a1]*x1[a0, a1] - x0[a0, a1]\n";
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,6");
+    onnx_input(&g, "y", AT_NET_FLOAT, "4,6");
+    onnx_input(&g, "p", AT_NET_FLOAT, "1,3,5,5");
+    onnx_numbers(&g, "w", "8,3,1,1", 1, false);
+    onnx_node(&g, "Add", "x y", "s", "");
+    onnx_node(&g, "Relu", "s", "r", "");
+    onnx_node(&g, "Mul", "r y", "m", "");
+    onnx_node(&g, "Sub", "m x", "d", "");
+    onnx_node(&g, "Conv", "p w", "c", "");
+    onnx_node(&g, "Relu", "c", "a", "");
+    static const char *const outputs[] = {"r", "d", "c", "a"};
+    for (int i = 0; i < 4; i++) onnx_output(&g, outputs[i]);
+    at_net *net = onnx_open(arena, &g);
+    const at_net *rewritten = at_net_rewrite(arena, net, false);
+    at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
+                          AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
+    at_net_cut cut;
+    at_error err;
+    if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(cut.num_parts, 4);
+    assert_int_equal(cut.num_joins, 1);
+    how.joined[cut.joins[0].node] = true;
+    if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(cut.num_parts, 3);
+    assert_string_equal(cut.parts[0].text, text);
+    assert_string_equal(cut.parts[0].title, "add 4x6, relu, mul, sub");
+    assert_int_equal(cut.parts[0].num_params, 4);
+    at_net_close(net);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shuffle), cmocka_unit_test(slice)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shuffle), cmocka_unit_test(slice),
+                                       cmocka_unit_test(joined)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -339,6 +339,30 @@ static void transposed(void **state) {
     check(&g, "deconv3x3 1 to 2 at 7x3 stride 3");
 }
 
+/* Values that leave in the middle of chains, however these are cut. */
+static void values_between(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "96,512");
+    onnx_input(&g, "y", AT_NET_FLOAT, "96,512");
+    onnx_node(&g, "Add", "x y", "s", "");
+    onnx_node(&g, "Relu", "s", "r", "");
+    onnx_node(&g, "Mul", "r y", "m", "");
+    onnx_node(&g, "Sub", "m x", "d", "");
+    onnx_node(&g, "ReduceMax", "r", "most", "axes=[1] keepdims=1");
+    onnx_node(&g, "Add", "d most", "z", "");
+    static const char *const outputs[] = {"r", "d", "z"};
+    for (int i = 0; i < 3; i++) onnx_output(&g, outputs[i]);
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p;
+    const at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 /* Indices come with the run: they are checked, and may be negative. */
 static void indices(void **state) {
     (void)state;
@@ -396,7 +420,7 @@ int main(void) {
         cmocka_unit_test(residual),     cmocka_unit_test(classifier),
         cmocka_unit_test(rows),         cmocka_unit_test(shared_moves),
         cmocka_unit_test(choices),      cmocka_unit_test(indices),
-        cmocka_unit_test(transposed),
+        cmocka_unit_test(transposed),   cmocka_unit_test(values_between),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -57,6 +57,33 @@ static void test_print(void **state) {
     fixture_close(&f);
 }
 
+/* ": output" stands before the type; what is marked leaves though it is read, and is no packing. */
+static void test_marks(void **state) {
+    (void)state;
+    static const char text[] = "x[N] : input\n"
+                               "w[N] : weight\n"
+                               "p[i:N] : output = w[i]*2\n"
+                               "q[i:N] = w[i]*3\n"
+                               "a[i:N] : output s32 = round(x[i])\n"
+                               "b[i:N] = a[i]*1.5 + p[i] + q[i]\n";
+    static const struct {
+        const char *name;
+        bool is_output, is_packing;
+    } expected[] = {{"p", true, false}, {"q", false, true}, {"a", true, false}, {"b", true, false}};
+    fixture f;
+    at_text out = {0};
+    parse(&f, text, AT_OK);
+    at_compute_print(&out, f.compute);
+    assert_string_equal(out.data, text);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const at_tensor *t = &f.compute->tensors[at_compute_find(f.compute, expected[i].name)];
+        assert_int_equal(t->is_output, expected[i].is_output);
+        assert_int_equal(t->is_packing, expected[i].is_packing);
+    }
+    at_text_free(&out);
+    fixture_close(&f);
+}
+
 static void print_body(fixture *f, const char *stage, const char *expected) {
     at_text out = {0};
     at_expr_print(&out, f->compute->tensors[at_compute_find(f->compute, stage)].body);
@@ -423,9 +450,10 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),   cmocka_unit_test(test_table),
-        cmocka_unit_test(test_meaning), cmocka_unit_test(test_extents),
-        cmocka_unit_test(test_bad),     cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_print),   cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_meaning),
+        cmocka_unit_test(test_extents), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
