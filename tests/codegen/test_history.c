@@ -10,7 +10,7 @@
 #include "codegen/codegen.h"
 #include "tests/codegen/points.h"
 #include "tests/codegen/random_program.h"
-#include "sketch/sketch.h"
+#include "sketch/sketch_int.h"
 
 #include <stdlib.h>
 #include <string.h>
