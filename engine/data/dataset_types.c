@@ -76,7 +76,7 @@ static double multiplied_by(const at_dataset *d, const at_expr *e, int t) {
 }
 
 void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {
-    enum { SPREAD = 50 }; /* of results: most lie within a byte */
+    enum { SPREAD = 128 }; /* of results: a few on either side of a byte, most within it */
     double size = 0;
     for (int s = 0; s < d->compute->num_tensors && !size; s++)
         if (d->compute->tensors[s].role == AT_ROLE_STAGE)

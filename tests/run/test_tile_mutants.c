@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -175,11 +176,13 @@ static _Noreturn void run_here(const subject *x, const lowered *l, const at_data
     _exit(kept ? 0 : 5);
 }
 
+static int64_t bytes_of(const at_param *q) { return q->elements * at_type_bytes(q->type); }
+
 static int64_t bytes_of_outputs(const lowered *l) {
     int64_t bytes = 0;
     for (int i = 0; i < l->kernel->num_params; i++)
         if (l->kernel->params[i].role == AT_PARAM_OUT)
-            bytes += (l->kernel->params[i].elements * 4 + 2 * ROOM + 63) / 64 * 64 + 64;
+            bytes += (bytes_of(&l->kernel->params[i]) + 2 * ROOM + 63) / 64 * 64 + 64;
     return bytes;
 }
 
@@ -239,11 +242,15 @@ static bool differs(const subject *x, const lowered *l, const at_dataset *d) {
     for (int i = 0; i < l->kernel->num_params; i++) {
         const at_param *q = &l->kernel->params[i];
         if (q->role != AT_PARAM_OUT) continue;
+        const int t = l->tensor_of[i];
+        const bool is_int = at_type_of(q->type)->is_int;
         const float *got = (const float *)(const void *)(at + ROOM);
-        for (int64_t e = 0; e < q->elements; e++)
-            if (is_poison(got[e]) || !text_subject_agrees(d, l->tensor_of[i], e, got[e]))
-                return true;
-        at += ROOM + (q->elements * 4 + ROOM + 63) / 64 * 64;
+        if (is_int &&
+            memcmp(at + ROOM, at_store_at(d->store, d->expected[t]), (size_t)bytes_of(q)) != 0)
+            return true;
+        for (int64_t e = 0; e < q->elements && !is_int; e++)
+            if (is_poison(got[e]) || !text_subject_agrees(d, t, e, got[e])) return true;
+        at += ROOM + (bytes_of(q) + ROOM + 63) / 64 * 64;
     }
     return false;
 }
@@ -386,38 +393,43 @@ static void some(void **state) {
     all_of(tasks, sizeof tasks / sizeof *tasks, SOME);
 }
 
+static const char *const of_templates[][2] = {
+    {"conv2d_3x3_gemm", CONV},
+    {"conv2d_NCHWc", "N=1,IC=6,H=5,W=7,OC=12"},
+    {"conv2d_nhwc", CONV},
+    {"conv2d_winograd_nhwc", "N=1,H=5,W=7,CI=5,CO=12,m=2"},
+    {"conv2d_winograd_NCHWc", "N=1,H=5,W=7,CI=6,CO=12,m=2"},
+    {"indirect_conv2d_nhwc", CONV},
+    {"group_conv2d_nhwc", "H=9,W=7,CI=6,CO=10,G=2,strides=1"},
+    {"depthwise_conv2d_NCHWc", "H=9,W=7,IC=6"},
+    {"depthwise_conv2d_nhwc", "H=7,W=9,C=13,M=2"},
+    {"conv2d_transpose_nhwc", "CI=6,CO=11"},
+    {"conv2d_capsule_nhwijc", "H=6,W=7,CI=3,CO=7"},
+    {"conv1d_nwc", "W=37,CI=5,CO=13"},
+    {"conv3d_ndhwc", "D=3,H=5,W=5,CI=4,CO=11,KD=3,padding=1"},
+    {"max_pool2d_nhwc", "H=19,W=21,C=37"},
+    {"avg_pool2d_nhwc", "H=7,W=9,C=19"},
+    {"layer_norm", "M=5,N=43"},
+    {"softmax", "Y=29,X=37"},
+    {"norm", "B=3,M=7,N=11"},
+    {"dense", "M=11,N=37,K=19,bias=1"},
+    {"matmul_add", "N=5,L=19,M=37"},
+    {"batch_matmul", "B=3,M=5,N=19,K=7"},
+    {"spconv2d_3x3_gemm", "H=5,W=6,CI=4,CO=24,nnz=20,R=4,C=4"},
+    {"spconv2d_nhwc", "H=9,W=7,CI=5,CO=32,nnz=30"},
+    {"conv2d_nchw_spatial_pack", "CI=5,H=7,W=11,CO=12"},
+    {"depthwise_conv2d_nchw", "C=6,H=9,W=7"},
+    {"conv2d_nchw_winograd", "CI=5,H=5,W=7,CO=12"},
+    {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
+    {"conv2d_NCHWc_int8", "IC=8,H=5,W=7,OC=16"},
+    {"dense_int8", "M=11,N=32,K=20"},
+    {"batch_matmul_int8", "B=3,M=5,N=16,K=8"},
+};
+
 static void templates(void **state) {
     (void)state;
     if (!is_whole()) skip();
-    static const char *const tasks[][2] = {
-        {"conv2d_3x3_gemm", CONV},
-        {"conv2d_NCHWc", "N=1,IC=6,H=5,W=7,OC=12"},
-        {"conv2d_nhwc", CONV},
-        {"conv2d_winograd_nhwc", "N=1,H=5,W=7,CI=5,CO=12,m=2"},
-        {"conv2d_winograd_NCHWc", "N=1,H=5,W=7,CI=6,CO=12,m=2"},
-        {"indirect_conv2d_nhwc", CONV},
-        {"group_conv2d_nhwc", "H=9,W=7,CI=6,CO=10,G=2,strides=1"},
-        {"depthwise_conv2d_NCHWc", "H=9,W=7,IC=6"},
-        {"depthwise_conv2d_nhwc", "H=7,W=9,C=13,M=2"},
-        {"conv2d_transpose_nhwc", "CI=6,CO=11"},
-        {"conv2d_capsule_nhwijc", "H=6,W=7,CI=3,CO=7"},
-        {"conv1d_nwc", "W=37,CI=5,CO=13"},
-        {"conv3d_ndhwc", "D=3,H=5,W=5,CI=4,CO=11,KD=3,padding=1"},
-        {"max_pool2d_nhwc", "H=19,W=21,C=37"},
-        {"avg_pool2d_nhwc", "H=7,W=9,C=19"},
-        {"layer_norm", "M=5,N=43"},
-        {"softmax", "Y=29,X=37"},
-        {"norm", "B=3,M=7,N=11"},
-        {"dense", "M=11,N=37,K=19,bias=1"},
-        {"matmul_add", "N=5,L=19,M=37"},
-        {"batch_matmul", "B=3,M=5,N=19,K=7"},
-        {"spconv2d_3x3_gemm", "H=5,W=6,CI=4,CO=24,nnz=20,R=4,C=4"},
-        {"spconv2d_nhwc", "H=9,W=7,CI=5,CO=32,nnz=30"},
-        {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
-    };
-    const int n = sizeof tasks / sizeof *tasks;
-    assert_int_equal(n, at_template_count());
-    all_of(tasks, n, ALL);
+    all_of(of_templates, sizeof of_templates / sizeof *of_templates, ALL);
 }
 
 static void fused(void **state) {
@@ -436,73 +448,103 @@ static void fused(void **state) {
     all_of(tasks, sizeof tasks / sizeof *tasks, ALL);
 }
 
+static const char *const of_examples[][2] = {
+    {TE "attention.te", "B=3,S=23,T=13,D=11"},
+    {TE "batch_matmul.te", "B=3,N=5,M=19,K=7"},
+    {TE "block_sparse_dense.te", "M=5,R=7,Q=9,E=23,B=4,C=3"},
+    {TE "capsule_conv2d.te", "N=1,H=5,W=7,CI=3,CO=5,C=3"},
+    {TE "causal_conv1d.te", "N=2,T=13,CI=5,CO=11"},
+    {TE "causal_scores.te", "H=2,S=19,D=11"},
+    {TE "causal_softmax.te", "H=2,S=19"},
+    {TE "channels_last.te", "C=11,H=5,W=7"},
+    {TE "complex_matmul.te", "M=5,N=19,K=7"},
+    {TE "conv1d.te", "L=19,CI=5,CO=11"},
+    {TE "conv2d.te", "H=5,W=7,CI=5,CO=11"},
+    {TE "conv2d_bn_relu.te", "H=33,W=45,CI=5,CO=23"},
+    {TE "conv2d_by_rows.te", "H=5,W=7,CI=5,CO=11"},
+    {TE "conv2d_data_gradient.te", "H=5,W=7,CI=5,CO=11"},
+    {TE "conv2d_nchw.te", "H=5,W=11,CI=5,CO=7"},
+    {TE "conv2d_transpose.te", "H=3,W=4,CI=5,CO=11"},
+    {TE "conv2d_weight_gradient.te", "H=5,W=7,CI=5,CO=11"},
+    {TE "conv3d.te", "Z=3,H=5,W=5,CI=5,CO=11"},
+    {TE "correlation.te", "C=5,H=7,W=9,D=2"},
+    {TE "conv2d_u8s8.te", "H=11,W=13,CI=8,CO=48"},
+    {TE "cross_entropy.te", "M=29,N=37"},
+    {TE "dense.te", "M=11,N=37,K=19"},
+    {TE "dense_s8s8.te", "M=55,N=80,K=20"},
+    {TE "dense_u8s8.te", "M=55,N=80,K=20"},
+    {TE "depthwise_conv2d.te", "H=7,W=9,C=13"},
+    {TE "dft.te", "B=5,N=23"},
+    {TE "distances.te", "N=5,M=19,D=7"},
+    {TE "embedding.te", "S=7,V=23,D=19"},
+    {TE "embedding_bag.te", "B=29,E=61,V=11,D=19"},
+    {TE "gated_mlp.te", "M=5,K=7,F=19"},
+    {TE "graph_sums.te", "V=55,E=97,D=5,F=69"},
+    {TE "group_conv2d.te", "H=7,W=9,CI=6,CO=10,G=2"},
+    {TE "group_norm.te", "N=3,H=5,W=7,C=12,G=4"},
+    {TE "grouped_attention.te", "G=2,R=3,S=5,T=11,D=7"},
+    {TE "gru_cell.te", "N=9,X=7,H=45"},
+    {TE "integral_image.te", "H=11,W=19"},
+    {TE "layer_norm.te", "M=5,N=43"},
+    {TE "linear_attention.te", "H=2,T=11,D=5,E=7"},
+    {TE "lstm.te", "T=5,B=3,D=7,H=11"},
+    {TE "lstm_cell.te", "N=9,X=7,H=45"},
+    {TE "masked_mean.te", "B=3,S=11,D=13"},
+    {TE "matmul_add.te", "N=5,L=7,M=37"},
+    {TE "mlp.te", "B=55,I=7,H=69,O=15"},
+    {TE "norm.te", "B=3,M=7,N=11"},
+    {TE "packed_dense.te", "M=5,N=37,K=18"},
+    {TE "packed_triangle.te", "N=19"},
+    {TE "quantised_dense.te", "M=5,N=19,K=24,G=3"},
+    {TE "ring_contraction.te", "O=3,V=5"},
+    {TE "rms_norm.te", "M=5,N=43"},
+    {TE "rotary.te", "B=2,T=5,H=3,D=14"},
+    {TE "selective_scan.te", "T=11,D=7,N=5"},
+    {TE "separable_blur.te", "H=9,W=19"},
+    {TE "separable_conv2d.te", "N=13,H=7,W=9,CI=5,CO=13"},
+    {TE "softmax.te", "M=29,N=37"},
+    {TE "sparse_dense.te", "M=29,N=41,K=19,E=203"},
+    {TE "stencil.te", "Z=5,Y=7,X=19"},
+    {TE "transformer.te", "S=7,D=12,H=2,F=19"},
+    {TE "transpose.te", "N=19,M=13"},
+    {TE "transpose_batch_matmul.te", "S=7,H=3,D=11"},
+    {TE "unsharp.te", "H=9,W=19"},
+};
+
 static void examples(void **state) {
     (void)state;
     if (!is_whole()) skip();
-    static const char *const tasks[][2] = {
-        {TE "attention.te", "B=3,S=23,T=13,D=11"},
-        {TE "batch_matmul.te", "B=3,N=5,M=19,K=7"},
-        {TE "block_sparse_dense.te", "M=5,R=7,Q=9,E=23,B=4,C=3"},
-        {TE "capsule_conv2d.te", "N=1,H=5,W=7,CI=3,CO=5,C=3"},
-        {TE "causal_conv1d.te", "N=2,T=13,CI=5,CO=11"},
-        {TE "causal_scores.te", "H=2,S=19,D=11"},
-        {TE "causal_softmax.te", "H=2,S=19"},
-        {TE "channels_last.te", "C=11,H=5,W=7"},
-        {TE "complex_matmul.te", "M=5,N=19,K=7"},
-        {TE "conv1d.te", "L=19,CI=5,CO=11"},
-        {TE "conv2d.te", "H=5,W=7,CI=5,CO=11"},
-        {TE "conv2d_bn_relu.te", "H=33,W=45,CI=5,CO=23"},
-        {TE "conv2d_by_rows.te", "H=5,W=7,CI=5,CO=11"},
-        {TE "conv2d_data_gradient.te", "H=5,W=7,CI=5,CO=11"},
-        {TE "conv2d_nchw.te", "H=5,W=11,CI=5,CO=7"},
-        {TE "conv2d_transpose.te", "H=3,W=4,CI=5,CO=11"},
-        {TE "conv2d_weight_gradient.te", "H=5,W=7,CI=5,CO=11"},
-        {TE "conv3d.te", "Z=3,H=5,W=5,CI=5,CO=11"},
-        {TE "correlation.te", "C=5,H=7,W=9,D=2"},
-        {TE "cross_entropy.te", "M=29,N=37"},
-        {TE "dense.te", "M=11,N=37,K=19"},
-        {TE "depthwise_conv2d.te", "H=7,W=9,C=13"},
-        {TE "dft.te", "B=5,N=23"},
-        {TE "distances.te", "N=5,M=19,D=7"},
-        {TE "embedding.te", "S=7,V=23,D=19"},
-        {TE "embedding_bag.te", "B=29,E=61,V=11,D=19"},
-        {TE "gated_mlp.te", "M=5,K=7,F=19"},
-        {TE "graph_sums.te", "V=55,E=97,D=5,F=69"},
-        {TE "group_conv2d.te", "H=7,W=9,CI=6,CO=10,G=2"},
-        {TE "group_norm.te", "N=3,H=5,W=7,C=12,G=4"},
-        {TE "grouped_attention.te", "G=2,R=3,S=5,T=11,D=7"},
-        {TE "gru_cell.te", "N=9,X=7,H=45"},
-        {TE "integral_image.te", "H=11,W=19"},
-        {TE "layer_norm.te", "M=5,N=43"},
-        {TE "linear_attention.te", "H=2,T=11,D=5,E=7"},
-        {TE "lstm.te", "T=5,B=3,D=7,H=11"},
-        {TE "lstm_cell.te", "N=9,X=7,H=45"},
-        {TE "masked_mean.te", "B=3,S=11,D=13"},
-        {TE "matmul_add.te", "N=5,L=7,M=37"},
-        {TE "mlp.te", "B=55,I=7,H=69,O=15"},
-        {TE "norm.te", "B=3,M=7,N=11"},
-        {TE "packed_dense.te", "M=5,N=37,K=18"},
-        {TE "packed_triangle.te", "N=19"},
-        {TE "quantised_dense.te", "M=5,N=19,K=24,G=3"},
-        {TE "ring_contraction.te", "O=3,V=5"},
-        {TE "rms_norm.te", "M=5,N=43"},
-        {TE "rotary.te", "B=2,T=5,H=3,D=14"},
-        {TE "selective_scan.te", "T=11,D=7,N=5"},
-        {TE "separable_blur.te", "H=9,W=19"},
-        {TE "separable_conv2d.te", "N=13,H=7,W=9,CI=5,CO=13"},
-        {TE "softmax.te", "M=29,N=37"},
-        {TE "sparse_dense.te", "M=29,N=41,K=19,E=203"},
-        {TE "stencil.te", "Z=5,Y=7,X=19"},
-        {TE "transformer.te", "S=7,D=12,H=2,F=19"},
-        {TE "transpose.te", "N=19,M=13"},
-        {TE "transpose_batch_matmul.te", "S=7,H=3,D=11"},
-        {TE "unsharp.te", "H=9,W=19"},
-    };
-    all_of(tasks, sizeof tasks / sizeof *tasks, ALL);
+    all_of(of_examples, sizeof of_examples / sizeof *of_examples, ALL);
+}
+
+static bool is_listed(const char *const (*tasks)[2], int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(tasks[i][0], name)) return true;
+    return false;
+}
+
+/* Of the whole that is counted none is forgotten. */
+static void all_are_listed(void **state) {
+    (void)state;
+    DIR *d = opendir(TE);
+    assert_non_null(d);
+    for (int i = 0; i < at_template_count(); i++)
+        if (!is_listed(of_templates, sizeof of_templates / sizeof *of_templates,
+                       at_template_at(i)->name))
+            fail_msg("%s has no size to be counted at", at_template_at(i)->name);
+    for (struct dirent *e; (e = readdir(d));) {
+        char name[300];
+        snprintf(name, sizeof name, TE "%s", e->d_name);
+        if (strstr(name, ".te") &&
+            !is_listed(of_examples, sizeof of_examples / sizeof *of_examples, name))
+            fail_msg("%s has no size to be counted at", name);
+    }
+    closedir(d);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(some), cmocka_unit_test(templates),
-                                       cmocka_unit_test(fused), cmocka_unit_test(examples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_listed), cmocka_unit_test(some),
+                                       cmocka_unit_test(templates), cmocka_unit_test(fused),
+                                       cmocka_unit_test(examples)};
     return cmocka_run_group_tests_name("run/tile_mutants", tests, NULL, NULL);
 }
