@@ -127,6 +127,22 @@ static void add_json(const at_options *o, const at_net_truth *t, const double *e
     at_out_end(json, ']');
 }
 
+/* The best of each part inside the network, in a share of the search's time. */
+static at_status try_inside(const at_options *o, at_net_program *p, const at_net_build *b,
+                            at_net_truth *t, at_error *err) {
+    static const double share = 0.1, without_limit_s = 5;
+    const double most_s = o->engine.time_s > 0 ? share * o->engine.time_s : without_limit_s;
+    int changed;
+    AT_TRY(at_net_contest(p, b, t, most_s, &changed, err));
+    if (!changed || o->json) return AT_OK;
+    at_text out = {0};
+    at_text_addf(&out, "inside the network %d kind%s of parts %s faster in another way\n", changed,
+                 at_plural(changed), changed == 1 ? "is" : "are");
+    const at_status s = at_print(&out, err);
+    at_text_free(&out);
+    return s;
+}
+
 static at_status check(const at_options *o, at_arena *a, const at_net *net, const char *log,
                        at_net_program *p, at_net_truth *t, at_out *json, at_error *err) {
     at_net_build b = at_network_build(o);
@@ -137,6 +153,7 @@ static at_status check(const at_options *o, at_arena *a, const at_net *net, cons
     at_halt_when(&(at_halt){.stop = &at_interrupted});
     AT_TRY(at_net_program_new(net, &b, p, err));
     AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, t, err));
+    AT_TRY(try_inside(o, p, &b, t, err));
     at_error late;
     const at_status judged = at_network_judge(o, p, &b, t, errors, err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;

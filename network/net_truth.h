@@ -48,4 +48,10 @@ at_status at_net_truth_moved(at_net_truth *t, at_error *err);
 at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
                             double *errors, int *replaced, at_error *err);
 
+/* contest.c: the best choices of each part inside the network, in turn with the program, which
+ * takes what is faster there; so long, but of one part at least. Written into the log of b.
+ * *changed: how many kinds of parts took another. */
+at_status at_net_contest(at_net_program *p, const at_net_build *b, at_net_truth *t, double most_s,
+                         int *changed, at_error *err);
+
 #endif

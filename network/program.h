@@ -11,8 +11,9 @@ enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = AT_NET_MOST_WAYS + 1 };
 typedef struct at_net_choice {
     at_selection selection; /* template, task and configuration */
     int way;
-    double time_s;   /* in the network; 0: not known */
-    bool is_default; /* the log says nothing of it */
+    double time_s;       /* in the network; 0: not known */
+    double in_network_s; /* as it was measured there; 0: it was not */
+    bool is_default;     /* the log says nothing of it */
 } at_net_choice;
 /* Plain C of a part in whole numbers. */
 typedef struct at_net_whole {
@@ -149,11 +150,14 @@ at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at
  * "" where that is the output; NULL: it is no such stage, or takes operands in another order. */
 const char *at_net_tail(at_arena *a, const at_compute *c);
 at_status at_net_find_ways(at_net_program *p, at_error *err);
+/* The instruction set of a part's kernel. */
+const char *at_net_isa(const at_net_build *b, const at_task *task);
 /* select.c: their configurations. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_choose(at_net_kernel *k, int choice);
-/* The instruction set of a part's kernel. */
-const char *at_net_isa(const at_net_build *b, const at_task *task);
+/* in_network.c: times of choices in the network as lines of the log: they count before others. */
+at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err);
+void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k, int choice);
 /* kernels.c: kernels in memory. */
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
 /* net_steps.c: steps and memory; the type that a part's parameter has in memory. */

@@ -5,12 +5,6 @@
 
 #include "network/program.h"
 
-const char *at_net_isa(const at_net_build *b, const at_task *task) {
-    const at_target *t = at_engine_target(&b->engine);
-    const bool integers = !b->engine.isa && at_task_compute(task)->in_steps;
-    return integers ? at_target_of_integers(t)->name : t->name;
-}
-
 /* ---- choices --------------------------------------------------------------------------------- */
 
 /* Seconds that a kernel's weights take to come from memory, as they do in a network. */
@@ -129,7 +123,7 @@ static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_select
         for (int i = 0; i < n; i++) {
             if (!is_of(&logged[i], k, w, way.task)) continue;
             const double time_s = with_weights(&logged[i], at_record_time(logged[i].record));
-            add_choice(k, (at_net_choice){logged[i], w, time_s, false});
+            add_choice(k, (at_net_choice){.selection = logged[i], .way = w, .time_s = time_s});
             break;
         }
     }
@@ -164,6 +158,11 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
         const int estimated = k->num_choices ? 0 : k->num_ways;
         if (k->num_choices) AT_TRY(add_missing(p, k, b, err));
         for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, 1, b, err));
+    }
+    if (b->log) AT_TRY(at_net_read_in_network(p, b, err));
+    for (int i = 0; i < p->num_kernels; i++) {
+        at_net_kernel *k = &p->kernels[i];
+        if (k->part->is_whole) continue;
         at_net_choose(k, 0);
         p->num_tuned += !k->choices[0].is_default;
     }

@@ -187,6 +187,20 @@ static void states_of_caches(void **state) {
                         "the best with hot ones is taken\n");
 }
 
+/* What choices of a part took inside the network decides, whatever they took alone. */
+static void inside(const char *log) {
+    cli_expect(0, "test $(grep -c '^#in_network ' %s) -ge 2", log);
+    for (int first = 1; first <= 2; first++) {
+        cli_expect(0,
+                   "awk '/^#in_network /{n++; sub(/\"time_s\": [^}]*/, \"\\\"time_s\\\": \" "
+                   "(n == %d ? \"1e-9\" : \"1.0\"))} {print}' %s >inside.log",
+                   first, log);
+        cli_expect(0, "./autotune apply wide.onnx --log inside.log --force -o inside.c && "
+                      "grep -qF \"$(sed -n 's/^#in_network .*\"entity\": \\(.*\\), \"time_s\": "
+                      "1e-9}/\\1/p' inside.log)\" inside.c");
+    }
+}
+
 /* A way that the log does not have is taken where estimates put it far before the one that it has:
  * m=4 of Winograd's algorithm multiplies a quarter as often. */
 static void missing_way(void **state) {
@@ -203,6 +217,7 @@ static void missing_way(void **state) {
     assert_int_equal(at_write_file("wide.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
     at_text_free(&bytes);
     cli_expect(0, "./autotune wide.onnx --trials 5 --log ways.all");
+    inside("ways.all");
     cli_expect(0, "grep -v winograd ways.all >own_text.log && grep -q '^{' own_text.log");
     cli_expect(0, "./autotune apply wide.onnx --log own_text.log -o wide.c && "
                   "grep -q 'configuration from no record' wide.c");
