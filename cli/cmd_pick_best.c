@@ -63,7 +63,7 @@ static at_status print_json(const at_options *o, const at_pick *picks, int count
 static void add_row(at_table *t, at_text *cell, const at_pick *p) {
     const at_record *r = &p->record;
     at_text_clear(cell);
-    at_text_add_record_task(cell, r->task, r->args);
+    at_text_add_record_name(cell, r->task, r->args);
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
     if (r->config.recorded_index >= 0)

@@ -145,7 +145,7 @@ static at_status print_text(at_arena *arena, const at_options *o, const pairs *p
         const pair *q = &p->of.data[i];
         const at_record *r = &(q->a ? q->a : q->b)->record;
         at_text_clear(&cell);
-        at_text_add_record_task(&cell, r->task, r->args);
+        at_text_add_record_name(&cell, r->task, r->args);
         at_table_add(&t, at_text_str(&cell));
         add_time(&t, &cell, q->a, &q->sa);
         add_time(&t, &cell, q->b, &q->sb);

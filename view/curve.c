@@ -41,9 +41,11 @@ static void describe_task(reading *g, const at_record *r, at_panel *p) {
         p->flops = flops > 0 ? flops : 0;
         p->label = at_task_title(g->arena, task);
         p->by = at_strdup(g->arena, at_task_row(task)->name);
-        if (p->label) p->name = at_format(g->arena, "%s, %s", p->label, p->by);
     }
     at_arena_free(a);
+    at_text name = {0};
+    at_text_add_record_name(&name, r->task, r->args);
+    p->name = at_text_take(g->arena, &name);
 }
 
 /* NULL: not wanted. */
@@ -56,8 +58,7 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     at_text_add_record_task(&g->text, r->task, r->args);
     at_panel new = {0};
     describe_task(g, r, &new);
-    if (g->only && !strstr(at_text_str(&g->text), g->only) &&
-        !(new.name &&strstr(new.name, g->only)))
+    if (g->only && !strstr(at_text_str(&g->text), g->only) && !strstr(new.name, g->only))
         return NULL;
     if (g->searches == MOST_SEARCHES) {
         g->too_many = true;
@@ -67,7 +68,6 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     p->task = at_strdup(g->arena, r->task);
     p->args = at_json_copy(g->arena, r->args);
     p->title = at_strdup(g->arena, at_text_str(&g->text));
-    if (!p->name) p->name = p->args->count ? p->title : p->task;
     *at_push(g->arena, &g->out->panels) = p;
     return p;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sketch/sketch.h"
 #include "view/view.h"
 
 void at_text_add_time(at_text *out, double seconds) {
@@ -30,6 +31,20 @@ void at_text_add_record_task(at_text *out, const char *task, const at_json *args
     at_text_add_visible(out, task);
     at_text_add(out, " ");
     at_json_print(out, args);
+}
+
+void at_text_add_record_name(at_text *out, const char *task, const at_json *args) {
+    at_arena *a = at_arena_new();
+    at_task *t;
+    const char *label =
+        at_task_of_record(a, task, args, &t, NULL) == AT_OK ? at_task_title(a, t) : NULL;
+    if (label) {
+        at_text_add_visible(out, label);
+        at_text_add(out, ", ");
+        at_text_add_visible(out, at_task_row(t)->name);
+    } else if (args->count) at_text_add_record_task(out, task, args);
+    else at_text_add_visible(out, task);
+    at_arena_free(a);
 }
 
 void at_text_add_context(at_text *out, const at_context *c) {

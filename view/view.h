@@ -81,6 +81,8 @@ const char *at_name_of_peak(bool in_bytes);
 void at_text_add_share(at_text *out, double share); /* "98.4 %", of a share between 0 and 1 */
 /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args);
+/* "conv3x3 64 to 64 @56, conv2d_3x3_gemm" where a template here knows the task; else the same. */
+void at_text_add_record_name(at_text *out, const char *task, const at_json *args);
 /* "AMD EPYC 9R14, tcc, scalar, weights packed ahead, 1 thread" */
 void at_text_add_context(at_text *out, const at_context *c);
 /* The kind of failure in a summary's list: "timeout", "unchecked", "other". */

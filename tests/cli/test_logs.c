@@ -207,14 +207,14 @@ static void diff(void **state) {
         cli_expect(0, "./autotune log a.log b.log --diff | tr -s ' '")->out,
         "A a.log, B b.log\n"
         "task A B verdict what else differs\n"
-        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]\n 2.000 ms +-0.5 % 1.050 ms +-4.8 % B 90.5 % "
+        "conv3x3 8 to 8 @4, conv2d_3x3_gemm\n 2.000 ms +-0.5 % 1.050 ms +-4.8 % B 90.5 % "
         "faster\n"
-        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]\n 1.000 ms 3.000 ms A 200.0 % faster (a "
+        "conv3x3 8 to 8 @2, conv2d_3x3_gemm\n 1.000 ms 3.000 ms A 200.0 % faster (a "
         "single "
         "sample)\n"
-        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]\n 1.100 ms +-9.1 % 1.000 ms +-10.0 % same (B "
+        "conv3x3 8 to 8 @8, conv2d_3x3_gemm\n 1.100 ms +-9.1 % 1.000 ms +-10.0 % same (B "
         "10.0 % faster, within the spread)\n"
-        "conv2d_3x3_gemm [1, 16, 16, 8, 8, \"float32\"]\n - 3.000 ms only in B\n"
+        "conv3x3 8 to 8 @16, conv2d_3x3_gemm\n - 3.000 ms only in B\n"
         "A better: 0, B better: 1, same: 1, single samples: 1, only in A: 0, only in B: 1; on "
         "average B takes 1.127 of A's time\n");
     /* Other circumstances are named. */
@@ -306,25 +306,25 @@ static void per(void **state) {
     const cli_result *r = cli_expect(0, "./autotune pick_best b.log --per mcpu -o best.log");
     assert_string_equal(
         r->out,
-        "task                                          index      time  GFLOP/s  best of  from\n"
-        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]        1  1.000 ms                 1  "
+        "task                                 index      time  GFLOP/s  best of  from\n"
+        "conv3x3 8 to 8 @4, conv2d_3x3_gemm       1  1.000 ms                 1  "
         "b.log:1\n"
-        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]        3  1.000 ms                 1  "
+        "conv3x3 8 to 8 @8, conv2d_3x3_gemm       3  1.000 ms                 1  "
         "b.log:2\n"
-        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]        1  3.000 ms                 1  "
+        "conv3x3 8 to 8 @2, conv2d_3x3_gemm       1  3.000 ms                 1  "
         "b.log:3\n"
-        "conv2d_3x3_gemm [1, 16, 16, 8, 8, \"float32\"]      1  3.000 ms                 1  "
+        "conv3x3 8 to 8 @16, conv2d_3x3_gemm      1  3.000 ms                 1  "
         "b.log:4\n"
         "4 records written to best.log\n");
     r = cli_expect(0, "./autotune pick_best a.log --compat -o theirs.log");
     assert_string_equal(
         r->out,
-        "task                                        index      time  GFLOP/s  best of  from\n"
-        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]      0  2.000 ms     2.00        2  "
+        "task                                index      time  GFLOP/s  best of  from\n"
+        "conv3x3 8 to 8 @4, conv2d_3x3_gemm      0  2.000 ms     2.00        2  "
         "a.log:1\n"
-        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]      0  1.000 ms                 1  "
+        "conv3x3 8 to 8 @2, conv2d_3x3_gemm      0  1.000 ms                 1  "
         "a.log:4\n"
-        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]      1  1.100 ms                 1  "
+        "conv3x3 8 to 8 @8, conv2d_3x3_gemm      1  1.100 ms                 1  "
         "a.log:5\n"
         "3 records written to theirs.log\n");
     assert_string_equal(r->err, "");
@@ -373,8 +373,8 @@ static void bad_input(void **state) {
          "--per cpu: there are context, mcpu, key, operator; did you mean mcpu?"},
         {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
         {"convert", 2, "convert needs a file: autotune convert FILE [options]"},
-        {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner, space"},
-        {"convert a.log --to json", 2, "--to json: there are log, t4, kernel_tuner, space"},
+        {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner, space, head"},
+        {"convert a.log --to json", 2, "--to json: there are log, t4, kernel_tuner, space, head"},
         {"convert a.log --to log", 2, "a.log is of that format already: log"},
         {"convert a.log --to t4 --json", 2, "convert --json needs --output FILE"},
         {"convert a.log --to t4", 4,
