@@ -305,28 +305,26 @@ static void per(void **state) {
     assert_int_equal(cli_member(cli_json(), "picked")->count, 4);
     const cli_result *r = cli_expect(0, "./autotune pick_best b.log --per mcpu -o best.log");
     assert_string_equal(
-        r->out,
-        "task                                 index      time  GFLOP/s  best of  from\n"
-        "conv3x3 8 to 8 @4, conv2d_3x3_gemm       1  1.000 ms                 1  "
-        "b.log:1\n"
-        "conv3x3 8 to 8 @8, conv2d_3x3_gemm       3  1.000 ms                 1  "
-        "b.log:2\n"
-        "conv3x3 8 to 8 @2, conv2d_3x3_gemm       1  3.000 ms                 1  "
-        "b.log:3\n"
-        "conv3x3 8 to 8 @16, conv2d_3x3_gemm      1  3.000 ms                 1  "
-        "b.log:4\n"
-        "4 records written to best.log\n");
+        r->out, "task                                 index      time  GFLOP/s  best of  from\n"
+                "conv3x3 8 to 8 @4, conv2d_3x3_gemm       1  1.000 ms                 1  "
+                "b.log:1\n"
+                "conv3x3 8 to 8 @8, conv2d_3x3_gemm       3  1.000 ms                 1  "
+                "b.log:2\n"
+                "conv3x3 8 to 8 @2, conv2d_3x3_gemm       1  3.000 ms                 1  "
+                "b.log:3\n"
+                "conv3x3 8 to 8 @16, conv2d_3x3_gemm      1  3.000 ms                 1  "
+                "b.log:4\n"
+                "4 records written to best.log\n");
     r = cli_expect(0, "./autotune pick_best a.log --compat -o theirs.log");
     assert_string_equal(
-        r->out,
-        "task                                index      time  GFLOP/s  best of  from\n"
-        "conv3x3 8 to 8 @4, conv2d_3x3_gemm      0  2.000 ms     2.00        2  "
-        "a.log:1\n"
-        "conv3x3 8 to 8 @2, conv2d_3x3_gemm      0  1.000 ms                 1  "
-        "a.log:4\n"
-        "conv3x3 8 to 8 @8, conv2d_3x3_gemm      1  1.100 ms                 1  "
-        "a.log:5\n"
-        "3 records written to theirs.log\n");
+        r->out, "task                                index      time  GFLOP/s  best of  from\n"
+                "conv3x3 8 to 8 @4, conv2d_3x3_gemm      0  2.000 ms     2.00        2  "
+                "a.log:1\n"
+                "conv3x3 8 to 8 @2, conv2d_3x3_gemm      0  1.000 ms                 1  "
+                "a.log:4\n"
+                "conv3x3 8 to 8 @8, conv2d_3x3_gemm      1  1.100 ms                 1  "
+                "a.log:5\n"
+                "3 records written to theirs.log\n");
     assert_string_equal(r->err, "");
 }
 
