@@ -444,7 +444,8 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
     const at_value *number = a->op == AT_V_CONST ? a : b, *rest = number == a ? b : a;
     const at_value *inner = rest->op == AT_V_CONST ? rest : rest->op == AT_V_MUL ? rest->a : NULL;
     at_value v = {.op = AT_V_MUL, .a = number, .b = rest};
-    if (inner && inner->op == AT_V_CONST) {
+    const bool in_steps = l->program->compute->in_steps; /* each product is rounded */
+    if (inner && inner->op == AT_V_CONST && (rest == inner || !in_steps)) {
         double product = number->number * inner->number;
         if (product == (double)(float)product) {
             at_value one = {.op = AT_V_CONST, .number = product};

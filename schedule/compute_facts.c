@@ -493,29 +493,9 @@ double at_compute_ratio(const at_compute *c, const int64_t *values, const double
     return ratio;
 }
 
-/* Where tensors have integer types, floats go in steps: each operation on them rounds by itself, in
- * the order written. Are results the same bits in any order of summation? */
-static bool rounds_by_itself(const at_expr *e) {
-    if (e->op == AT_X_CALL && at_function_ulps((at_function)e->integer)) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!rounds_by_itself(e->arg[i])) return false;
-    return true;
-}
-
-static bool steps_are_exact(const at_compute *c) {
-    for (int t = 0; t < c->num_tensors; t++) {
-        const at_tensor *x = &c->tensors[t];
-        if (x->role != AT_ROLE_STAGE) continue;
-        if (!rounds_by_itself(x->body)) return false;
-        if (x->num_reduce && !at_reduction_is_extreme(x->reduction) && !at_type_of(x->type)->is_int)
-            return false;
-    }
-    return true;
-}
-
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic) {
-    if (c->in_steps) return steps_are_exact(c) ? 8 : 0;
+    if (c->in_steps) return at_compute_is_steady(c) ? 8 : 0;
     for (int b = 8; b >= 1; b--) {
         double ratio;
         at_compute_bound(c, values, b, given, max_dynamic, &ratio);

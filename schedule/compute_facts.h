@@ -64,6 +64,11 @@ double at_compute_ratio(const at_compute *c, const int64_t *values, const double
  * a value need not be such a multiple. */
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic);
+/* Where tensors have types of integers, floats are rounded at each operation, as written: is every
+ * stage the same bits in any order of summation? Sums and products of floats are not, nor functions
+ * that round, nor what is made of these. The first stage of integers that is not, or -1. */
+bool at_compute_is_steady(const at_compute *c);
+int at_compute_unsteady_integers(const at_compute *c);
 /* Is there such a multiple for all stages, however large they may become? */
 bool at_compute_is_whole(const at_compute *c, const int64_t *values);
 

@@ -23,6 +23,28 @@ bool naive_is_certain(const naive *m, const at_expr *e) {
     return true;
 }
 
+/* Is e added to a float sum by itself, as each term of a - b*c is, or a product with that in one
+ * operation? */
+static bool is_added(const at_expr *term, const at_expr *e) {
+    if (term == e) return true;
+    const bool adds = term->op == AT_X_ADD || term->op == AT_X_SUB;
+    if (!adds && term->op != AT_X_SELECT) return false;
+    for (int i = !adds; i < term->nargs; i++)
+        if (is_added(term->arg[i], e)) return true;
+    return false;
+}
+
+static bool rounds_terms(const at_tensor *t) {
+    return t->num_reduce && !at_reduction_is_extreme(t->reduction) && !at_type_of(t->type)->is_int;
+}
+
+/* Of floats beside integers, each operation on which is rounded as it is written. */
+static bool is_step(const naive *m, const at_expr *e) {
+    const at_tensor *t = naive_stage(m);
+    if (!m->c->in_steps || (rounds_terms(t) && is_added(t->body, e))) return false;
+    return naive_is_exact(m, e->arg[0]) && naive_is_exact(m, e->arg[1]);
+}
+
 bool naive_is_exact(const naive *m, const at_expr *e) {
     if (!is_float_expr(m->c, e)) return is_small(m, e) && naive_is_certain(m, e);
     switch (e->op) {
@@ -36,12 +58,8 @@ bool naive_is_exact(const naive *m, const at_expr *e) {
                naive_is_exact(m, e->arg[2]);
     case AT_X_CALL:
         return !at_function_ulps((at_function)e->integer) && naive_is_exact(m, e->arg[0]);
-    default: return false;
+    default: return is_step(m, e);
     }
-}
-
-static bool rounds_terms(const at_tensor *t) {
-    return t->num_reduce && !at_reduction_is_extreme(t->reduction);
 }
 
 void naive_find_rounded(naive *m) {

@@ -243,15 +243,31 @@ static at_status find_rule(at_arena *a, at_dataset *d, at_error *err) {
     return at_data_rule_find(a, d->compute, d->values, &known, &d->rule, err);
 }
 
+/* What a limit says of a float says nothing of an integer that is made of it: by the least
+ * difference it may be another. */
+static at_status check_steps(const at_compute *c, at_error *err) {
+    const int unsteady = at_compute_unsteady_integers(c);
+    if (unsteady >= 0)
+        return at_fail(
+            err, AT_E_INPUT,
+            "%s: \"%s\" are integers made of a sum of floats, or of a function that "
+            "rounds, whose last bits differ from kernel to kernel; what is checked within "
+            "limits has f32 behind it",
+            c->what, c->tensors[unsteady].name);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_output && at_type_of(c->tensors[t].type)->is_int)
+            return at_fail(err, AT_E_INPUT,
+                           "%s: \"%s\" are integers beside outputs that are checked within limits: "
+                           "make it a computation of its own",
+                           c->what, c->tensors[t].name);
+    return AT_OK;
+}
+
 at_status at_dataset_expect(at_arena *a, at_dataset *d, at_error *err) {
     if (!d->pattern) AT_TRY(find_entries(d, err));
     AT_TRY(find_rule(a, d, err));
     d->is_exact = d->rule.is_exact;
-    if (!d->is_exact && d->compute->in_steps)
-        return at_fail(err, AT_E_INPUT,
-                       "%s: sums and products of many floats, and functions that round, beside "
-                       "integers are not run so far: their order decides what is rounded",
-                       d->compute->what);
+    if (!d->is_exact && d->compute->in_steps) AT_TRY(check_steps(d->compute, err));
     d->is_whole = !d->is_exact && !d->real && grows_by_sums(d);
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];

@@ -86,6 +86,30 @@ static void bits(void **state) {
          "negative[n:N, k:K] : s32 = s[n, k] & -3 | s[n, K - 1 - k] | -65536\n");
 }
 
+/* Sums of floats beside integers are checked within limits: 4 bit in blocks with a scale each,
+ * by floats, and by bytes that these are rounded to. */
+static void in_blocks(void **state) {
+    (void)state;
+    static const char operands[] = "args M=3, N=48, K=128\nx[M, K] : input\n"
+                                   "w[N, K/32, 16] : weight u8\nd[N, K/32] : weight\n";
+    char text[1200];
+    snprintf(text, sizeof text,
+             "%sy[m:M, n:N] = sum(b:K/32, h:2, j:16) x[m, b*32 + h*16 + j] * (((h == 0 ? w[n, b, "
+             "j] & 15 : w[n, b, j] >> 4) - 8) * d[n, b])\n",
+             operands);
+    runs(text);
+    snprintf(text, sizeof text,
+             "%smost[m:M, b:K/32] = max(i:32) abs(x[m, b*32 + i])\n"
+             "q[m:M, k:K] : s8 = round(x[m, k] * (most[m, k/32] > 0 ? 127/most[m, k/32] : 0))\n"
+             "sums[m:M, b:K/32] : s32 = sum(i:32) q[m, b*32 + i]\n"
+             "dots[m:M, n:N, b:K/32] : s32 = sum(h:2, j:16) q[m, b*32 + h*16 + j] * (h == 0 ? w[n, "
+             "b, j] & 15 : w[n, b, j] >> 4)\n"
+             "y[m:M, n:N] = sum(b:K/32) (dots[m, n, b] - 8*sums[m, b]) * (d[n, b] * (most[m, "
+             "b]*0.007874016))\n",
+             operands);
+    runs(text);
+}
+
 /* Four products of bytes are one operation. */
 static void dots(void **state) {
     (void)state;
@@ -167,8 +191,12 @@ static void refusals(void **state) {
     refused("args N=8\nx[N] : input u8\ny[i:N] : s32 = x[i] & 4294967295\n",
             "integers among values have 32 bits");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i & 5]\n", "of an index there are i & 15");
-    refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] = sum(k:K) x[i, k] * 0.3\n",
-            "beside integers are not run so far");
+    refused("args N=8, K=9\nx[N, K] : input u8\ns[i:N] = sum(k:K) x[i, k] * 0.3\n"
+            "y[i:N] : u8 = round(s[i])\nz[i:N] = y[i]*0.5\n",
+            "\"y\" are integers made of a sum of floats");
+    refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] = sum(k:K) x[i, k] * 0.3\n"
+            "z[i:N] : u8 = x[i, 0]\n",
+            "\"z\" are integers beside outputs that are checked within limits");
 }
 
 /* An array of 2 axes: every element has these bytes. */
@@ -206,8 +234,8 @@ int main(void) {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
         cmocka_unit_test(signed_outputs), cmocka_unit_test(channels_first),
         cmocka_unit_test(bytes),          cmocka_unit_test(constants),
-        cmocka_unit_test(bits),           cmocka_unit_test(dots),
-        cmocka_unit_test(derived_dots),   cmocka_unit_test(refusals),
-        cmocka_unit_test(arrays)};
+        cmocka_unit_test(bits),           cmocka_unit_test(in_blocks),
+        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
+        cmocka_unit_test(refusals),       cmocka_unit_test(arrays)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
