@@ -25,6 +25,15 @@ int at_function_find(const char *name) {
     return -1;
 }
 
+/* The float of 16 bits whose bits are the integer x. */
+static double of_half(double x) {
+    const int bits = (int)nearbyint(x > 0 ? fmin(x, 65535) : 0);
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double sign = bits >> 15 ? -1 : 1;
+    if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+    return sign * ldexp(exponent ? fraction + 1024 : fraction, (exponent ? exponent : 1) - 25);
+}
+
 double at_function_value(at_function f, double x) {
     switch (f) {
 #define AT_FUNCTION(id, name, value, ulps)                                                         \

@@ -198,6 +198,20 @@ static int rounded(at_builder *b, int x, at_function f) {
     return result;
 }
 
+/* The float of 16 bits whose bits are the integer x. Its exponent and fraction, as a float's, are
+ * that times 2^-112, subnormal or not; of infinity and what is no number the exponent has all bits.
+ */
+static int of_half(at_builder *b, int x) {
+    x = with(b, AT_T_MIN, with(b, AT_T_MAX, x, 0), 65535);
+    const int bits = with(b, AT_T_ADD, x, 0x1p23f); /* the lowest are x's as an integer */
+    const int sign = shift(b, AT_T_SHIFT_LEFT, shift(b, AT_T_SHIFT_RIGHT, bits, 15), 31);
+    const int size = with(b, AT_T_AND, shift(b, AT_T_SHIFT_LEFT, bits, 13), at_of_bits(0x0fffe000));
+    const int beyond = binary(b, AT_T_AT_MOST, at_build_const(b, 0x1p-96f), size);
+    const int value = with(b, AT_T_MUL, size, 0x1p112f);
+    const int all = with(b, AT_T_AND, beyond, INFINITY);
+    return binary(b, AT_T_OR, binary(b, AT_T_OR, value, all), sign);
+}
+
 int at_build_function(at_builder *b, at_function f, int x) {
     switch (f) {
     case AT_FUNCTION_EXP: return exponential(b, x, AT_ANY);
@@ -211,6 +225,7 @@ int at_build_function(at_builder *b, at_function f, int x) {
     case AT_FUNCTION_FLOOR:
     case AT_FUNCTION_CEIL:
     case AT_FUNCTION_ROUND: return rounded(b, x, f);
+    case AT_FUNCTION_HALF: return of_half(b, x);
     case AT_FUNCTION_COUNT: break;
     }
     AT_BUG("function %d is not in registers", f);

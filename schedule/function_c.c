@@ -99,6 +99,19 @@ static const char rounded_even[] = /* halves to the even one */
     "    return x < 0 && whole == 0 ? -0.0 : whole;\n"
     "}\n";
 
+static const char half[] = /* of 16 bits, an integer */
+    "static double %1$s_half_of(double x) {\n"
+    "    const long bits = x > 0 ? x < 65535 ? (long)x : 65535 : 0;\n"
+    "    const double rest = x > 0 && x < 65535 ? x - (double)bits : 0, zero = 0;\n"
+    "    const long near = bits + (rest > 0.5 || (rest == 0.5 && bits % 2));\n"
+    "    const long exponent = near / 1024 % 32, fraction = near % 1024;\n"
+    "    double value = exponent ? 1024 + fraction : fraction;\n"
+    "    if (exponent == 31) value = fraction ? zero / zero : 1 / zero;\n"
+    "    else for (long i = exponent ? exponent : 1; i < 25; i++) value *= 0.5;\n"
+    "    for (long i = 25; i < exponent; i++) value *= 2;\n"
+    "    return near / 32768 ? -value : value;\n"
+    "}\n";
+
 static const struct {
     const char *text;
     int needs; /* another function, or -1 */
@@ -114,6 +127,7 @@ static const struct {
     [AT_FUNCTION_FLOOR] = {rounded_down, -1},
     [AT_FUNCTION_CEIL] = {rounded_up, -1},
     [AT_FUNCTION_ROUND] = {rounded_even, -1},
+    [AT_FUNCTION_HALF] = {half, -1},
 };
 
 static void see(const at_expr *e, bool *used) {
