@@ -20,8 +20,58 @@ static const char *not_operand(const at_builder *b, const at_value *v, int loop,
     return NULL;
 }
 
-static bool is_pair(at_type x, at_type y) {
-    return (x == AT_U8 && y == AT_S8) || (x == AT_S8 && y == AT_U8);
+/* Bytes that an operand has in four to a lane: as they lie, or the bits of each that are left of a
+ * shift and a mask, which the four are worked out with at once. */
+typedef struct fours {
+    const at_value *load;
+    int shift, mask;
+    bool is_u8, is_s8; /* which of the operands it may be */
+} fours;
+
+static bool find_fours(const at_low *l, const at_value *v, fours *out) {
+    *out = (fours){.load = v, .mask = 255};
+    if (v->op == AT_V_BIT_AND && v->b->op == AT_V_CONST) {
+        out->mask = (int)v->b->number;
+        v = v->a;
+    }
+    if (v->op == AT_V_SHIFT_RIGHT && v->a->op == AT_V_LOAD) {
+        out->shift = (int)v->b->number;
+        v = v->a;
+    }
+    if (v->op != AT_V_LOAD) return false;
+    const at_type type = l->tensors[v->tensor].type;
+    out->load = v;
+    out->is_u8 = type == AT_U8;
+    out->is_s8 = type == AT_S8;
+    if (out->mask == 255 && !out->shift) return at_type_bytes(type) == 1;
+    if (type != AT_U8 || out->mask < 0 || out->mask > 255 || out->shift > 7) return false;
+    out->mask &= 255 >> out->shift;
+    out->is_s8 = out->mask < 128;
+    return true;
+}
+
+/* Which of a product's factors is taken without sign; -1: neither can be. */
+static int unsigned_factor(const fours of[2]) {
+    if (of[0].is_u8 && of[1].is_s8) return 0;
+    return of[1].is_u8 && of[0].is_s8 ? 1 : -1;
+}
+
+static bool find_factors(const at_low *l, const at_value *v, fours of[2]) {
+    return v->op == AT_V_MUL && v->whole && find_fours(l, v->a, &of[0]) &&
+           find_fours(l, v->b, &of[1]);
+}
+
+/* A product, or several that are added up. */
+static const char *not_products(const at_builder *b, const at_value *v, int loop, int sym) {
+    fours of[2];
+    if (v->op == AT_V_ADD) {
+        const char *why = not_products(b, v->a, loop, sym);
+        return why ? why : not_products(b, v->b, loop, sym);
+    }
+    if (!find_factors(b->l, v, of) || unsigned_factor(of) < 0)
+        return "its terms are no products of u8 and s8";
+    const char *why = not_operand(b, of[0].load, loop, sym);
+    return why ? why : not_operand(b, of[1].load, loop, sym);
 }
 
 const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
@@ -32,17 +82,17 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
     if (!n || n->next || n->kind != AT_IR_STMT || !n->stmt.add ||
         n->stmt.reduction != AT_REDUCE_SUM || l->tensors[n->stmt.tensor].type != AT_S32)
         return "no sum of s32 stands in it alone";
-    const at_value *v = n->stmt.val;
-    if (v->op != AT_V_MUL || v->a->op != AT_V_LOAD || v->b->op != AT_V_LOAD ||
-        !is_pair(l->tensors[v->a->tensor].type, l->tensors[v->b->tensor].type))
-        return "its terms are no products of u8 and s8";
     if (at_aff_coef(n->stmt.at, loop->loop.sym)) return "it is no loop of terms";
-    const char *why = not_operand(b, v->a, loop->loop.sym, sym);
-    return why ? why : not_operand(b, v->b, loop->loop.sym, sym);
+    return not_products(b, n->stmt.val, loop->loop.sym, sym);
 }
 
-static int operand(at_builder *b, const at_value *v) {
-    at_tile_place p = at_build_locate_load(b, v);
+/* A constant of the same byte four times. */
+static int bytes_of(at_builder *b, int byte) {
+    return at_build_const(b, at_number_of_bits((uint32_t)byte * 0x01010101u));
+}
+
+static int operand(at_builder *b, const fours *of) {
+    at_tile_place p = at_build_locate_load(b, of->load);
     const int lanes = at_build_lanes(b);
     const bool all = p.lane == 0 && (lanes > 1 || b->all_lanes);
     const at_tile_vreg load = {.load = all ? AT_T_BCAST : AT_T_LOAD,
@@ -51,13 +101,29 @@ static int operand(at_builder *b, const at_value *v) {
                                .fours = true,
                                .slot = (int16_t)at_build_slot_of(b, &p),
                                .off = p.off};
-    return at_build_load(b, load);
+    int x = at_build_load(b, load);
+    if (of->shift) {
+        x = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, x, -1);
+        b->ops.data[b->ops.len - 1].by = of->shift;
+        b->vregs.data[x].same = all;
+    }
+    if (of->mask == 255) return x;
+    const int y = bytes_of(b, of->mask), had = at_build_had(b, AT_T_AND, x, y);
+    if (had >= 0) return had;
+    x = at_build_operation(b, AT_T_AND, -1, x, y);
+    b->vregs.data[x].same = all;
+    return x;
 }
 
-void at_build_dot(at_builder *b, int acc, const at_value *product) {
-    const bool first = b->l->tensors[product->a->tensor].type == AT_U8;
-    const int x = operand(b, first ? product->a : product->b),
-              y = operand(b, first ? product->b : product->a);
+void at_build_dot(at_builder *b, int acc, const at_value *v) {
+    fours of[2];
+    if (v->op == AT_V_ADD) {
+        at_build_dot(b, acc, v->a);
+        at_build_dot(b, acc, v->b);
+        return;
+    }
+    if (!find_factors(b->l, v, of)) AT_BUG("no product of bytes");
+    const int first = unsigned_factor(of), x = operand(b, &of[first]), y = operand(b, &of[!first]);
     at_build_operation(b, AT_T_DOT, acc, x, y);
     b->ops.data[b->ops.len - 1].fours = true;
 }
@@ -68,9 +134,10 @@ void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     if (!l->target->dots || !v->whole || v->op != AT_V_MUL || v->a->op != AT_V_LOAD ||
         v->b->op != AT_V_LOAD)
         return;
-    const at_type x = l->tensors[v->a->tensor].type, y = l->tensors[v->b->tensor].type;
-    if (at_type_bytes(x) != 1 || at_type_bytes(y) != 1) return;
-    *at_push(l->arena, &b->notes) = at_format(
-        l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
-        is_pair(x, y) ? "no loop of four terms is marked dot" : "dot products are of u8 and s8");
+    fours of[2];
+    if (!find_factors(l, v, of)) return;
+    *at_push(l->arena, &b->notes) =
+        at_format(l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
+                  unsigned_factor(of) >= 0 ? "no loop of four terms is marked dot"
+                                           : "dot products are of u8 and s8");
 }
