@@ -25,7 +25,7 @@ at_hash at_tile_hash(const at_tile *t) {
     at_hash_add_number(&h, joined(t->num_slots, t->num_pointers, t->num_trips, t->lanes));
     at_hash_add_number(&h, (uint64_t)t->num_spilled);
     for (int i = 0; i < at_tile_frame(t); i++)
-        if (at_type_bytes(t->slot_type[i]) != 4)
+        if (t->slot_type[i] != AT_F32) /* the same code, but pointers of another type in C */
             at_hash_add_number(&h, (uint64_t)i << 8 | t->slot_type[i]);
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];

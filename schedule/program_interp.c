@@ -185,7 +185,11 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
         int64_t n = element_count(c, t, p->extents[t]);
-        for (int64_t i = 0; i < n; i++) data[t].f[i] = NAN;
+        const bool is_int = at_type_of(c->tensors[t].type)->is_int;
+        for (int64_t i = 0; i < n; i++) {
+            if (is_int) data[t].i[i] = INT32_MIN;
+            else data[t].f[i] = NAN;
+        }
         r.written[t] = AT_NEW_ARRAY(a, int64_t, n);
         r.iteration[t] = 1;
     }

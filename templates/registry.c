@@ -35,7 +35,10 @@
     ROW(at_sparse_dense)                                                                           \
     ROW(at_conv2d_nchwc_int8)                                                                      \
     ROW(at_dense_int8)                                                                             \
-    ROW(at_batch_matmul_int8)
+    ROW(at_batch_matmul_int8)                                                                      \
+    ROW(at_dense_q4_0)                                                                             \
+    ROW(at_dense_q8_0)                                                                             \
+    ROW(at_dense_q4_k)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

@@ -22,6 +22,7 @@ static int64_t upper_byte(const at_expr *e, int t, bool in_half) {
     in_half |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_HALF;
     for (int i = 0; in_half && e->op == AT_X_MUL && i < 2; i++) {
         const at_expr *x = e->arg[i], *by = e->arg[1 - i];
+        if (x->op == AT_X_BIT_AND) x = x->arg[0]; /* of one with a sign */
         const at_expr *last = x->op == AT_X_INDEX && x->ref == t ? x->arg[x->nargs - 1] : NULL;
         if (last && last->op == AT_X_INT && by->op == AT_X_INT && by->integer == 256)
             return last->integer;
@@ -57,7 +58,7 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
     if (n < 4) return;
     put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? -MOST_S32 : lo);
     put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? MOST_S32 : hi);
-    if (type == AT_U8) make_halves(d, t, (unsigned char *)to, rng);
+    if (at_type_bytes(type) == 1) make_halves(d, t, (unsigned char *)to, rng);
 }
 
 /* ---- floats ---------------------------------------------------------------------------------- */

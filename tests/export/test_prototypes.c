@@ -43,6 +43,9 @@ static const struct {
     {"conv2d_NCHWc_int8", "IC=8,H=5,W=6,OC=16"},
     {"dense_int8", "M=6,N=16,K=8,bias=1"},
     {"batch_matmul_int8", "B=2,M=6,N=16,K=8"},
+    {"dense_q4_0", "M=6,N=32,K=64"},
+    {"dense_q8_0", "M=6,N=32,K=64"},
+    {"dense_q4_k", "M=6,N=32,K=256"},
 };
 enum { NUM_TASKS = sizeof tasks / sizeof *tasks, CONFIGS = 30 };
 
