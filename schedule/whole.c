@@ -133,49 +133,6 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     return AT_OK;
 }
 
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-static bool is_steady_expr(const at_expr *e, const bool *unsteady) {
-    if (e->op == AT_X_CALL && at_function_ulps((at_function)e->integer)) return false;
-    if (e->op == AT_X_INDEX && unsteady[e->ref]) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_steady_expr(e->arg[i], unsteady)) return false;
-    return true;
-}
-
-static bool is_steady_stage(const at_tensor *t, const bool *unsteady) {
-    const bool adds = t->num_reduce && !at_reduction_is_extreme(t->reduction);
-    return (!adds || at_type_of(t->type)->is_int) && is_steady_expr(t->body, unsteady);
-}
-
-/* [tensor] */
-static bool *find_unsteady(at_arena *a, const at_compute *c) {
-    bool *unsteady = AT_NEW_ARRAY(a, bool, c->num_tensors), changes = true;
-    while (changes) { /* once more for cycles, whose stages read what is below */
-        changes = false;
-        for (int t = 0; t < c->num_tensors; t++) {
-            if (c->tensors[t].role != AT_ROLE_STAGE || unsteady[t]) continue;
-            unsteady[t] = !is_steady_stage(&c->tensors[t], unsteady);
-            changes |= unsteady[t];
-        }
-    }
-    return unsteady;
-}
-
-static int first_unsteady(const at_compute *c, bool of_integers) {
-    at_arena *a = at_arena_new();
-    const bool *unsteady = find_unsteady(a, c);
-    int found = -1;
-    for (int t = c->num_tensors; t-- > 0;)
-        if (unsteady[t] && (!of_integers || at_type_of(c->tensors[t].type)->is_int)) found = t;
-    at_arena_free(a);
-    return found;
-}
-
-bool at_compute_is_steady(const at_compute *c) { return first_unsteady(c, false) < 0; }
-
-int at_compute_unsteady_integers(const at_compute *c) { return first_unsteady(c, true); }
-
 at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_error *err) {
     if (!c->in_steps) return AT_OK;
     at_arena *a = at_arena_new();
