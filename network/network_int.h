@@ -207,6 +207,11 @@ typedef struct op_convolution {
 /* *axes, *own: of the output, "n:1, m:64, a0:56", "n, m, a0". */
 at_status op_convolve(net_op *o, const op_convolution *how, const char **axes, const char **own);
 
+/* The stage of a mean of windows, or of all of a picture, of what is left of the data without
+ * data_zero (NULL: nothing is taken); *axes, *own: as of op_convolve. */
+at_status op_average(net_op *o, bool whole, const char *data_zero, at_net_type type,
+                     const char *stage, const char **axes, const char **own);
+
 /* Families. */
 #define NET_ROWS_END                                                                               \
     { .name = NULL }

@@ -370,18 +370,32 @@ static const char *count_of(net_op *o, const window *w, bool padding_counts) {
     return product;
 }
 
-static at_status average_pool(net_op *o) {
+/* x0 at an index, without the zero. */
+static const char *element_at(net_op *o, const char *index, const char *zero) {
+    return zero ? op_format(o, "(x0[n, c%s] - %s)", index, zero)
+                : op_format(o, "x0[n, c%s]", index);
+}
+
+static at_status average_windows(net_op *o, const char *zero, const char *stage, const char **axes,
+                                 const char **own) {
     window w;
     const char *where, *inside;
     int64_t dims[AT_NET_MAX_RANK];
     AT_TRY(window_of(o, NULL, &w));
     AT_TRY(pool_out(o, &w, dims));
-    const char *term = op_format(o, "x0[n, c%s]", places(o, &w, &where, &inside));
+    const char *term = element_at(o, places(o, &w, &where, &inside), zero);
     pool_stage(o, "s", dims, &w, "sum", op_format(o, "%s%s", guarded(o, inside, term, "0"), where));
     const char *count = count_of(o, &w, op_int(o, "count_include_pad", 0) != 0);
-    op_add(o, "y0[n:%lld, c:%lld%s] = s[n, c, %s]/(%s)\n", (long long)dims[0], (long long)dims[1],
-           spatial(o, "a", w.axes, w.out), op_index(o, "a", w.axes), count);
+    *axes = op_format(o, "n:%lld, c:%lld%s", (long long)dims[0], (long long)dims[1],
+                      spatial(o, "a", w.axes, w.out));
+    *own = op_format(o, "n, c, %s", op_index(o, "a", w.axes));
+    op_add(o, "%s[%s] = s[%s]/(%s)\n", stage, *axes, *own, count);
     return AT_OK;
+}
+
+static at_status average_pool(net_op *o) {
+    const char *axes, *own;
+    return op_average(o, false, NULL, op_in(o, 0)->type, "y0", &axes, &own);
 }
 
 static at_status lp_pool(net_op *o) {
@@ -404,30 +418,52 @@ static at_status lp_pool(net_op *o) {
 
 /* ---- all of a picture ------------------------------------------------------------------------ */
 
-static at_status global_pool(net_op *o, const char *reduction) {
+/* The sum or the largest of each picture. */
+static at_status reduce_pictures(net_op *o, const char *reduction, const char *zero,
+                                 const char *stage, const char **axes, const char **own) {
     const at_net_value *x = op_in(o, 0);
     if (x->rank < 3 || x->rank > MOST_AXES + 2)
         return op_fail(o, "\"%s\" has %d dimensions; 3 to %d are accepted", x->name, x->rank,
                        MOST_AXES + 2);
-    int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]}, ones[MOST_AXES], plane = 1;
-    const int axes = x->rank - 2;
-    for (int i = 0; i < axes; i++) {
-        dims[2 + i] = ones[i] = 1;
-        plane *= x->dims[2 + i];
-    }
+    int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]}, ones[MOST_AXES];
+    const int n = x->rank - 2;
+    for (int i = 0; i < n; i++) dims[2 + i] = ones[i] = 1;
     AT_TRY(op_out(o, 0, x->type, x->rank, dims));
-    const char *head = op_format(o, "[n:%lld, c:%lld%s]", (long long)dims[0], (long long)dims[1],
-                                 spatial(o, "a", axes, ones));
-    const bool averages = !strcmp(reduction, "sum");
-    op_add(o, "%s%s = %s(%s) x0[n, c, %s]\n", averages ? "s" : "y0", head, reduction,
-           op_axes(o, "p", axes, x->dims + 2), op_index(o, "p", axes));
-    if (averages)
-        op_add(o, "y0%s = s[n, c, %s]/%lld.0\n", head, op_index(o, "a", axes), (long long)plane);
+    *axes = op_format(o, "n:%lld, c:%lld%s", (long long)dims[0], (long long)dims[1],
+                      spatial(o, "a", n, ones));
+    *own = op_format(o, "n, c, %s", op_index(o, "a", n));
+    op_add(o, "%s[%s] = %s(%s) %s\n", stage, *axes, reduction, op_axes(o, "p", n, x->dims + 2),
+           element_at(o, op_format(o, ", %s", op_index(o, "p", n)), zero));
     return AT_OK;
 }
 
-static at_status global_average_pool(net_op *o) { return global_pool(o, "sum"); }
-static at_status global_max_pool(net_op *o) { return global_pool(o, "max"); }
+static at_status average_pictures(net_op *o, const char *zero, const char *stage, const char **axes,
+                                  const char **own) {
+    const at_net_value *x = op_in(o, 0);
+    int64_t plane = 1;
+    for (int i = 2; i < x->rank; i++) plane *= x->dims[i];
+    AT_TRY(reduce_pictures(o, "sum", zero, "s", axes, own));
+    op_add(o, "%s[%s] = s[%s]/%lld.0\n", stage, *axes, *own, (long long)plane);
+    return AT_OK;
+}
+
+at_status op_average(net_op *o, bool whole, const char *data_zero, at_net_type type,
+                     const char *stage, const char **axes, const char **own) {
+    AT_TRY(whole ? average_pictures(o, data_zero, stage, axes, own)
+                 : average_windows(o, data_zero, stage, axes, own));
+    o->out[0].type = type;
+    return AT_OK;
+}
+
+static at_status global_average_pool(net_op *o) {
+    const char *axes, *own;
+    return op_average(o, true, NULL, op_in(o, 0)->type, "y0", &axes, &own);
+}
+
+static at_status global_max_pool(net_op *o) {
+    const char *axes, *own;
+    return reduce_pictures(o, "max", NULL, "y0", &axes, &own);
+}
 
 /* Across channels. */
 static at_status lrn(net_op *o) {

@@ -217,7 +217,102 @@ static at_status q_linear_conv(net_op *o) {
     return to_output(o, axes, own, 7, type);
 }
 
+/* ---- of ONNX Runtime's own domain ------------------------------------------------------------ */
+
+/* "(x0[a0, a1] - x2[0])*x1[0]": input k with the scale and the zero behind it, which may be left
+ * out. */
+static at_status real_of(net_op *o, int k, const char *element, const char **out) {
+    const char *scale, *zero;
+    AT_TRY(zero_of(o, k + 1, "", -1, &scale));
+    AT_TRY(zero_of(o, k + 2, "", -1, &zero));
+    if (!scale) return op_fail(o, "input %d, a scale, is missing", k + 2);
+    *out = zero ? op_format(o, "(%s - %s)*%s", element, zero, scale)
+                : op_format(o, "%s*%s", element, scale);
+    return AT_OK;
+}
+
+/* q[own] are the numbers in reals; the output's scale and zero are inputs from `scale` on. */
+static at_status to_own_output(net_op *o, const char *axes, const char *own, int scale,
+                               at_net_type type) {
+    const char *by, *zero, *y;
+    AT_TRY(zero_of(o, scale, "", -1, &by));
+    AT_TRY(zero_of(o, scale + 1, "", -1, &zero));
+    if (!by) return op_fail(o, "input %d, a scale, is missing", scale + 1);
+    AT_TRY(saturated(
+        o, type, op_format(o, "%s + %s", rounded(o, op_format(o, "q[%s]", own)), zero ? zero : "0"),
+        &y));
+    op_add(o, "q[%s] = (r[%s])/%s\n", axes, own, by);
+    op_add(o, "y0[%s] = %s\n", axes, y);
+    return AT_OK;
+}
+
+static at_status q_linear_binary(net_op *o, char operator) {
+    const at_net_value *a = op_in(o, 0), *b = op_in(o, 3);
+    int64_t dims[AT_NET_MAX_RANK];
+    int rank = 0;
+    const char *x, *y;
+    AT_TRY(op_same_type(o, 0, 3));
+    AT_TRY(op_broadcast(o, &rank, dims, a));
+    AT_TRY(op_broadcast(o, &rank, dims, b));
+    AT_TRY(op_out(o, 0, a->type, rank, dims));
+    AT_TRY(real_of(o, 0, op_read(o, 0, "a", rank), &x));
+    AT_TRY(real_of(o, 3, op_read(o, 3, "a", rank), &y));
+    const char *axes = op_axes(o, "a", rank, dims);
+    op_add(o, "r[%s] = %s %c %s\n", axes, x, operator, y);
+    return to_own_output(o, axes, op_index(o, "a", rank), 6, a->type);
+}
+
+static at_status q_linear_add(net_op *o) { return q_linear_binary(o, '+'); }
+static at_status q_linear_mul(net_op *o) { return q_linear_binary(o, '*'); }
+
+/* The real number's place in a text of it. */
+static const char *real_place(const net_op *o) {
+    return op_format(o, "e[%s]", op_index(o, "a", op_in(o, 0)->rank));
+}
+
+static at_status q_linear_unary(net_op *o, const char *of_real) {
+    const at_net_value *v = op_in(o, 0);
+    const char *x, *axes = op_axes(o, "a", v->rank, v->dims), *own = op_index(o, "a", v->rank);
+    AT_TRY(op_out_like(o, 0, v));
+    AT_TRY(real_of(o, 0, op_format(o, "x0[%s]", own), &x));
+    op_add(o, "e[%s] = %s\n", axes, x);
+    op_add(o, "r[%s] = %s\n", axes, of_real);
+    return to_own_output(o, axes, own, 3, v->type);
+}
+
+static at_status q_linear_sigmoid(net_op *o) {
+    return q_linear_unary(o, op_format(o, "sigmoid(max(%s, -40))", real_place(o)));
+}
+
+static at_status q_linear_leaky_relu(net_op *o) {
+    const char *e = real_place(o), *alpha = op_number(o, op_float(o, "alpha", 0.01f));
+    return q_linear_unary(o, op_format(o, "%s >= 0 ? %s : %s*%s", e, e, e, alpha));
+}
+
+static at_status q_linear_average(net_op *o, bool whole) {
+    const at_net_value *v = op_in(o, 0);
+    const char *axes, *own, *scale, *zero;
+    if (op_int(o, "channels_last", 0)) return op_missing(o, "with channels last");
+    AT_TRY(zero_of(o, 1, "", -1, &scale));
+    AT_TRY(zero_of(o, 2, "", -1, &zero));
+    AT_TRY(op_average(o, whole, zero, v->type, "e", &axes, &own));
+    op_add(o, "r[%s] = e[%s]*%s\n", axes, own, scale);
+    return to_own_output(o, axes, own, 3, v->type);
+}
+
+static at_status q_linear_average_pool(net_op *o) { return q_linear_average(o, false); }
+static at_status q_linear_global_average_pool(net_op *o) { return q_linear_average(o, true); }
+
+#define OWN(name, kind, least, most, function)                                                     \
+    { name, "com.microsoft", 1, kind, least, most, 1, function }
+
 const at_net_row net_rows_quant[] = {
+    OWN("QLinearAdd", AT_NET_MAP, 7, 8, q_linear_add),
+    OWN("QLinearMul", AT_NET_MAP, 7, 8, q_linear_mul),
+    OWN("QLinearSigmoid", AT_NET_MAP, 4, 5, q_linear_sigmoid),
+    OWN("QLinearLeakyRelu", AT_NET_MAP, 4, 5, q_linear_leaky_relu),
+    OWN("QLinearAveragePool", AT_NET_SUM, 4, 5, q_linear_average_pool),
+    OWN("QLinearGlobalAveragePool", AT_NET_SUM, 5, 5, q_linear_global_average_pool),
     {"QuantizeLinear", "", 10, AT_NET_MAP, 2, 3, 1, quantize_linear},
     {"DequantizeLinear", "", 10, AT_NET_MAP, 2, 3, 1, dequantize_linear},
     {"DynamicQuantizeLinear", "", 11, AT_NET_OTHER, 1, 1, 3, dynamic_quantize_linear},

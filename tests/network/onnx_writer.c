@@ -87,8 +87,10 @@ static at_text begin_node(const char *op, const char *inputs, const char *output
     at_text node = {0};
     add_names(&node, 1, inputs);
     add_names(&node, 2, outputs);
-    pb_string(&node, 3, op);
-    pb_string(&node, 4, op);
+    const char *colon = strchr(op, ':'), *name = colon ? colon + 1 : op;
+    pb_string(&node, 3, name);
+    pb_string(&node, 4, name);
+    if (colon) pb_bytes(&node, 7, op, (size_t)(colon - op));
     return node;
 }
 
@@ -204,6 +206,10 @@ at_text onnx_model(onnx_graph *g, int version) {
     pb_message(&model, 7, &g->bytes);
     pb_string(&import, 1, "");
     pb_varint(&import, 2, (uint64_t)version);
+    pb_message(&model, 8, &import);
+    import = (at_text){0};
+    pb_string(&import, 1, "com.microsoft");
+    pb_varint(&import, 2, 1);
     pb_message(&model, 8, &import);
     return model;
 }

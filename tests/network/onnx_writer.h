@@ -9,7 +9,7 @@ typedef struct onnx_graph {
     at_text bytes;
 } onnx_graph;
 
-/* attributes: "axis=1 pads=[1,1] alpha=0.5 scales=[0.5,1.0] mode='linear'", separated by blanks; a
+/* op: "Relu", "com.microsoft:QLinearAdd". attributes: "axis=1 pads=[1,1] alpha=0.5 scales=[0.5,1.0] mode='linear'", separated by blanks; a
  * number with a point is a float. inputs, outputs: names separated by blanks, "-" is none. */
 void onnx_node(onnx_graph *g, const char *op, const char *inputs, const char *outputs,
                const char *attributes);

@@ -238,12 +238,98 @@ static void mixed(void **state) {
     check(&g, 1, false, 1.01);
 }
 
+/* ---- of ONNX Runtime's domain ---------------------------------------------------------------- */
+
+enum { PLANES = 3, ROWS = 4, COLUMNS = 5, ELEMENTS = PLANES * ROWS * COLUMNS };
+static const double scale_x = 0.0213f, scale_b = 0.0371f, scale_y = 0.0517f;
+enum { ZERO_X = 131, ZERO_B = 100, ZERO_Y = 9 };
+
+static int stored(double real) {
+    const double y = nearbyint(real / scale_y) + ZERO_Y;
+    return (int)(y < 0 ? 0 : y > 255 ? 255 : y);
+}
+
+static double real_at(const unsigned char *x, int i) { return (x[i] - ZERO_X) * scale_x; }
+
+/* The mean of the elements of a window, of which one row and one column may lie outside; padding
+ * counts as 0 where it counts. */
+static double mean_of(const unsigned char *x, int plane, int row, int column, bool padding) {
+    double sum = 0;
+    int n = 0;
+    for (int r = row - 1; r <= row; r++)
+        for (int c = column - 1; c <= column; c++) {
+            const bool inside = r >= 0 && c >= 0 && r < ROWS && c < COLUMNS;
+            if (inside) sum += real_at(x, (plane * ROWS + r) * COLUMNS + c);
+            n += inside || padding;
+        }
+    return sum / n;
+}
+
+/* What plain loops make of the operator. */
+static int expected_of(const char *op, const unsigned char *x, const unsigned char *b, int i) {
+    const int column = i % COLUMNS, row = i / COLUMNS % ROWS, plane = i / COLUMNS / ROWS;
+    const double e = real_at(x, i), f = (b[plane * COLUMNS + column] - ZERO_B) * scale_b;
+    if (!strcmp(op, "QLinearAdd")) return stored(e + f);
+    if (!strcmp(op, "QLinearMul")) return stored(e * f);
+    if (!strcmp(op, "QLinearSigmoid")) return stored(1 / (1 + exp(-e)));
+    if (!strcmp(op, "QLinearLeakyRelu")) return stored(e >= 0 ? e : e * 0.3125);
+    return stored(mean_of(x, plane, row, column, !strcmp(op, "QLinearAveragePool, padding")));
+}
+
+static void own_operator(const char *op, const char *inputs, const char *attributes) {
+    unsigned char x[ELEMENTS], b[PLANES * COLUMNS];
+    onnx_graph g = {0};
+    at_text of_b = {0};
+    at_net_truth t;
+    at_error err;
+    for (int i = 0; i < ELEMENTS; i++) x[i] = (unsigned char)(i * 29 % 256);
+    for (int i = 0; i < PLANES * COLUMNS; i++) {
+        b[i] = (unsigned char)(i * 53 % 256);
+        at_text_addf(&of_b, " %d", b[i]);
+    }
+    onnx_input(&g, "x", AT_NET_UINT8, "1,3,4,5");
+    onnx_constant(&g, "b", AT_NET_UINT8, "3,1,5", at_text_str(&of_b), true);
+    scalar(&g, "sx", AT_NET_FLOAT, "0.0213");
+    scalar(&g, "sb", AT_NET_FLOAT, "0.0371");
+    scalar(&g, "sy", AT_NET_FLOAT, "0.0517");
+    scalar(&g, "zx", AT_NET_UINT8, "131");
+    scalar(&g, "zb", AT_NET_UINT8, "100");
+    scalar(&g, "zy", AT_NET_UINT8, "9");
+    const char *name = at_strndup(arena, op, strcspn(op, ","));
+    onnx_node(&g, at_format(arena, "com.microsoft:%s", name), inputs, "y", attributes);
+    onnx_output(&g, "y");
+    onnx_graph again = {0};
+    at_text_addn(&again.bytes, at_text_str(&g.bytes), g.bytes.len);
+    at_net *net = onnx_open(arena, &g);
+    const void *given[] = {x};
+    if (at_net_truth_new(net, given, NULL, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(net->values.data[net->outputs.data[0]].elements, ELEMENTS);
+    for (int i = 0; i < ELEMENTS; i++)
+        if (t.expected[0][i] != expected_of(op, x, b, i))
+            fail_msg("%s[%d] is %g, not %d", op, i, t.expected[0][i], expected_of(op, x, b, i));
+    at_net_truth_free(&t);
+    at_net_close(net);
+    at_text_free(&of_b);
+    check(&again, 0, false, 1);
+}
+
+static void own_domain(void **state) {
+    (void)state;
+    static const char windows[] = "kernel_shape=[2,2] pads=[1,1,0,0]";
+    own_operator("QLinearAdd", "x sx zx b sb zb sy zy", "");
+    own_operator("QLinearMul", "x sx zx b sb zb sy zy", "");
+    own_operator("QLinearSigmoid", "x sx zx sy zy", "");
+    own_operator("QLinearLeakyRelu", "x sx zx sy zy", "alpha=0.3125");
+    own_operator("QLinearAveragePool", "x sx zx sy zy", windows);
+    own_operator("QLinearAveragePool, padding", "x sx zx sy zy",
+                 at_format(arena, "%s count_include_pad=1", windows));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_convolutions),
-                                       cmocka_unit_test(linear_product),
-                                       cmocka_unit_test(integers),
-                                       cmocka_unit_test(dynamic),
-                                       cmocka_unit_test(picture),
-                                       cmocka_unit_test(mixed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_domain),     cmocka_unit_test(linear_convolutions),
+        cmocka_unit_test(linear_product), cmocka_unit_test(integers),
+        cmocka_unit_test(dynamic),        cmocka_unit_test(picture),
+        cmocka_unit_test(mixed)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
