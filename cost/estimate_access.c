@@ -103,38 +103,6 @@ static bool is_shifted(const at_program *p, const est_chain *c, const est_loop *
     return shifted;
 }
 
-static bool same_loop(const est_shift *s, int i, const est_loop *l) {
-    return s->axis[i] == l->axis && s->coef[i] == l->coef && s->turns[i] == (int64_t)l->turns;
-}
-
-/* The same, as worked out before. w: read, num, sizes and stride. */
-static const est_shift *shift_by(at_estimator *e, const at_program *p, const est_chain *c,
-                                 const est_way *w, int num_sizes, const est_loop *l,
-                                 const est_loop *m, int dims) {
-    const est_loop *loops[] = {l, m};
-    uint64_t hash = w->hash;
-    for (int i = 0; i < 2; i++) {
-        hash ^= (uint64_t)loops[i]->axis << 56 ^ (uint64_t)loops[i]->coef << 24;
-        hash = est_mixed(hash, (uint64_t)loops[i]->turns);
-    }
-    est_shift *s = &e->shifts[hash >> 32 & (SHIFTS - 1)];
-    bool same = num_sizes >= 0 && s->read == w->read && s->num == w->num && same_loop(s, 0, l) &&
-                same_loop(s, 1, m);
-    for (int i = 0; i < num_sizes && same; i++) same = s->sizes[i] == w->sizes[i];
-    for (int d = 0; d < dims && same; d++) same = s->stride[d] == w->stride[d];
-    if (same) return s;
-    *s = (est_shift){.read = w->read, .num = w->num};
-    s->is_shifted = is_shifted(p, c, l, m, w->stride, dims, s->reach);
-    for (int i = 0; i < 2; i++) {
-        s->axis[i] = loops[i]->axis;
-        s->coef[i] = loops[i]->coef;
-        s->turns[i] = (int64_t)loops[i]->turns;
-    }
-    memcpy(s->sizes, w->sizes, sizeof s->sizes);
-    memcpy(s->stride, w->stride, sizeof s->stride);
-    return s;
-}
-
 static void set_reach(est_access *a, int loop, const double *reach) {
     for (int d = 0; d < a->num_dims; d++) {
         a->reach[loop][d] = reach[d];
@@ -142,19 +110,20 @@ static void set_reach(est_access *a, int loop, const double *reach) {
     }
 }
 
-/* Of the vectors. moves: bits, for each loop. key: as shift_by's w. */
-static void find_shifted(at_estimator *e, const at_program *p, const est_chain *c, est_leaf *x,
-                         const uint32_t *moves, const est_way *key, int num_sizes, est_access *a) {
+/* Of the vectors. moves: bits, for each loop. */
+static void find_shifted(const at_program *p, const est_chain *c, est_leaf *x,
+                         const uint32_t *moves, est_access *a) {
+    double reach[MAX_DIMS];
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
         if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
         l->is_shifted |= (int64_t)l->turns % l->run != 0;
         for (int k = 0; k < i; k++) {
-            if (!(moves[k] & moves[i])) continue;
-            const est_shift *s = shift_by(e, p, c, key, num_sizes, l, &x->loop[k], a->num_dims);
-            if (!s->is_shifted) continue;
+            if (!(moves[k] & moves[i]) ||
+                !is_shifted(p, c, l, &x->loop[k], a->buffer->stride, a->num_dims, reach))
+                continue;
             l->is_shifted = true;
-            set_reach(a, i, s->reach);
+            set_reach(a, i, reach);
             break;
         }
     }
@@ -238,7 +207,7 @@ static void steps_through(at_estimator *e, const at_program *p, est_leaf *x, con
         int64_t run = run_of(p, c, l, origin, a->num_dims, w);
         if (run < l->run) l->run = run;
     }
-    find_shifted(e, p, c, x, moves, &key, num_sizes, a);
+    find_shifted(p, c, x, moves, a);
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */

@@ -208,16 +208,6 @@ typedef struct est_way {
 } est_way;
 enum { WAYS = 2048 };
 
-/* The same of two loops: does one go another way where the other is at a later turn? */
-typedef struct est_shift {
-    const at_expr *read;
-    int num, axis[2];
-    int64_t coef[2], turns[2], sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
-    bool is_shifted;
-    double reach[MAX_DIMS]; /* of the first loop, in the mean of the other's turns */
-} est_shift;
-enum { SHIFTS = 1024 };
-
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
     int num;
@@ -259,7 +249,6 @@ struct at_estimator {
     kept kept[KEPT];
     est_move moves[MOVES];
     est_way ways[WAYS];
-    est_shift shifts[SHIFTS];
     uint64_t last_made;                              /* of forms */
     int64_t number[MOST_NUMBERS];                    /* room for those of a leaf */
     uint64_t seen[EST_SEEN_BESIDE + 2 * MAX_LEAVES]; /* and for what its estimate depends on */
