@@ -119,8 +119,8 @@ bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit);
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
-/* bends.c: indices that wrap around or are bounded, along vectors and other loops of tiles, as
- * conditions, in place; lanes: such loops around the list. */
+/* wrapped_index.c: indices that wrap around or are bounded, along vectors and other loops of tiles,
+ * as conditions, in place; lanes: such loops around the list. */
 void at_bends_to_conditions(at_low *l, at_ir *list, at_mask lanes);
 bool at_pass_tables(at_low *l); /* tables.c: digits of index lists' entries, looked up */
 /* tables.c: the entry that a symbol is a function of, and of nothing else: its symbol. -1: none.

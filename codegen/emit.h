@@ -22,7 +22,7 @@ typedef struct { /* two texts, joined when it closes */
     AT_VEC(at_emit_declared) known;
 } at_emit_block;
 
-/* turns.c: where a kernel can be cut short (at_kernel.turns). */
+/* stop_checks.c: where a kernel can be cut short (at_kernel.turns). */
 enum { AT_MOST_CUT = 6 };
 typedef struct {
     const at_ir *loop[AT_MOST_CUT]; /* one inside another; the innermost counts its turns, unless

@@ -149,8 +149,8 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
  * other overlap in these. */
 static const double window = 350;
 
-/* What is left, of what so many instructions would wait for, where others follow them that wait for
- * nothing of theirs. */
+/* The share of a group's waits that is seen, where groups of so many instructions follow each other
+ * and no group needs a result of the one before. */
 static double left_to_wait(double instructions) {
     double length = instructions / window;
     return length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);

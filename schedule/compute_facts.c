@@ -341,7 +341,7 @@ static double grain(bounder *b, const at_expr *e) {
 
 enum { MOST_STEPS = 1 << 14 };
 
-/* Of a stage, from what those of the stages that it reads are now. */
+/* Sets the magnitude and the grain of a stage from those of the stages that it reads. */
 static void bound_stage(bounder *b, int stage) {
     const at_tensor *s = &b->c->tensors[stage];
     b->stage = stage;

@@ -89,7 +89,7 @@ static at_status rewrite(sketch_state *s, const at_facts_given *given, bool puts
         if (row->is_layout && !puts_last) continue;
         if (row->rewrite) rewrite_each(s, row, given);
         else row->all(s);
-        if (row->all && s->compute != before) AT_TRY(sketch_look_again(s, given, err));
+        if (row->all && s->compute != before) AT_TRY(sketch_refresh_facts(s, given, err));
     }
     return AT_OK;
 }
@@ -139,20 +139,23 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
     return AT_OK;
 }
 
+/* Sketches of all stages together. */
+typedef void whole_nest(const sketch_state *first, sketch_states *out, at_error *err);
+static whole_nest *const wholes[] = {sketch_rows, sketch_chain};
+enum { NUM_WHOLES = sizeof wholes / sizeof *wholes };
+
 /* What rules make of a computation: as many sketches as there are ways to place its stages. */
 static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     sketch_states states = {0}, factored = {0};
     at_error why;
-    first->like = sketch_find_alike(a, first->facts);
+    first->like = sketch_find_twins(a, first->facts);
     *at_push(a, &states) = first;
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
             sketch_visit(t, &states, &why);
     sketch_place_left(&states);
-    if (!first->begun && !first->compute->num_cycles) {
-        sketch_rows(first, out, &why);
-        sketch_chain(first, out, &why);
-    }
+    for (int i = 0; i < NUM_WHOLES && !first->begun && !first->compute->num_cycles; i++)
+        wholes[i](first, out, &why);
     for (int i = 0; i < states.len && !at_halts(); i++)
         sketch_factor(states.data[i], &factored, &why);
     for (int i = 0; i < factored.len && !at_halts(); i++) sketch_pack(factored.data[i], out, &why);

@@ -127,8 +127,9 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
  * like it has chosen, the one with the same choice, whose name says nothing that the other's does
  * not. */
 static void follow(const sketch_state *s, int stage, sketch_states *ways, int before) {
-    const int n = ways->len - before, way = sketch_way(s, stage, SKETCH_ASK_RULES, n);
-    for (int i = 0; i < n; i++) sketch_went(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
+    const int n = ways->len - before, way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, n);
+    for (int i = 0; i < n; i++)
+        sketch_record_choice(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
     if (way < 0) return;
     ways->data[before] = ways->data[before + way];
     ways->data[before]->name = s->name;

@@ -283,7 +283,7 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, int acces
                                  s->facts->compute->tensors[x->tensor].name);
     for (int b = 0, n = all->len; b < n; b++) {
         sketch_state *old = all->data[b];
-        int way = how == PACK_MUST ? YES : sketch_way(old, tile->stage, question, WAYS);
+        int way = how == PACK_MUST ? YES : sketch_twin_choice(old, tile->stage, question, WAYS);
         bool is_told = way == YES && how != PACK_MUST;
         if (way < 0 && (b >= choosing || (how == PACK_MAY && all->len >= most)))
             way = how == PACK_MAY ? NO : YES;
@@ -291,10 +291,10 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, int acces
         sketch_state *copied = sketch_branch(old, is_told ? "" : word);
         if (make(copied, tile, access, err) != AT_OK) continue;
         if (way == YES || how == PACK_FIRST) all->data[b] = copied;
-        sketch_went(copied, tile->stage, question, WAYS, YES);
+        sketch_record_choice(copied, tile->stage, question, WAYS, YES);
         if (way == YES) continue;
         *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
-        sketch_went(old, tile->stage, question, WAYS, NO);
+        sketch_record_choice(old, tile->stage, question, WAYS, NO);
     }
     if (all->len > most) all->len = most; /* each copy doubles them */
 }

@@ -122,7 +122,7 @@ bool rewrite_last(sketch_state *s, int stage, const at_facts_given *given) {
     if (k < 0) return false;
     s->name = at_format(s->arena, "%s%slast_%s", s->name, *s->name ? "+" : "",
                         s->compute->tensors[stage].axes[k].name);
-    return put_all(s, stage, k, &why) == AT_OK && sketch_look_again(s, given, &why) == AT_OK;
+    return put_all(s, stage, k, &why) == AT_OK && sketch_refresh_facts(s, given, &why) == AT_OK;
 }
 
 /* ---- turned ---------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static bool turn_all(sketch_state *s, const char *stage, const char *axis, int k
     at_error why;
     while ((of = across(s, at_compute_find(s->compute, stage), k)) >= 0) {
         if (turn_one(s, stage, axis, of, &why) != AT_OK ||
-            sketch_look_again(s, given, &why) != AT_OK)
+            sketch_refresh_facts(s, given, &why) != AT_OK)
             return false;
     }
     return reads_along(s, at_compute_find(s->compute, stage));

@@ -62,7 +62,7 @@ static bool suits(const sketch_state *s, int stage) {
 static bool take(sketch_state *s, const char *stage, const at_facts_given *given) {
     at_error why;
     *at_push(s->arena, &s->operands) = stage;
-    if (sketch_look_again(s, given, &why) != AT_OK) return false;
+    if (sketch_refresh_facts(s, given, &why) != AT_OK) return false;
     int t = at_compute_find(s->compute, stage);
     const at_expr *body = s->compute->tensors[t].body;
     double most = OPERAND_MOST_PARTS * elements_read(s, body);

@@ -118,7 +118,7 @@ bool rewrite_ranges(sketch_state *s, int stage, const at_facts_given *given) {
         *s = *b;
         any = true;
     }
-    return any && sketch_look_again(s, given, &why) == AT_OK;
+    return any && sketch_refresh_facts(s, given, &why) == AT_OK;
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static at_status make_one(sketch_state *s, at_edit *e, const at_facts_given *giv
     const int64_t *before = s->facts->extents[from];
     sketch_state *b = sketch_branch(s, "");
     AT_TRY(sketch_step(b, e, err));
-    AT_TRY(sketch_look_again(b, given, err));
+    AT_TRY(sketch_refresh_facts(b, given, err));
     const int64_t *by = b->facts->extents[at_compute_find(b->compute, e->names[0])];
     int64_t terms = 1, of_phases = by[0];
     for (int k = n; k < n + c->tensors[from].num_reduce; k++)
@@ -152,7 +152,7 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
                      .names = {sketch_fresh(s, at_format(s->arena, "%s_p", first))}};
         AT_TRY(make_one(s, &e, given, err));
         if (name != first) AT_TRY(sketch_drop_copy(s, name, err));
-        AT_TRY(sketch_look_again(s, given, err));
+        AT_TRY(sketch_refresh_facts(s, given, err));
         name = e.names[0];
         k++; /* the phase stands before the axis */
     }

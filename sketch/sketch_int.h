@@ -90,12 +90,12 @@ int sketch_stages(const sketch_state *s); /* those that need loops */
 int sketch_most(const sketch_state *s);
 
 /* Stages that are alike go the same way (steps.c). [tensors], in a. */
-const int *sketch_find_alike(at_arena *a, const at_facts *f);
-/* A question about a stage that leaves some ways open: which the one that it is like took; -1: it
- * is like none, or that had not these. Then, what it took itself. */
+const int *sketch_find_twins(at_arena *a, const at_facts *f);
+/* A question about a stage that has several answers (ways): the answer of the stage that is its
+ * twin; -1: the stage has no twin, or the twin had other answers. Then, the stage's own answer. */
 enum { SKETCH_ASK_RULES = 0, SKETCH_ASK_PACKED = 1000, SKETCH_ASK_COPIED = 2000 }; /* + access */
-int sketch_way(const sketch_state *s, int stage, int question, int num_ways);
-void sketch_went(sketch_state *s, int stage, int question, int num_ways, int way);
+int sketch_twin_choice(const sketch_state *s, int stage, int question, int num_ways);
+void sketch_record_choice(sketch_state *s, int stage, int question, int num_ways, int way);
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
@@ -164,7 +164,7 @@ void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err);
 /* Facts of what edits made of the computation (steps.c). given: as for s->before. AT_E_INPUT:
  * numbers that do not go together. */
-at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err);
+at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given, at_error *err);
 /* An edit, and facts of what it made; false: it cannot be made. */
 bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given);
 /* Are there sums that may be stored in another layout (rewrite_layout.c)? */

@@ -61,7 +61,7 @@ static bool is_same_stage(const at_facts *f, int s, int t) {
     return true;
 }
 
-const int *sketch_find_alike(at_arena *a, const at_facts *f) {
+const int *sketch_find_twins(at_arena *a, const at_facts *f) {
     const int n = f->compute->num_tensors;
     int *like = AT_NEW_ARRAY(a, int, n), sums = 0;
     for (int t = 0; t < n; t++) {
@@ -76,7 +76,7 @@ const int *sketch_find_alike(at_arena *a, const at_facts *f) {
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
-int sketch_way(const sketch_state *s, int stage, int question, int num_ways) {
+int sketch_twin_choice(const sketch_state *s, int stage, int question, int num_ways) {
     for (int i = 0; i < s->ways.len; i++) {
         const sketch_choice *c = &s->ways.data[i];
         if (c->stage == s->like[stage] && c->stage != stage && c->question == question &&
@@ -86,7 +86,7 @@ int sketch_way(const sketch_state *s, int stage, int question, int num_ways) {
     return -1;
 }
 
-void sketch_went(sketch_state *s, int stage, int question, int num_ways, int way) {
+void sketch_record_choice(sketch_state *s, int stage, int question, int num_ways, int way) {
     if (s->like[stage] == stage)
         *at_push(s->arena, &s->ways) = (sketch_choice){stage, question, num_ways, way};
 }
@@ -184,7 +184,7 @@ bool sketch_is_untouched(const sketch_state *s, int stage) {
     return true;
 }
 
-at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_error *err) {
+at_status sketch_refresh_facts(sketch_state *s, const at_facts_given *given, at_error *err) {
     at_arena *a = s->arena;
     const at_compute *c = s->before->compute;
     at_facts *facts = AT_NEW(a, at_facts);
@@ -204,7 +204,7 @@ at_status sketch_look_again(sketch_state *s, const at_facts_given *given, at_err
 
 bool sketch_rewrite_by(sketch_state *s, const at_edit *e, const at_facts_given *given) {
     at_error why;
-    return sketch_step(s, e, &why) == AT_OK && sketch_look_again(s, given, &why) == AT_OK;
+    return sketch_step(s, e, &why) == AT_OK && sketch_refresh_facts(s, given, &why) == AT_OK;
 }
 
 const at_edit *sketch_edits(const sketch_state *s, int *n) {

@@ -1,5 +1,5 @@
-/* codegen/bends.c: an index that wraps around (`x[(i + 1) % N]`), or that a minimum or maximum
- * bounds (`x[min(i + 1, N - 1)]`), as a condition.
+/* codegen/wrapped_index.c: an index that wraps around (`x[(i + 1) % N]`), or that a minimum or
+ * maximum bounds (`x[min(i + 1, N - 1)]`), as a condition.
  *
  * Along a vector the elements are neighbours but for where the index bends. Where the quotient in
  * an address has two or three values over the loops around it, the load becomes a choice between

@@ -1,5 +1,6 @@
-/* codegen/turns.c: the loop that a run is cut short at: the outermost one with several turns of the
- * nest with the most work: operations of tiles, each at most as often as the loops around it say.
+/* codegen/stop_checks.c: the loop that a run is cut short at: the outermost one with several turns
+ * of the nest with the most work: operations of tiles, each at most as often as the loops around it
+ * say.
  */
 #include "codegen/emit.h"
 
