@@ -188,7 +188,7 @@ const char *at_knob_text(at_text *out, const at_entity *e) {
     at_text_add(out, "[");
     for (int i = 0; i < e->n; i++) {
         if (i) at_text_add(out, ", ");
-        if (e->kind == AT_KNOB_ANNOTATE && e->marks) at_text_add(out, e->marks[i]);
+        if (e->kind == AT_KNOB_ANNOTATE && e->marks) at_text_add_visible(out, e->marks[i]);
         else at_text_addf(out, "%lld", (long long)e->sizes[i]);
     }
     at_text_add(out, "]");
