@@ -7,7 +7,7 @@
  *   type    := "f32" | "s32" | "s16" | "s8" | "u8"
  *   stage   := name "[" axis ("," axis)* "]" [kind] "=" [reduction] expr ["where" def ("," def)*]
  *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
- *   kind    := ":" type
+ *   kind    := ":" "output" [type] | ":" type
  *   axis    := name ":" extent
  *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
  *   red     := name ":" (extent | expr ".." expr)
