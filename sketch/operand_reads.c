@@ -193,13 +193,13 @@ static at_status pack(sketch_state *s, const sketch_tile *tile, int access, at_e
     return sketch_mark(s, name, first, AT_ANN_PARA, err);
 }
 
-typedef enum packing {
-    PACK_NOT,   /* it cannot be, or lanes do not move along it */
-    PACK_MUST,  /* lanes read it with a stride */
-    PACK_FIRST, /* weights that lie well, or rows of weights: better packed ahead of the kernel, and
+typedef enum answer {
+    COPY_NOT,   /* it cannot be, or there is no use in it */
+    COPY_MUST,  /* lanes read it with a stride */
+    COPY_FIRST, /* weights that lie well, or rows of weights: better packed ahead of the kernel, and
                    worse as a part of it; what comes from afar for many rows */
-    PACK_MAY
-} packing;
+    COPY_MAY
+} answer;
 
 /* How many points of the sum read the same element. */
 static int64_t reads_of(const sketch_state *s, int stage, const at_access *x) {
@@ -217,31 +217,32 @@ static bool is_shared(const sketch_state *s, const sketch_tile *tile, int tensor
     return false;
 }
 
-static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+static answer asks_to_pack(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     bool is_weight = sketch_is_weight(s, x->tensor);
     if (!tile_may_pack(s, tile->stage, x) || !tile_reads_once(s, tile->stage, x->tensor) ||
         from->role == AT_ROLE_INDEX || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
-        return PACK_NOT;
-    if (tile_packs_fours(tile, x)) return PACK_MUST;
+        return COPY_NOT;
+    if (tile_packs_fours(tile, x)) return COPY_MUST;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = x->is_bare && tile->row >= 0 && x->stride[tile->row] > 1;
-        return has_rows && is_weight ? PACK_FIRST : PACK_NOT;
+        return has_rows && is_weight ? COPY_FIRST : COPY_NOT;
     }
-    if (x->stride[tile->vec] != 1) return PACK_MUST;
-    if ((from->role == AT_ROLE_STAGE && !is_weight) || !x->is_bare) return PACK_NOT;
+    if (x->stride[tile->vec] != 1) return COPY_MUST;
+    if ((from->role == AT_ROLE_STAGE && !is_weight) || !x->is_bare) return COPY_NOT;
     bool pays = sketch_is_far(s, x->tensor) && reads_of(s, tile->stage, x) >= MANY_READS;
-    return is_weight || pays ? PACK_FIRST : PACK_MAY;
+    return is_weight || pays ? COPY_FIRST : COPY_MAY;
 }
 
-/* Rows beside each other in a tile that are a multiple of a page apart. */
-static bool collides(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+/* Do rows beside each other in a tile lie a multiple of a page apart? */
+static answer asks_to_copy(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     if (!x->is_bare || from->role != AT_ROLE_INPUT || x->stride[tile->vec] || tile->row < 0 ||
-        is_shared(s, tile, x->tensor))
-        return false;
-    return x->stride[tile->row] >= PAGE_ELEMENTS && x->stride[tile->row] % PAGE_ELEMENTS == 0;
+        is_shared(s, tile, x->tensor) || tile->num_near)
+        return COPY_NOT;
+    const int64_t apart = x->stride[tile->row];
+    return apart >= PAGE_ELEMENTS && apart % PAGE_ELEMENTS == 0 ? COPY_MAY : COPY_NOT;
 }
 
 static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
@@ -260,7 +261,16 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_e
     return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA, err);
 }
 
-typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
+/* A way to read an operand of a tile. */
+typedef struct read_row {
+    const char *word; /* "pack", as in pack_B */
+    int question;     /* of the first access */
+    answer (*asks)(const sketch_state *s, const sketch_tile *tile, const at_access *x);
+    at_status (*make)(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
+} read_row;
+static const read_row reads[] = {{"pack", SKETCH_ASK_PACKED, asks_to_pack, pack},
+                                 {"copy", SKETCH_ASK_COPIED, asks_to_copy, copy}};
+enum { NUM_READS = sizeof reads / sizeof *reads };
 
 /* Whether a copy may be left out of every sketch, or of the first alone: of many tiles all choices
  * together would be too many, and they say little about each other. */
@@ -273,27 +283,29 @@ static bool has_few_choices(const sketch_state *s) {
 
 /* Adds to each sketch the same one with this copy: in its place, right before it or behind all;
  * where the tile of a stage like this one made the choice, it is made. */
-static void add_copies(const sketch_state *s, const sketch_tile *tile, int access, packing how,
-                       make_copy *make, sketch_states *all, at_error *err) {
+static void add_copies(const sketch_state *s, const sketch_tile *tile, int access,
+                       const read_row *row, sketch_states *all, at_error *err) {
     enum { NO, YES, WAYS };
-    int most = sketch_most(s), choosing = has_few_choices(s) ? all->len : 1,
-        question = (make == pack ? SKETCH_ASK_PACKED : SKETCH_ASK_COPIED) + access;
     const at_access *x = &s->facts->of[tile->stage].access[access];
-    const char *word = at_format(s->arena, "%s_%s", make == pack ? "pack" : "copy",
-                                 s->facts->compute->tensors[x->tensor].name);
+    const answer how = row->asks(s, tile, x);
+    if (how == COPY_NOT) return;
+    const int most = sketch_most(s), choosing = has_few_choices(s) ? all->len : 1,
+              question = row->question + access;
+    const char *word =
+        at_format(s->arena, "%s_%s", row->word, s->facts->compute->tensors[x->tensor].name);
     for (int b = 0, n = all->len; b < n; b++) {
         sketch_state *old = all->data[b];
-        int way = how == PACK_MUST ? YES : sketch_twin_choice(old, tile->stage, question, WAYS);
-        bool is_told = way == YES && how != PACK_MUST;
-        if (way < 0 && (b >= choosing || (how == PACK_MAY && all->len >= most)))
-            way = how == PACK_MAY ? NO : YES;
+        int way = how == COPY_MUST ? YES : sketch_twin_choice(old, tile->stage, question, WAYS);
+        bool is_told = way == YES && how != COPY_MUST;
+        if (way < 0 && (b >= choosing || (how == COPY_MAY && all->len >= most)))
+            way = how == COPY_MAY ? NO : YES;
         if (way == NO) continue;
         sketch_state *copied = sketch_branch(old, is_told ? "" : word);
-        if (make(copied, tile, access, err) != AT_OK) continue;
-        if (way == YES || how == PACK_FIRST) all->data[b] = copied;
+        if (row->make(copied, tile, access, err) != AT_OK) continue;
+        if (way == YES || how == COPY_FIRST) all->data[b] = copied;
         sketch_record_choice(copied, tile->stage, question, WAYS, YES);
         if (way == YES) continue;
-        *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
+        *at_push(s->arena, all) = how == COPY_MAY ? copied : old;
         sketch_record_choice(old, tile->stage, question, WAYS, NO);
     }
     if (all->len > most) all->len = most; /* each copy doubles them */
@@ -311,15 +323,9 @@ void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
     *at_push(s->arena, &all) = sketch_branch(s, "");
     for (int i = 0; i < s->tiles.len; i++) {
         const sketch_tile *tile = &s->tiles.data[i];
-        const at_stage_facts *f = &s->facts->of[tile->stage];
-        for (int k = 0; k < f->num_accesses; k++) {
-            packing how = packing_of(s, tile, &f->access[k]);
-            if (is_near(tile, k)) continue;
-            if (how != PACK_NOT) add_copies(s, tile, k, how, pack, &all, err);
-        }
-        for (int k = 0; k < f->num_accesses; k++)
-            if (!tile->num_near && collides(s, tile, &f->access[k]))
-                add_copies(s, tile, k, PACK_MAY, copy, &all, err);
+        for (const read_row *row = reads; row < reads + NUM_READS; row++)
+            for (int k = 0; k < s->facts->of[tile->stage].num_accesses; k++)
+                if (!is_near(tile, k)) add_copies(s, tile, k, row, &all, err);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];
 }
