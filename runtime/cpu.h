@@ -37,7 +37,7 @@ bool at_cpu_leave(int threads);
 void at_cpu_return(void);
 bool at_has_threads(void); /* built with OpenMP: kernels run on several */
 /* body(i, thread) for i in 0 .. n, on so many threads at most, each thread below that number. Pins
- * none: for kernels in a program of others. */
+ * none: for kernels in a program of others (team.c). Any thread may call it; not within a body. */
 void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
                 void *context);
 

@@ -58,30 +58,9 @@ void at_par_setup(at_par *par, int threads) {
     par->parallel_for = team > 1 ? openmp_for : serial_for;
 }
 
-void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
-                void *context) {
-    if (threads <= 1) {
-        serial_for(body, n, context);
-        return;
-    }
-#pragma omp parallel num_threads(threads)
-    {
-        const int thread = omp_get_thread_num();
-        const long team_size = omp_get_num_threads();
-        for (long i = n * thread / team_size; i < n * (thread + 1) / team_size; i++)
-            body(i, thread, context);
-    }
-}
-
 #else
 
 bool at_has_threads(void) { return false; }
-
-void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
-                void *context) {
-    (void)threads;
-    serial_for(body, n, context);
-}
 
 void at_par_init(int cpu) { (void)cpu; }
 

@@ -7,8 +7,12 @@
 
 #include "runtime/inside.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST = 64, TURNS = 1000 };
 
@@ -81,10 +85,57 @@ static int start(void **state) {
     return 0;
 }
 
+/* ---- kernels in a program of others ---------------------------------------------------------- */
+
+static void *many_loops(void *unused) {
+    static const long turns[] = {0, 1, 2, 3, 7, TURNS};
+    seen *s = malloc(sizeof *s);
+    (void)unused;
+    for (int k = 0; s && k < 600; k++) {
+        const int threads = 1 + k / 100 % 3;
+        const long n = turns[k % 6];
+        memset(s, 0, sizeof *s);
+        at_par_for(threads, look, n, s);
+        for (long i = 0; i < TURNS; i++)
+            if (s->turns[i] != (i < n) || s->thread_of[i] >= threads) return free(s), s;
+    }
+    free(s);
+    return NULL;
+}
+
+/* Every turn once, and ended when the call returns: loops of several lengths and threads, by
+ * several callers at once. */
+static void by_a_team(void **state) {
+    (void)state;
+    enum { CALLERS = 3 };
+    pthread_t callers[CALLERS];
+    assert_null(many_loops(NULL));
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&callers[i], NULL, many_loops, NULL), 0);
+    for (int i = 0; i < CALLERS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(callers[i], &failed), 0);
+        assert_null(failed);
+    }
+}
+
+/* A child of a process whose team runs makes its own. */
+static void in_a_child(void **state) {
+    (void)state;
+    assert_null(many_loops(NULL));
+    const pid_t child = fork();
+    if (!child) _exit(many_loops(NULL) != NULL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_turn_once),
         cmocka_unit_test(cores_of_their_own),
+        cmocka_unit_test(by_a_team),
+        cmocka_unit_test(in_a_child),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
