@@ -39,21 +39,28 @@ static at_status print_json(at_error *err) {
 }
 
 at_status at_cmd_list(const at_options *o, at_error *err) {
+    enum { INDENT = 6, COLUMN = 16 };
     if (o->json) return print_json(err);
     at_text out = {0};
     at_text_add(&out, "templates, with their arguments and defaults:\n");
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *row = at_template_at(i);
-        at_text_addf(&out, "  %s   %s\n      %s\n", row->name, row->args, row->help);
+        at_text_addf(&out, "  %s\n%*s", row->name, INDENT, "");
+        at_text_add_words(&out, INDENT, row->args);
+        at_text_addf(&out, "%*s", INDENT, "");
+        at_text_add_words(&out, INDENT, row->help);
     }
     at_text_addf(&out, "\n%s", at_args_note);
     at_text_add(&out, "\noperators, which tune searches all templates of:\n");
-    for (int i = 0; i < at_operator_count(); i++)
-        at_text_addf(&out, "  %-13s %s\n", at_operator_name(at_operator_at(i)),
-                     at_operator_help(at_operator_at(i)));
+    for (int i = 0; i < at_operator_count(); i++) {
+        at_text_addf(&out, "  %-13s ", at_operator_name(at_operator_at(i)));
+        at_text_add_words(&out, COLUMN, at_operator_help(at_operator_at(i)));
+    }
     at_text_add(&out, "\ntuners:\n");
-    for (int i = 0; i < at_tuner_count(); i++)
-        at_text_addf(&out, "  %-8s %s\n", at_tuner_row(i)->name, at_tuner_row(i)->help);
+    for (int i = 0; i < at_tuner_count(); i++) {
+        at_text_addf(&out, "  %-13s ", at_tuner_row(i)->name);
+        at_text_add_words(&out, COLUMN, at_tuner_row(i)->help);
+    }
     at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;

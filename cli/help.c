@@ -8,24 +8,11 @@
 #include "templates/task.h"
 #include "sketch/sketch.h"
 
-enum { COLUMN = 24, WIDTH = 96 };
+enum { COLUMN = 24 };
 
-const char at_args_note[] = "An argument is at least 1, or 0 where \"from 0\" stands. Of "
-                            "padding(top, left, bottom, right)\n"
-                            "padding=1 sets all, padding=[0,1,0,1] each.\n";
-
-/* Words in lines from this column on, where the first of them begins now, broken before WIDTH. */
-static void add_words(at_text *out, int column, const char *words) {
-    int at = column;
-    while (*words) {
-        int n = (int)strcspn(words, " ");
-        if (at > column && at + 1 + n > WIDTH) at_text_addf(out, "\n%*s", column, ""), at = column;
-        at_text_addf(out, "%s%.*s", at > column ? " " : "", n, words);
-        at += n + (at > column);
-        words += n + strspn(words + n, " ");
-    }
-    at_text_add(out, "\n");
-}
+const char at_args_note[] = "An argument is at least 1, or 0 where \"from 0\" stands. padding=1 "
+                            "sets all of padding(top, left,\n"
+                            "bottom, right), padding=[0,1,0,1] sets each.\n";
 
 /* "  head" padded to COLUMN, then help. */
 static void add_entry(at_text *out, const char *head, const char *help) {
@@ -33,7 +20,7 @@ static void add_entry(at_text *out, const char *head, const char *help) {
     at_text_addf(out, "  %s", head);
     if (at > COLUMN - 2) at_text_add(out, "\n"), at = 0;
     at_text_addf(out, "%*s", COLUMN - at, "");
-    add_words(out, COLUMN, help);
+    at_text_add_words(out, COLUMN, help);
 }
 
 static void add_usage(at_text *out, at_verb v) {
@@ -135,7 +122,7 @@ static void describe_verb(at_text *out, at_verb v) {
     at_text about = {0};
     at_text_addf(&about, "%s: %s.", at_verb_at(v)->name, at_verb_at(v)->help);
     at_text_add(out, "\n");
-    add_words(out, 0, at_text_str(&about));
+    at_text_add_words(out, 0, at_text_str(&about));
     at_text_free(&about);
     add_options(out, v);
 }

@@ -1,4 +1,4 @@
-/* view/table.c: texts in columns. */
+/* view/table.c: texts in columns, and in lines. */
 #include "view/view.h"
 
 #include <string.h>
@@ -45,4 +45,17 @@ void at_table_print(at_text *out, const at_table *t) {
         if (*t->cells.data[i]) at_text_addf(out, "  %s", t->cells.data[i]);
         at_text_add(out, "\n");
     }
+}
+
+void at_text_add_words(at_text *out, int column, const char *words) {
+    enum { WIDTH = 96 };
+    int at = column;
+    while (*words) {
+        int n = (int)strcspn(words, " ");
+        if (at > column && at + 1 + n > WIDTH) at_text_addf(out, "\n%*s", column, ""), at = column;
+        at_text_addf(out, "%s%.*s", at > column ? " " : "", n, words);
+        at += n + (at > column);
+        words += n + strspn(words + n, " ");
+    }
+    at_text_add(out, "\n");
 }

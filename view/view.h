@@ -101,6 +101,8 @@ typedef struct at_table {
 } at_table;
 void at_table_add(at_table *t, const char *cell); /* copied */
 void at_table_print(at_text *out, const at_table *t);
+/* Words in lines from this column on, where the first of them begins now. */
+void at_text_add_words(at_text *out, int column, const char *words);
 
 /* ---- searches (curve.c): for each task the trials of every log, context and tuner in order --- */
 
