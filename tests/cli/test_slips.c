@@ -231,7 +231,7 @@ static void bytes(void **state) {
         {"show ./own.c --args X=4096 --config default", "X=4096   0.032768 MB\n"},
         {"apply ./own.c --args X=4096 --log bytes.log", " GB/s\n *     on "},
         {"pick_best bytes.log -o best.log", " GB/s "},
-        {"plot bytes.log ./own.c", " GB/s in the final, found at trial "},
+        {"plot bytes.log ./own.c", " GB/s in the final, found at "},
         {"report bytes.log -o -", "of the bandwidth beside it, "},
         {"verify best.log ./own.c || true", " of the bandwidth\n"},
     };
