@@ -12,6 +12,7 @@
 # make golden-update         writes anew what tests compare with
 # make mutants               wrong kernels that the check must notice, all of them
 # make test-cluster          searches on a Slurm and an sshd of their own
+# make test-aarch64          kernels for AArch64 under qemu
 # make CROSS=aarch64-linux-gnu
 #                            the program for AArch64, in build-aarch64-linux-gnu: docs/aarch64.md
 # make install, uninstall PREFIX=/usr/local DESTDIR=
@@ -265,6 +266,13 @@ test-cluster: $(B)/autotune $(CLUSTER)
 	@tools/deps cluster || echo "make test-cluster: skipped, what needs these packages"
 	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(CLUSTER)"
 
+# Kernels for AArch64 under qemu: all templates, some files of computations, points of their spaces, and the
+# encoder beside GNU as. Where the packages are not there and cannot be installed, skipped.
+AARCH64 = $(addprefix $(B)/tests/,cli/test_aarch64 codegen/test_a64)
+test-aarch64: $(B)/autotune $(AARCH64)
+	@tools/deps aarch64 || echo "make test-aarch64: skipped, what needs these packages"
+	@AT_AARCH64=all AUTOTUNE=$(B)/autotune tools/run-tests "$(AARCH64)"
+
 # Those that mostly wait for gcc and clang.
 COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codegen/test_random codegen/test_sketches codegen/test_begun export/test_prototypes runtime/test_object)
 
@@ -473,5 +481,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all help library print-library-libs tests check check-fast test mutants run bench peers network-peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall dist deb \
+.PHONY: all help library print-library-libs tests check check-fast test test-aarch64 mutants run bench peers network-peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall dist deb \
     format-check clean
