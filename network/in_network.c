@@ -49,18 +49,22 @@ void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k
 /* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct lines { /* of a log, the latest of each key */
-    at_arena *arena;
+    at_arena *arena, *scratch;
     at_key_map keys;
     AT_VEC(double) times_s;
 } lines;
 
 static void see(void *ctx, const char *text, int64_t number) {
+    enum { MOST_VALUES = 10000 };
     lines *l = ctx;
     const at_json *v, *key, *time_s;
     (void)number;
     if (strncmp(text, word, strlen(word)) != 0) return;
     text += strlen(word);
-    if (at_json_parse(l->arena, text, strlen(text), &v, NULL) != AT_OK) return;
+    at_arena_reset(l->scratch);
+    if (at_json_most_values(text, strlen(text)) > MOST_VALUES ||
+        at_json_parse(l->scratch, text, strlen(text), &v, NULL) != AT_OK)
+        return;
     key = at_json_get(v, "key");
     time_s = at_json_get(v, "time_s");
     if (!key || key->kind != AT_JSON_STRING || !time_s || time_s->kind != AT_JSON_NUMBER ||
@@ -102,7 +106,7 @@ static void count_times(at_net_kernel *k) {
 
 at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err) {
     at_arena *a = at_arena_new();
-    lines l = {.arena = a, .keys.arena = a};
+    lines l = {.arena = a, .scratch = at_arena_new(), .keys.arena = a};
     at_status s = read_lines(b->log, &l, err);
     for (int i = 0; i < p->num_kernels && s == AT_OK && l.times_s.len; i++) {
         at_net_kernel *k = &p->kernels[i];
@@ -114,6 +118,7 @@ at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_er
         }
         count_times(k);
     }
+    at_arena_free(l.scratch);
     at_arena_free(a);
     return s;
 }
