@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/isas.h"
 #include "cli/open.h"
 #include "cli/outputs.h"
 #include "engine/engine.h"
@@ -308,46 +309,13 @@ static at_status print_set(const apply_set *set, const at_options *o, const at_t
     return at_out_print(&out, err);
 }
 
-static at_status no_isas(const char *list, at_error *err) {
-    at_text known = {0};
-    at_option_words(at_option_find("--isa"), ", ", &known);
-    at_fail(err, AT_E_USAGE, "--isas %s: names of instruction sets with commas between them: %s",
-            list, at_text_str(&known));
-    at_text_free(&known);
-    return AT_E_USAGE;
-}
-
-enum { MOST_ISAS = 16 };
-
-/* Names with commas between: each once, in this order. */
-static at_status read_isas(const char *list, const at_target **isas, int *n, at_error *err) {
-    *n = 0;
-    for (const char *s = list;;) {
-        size_t length = strcspn(s, ",");
-        char word[32] = "";
-        if (length < sizeof word) memcpy(word, s, length);
-        const at_target *isa = at_target_find(word);
-        if (!isa || *n == MOST_ISAS) return no_isas(list, err);
-        for (int i = 0; i < *n; i++)
-            if (isas[i] == isa)
-                return at_fail(err, AT_E_USAGE, "--isas %s: %s is given twice", list, word);
-        if (*n && isa->architecture != isas[0]->architecture)
-            return at_fail(
-                err, AT_E_USAGE, "--isas %s: %s is of %s, %s of %s; a file is for one architecture",
-                list, isas[0]->name, isas[0]->architecture->name, word, isa->architecture->name);
-        isas[(*n)++] = isa;
-        if (!s[length]) return AT_OK;
-        s += length + 1;
-    }
-}
-
 /* The best of every task: of each instruction set, or of the one that the engine chooses. */
 static at_status add_kernels(apply_set *set, const at_options *o, at_error *err) {
-    const at_target *isas[MOST_ISAS];
+    const at_target *isas[AT_MOST_ISAS];
     int num_isas = 0, n;
-    at_selection *chosen[MOST_ISAS];
-    int counts[MOST_ISAS], total = 0;
-    if (o->isas) AT_TRY(read_isas(o->isas, isas, &num_isas, err));
+    at_selection *chosen[AT_MOST_ISAS];
+    int counts[AT_MOST_ISAS], total = 0;
+    if (o->isas) AT_TRY(at_read_isas(o->isas, isas, &num_isas, err));
     for (int i = 0; i < (num_isas ? num_isas : 1); i++) {
         at_request q = o->request;
         if (num_isas) q.isa = isas[i]->name;
@@ -382,15 +350,7 @@ static at_status apply_all(apply_set *set, at_text *source, const at_options *o,
     if (!o->log)
         return at_fail(err, AT_E_USAGE,
                        "apply needs a template, or --log FILE for all kernels of a log");
-    if (o->isas && o->engine.dialect == AT_DIALECT_C)
-        return at_fail(
-            err, AT_E_USAGE,
-            "--isas %s --dialect c: plain C is the same for every instruction set; leave "
-            "--isas out",
-            o->isas);
-    if (o->isas && at_given(o, "--isa"))
-        return at_fail(err, AT_E_USAGE, "--isa %s --isas %s: give one of them", o->engine.isa,
-                       o->isas);
+    AT_TRY(at_check_isas(o, err));
     AT_TRY(add_kernels(set, o, err));
     AT_TRY(emit(set->arena, o, set->kernels, set->n, set_head(set, o), source, err));
     return o->json ? print_set(set, o, source, err) : AT_OK;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/interrupt.h"
+#include "cli/isas.h"
 #include "cli/network.h"
 #include "cli/outputs.h"
 #include "network/net_emit.h"
@@ -16,6 +17,13 @@ static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+/* The network for each instruction set. */
+typedef struct programs {
+    at_net_program of[AT_MOST_ISAS];
+    at_net_build builds[AT_MOST_ISAS];
+    int n;
+} programs;
 
 typedef struct written {
     at_text source, header;
@@ -32,6 +40,7 @@ static at_status check_options(const at_options *o, at_error *err) {
                        o->operands[0]);
     if (o->weights && strcmp(o->weights, "source") && strcmp(o->weights, "file"))
         return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
+    AT_TRY(at_check_isas(o, err));
     const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
     return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
 }
@@ -47,7 +56,7 @@ static at_status check_written(at_arena *a, const at_net *net, const at_options 
 }
 
 /* net.c, net.h and net.bin: all or none. */
-static at_status write_files(at_arena *a, const at_net_program *p, const at_options *o,
+static at_status write_files(at_arena *a, const programs *all, const at_options *o,
                              const written *w, at_error *err) {
     char head[AT_NET_WEIGHTS_HEAD];
     at_output_rules rules = at_rules_of_output(o), own = rules;
@@ -55,7 +64,7 @@ static at_status write_files(at_arena *a, const at_net_program *p, const at_opti
                                  true, false};
     at_output *files[3] = {0};
     own.is_derived = true;
-    at_net_weights_head(p, head);
+    at_net_weights_head(all->of, all->n, head);
     at_status s = at_output_open(o->output, &rules, &files[0], err);
     if (s == AT_OK) s = at_output_add(files[0], at_text_str(&w->source), w->source.len, err);
     if (s == AT_OK) s = at_output_open(at_header_path(a, o->output), &own, &files[1], err);
@@ -63,25 +72,35 @@ static at_status write_files(at_arena *a, const at_net_program *p, const at_opti
     if (s == AT_OK && w->weights_path) {
         s = at_output_open(w->weights_path, &bin, &files[2], err);
         if (s == AT_OK) s = at_output_add(files[2], head, sizeof head, err);
-        if (s == AT_OK) s = at_output_add(files[2], p->weights, (size_t)p->weights_bytes, err);
+        for (int i = 0; i < all->n && s == AT_OK; i++)
+            s = at_output_add(files[2], all->of[i].weights, (size_t)all->of[i].weights_bytes, err);
     }
     if (s == AT_OK) s = at_output_commit(files, w->weights_path ? 3 : 2, err);
     for (int i = 0; i < 3; i++) at_output_close(files[i]);
     return s;
 }
 
-/* What the outputs should be, for --main and --max-error. */
-static at_status judge(at_arena *a, at_net_program *p, const at_net_build *b, const at_options *o,
-                       at_net_truth *truth, at_error *err) {
-    void **inputs = at_net_make_inputs(a, p->net);
-    double *errors = AT_NEW_ARRAY(a, double, p->net->outputs.len + 1);
-    AT_TRY(at_net_truth_new(p->net, (const void *const *)inputs, &at_interrupted, truth, err));
-    if (b->is_exact) AT_TRY(at_network_judge(o, p, b, truth, errors, err));
+/* What the outputs should be, for --main and --max-error, which every program is held to. */
+static at_status judge(at_arena *a, programs *all, const at_options *o, at_net_truth *truth,
+                       at_error *err) {
+    const at_net *net = all->of->net;
+    void **inputs = at_net_make_inputs(a, net);
+    double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
+    AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, truth, err));
+    for (int i = 0; i < all->n && all->builds->is_exact; i++) {
+        const char *set = at_net_set_of(&all->of[i]);
+        if (!at_cpu_has_set(at_vector_set(set)))
+            return at_fail(err, AT_E_USAGE,
+                           "--max-error with --isas: the outputs of %s cannot be compared, which "
+                           "this CPU lacks",
+                           set);
+        AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));
+    }
     return o->with_main && !truth->moved ? at_net_truth_moved(truth, err) : AT_OK;
 }
 
-static at_status emit(at_arena *a, at_net_program *p, const at_net_build *b, const at_options *o,
-                      at_net_truth *truth, written *w, at_error *err) {
+static at_status emit(at_arena *a, programs *all, const at_options *o, at_net_truth *truth,
+                      written *w, at_error *err) {
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
@@ -89,20 +108,24 @@ static at_status emit(at_arena *a, at_net_program *p, const at_net_build *b, con
     at_net_emit_options e = {.name = w->name,
                              .header = base_name(at_header_path(a, o->output)),
                              .weights = w->weights_path ? base_name(w->weights_path) : NULL};
-    if (o->with_main || b->is_exact) AT_TRY(judge(a, p, b, o, truth, err));
+    if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, truth, err));
     const at_net_expected expected = {truth->expected, truth->moved, at_network_limit(o)};
     if (o->with_main) e.expected = &expected;
-    return at_net_emit(p, b, &e, &w->source, &w->header, err);
+    return at_net_emit(all->of, all->builds, all->n, &e, &w->source, &w->header, err);
 }
 
-static at_status say_written(const at_net_program *p, const at_options *o, const written *w,
+static at_status say_written(const programs *all, const at_options *o, const written *w,
                              at_error *err) {
+    const at_net_program *p = all->of;
     at_text out = {0};
     at_text_add(&out, "written: ");
     at_text_add_visible(&out, o->output);
     at_text_add(&out, " and its header");
     if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
-    at_text_addf(&out, "; %d of %d kinds of parts are tuned", p->num_tuned, p->num_tunable);
+    for (int i = 0; i < all->n; i++, p++)
+        at_text_addf(&out, "; %s%s%d of %d kinds of parts are tuned",
+                     all->n > 1 ? at_net_set_of(p) : "", all->n > 1 ? ": " : "", p->num_tuned,
+                     p->num_tunable);
     if (o->log) at_text_add(&out, ", by "), at_text_add_visible(&out, o->log);
     if (!o->with_main && !(o->engine.max_error > 0))
         at_text_add(&out, "; not compared with the network in double: --main does so");
@@ -112,12 +135,16 @@ static at_status say_written(const at_net_program *p, const at_options *o, const
     return s;
 }
 
-static at_status print_json(at_arena *a, const at_net_program *p, const at_options *o,
-                            const written *w, at_error *err) {
+static at_status print_json(at_arena *a, const programs *all, const at_options *o, const written *w,
+                            at_error *err) {
+    const at_net_program *p = all->of;
     at_out json = {0};
     at_out_begin(&json, NULL, '{');
     at_out_string(&json, "network", p->net->path);
     at_out_net_kinds(&json, p);
+    at_out_begin(&json, "isas", '[');
+    for (int i = 0; i < all->n; i++) at_out_string(&json, NULL, at_net_set_of(&all->of[i]));
+    at_out_end(&json, ']');
     at_out_string(&json, "log", o->log);
     at_out_string(&json, "name", w->name);
     at_out_string(&json, "output", o->output);
@@ -128,20 +155,45 @@ static at_status print_json(at_arena *a, const at_net_program *p, const at_optio
     return at_out_print(&json, err);
 }
 
+/* The sets with the widest vectors first, of which the program takes the first that it can. */
+static at_status find_sets(const at_options *o, programs *all, at_error *err) {
+    const at_target *isas[AT_MOST_ISAS];
+    all->n = 1;
+    all->builds[0] = at_network_build(o);
+    if (!o->isas) return AT_OK;
+    AT_TRY(at_read_isas(o->isas, isas, &all->n, err));
+    for (int i = 1; i < all->n; i++)
+        for (int k = i; k > 0 && isas[k - 1]->lanes < isas[k]->lanes; k--) {
+            const at_target *x = isas[k];
+            isas[k] = isas[k - 1], isas[k - 1] = x;
+        }
+    for (int i = 0; i < all->n; i++) {
+        all->builds[i] = at_network_build(o);
+        all->builds[i].engine.isa = isas[i]->name;
+    }
+    return AT_OK;
+}
+
+static at_status make_all(const at_net *net, const at_options *o, programs *all, at_error *err) {
+    AT_TRY(find_sets(o, all, err));
+    for (int i = 0; i < all->n; i++)
+        AT_TRY(at_net_program_new(net, &all->builds[i], &all->of[i], err));
+    return AT_OK;
+}
+
 static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
-    at_net_program p = {0};
+    programs *all = AT_NEW(a, programs);
     at_net_truth truth = {0};
     written w = {0};
-    at_net_build b = at_network_build(o);
-    at_status s = at_net_program_new(net, &b, &p, err);
-    if (s == AT_OK) s = emit(a, &p, &b, o, &truth, &w, err);
+    at_status s = make_all(net, o, all, err);
+    if (s == AT_OK) s = emit(a, all, o, &truth, &w, err);
     if (s == AT_OK) s = check_written(a, net, o, &w, err);
-    if (s == AT_OK) s = write_files(a, &p, o, &w, err);
-    if (s == AT_OK) s = o->json ? print_json(a, &p, o, &w, err) : say_written(&p, o, &w, err);
+    if (s == AT_OK) s = write_files(a, all, o, &w, err);
+    if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
     at_net_truth_free(&truth);
-    at_net_program_free(&p);
+    for (int i = 0; i < AT_MOST_ISAS; i++) at_net_program_free(&all->of[i]);
     return s;
 }
 

@@ -123,23 +123,28 @@ static const char *shared_text(at_arena *a, const at_kernel *k, bool first) {
     return first ? text : rest + strlen(end);
 }
 
+void at_begin_set(at_arena *a, at_text *out, const at_kernel *k, const char *prefix,
+                  const char **before) {
+    const bool first = !*before;
+    const char *text = shared_text(a, k, first);
+    if (!first) {
+        at_text_addf(out, "\n/* ---- %s ---- */\n\n", k->target->name);
+        add_names(out, *before, NULL);
+        add_names(out, text, k->target->name);
+    }
+    at_text_add(out, text);
+    if (prefix) at_cpu_test_shared(out, k, prefix);
+    *before = at_format(a, "%s%s", first ? "" : *before, shared_text(a, k, false));
+}
+
 /* Kernels of one instruction set stand together. */
 static void add_kernels(at_arena *a, at_text *out, const at_face *faces, int n, bool heads) {
     bool *done = AT_NEW_ARRAY(a, bool, n);
-    const char *before = "";
-    int groups = 0;
+    const char *before = NULL;
     for (int i = 0; i < n; i++) {
         const at_target *target = faces[i].of->kernel->target;
         if (done[i]) continue;
-        const char *text = shared_text(a, faces[i].of->kernel, groups == 0);
-        if (groups++) {
-            at_text_addf(out, "\n/* ---- %s ---- */\n\n", target->name);
-            add_names(out, before, NULL);
-            add_names(out, text, target->name);
-        }
-        at_text_add(out, text);
-        at_cpu_test_shared(out, faces[i].of->kernel, faces->of->name);
-        before = at_format(a, "%s%s", before, shared_text(a, faces[i].of->kernel, false));
+        at_begin_set(a, out, faces[i].of->kernel, faces->of->name, &before);
         for (int j = i; j < n; j++) {
             if (done[j] || faces[j].of->kernel->target != target) continue;
             if (heads) {

@@ -74,9 +74,11 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
 /* Kernels of a program that calls them itself, as static functions, each with its loop tree in a
  * comment: NAME(inputs but for those packed, packed, outputs, workspace). is_late: [n] it prepares
  * weights and indices at every call: NAME(inputs, outputs, workspace). Nothing else is written: no
- * packing, no test of the CPU. Of one dialect and one instruction set. */
+ * packing. Of one dialect and one instruction set, behind those of others in the same file:
+ * *before, NULL at first, grows. prefix: PREFIX_has_SET() tells whether the CPU has it; NULL:
+ * nobody asks. */
 at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const bool *is_late,
-                        at_text *out, at_error *err);
+                        const char *prefix, const char **before, at_text *out, at_error *err);
 
 /* ---- in memory (in_memory.c) ----------------------------------------------------------------- */
 

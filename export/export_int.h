@@ -67,6 +67,11 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
 
+/* emit_file.c: what kernels of an instruction set share, behind that of the sets before (*before;
+ * NULL: none), and where prefix is given, PREFIX_has_SET(). *before grows by it. */
+void at_begin_set(at_arena *a, at_text *out, const at_kernel *k, const char *prefix,
+                  const char **before);
+
 /* kernel_face.c: one kernel. */
 void at_kernel_declare(at_text *out, const at_face *f);
 void at_kernel_define(at_text *out, const at_face *f, const char *prefix);

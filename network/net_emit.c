@@ -27,43 +27,57 @@ static at_status check_types(const at_net_program *p, at_error *err) {
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* The same in C: HASH_C below. */
-static uint64_t weights_hash(const at_net_program *p) {
+/* Of the programs before number n. */
+static int64_t weights_bytes(const at_net_program *programs, int n) {
+    int64_t bytes = 0;
+    for (int i = 0; i < n; i++) bytes += programs[i].weights_bytes;
+    return bytes;
+}
+
+/* The same in C: add_fault below. */
+static uint64_t weights_hash(const at_net_program *programs, int n) {
     uint64_t h = 0xcbf29ce484222325u;
-    for (int64_t i = 0; i + 8 <= p->weights_bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, p->weights + i, sizeof word);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
+    for (const at_net_program *p = programs; p < programs + n; p++)
+        for (int64_t i = 0; i + 8 <= p->weights_bytes; i += 8) {
+            uint64_t word;
+            memcpy(&word, p->weights + i, sizeof word);
+            h = (h ^ word) * 0x9e3779b97f4a7c15u;
+            h ^= h >> 29;
+        }
     return h;
 }
 
-void at_net_weights_head(const at_net_program *p, char head[AT_NET_WEIGHTS_HEAD]) {
-    uint64_t words[] = {AT_NET_WEIGHTS_VERSION, weights_hash(p), (uint64_t)p->weights_bytes};
+void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]) {
+    uint64_t words[] = {AT_NET_WEIGHTS_VERSION, weights_hash(programs, n),
+                        (uint64_t)weights_bytes(programs, n)};
     memset(head, 0, AT_NET_WEIGHTS_HEAD);
     memcpy(head, "autotune", 8);
     memcpy(head + 8, words, sizeof words);
 }
 
-static void add_embedded(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
-    char head[AT_NET_WEIGHTS_HEAD];
-    int64_t n = (AT_NET_WEIGHTS_HEAD + p->weights_bytes) / 8;
-    at_net_weights_head(p, head);
-    at_text_addf(out, "\n/* what it knows */\nstatic const unsigned long long %s_known[%lld] = {",
-                 o->name, (long long)n);
-    for (int64_t i = 0; i < n; i++) {
+static void add_words(at_text *out, const char *bytes, int64_t n) {
+    for (int64_t i = 0; i < n / 8; i++) {
         uint64_t word;
-        const char *from =
-            i * 8 < AT_NET_WEIGHTS_HEAD ? head + i * 8 : p->weights + i * 8 - AT_NET_WEIGHTS_HEAD;
-        memcpy(&word, from, sizeof word);
+        memcpy(&word, bytes + i * 8, sizeof word);
         at_text_addf(out, "%s0x%llxu,", i % 4 ? " " : "\n    ", (unsigned long long)word);
     }
+}
+
+static void add_embedded(at_text *out, const at_net_program *programs, int n,
+                         const at_net_emit_options *o) {
+    char head[AT_NET_WEIGHTS_HEAD];
+    at_net_weights_head(programs, n, head);
+    at_text_addf(out, "\n/* what it knows */\nstatic const unsigned long long %s_known[%lld] = {",
+                 o->name, (long long)(AT_NET_WEIGHTS_HEAD + weights_bytes(programs, n)) / 8);
+    add_words(out, head, sizeof head);
+    for (int i = 0; i < n; i++) add_words(out, programs[i].weights, programs[i].weights_bytes);
     at_text_addf(out, "\n};\n\nconst void *%s_weights(void) { return %s_known; }\n", o->name,
                  o->name);
 }
 
-static void add_fault(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+static void add_fault(at_text *out, const at_net_program *programs, int n,
+                      const at_net_emit_options *o) {
+    const int64_t bytes = AT_NET_WEIGHTS_HEAD + weights_bytes(programs, n);
     at_text_addf(
         out,
         "\nunsigned long %s_weights_bytes(void) { return %lldUL; }\n\n"
@@ -77,9 +91,8 @@ static void add_fault(at_text *out, const at_net_program *p, const at_net_emit_o
         "        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;\n"
         "        hash ^= hash >> 29;\n    }\n"
         "    return hash != 0x%llxu;\n}\n",
-        o->name, (long long)(AT_NET_WEIGHTS_HEAD + p->weights_bytes), o->name,
-        (long long)(AT_NET_WEIGHTS_HEAD + p->weights_bytes), AT_NET_WEIGHTS_VERSION,
-        AT_NET_WEIGHTS_HEAD, (unsigned long long)weights_hash(p));
+        o->name, (long long)bytes, o->name, (long long)bytes, AT_NET_WEIGHTS_VERSION,
+        AT_NET_WEIGHTS_HEAD, (unsigned long long)weights_hash(programs, n));
 }
 
 /* ---- the straight line ----------------------------------------------------------------------- */
@@ -153,25 +166,68 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     else at_text_addf(out, ")[place] = (%s)%selement;\n    }\n", type, wraps ? "(long long)" : "");
 }
 
-static void add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
-    at_text_addf(out, "int %s_run(const void *weights, ", o->name);
+/* NAME_run, or NAME_run_SET. */
+static void add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                          const char *set) {
+    at_text_addf(out, "int %s_run%s%s(const void *weights, ", o->name, *set ? "_" : "", set);
     at_net_add_parameters(out, p, true);
     at_text_add(out, "void *workspace)");
 }
 
+static void add_workspace(at_text *out, const at_net_program *programs, int n,
+                          const at_net_emit_options *o) {
+    int64_t most = 0;
+    for (int i = 0; i < n; i++)
+        if (programs[i].workspace_bytes > most) most = programs[i].workspace_bytes;
+    at_text_addf(out, "\nunsigned long %s_workspace_bytes(void) { return %lldUL; }\n\n", o->name,
+                 (long long)most + AT_NET_ALIGNMENT - 1);
+}
+
+static void add_version(at_text *out) {
+    at_text_addf(
+        out,
+        "    if (*(const char *)weights != 'a' || ((const char *)weights)[8] != %d) return "
+        "1;\n",
+        AT_NET_WEIGHTS_VERSION);
+}
+
+/* The first set that the CPU has. */
+static void add_choice(at_text *out, const at_net_program *programs, int n,
+                       const at_net_emit_options *o) {
+    add_signature(out, programs, o, "");
+    at_text_add(out, " {\n");
+    add_version(out);
+    for (int i = 0; i < n; i++) {
+        const char *set = at_net_set_of(&programs[i]);
+        const bool asks = *at_target_find(set)->parts;
+        at_text_add(out, "    ");
+        if (asks) at_text_addf(out, "if (%s_has_%s()) ", o->name, set);
+        at_text_addf(out, "return %s_run_%s(weights, ", o->name, set);
+        at_net_add_parameters(out, &programs[i], false);
+        at_text_add(out, "workspace);\n");
+        if (!asks) {
+            at_text_add(out, "}\n");
+            return; /* any CPU has it */
+        }
+    }
+    at_text_add(out, "    return -1;\n}\n");
+}
+
+/* set "": it is the only one. before: bytes of weights of other sets. */
 static void add_run(at_text *out, const at_net_program *p, const at_net_emit_options *o,
-                    const char *const *names) {
+                    const char *set, int64_t before, const char *const *names) {
     bool converts = false;
     for (int i = 0; i < p->steps.len; i++) converts |= p->steps.data[i].kind == AT_NET_CONVERT;
-    at_text_addf(out, "\nunsigned long %s_workspace_bytes(void) { return %lldUL; }\n\n", o->name,
-                 (long long)p->workspace_bytes + AT_NET_ALIGNMENT - 1);
-    add_signature(out, p, o);
+    if (*set) at_text_add(out, "static ");
+    add_signature(out, p, o, set);
     at_text_addf(out,
-                 " {\n    const char *known = (const char *)weights + %d;\n"
-                 "    char *memory = (char *)workspace;\n%s"
-                 "    if (*(const char *)weights != 'a' || known[-56] != %d) return 1;\n"
-                 "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n    (void)memory;\n",
-                 AT_NET_WEIGHTS_HEAD, converts ? "    long place;\n" : "", AT_NET_WEIGHTS_VERSION,
+                 " {\n    const char *known = (const char *)weights + %lld;\n"
+                 "    char *memory = (char *)workspace;\n%s",
+                 (long long)(AT_NET_WEIGHTS_HEAD + before), converts ? "    long place;\n" : "");
+    if (!*set) add_version(out);
+    at_text_addf(out,
+                 "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n"
+                 "    (void)memory, (void)known;\n",
                  AT_NET_ALIGNMENT, AT_NET_ALIGNMENT, AT_NET_ALIGNMENT);
     const char *title = NULL;
     for (int i = 0, fault = 2; i < p->steps.len; i++) {
@@ -207,7 +263,9 @@ static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
     return at_text_take(a, &t);
 }
 
+/* set "": it is the only one; else names end in it. */
 static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
+                             const char *prefix, const char *set, const char **before,
                              const char **names, at_error *err) {
     at_arena *a = p->arena;
     at_file_kernel *kernels = AT_NEW_ARRAY(a, at_file_kernel, p->num_kernels);
@@ -224,6 +282,7 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
         at_candidate c;
         names[i] = at_c_name(a, k->part->name);
         if (k->whole.source) continue;
+        if (*set) names[i] = at_format(a, "%s_%s", names[i], set);
         late[opened] = k->is_late;
         e.isa = at_net_isa(b, k->chosen.task);
         e.threads = k->session.threads;
@@ -239,18 +298,20 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
                                              .name = names[i],
                                              .head = kernel_head(a, k)};
     }
-    if (s == AT_OK && opened) s = at_emit_parts(a, kernels, opened, late, out, err);
+    if (s == AT_OK && opened)
+        s = at_emit_parts(a, kernels, opened, late, *set ? prefix : NULL, before, out, err);
     for (int i = 0; i < opened; i++) at_session_close(&sessions[i]);
     return s;
 }
 
-/* The function of each part in whole numbers, which its text alone makes. */
+/* The function of each part in whole numbers, which its text alone makes: of no set. */
 static void add_whole_parts(at_text *out, const at_net_program *p, const char *const *names) {
     for (int i = 0; i < p->num_kernels; i++) {
         const at_net_kernel *k = &p->kernels[i];
         if (!k->whole.source) continue;
         const char *entry = at_format(p->arena, "int %s(void *const buf[]", names[i]);
         const char *at = strstr(k->whole.source, entry);
+        if (strstr(at_text_str(out), entry)) continue;
         at_text_add(out, "\n/* ");
         at_text_add_c_comment(out, k->part->title);
         at_text_add(out, " */\n");
@@ -261,14 +322,15 @@ static void add_whole_parts(at_text *out, const at_net_program *p, const char *c
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The instruction set of the kernels. */
-static const char *set_of(const at_net_program *p) {
+const char *at_net_set_of(const at_net_program *p) {
     for (int i = 0; i < p->num_kernels; i++)
         if (!p->kernels[i].whole.source) return p->kernels[i].session.target->name;
     return "any";
 }
 
-static void add_head(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+static void add_head(at_text *out, const at_net_program *programs, int n,
+                     const at_net_emit_options *o) {
+    const at_net_program *p = programs;
     at_text head = {0};
     const char *slash = strrchr(p->net->path, '/');
     at_text_addf(&head,
@@ -276,8 +338,11 @@ static void add_head(at_text *out, const at_net_program *p, const at_net_emit_op
                  "tuned.\n",
                  slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
                  p->num_tuned);
-    at_text_addf(&head, "instructions: %s; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
-                 set_of(p), (double)p->workspace_bytes / 1e6, (double)p->weights_bytes / 1e6,
+    at_text_add(&head, "instructions: ");
+    for (int i = 0; i < n; i++)
+        at_text_addf(&head, "%s%s", i ? " or " : "", at_net_set_of(&programs[i]));
+    at_text_addf(&head, "; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
+                 (double)p->workspace_bytes / 1e6, (double)weights_bytes(programs, n) / 1e6,
                  o->weights ? "is in " : "stands in the source", o->weights ? o->weights : "");
     at_text_add(out, "/*\n");
     at_text safe = {0};
@@ -301,11 +366,13 @@ static void add_ports(at_text *out, const at_net_program *p) {
         }
 }
 
-static void add_header(at_text *out, const at_net_program *p, const at_net_emit_options *o) {
+static void add_header(at_text *out, const at_net_program *programs, int n,
+                       const at_net_emit_options *o) {
+    const at_net_program *p = programs;
     at_text guard = {0};
     for (const char *c = at_c_name(p->arena, o->header); *c; c++)
         at_text_addf(&guard, "%c", toupper((unsigned char)*c));
-    add_head(out, p, o);
+    add_head(out, programs, n, o);
     at_text_addf(out, "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
                  at_text_str(&guard), at_text_str(&guard));
     if (o->weights)
@@ -326,24 +393,41 @@ static void add_header(at_text *out, const at_net_program *p, const at_net_emit_
     at_text_add(out, " * 0: done. 1: weights are of another network or version. More: an index of "
                      "an input is beyond what\n * it counts. It keeps no state: any number of "
                      "threads may run it at once. */\n");
-    add_signature(out, p, o);
+    if (n > 1) at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
+    add_signature(out, p, o, "");
     at_text_add(out, ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     at_text_free(&guard);
 }
 
-at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_net_emit_options *o,
-                      at_text *source, at_text *header, at_error *err) {
+/* One program: its kernels, and the straight line that calls them. */
+static at_status add_program(at_text *out, const at_net_program *programs, int number,
+                             const at_net_build *b, const at_net_emit_options *o, const char *set,
+                             const char **before, at_error *err) {
+    const at_net_program *p = &programs[number];
     const char **names = AT_NEW_ARRAY(p->arena, const char *, p->num_kernels + 1);
-    AT_TRY(check_types(p, err));
-    add_header(header, p, o);
-    add_head(source, p, o);
+    AT_TRY(add_kernels(out, p, b, o->name, set, before, names, err));
+    add_whole_parts(out, p, names);
+    at_text_add(out, "\n");
+    add_run(out, p, o, set, weights_bytes(programs, number), names);
+    return AT_OK;
+}
+
+at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
+                      const at_net_emit_options *o, at_text *source, at_text *header,
+                      at_error *err) {
+    const char *before = NULL;
+    AT_TRY(check_types(programs, err));
+    add_header(header, programs, n, o);
+    add_head(source, programs, n, o);
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
-    AT_TRY(add_kernels(source, p, b, names, err));
-    add_whole_parts(source, p, names);
-    if (!o->weights) add_embedded(source, p, o);
-    add_fault(source, p, o);
-    add_run(source, p, o, names);
-    if (o->expected) at_net_emit_main(p, o, source);
+    for (int i = 0; i < n; i++)
+        AT_TRY(add_program(source, programs, i, &builds[i], o,
+                           n > 1 ? at_net_set_of(&programs[i]) : "", &before, err));
+    if (!o->weights) add_embedded(source, programs, n, o);
+    add_fault(source, programs, n, o);
+    add_workspace(source, programs, n, o);
+    if (n > 1) add_choice(source, programs, n, o);
+    if (o->expected) at_net_emit_main(programs, o, source);
     return AT_OK;
 }

@@ -19,13 +19,17 @@ typedef struct at_net_emit_options {
     const at_net_expected *expected; /* NULL: no main */
 } at_net_emit_options;
 
-/* The kernels are lowered again for the dialect of b. */
-at_status at_net_emit(const at_net_program *p, const at_net_build *b, const at_net_emit_options *o,
-                      at_text *source, at_text *header, at_error *err);
+/* Programs of one network, [n], each for another instruction set, of which the source takes the
+ * first that the CPU has. The kernels are lowered again for the dialect of builds. */
+at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
+                      const at_net_emit_options *o, at_text *source, at_text *header,
+                      at_error *err);
+/* The instruction set of a program's kernels. */
+const char *at_net_set_of(const at_net_program *p);
 /* The bytes of NAME.bin: a head of AT_NET_WEIGHTS_HEAD bytes, which says whose they are, and the
- * weights. */
+ * weights of each program. */
 enum { AT_NET_WEIGHTS_HEAD = 64, AT_NET_WEIGHTS_VERSION = 1 };
-void at_net_weights_head(const at_net_program *p, char head[AT_NET_WEIGHTS_HEAD]);
+void at_net_weights_head(const at_net_program *programs, int n, char head[AT_NET_WEIGHTS_HEAD]);
 /* The inputs that a main makes, each in its own type; as many as the network has, in a. */
 void **at_net_make_inputs(at_arena *a, const at_net *net);
 

@@ -51,6 +51,7 @@ static const struct {
     {"network_run", "run net.onnx --dim N=1 --why", 0},
     {"network_run", "run net.onnx --dim N=1 --max-error 1e-3", 0},
     {"network_apply", "apply net.onnx --dim N=1 -o net.c", 0},
+    {"network_apply", "apply net.onnx --dim N=1 --isas avx2,sse2 -o net3.c", 0},
     {"network_apply", "apply net.onnx --dim N=1 --log net.log --main --weights source -o net2.c",
      0},
     {"space", "space conv2d_NCHWc", 0},

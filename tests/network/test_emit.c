@@ -80,7 +80,7 @@ static void write_file(const char *name, const void *data, size_t n) {
         fail_msg("%s", err.text);
 }
 
-static void write_network(const at_net_program *p, const at_net_build *b, bool in_source) {
+static void write_network(const at_net_program *p, const at_net_build *b, int n, bool in_source) {
     at_net_expected expected = expected_of(p->net);
     const at_net_emit_options o = {.name = "net",
                                    .header = "net.h",
@@ -89,14 +89,15 @@ static void write_network(const at_net_program *p, const at_net_build *b, bool i
     at_text source = {0}, header = {0};
     at_error err;
     char head[AT_NET_WEIGHTS_HEAD];
-    if (at_net_emit(p, b, &o, &source, &header, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_net_emit(p, b, n, &o, &source, &header, &err) != AT_OK) fail_msg("%s", err.text);
     write_file("net.c", at_text_str(&source), source.len);
     write_file("net.h", at_text_str(&header), header.len);
-    at_net_weights_head(p, head);
-    char *bin = at_alloc(arena, sizeof head + (size_t)p->weights_bytes);
-    memcpy(bin, head, sizeof head);
-    memcpy(bin + sizeof head, p->weights, (size_t)p->weights_bytes);
-    write_file("net.bin", bin, sizeof head + (size_t)p->weights_bytes);
+    at_net_weights_head(p, n, head);
+    at_text bin = {0};
+    at_text_addn(&bin, head, sizeof head);
+    for (int i = 0; i < n; i++) at_text_addn(&bin, p[i].weights, (size_t)p[i].weights_bytes);
+    write_file("net.bin", at_text_str(&bin), bin.len);
+    at_text_free(&bin);
     at_text_free(&source);
     at_text_free(&header);
 }
@@ -122,7 +123,7 @@ static void with_dialect(at_dialect dialect, bool in_source) {
     at_net_build b = {.engine.dialect = dialect};
     at_error err;
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    write_network(&p, &b, in_source);
+    write_network(&p, &b, 1, in_source);
     compile_and_run("gcc");
     compile_and_run("clang");
     if (!in_source) {
@@ -144,6 +145,34 @@ static void plain_c(void **state) {
     with_dialect(AT_DIALECT_C, true);
 }
 
+/* One file for several instruction sets: the CPU's widest is taken, and where that is not there,
+ * the next one; each finds its own weights. */
+static void sets(void **state) {
+    (void)state;
+    static const char *const isas[] = {"avx512", "avx2", "scalar"};
+    enum { SETS = sizeof isas / sizeof *isas };
+    at_net *net = made_network();
+    at_net_program p[SETS] = {0};
+    at_net_build b[SETS] = {0};
+    at_error err;
+    for (int i = 0; i < SETS; i++) {
+        b[i].engine.isa = isas[i];
+        b[i].engine.dialect = AT_DIALECT_GNU;
+        if (at_net_program_new(net, &b[i], &p[i], &err) != AT_OK) fail_msg("%s", err.text);
+        assert_string_equal(at_net_set_of(&p[i]), isas[i]);
+    }
+    write_network(p, b, SETS, false);
+    for (int i = 0; i < SETS; i++) {
+        compile_and_run("gcc");
+        if (!i) compile_and_run("clang");
+        /* Now a CPU without the set. */
+        run(at_format(arena, "sed -i 's/if (net_has_%s/if (0 \\&\\& net_has_%s/' net.c", isas[i],
+                      isas[i]));
+    }
+    for (int i = 0; i < SETS; i++) at_net_program_free(&p[i]);
+    at_net_close(net);
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
@@ -151,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors),
         cmocka_unit_test(plain_c),
+        cmocka_unit_test(sets),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
