@@ -106,6 +106,7 @@ typedef struct {
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
     int *first_fresh;     /* [tensor] those that no store to it came behind: from here on */
+    AT_VEC(int) loads;    /* all of them but constants, as virtual registers */
     AT_VEC(int) consts;   /* and constants of it, which no store changes */
     at_tile_slot *slots;  /* [most_slots] */
     int num_slots, most_slots;

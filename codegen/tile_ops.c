@@ -60,9 +60,9 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
     }
     const int fresh = b->first_fresh[b->slots[v.slot].tensor],
               first = fresh > b->first_load ? fresh : b->first_load;
-    for (int i = b->vregs.len - 1; i >= first; i--)
-        if (at_tile_same_load(&b->vregs.data[i], &v)) return i;
-    return at_build_vreg(b, v);
+    for (int i = b->loads.len - 1; i >= 0 && b->loads.data[i] >= first; i--)
+        if (at_tile_same_load(&b->vregs.data[b->loads.data[i]], &v)) return b->loads.data[i];
+    return *at_push(b->l->arena, &b->loads) = at_build_vreg(b, v);
 }
 
 double at_build_bits(const at_value *v) {

@@ -231,6 +231,8 @@ static int load_value(at_builder *b, const at_value *v) {
 }
 
 int at_build_value(at_builder *b, const at_value *v) {
+    /* What failed is thrown away: a value that reads stages of stages has no end otherwise. */
+    if (b->failed) return b->vregs.len ? 0 : at_build_vreg(b, (at_tile_vreg){0});
     if (v->op == AT_V_CONST) return at_build_const(b, number_of(b, v));
     if (v->op == AT_V_LOAD) return load_value(b, v);
     static const uint8_t kinds[] = {
