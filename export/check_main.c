@@ -221,6 +221,19 @@ static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
         }
 }
 
+/* Floats of 16 bits that bytes make are from 1/32 to 1. */
+static void make_halves(at_text *out, const at_program *p, const at_face_tensor *t, int at) {
+    const int64_t row = p->extents[t->tensor][p->compute->tensors[t->tensor].num_axes - 1];
+    for (int s = 0; s < p->compute->num_tensors; s++) {
+        const int64_t upper = at_data_upper_byte(p->compute, s, t->tensor);
+        if (upper >= 0)
+            at_text_addf(
+                out,
+                "    for (long i = %lldL; i < %lldL; i += %lldL) b%d[i] = 40 + (b%d[i] & 15);\n",
+                (long long)upper, (long long)t->elements, (long long)row, at, at);
+    }
+}
+
 static void fill(at_text *out, const at_face *f, const filling *with, int draw) {
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
@@ -238,6 +251,7 @@ static void fill(at_text *out, const at_face *f, const filling *with, int draw) 
             continue;
         }
         fill_values(out, t, i, &with->rule.draw[draw].fill[t->tensor], with->rule.is_exact);
+        if (at_type_bytes(t->type) == 1) make_halves(out, f->of->program, t, i);
     }
     put_extremes(out, f, &with->rule.draw[draw]);
     if (indices >= 0)

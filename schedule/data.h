@@ -61,4 +61,8 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out);
 
+/* The last index at which a stage takes an element of a tensor for the upper byte of a float of 16
+ * bits (half); -1: at none. Of random bytes most such floats would be infinite or no number. */
+int64_t at_data_upper_byte(const at_compute *c, int stage, int tensor);
+
 #endif

@@ -213,3 +213,26 @@ double data_quantile(const data_decision *d, double at, double share) {
     at_sort_doubles(kept, n);
     return n ? kept[(int)(share * (n - 1))] : 0;
 }
+
+/* ---- floats of 16 bits in bytes -------------------------------------------------------------- */
+
+/* The last index at which e takes an element of a tensor for the upper byte of a float of 16 bits;
+ * -1: at none. */
+static int64_t upper_byte(const at_expr *e, int t, bool in_half) {
+    int64_t found = -1;
+    in_half |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_HALF;
+    for (int i = 0; in_half && e->op == AT_X_MUL && i < 2; i++) {
+        const at_expr *x = e->arg[i], *by = e->arg[1 - i];
+        if (x->op == AT_X_BIT_AND) x = x->arg[0]; /* of one with a sign */
+        const at_expr *last = x->op == AT_X_INDEX && x->ref == t ? x->arg[x->nargs - 1] : NULL;
+        if (last && last->op == AT_X_INT && by->op == AT_X_INT && by->integer == 256)
+            return last->integer;
+    }
+    for (int i = 0; i < e->nargs && found < 0; i++) found = upper_byte(e->arg[i], t, in_half);
+    return found;
+}
+
+int64_t at_data_upper_byte(const at_compute *c, int stage, int tensor) {
+    const at_expr *body = c->tensors[stage].body;
+    return body ? upper_byte(body, tensor, false) : -1;
+}

@@ -15,30 +15,13 @@ static void put(at_type type, char *to, int64_t i, int64_t v) {
     memcpy(to + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
 }
 
-/* The last index at which e takes an element of a tensor for the upper byte of a float of 16 bits;
- * -1: at none. */
-static int64_t upper_byte(const at_expr *e, int t, bool in_half) {
-    int64_t found = -1;
-    in_half |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_HALF;
-    for (int i = 0; in_half && e->op == AT_X_MUL && i < 2; i++) {
-        const at_expr *x = e->arg[i], *by = e->arg[1 - i];
-        if (x->op == AT_X_BIT_AND) x = x->arg[0]; /* of one with a sign */
-        const at_expr *last = x->op == AT_X_INDEX && x->ref == t ? x->arg[x->nargs - 1] : NULL;
-        if (last && last->op == AT_X_INT && by->op == AT_X_INT && by->integer == 256)
-            return last->integer;
-    }
-    for (int i = 0; i < e->nargs && found < 0; i++) found = upper_byte(e->arg[i], t, in_half);
-    return found;
-}
-
 /* Floats of 16 bits that bytes make are from 1/32 to 1, of either sign: of others most would be
  * infinite, no number, or so large that nothing else is seen beside them. */
 static void make_halves(const at_dataset *d, int t, unsigned char *to, at_rng *rng) {
     const at_tensor *x = &d->compute->tensors[t];
     const int64_t n = at_dataset_elements(d, t), row = d->extents[t][x->num_axes - 1];
     for (int s = 0; s < d->compute->num_tensors; s++) {
-        const at_expr *body = d->compute->tensors[s].body;
-        const int64_t at = body ? upper_byte(body, t, false) : -1;
+        const int64_t at = at_data_upper_byte(d->compute, s, t);
         for (int64_t i = at; at >= 0 && i < n; i += row)
             to[i] = (unsigned char)(at_rng_below(rng, 2) << 7 | (10 + at_rng_below(rng, 5)) << 2 |
                                     at_rng_below(rng, 4));
@@ -114,4 +97,5 @@ void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {
             size = multiplied_by(d, d->compute->tensors[s].body, t);
     *lo = size > 0 ? 0.5 * SPREAD / size : -SPREAD;
     *hi = size > 0 ? 1.5 * SPREAD / size : SPREAD;
+    if (d->compute->tensors[t].role == AT_ROLE_INPUT) *lo = -*hi; /* scales are weights */
 }

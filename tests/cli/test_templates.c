@@ -234,8 +234,8 @@ static const struct {
     {"norm", "norm", "M=12,N=32"},
     {"batch_matmul", "batch_matmul", "M=12,N=16,K=20"},
     {"conv2d_nchwc_int8", "conv2d_NCHWc_int8", "H=6,W=6,IC=8,OC=16"},
-    {"dense_int8", "dense_int8", "M=12,N=16,K=20"},   /* and batch_matmul_int8 */
-    {"dense_blocks", "dense_q4_0", "M=12,N=32,K=64"}, /* and dense_q8_0, dense_q4_k */
+    {"dense_int8", "dense_int8", "M=12,N=16,K=20"}, /* and batch_matmul_int8 */
+    {"dense_q4_0", "dense_q4_0", "M=12,N=32,K=64"}, /* and dense_q8_0, dense_q4_k */
     {"arm_conv2d_nchw", "conv2d_nchw_spatial_pack", "H=6,W=6,CI=4,CO=16"},
     {"arm_depthwise_nchw", "depthwise_conv2d_nchw", "H=6,W=6,C=16"},
     {"arm_winograd_nchw", "conv2d_nchw_winograd", "H=6,W=6,CI=4,CO=16"},

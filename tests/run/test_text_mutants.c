@@ -80,6 +80,9 @@ static void some(void **state) {
         {"examples/te/masked_mean.te", ""},
         {"examples/te/conv2d_u8s8.te", "H=14,W=14,CI=32,CO=32"},
         {"examples/te/dense_s8s8.te", "M=24,N=96,K=64"},
+        {"dense_q4_0", "M=3,N=32,K=1024"},
+        {"dense_q8_0", "M=3,N=32,K=1024"},
+        {"dense_q4_k", "M=3,N=32,K=1024"},
         {"examples/te/causal_softmax.te", ""},
         {"examples/te/lstm_cell.te", ""},
     };

@@ -1,8 +1,8 @@
-/* templates/dense_blocks.c: products with weights of 8 and 4 bits in blocks, each with a scale, as
- * ggml's Q4_0, Q8_0 and Q4_K lie in memory. Rows of data are rounded to bytes, 32 numbers to a
- * scale; sums of a block are dot products of bytes, and those of all blocks are floats. Weights
- * stay as narrow as they are: packed ahead they lie in the order of use, 16 outputs to a vector,
- * and are taken apart in registers. */
+/* templates/dense_q4_0.c: dense_q4_0, dense_q8_0 and dense_q4_k: products with weights of 8 and 4
+ * bits in blocks, each with a scale, as ggml's Q4_0, Q8_0 and Q4_K lie in memory. Rows of data are
+ * rounded to bytes, 32 numbers to a scale; sums of a block are dot products of bytes, and those of
+ * all blocks are floats. Weights stay as narrow as they are: packed ahead they lie in the order of
+ * use, 16 outputs to a vector, and are taken apart in registers. */
 #include "templates/template.h"
 
 /* clang-format off */
