@@ -92,7 +92,9 @@ at_status at_template_find(const char *name, const at_template_row **out, at_err
     }
     if (!err) return AT_E_USAGE; /* readers of logs ask for each record */
     if (strchr(name, '/'))
-        return at_fail(err, AT_E_USAGE, "%s is no template: the name of its file ends in .c or .te",
+        return at_fail(err, AT_E_USAGE,
+                       "%s is no template: files are FILE.c (a template or a kernel), FILE.te (a "
+                       "computation) and FILE.onnx (a network)",
                        name);
     at_text names = {0}, begin_so = {0};
     const char *all[sizeof rows / sizeof *rows];

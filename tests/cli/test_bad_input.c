@@ -37,10 +37,15 @@ static void command_line(void **state) {
         {"brew coffee", 2,
          "unknown command or template \"brew\"; autotune --help lists the commands, autotune list "
          "the templates"},
-        {"./brew.txt", 2, "./brew.txt is no template: the name of its file ends in .c or .te"},
+        {"./brew.txt", 2,
+         "./brew.txt is no template: files are FILE.c (a template or a kernel), FILE.te (a "
+         "computation) and FILE.onnx (a network)"},
         {"derive ./brew.txt", 2,
-         "./brew.txt is no template: the name of its file ends in .c or .te"},
-        {"run ./brew.txt", 2, "./brew.txt is no template: the name of its file ends in .c or .te"},
+         "./brew.txt is no template: files are FILE.c (a template or a kernel), FILE.te (a "
+         "computation) and FILE.onnx (a network)"},
+        {"run ./brew.txt", 2,
+         "./brew.txt is no template: files are FILE.c (a template or a kernel), FILE.te (a "
+         "computation) and FILE.onnx (a network)"},
         {"show brew", 2, "unknown template \"brew\"; there are: ..."},
         {"help brew", 2, "no command \"brew\"; autotune --help lists them"},
         {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
