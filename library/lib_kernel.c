@@ -199,6 +199,12 @@ static at_status load(at_lib_task *t, at_lib_kernel *k, const char *log, const c
     at_template_limit(o.timeout_s > 0 ? o.timeout_s : 10);
     at_halt_when(&(at_halt){.stop = &t->stop});
     at_status status = open_source(t, &o, log, entity, &s, err);
+    /* Its own compiler makes it, and it may include what this program cannot compile. */
+    if (status == AT_OK && at_foreign_of(s.task))
+        status = at_fail(err, AT_E_USAGE,
+                         "%s is a kernel of somebody's own: it is tuned here, and loaded nowhere; "
+                         "compile what autotune apply writes of the log",
+                         s.row->name);
     if (status == AT_OK) status = at_session_context(&s, false, err);
     if (status == AT_OK) status = fill(k, &s, err);
     if (s.arena) at_session_close(&s);

@@ -49,6 +49,31 @@ static void computation(void **state) {
     at_lib_free(lib);
 }
 
+/* A kernel of somebody's own is tuned, by its own compiler; what loads needs none, and refuses it.
+ */
+static void own_kernel(void **state) {
+    (void)state;
+    path log = in_folder("twice.log"), file = in_folder("twice.c");
+    at_lib_record best;
+    at_lib *lib = new_lib();
+    write_text(file.text,
+               "/* autotune\n * args N=64\n * a[N] : input\n * b[n:N] = 2*a[n]\n"
+               " * knob STEP = 1 2 4\n * call void twice(const float *a, float *b, int "
+               "N)\n */\n#include <stddef.h>\nvoid twice(const float *a, float *b, int "
+               "N) {\n    for (size_t i = 0; i < (size_t)N; i += STEP)\n        for (int "
+               "k = 0; k < STEP; k++) b[i + k] = 2 * a[i + k];\n}\n");
+    if (system("command -v gcc >/dev/null")) skip();
+    at_lib_task *t = new_task(lib, file.text, "N=32", "3");
+    tune(lib, t, log.text);
+    assert_int_equal(at_lib_best(t, log.text, &best), AT_LIB_OK);
+    assert_non_null(strstr(best.entity, "[\"STEP\", \"ot\", "));
+    assert_null(at_lib_load_log(t, log.text));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_USAGE);
+    assert_non_null(strstr(at_lib_error(lib), "twice is a kernel of somebody's own"));
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
 /* Numbers that the computation itself holds are made at the first call, and stay. */
 static void own_tables(void **state) {
     (void)state;
@@ -481,10 +506,11 @@ static void mistakes(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation),   cmocka_unit_test(tuned_and_loaded),
-        cmocka_unit_test(callers_tuner), cmocka_unit_test(own_tables),
-        cmocka_unit_test(every_isa),     cmocka_unit_test(in_blocks),
-        cmocka_unit_test(ended),         cmocka_unit_test(two_threads),
-        cmocka_unit_test(own_template),  cmocka_unit_test(mistakes)};
+        cmocka_unit_test(computation),      cmocka_unit_test(own_kernel),
+        cmocka_unit_test(tuned_and_loaded), cmocka_unit_test(callers_tuner),
+        cmocka_unit_test(own_tables),       cmocka_unit_test(every_isa),
+        cmocka_unit_test(in_blocks),        cmocka_unit_test(ended),
+        cmocka_unit_test(two_threads),      cmocka_unit_test(own_template),
+        cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/library", tests, make_folder, remove_folder);
 }
