@@ -423,7 +423,7 @@ static const char *const of_templates[][2] = {
     {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
     {"conv2d_NCHWc_int8", "IC=8,H=5,W=7,OC=16"},
     {"dense_int8", "M=11,N=32,K=20"},
-    {"dense_q4_0", "M=5,N=32,K=96"},
+    {"dense_q4_0", "M=29,N=32,K=96"},
     {"dense_q8_0", "M=5,N=48,K=96"},
     {"dense_q4_k", "M=3,N=32,K=512"},
     {"batch_matmul_int8", "B=3,M=5,N=16,K=8"},
