@@ -178,7 +178,7 @@ static void element(markup *m) {
     if (m->html &&
         !is_one_of(name, n,
                    "html head meta title style body h1 h2 h3 p small div b pre table tr th "
-                   "td ul li svg path text a i"))
+                   "td ul li svg path text a i details summary"))
         bad(m, "element");
     m->p += n;
     for (;;) {
