@@ -255,8 +255,21 @@ bool text_subject_differs(text_subject *s) {
     return differs;
 }
 
+/* Where a condition makes something 0 that is multiplied, as padding is, a kernel need not multiply
+ * by what is not a number. */
+static bool leaves_out_zeros(const at_compute *c) {
+    bool chooses = false, multiplies = false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        chooses |= at_dataset_calculates(c->tensors[t].body, AT_X_SELECT);
+        multiplies |= at_dataset_calculates(c->tensors[t].body, AT_X_MUL);
+    }
+    return chooses && multiplies;
+}
+
 static void add_specials(at_dataset *d, uint64_t seed) {
     if (d->compute->in_steps) return; /* what a NaN becomes as an integer is open */
+    const bool is_finite = leaves_out_zeros(d->compute);
     static const float specials[] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1e30f, -1e-30f, 0.5f};
     enum { NUM = sizeof specials / sizeof *specials };
     for (int t = 0; t < d->compute->num_tensors; t++) {
@@ -266,7 +279,8 @@ static void add_specials(at_dataset *d, uint64_t seed) {
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 7);
         float *to = at_store_at(d->store, d->offset[t]);
-        for (int i = 0; i < NUM; i++) to[at_rng_below(&rng, (uint64_t)n)] = specials[i];
+        for (int i = is_finite ? 3 : 0; i < NUM; i++)
+            to[at_rng_below(&rng, (uint64_t)n)] = specials[i];
     }
 }
 
