@@ -104,12 +104,20 @@ double at_shares_gain(const at_shares *s, int number) {
     return (1 - alpha) * part / rounds(t);
 }
 
-/* The first way in order of those without a round; -1: there is none. */
+static double work_of(const task *t) { return t->of.weight * t->of.work; }
+
+/* First ways first, and of these what has the most work: the time may end before all had a round.
+ */
+static bool begins_before(const task *x, const task *y) {
+    return x->way != y->way ? x->way < y->way : work_of(x) > work_of(y);
+}
+
+/* Of those without a round; -1: there is none. */
 static int next_without_round(const at_shares *s) {
     int next = -1;
     for (int i = 0; i < s->n; i++)
         if (!s->tasks[i].ended && !rounds(&s->tasks[i]) &&
-            (next < 0 || s->tasks[i].way < s->tasks[next].way))
+            (next < 0 || begins_before(&s->tasks[i], &s->tasks[next])))
             next = i;
     return next;
 }

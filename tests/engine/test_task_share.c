@@ -31,8 +31,8 @@ static void by_hand(void **state) {
     at_arena *a = at_arena_new();
     const at_share_task tasks[] = {{1, 1000, NULL, 0}, {3, 1000, NULL, 0}};
     at_shares *s = at_shares_new(a, tasks, 2, 0);
+    round_of(s, 1, 2); /* each has one round first, the largest before the others */
     round_of(s, 0, 8);
-    round_of(s, 1, 2); /* each has one round first */
     expect_gain(s, 0, 0.8 * 8);
     expect_gain(s, 1, 3 * 0.8 * 2);
     round_of(s, 0, 7);
@@ -84,7 +84,8 @@ static void like_others(void **state) {
     const at_share_task tasks[] = {
         {1, 1000, "dense", 0}, {1, 1200, "dense", 0}, {1, 1500, "dense", 0}, {1, 1000, "conv", 0}};
     at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
-    for (int i = 0; i < COUNT(tasks); i++) round_of(s, i, 4);
+    static const int largest_first[] = {2, 1, 0, 3};
+    for (int i = 0; i < COUNT(tasks); i++) round_of(s, largest_first[i], 4);
     for (int i = 0; i < COUNT(tasks); i++)
         for (int n = 0; n < 3; n++) at_shares_add(s, i, 4);
     /* Of one size and speed, no more is expected than by the rounds. */
