@@ -32,6 +32,7 @@ typedef struct {
     AT_VEC(step) steps;
     at_mask carries; /* loops whose earlier turns other stages of its cycle read */
     int in_place; /* along this dimension each step takes the place of the one before; -1: none */
+    bool dense;   /* places along several axes of it are counted as one */
     bool column;  /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
 
@@ -134,6 +135,7 @@ static void see_list(walk *w, const at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
             see(w, n->stmt.tensor, n->stmt.ix);
+            if (n->stmt.placed & (n->stmt.placed - 1)) w->use[n->stmt.tensor].dense = true;
             see_value(w, &n->stmt, n->stmt.val);
         } else if (n->kind == AT_IR_LOOP) {
             w->path[w->depth++] = n;
@@ -282,7 +284,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
         b->base[d] = at_aff_shift(l, base, lo);
         b->extent[d] = hi - lo + 1;
     }
-    if (!set_strides(b, t->num_axes, layout_of(l->program->root, tensor), true, u->column,
+    if (!set_strides(b, t->num_axes, layout_of(l->program->root, tensor), !u->dense, u->column,
                      WORKSPACE_LIMIT)) {
         too_large(l, tensor);
         return;
@@ -319,9 +321,28 @@ static const at_value *value_addresses(at_low *l, const usage *use, const at_stm
     return n;
 }
 
+/* Addresses of a scatter are those of the first places, from which places are counted. */
+static void set_places(at_low *l, at_stmt *s) {
+    const at_buffer *b = &l->buffers[s->tensor];
+    const int num = l->tensors[s->tensor].num_axes;
+    const at_aff **ix = at_copy(l->arena, s->ix, sizeof *ix * (size_t)num);
+    for (int k = num - 1; k >= 0; k--) {
+        if (!(s->placed >> k & 1)) continue;
+        ix[k] = at_aff_const(l, 0);
+        if (!s->place_stride) s->place_stride = b->stride[k];
+        if (k + 1 < num && (s->placed >> (k + 1) & 1) &&
+            b->stride[k] != b->stride[k + 1] * b->extent[k + 1])
+            at_lower_fail(
+                l, "rows of @%s, whose places are along several axes, are apart: write [dense]",
+                s->label);
+    }
+    s->ix = ix;
+}
+
 static void set_addresses(at_low *l, const usage *use, at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
+            if (n->stmt.num_places) set_places(l, &n->stmt);
             n->stmt.at = address(l, n->stmt.tensor, n->stmt.ix);
             n->stmt.val = value_addresses(l, use, &n->stmt, n->stmt.val);
             n->stmt.ix = NULL;
@@ -366,6 +387,7 @@ bool at_pass_buffers(at_low *l) {
     if (l->err->status != AT_OK) return false;
     set_addresses(l, w.use, l->root);
     set_addresses(l, pack.use, l->pack_root);
+    if (l->err->status != AT_OK) return false;
     for (int i = 0; i < l->lists.len; i++) {
         at_low_place_table(l, l->lists.data[i].tensor);
         at_low_prepend(l, at_pointers_entries(l, i));

@@ -202,7 +202,11 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->line = leaf->line;
     n->stmt.ix = axes;
     n->stmt.reduction = t->reduction;
-    if (leaf->is_init)
+    if (leaf->is_scatter) {
+        l->leaf = leaf;
+        l->reads_for = leaf->tensor;
+        at_scatter_statement(l, leaf, axes, &n->stmt);
+    } else if (leaf->is_init)
         n->stmt.val = at_value_const(l, at_reduction_neutral_of(t->reduction, t->type),
                                      at_type_of(t->type)->is_int);
     else {
@@ -213,7 +217,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
         if (leaf->is_running) n->stmt.val = run_on(l, leaf, axes, n->stmt.val);
         if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
     }
-    n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running;
+    n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running && !leaf->is_scatter;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
     int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0 &&

@@ -33,4 +33,7 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
 const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const at_aff *const *axes,
                                  int tensor, double number);
 
+/* placed_terms.c: the value and the places of a leaf whose terms say where they belong. */
+void at_scatter_statement(at_low *l, const at_node *leaf, const at_aff **axes, at_stmt *s);
+
 #endif

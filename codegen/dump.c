@@ -79,11 +79,11 @@ static void indices(const at_low *l, at_text *out, int tensor, const at_aff *con
 
 static void value_print(const at_low *l, at_text *out, const at_value *v) {
     static const char *const op[] = {
-        [AT_V_ADD] = " + ",    [AT_V_SUB] = " - ",         [AT_V_MUL] = " * ",
-        [AT_V_DIV] = " / ",    [AT_V_MIN] = ", ",          [AT_V_MAX] = ", ",
-        [AT_V_LESS] = " < ",   [AT_V_AT_MOST] = " <= ",    [AT_V_EQUAL] = " == ",
-        [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : ",      [AT_V_BIT_AND] = " & ",
-        [AT_V_BIT_OR] = " | ", [AT_V_SHIFT_RIGHT] = " >> "};
+        [AT_V_ADD] = " + ",    [AT_V_SUB] = " - ",          [AT_V_MUL] = " * ",
+        [AT_V_DIV] = " / ",    [AT_V_MIN] = ", ",           [AT_V_MAX] = ", ",
+        [AT_V_LESS] = " < ",   [AT_V_AT_MOST] = " <= ",     [AT_V_EQUAL] = " == ",
+        [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : ",       [AT_V_BIT_AND] = " & ",
+        [AT_V_BIT_OR] = " | ", [AT_V_SHIFT_RIGHT] = " >> ", [AT_V_PLACED] = " at "};
     if (v->op == AT_V_CONST) {
         at_text_addf(out, "%.9g", v->number);
         return;
@@ -160,7 +160,7 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
             }
             indices(l, out, n->stmt.tensor, n->stmt.ix, n->stmt.at);
             static const char *const joins[AT_REDUCE_COUNT] = {" += ", " max= ", " min= ", " *= "};
-            at_text_add(out, n->stmt.add ? joins[n->stmt.reduction] : " = ");
+            at_text_add(out, n->stmt.add || n->stmt.num_places ? joins[n->stmt.reduction] : " = ");
             if (n->stmt.integer) print_affine(l, out, n->stmt.integer);
             else value_print(l, out, n->stmt.val);
             at_text_add(out, "\n");

@@ -45,7 +45,8 @@ typedef enum at_val_op {
     AT_V_AT_MOST,
     AT_V_EQUAL,
     AT_V_CHOOSE, /* b's a where a has all bits, b's b where it has none */
-    AT_V_EITHER
+    AT_V_EITHER,
+    AT_V_PLACED /* the term a of a scatter, which belongs to the place b, a whole number */
 } at_val_op;
 /* Of a read: what entries of an index list are whose places it depends on, since each index of it,
  * and of the stages it is read by, lies within its axis. */
@@ -102,10 +103,15 @@ typedef struct at_loop {
 } at_loop;
 
 typedef struct at_stmt {
-    int tensor;             /* written */
-    const at_aff **ix;      /* until `buffers` */
-    const at_aff *at;       /* element address, from `buffers` on */
-    bool add;               /* joins what is there: += of a sum */
+    int tensor;        /* written */
+    const at_aff **ix; /* until `buffers` */
+    const at_aff *at;  /* element address, from `buffers` on */
+    bool add;          /* joins what is there: += of a sum */
+    /* A scatter: its value, AT_V_PLACED or the neutral element, joins what is there, so many places
+     * on; outside of 0 .. num_places - 1 nothing is joined. 0: it is none. */
+    int64_t num_places;
+    int64_t place_stride;   /* elements from one place to the next, from `buffers` on */
+    uint32_t placed;        /* the axes that places are along; `ix` has a symbol of no loop there */
     at_reduction reduction; /* of the tensor */
     const at_value *val;
     const at_aff *integer; /* of a table or a list of places: the number stored instead of val */

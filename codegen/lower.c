@@ -177,10 +177,20 @@ at_status at_lower_tiles(at_arena *a, const at_program *p, const at_lower_option
     return AT_OK;
 }
 
+static bool has_scatter(const at_node *n) {
+    bool any = false;
+    for (; n && !any; n = n->next) any = n->is_leaf ? n->is_scatter : has_scatter(n->child);
+    return any;
+}
+
 at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
                    at_error *err) {
     at_low *l;
     AT_TRY(at_lower_until(a, p, o, NULL, &l, err));
+    if (l->dialect == AT_DIALECT_TCC && !l->target->scatters && has_scatter(p->root))
+        return at_fail(err, AT_E_INPUT,
+                       "tiles for %s have no machine code of a scatter; dialects gnu and c do",
+                       l->target->name);
     at_kernel *k = AT_NEW(a, at_kernel);
     k->source = l->source;
     k->common_bytes = l->common_bytes;

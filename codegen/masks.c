@@ -44,7 +44,8 @@ static bool is_number_inside(const masker *m, const at_value *v) {
 }
 
 static bool is_harmless(const masker *m, const at_value *v) {
-    if (v->op == AT_V_SELECT || v->op == AT_V_TABLE || v->may_miss) return false;
+    if (v->op == AT_V_SELECT || v->op == AT_V_TABLE || v->op == AT_V_PLACED || v->may_miss)
+        return false;
     if (v->op == AT_V_LOAD) return lies_inside(m, v->tensor, v->at);
     if (v->op == AT_V_INDEX) return is_number_inside(m, v);
     return (!v->a || is_harmless(m, v->a)) && (!v->b || is_harmless(m, v->b));

@@ -116,7 +116,8 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     n->stmt.guard = NULL;
     n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
     const at_type type = at_low_tensor_type(p->l, n->stmt.tensor);
-    return n->stmt.add && at_value_is_neutral(n->stmt.val, n->stmt.reduction, type) ? NULL : n;
+    const bool joins = n->stmt.add || n->stmt.num_places;
+    return joins && at_value_is_neutral(n->stmt.val, n->stmt.reduction, type) ? NULL : n;
 }
 
 /* ---- cutting loops --------------------------------------------------------------------------- */

@@ -65,12 +65,14 @@ static use of_ops(const search *s, const at_tile_call *call, int *at) {
             continue;
         }
         bool is_read = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->kind == AT_T_GATHER ||
-                       op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST;
+                       op->kind == AT_T_SCATTER || op->mem == AT_MEM_VECTOR ||
+                       op->mem == AT_MEM_BCAST;
         if ((op->kind != AT_T_STORE && !is_read) || op->slot >= call->tile->num_slots ||
             call->slot_tensor[op->slot] != s->tensor)
             continue;
         reads |= is_read;
-        if (op->kind == AT_T_STORE) join(&all, (use){.begins = !reads, .grows = reads});
+        if (op->kind == AT_T_STORE || op->kind == AT_T_SCATTER)
+            join(&all, (use){.begins = !reads, .grows = reads});
     }
     return all;
 }

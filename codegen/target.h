@@ -36,10 +36,12 @@ typedef struct at_target {
     bool masked_stores; /* by one store */
     bool has_integers;  /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
                            compiler has them, too */
-    bool dots;          /* four products of bytes are added to a lane at once: AT_T_DOT */
-    bool scales;        /* an instruction multiplies by a power of two (AT_T_SCALE) */
-    bool is_double;     /* registers hold doubles: `lanes` of them; floats are widened as they are
-                           loaded, and rounded as they are stored. For +, -, *, /, min and max */
+    bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
+                       compiler has it, too */
+    bool dots;      /* four products of bytes are added to a lane at once: AT_T_DOT */
+    bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
+    bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
+                       loaded, and rounded as they are stored. For +, -, *, /, min and max */
     const struct at_target *in_double; /* the same instructions with registers of doubles */
     /* For gcc and clang, as asm: a register is the root of another. Registers' numbers are filled
      * in. */

@@ -26,18 +26,24 @@ typedef enum at_tile_kind {
     AT_T_PREFETCH, /* memory will be read soon */
     AT_T_INDEX,    /* pointer dst = pointer base + bump * a digit of the list's entry in memory */
     AT_T_CONST,    /* dst = number in all lanes */
-    AT_T_LOAD,  /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
-                   they are spread: lane i is number (i + plus)/by of them, or (i + plus)%by
-                   where `cyclic` is; where `times` is they are picked: lane i is number times*i
-                   from there, with `by` times*((i + plus)/by) */
-    AT_T_BCAST, /* dst = one float in all lanes; of a list the integer */
-    AT_T_STORE, /* memory = a: lanes floats; where `times` is given to every so many, lane i to
-                   number times*i from there, and what lies between stays */
-    AT_T_MOV,   /* dst = a */
-    AT_T_FMA,   /* dst += a * b */
-    AT_T_FNMA,  /* dst -= a * b */
-    AT_T_FMS,   /* dst = a * b - dst */
-    AT_T_ADD,   /* dst = a op b */
+    AT_T_LOAD,    /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
+                     they are spread: lane i is number (i + plus)/by of them, or (i + plus)%by
+                     where `cyclic` is; where `times` is they are picked: lane i is number times*i
+                     from there, with `by` times*((i + plus)/by) */
+    AT_T_BCAST,   /* dst = one float in all lanes; of a list the integer */
+    AT_T_STORE,   /* memory = a: lanes floats; where `times` is given to every so many, lane i to
+                     number times*i from there, and what lies between stays */
+    AT_T_SCATTER, /* of the first lanes, one by one: b joins memory, as the kind `by` joins, so many
+                     `bump`s on as a says, a whole number from 0 to `most`; of another one nothing
+                     is joined. Where there is no a, the integers of slot `base`, from number `trip`
+                     on, say it. Lane i begins at number times*i from there. Where `cyclic` is, the
+                     first place is that of all lanes, which lie side by side. Where `plus` is, b is
+                     the same in all lanes */
+    AT_T_MOV,     /* dst = a */
+    AT_T_FMA,     /* dst += a * b */
+    AT_T_FNMA,    /* dst -= a * b */
+    AT_T_FMS,     /* dst = a * b - dst */
+    AT_T_ADD,     /* dst = a op b */
     AT_T_SUB,
     AT_T_MUL,
     AT_T_DIV,
@@ -86,11 +92,11 @@ typedef struct at_tile_op {
     uint8_t lanes; /* load, store, first, vector memory operand */
     int16_t dst, a, b;
     int16_t slot;
-    int16_t base;            /* index: the pointer that is added to: a slot, or dst itself */
-    int16_t trip_arg;        /* loop, bump: index of the passed trip count; -1: constant */
-    int64_t off;             /* elements */
-    int64_t trip;            /* loop: constant trips */
-    int64_t bump;            /* elements; index: per unit of the digit */
+    int16_t base;     /* index: the pointer that is added to: a slot, or dst itself; scatter */
+    int16_t trip_arg; /* loop, bump: index of the passed trip count; -1: constant */
+    int64_t off;      /* elements */
+    int64_t trip;     /* loop: constant trips */
+    int64_t bump;     /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
@@ -234,7 +240,7 @@ int at_tile_spread_before(const at_tile_op *op);
 
 /* Does it change the register dst? */
 static inline bool at_tile_defines(const at_tile_op *op) {
-    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
+    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE && op->kind != AT_T_SCATTER;
 }
 /* Does a straight-line body end with it, or what its pointers lead to change? */
 static inline bool at_tile_ends_body(const at_tile_op *op) {
@@ -258,6 +264,16 @@ static inline bool at_tile_updates(const at_tile_op *op) {
     return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST ||
            op->kind == AT_T_DOT;
 }
+/* What a scatter finds in memory, joined with a term: the operation of that, on registers. */
+static inline at_tile_op at_tile_scatter_join(const at_tile_op *op, int dst, int found, int term) {
+    const bool second = op->by == AT_T_MIN || op->by == AT_T_MAX; /* may be what is no number */
+    return (at_tile_op){.kind = (uint8_t)op->by,
+                        .lanes = op->lanes,
+                        .dst = (int16_t)dst,
+                        .a = (int16_t)(second ? term : found),
+                        .b = (int16_t)(second ? found : term),
+                        .slot = -1};
+}
 static inline bool at_tile_compares(const at_tile_op *op) {
     return op->kind >= AT_T_LESS && op->kind <= AT_T_EQUAL;
 }
@@ -279,6 +295,7 @@ int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop 
 int at_tile_nest_depth(const at_tile *t);
 bool at_tile_is_innermost(const at_tile *t, int i);
 bool at_tile_has_digits(const at_tile *t);
+bool at_tile_has_scatters(const at_tile *t);
 /* floor(x / by), x being from 0 to most < 2^30: what is a power of two is shifted out, the rest is
  * multiplied by 2^shift / rest, rounded up, where that is exact. */
 typedef struct at_tile_quotient {
@@ -296,10 +313,11 @@ void at_c_float(at_text *out, float x);
 void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
 const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
-typedef struct at_tile_style {                        /* what tells one dialect of C from another */
-    const char *type;                                 /* of a register */
-    char letter;                                      /* its name: v0, v1, ... */
-    const char *types;                                /* that the function begins with; or "" */
+void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
+typedef struct at_tile_style { /* what tells one dialect of C from another */
+    const char *type;          /* of a register */
+    char letter;               /* its name: v0, v1, ... */
+    const char *types;         /* that the function begins with; or "" */
     void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
 } at_tile_style;
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,

@@ -39,7 +39,9 @@ typedef struct {
 
 static int num_sources(const at_tile_op *op, int src[3]) {
     int n = 0;
-    if (op->kind == AT_T_STORE || op->kind == AT_T_MOV) src[n++] = op->a;
+    if (op->kind == AT_T_STORE || op->kind == AT_T_MOV || (op->kind == AT_T_SCATTER && op->a >= 0))
+        src[n++] = op->a;
+    if (op->kind == AT_T_SCATTER) src[n++] = op->b;
     if (op->kind >= AT_T_FMA) src[n++] = op->a;
     if (op->kind >= AT_T_FMA && !at_tile_is_unary(op)) src[n++] = op->b;
     if (at_tile_updates(op)) src[n++] = op->dst;
@@ -287,6 +289,20 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     *at_push(x->l->arena, &x->out) = o;
 }
 
+static void scatter(alloc *x, const at_tile_op *op, int i) {
+    at_tile_op o = *op;
+    int16_t *const regs[] = {&o.b, &o.a};
+    const int keep[3] = {op->b, op->a, op->b}, num = op->a >= 0 ? 2 : 1;
+    for (int j = 0; j < num; j++) materialize(x, keep[j], i, keep, num);
+    if (x->failed) return;
+    for (int j = 0; j < num; j++) {
+        *regs[j] = (int16_t)x->life[keep[j]].reg;
+        x->life[keep[j]].uses--;
+    }
+    for (int j = 0; j < num; j++) drop_if_dead(x, keep[j], i);
+    *at_push(x->l->arena, &x->out) = o;
+}
+
 static void one(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
     int keep[3] = {op->a, op->dst, op->dst};
@@ -308,6 +324,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
         x->life[op->a].uses--;
         drop_if_dead(x, op->a, i);
         break;
+    case AT_T_SCATTER: scatter(x, op, i); return;
     case AT_T_CONST:
     case AT_T_LOAD:
     case AT_T_BCAST: break; /* of an accumulator: not delayed */
@@ -350,13 +367,16 @@ static int merge_bumps(at_arena *a, at_tile_op *ops, int n, int num_slots) {
         bool is_bump = ops[i].kind == AT_T_BUMP;
         if (is_bump && (ops[i].bump == 0 || (depth == 0 && !used[ops[i].slot]))) ops[i].slot = -1;
         else if (ops[i].slot >= 0 && !is_bump) used[ops[i].slot] = true;
-        if (ops[i].kind == AT_T_INDEX) used[ops[i].base] = true;
+        if (ops[i].kind == AT_T_INDEX || (ops[i].kind == AT_T_SCATTER && ops[i].base >= 0))
+            used[ops[i].base] = true;
     }
     kept = 0;
     for (int i = 0; i < n; i++)
         if (ops[i].kind != AT_T_BUMP || ops[i].slot >= 0) ops[kept++] = ops[i];
     return kept;
 }
+
+enum { SCATTER_REGS = 2 };
 
 /* Registers that some operation takes besides. */
 static int spared(const at_target *t, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
@@ -370,6 +390,7 @@ static int spared(const at_target *t, const at_tile_op *ops, int num_ops, const 
                            kind == AT_T_MAX || kind == AT_T_FOURS;
         int more = kind == AT_T_STORE && ops[i].times ? t->spreading_regs : 0;
         if (joins && more < t->joining_regs) more = t->joining_regs;
+        if (kind == AT_T_SCATTER) more = SCATTER_REGS;
         if (more > most) most = more;
     }
     return most;

@@ -36,6 +36,7 @@ static void drop_slots(at_builder *b) {
     for (int i = 0; i < b->ops.len; i++) {
         const at_tile_op *op = &b->ops.data[i];
         if (op->kind == AT_T_INDEX && used[op->dst]) used[op->slot] = used[op->base] = true;
+        if (op->kind == AT_T_SCATTER && op->base >= 0) used[op->base] = true;
     }
     b->num_pointers = 0;
     for (int inside = 0; inside < 2; inside++)
@@ -209,7 +210,7 @@ static void name_slots(const at_builder *b, at_tile_call *c) {
     c->slot_at = AT_NEW_ARRAY(l->arena, const at_aff *, n);
     t->slot_name = AT_NEW_ARRAY(l->arena, const char *, n);
     t->slot_written = AT_NEW_ARRAY(l->arena, bool, n);
-    t->slot_type = AT_NEW_ARRAY(l->arena, at_type, n + 1);
+    t->slot_type = AT_NEW_ARRAY(l->arena, at_type, n + 2);
     for (int i = 0; i < at_tile_frame(t); i++) {
         const at_low_tensor *tensor = &l->tensors[b->slots[i].tensor];
         c->slot_tensor[i] = b->slots[i].tensor;

@@ -30,7 +30,8 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
             int kind = tiles[i]->ops[j].kind;
             roots |= kind == AT_T_SQRT;
             wholes |= kind == AT_T_TO_INT;
-            bits |= (kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE) &&
+            bits |= (kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE ||
+                     kind == AT_T_SCATTER) &&
                     is_int(tiles[i], &tiles[i]->ops[j]);
             bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
         }
@@ -158,6 +159,57 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
     at_text_add(out, ";\n");
 }
 
+/* What is at *m, and the term, joined. */
+static void scatter_join(at_text *out, const at_tile_op *op, const char *term) {
+    switch (op->by) {
+    case AT_T_MUL:
+    case AT_T_INT_MUL: at_text_addf(out, "*m *= %s", term); return;
+    case AT_T_MIN:
+    case AT_T_INT_MIN:
+    case AT_T_MAX:
+    case AT_T_INT_MAX:
+        at_text_addf(out, "*m = %s %c *m ? %s : *m", term,
+                     op->by == AT_T_MIN || op->by == AT_T_INT_MIN ? '<' : '>', term);
+        return;
+    default: at_text_addf(out, "*m += %s", term);
+    }
+}
+
+/* Lanes of a register as an array, so that a compiler may keep a loop over them. */
+static void scatter_lanes(at_text *out, const at_tile *t, const char *type, const char *name,
+                          int reg) {
+    at_text_addf(out, "%s %s[%d]; __builtin_memcpy(%s, &v%d, sizeof %s); ", type, name, t->lanes,
+                 name, reg, name);
+}
+
+void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const char *type = at_type_of(t->slot_type[op->slot])->c;
+    const bool lanes = op->lanes > 1, listed = op->a<0, first = t->lanes> 1 && !lanes;
+    char place[64], term[64];
+    at_text_add(out, "{ ");
+    if (lanes && !listed) scatter_lanes(out, t, "float", "at", op->a);
+    if (lanes) scatter_lanes(out, t, type, "term", op->b);
+    if (listed)
+        snprintf(place, sizeof place, "p%d[%lld%s]", op->base, (long long)op->trip,
+                 lanes && !op->cyclic ? " + l" : "");
+    else if (lanes) snprintf(place, sizeof place, "at[%s]", op->cyclic ? "0" : "l");
+    else snprintf(place, sizeof place, first ? "v%d[0]" : "r%d", op->a);
+    if (lanes) snprintf(term, sizeof term, "term[l]");
+    else if (first)
+        snprintf(term, sizeof term, is_int(t, op) ? "((at_mask)v%d)[0]" : "v%d[0]", op->b);
+    else if (is_int(t, op)) snprintf(term, sizeof term, "(int)%sbits(r%d)", t->prefix, op->b);
+    else snprintf(term, sizeof term, "r%d", op->b);
+    if (lanes) at_text_addf(out, "for (int l = 0; l < %d; l++) ", op->lanes);
+    at_text_addf(out,
+                 "if (%1$s >= 0 && %1$s <= %2$d) { %3$s *m = p%4$d + %5$lld + %6$lldL * (long)%1$s",
+                 place, op->most, type, op->slot, (long long)op->off, (long long)op->bump);
+    if (op->cyclic) at_text_add(out, " + l");
+    else if (op->times) at_text_addf(out, " + %dL * l", op->times);
+    at_text_add(out, "; ");
+    scatter_join(out, op, term);
+    at_text_add(out, "; } }\n");
+}
+
 /* A prefetch has no compiler-independent form and prints as an empty statement. */
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     static const char *const sign[AT_T_KIND_COUNT] = {
@@ -188,6 +240,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
                          t->prefix, op->a);
         else at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
         break;
+    case AT_T_SCATTER: at_tile_scatter_c(out, t, op); return;
     case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
     case AT_T_FMA:
     case AT_T_FNMA:

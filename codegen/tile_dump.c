@@ -2,12 +2,12 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",    "end",     "bump",       "prefetch",    "index",     "const",  "load",    "bcast",
-    "store",   "mov",     "fma",        "fnma",        "fms",       "add",    "sub",     "mul",
-    "div",     "min",     "max",        "mul_add",     "scale",     "and",    "or",      "int_add",
-    "int_sub", "int_mul", "int_min",    "int_max",     "dot",       "less",   "at_most", "equal",
-    "blend",   "sqrt",    "shift_left", "shift_right", "to_float",  "to_int", "gather",  "swap",
-    "first",   "zip_low", "zip_high",   "zip_low2",    "zip_high2", "fours",  "halves"};
+    "loop",    "end",     "bump",    "prefetch",   "index",       "const",     "load",   "bcast",
+    "store",   "scatter", "mov",     "fma",        "fnma",        "fms",       "add",    "sub",
+    "mul",     "div",     "min",     "max",        "mul_add",     "scale",     "and",    "or",
+    "int_add", "int_sub", "int_mul", "int_min",    "int_max",     "dot",       "less",   "at_most",
+    "equal",   "blend",   "sqrt",    "shift_left", "shift_right", "to_float",  "to_int", "gather",
+    "swap",    "first",   "zip_low", "zip_high",   "zip_low2",    "zip_high2", "fours",  "halves"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -17,7 +17,7 @@ static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
 /* Which lanes a move takes, and from where. */
 static void print_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST ||
-                op->kind == AT_T_GATHER;
+                op->kind == AT_T_GATHER || op->kind == AT_T_SCATTER;
     if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
     const bool spread = op->kind == AT_T_LOAD && op->by;
     if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
@@ -30,7 +30,7 @@ static void print_operands(at_text *out, const at_tile *t, const at_tile_op *op)
     if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
     if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);
     if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-        op->kind == AT_T_PREFETCH || op->kind == AT_T_GATHER) {
+        op->kind == AT_T_PREFETCH || op->kind == AT_T_GATHER || op->kind == AT_T_SCATTER) {
         at_text_add(out, op->dst >= 0 ? ", " : " ");
         memory(out, t, op);
     }
@@ -46,6 +46,10 @@ static void print_operands(at_text *out, const at_tile *t, const at_tile_op *op)
         memory(out, t, op);
         if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
     }
+    if (op->kind == AT_T_SCATTER && op->a < 0)
+        at_text_addf(out, ", [%s.%d%+lld]", t->slot_name[op->base], op->base, (long long)op->trip);
+    if (op->kind == AT_T_SCATTER)
+        at_text_addf(out, " %s %lld*0..%d", names[op->by], (long long)op->bump, op->most);
     if (op->fours) at_text_add(out, " fours");
     print_lanes(out, t, op);
 }

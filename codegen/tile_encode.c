@@ -41,3 +41,9 @@ bool at_tile_goes_on(const at_tile *t, const at_tile_op *op) {
            last->dst == op->base && last->slot == op->slot && last->off == op->off &&
            last->times == op->times && last->plus == op->plus && op->by % last->by == 0;
 }
+
+bool at_tile_has_scatters(const at_tile *t) {
+    bool any = false;
+    for (int i = 0; i < t->num_ops; i++) any |= t->ops[i].kind == AT_T_SCATTER;
+    return any;
+}

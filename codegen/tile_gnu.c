@@ -453,6 +453,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_LOAD:
     case AT_T_BCAST: load_lanes(out, t, op); return;
     case AT_T_STORE: store(out, t, op); return;
+    case AT_T_SCATTER: at_tile_scatter_c(out, t, op); return;
     case AT_T_MOV: at_text_addf(out, "v%d = v%d;\n", op->dst, op->a); return;
     case AT_T_FMA: multiply_add(out, op); return;
     case AT_T_FNMA:

@@ -135,6 +135,23 @@ static void put(const at_tile *t, const at_tile_op *op, char *m, int64_t i, floa
     memcpy(m + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
 }
 
+/* Terms join what lies where they belong. list: integers that say it; m: the first place. */
+static void interpret_scatter(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
+                              const char *list, char *m) {
+    const at_tile_op join = at_tile_scatter_join(op, 0, 1, 2);
+    for (int j = 0; j < op->lanes; j++) {
+        const int lane = op->cyclic ? 0 : j;
+        int32_t entry = 0;
+        if (op->a < 0) memcpy(&entry, list + 4 * (op->trip + lane), sizeof entry);
+        const double place = op->a < 0 ? entry : (double)reg[op->a][lane];
+        if (!(place >= 0 && place <= op->most)) continue;
+        const int64_t at = (int64_t)place * op->bump + (op->cyclic ? j : (int64_t)op->times * j);
+        const float found = get(t, op, m, at), term = reg[op->b][j];
+        put(t, op, m, at,
+            at_tile_lane(t, &join, 0, join.a == 1 ? found : term, join.b == 1 ? found : term));
+    }
+}
+
 /* What is done with registers; m: where an operand in memory lies. */
 static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
                              char *m) {
@@ -240,6 +257,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             break;
         case AT_T_PREFETCH: break;
         case AT_T_INDEX: interpret_index(t, op, p, m, numbers); break;
+        case AT_T_SCATTER: interpret_scatter(t, op, reg, op->a < 0 ? p[op->base] : NULL, m); break;
         default: interpret_vector(t, op, reg, m);
         }
     }

@@ -118,8 +118,12 @@ static bool add_statement(walker *w, const at_ir *n) {
     at_reduction of_tensor = reduces ? c->tensors[s->tensor].reduction : AT_REDUCE_SUM;
     if (s->integer || s->guard) return false;
     add(w, STATEMENT | (uint64_t)s->add << 8 | (uint64_t)s->reduction << 16 |
-               (uint64_t)reduces << 24 | (uint64_t)of_tensor << 32 |
-               (uint64_t)(uint32_t)s->num_prefetch << 40);
+               (uint64_t)reduces << 24 | (uint64_t)(s->num_places > 0) << 25 |
+               (uint64_t)of_tensor << 32 | (uint64_t)(uint32_t)s->num_prefetch << 40);
+    if (s->num_places) {
+        add(w, (uint64_t)s->num_places);
+        add(w, (uint64_t)s->place_stride);
+    }
     for (int i = 0; i < s->num_prefetch; i++) {
         add(w, (uint64_t)s->prefetch[i].tensor);
         add(w, (uint64_t)s->prefetch[i].bytes);

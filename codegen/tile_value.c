@@ -400,7 +400,7 @@ bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor) {
         const at_tile_vreg *v = regs[j] >= 0 ? &b->vregs.data[regs[j]] : NULL;
         if (v && v->load && v->slot >= 0 && b->slots[v->slot].tensor == tensor) return true;
     }
-    return (op->kind == AT_T_LOAD || op->kind == AT_T_GATHER) &&
+    return (op->kind == AT_T_LOAD || op->kind == AT_T_GATHER || op->kind == AT_T_SCATTER) &&
            b->slots[op->slot].tensor == tensor;
 }
 
@@ -449,6 +449,47 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
     return v;
 }
 
+/* Are the places entries of a list that lie side by side, or one for all lanes? */
+static bool lists_places(at_builder *b, const at_value *v, at_tile_place *list) {
+    if (v->op != AT_V_NUMBER || v->a->op != AT_V_LOAD || v->a->may_miss) return false;
+    if (b->l->tensors[v->a->tensor].type != AT_S32 || in_register(b, v->a->tensor)) return false;
+    *list = at_build_locate_load(b, v->a);
+    return list->entry < 0 && !list->by && !list->times &&
+           (at_build_lanes(b) == 1 || list->lane == 1 || !list->lane);
+}
+
+/* A scatter: in each lane a term and a place, or a place for all lanes, which lie side by side. */
+static void scatter(at_builder *b, const at_ir *n, const at_tile_place *p) {
+    const at_value *v = n->stmt.val;
+    const int lanes = at_build_lanes(b), tensor = n->stmt.tensor;
+    if (v->op != AT_V_PLACED || p->entry >= 0 || p->by || p->lane < 0) b->failed = true;
+    if (b->failed) return;
+    at_tile_place list = {0};
+    const bool listed = lists_places(b, v->b, &list);
+    const int places = listed ? -1 : at_build_value(b, v->b), terms = at_build_value(b, v->a),
+              slot = at_build_find_slot(b, p, true),
+              of_list = listed ? at_build_find_slot(b, &list, false) : -1;
+    if (b->failed) return;
+    at_build_join(b, tensor, terms, terms, terms); /* says which operation that is */
+    const int by = b->ops.data[--b->ops.len].kind;
+    at_tile_op *op = at_build_emit(b, AT_T_SCATTER);
+    op->base = (int16_t)of_list;
+    op->trip = list.off;
+    op->slot = (int16_t)slot;
+    op->off = p->off;
+    op->a = (int16_t)places;
+    op->b = (int16_t)terms;
+    op->lanes = (uint8_t)lanes;
+    op->bump = n->stmt.place_stride;
+    op->most = (int32_t)(n->stmt.num_places - 1);
+    op->by = by;
+    op->plus = b->vregs.data[terms].same;
+    op->cyclic = lanes > 1 && p->lane == 1 && (listed ? !list.lane : b->vregs.data[places].same);
+    op->times = op->cyclic || lanes == 1 ? 0 : (int32_t)p->lane;
+    b->num_stored = 0;
+    b->first_fresh[tensor] = b->vregs.len;
+}
+
 void at_build_statement(at_builder *b, const at_ir *written) {
     at_ir statement = *written;
     const at_ir *n = &statement;
@@ -459,6 +500,10 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     b->looked_up = n->stmt.val != written->stmt.val;
     at_tile_place p = at_build_locate(b, n->stmt.tensor, n->stmt.at);
     b->all_lanes = b->wanted[n->stmt.tensor];
+    if (n->stmt.num_places) {
+        scatter(b, n, &p);
+        return;
+    }
     if (in_register(b, n->stmt.tensor)) {
         in_registers(b, n, &p);
         return;

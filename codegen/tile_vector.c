@@ -67,6 +67,7 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
     at_arena *a = b->l->arena;
     int64_t k = at_aff_coef(n->stmt.at, sym);
     int t = n->stmt.tensor;
+    if (n->stmt.num_places) return value_is_scalar(b, n, n->stmt.val, sym);
     bool terms = n->stmt.add && (t == b->trying || (b->open[t].until && b->open[t].across));
     if (k == 0 && !terms)
         return at_format(a, "@%s %s", n->stmt.label,

@@ -20,7 +20,7 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
 /* made: pointers made in this straight-line body. */
 /* What an operation reads or writes in memory; NULL: it may. made: pointers so far. */
 static const char *check_memory(const at_tile *t, const at_tile_op *op, const bool *made) {
-    const bool stores = op->kind == AT_T_STORE;
+    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
     const int frame = t->num_spilled ? at_tile_frame(t) : -1;
     const bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                         op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX ||
@@ -50,7 +50,7 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
 
 /* Which lanes it moves. */
 static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
-    const bool stores = op->kind == AT_T_STORE;
+    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if (op->kind == AT_T_GATHER && (!t->target->gathers || op->dst == op->a || op->lanes < 2))
         return "the set does not gather, or not into the register that says from where";
@@ -60,7 +60,7 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
     if (op->kind == AT_T_LOAD && op->times &&
         (op->times < 2 || op->times > t->target->most_step || op->cyclic || op->lanes < 2))
         return "a load takes no vector from every so many floats";
-    if (stores && op->times &&
+    if (op->kind == AT_T_STORE && op->times &&
         (op->times < 2 || op->times > t->target->most_stored_step || op->lanes < 2))
         return "a store takes no vector to every so many floats";
     if (op->kind == AT_T_LOAD && op->by &&
@@ -70,9 +70,19 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
     return NULL;
 }
 
+static const char *check_scatter(const at_tile *t, const at_tile_op *op, const bool *defined) {
+    if (op->b < 0 || !defined[op->b] || op->most < 0 || op->bump < 1 || op->times < 0 ||
+        at_type_bytes(t->slot_type[op->slot]) != 4)
+        return "a scatter without terms or places";
+    if (op->a < 0 && (op->base < 0 || op->base >= t->num_slots || t->slot_type[op->base] != AT_S32))
+        return "a scatter takes its places from no list";
+    return NULL;
+}
+
 static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
                             const bool *made) {
-    const bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
+    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER,
+               arithmetic = op->kind >= AT_T_FMA;
     if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
@@ -86,7 +96,10 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "a vector memory operand is not whole, or the set has none";
     if (op->mem == AT_MEM_BCAST && !t->target->fold_bcast)
         return "the set has no embedded broadcast";
-    if ((stores || op->kind == AT_T_MOV || arithmetic) && (op->a < 0 || !defined[op->a]))
+    const bool listed = op->kind == AT_T_SCATTER && op->a < 0;
+    fault = op->kind == AT_T_SCATTER ? check_scatter(t, op, defined) : NULL;
+    if (fault) return fault;
+    if ((stores || op->kind == AT_T_MOV || arithmetic) && !listed && (op->a < 0 || !defined[op->a]))
         return "an operand is read before it is defined";
     if (op->mem == AT_MEM_CONST && arithmetic && !t->target->fold_const)
         return "the set has no constants in memory";

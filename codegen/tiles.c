@@ -137,6 +137,7 @@ static void fixed_value(fixed_query *q, const at_value *v) {
 static void fixed_list(fixed_query *q, const at_ir *list) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT) {
+            if (list->stmt.num_places) q->of[list->stmt.tensor].is_other = true;
             fixed_address(q, list->stmt.tensor, list->stmt.at);
             fixed_value(q, list->stmt.val);
         }
@@ -210,15 +211,24 @@ static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) 
     return count;
 }
 
+/* Does a scatter stand in it, which finds its places in memory? */
+static bool scatters(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return n->stmt.num_places > 0;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (scatters(c)) return true;
+    return false;
+}
+
 /* Where neighbours end that write the same tensor as n: a run of zeros, a run of data; or what a
  * sum begins with and the sum, which then need not meet in memory. */
 static at_ir *same_target_end(at_ir *n, at_ir *run_end) {
     at_ir *end = n->next, one = *n;
     one.next = NULL;
-    if (target(n) < 0) return end;
+    if (target(n) < 0 || scatters(n) || (end != run_end && scatters(end))) return end;
     const bool is_sum = end != run_end && target(end) == target(n) && sums(end);
     if (is_sum && !sums(n) && !at_counted_loops(&one)) return end->next;
-    while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end)) end = end->next;
+    while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end) && !scatters(end))
+        end = end->next;
     return end;
 }
 

@@ -37,6 +37,12 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         k->instructions += op->bump == 1 ? times : 2 * times;
         return;
     case AT_T_GATHER: k->loads += times * op->lanes; return;
+    case AT_T_SCATTER: { /* in each lane a place, a comparison, an address */
+        const double joins = times * (op->cyclic ? 1 : op->lanes);
+        k->loads += 2 * joins, k->stores += joins, k->adds += joins;
+        k->instructions += 6 * joins;
+        return;
+    }
     case AT_T_STORE:
         if (!op->times) k->stores += times;
         else if (at_tile_stores_by_masks(w->t->target, op))

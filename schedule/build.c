@@ -93,7 +93,7 @@ static at_status fill_axis(builder *b, const tree_node *n, int axis, int64_t *ex
         if (e >= 0 && !at_mul64(product, e, &product))
             return does_not_fit(b, n, axis, "exceeds by far");
     }
-    if (whole < 0) return AT_OK;
+    if (whole < 0 || at_leaf_is_placed(b->t->compute, &n->fixed, axis)) return AT_OK;
     if (product < whole) return does_not_fit(b, n, axis, "does not reach the end of");
     if (product - whole >= inner)
         return does_not_fit(b, n, axis, "has empty outer iterations over");

@@ -9,7 +9,8 @@
 typedef struct counter {
     eval_ctx ctx;
     int64_t axis[MAX_AXES];
-    bool failed; /* the bounds need data that is not there */
+    uint32_t placed; /* axes along which each term counts for one place: they make no terms */
+    bool failed;     /* the bounds need data that is not there */
 } counter;
 
 static bool bounds_use(const at_compute *c, int tensor, int axis) {
@@ -35,6 +36,7 @@ static double count_points(counter *k, int axis) {
     /* A running sum takes a term for each element. */
     const bool runs = axis == t->num_axes && at_running_axis(t) >= 0;
     if (axis == axes_of(t) || runs || k->failed) return 1;
+    if (axis < t->num_axes && (k->placed >> axis & 1)) return count_points(k, axis + 1);
     int64_t begin = 0, end = k->ctx.extents[k->ctx.stage][axis];
     if (t->axes[axis].begin)
         k->failed |= eval_int(&k->ctx, t->axes[axis].begin, &begin) != AT_OK ||
@@ -105,8 +107,10 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
         k.failed = lacks_bounds(&c->tensors[t], data);
         if (k.failed) break;
         k.ctx.stage = t;
+        k.placed = at_scatter_of(&c->tensors[t]).axes;
         double points = count_points(&k, 0);
-        products += points * multiply_adds(&k.ctx, c->tensors[t].body);
+        products += points * (k.placed ? (double)multiplies(c, c->tensors[t].body)
+                                       : multiply_adds(&k.ctx, c->tensors[t].body));
         sums += points;
     }
     at_arena_free(a);

@@ -77,6 +77,19 @@ bool at_compute_is_whole(const at_compute *c, const int64_t *values);
  * that of t less this: 0 or 1. */
 int at_running_axis(const at_tensor *t);
 int at_running_lag(const at_tensor *t);
+/* Of a reduction of which each term counts for one place alone along some axes, `h[b:B] = sum(n:N)
+ * i[n] == b ? v[n] : 0` (scatter.c): these axes, as a set, and the place along each, an index or a
+ * value of all but these axes. A place outside is none, and its term is left out. */
+#define AT_SCATTER_AXES 32
+typedef struct at_scatter {
+    uint32_t axes;
+    const at_expr *place[AT_SCATTER_AXES];
+} at_scatter;
+at_scatter at_scatter_of(const at_tensor *t);
+/* What has to hold so that the place along an axis may be worked out, in a; NULL: nothing has. */
+const at_expr *at_scatter_guard(at_arena *a, const at_tensor *t, const at_scatter *x, int axis);
+/* Is it the equation that says the place along one of the axes? -1: it is none. */
+int at_scatter_equation(const at_scatter *x, const at_expr *e);
 /* Where a stage that reads itself does so; axes as sets. */
 #define AT_RECURRENCE_AXES 32
 typedef struct at_recurrence {

@@ -28,6 +28,13 @@ typedef struct parser {
 
 typedef AT_VEC(at_axis) axis_list;
 
+/* Where terms belong along an axis of a stage, which has no name then: h[i[n]:B] += .. */
+typedef struct place {
+    int axis;
+    at_expr *expr;
+} place;
+typedef AT_VEC(place) place_list;
+
 #define FAIL(p, ...) at_lex_fail(&(p)->lex, (p)->err, __VA_ARGS__)
 #define FAIL_AT(p, line, col, ...) at_lex_fail_at(&(p)->lex, line, col, (p)->err, __VA_ARGS__)
 
@@ -79,7 +86,7 @@ static at_status is_reduction(parser *p, int *kind) {
 
 static at_status add_axis(parser *p, axis_list *axes, at_axis axis, int line, int col) {
     for (int i = 0; axis.name && i < axes->len; i++)
-        if (!strcmp(axes->data[i].name, axis.name))
+        if (axes->data[i].name && !strcmp(axes->data[i].name, axis.name))
             return FAIL_AT(p, line, col, "axis \"%s\" occurs twice", axis.name);
     if (axes->len == MAX_AXES) return FAIL_AT(p, line, col, "more than %d axes", MAX_AXES);
     *at_push(p->arena, axes) = axis;
@@ -96,19 +103,31 @@ static at_status parse_axis(parser *p, axis_list *axes) {
     return add_axis(p, axes, axis, line, col);
 }
 
-/* What stands in the brackets tells a declaration from a stage. */
-static at_status parse_brackets(parser *p, axis_list *axes, bool *named) {
+/* An extent, or a place with a colon and its extent behind it. */
+static at_status parse_extent(parser *p, axis_list *axes, place_list *places) {
+    at_axis axis = {0};
+    int line = p->lex.line, col = p->lex.col;
+    AT_TRY(parse_expr(p, &axis.extent));
+    if (at(p, ":")) {
+        *at_push(p->arena, places) = (place){axes->len, axis.extent};
+        AT_TRY(next(p));
+        AT_TRY(parse_expr(p, &axis.extent));
+    }
+    return add_axis(p, axes, axis, line, col);
+}
+
+/* What stands in the brackets tells a declaration, whose dimensions have no names, from a stage. */
+static at_status parse_brackets(parser *p, axis_list *axes, place_list *places, bool *is_stage) {
+    bool named;
+    int num_named = 0;
     AT_TRY(expect(p, "["));
-    AT_TRY(is_axis(p, named));
     for (;;) {
-        if (*named) {
-            AT_TRY(parse_axis(p, axes));
-        } else {
-            at_axis axis = {0};
-            int line = p->lex.line, col = p->lex.col;
-            AT_TRY(parse_expr(p, &axis.extent));
-            AT_TRY(add_axis(p, axes, axis, line, col));
-        }
+        AT_TRY(is_axis(p, &named));
+        num_named += named;
+        AT_TRY(named ? parse_axis(p, axes) : parse_extent(p, axes, places));
+        *is_stage = num_named || places->len;
+        if (*is_stage && num_named + places->len != axes->len)
+            return FAIL(p, "expected ':' and the extent of an axis");
         if (!at(p, ",")) break;
         AT_TRY(next(p));
     }
@@ -158,7 +177,6 @@ static at_status parse_reduction(parser *p, axis_list *axes) {
 }
 
 static at_status parse_reductions(parser *p, axis_list *axes) {
-    AT_TRY(next(p));
     AT_TRY(expect(p, "("));
     for (;;) {
         AT_TRY(parse_reduction(p, axes));
@@ -250,22 +268,92 @@ static at_status parse_mark(parser *p, at_tensor *t) {
     return FAIL(p, "expected output, or a type of elements: f32, s32, s16, s8 or u8");
 }
 
-static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
+/* ---- terms that say where they belong ------------------------------------------------------- */
+
+/* `+`, `max` or `min` with `=` behind it: which of them; else -1, and nothing is taken. */
+static at_status take_joins(parser *p, int *kind) {
+    static const char *const signs[AT_REDUCE_COUNT] = {
+        [AT_REDUCE_SUM] = "+", [AT_REDUCE_MAX] = "max", [AT_REDUCE_MIN] = "min"};
+    *kind = -1;
+    for (int r = 0; r < AT_REDUCE_COUNT; r++)
+        if (signs[r] && at(p, signs[r])) *kind = r;
+    if (*kind < 0) return AT_OK;
+    AT_TRY(next(p));
+    return expect(p, "=");
+}
+
+static at_expr *new_name(parser *p, const char *name) {
+    at_expr *e = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
+    e->name = name;
+    e->line = p->lex.line;
+    e->col = p->lex.col;
+    return e;
+}
+
+static at_expr *two(parser *p, at_op op, at_expr *x, at_expr *y) {
+    at_expr *e = at_expr_new(p->arena, op, 2, (at_expr *[]){x, y});
+    e->line = y->line;
+    e->col = y->col;
+    return e;
+}
+
+/* The axes that places are along get names. */
+static void name_places(parser *p, const at_tensor *t, axis_list *axes, const place_list *places) {
+    for (int i = 0; i < places->len; i++) {
+        const char *name = places->len > 1 ? at_format(p->arena, "%s_at%d", t->name, i)
+                                           : at_format(p->arena, "%s_at", t->name);
+        for (int k = 0; k < axes->len; k++)
+            if (axes->data[k].name && !strcmp(axes->data[k].name, name))
+                name = at_format(p->arena, "%s_", name), k = -1;
+        axes->data[places->data[i].axis].name = name;
+    }
+}
+
+/* Each term counts where it belongs alone:
+ *     h[i[n]:B] += (n:N) v[n]   ->   h[h_at:B] = sum(n:N) i[n] == h_at ? v[n] : 0 */
+static void place_terms(parser *p, at_tensor *t, const axis_list *axes, const place_list *places) {
+    at_expr *condition = NULL, *neutral = at_expr_int(p->arena, 0);
+    for (int i = 0; i < places->len; i++) {
+        const char *name = axes->data[places->data[i].axis].name;
+        at_expr *here = two(p, AT_X_EQ, places->data[i].expr, new_name(p, name));
+        condition = condition ? two(p, AT_X_AND, condition, here) : here;
+    }
+    if (t->reduction != AT_REDUCE_SUM) neutral = new_name(p, "inf");
+    if (t->reduction == AT_REDUCE_MAX)
+        neutral = at_expr_new(p->arena, AT_X_NEG, 1, (at_expr *[]){neutral});
+    at_expr *term = t->written;
+    t->written = at_expr_new(p->arena, AT_X_SELECT, 3, (at_expr *[]){condition, term, neutral});
+    t->written->line = term->line;
+    t->written->col = term->col;
+}
+
+static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes, const place_list *places) {
     t->role = AT_ROLE_STAGE;
-    int kind;
+    int kind, joins;
+    name_places(p, t, axes, places);
     if (at(p, ":")) AT_TRY(parse_mark(p, t));
-    AT_TRY(expect(p, "="));
+    AT_TRY(take_joins(p, &joins));
+    if (places->len && joins < 0)
+        return FAIL(p, "expected +=, max= or min=: \"%s\" says where its terms belong", t->name);
+    if (joins >= 0 && !places->len)
+        return FAIL(p, "expected =: no index of \"%s\" says where terms belong, as in %s[i[n]:N]",
+                    t->name, t->name);
+    if (joins < 0) AT_TRY(expect(p, "="));
     if (at(p, "{") && t->is_marked)
         return FAIL(p, "a table is given, and no output: copy it, as in y[i:5] = %s[i]", t->name);
-    if (at(p, "{")) return compute_parse_table(p->arena, &p->lex, t, axes->data, p->err);
-    AT_TRY(is_reduction(p, &kind));
+    if (joins < 0 && at(p, "{"))
+        return compute_parse_table(p->arena, &p->lex, t, axes->data, p->err);
+    kind = joins;
+    if (joins < 0) AT_TRY(is_reduction(p, &kind));
     if (kind >= 0) {
+        if (joins < 0) AT_TRY(next(p));
         t->reduction = (at_reduction)kind;
         AT_TRY(parse_reductions(p, axes));
     }
     AT_TRY(parse_expr(p, &t->written));
     if (at(p, "where")) AT_TRY(parse_where(p, axes, t));
     t->num_reduce = axes->len - t->num_axes;
+    if (places->len) place_terms(p, t, axes, places);
     return AT_OK;
 }
 
@@ -281,10 +369,11 @@ static at_status parse_tensor(parser *p) {
         if (!strcmp(p->tensors.data[i].name, t.name))
             return FAIL_AT(p, line, col, "\"%s\" is defined twice", t.name);
     axis_list axes = {0};
+    place_list places = {0};
     bool named;
-    AT_TRY(parse_brackets(p, &axes, &named));
+    AT_TRY(parse_brackets(p, &axes, &places, &named));
     t.num_axes = axes.len;
-    if (named) AT_TRY(parse_stage(p, &t, &axes));
+    if (named) AT_TRY(parse_stage(p, &t, &axes, &places));
     else AT_TRY(parse_decl(p, &t));
     t.axes = axes.data;
     if (p->lex.kind != AT_TOK_END && !starts_line(&p->lex))

@@ -66,6 +66,11 @@ at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const
  *     i, k:dyn(i) => @s = i // k   ->   i => @s[running] = i // 0 */
 at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                           at_tree **out, at_error *err);
+/* Each term of a reduction is joined where it belongs (at_scatter_of): the loops of these axes go
+ * away.
+ *     b, n => @h = b // n   ->   n => @h[scatter] = 0 // n */
+at_status at_edit_scatter(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err);
 /* A loop `piece`, which the stage does not use, around its loop `inside`, or, NULL, its leaf. */
 at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                          const char *piece, const char *inside, at_tree **out, at_error *err);

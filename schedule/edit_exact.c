@@ -65,6 +65,27 @@ at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, co
     return outline_tree(&o, c, edited, out, err);
 }
 
+at_status at_edit_scatter(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                          at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
+    const at_scatter places = at_scatter_of(s);
+    if (leaf->is_init || !places.axes)
+        return at_fail(err, AT_E_INPUT, "no term of @%s has a place of its own", stage);
+    for (int k = 0; k < s->num_axes; k++) {
+        if (!(places.axes >> k & 1)) continue;
+        while (leaf->index[k].len) {
+            const char *piece = leaf->index[k].data[0];
+            AT_TRY(take_out(&o, leaf, outline_loop(leaf, piece), piece, err));
+        }
+    }
+    leaf->begins_scatter = true;
+    return outline_tree(&o, c, edited, out, err);
+}
+
 at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                          const char *piece, const char *inside, at_tree **out, at_error *err) {
     outline o;

@@ -160,6 +160,21 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
+/* The largest entry of an index tensor that says along which axes terms belong: one place beyond
+ * them, which is none. */
+static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor,
+                             int64_t largest) {
+    int64_t most = -1;
+    for (int s = 0; s < c->num_tensors; s++) {
+        const at_scatter x = at_scatter_of(&c->tensors[s]);
+        for (int k = 0; x.axes >> k; k++)
+            if ((x.axes >> k & 1) && x.place[k]->op == AT_X_INDEX && x.place[k]->ref == tensor &&
+                extents[s][k] > most)
+                most = extents[s][k];
+    }
+    return most >= 0 && most < largest ? most : largest;
+}
+
 /* The widest range that is allowed, up to the largest extent; none: 0 alone, with which the reads
  * will be refused where all data are known. */
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
@@ -260,11 +275,11 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
-        find(&f, t, largest, &alone[t]);
+        find(&f, t, largest_place(c, extents, t, largest), &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
-        find(&f, t, largest, &out[t]);
+        find(&f, t, largest_place(c, extents, t, largest), &out[t]);
     cut_values(a, &f, used_as_value, largest, out);
     return at_is_stopped(stop) ? at_fail_stopped(err) : AT_OK;
 }

@@ -48,6 +48,8 @@ struct at_node {
     int num_prefetch; /* the tree says whether: */
     at_prefetch prefetch[AT_MAX_PREFETCH];
     bool is_running; /* each step along at_running_axis adds a term to the sum of the one before */
+    bool
+        is_scatter; /* each term is joined where at_scatter_of says: its axes there have no loops */
     bool has_pointers; /* reads of the tensor `pointers` go by a list of places */
     int pointers;
     /* The stage's storage, where it is the program's own; of an init: nothing. */
@@ -111,8 +113,9 @@ enum { AT_MOST_READS = 8192 };
 int64_t at_compute_count_reads(const at_compute *c, int tensor, const bool *passes,
                                const int64_t *counts);
 /* The axes of a leaf that its loops count: all but a running sum's, whose term goes along with its
- * axis. */
+ * axis. Does a leaf add along this axis where a term's place is? */
 int at_leaf_num_counted(const at_program *p, const at_node *leaf);
+bool at_leaf_is_placed(const at_compute *c, const at_node *leaf, int axis);
 /* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 typedef struct runner {
+    at_arena *arena;
     const at_program *p;
     eval_ctx ctx;
     int64_t **counter;       /* [loop id][member] */
@@ -84,15 +85,45 @@ static at_status join(runner *r, const at_node *leaf, const int64_t *axis, int64
     return AT_OK;
 }
 
+/* The elements along the axes where a term's place is are what that says. *inside: there are such
+ * elements. */
+static at_status find_place(runner *r, const at_node *leaf, int64_t *axis, bool *inside) {
+    const at_compute *c = r->p->compute;
+    const at_scatter places = at_scatter_of(&c->tensors[leaf->tensor]);
+    *inside = true;
+    r->ctx.stage = leaf->tensor;
+    r->ctx.axis = axis;
+    for (int i = 0; places.axes >> i && *inside; i++) {
+        if (!(places.axes >> i & 1)) continue;
+        const at_expr *guard = at_scatter_guard(r->arena, &c->tensors[leaf->tensor], &places, i);
+        double x = 0;
+        int64_t holds = 1;
+        if (guard) AT_TRY(eval_int(&r->ctx, guard, &holds));
+        *inside = holds != 0;
+        if (!holds) continue;
+        if (is_float_expr(c, places.place[i])) AT_TRY(eval_float(&r->ctx, places.place[i], &x));
+        else {
+            AT_TRY(eval_int(&r->ctx, places.place[i], &axis[i]));
+            x = (double)axis[i];
+        }
+        *inside = x >= 0 && x < (double)r->p->extents[leaf->tensor][i] && x == floor(x);
+        axis[i] = *inside ? (int64_t)x : 0;
+    }
+    return AT_OK;
+}
+
 static at_status run_leaf(runner *r, const at_node *leaf) {
     const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
     const int64_t *extents = r->p->extents[leaf->tensor];
     int64_t axis[MAX_AXES] = {0}, offset = 0;
+    bool inside = true;
     for (int i = 0; i < leaf->num_axes; i++) {
         axis[i] = axis_value(r, &leaf->axes[i]);
         if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK; /* a tail */
-        if (i < t->num_axes) offset = offset * extents[i] + axis[i];
     }
+    if (leaf->is_scatter) AT_TRY(find_place(r, leaf, axis, &inside));
+    if (!inside) return AT_OK;
+    for (int i = 0; i < t->num_axes; i++) offset = offset * extents[i] + axis[i];
     int64_t *written = &r->written[leaf->tensor][offset], now = r->iteration[leaf->tensor];
     if (leaf->is_init) {
         store_element(t, true, &r->ctx.data[leaf->tensor], offset,
@@ -166,7 +197,8 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
     const at_compute *c = p->compute;
     int pieces = 0, num_leaves = 0;
     allocate_stages(a, c, p->extents, data);
-    runner r = {.p = p,
+    runner r = {.arena = a,
+                .p = p,
                 .ctx = {.compute = c,
                         .values = p->values,
                         .extents = p->extents,

@@ -114,8 +114,9 @@ static void add_layout(walk *w, const at_node *n) {
 
 static void add_leaf(walk *w, const at_node *n) {
     bool has_layout = !n->is_init && (n->rows || n->order);
-    int what = 2 << 16 | (int)n->is_running << 9 | (int)n->has_pointers << 8 |
-               n->num_prefetch << 2 | (int)has_layout << 1 | (int)n->is_init;
+    int what = 2 << 16 | (int)n->is_scatter << 10 | (int)n->is_running << 9 |
+               (int)n->has_pointers << 8 | n->num_prefetch << 2 | (int)has_layout << 1 |
+               (int)n->is_init;
     add(w, pack(what, n->tensor));
     if (n->has_pointers) add(w, (uint64_t)n->pointers);
     for (int i = 0; i < n->num_prefetch; i++) {
@@ -190,7 +191,7 @@ static bool reads_table(const at_compute *c, int tensor) {
 static void add_sum(walk *w, const at_node *leaf) {
     const at_tensor *t = &w->compute->tensors[leaf->tensor];
     bool folds = reads_table(w->compute, leaf->tensor);
-    add(w, pack(4, leaf->tensor));
+    add(w, pack(leaf->is_scatter ? 5 : 4, leaf->tensor));
     for (int i = folds ? 0 : t->num_axes; i < leaf->num_axes; i++) {
         const at_digits *d = &leaf->axes[i];
         for (int k = 0; k < d->n; k++) {

@@ -220,7 +220,7 @@ static void emit_running(naive *m, at_text *out, nest kind, const nest_text *tex
 /* ---- neighbours together --------------------------------------------------------------------- */
 
 #define WORD "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789."
-enum { LANES = 64, LEAST_LANES = 32, LEAST_TERMS = 32 };
+enum { LANES = 64, LEAST_LANES = 32, LEAST_TERMS = 32, PLACES = 2048 };
 
 /* Elements of the last axis go through the terms together, LANES of them: one reads what lies
  * beside what the other reads, as a rule. Not where they have terms of their own. */
@@ -265,72 +265,138 @@ static bool is_needed(const naive *m, const char *name, const char *lines) {
     return false;
 }
 
-/* A loop over the lanes around lines that need the axes up to this one. */
-static void emit_lanes(naive *m, at_text *out, const nest_text *text, int depth, int axis,
-                       const char *lines) {
-    const int last = naive_stage(m)->num_axes - 1;
-    const char *name = naive_axis_name(m, last), *index = at_format(m->arena, "i_%s", name);
-    naive_indent(out, depth);
-    at_text_add(out, "for (int l = 0; l < lanes; l++) {\n");
-    if (is_needed(m, index, lines)) {
-        naive_indent(out, depth + 1);
-        at_text_addf(out, "const long %s = from_%s + l;\n", index, name);
-    }
-    for (int d = last; d <= axis; d++)
+/* What the lines need of the axes from .. to. */
+static void add_needed(naive *m, at_text *out, int depth, int from, int to, const char *lines) {
+    for (int d = from; d <= to; d++)
         for (int i = 0; i < m->hoists.len; i++) {
             const hoisted *h = &m->hoists.data[i];
             if (h->depth != d || !is_needed(m, h->name, lines)) continue;
-            naive_indent(out, depth + 1);
+            naive_indent(out, depth);
             at_text_addf(out, "const long %s = %s;\n", h->name, h->text);
         }
+}
+
+/* Lines of lane l, one of those along `along`, which need the axes up to `axis`. */
+static void add_lane(naive *m, at_text *out, const nest_text *text, int depth, int along, int axis,
+                     const char *lines) {
+    const char *name = naive_axis_name(m, along), *index = at_format(m->arena, "i_%s", name);
+    if (is_needed(m, index, lines)) {
+        naive_indent(out, depth);
+        at_text_addf(out, "const long %s = from_%s + l;\n", index, name);
+    }
+    add_needed(m, out, depth, along, axis, lines);
     add_of_lane(out, text, lines);
+}
+
+/* A loop over the lanes around lines that need the axes up to this one. */
+static void emit_lanes(naive *m, at_text *out, const nest_text *text, int depth, int along,
+                       int axis, const char *lines) {
+    naive_indent(out, depth);
+    at_text_add(out, "for (int l = 0; l < lanes; l++) {\n");
+    add_lane(m, out, text, depth + 1, along, axis, lines);
     close_braces(out, depth);
 }
 
+/* The lane where a term belongs, if it is one of these. place: where, as C. */
+static void emit_placed(naive *m, at_text *out, const nest_text *text, int depth, int along,
+                        int axis, const char *place, const char *lines) {
+    const char *name = naive_axis_name(m, along);
+    add_needed(m, out, depth, along, axis, place);
+    naive_indent(out, depth);
+    at_text_addf(out, "const double place = %s - (double)from_%s;\n", place, name);
+    open_braces(out, depth, "place >= 0 && place < lanes && place == (double)(long)place");
+    naive_indent(out, depth + 1);
+    at_text_add(out, "const long l = (long)place;\n");
+    add_lane(m, out, text, depth + 1, along, axis, lines);
+    close_braces(out, depth);
+}
+
+/* Elements along an axis that go through the terms together, so many of them. */
+typedef struct lanes {
+    int along, most;
+    const char *place; /* where a term belongs, as C; NULL: each is one of all of them */
+} lanes;
+
 /* The loops of the terms around a loop over the lanes. */
-static void emit_terms(naive *m, at_text *out, const nest_text *text, const char *lines) {
+static void emit_terms(naive *m, at_text *out, const nest_text *text, const lanes *of,
+                       const char *lines) {
     const at_tensor *t = naive_stage(m);
     const int first = t->num_axes, last = axes_of(t);
     for (int i = first; i < last; i++)
         open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
-    emit_lanes(m, out, text, last + 1, last - 1, lines);
+    if (of->place) emit_placed(m, out, text, last + 1, of->along, last - 1, of->place, lines);
+    else emit_lanes(m, out, text, last + 1, of->along, last - 1, lines);
     for (int i = last; i > first; i--) close_braces(out, i);
 }
 
-static void emit_in_lanes(naive *m, at_text *out, nest kind, const nest_text *text, int from) {
+/* Their loops around what is inside, but for that along the lanes, which is there. */
+static void emit_around(naive *m, at_text *out, int from, int along, const char *inside) {
+    const int spatial = naive_stage(m)->num_axes;
+    for (int i = from; i < spatial; i++) {
+        if (i == along) continue;
+        open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
+        if (i < along) add_hoists(m, out, i);
+    }
+    at_text_add(out, inside);
+    for (int i = spatial - 1; i >= from; i--)
+        if (i != along) close_braces(out, i + 1);
+}
+
+static void emit_in_lanes(naive *m, at_text *out, const nest_text *text, int from, lanes of) {
     const at_tensor *t = naive_stage(m);
-    const int axis = t->num_axes - 1;
-    const char *name = naive_axis_name(m, axis),
-               *extent = naive_number(m, m->extents[m->stage][axis]);
+    const int axis = t->num_axes - 1, along = of.along;
+    const char *name = naive_axis_name(m, along),
+               *extent = naive_number(m, m->extents[m->stage][along]);
     at_text inside = {0}, first = {0};
     naive_indent(&inside, axis + 1);
     at_text_addf(&inside, "for (long from_%1$s = 0; from_%1$s < %2$s; from_%1$s += %3$d) {\n", name,
-                 extent, LANES);
+                 extent, of.most);
     naive_indent(&inside, axis + 2);
     at_text_addf(&inside, "const int lanes = %2$s - from_%1$s < %3$d ? %2$s - from_%1$s : %3$d;\n",
-                 name, extent, LANES);
+                 name, extent, of.most);
     for (int i = 0; i < text->totals.len; i++) {
         naive_indent(&inside, axis + 2);
-        at_text_addf(&inside, "%s lane_%s[%d];\n", text->type, text->totals.data[i].name, LANES);
+        at_text_addf(&inside, "%s lane_%s[%d];\n", text->type, text->totals.data[i].name, of.most);
         naive_indent(&first, axis + 3);
         at_text_addf(&first, "%s = %s;\n", text->totals.data[i].name, text->totals.data[i].first);
     }
-    emit_lanes(m, &inside, text, axis + 2, axis, at_text_str(&first));
-    emit_terms(m, &inside, text, text->term);
+    emit_lanes(m, &inside, text, axis + 2, along, axis, at_text_str(&first));
+    emit_terms(m, &inside, text, &of, text->term);
     if (text->again) {
         naive_indent(&inside, axis + 2);
         at_text_add(&inside, "int again = 0;\n");
-        emit_lanes(m, &inside, text, axis + 2, axis,
+        emit_lanes(m, &inside, text, axis + 2, along, axis,
                    indented(m, axis + 2, at_format(m->arena, "again |= %s;", text->again_if)));
         open_braces(&inside, axis + 2, "again");
-        emit_terms(m, &inside, text, text->again);
+        emit_terms(m, &inside, text, &of, text->again);
         close_braces(&inside, axis + 2);
     }
-    emit_lanes(m, &inside, text, axis + 2, axis, text->result);
+    emit_lanes(m, &inside, text, axis + 2, along, axis, text->result);
     close_braces(&inside, axis + 1);
-    emit_loops(m, out, kind, from, axis, at_text_str(&inside));
+    emit_around(m, out, from, along, at_text_str(&inside));
     at_text_free(&inside);
     at_text_free(&first);
+}
+
+/* The axis along which each term of the stage in hand counts for one place, which is known; -1. */
+static int placed_along(const naive *m, nest kind) {
+    const at_tensor *t = naive_stage(m);
+    const at_scatter x = at_scatter_of(t);
+    for (int i = t->num_axes; i < axes_of(t); i++)
+        if (t->axes[i].begin) return -1;
+    for (int k = 0; x.axes >> k && (kind == NEST_PLAIN || kind == NEST_LIMITED); k++)
+        if ((x.axes >> k & 1) && (kind == NEST_PLAIN || naive_is_certain(m, x.place[k]))) return k;
+    return -1;
+}
+
+/* Where a term of the stage in hand belongs along the axis; -1 where it does not count. */
+static const at_expr *place_of(naive *m, int axis) {
+    const at_scatter x = at_scatter_of(naive_stage(m));
+    const at_expr *guard = at_scatter_guard(m->arena, naive_stage(m), &x, axis);
+    if (!guard) return x.place[axis];
+    return at_expr_new(
+        m->arena, AT_X_SELECT, 3,
+        (at_expr *[]){(at_expr *)guard, (at_expr *)x.place[axis], at_expr_int(m->arena, -1)});
 }
 
 /* All of the stage in hand, in its axes from `from` on: its steps are loops around. */
@@ -341,6 +407,7 @@ void naive_emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int
     m->hoists.len = 0;
     if (along < 0 || (kind == NEST_LIMITED && t->reduction == AT_REDUCE_SUM)) hoist_bounds(m);
     nest_text text = texts_of(m, kind, body);
+    const int placed = placed_along(m, kind);
     if (along >= 0) {
         emit_running(m, out, kind, &text, along);
         return;
@@ -350,8 +417,13 @@ void naive_emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int
         emit_loops(m, out, kind, from, spatial, text.term);
         return;
     }
+    if (placed >= 0) {
+        emit_in_lanes(m, out, &text, from,
+                      (lanes){placed, PLACES, naive_value(m, place_of(m, placed), total - 1)});
+        return;
+    }
     if (runs_in_lanes(m, kind, from, &text)) {
-        emit_in_lanes(m, out, kind, &text, from);
+        emit_in_lanes(m, out, &text, from, (lanes){.along = spatial - 1, .most = LANES});
         return;
     }
     at_text inside = {0};

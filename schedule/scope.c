@@ -53,6 +53,11 @@ int at_leaf_num_counted(const at_program *p, const at_node *leaf) {
     return leaf->is_running ? p->compute->tensors[leaf->tensor].num_axes : leaf->num_axes;
 }
 
+bool at_leaf_is_placed(const at_compute *c, const at_node *leaf, int axis) {
+    const at_tensor *t = &c->tensors[leaf->tensor];
+    return leaf->is_scatter && axis < t->num_axes && (at_scatter_of(t).axes >> axis & 1);
+}
+
 /* What goes on from step to step reads what an earlier turn of its axes' loops made. */
 static void widen_to_steps(const at_program *p, const at_node *leaf, const at_node **scope) {
     const at_tensor *t = &p->compute->tensors[leaf->tensor];

@@ -83,6 +83,7 @@ at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, 
 /* The input whose rows the leaf reads by a list of places, padding included. */
 at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor);
 at_status at_tree_set_running(at_tree_maker *m, int leaf);
+at_status at_tree_set_scatter(at_tree_maker *m, int leaf);
 void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
 at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
 at_status at_tree_finish(at_tree_maker *m, at_tree **out);

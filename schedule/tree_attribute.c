@@ -89,6 +89,20 @@ at_status at_tree_set_running(at_tree_maker *m, int leaf) {
     return AT_OK;
 }
 
+at_status at_tree_set_scatter(at_tree_maker *m, int leaf) {
+    tree_node *n = node(m, leaf);
+    const at_tensor *t = &m->c->tensors[n->fixed.tensor];
+    if (n->fixed.is_init) return tree_fail(m, "scatter stands at @%s, not at its init", t->name);
+    if (!at_scatter_of(t).axes)
+        return tree_fail(m,
+                         "scatter: no term of @%s has its place along an axis, as in "
+                         "%s[i[n]:B] += (n:N) v[n]",
+                         t->name, t->name);
+    if (n->fixed.is_scatter) return tree_fail(m, "scatter stands here twice");
+    n->fixed.is_scatter = true;
+    return AT_OK;
+}
+
 /* Of another tree over a computation with these names; names of sizes are looked up anew. */
 static at_expr *copy_number(at_tree_maker *m, const at_expr *e) {
     if (!e) return NULL;
@@ -106,6 +120,7 @@ at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from,
                                     copy_number(m, n->prefetch[i])));
     if (n->fixed.has_pointers) AT_TRY(at_tree_set_pointers(m, leaf, all[n->fixed.pointers].name));
     if (n->fixed.is_running) AT_TRY(at_tree_set_running(m, leaf));
+    if (n->fixed.is_scatter) AT_TRY(at_tree_set_scatter(m, leaf));
     if (n->fixed.rows != AT_ROWS_APART)
         AT_TRY(at_tree_set_rows(m, leaf, n->fixed.rows, copy_number(m, n->pad)));
     if (!n->fixed.order) return AT_OK;
@@ -128,6 +143,7 @@ at_status build_attributes(const tree_node *from, const int64_t *values, at_node
 
 static void print_reading(at_text *out, const at_compute *c, const at_node *n) {
     if (n->is_running) at_text_add(out, "[running]");
+    if (n->is_scatter) at_text_add(out, "[scatter]");
     if (n->has_pointers) at_text_addf(out, "[pointers %s]", c->tensors[n->pointers].name);
 }
 

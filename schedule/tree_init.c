@@ -4,7 +4,13 @@
  *     ko, yi, xi =>                       yi, xi =>
  *         @acc = yi, xi // ko      ->         @acc.init = yi, xi
  *                                         ko, yi, xi =>
- *                                             @acc = yi, xi // ko */
+ *                                             @acc = yi, xi // ko
+ *
+ * Where terms say where they belong along an axis, a loop goes over all of it:
+ *
+ *     c0, n, c1:vec =>                          c0, h_at, c1:vec =>
+ *         @h[scatter] = 0, {c0, c1}/c // n  ->      @h.init = h_at, {c0, c1}/c
+ *                                               .. */
 #include "schedule/schedule_int.h"
 
 #include <stdlib.h>
@@ -46,6 +52,42 @@ static int copy_of(at_arena *a, at_tree *t, int original, int group) {
     return i;
 }
 
+static int slot_of(at_arena *a, at_tree *t, const char *name) {
+    int i = 0;
+    while (i < t->piece_names.len && strcmp(t->piece_names.data[i], name) != 0) i++;
+    if (i == t->piece_names.len) *at_push(a, &t->piece_names) = name;
+    return i;
+}
+
+/* A loop over all of an axis. */
+static int whole_axis(at_arena *a, at_tree *t, int leaf, int axis, int group) {
+    const int tensor = node(t, leaf)->fixed.tensor, i = copy_of(a, t, leaf, group);
+    const at_tensor *stage = &t->compute->tensors[tensor];
+    tree_node *n = node(t, i);
+    n->fixed.is_leaf = n->fixed.is_scatter = false;
+    n->fixed.ann = axis == stage->num_axes - 1 ? AT_ANN_VEC : AT_ANN_NONE;
+    n->fixed.id = n->fixed.dyn_tensor = n->fixed.dyn_axis = -1;
+    n->fixed.num_pieces = 1;
+    n->first_piece = t->pieces.len;
+    n->num_axes = 0;
+    *at_push(a, &t->pieces) = (tree_piece){.name = slot_of(a, t, stage->axes[axis].name),
+                                           .source = EXTENT_AXIS,
+                                           .tensor = tensor,
+                                           .axis = axis};
+    return i;
+}
+
+/* The new loop stands in the last one, or, the first of all, before what is to be summed. */
+static int chained(at_tree *t, int i, int chain, int before) {
+    if (chain < 0) {
+        insert_before(t, i, before);
+    } else {
+        node(t, i)->parent = chain;
+        node(t, chain)->child = i;
+    }
+    return i;
+}
+
 static void add_init(at_arena *a, at_tree *t, int leaf, int group) {
     const at_tensor *stage = &t->compute->tensors[node(t, leaf)->fixed.tensor];
     int spatial = stage->num_axes, all = axes_of(stage);
@@ -55,24 +97,30 @@ static void add_init(at_arena *a, at_tree *t, int leaf, int group) {
         if (i != leaf && uses(t, node(t, leaf), i, spatial, all)) outermost = i;
     }
     int copied[MAX_PIECES + 1][2], num_copied = 0, chain = -1;
+    const bool scatters = node(t, leaf)->fixed.is_scatter;
+    const uint32_t placed = scatters ? at_scatter_of(stage).axes : 0;
+    const bool ends_placed = spatial && placed >> (spatial - 1) & 1;
+    int over[MAX_AXES] = {0};
     while (path[length - 1] != outermost) length--;
+    for (int k = 0; k < spatial - ends_placed; k++)
+        if (placed >> k & 1)
+            chain = over[k] = chained(t, whole_axis(a, t, leaf, k, group), chain, outermost);
     for (int k = length - 1; k >= 0; k--) {
         int original = path[k];
+        if (original == leaf && ends_placed)
+            chain = over[spatial - 1] =
+                chained(t, whole_axis(a, t, leaf, spatial - 1, group), chain, outermost);
         if (original != leaf && !uses(t, node(t, leaf), original, 0, spatial)) continue;
         int i = copy_of(a, t, original, original == leaf ? group + 1 : group);
         copied[num_copied][0] = original;
         copied[num_copied++][1] = i;
-        if (chain < 0) {
-            insert_before(t, i, outermost);
-        } else {
-            node(t, i)->parent = chain;
-            node(t, chain)->child = i;
-        }
-        chain = i;
+        if (ends_placed && node(t, i)->fixed.ann == AT_ANN_VEC) node(t, i)->fixed.ann = AT_ANN_NONE;
+        chain = chained(t, i, chain, outermost);
     }
     tree_node *init = node(t, chain);
     int from = init->first_axis;
     init->fixed.is_init = true;
+    init->fixed.is_scatter = false;
     init->num_axes = spatial;
     init->first_axis = t->axes.len;
     for (int k = 0; k < spatial; k++) {
@@ -86,6 +134,10 @@ static void add_init(at_arena *a, at_tree *t, int leaf, int group) {
                     break;
                 }
             *at_push(a, &t->digits) = digit;
+        }
+        if (placed >> k & 1) {
+            *at_push(a, &t->digits) = (tree_digit){.loop = over[k]};
+            axis.num_digits = 1;
         }
         *at_push(a, &t->axes) = (tree_axis){first, axis.num_digits};
     }

@@ -222,7 +222,7 @@ static at_status parse_axes(parser *p, int leaf) {
     return at_tree_set_axes(p->maker, leaf, axes, n);
 }
 
-/* [prefetch TENSOR BYTES], [pointers TENSOR], [running], [dense], [pad ELEMENTS],
+/* [prefetch TENSOR BYTES], [pointers TENSOR], [running], [scatter], [dense], [pad ELEMENTS],
  * [order AXIS AXIS ...] */
 static at_status parse_attribute(parser *p, int leaf) {
     const char *tensor;
@@ -230,16 +230,17 @@ static at_status parse_attribute(parser *p, int leaf) {
     AT_TRY(next(p)); /* [ */
     int line = p->lex.line, col = p->lex.col;
     bool dense = at(p, "dense"), pad = at(p, "pad"), order = at(p, "order");
-    bool pointers = at(p, "pointers"), running = at(p, "running");
-    if (!dense && !pad && !order && !pointers && !running && !at(p, "prefetch"))
-        return FAIL(p, "expected prefetch, pointers, running, dense, pad or order");
+    bool pointers = at(p, "pointers"), running = at(p, "running"), scatter = at(p, "scatter");
+    if (!dense && !pad && !order && !pointers && !running && !scatter && !at(p, "prefetch"))
+        return FAIL(p, "expected prefetch, pointers, running, scatter, dense, pad or order");
     AT_TRY(next(p));
-    if (dense || pad || order || running) {
+    if (dense || pad || order || running || scatter) {
         if (pad) AT_TRY(take_number(p, "a number of elements or a size", &number));
         p->maker->line = line;
         p->maker->col = col;
         if (order) AT_TRY(parse_axes(p, leaf));
         else if (running) AT_TRY(at_tree_set_running(p->maker, leaf));
+        else if (scatter) AT_TRY(at_tree_set_scatter(p->maker, leaf));
         else
             AT_TRY(
                 at_tree_set_rows(p->maker, leaf, dense ? AT_ROWS_DENSE : AT_ROWS_PADDED, number));

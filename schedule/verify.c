@@ -60,6 +60,12 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
     int64_t product = 1, whole = v->p->extents[n->tensor][axis];
     bool exceeds = false;
     v->at = n;
+    if (at_leaf_is_placed(v->p->compute, n, axis)) {
+        if (!d->n) return AT_OK;
+        return BROKEN(
+            v, "rule 2 (axis): the terms of @%s say where they belong along axis %s: write 0",
+            s->name, s->axes[axis].name);
+    }
     for (int i = 0; i < d->n; i++) {
         signed char *used = verify_use(v, leaf, d->loop[i]) + d->member[i];
         if (*used >= 0)

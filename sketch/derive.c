@@ -76,7 +76,8 @@ static void rewrite_each(sketch_state *s, const rewrite_row *row, const at_facts
          t >= 0 && t < s->compute->num_tensors; t += step) {
         const int before = s->compute->num_tensors;
         sketch_state *b = s->facts->of[t].is_stage ? sketch_branch(s, "") : NULL;
-        if (!b || !row->rewrite(b, t, given)) continue;
+        if (!b || at_scatter_of(&s->compute->tensors[t]).axes) continue; /* terms have places */
+        if (!row->rewrite(b, t, given)) continue;
         *s = *b;
         if (!row->is_backwards) t += s->compute->num_tensors - before; /* new stages stand before */
     }

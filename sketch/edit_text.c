@@ -34,6 +34,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_TURN] = {"turn", "O along X for S as 1"},
     [AT_EDIT_ACROSS] = {"across", "S L as 1"},
     [AT_EDIT_RUNNING] = {"running", "S"},
+    [AT_EDIT_SCATTER] = {"scatter", "S"},
     [AT_EDIT_FISSION] = {"fission", "S"},
     [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
     [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},

@@ -35,6 +35,7 @@ static const nest_row nests[] = {
     {NULL,       true,     true,   find_joined,          make_joined},
     {NULL,       true,     true,   nest_find_written,    nest_make_written},
     {NULL,       true,     true,   find_dissolved,       dissolve},
+    {"scatter",  false,    true,   nest_find_scatter,    nest_make_scatter},
     {"running",  false,    true,   nest_find_running,    nest_make_running},
     {"step",     false,    false,  nest_find_step,       nest_make_step},
     {"flat",     false,    false,  nest_find_flat,       nest_make_flat},

@@ -87,6 +87,7 @@ typedef enum at_edit_kind {
     AT_EDIT_MARK,    /* loop of stage: ann */
     AT_EDIT_DROP,    /* loop of stage */
     AT_EDIT_RUNNING, /* stage */
+    AT_EDIT_SCATTER, /* stage */
     AT_EDIT_FISSION, /* stage */
     AT_EDIT_REPEAT,  /* stage in names[0] of sizes[0], around `loop`; no loop: around its leaf */
     AT_EDIT_INIT,    /* stage */

@@ -117,6 +117,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
     case AT_EDIT_DROP: return at_edit_drop(a, t, c, e->stage, e->loop, tree, err);
     case AT_EDIT_FISSION: return at_edit_fission(a, t, c, e->stage, tree, err);
     case AT_EDIT_RUNNING: return at_edit_running(a, t, c, e->stage, tree, err);
+    case AT_EDIT_SCATTER: return at_edit_scatter(a, t, c, e->stage, tree, err);
     case AT_EDIT_INIT: return at_edit_init(a, t, c, e->stage, tree, err);
     case AT_EDIT_ATTRIBUTE: return at_edit_attribute(a, t, c, e->stage, e->other, tree, err);
     case AT_EDIT_REPEAT:

@@ -56,6 +56,14 @@ static ZydisEncoderOperand operand(const at_x86_arg *x) {
         o.mem.scale = sizeof(float);
         o.mem.size = (ZyanU16)x->bytes;
         break;
+    case AT_ARG_MEM_PLACE:
+        o.type = ZYDIS_OPERAND_TYPE_MEMORY;
+        o.mem.base = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->reg);
+        o.mem.index = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->index);
+        o.mem.scale = sizeof(float);
+        o.mem.displacement = x->value;
+        o.mem.size = (ZyanU16)x->bytes;
+        break;
     case AT_ARG_MEM_GATHER:
         o.type = ZYDIS_OPERAND_TYPE_MEMORY;
         o.mem.base = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->reg);
@@ -122,7 +130,7 @@ static bool key_of(remembered *key, at_x86_op op, int broadcast, bool zeroing, i
     for (int i = 0; i < num_args; i++) {
         const at_x86_arg *x = &args[i];
         int64_t value = x->value;
-        if (x->kind == AT_ARG_MEM_GATHER) return false;
+        if (x->kind == AT_ARG_MEM_GATHER || x->kind == AT_ARG_MEM_PLACE) return false;
         if (takes_four(x)) *displacement = (int32_t)x->value, value = limit;
         else if (value <= -limit || value >= limit) return false;
         key->args[i] = (uint64_t)value << 20 | (uint64_t)x->bytes << 12 | (uint64_t)x->reg << 4 |

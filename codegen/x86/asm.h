@@ -23,6 +23,7 @@ typedef enum at_x86_kind {
     AT_ARG_MASK,
     AT_ARG_MEM,
     AT_ARG_MEM_FLOATS,
+    AT_ARG_MEM_PLACE,
     AT_ARG_MEM_GATHER,
     AT_ARG_IMM
 } at_x86_kind;
@@ -31,7 +32,8 @@ typedef struct at_x86_arg {
     int reg;       /* register, mask, or base of a memory operand */
     int bytes;     /* width of a vector register; size of a memory operand */
     int64_t value; /* displacement, immediate; floats: the register that counts them */
-    int index;     /* gather: the vector register that counts floats, `bytes` wide */
+    int index; /* gather: the vector register that counts floats, `bytes` wide; place: the one that
+                  does */
 } at_x86_arg;
 
 static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0, 0}; }
@@ -45,6 +47,9 @@ static inline at_x86_arg at_mem(int base, int64_t disp, int bytes) {
 }
 static inline at_x86_arg at_mem_floats(int base, int count) {
     return (at_x86_arg){AT_ARG_MEM_FLOATS, base, 8, count, 0};
+}
+static inline at_x86_arg at_mem_place(int base, int count, int64_t disp) { /* of one float */
+    return (at_x86_arg){AT_ARG_MEM_PLACE, base, 4, disp, count};
 }
 static inline at_x86_arg at_mem_gather(int base, int index, int64_t disp, int bytes) {
     return (at_x86_arg){AT_ARG_MEM_GATHER, base, bytes, disp, index};

@@ -159,6 +159,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, from); return;
+    case AT_T_TO_INT: EMIT(x, VCVTPS2DQ, dst, from); return;
     case AT_T_GATHER: /* takes its mask with it */
         EMIT(x, VXORPS, dst, dst, dst);
         if (op->lanes < 8) load_mask(x, op->lanes);
@@ -203,6 +204,7 @@ bool at_encode_avx2(at_arena *arena, at_tile *t) {
                                    .constant = constant,
                                    .vector = vector,
                                    .zip = zip,
+                                   .scatter = at_x86_scatter,
                                    .end = mask_table};
     return at_x86_encode(arena, t, &set);
 }

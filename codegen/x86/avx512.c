@@ -327,6 +327,7 @@ bool at_encode_avx512(at_arena *arena, at_tile *t) {
                                    .store_apart = store_apart,
                                    .constant = constant,
                                    .vector = vector,
-                                   .zip = zip};
+                                   .zip = zip,
+                                   .scatter = at_x86_scatter};
     return at_x86_encode(arena, t, &set);
 }

@@ -53,6 +53,14 @@ static int assign_homes(at_x86 *x) {
     bool used[16] = {false};
     used[AT_X86_SCRATCH] = used[AT_RSP] = true;
     int frame = assign_slots(x, used);
+    if (at_tile_has_scatters(t)) {
+        x->place_slot = at_tile_all_slots(t);
+        x->frame_slot = x->place_slot + 1;
+        x->slot_reg[x->place_slot] = take_register(x, used);
+        x->slot_reg[x->frame_slot] = take_register(x, used);
+        x->scatter_home = frame;
+        frame += 2 * x->set->width + 64;
+    }
     for (int j = 0; j < t->num_trips; j++)
         if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
     for (int d = at_tile_nest_depth(t) - 1; d >= 0; d--) {
@@ -70,6 +78,11 @@ static void prologue(at_x86 *x, int frame) {
     const at_tile *t = x->t;
     for (int i = 0; i < x->num_saved; i++) EMIT(x, PUSH, at_gpr(x->saved[i]));
     if (frame) EMIT(x, SUB, at_gpr(AT_RSP), at_imm(frame));
+    if (at_tile_has_scatters(t)) {
+        const at_x86_arg home = at_gpr(x->slot_reg[x->frame_slot]);
+        EMIT(x, LEA, home, at_mem(AT_RSP, x->scatter_home + 63, 8));
+        EMIT(x, AND, home, at_imm(-64));
+    }
     int arguments = frame + 8 * x->num_saved + 8; /* first argument on the stack, from rsp */
     for (int i = 0; i < t->num_slots + t->num_trips; i++) {
         int trip = i - t->num_slots;
@@ -305,8 +318,8 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     nest nests[AT_X86_MAX_NEST];
     int depth = 0;
     if (at_tile_nest_depth(t) > AT_X86_MAX_NEST) return false;
-    x.slot_reg = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
-    x.slot_home = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t));
+    x.slot_reg = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t) + 2);
+    x.slot_home = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t) + 2);
     int frame = assign_homes(&x);
     prologue(&x, frame);
     if (set->begin) set->begin(&x);
@@ -316,6 +329,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
         else if (op->kind == AT_T_END) depth--, end(&x, depth, &nests[depth]);
         else if (op->kind == AT_T_PREFETCH) EMIT(&x, PREFETCHT0, at_x86_memory(&x, op, 1));
         else if (op->kind == AT_T_INDEX) index_entry(&x, op);
+        else if (op->kind == AT_T_SCATTER) set->scatter(&x, op);
         else if (op->kind == AT_T_BUMP) bump(&x, op);
         else if (op->kind >= AT_T_ZIP_LOW) set->zip(&x, op);
         else if (!move(&x, op)) set->vector(&x, op);

@@ -42,7 +42,8 @@ typedef struct at_x86_set {
     void (*constant)(at_x86 *x, const at_tile_op *op);
     void (*vector)(at_x86 *x, const at_tile_op *op); /* all else */
     void (*zip)(at_x86 *x, const at_tile_op *op);    /* of the first four lanes */
-    void (*end)(at_x86 *x);                          /* data behind the code; NULL: none */
+    void (*scatter)(at_x86 *x, const at_tile_op *op);
+    void (*end)(at_x86 *x); /* data behind the code; NULL: none */
 } at_x86_set;
 
 struct at_x86 {
@@ -70,6 +71,9 @@ struct at_x86 {
     AT_VEC(at_x86_patch) spread_patches;
     /* Addresses of numbers that a pointer may lead to; entry: the operation that has them first. */
     AT_VEC(at_x86_patch) miss_patches;
+    /* Of a tile with scatters: the slot of the pointer to a place, and that to places and terms,
+     * which lie in a line of the cache from there in the frame. */
+    int place_slot, frame_slot, scatter_home;
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 };
@@ -95,6 +99,9 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 /* avx512.c: mask registers, at entry, and the one for so many lanes, the first of a register. */
 void at_x86_set_masks(at_x86 *x);
 at_x86_arg at_x86_mask(at_x86 *x, int lanes);
+
+/* scatter_lanes.c: for at_x86_set.scatter of each set. */
+void at_x86_scatter(at_x86 *x, const at_tile_op *op);
 
 /* permute.c: where the lanes of a load that is spread or picked are from: which entry of `spreads`
  * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the

@@ -185,6 +185,7 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
     }
     case AT_T_SHIFT_LEFT:
     case AT_T_SHIFT_RIGHT: shift(x, op); return;
+    case AT_T_TO_INT: EMIT(x, CVTPS2DQ, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
     case AT_T_TO_FLOAT: EMIT(x, CVTDQ2PS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
     case AT_T_SWAP:
         if (op->dst != op->a) EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a));
@@ -261,7 +262,8 @@ bool at_encode_sse2_doubles(at_arena *arena, at_tile *t) {
 
 #define MOVES                                                                                      \
     .width = 16, .pool_bytes = 16, .number_bytes = 4, .move = move, .spread = spread,              \
-    .pick = pick, .store_apart = store_apart, .constant = constant, .zip = zip
+    .pick = pick, .store_apart = store_apart, .constant = constant, .zip = zip,                    \
+    .scatter = at_x86_scatter
 
 bool at_encode_sse2(at_arena *arena, at_tile *t) {
     static const at_x86_set set = {MOVES, .vector = vector};

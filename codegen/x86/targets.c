@@ -8,7 +8,8 @@ static const at_target of_doubles[4];
     .lanes = 16, .default_lanes = 16, .regs = 32, .gathers = true, .spreading_regs = 1,            \
     .most_step = 16, .most_stored_step = 16, .fold_vector = true, .fold_bcast = true,              \
     .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
-    .masked_stores = true, .scales = true, .has_integers = true, .integers = at_integers_avx512,   \
+    .masked_stores = true, .scales = true, .has_integers = true, .scatters = true,                 \
+    .integers = at_integers_avx512,                                                                \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
     .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
@@ -25,6 +26,7 @@ static const at_target targets[] = {
      .fold_vector = true,
      .fold_bcast = true,
      .fold_const = true,
+     .scatters = true,
      .encode = at_encode_scalar,
      .in_double = &of_doubles[0],
      .architecture = &at_x86_64},
@@ -38,6 +40,7 @@ static const at_target targets[] = {
      .joins_fours = true,
      .fold_const = true,
      .gnu_sqrt = "__asm__(\"sqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
+     .scatters = true,
      .encode = at_encode_sse2,
      .in_double = &of_doubles[1],
      .prelude = at_prelude_sse2,
@@ -58,6 +61,7 @@ static const at_target targets[] = {
      .masked_loads = true,
      .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
      .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",
+     .scatters = true,
      .encode = at_encode_avx2,
      .in_double = &of_doubles[2],
      .prelude = at_prelude_avx2,

@@ -111,10 +111,27 @@ static float evaluate(runner *r, const at_value *v) {
     }
 }
 
+/* The term goes where it says, unless that is no place. */
+static void run_scatter(runner *r, const at_stmt *s, int64_t first) {
+    const at_value *v = s->val;
+    while (v->op == AT_V_SELECT) v = holds(r, v->cond) ? v->a : v->b;
+    if (v->op != AT_V_PLACED) return;
+    const float place = evaluate(r, v->b);
+    if (!(place >= 0 && place < (float)s->num_places)) return;
+    const int64_t at = first + (int64_t)place * s->place_stride;
+    if (!inside(r, s->tensor, at, 1)) return;
+    float *p = (float *)base(r, s->tensor) + at;
+    *p = (float)at_reduction_join(s->reduction, evaluate(r, v->a), *p);
+}
+
 static void run_statement(runner *r, const at_ir *n) {
     if (n->stmt.guard && !holds(r, n->stmt.guard)) return;
     int64_t at = value_of(r, n->stmt.at);
     if (!inside(r, n->stmt.tensor, at, 1)) return;
+    if (n->stmt.num_places) {
+        run_scatter(r, &n->stmt, at);
+        return;
+    }
     if (n->stmt.integer) {
         int64_t x = value_of(r, n->stmt.integer);
         if (r->l->tensors[n->stmt.tensor].type == AT_S32)

@@ -1,0 +1,161 @@
+/* sketch/nest_scatter.c: sums whose terms say where they belong (at_scatter_of). Where rows of what
+ * they add to lie side by side, lanes go along these, and threads have columns of their own:
+ *
+ *     v, c, n => @g = v, c // n     ->     c0:para, n, c1:vec => @g[scatter] = 0, {c0, c1}/c // n
+ *
+ * Else lanes go along the terms, each with a copy of its own, so that two that lie side by side do
+ * not wait for each other; in one more sketch so do threads:
+ *
+ *     b, n => @h = b // n           ->     n0, n1:vec => @h_copies[scatter] = n1, 0 // n0
+ *                                          b0, n1, b1:vec => @h = {b0, b1}/b // n1 */
+#include "sketch/nests.h"
+
+/* The reduction that lanes, or threads, go along; -1: its bounds are data. */
+static int terms_of(const at_tensor *t) {
+    const int last = t->num_axes + t->num_reduce - 1;
+    return t->axes[last].begin ? -1 : last;
+}
+
+void nest_find_scatter(const sketch_state *s, int stage, nest_choices *out) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    const uint32_t placed = at_scatter_of(t).axes;
+    const int last = t->num_axes - 1, terms = terms_of(t);
+    if (!placed) return;
+    if (!(placed >> last & 1) && f->extent[last] >= LEAST_LANES) {
+        nest_add_axis(out, s, stage, last);
+    } else if (terms >= 0) {
+        nest_add_axis(out, s, stage, terms);
+        if (f->extent[terms] < SCATTER_LEAST_SHARED) return;
+        nest_choice *c = nest_add_axis(out, s, stage, terms);
+        c->blocked = terms;
+        c->shared_out = true;
+    }
+}
+
+/* The loops of a leaf in order: those of axes along which no term has a place, sums, then `last`.
+ * parts: of axis or sum k; the others have one loop each. */
+typedef struct loops {
+    const at_tensor *t;
+    uint32_t placed;
+    int k;
+    const char *outer, *inner; /* of k: where outer stands, and the innermost loop */
+} loops;
+
+static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x, at_error *err) {
+    const at_tensor *t = x->t;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
+    int n = 0;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (k < t->num_axes && (x->placed >> k & 1)) continue;
+        order.names[n++] = k == x->k ? x->outer : t->axes[k].name;
+    }
+    order.names[n] = x->inner;
+    AT_TRY(sketch_step(s, &order, err));
+    const bool is_shared = x->k < t->num_axes || order.names[0] != x->outer;
+    for (int k = 0; k < t->num_axes && is_shared; k++)
+        if (!(x->placed >> k & 1)) return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
+    return AT_OK;
+}
+
+static at_status scatter(sketch_state *s, const char *leaf, at_error *err) {
+    return sketch_step(s, &(at_edit){.kind = AT_EDIT_SCATTER, .stage = leaf}, err);
+}
+
+/* Lanes along the last axis. */
+static at_status make_rows(sketch_state *s, int stage, int last, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const char *parts[2];
+    AT_TRY(scatter(s, t->name, err));
+    AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
+    AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+    return put_in_order(s, t->name, &(loops){t, at_scatter_of(t).axes, last, parts[0], parts[1]},
+                        err);
+}
+
+/* The copies of a sum are added up by a leaf with the axes of t. first: a loop outside of these, or
+ * NULL; copies: the loop that counts them. */
+static at_status add_up(sketch_state *s, const at_tensor *t, const char *leaf, const char *first,
+                        const char *copies, at_error *err) {
+    const char *parts[2];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
+    int n = 0;
+    if (first) order.names[n++] = first;
+    AT_TRY(sketch_split_lanes(s, leaf, t->axes[t->num_axes - 1].name, parts, err));
+    for (int k = 0; k < t->num_axes - 1; k++) order.names[n++] = t->axes[k].name;
+    order.names[n++] = parts[0];
+    order.names[n++] = copies;
+    order.names[n] = parts[1];
+    AT_TRY(sketch_step(s, &order, err));
+    AT_TRY(sketch_mark(s, leaf, parts[1], AT_ANN_VEC, err));
+    return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
+}
+
+/* The sum is added up of stage `name`, which has a copy for each step of the loop, its first axis.
+ */
+static at_status copy_for(sketch_state *s, const char *stage, const char *loop, const char *like,
+                          const char **name, at_error *err) {
+    const at_tensor *t = &s->compute->tensors[at_compute_find(s->compute, stage)];
+    *name = sketch_fresh(s, at_format(s->arena, "%s_%s", stage, like));
+    return sketch_step(s,
+                       &(at_edit){.kind = AT_EDIT_FACTOR,
+                                  .stage = stage,
+                                  .loop = loop,
+                                  .names = {*name},
+                                  .other = t->axes[0].name},
+                       err);
+}
+
+/* Loops of axes along which no term has a place, of sums, then those along which they have, so that
+ * what copies are for goes around all of these. */
+static at_status put_places_inside(sketch_state *s, const loops *x, const char *const *parts,
+                                   int num_parts, at_error *err) {
+    const at_tensor *t = x->t;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    for (int i = 0; i < num_parts; i++) order.names[n++] = parts[i];
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
+        if (k != x->k) order.names[n++] = t->axes[k].name;
+    return sketch_step(s, &order, err);
+}
+
+static at_status make_copies(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
+    static const at_split_spec shared = {.policy = AT_LISTED, .listed = "64 256 1024 4096"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 8}},
+                               share[] = {{0}, {.wide = 1024, .narrow = 1024}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const uint32_t placed = at_scatter_of(t).axes;
+    const char *parts[2], *threads[2] = {NULL}, *leaf = t->name, *name,
+                          *terms = t->axes[c->vec].name;
+    AT_TRY(sketch_split(s, t->name, terms, 2, &lanes, limits, parts, err));
+    if (c->shared_out) AT_TRY(sketch_split(s, t->name, parts[0], 2, &shared, share, threads, err));
+    const char *const all[] = {c->shared_out ? threads[0] : parts[0], threads[1], parts[1]};
+    const char *const two[] = {parts[0], parts[1]};
+    AT_TRY(put_places_inside(s, &(loops){.t = t, .k = c->vec}, c->shared_out ? all : two,
+                             c->shared_out ? 3 : 2, err));
+    AT_TRY(copy_for(s, leaf, parts[1], "copies", &name, err));
+    leaf = name;
+    if (c->shared_out) AT_TRY(copy_for(s, leaf, threads[0], "parts", &name, err));
+    AT_TRY(scatter(s, name, err));
+    AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = name};
+    int n = 0;
+    if (c->shared_out) order.names[n++] = threads[0];
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
+        if (k >= t->num_axes || !(placed >> k & 1))
+            order.names[n++] = k != c->vec     ? t->axes[k].name
+                               : c->shared_out ? threads[1]
+                                               : parts[0];
+    order.names[n] = parts[1];
+    const bool is_first = !c->shared_out && order.names[0] == parts[0];
+    AT_TRY(sketch_step(s, &order, err));
+    if (!is_first) AT_TRY(sketch_mark(s, name, order.names[0], AT_ANN_PARA, err));
+    if (c->shared_out) AT_TRY(add_up(s, t, leaf, parts[1], threads[0], err));
+    return add_up(s, t, t->name, NULL, parts[1], err);
+}
+
+at_status nest_make_scatter(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    return c->vec < t->num_axes ? make_rows(s, stage, c->vec, err) : make_copies(s, stage, c, err);
+}
