@@ -16,7 +16,7 @@ static void move(at_x86 *x, at_tile_kind kind, int reg, int slot, int64_t off, i
                      .b = -1};
     if (kind == AT_T_STORE) op.a = (int16_t)reg;
     else op.dst = (int16_t)reg;
-    x->set->vector(x, &op);
+    x->set->move(x, &op, kind == AT_T_STORE);
 }
 
 /* A float: op joined with memory goes back there. term: a register of the tile; -1: the term is in
