@@ -235,7 +235,8 @@ static const struct {
     {"y, x => @s.start = y, x",
      "t:1:12: expected init, got 'start'\ny, x => @s.start = y, x\n           ^"},
     {"y, x, k => @s[fetch a 64] = y, x // k",
-     "t:1:15: expected prefetch, pointers, running, dense, pad or order, got 'fetch'\ny, x, k => "
+     "t:1:15: expected prefetch, pointers, running, scatter, dense, pad or order, got 'fetch'\ny, "
+     "x, k => "
      "@s[fetch a 64] = y, x // k\n              ^"},
     {"y, x, k => @s[prefetch nothing 64] = y, x // k",
      "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[prefetch nothing 64] = y, x // k\n"
