@@ -140,7 +140,9 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     find_axes(operand, true, axes, &n); /* as what is read lies */
     find_axes(operand, false, axes, &n);
     at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
-    if (operand->op == AT_X_INDEX) made.type = t->compute->tensors[operand->ref].type;
+    const at_tensor *alone = operand->op == AT_X_INDEX ? &t->compute->tensors[operand->ref] : NULL;
+    /* Entries that a stage of floats multiplies become floats once, and on every set of vectors. */
+    if (alone && (alone->role != AT_ROLE_INDEX || from->type != AT_F32)) made.type = alone->type;
     else if (is_float_expr(t->compute, operand) && at_expr_is_whole(t->compute, operand))
         made.type = AT_S32;
     made.axes = AT_NEW_ARRAY(a, at_axis, n);

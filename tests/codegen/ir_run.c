@@ -88,6 +88,7 @@ static float evaluate(runner *r, const at_value *v) {
         return inside(r, v->a->tensor, at, 1) ? (float)((const int32_t *)base(r, v->a->tensor))[at]
                                               : 0;
     }
+    if (v->op == AT_V_WHOLE) return rintf(evaluate(r, v->a));
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
     if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
     if (v->op == AT_V_TABLE) return (float)v->table[value_of(r, v->at)];
@@ -124,6 +125,11 @@ static void run_scatter(runner *r, const at_stmt *s, int64_t first) {
     *p = (float)at_reduction_join(s->reduction, evaluate(r, v->a), *p);
 }
 
+static void store(runner *r, int tensor, int64_t at, double x) {
+    if (at_low_tensor_type(r->l, tensor) == AT_S32) ((int32_t *)base(r, tensor))[at] = (int32_t)x;
+    else ((float *)base(r, tensor))[at] = (float)x;
+}
+
 static void run_statement(runner *r, const at_ir *n) {
     if (n->stmt.guard && !holds(r, n->stmt.guard)) return;
     int64_t at = value_of(r, n->stmt.at);
@@ -133,15 +139,13 @@ static void run_statement(runner *r, const at_ir *n) {
         return;
     }
     if (n->stmt.integer) {
-        int64_t x = value_of(r, n->stmt.integer);
-        if (r->l->tensors[n->stmt.tensor].type == AT_S32)
-            ((int32_t *)base(r, n->stmt.tensor))[at] = (int32_t)x;
-        else ((float *)base(r, n->stmt.tensor))[at] = (float)x;
+        store(r, n->stmt.tensor, at, (double)value_of(r, n->stmt.integer));
         return;
     }
     float v = evaluate(r, n->stmt.val);
-    float *p = (float *)base(r, n->stmt.tensor) + at;
-    *p = n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, *p) : v;
+    const float *p = (float *)base(r, n->stmt.tensor) + at;
+    store(r, n->stmt.tensor, at,
+          n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, *p) : v);
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {

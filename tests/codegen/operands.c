@@ -92,6 +92,11 @@ const char *operands_check(const operands *o, const at_data *expected) {
         if (!intact(&o->mem[i])) return at_format(o->b->arena, "writes outside %s", q->name);
         if (q->role == AT_PARAM_IN || q->tensor < 0) continue; /* a table: what reads it shows */
         if (is_laid_out(o->b->program->root, q->tensor)) continue; /* the same */
+        if (q->type == AT_S32) {
+            if (memcmp(o->mem[i].data, expected[q->tensor].i, (size_t)q->elements * 4) != 0)
+                return at_format(o->b->arena, "integers of %s differ", q->name);
+            continue;
+        }
         const float *found = (const float *)o->mem[i].data, *want = expected[q->tensor].f;
         const char *fault = find_difference(o->b, q->name, found, want, q->elements);
         if (fault) return fault;
