@@ -17,8 +17,8 @@ static const char rounded[] =
 static const char rounded_tree[] =
     "m, b, i:32 vec =>\n"
     "    @most = m, b  // i\n"
-    "m, b, i:32 vec =>\n"
-    "    @bytes = m, {b, i}/k\n"
+    "m, b, e:32 vec =>\n"
+    "    @bytes = m, {b, e}/k\n"
     "m, bo, bi:vec =>\n"
     "    @step = m, {bo, bi}/b\n";
 

@@ -262,7 +262,7 @@ static void as_own_file(void **state) {
         cli_expect(0, "rm own.log");
     }
     /* None is forgotten: the others hold no template. */
-    cli_expect(0, "test $(grep -l '^const at_template_row at_' '%s'/templates/*.c | wc -l) = %d",
+    cli_expect(0, "test $(grep -l '^ *const at_template_row at_' '%s'/templates/*.c | wc -l) = %d",
                sources, NUM_FILES);
 }
 
