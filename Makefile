@@ -271,7 +271,7 @@ test-cluster: $(B)/autotune $(CLUSTER)
 AARCH64 = $(addprefix $(B)/tests/,cli/test_aarch64 codegen/test_a64)
 test-aarch64: $(B)/autotune $(AARCH64)
 	@tools/deps aarch64 || echo "make test-aarch64: skipped, what needs these packages"
-	@AT_AARCH64=all AUTOTUNE=$(B)/autotune tools/run-tests "$(AARCH64)"
+	@AT_AARCH64=all AUTOTUNE=$(B)/autotune tools/run-tests $(AARCH64)
 
 # Those that mostly wait for gcc and clang.
 COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codegen/test_random codegen/test_sketches codegen/test_begun export/test_prototypes runtime/test_object)

@@ -211,7 +211,7 @@ static void other_version(void **state) {
     (void)state;
     if (!has_slurm) skip();
     cli_write("old-agent",
-              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\006\\000\\000\\000\\001\\000\\000"
+              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\007\\000\\000\\000\\001\\000\\000"
               "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
               "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
     const cli_result *r =
