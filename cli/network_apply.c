@@ -88,12 +88,6 @@ static at_status judge(at_arena *a, programs *all, const at_options *o, at_net_t
     double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
     AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, truth, err));
     for (int i = 0; i < all->n && all->builds->is_exact; i++) {
-        const char *set = at_net_set_of(&all->of[i]);
-        if (!at_cpu_has_set(at_vector_set(set)))
-            return at_fail(err, AT_E_USAGE,
-                           "--max-error with --isas: the outputs of %s cannot be compared, which "
-                           "this CPU lacks",
-                           set);
         AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));
     }
     return o->with_main && !truth->moved ? at_net_truth_moved(truth, err) : AT_OK;
@@ -162,6 +156,12 @@ static at_status find_sets(const at_options *o, programs *all, at_error *err) {
     all->builds[0] = at_network_build(o);
     if (!o->isas) return AT_OK;
     AT_TRY(at_read_isas(o->isas, isas, &all->n, err));
+    for (int i = 0; i < all->n; i++)
+        if (!at_cpu_has_set(at_vector_set(isas[i]->name)))
+            return at_fail(err, AT_E_USAGE,
+                           "--isas %s: this CPU lacks %s, whose kernels are to pack the weights; "
+                           "leave it out, or write the network on a CPU that has it",
+                           o->isas, isas[i]->name);
     for (int i = 1; i < all->n; i++)
         for (int k = i; k > 0 && isas[k - 1]->lanes < isas[k]->lanes; k--) {
             const at_target *x = isas[k];
