@@ -33,29 +33,30 @@ void nest_find_scatter(const sketch_state *s, int stage, nest_choices *out) {
     }
 }
 
-/* The loops of a leaf in order: those of axes along which no term has a place, sums, then `last`.
- * parts: of axis or sum k; the others have one loop each. */
+/* The loops of a scattering leaf in order: `first`, those of axes along which no term has a place,
+ * sums, then the lanes. Axis or sum `cut` has lanes, and `outer` where its loop was; the others
+ * have one loop each. */
 typedef struct loops {
     const at_tensor *t;
-    uint32_t placed;
-    int k;
-    const char *outer, *inner; /* of k: where outer stands, and the innermost loop */
+    const char *first; /* that threads share; NULL: there is none */
+    int cut;
+    const char *outer, *lanes;
 } loops;
 
 static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x, at_error *err) {
     const at_tensor *t = x->t;
+    const uint32_t placed = at_scatter_of(t).axes;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
     int n = 0;
+    if (x->first) order.names[n++] = x->first;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
-        if (k < t->num_axes && (x->placed >> k & 1)) continue;
-        order.names[n++] = k == x->k ? x->outer : t->axes[k].name;
+        if (k < t->num_axes && (placed >> k & 1)) continue;
+        order.names[n++] = k == x->cut ? x->outer : t->axes[k].name;
     }
-    order.names[n] = x->inner;
+    order.names[n] = x->lanes;
     AT_TRY(sketch_step(s, &order, err));
-    const bool is_shared = x->k < t->num_axes || order.names[0] != x->outer;
-    for (int k = 0; k < t->num_axes && is_shared; k++)
-        if (!(x->placed >> k & 1)) return sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
-    return AT_OK;
+    const bool is_of_terms = x->cut >= t->num_axes && order.names[0] == x->outer;
+    return is_of_terms ? AT_OK : sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
 }
 
 static at_status scatter(sketch_state *s, const char *leaf, at_error *err) {
@@ -69,8 +70,7 @@ static at_status make_rows(sketch_state *s, int stage, int last, at_error *err) 
     AT_TRY(scatter(s, t->name, err));
     AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-    return put_in_order(s, t->name, &(loops){t, at_scatter_of(t).axes, last, parts[0], parts[1]},
-                        err);
+    return put_in_order(s, t->name, &(loops){t, NULL, last, parts[0], parts[1]}, err);
 }
 
 /* The copies of a sum are added up by a leaf with the axes of t. first: a loop outside of these, or
@@ -106,16 +106,16 @@ static at_status copy_for(sketch_state *s, const char *stage, const char *loop, 
                        err);
 }
 
-/* Loops of axes along which no term has a place, of sums, then those along which they have, so that
- * what copies are for goes around all of these. */
-static at_status put_places_inside(sketch_state *s, const loops *x, const char *const *parts,
-                                   int num_parts, at_error *err) {
+/* The loops of the terms go around all others, so that those that copies are for do. */
+static at_status put_terms_outside(sketch_state *s, const loops *x, at_error *err) {
     const at_tensor *t = x->t;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    for (int i = 0; i < num_parts; i++) order.names[n++] = parts[i];
+    if (x->first) order.names[n++] = x->first;
+    order.names[n++] = x->outer;
+    order.names[n++] = x->lanes;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++)
-        if (k != x->k) order.names[n++] = t->axes[k].name;
+        if (k != x->cut) order.names[n++] = t->axes[k].name;
     return sketch_step(s, &order, err);
 }
 
@@ -125,34 +125,23 @@ static at_status make_copies(sketch_state *s, int stage, const nest_choice *c, a
     static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 8}},
                                share[] = {{0}, {.wide = 1024, .narrow = 1024}};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const uint32_t placed = at_scatter_of(t).axes;
-    const char *parts[2], *threads[2] = {NULL}, *leaf = t->name, *name,
-                          *terms = t->axes[c->vec].name;
-    AT_TRY(sketch_split(s, t->name, terms, 2, &lanes, limits, parts, err));
-    if (c->shared_out) AT_TRY(sketch_split(s, t->name, parts[0], 2, &shared, share, threads, err));
-    const char *const all[] = {c->shared_out ? threads[0] : parts[0], threads[1], parts[1]};
-    const char *const two[] = {parts[0], parts[1]};
-    AT_TRY(put_places_inside(s, &(loops){.t = t, .k = c->vec}, c->shared_out ? all : two,
-                             c->shared_out ? 3 : 2, err));
-    AT_TRY(copy_for(s, leaf, parts[1], "copies", &name, err));
+    const char *parts[2], *threads[2], *leaf = t->name, *name;
+    AT_TRY(sketch_split(s, t->name, t->axes[c->vec].name, 2, &lanes, limits, parts, err));
+    loops x = {t, NULL, c->vec, parts[0], parts[1]};
+    if (c->shared_out) {
+        AT_TRY(sketch_split(s, t->name, parts[0], 2, &shared, share, threads, err));
+        x.first = threads[0];
+        x.outer = threads[1];
+    }
+    AT_TRY(put_terms_outside(s, &x, err));
+    AT_TRY(copy_for(s, leaf, x.lanes, "copies", &name, err));
     leaf = name;
-    if (c->shared_out) AT_TRY(copy_for(s, leaf, threads[0], "parts", &name, err));
+    if (x.first) AT_TRY(copy_for(s, leaf, x.first, "parts", &name, err));
     AT_TRY(scatter(s, name, err));
-    AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = name};
-    int n = 0;
-    if (c->shared_out) order.names[n++] = threads[0];
-    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
-        if (k >= t->num_axes || !(placed >> k & 1))
-            order.names[n++] = k != c->vec     ? t->axes[k].name
-                               : c->shared_out ? threads[1]
-                                               : parts[0];
-    order.names[n] = parts[1];
-    const bool is_first = !c->shared_out && order.names[0] == parts[0];
-    AT_TRY(sketch_step(s, &order, err));
-    if (!is_first) AT_TRY(sketch_mark(s, name, order.names[0], AT_ANN_PARA, err));
-    if (c->shared_out) AT_TRY(add_up(s, t, leaf, parts[1], threads[0], err));
-    return add_up(s, t, t->name, NULL, parts[1], err);
+    AT_TRY(sketch_mark(s, name, x.lanes, AT_ANN_VEC, err));
+    AT_TRY(put_in_order(s, name, &x, err));
+    if (x.first) AT_TRY(add_up(s, t, leaf, x.lanes, x.first, err));
+    return add_up(s, t, t->name, NULL, x.lanes, err);
 }
 
 at_status nest_make_scatter(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
