@@ -47,16 +47,17 @@ static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x,
     const at_tensor *t = x->t;
     const uint32_t placed = at_scatter_of(t).axes;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = leaf};
+    bool is_shared = x->first;
     int n = 0;
     if (x->first) order.names[n++] = x->first;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
         if (k < t->num_axes && (placed >> k & 1)) continue;
+        is_shared |= k < t->num_axes;
         order.names[n++] = k == x->cut ? x->outer : t->axes[k].name;
     }
     order.names[n] = x->lanes;
     AT_TRY(sketch_step(s, &order, err));
-    const bool is_of_terms = x->cut >= t->num_axes && order.names[0] == x->outer;
-    return is_of_terms ? AT_OK : sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err);
+    return is_shared ? sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err) : AT_OK;
 }
 
 static at_status scatter(sketch_state *s, const char *leaf, at_error *err) {

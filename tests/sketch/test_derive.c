@@ -340,6 +340,22 @@ static void many_layers(void **state) {
     at_arena_free(a);
 }
 
+/* Where every axis is one of places, a first loop that counts terms is not shared by threads. */
+static void terms_of_two_sums(void **state) {
+    (void)state;
+    static const char text[] = "args N=5, M=19, B=7\ni[N, M] : index\nv[N] : input\n"
+                               "h[i[n, m]:B] += (n:N, m:M) v[n]\n";
+    at_arena *a = at_arena_new();
+    const at_template_row *row;
+    at_task *task;
+    at_error err;
+    assert_int_equal(at_te_parse(a, "counts.te", text, strlen(text), &row, &err), AT_OK);
+    if (at_task_new(a, row, NULL, &task, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_string_equal(at_task_sketch_name(task, 0), "scatter_m");
+    check_task(a, task);
+    at_arena_free(a);
+}
+
 /* A search that is stopped, or whose time is over, does not go on with deriving. */
 static void deriving_ends(void **state) {
     (void)state;
@@ -365,10 +381,11 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),   cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left), cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),  cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(several_read),    cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),     cmocka_unit_test(many_layers)};
+        cmocka_unit_test(deriving_ends),    cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),  cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),   cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(several_read),     cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),      cmocka_unit_test(many_layers),
+        cmocka_unit_test(terms_of_two_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
