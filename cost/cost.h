@@ -33,7 +33,7 @@ const at_core *at_core_at(int i);                   /* all of them; NULL behind 
 /* Floating-point operations per cycle at most; a multiply-add counts as two. */
 double at_core_flops(const at_core *c, const at_target *t);
 
-/* ---- speeds of a machine (speeds.c, speeds.c) ---------------------------------------------
+/* ---- speeds of a machine (speeds.c) ----------------------------------------------------------
  *
  * What estimates are made with: times of register tiles and of memory, measured on the machine, or
  * of a machine like it. They steer what is proposed, never code. docs/notes/measuring.md */
