@@ -312,16 +312,13 @@ static void name_places(parser *p, const at_tensor *t, axis_list *axes, const pl
 /* Each term counts where it belongs alone:
  *     h[i[n]:B] += (n:N) v[n]   ->   h[h_at:B] = sum(n:N) i[n] == h_at ? v[n] : 0 */
 static void place_terms(parser *p, at_tensor *t, const axis_list *axes, const place_list *places) {
-    at_expr *condition = NULL, *neutral = at_expr_int(p->arena, 0);
+    at_expr *condition = NULL;
     for (int i = 0; i < places->len; i++) {
         const char *name = axes->data[places->data[i].axis].name;
         at_expr *here = two(p, AT_X_EQ, places->data[i].expr, new_name(p, name));
         condition = condition ? two(p, AT_X_AND, condition, here) : here;
     }
-    if (t->reduction != AT_REDUCE_SUM) neutral = new_name(p, "inf");
-    if (t->reduction == AT_REDUCE_MAX)
-        neutral = at_expr_new(p->arena, AT_X_NEG, 1, (at_expr *[]){neutral});
-    at_expr *term = t->written;
+    at_expr *term = t->written, *neutral = neutral_expr(p->arena, t->reduction);
     t->written = at_expr_new(p->arena, AT_X_SELECT, 3, (at_expr *[]){condition, term, neutral});
     t->written->line = term->line;
     t->written->col = term->col;

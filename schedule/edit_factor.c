@@ -12,15 +12,6 @@ static int reduction_of(const at_tensor *t, const outline_node *leaf, const char
     return -1;
 }
 
-/* What changes nothing. */
-static at_expr *neutral(rewrite *w, at_reduction r) {
-    if (r == AT_REDUCE_SUM || r == AT_REDUCE_PROD)
-        return at_expr_int(w->arena, r == AT_REDUCE_PROD);
-    at_expr *infinite = rewrite_name(w->arena, "inf");
-    if (r == AT_REDUCE_MIN) return infinite;
-    return at_expr_new(w->arena, AT_X_NEG, 1, (at_expr *[]){infinite});
-}
-
 /* The reduction `axis` as the digits of its loops: axes of their own, and the axis a
  * definition. Parts that do not divide go beyond the axis, where there is nothing to join. */
 static at_status open_digits(rewrite *w, const outline_node *leaf, int axis, at_tensor *rf,
@@ -48,8 +39,9 @@ static at_status open_digits(rewrite *w, const outline_node *leaf, int axis, at_
     rf->num_defs++;
     at_expr *inside = rewrite_binary(w->arena, AT_X_LT, rewrite_name(w->arena, rf->axes[axis].name),
                                      rewrite_copy_expr(w->arena, rf->axes[axis].extent));
-    rf->written = at_expr_new(w->arena, AT_X_SELECT, 3,
-                              (at_expr *[]){inside, rf->written, neutral(w, rf->reduction)});
+    rf->written =
+        at_expr_new(w->arena, AT_X_SELECT, 3,
+                    (at_expr *[]){inside, rf->written, neutral_expr(w->arena, rf->reduction)});
     return AT_OK;
 }
 

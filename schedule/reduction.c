@@ -1,5 +1,5 @@
 /* schedule/reduction.c: what a stage makes one element of many terms with. */
-#include "schedule/schedule.h"
+#include "schedule/schedule_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,6 +23,13 @@ double at_reduction_neutral_of(at_reduction r, at_type t) {
     const at_type_facts *type = at_type_of(t);
     if (!type->is_int || !at_reduction_is_extreme(r)) return rows[r].neutral;
     return r == AT_REDUCE_MAX ? type->least : type->most;
+}
+
+at_expr *neutral_expr(at_arena *a, at_reduction r) {
+    if (!isinf(rows[r].neutral)) return at_expr_int(a, (int64_t)rows[r].neutral);
+    at_expr *inf = at_expr_new(a, AT_X_NAME, 0, NULL);
+    inf->name = "inf";
+    return rows[r].neutral > 0 ? inf : at_expr_new(a, AT_X_NEG, 1, &inf);
 }
 
 bool at_reduction_is_extreme(at_reduction r) { return r == AT_REDUCE_MAX || r == AT_REDUCE_MIN; }

@@ -13,6 +13,9 @@ enum {
 
 /* ---- computation --------------------------------------------------------------------------- */
 
+/* What changes no result of a reduction, as it is written: 0, 1, inf, -inf (reduction.c). */
+at_expr *neutral_expr(at_arena *a, at_reduction r);
+
 /* A size expression that a resolved body divides by. Refs are slots, as in an axis extent. */
 typedef struct divisor {
     int tensor;
