@@ -61,7 +61,7 @@ at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, co
     if (outline_init(&o, stage) || sum->len != 1)
         return at_fail(err, AT_E_INPUT, "@%s has an init, or runs already", stage);
     AT_TRY(take_out(&o, leaf, outline_loop(leaf, sum->data[0]), sum->data[0], err));
-    leaf->begins_running = true;
+    leaf->attributes = "[running]";
     return outline_tree(&o, c, edited, out, err);
 }
 
@@ -82,7 +82,7 @@ at_status at_edit_scatter(at_arena *a, const at_tree *t, const at_compute *c, co
             AT_TRY(take_out(&o, leaf, outline_loop(leaf, piece), piece, err));
         }
     }
-    leaf->begins_scatter = true;
+    leaf->attributes = "[scatter]";
     return outline_tree(&o, c, edited, out, err);
 }
 

@@ -89,8 +89,6 @@ static at_status make_leaf(at_tree_maker *m, const outline_node *n, int parent) 
     AT_TRY(at_tree_add_leaf(m, parent, n->stage, n->is_init, &leaf));
     if (n->attributes) AT_TRY(tree_parse_attributes(m, leaf, n->attributes));
     if (n->of) AT_TRY(tree_copy_attributes(m, leaf, n->of, n->written));
-    if (n->begins_running) AT_TRY(at_tree_set_running(m, leaf));
-    if (n->begins_scatter) AT_TRY(at_tree_set_scatter(m, leaf));
     for (int k = 0; k < n->num_index; k++) {
         at_tree_add_index(m, leaf);
         for (int d = 0; d < n->index[k].len; d++)

@@ -22,8 +22,6 @@ struct outline_node {
     /* leaf */
     const char *stage; /* NULL: a loop */
     bool is_init;
-    bool begins_running;    /* it becomes a running sum */
-    bool begins_scatter;    /* it joins each term where that belongs */
     const char *attributes; /* as text, beside those that it has; NULL: none */
     const at_tree *of;      /* and the node there whose attributes it has; NULL: it is new */
     const tree_node *written;
