@@ -8,12 +8,6 @@
 
 static const char edited[] = "edited tree";
 
-static at_status find_leaf(const outline *o, const char *stage, outline_node **leaf,
-                           at_error *err) {
-    *leaf = outline_leaf(o, stage);
-    return *leaf ? AT_OK : at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
-}
-
 static bool has_piece(const outline_node *n, const char *piece) {
     for (; n; n = n->parent)
         if (names_have(&n->pieces, piece)) return true;
@@ -40,8 +34,7 @@ at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const
                        const char *piece, at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     outline_node *loop = outline_loop(leaf, piece);
     if (!loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);
     AT_TRY(take_out(&o, leaf, loop, piece, err));
@@ -52,8 +45,7 @@ at_status at_edit_running(at_arena *a, const at_tree *t, const at_compute *c, co
                           at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
     if (leaf->is_init || at_running_axis(s) < 0)
         return at_fail(err, AT_E_INPUT, "@%s is no running sum", stage);
@@ -69,8 +61,7 @@ at_status at_edit_scatter(at_arena *a, const at_tree *t, const at_compute *c, co
                           at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
     const at_scatter places = at_scatter_of(s);
     if (leaf->is_init || !places.axes)
@@ -90,8 +81,7 @@ at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, con
                          const char *piece, const char *inside, at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf, *at;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     at = inside ? outline_loop(leaf, inside) : leaf;
     if (!at) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", inside, stage);
     if (has_piece(leaf->parent, piece))
@@ -110,8 +100,7 @@ at_status at_edit_init(at_arena *a, const at_tree *t, const at_compute *c, const
                        at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
     if (leaf->is_init || !s->num_reduce)
         return at_fail(err, AT_E_INPUT, "@%s sums nothing: it needs no init", stage);
@@ -174,8 +163,7 @@ at_status at_edit_fission(at_arena *a, const at_tree *t, const at_compute *c, co
                           at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf, *top;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     outline_node *shared = innermost_shared(leaf), *own = leaf;
     for (top = leaf; top->parent; top = top->parent) continue;
     const bool first = is_at_end(leaf, top, true);
@@ -222,9 +210,8 @@ at_status at_edit_join(at_arena *a, const at_tree *t, const at_compute *c, const
                        at_error *err) {
     outline o;
     outline_node *leaf, *other, *around = NULL, *nest = NULL;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
-    AT_TRY(find_leaf(&o, beside, &other, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
+    AT_TRY(outline_find(&o, beside, &other, err));
     if (loop && !(around = outline_loop(other, loop)))
         return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", loop, beside);
     if (!loop) { /* all that stands around it goes along */
@@ -250,8 +237,7 @@ at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, 
                             const char *text, at_tree **out, at_error *err) {
     outline o;
     outline_node *leaf;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     leaf->attributes = text;
     return outline_tree(&o, c, edited, out, err);
 }

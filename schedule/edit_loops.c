@@ -10,8 +10,8 @@ static const char edited[] = "edited tree";
 /* The loop that an edit is about. */
 static at_status find(const outline *o, const char *stage, const char *piece, outline_node **loop,
                       at_error *err) {
-    outline_node *leaf = outline_leaf(o, stage);
-    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    outline_node *leaf;
+    AT_TRY(outline_find(o, stage, &leaf, err));
     *loop = outline_loop(leaf, piece);
     if (*loop) return AT_OK;
     return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);

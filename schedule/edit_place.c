@@ -147,11 +147,8 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
                        const char *beside, const char *loop, bool before, at_tree **out,
                        at_error *err) {
     moving m = {.arena = a, .c = c, .err = err};
-    AT_TRY(outline_of(a, t, &m.o, err));
-    m.leaf = outline_leaf(&m.o, stage);
-    m.beside = outline_leaf(&m.o, beside);
-    if (!m.leaf || !m.beside)
-        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", m.leaf ? beside : stage);
+    AT_TRY(outline_with(a, t, stage, &m.o, &m.leaf, err));
+    AT_TRY(outline_find(&m.o, beside, &m.beside, err));
     m.loop = m.inner = outline_loop(m.beside, loop);
     if (!m.loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", loop, beside);
     if (stands_above(m.loop, m.leaf))
@@ -166,9 +163,8 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
 at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                            at_tree **out, at_error *err) {
     outline o;
-    AT_TRY(outline_of(a, t, &o, err));
-    outline_node *leaf = outline_leaf(&o, stage);
-    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    outline_node *leaf;
+    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
     const at_tensor *s = tensor_of(c, stage);
     if (s->num_reduce)
         return at_fail(err, AT_E_INPUT, "rule 1 (leaf): @%s is a sum, which cannot be dissolved",

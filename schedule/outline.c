@@ -142,6 +142,17 @@ outline_node *outline_init(const outline *o, const char *stage) {
     return find_leaf(o->root, stage, true);
 }
 
+at_status outline_find(const outline *o, const char *stage, outline_node **leaf, at_error *err) {
+    *leaf = outline_leaf(o, stage);
+    return *leaf ? AT_OK : at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+}
+
+at_status outline_with(at_arena *a, const at_tree *t, const char *stage, outline *out,
+                       outline_node **leaf, at_error *err) {
+    AT_TRY(outline_of(a, t, out, err));
+    return outline_find(out, stage, leaf, err);
+}
+
 int64_t outline_extent(const outline_node *loop, const char *piece) {
     for (int i = 0; i < loop->extents.len; i++)
         if (!strcmp(loop->pieces.data[i], piece)) return loop->extents.data[i];

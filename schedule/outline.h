@@ -44,6 +44,11 @@ at_status outline_tree(const outline *o, const at_compute *c, const char *what, 
 /* The leaf of a stage that is no init, or of "STAGE.init"; NULL: it has none. */
 outline_node *outline_leaf(const outline *o, const char *stage);
 outline_node *outline_init(const outline *o, const char *stage); /* its own .init; else NULL */
+/* The leaf as by outline_leaf. AT_E_INPUT: the stage has none. */
+at_status outline_find(const outline *o, const char *stage, outline_node **leaf, at_error *err);
+/* A tree's outline, and a leaf there. */
+at_status outline_with(at_arena *a, const at_tree *t, const char *stage, outline *out,
+                       outline_node **leaf, at_error *err);
 /* The loop around a leaf that has a piece of this name; NULL: there is none. */
 outline_node *outline_loop(outline_node *leaf, const char *piece);
 outline_node *outline_new(const outline *o);
