@@ -71,8 +71,7 @@ static use of_ops(const search *s, const at_tile_call *call, int *at) {
             call->slot_tensor[op->slot] != s->tensor)
             continue;
         reads |= is_read;
-        if (op->kind == AT_T_STORE || op->kind == AT_T_SCATTER)
-            join(&all, (use){.begins = !reads, .grows = reads});
+        if (at_tile_stores(op)) join(&all, (use){.begins = !reads, .grows = reads});
     }
     return all;
 }

@@ -238,9 +238,13 @@ uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part);
  * that they do not cut lines of the cache in different places. */
 int at_tile_spread_before(const at_tile_op *op);
 
+/* Does it change memory? */
+static inline bool at_tile_stores(const at_tile_op *op) {
+    return op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
+}
 /* Does it change the register dst? */
 static inline bool at_tile_defines(const at_tile_op *op) {
-    return op->kind >= AT_T_CONST && op->kind != AT_T_STORE && op->kind != AT_T_SCATTER;
+    return op->kind >= AT_T_CONST && !at_tile_stores(op);
 }
 /* Does a straight-line body end with it, or what its pointers lead to change? */
 static inline bool at_tile_ends_body(const at_tile_op *op) {

@@ -10,8 +10,7 @@ static bool is_load(const at_tile_op *op) {
 
 /* May the load stand before this operation? Loads stay in order, which is that of their uses. */
 static bool may_pass(const at_tile_op *load, const at_tile_op *op) {
-    if (at_tile_ends_body(op) || op->kind == AT_T_STORE || op->kind == AT_T_SCATTER || is_load(op))
-        return false;
+    if (at_tile_ends_body(op) || at_tile_stores(op) || is_load(op)) return false;
     return op->dst != load->dst && op->a != load->dst && op->b != load->dst;
 }
 

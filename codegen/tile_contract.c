@@ -22,8 +22,7 @@ typedef struct contractor {
 
 /* What a load would find may be something else behind it. */
 static bool moves_memory(const at_tile_op *op) {
-    return op->kind <= AT_T_BUMP || op->kind == AT_T_INDEX || op->kind == AT_T_STORE ||
-           op->kind == AT_T_SCATTER;
+    return op->kind <= AT_T_BUMP || op->kind == AT_T_INDEX || at_tile_stores(op);
 }
 
 static void count(contractor *c, int n) {

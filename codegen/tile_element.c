@@ -115,8 +115,7 @@ const at_tile_op *at_tile_by_element(at_low *l, const at_tile_op *ops, int num_o
     x.whole = AT_NEW_ARRAY(l->arena, int, *num_vregs + 1);
     x.lane = AT_NEW_ARRAY(l->arena, int, *num_vregs + 1);
     for (int i = 0; i < num_ops; i++)
-        if (ops[i].kind == AT_T_STORE || ops[i].kind == AT_T_SCATTER)
-            x.may_change[slot_tensor[ops[i].slot]] = true;
+        if (at_tile_stores(&ops[i])) x.may_change[slot_tensor[ops[i].slot]] = true;
     find_uses(&x, slot_tensor);
     group(&x, slot_tensor);
     if (!x.made.len) return ops;

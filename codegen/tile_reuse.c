@@ -100,8 +100,7 @@ static bool moves(const reuser *r, const at_tile_vreg *load, int from, int to) {
         const at_tile_op *op = &r->ops[i];
         if (op->kind == AT_T_BUMP && op->slot == load->slot) return true;
         if (op->kind == AT_T_INDEX && op->dst == load->slot) return true;
-        if ((op->kind == AT_T_STORE || op->kind == AT_T_SCATTER) &&
-            r->slot_tensor[op->slot] == r->slot_tensor[load->slot])
+        if (at_tile_stores(op) && r->slot_tensor[op->slot] == r->slot_tensor[load->slot])
             return true;
     }
     return false;

@@ -20,7 +20,7 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
 /* made: pointers made in this straight-line body. */
 /* What an operation reads or writes in memory; NULL: it may. made: pointers so far. */
 static const char *check_memory(const at_tile *t, const at_tile_op *op, const bool *made) {
-    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
+    const bool stores = at_tile_stores(op);
     const int frame = t->num_spilled ? at_tile_frame(t) : -1;
     const bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                         op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX ||
@@ -50,7 +50,7 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
 
 /* Which lanes it moves. */
 static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
-    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
+    const bool stores = at_tile_stores(op);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if (op->kind == AT_T_GATHER && (!t->target->gathers || op->dst == op->a || op->lanes < 2))
         return "the set does not gather, or not into the register that says from where";
@@ -81,8 +81,7 @@ static const char *check_scatter(const at_tile *t, const at_tile_op *op, const b
 
 static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
                             const bool *made) {
-    const bool stores = op->kind == AT_T_STORE || op->kind == AT_T_SCATTER,
-               arithmetic = op->kind >= AT_T_FMA;
+    const bool stores = at_tile_stores(op), arithmetic = op->kind >= AT_T_FMA;
     if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";

@@ -103,7 +103,7 @@ static bool touch_chain(const weaver *w, int from, int len, bool note) {
             (at_tile_defines(op) && !touch_register(w, op->dst, i + 1, true, note)) ||
             (op->kind == AT_T_GATHER &&
              !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, false, note)) ||
-            ((op->kind == AT_T_STORE || op->kind == AT_T_SCATTER) &&
+            (at_tile_stores(op) &&
              !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, true, note)))
             return false;
     }
