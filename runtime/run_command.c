@@ -59,7 +59,7 @@ at_status at_command_run(at_arena *a, const char *const *words, int num_words, d
         at_text_free(&done.text);
         AT_TRY(s);
     }
-    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (done.io == AT_IO_STOPPED) return at_fail_stopped(err);
     if (done.io == AT_IO_CLOSED)
         return at_fail(err, AT_E_BUG, "%s: the process that started it was killed", name);
     return AT_OK;

@@ -13,7 +13,7 @@ typedef struct at_command_end {
 
 /* words[0] is found in PATH; no shell sees them. Its input is empty, its group is killed at the
  * time limit, once *stop is set, and where this process dies. Texts live in a. AT_E_BUG: this
- * machine has no process or descriptor for it; AT_E_INTERRUPTED. */
+ * machine has no process or descriptor for it; at_fail_stopped's. */
 at_status at_command_run(at_arena *a, const char *const *words, int num_words, double timeout_s,
                          const volatile int *stop, at_command_end *out, at_error *err);
 

@@ -210,7 +210,7 @@ at_status at_command_trials(at_tuning *t, int64_t until, at_error *err) {
         const bool answered = known != NULL;
         if (!known) {
             at_status s = try_one(t, index, &known, err);
-            if (s == AT_E_INTERRUPTED) break;
+            if (at_is_end(s)) break;
             AT_TRY(s);
         }
         if (at_trial_learn(t, known, answered)) break;
