@@ -33,7 +33,7 @@ static const char helpers[] =
     "    *state = *state * 1664525u + 1013904223u;\n"
     "    return *state >> 16;\n}\n\n";
 
-static const char peak_helper[] =
+static const char peak_helpers[] =
     "/* Operations a second of that loop, if they are more than ever before. */\n"
     "static double at_peak(void (*spin)(long), double flops, double most, double seconds) {\n"
     "    double end = at_now() + seconds;\n"
@@ -45,7 +45,8 @@ static const char peak_helper[] =
     "        if (t > 0 && flops * (double)n / t > most) most = flops * (double)n / t;\n"
     "        if (t < 5e-5) n *= 2;\n"
     "    } while (at_now() < end);\n"
-    "    return most;\n}\n\n";
+    "    return most;\n}\n\n"
+    "/* Multiply-adds and nothing else: what no kernel exceeds. */\n";
 
 static const char next_2_helper[] = "static unsigned at_next_2(unsigned *state) {\n"
                                     "    unsigned high = at_next(state);\n"
@@ -387,8 +388,7 @@ static void print_peaks(at_arena *a, at_text *out, const at_face *faces, int n) 
         for (int j = 0; j < i; j++)
             is_new &= !has_peak(&faces[j]) || faces[j].of->kernel->target != t;
         if (!is_new) continue;
-        if (!any)
-            at_text_add(out, "/* Multiply-adds and nothing else: what no kernel exceeds. */\n");
+        if (!any) at_text_add(out, peak_helpers);
         any = true;
         const double flops = t->architecture->peak_loop(t, peak_loop_name(a, &faces[i]), out);
         at_text_addf(out,
@@ -517,11 +517,6 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     at_text_add(out, helpers);
     at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
                          AT_AGREES) "\n\n");
-    for (int i = 0; i < n; i++)
-        if (has_peak(&faces[i])) {
-            at_text_add(out, peak_helper);
-            break;
-        }
     print_peaks(a, out, faces, n);
     filling *with = AT_NEW_ARRAY(a, filling, n);
     bool whole = false, real = false;
