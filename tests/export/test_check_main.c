@@ -17,6 +17,30 @@ static void check_time(const char *said) {
     assert_non_null(strstr(" ns us ms s ", unit));
 }
 
+/* A file of the template's default kernel for the set, with a main. executes: the main is told how
+ * many operations a call executes. */
+static void file_of(at_arena *a, at_task *task, at_dialect dialect, const at_target *target,
+                    bool executes, at_text *out) {
+    at_file_kernel k;
+    at_config config;
+    const at_file_options o = {.with_main = true};
+    CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
+    assert_true(kernel_of(a, task, &config, dialect, target, "gemm", &k));
+    if (executes) k.executed = k.flops;
+    CALL(at_emit_file(a, &k, 1, &o, out, NULL, &err));
+}
+
+/* What the program of a text prints; *status: its end, as system() tells it. */
+static const char *printed_by(at_arena *a, const char *text, int *status) {
+    char *said;
+    size_t n;
+    write_text("main.c", text);
+    run("cc -O1 -Wall -Wextra -Werror main.c -o main");
+    *status = system(at_format(a, "cd %s && ./main >messages", folder));
+    CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+    return said;
+}
+
 static void every_isa(void **state) {
     (void)state;
     static const at_dialect dialects[] = {AT_DIALECT_GNU, AT_DIALECT_TCC};
@@ -25,19 +49,10 @@ static void every_isa(void **state) {
     for (int i = 0; at_target_at(i / 2); i++) {
         const at_target *target = at_target_at(i / 2);
         if (target->architecture != at_target_at(0)->architecture) continue;
-        at_file_kernel k;
-        at_file_options o = {.with_main = true};
         at_text text = {0};
-        at_config config;
-        char *said;
-        size_t n;
-        CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
-        assert_true(kernel_of(a, task, &config, dialects[i % 2], target, "gemm", &k));
-        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
-        write_text("main.c", at_text_str(&text));
-        run("cc -O1 -Wall -Wextra -Werror main.c -o main");
-        int status = system(at_format(a, "cd %s && ./main >messages", folder));
-        CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+        int status;
+        file_of(a, task, dialects[i % 2], target, false, &text);
+        const char *said = printed_by(a, at_text_str(&text), &status);
         assert_int_equal(status, cpu_has(target) ? 0 : 1 << 8);
         assert_non_null(strstr(said, cpu_has(target) ? "gemm: right" : "which this CPU lacks"));
         if (cpu_has(target)) check_time(said);
@@ -67,21 +82,12 @@ static void right_only_once(void **state) {
     for (int i = 0; at_target_at(i); i++) {
         const at_target *target = at_target_at(i);
         if (target->architecture != at_target_at(0)->architecture || !cpu_has(target)) continue;
-        at_file_kernel k;
-        at_file_options o = {.with_main = true};
         at_text text = {0};
-        at_config config;
-        char *said;
-        size_t n;
-        CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
-        assert_true(kernel_of(a, task, &config, AT_DIALECT_GNU, target, "gemm", &k));
-        k.executed = k.flops;
-        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
+        file_of(a, task, AT_DIALECT_GNU, target, true, &text);
         for (int j = 0; j < 2; j++) {
-            write_text("main.c", with_call(a, at_text_str(&text), calls[j][0]));
-            run("cc -O1 -Wall -Wextra -Werror main.c -o main");
-            int status = system(at_format(a, "cd %s && ./main >messages", folder));
-            CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+            int status;
+            const char *changed = with_call(a, at_text_str(&text), calls[j][0]),
+                       *said = printed_by(a, changed, &status);
             assert_int_equal(status, 1 << 8);
             if (!strstr(said, calls[j][1])) fail_msg("%s", said);
         }
