@@ -15,10 +15,13 @@
  * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
  * number then.
  * Indices that wrap around or are bounded are conditions, too, where that helps (wrapped_index.c)
- * and is not too much. Of a condition on an entry of an index tensor, which is another in each lane
- * of a vector, both sides are worked out where that can be (masks.c). A term of a sum that a
- * condition makes zero (of another reduction, the neutral element), and a statement whose guard is
- * false, vanish. Needs:   addresses. Ensures: statements have neither guards nor selects. */
+ * and is not too much.
+ * Of a condition on an entry of an index tensor, which is another in each lane of a vector, both
+ * sides are worked out where that can be (masks.c).
+ * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
+ * statement whose guard is false, vanish.
+ * Needs:   addresses.
+ * Ensures: statements have neither guards nor selects. */
 #include "codegen/partition_int.h"
 
 /* In all, loops and operations: each atom that says nothing of the others may double them. */
