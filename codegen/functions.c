@@ -198,9 +198,9 @@ static int rounded(at_builder *b, int x, at_function f) {
     return result;
 }
 
-/* The float of 16 bits whose bits are the integer x. Its exponent and fraction, as a float's, are
- * that times 2^-112, subnormal or not; of infinity and what is no number the exponent has all bits.
- */
+/* The float of 16 bits whose bits are the integer x. Its exponent and fraction, taken as those of a
+ * float of 32 bits, are its absolute value times 2^-112, subnormal or not; infinity, and what is no
+ * number, has all bits of the exponent. */
 static int of_half(at_builder *b, int x) {
     x = with(b, AT_T_MIN, with(b, AT_T_MAX, x, 0), 65535);
     const int bits = with(b, AT_T_ADD, x, 0x1p23f); /* the lowest are x's as an integer */

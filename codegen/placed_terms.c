@@ -32,8 +32,8 @@ static at_expr *number(scatterer *x, double value) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* A place as a number: what is none of an axis of so many elements is -1. asks: it is asked here,
- * not as the term is joined. */
+/* A place along an axis as a number; one that is not whole is -1. asks: so is one outside of the
+ * axis, which else is asked as the term is joined. */
 static at_expr *place_along(scatterer *x, int axis, bool asks) {
     const at_compute *c = x->l->program->compute;
     const at_expr *e = x->places.place[axis], *none = number(x, -1);
@@ -95,7 +95,7 @@ static void add_condition(scatterer *x, const at_cond *c, conditions *out) {
     else out->of[out->num++] = c;
 }
 
-/* Does it read where an entry says? */
+/* Does an expression read an element whose index is read, too? */
 static bool leads(const at_expr *e, bool in_index) {
     if (e->op == AT_X_INDEX && in_index) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -109,7 +109,8 @@ static bool is_of_indices(const scatterer *x, const at_expr *e) {
            !at_expr_reads_role(c, e, AT_ROLE_WEIGHT) && at_expr_is_whole(c, e);
 }
 
-/* What reads at its own place must not, where that is none. */
+/* A term that reads at its own place must not be read where that place lies outside of the axis.
+ */
 static void ask_place(scatterer *x, int axis, conditions *out) {
     at_low *l = x->l;
     const at_expr *e = x->places.place[axis];

@@ -268,7 +268,7 @@ static inline bool at_tile_updates(const at_tile_op *op) {
     return at_tile_multiplies_and_adds(op) || op->kind == AT_T_BLEND || op->kind == AT_T_FIRST ||
            op->kind == AT_T_DOT;
 }
-/* What a scatter finds in memory, joined with a term: the operation of that, on registers. */
+/* The operation on registers that joins a term with what a scatter found in memory. */
 static inline at_tile_op at_tile_scatter_join(const at_tile_op *op, int dst, int found, int term) {
     const bool second = op->by == AT_T_MIN || op->by == AT_T_MAX; /* may be what is no number */
     return (at_tile_op){.kind = (uint8_t)op->by,

@@ -48,7 +48,7 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
     return NULL;
 }
 
-/* Which lanes it moves. */
+/* The lanes that an operation moves; NULL: it may. */
 static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
     const bool stores = at_tile_stores(op);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";

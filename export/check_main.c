@@ -34,7 +34,7 @@ static const char helpers[] =
     "    return *state >> 16;\n}\n\n";
 
 static const char peak_helpers[] =
-    "/* Operations a second of that loop, if they are more than ever before. */\n"
+    "/* Operations a second of the loop in spin, if they are more than ever before. */\n"
     "static double at_peak(void (*spin)(long), double flops, double most, double seconds) {\n"
     "    double end = at_now() + seconds;\n"
     "    long n = 100;\n"
@@ -368,8 +368,8 @@ static void say_wrong(at_text *out, const at_face *f, const char *when) {
                  f->of->name, when);
 }
 
-/* What its code executes takes as long as at the peak: in C for gcc and clang, which can be asked
- * for a loop of nothing else. */
+/* Is the time of a kernel judged by the CPU's peak? Of one in C for gcc and clang, which compile
+ * the loop of the peak, too. */
 static bool has_peak(const at_face *f) {
     const at_kernel *k = f->of->kernel;
     return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU;
@@ -379,7 +379,7 @@ static const char *peak_loop_name(at_arena *a, const at_face *f) {
     return at_format(a, "at_spin_%s", f->of->kernel->target->name);
 }
 
-/* Of each target one. */
+/* One loop for each target. */
 static void print_peaks(at_arena *a, at_text *out, const at_face *faces, int n) {
     bool any = false;
     for (int i = 0; i < n; i++) {
@@ -398,8 +398,8 @@ static void print_peaks(at_arena *a, at_text *out, const at_face *faces, int n) 
     }
 }
 
-/* A time in which that does not fit is measured again, twice, each run of the kernel beside one of
- * the peak. */
+/* A time in which the kernel's operations do not fit is measured again, twice, each run of the
+ * kernel beside one of the peak's loop. */
 static void judge_time(at_text *out, const at_face *f) {
     const char *target = f->of->kernel->target->name;
     at_text_addf(out,

@@ -23,7 +23,7 @@ static void add_last_line(at_text *out, const char *text) {
     at_text_addn(out, last, length < 200 ? length : 200);
 }
 
-/* A log, which has these texts, does not name it. */
+/* The texts do not name the command: they stand in a log. */
 static void judge(at_arena *a, double timeout_s, const at_compiled *c, at_command_end *out) {
     at_text why = {0};
     if (c->io == AT_IO_TIMEOUT) {

@@ -8,7 +8,8 @@
 #include "engine/search/trials.h"
 #include "runtime/run_command.h"
 
-/* Runs beside the best: one where it is clearly slower, else three, and five where it may win. */
+/* Runs of a configuration beside the best: one where it is clearly slower, else three, and five
+ * where it may win. */
 enum { MOST_RUNS = 5, SOME_RUNS = 3, MOST_SILENT = 4 };
 static const double clearly_slower = 1.25, may_win = 1.05;
 static const double default_timeout_s = 10;
@@ -166,7 +167,8 @@ static at_status measure(at_tuning *t, const at_config *c, at_record *r, at_erro
 
 /* ---- trials ---------------------------------------------------------------------------------- */
 
-/* A log has no speeds of what is to be small: what a run does is not known. */
+/* A log has no speed of a command whose figure is to be small: how much work a run does is not
+ * known. */
 static at_status keep(at_tuning *t, at_record *r, int64_t index, const at_key *key,
                       const at_record **kept, at_error *err) {
     at_session *s = &t->s;

@@ -112,7 +112,7 @@ static float evaluate(runner *r, const at_value *v) {
     }
 }
 
-/* The term goes where it says, unless that is no place. */
+/* A term joins the element at its place; a term whose place lies outside is left out. */
 static void run_scatter(runner *r, const at_stmt *s, int64_t first) {
     const at_value *v = s->val;
     while (v->op == AT_V_SELECT) v = holds(r, v->cond) ? v->a : v->b;
