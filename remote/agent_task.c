@@ -51,11 +51,10 @@ static at_status put_below(agent *g, at_arena *a, const char *name, const char *
         size_t n = strcspn(p, "/");
         if (!n || *p == '.' || n > 200)
             return at_fail(err, AT_E_USAGE, "\"%s\" is no name of a file", name);
-        if (p[n] && mkdir(at_format(a, "%s/%.*s", g->folder, (int)(p + n - name), name), 0700) &&
-            errno != EEXIST)
-            return at_fail(err, AT_E_OUTPUT, "no folder for %s: %s", name, strerror(errno));
     }
-    return at_write_file(at_format(a, "%s/%s", g->folder, name), text, strlen(text), err);
+    char *path = at_format(a, "%s/%s", g->folder, name);
+    AT_TRY(at_make_folder(path, err));
+    return at_write_file(path, text, strlen(text), err);
 }
 
 static at_status put_files(agent *g, at_arena *a, const char *json, at_error *err) {
