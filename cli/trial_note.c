@@ -119,5 +119,6 @@ const char *at_failure_advice(const at_tally *tally) {
     int most = 1;
     for (int e = 2; e <= AT_ERR_UNKNOWN; e++)
         if (tally->failed[e] > tally->failed[most]) most = e;
-    return advice[most];
+    /* What a command reads is not watched. */
+    return tally->is_command && most == AT_ERR_RUNTIME ? NULL : advice[most];
 }

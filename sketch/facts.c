@@ -540,8 +540,9 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->is_operand = given->operands && given->operands[t];
         s->is_expensive = calls(x->body);
         s->operations = operations_of(c, x->body) + (x->num_reduce > 0);
+        const unsigned placed = at_scatter_of(x).axes; /* a term goes to one place along these */
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
-            s->operations *= s->extent[k] > 0 ? (double)s->extent[k] : 1;
+            if (!(placed >> k & 1) && s->extent[k] > 0) s->operations *= (double)s->extent[k];
     }
     find_dissolved(a, &f);
     for (int t = 0; t < c->num_tensors; t++)

@@ -152,7 +152,8 @@ static void mistakes(void **state) {
     cli_expect(0, "rm -f command.log");
     err = cli_expect(0, TUNE "--knob TILE=1,2 --knob OTHER=1,2 --trials 2")->err;
     assert_non_null(strstr(err, "--command: no word of it holds {OTHER}"));
-    cli_expect(3, TUNE "--knob TILE=13,15 --log failing.log");
+    err = cli_expect(3, TUNE "--knob TILE=13,15 --log failing.log")->err;
+    assert_null(strstr(err, "--paranoid")); /* which a command does not take */
 }
 
 int main(void) {

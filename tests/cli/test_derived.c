@@ -176,6 +176,14 @@ static void several_outputs(void **state) {
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
 }
 
+/* Terms that say where they belong are counted once, by derive as by show. */
+static void terms_with_places(void **state) {
+    (void)state;
+    cli_write("places.te", "args P=64, B=8\nx[P] : index\nh[x[p]:B] += (p:P) 1\n");
+    const char *out = cli_expect(0, "./autotune derive ./places.te")->out;
+    assert_non_null(strstr(out, "over [p:64]   6.4e-05 MFLOP\n"));
+}
+
 /* A vector of int32 as NumPy writes it. */
 static void write_indices(const char *name, const char *values, int n) {
     cli_expect(0,
@@ -361,13 +369,21 @@ static void text_in_the_log(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_in_the_log), cmocka_unit_test(commands),
-        cmocka_unit_test(indices),         cmocka_unit_test(places_in_ranges),
-        cmocka_unit_test(far_ranges),      cmocka_unit_test(large_triangle),
-        cmocka_unit_test(several_outputs), cmocka_unit_test(packed_entries),
-        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
-        cmocka_unit_test(lengths),         cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),        cmocka_unit_test(large),
+        cmocka_unit_test(text_in_the_log),
+        cmocka_unit_test(commands),
+        cmocka_unit_test(indices),
+        cmocka_unit_test(places_in_ranges),
+        cmocka_unit_test(far_ranges),
+        cmocka_unit_test(large_triangle),
+        cmocka_unit_test(several_outputs),
+        cmocka_unit_test(packed_entries),
+        cmocka_unit_test(terms_with_places),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(entities),
+        cmocka_unit_test(lengths),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
+        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
