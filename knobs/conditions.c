@@ -139,11 +139,6 @@ bool at_requirement_can_hold(const at_requirement *q, const int64_t *digits) {
     return !x.is_none && can_hold(x);
 }
 
-static bool holds(const at_requirement *q, const int64_t *digits) {
-    range x = work_out(q, q->expr, digits);
-    return !x.is_none && !can_fail(x);
-}
-
 bool at_requires_keep(const at_space *s, int64_t index) {
     enum { FEW = 64 };
     int64_t few[FEW], *digits = few;
@@ -153,15 +148,17 @@ bool at_requires_keep(const at_space *s, int64_t index) {
     AT_NEED(digits);
     at_space_digits(s, index, digits);
     for (int i = 0; i < s->requires.len && keeps; i++)
-        keeps = at_requirement_can_hold(&s->requires.data[i], digits);
+        keeps = at_requirement_holds(&s->requires.data[i], digits);
     if (digits != few) free(digits);
     return keeps;
 }
 
 bool at_space_is_active(const at_space *s, int knob, const int64_t *digits) {
     for (int i = 0; i < s->requires.len; i++) {
-        const at_requirement *q = &s->requires.data[i];
-        if (q->active_knob == knob && !holds(q, digits)) return false;
+        at_requirement q = s->requires.data[i];
+        if (q.active_knob != knob) continue;
+        q.active_knob = -1;
+        if (!at_requirement_holds(&q, digits)) return false;
     }
     return true;
 }

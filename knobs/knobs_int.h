@@ -77,6 +77,8 @@ struct at_space {
     int64_t len;           /* valid indices; -1: not counted yet */
     const at_joint *joint; /* NULL: none */
     AT_VEC(at_requirement) requires;
+    bool **allowed;      /* [num_knobs] what conditions on one knob alone leave of its values, or
+                            NULL: no condition asks for that knob alone. NULL: of no knob */
     bool is_estimated;   /* len is */
     const int64_t *only; /* [num_only] valid indices, ascending; NULL: not a list */
     int64_t num_only;
@@ -126,6 +128,30 @@ int64_t at_joint_count(const at_joint *j, int64_t range);
 /* conditions.c. digits: -1 of a knob that is open. */
 bool at_requirement_can_hold(const at_requirement *q, const int64_t *digits);
 bool at_requires_keep(const at_space *s, int64_t index); /* all of them hold */
+/* lanes.c: where all knobs have values; for these values [n] of one knob, where all others have
+ * one. work counts up by what it took. */
+enum { AT_LANES = 64 };
+bool at_requirement_holds(const at_requirement *q, const int64_t *digits);
+void at_requirement_lanes(const at_requirement *q, const int64_t *digits, int open,
+                          const int64_t *values, int n, bool *holds, int64_t *work);
+/* domains.c: knobs that get their values one after the other, and which values are left of those
+ * that have none yet. */
+typedef struct at_domains {
+    const at_space *space;
+    int64_t *digits;  /* [num_knobs] -1: open */
+    int64_t *left;    /* [num_knobs] how many values are */
+    bool **live;      /* [num_knobs][count] which */
+    int64_t *removed; /* a stack of knobs and values that were taken out */
+    int64_t num_removed;
+    int64_t work; /* what was worked out so far, in steps of some 5 ns */
+} at_domains;
+void at_domains_begin(at_domains *d, const at_space *s);
+void at_domains_end(at_domains *d);
+/* The knob gets a value; values of others, which no longer can be, are taken out. False: a
+ * condition or a knob has nothing left. Either way at_domains_undo takes it back, to the depth of
+ * before. */
+bool at_domains_set(at_domains *d, int knob, int64_t digit);
+void at_domains_undo(at_domains *d, int knob, int64_t num_removed);
 /* prefixes.c: the first point from an index on, or -1; how many there are; all of them,
  * false: there are more, or it would take long. */
 int64_t at_requires_next(const at_space *s, int64_t from);

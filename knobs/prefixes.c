@@ -7,45 +7,25 @@
 #include <stdlib.h>
 
 enum {
-    MOST_WORK = 4000000, /* conditions worked out: a third of a second */
-    MEND_WORK = 20000,   /* of one point */
-    MOST_SCANNED = 4096, /* values of the only knob that a condition leaves open */
-    PROBES = 2000        /* of how many points there are */
+    MOST_WORK = 60000000, /* of at_domains: a third of a second */
+    MEND_WORK = 200000,   /* of one point */
+    PROBES = 2000,        /* of how many points there are */
+    MOST_TRIED = 64       /* values of a knob, in one of them */
 };
 
 typedef struct search {
-    const at_space *space;
+    at_domains d;
     const int *order; /* knobs, in which they get values */
     int num;
     const int64_t *from; /* [knobs] where each begins; NULL: at 0 */
     bool around;         /* and goes on behind its last value; else larger points are meant */
-    int64_t *digits;     /* [knobs] -1: open */
-    int64_t work, most;
+    int64_t most;        /* work */
 } search;
 
 static search begin(const at_space *s, const int *order, int num, int64_t most) {
-    search x = {.space = s, .order = order, .num = num, .most = most};
-    x.digits = malloc(sizeof *x.digits * (size_t)(s->num_knobs + 1));
-    AT_NEED(x.digits);
-    for (int i = 0; i < s->num_knobs; i++) x.digits[i] = -1;
+    search x = {.order = order, .num = num, .most = most};
+    at_domains_begin(&x.d, s);
     return x;
-}
-
-/* Can the condition still hold? Where one knob is open, its values are tried. */
-static bool can_hold(search *x, const at_requirement *q) {
-    int open = -1, num_open = 0;
-    for (int i = 0; i < q->knobs.len; i++)
-        if (x->digits[q->knobs.data[i]] < 0) open = q->knobs.data[i], num_open++;
-    int64_t count = num_open == 1 ? x->space->knobs[open]->count : 0;
-    x->work++;
-    if (num_open != 1 || count > MOST_SCANNED) return at_requirement_can_hold(q, x->digits);
-    bool found = false;
-    for (int64_t d = 0; d < count && !found; d++, x->work++) {
-        x->digits[open] = d;
-        found = at_requirement_can_hold(q, x->digits);
-    }
-    x->digits[open] = -1;
-    return found;
 }
 
 static bool reads(const at_requirement *q, int knob) {
@@ -54,26 +34,19 @@ static bool reads(const at_requirement *q, int knob) {
     return false;
 }
 
-static bool is_possible(search *x, int knob) {
-    for (int i = 0; i < x->space->requires.len; i++) {
-        const at_requirement *q = &x->space->requires.data[i];
-        if (reads(q, knob) && !can_hold(x, q)) return false;
-    }
-    return true;
-}
-
 /* The next point, at or behind `from`. tight: all before are as in `from`. */
 static bool descend(search *x, int at, bool tight) {
     if (at == x->num) return true;
-    int knob = x->order[at];
-    int64_t count = x->space->knobs[knob]->count;
+    const int knob = x->order[at];
+    const int64_t count = x->d.space->knobs[knob]->count, removed = x->d.num_removed;
     int64_t first = x->from && (tight || x->around) ? x->from[knob] : 0;
     int64_t steps = x->around ? count : count - first;
-    for (int64_t i = 0; i < steps && x->work < x->most; i++) {
-        x->digits[knob] = (first + i) % count;
-        if (is_possible(x, knob) && descend(x, at + 1, tight && i == 0)) return true;
+    for (int64_t i = 0; i < steps && x->d.work < x->most; i++) {
+        if (!x->d.live[knob][(first + i) % count]) continue;
+        if (at_domains_set(&x->d, knob, (first + i) % count) && descend(x, at + 1, tight && i == 0))
+            return true;
+        at_domains_undo(&x->d, knob, removed);
     }
-    x->digits[knob] = -1;
     return false;
 }
 
@@ -95,8 +68,8 @@ int64_t at_requires_next(const at_space *s, int64_t from) {
     search x = begin(s, order, s->num_knobs, 10 * MOST_WORK);
     at_space_digits(s, from, first);
     x.from = first;
-    if (descend(&x, 0, true)) found = at_space_index(s, x.digits);
-    free(x.digits);
+    if (descend(&x, 0, true)) found = at_space_index(s, x.d.digits);
+    at_domains_end(&x.d);
     free(first);
     free(order);
     return found;
@@ -143,10 +116,10 @@ static int64_t mended(const at_space *s, int64_t index, int first, bool may_chan
     at_space_digits(s, index, own);
     x.from = own;
     x.around = true;
-    if (!may_change) x.digits[first] = own[first];
-    if (may_change ? descend(&x, 0, false) : is_possible(&x, first) && descend(&x, 1, false))
-        found = at_space_index(s, x.digits);
-    free(x.digits);
+    if (may_change ? descend(&x, 0, false)
+                   : at_domains_set(&x.d, first, own[first]) && descend(&x, 1, false))
+        found = at_space_index(s, x.d.digits);
+    at_domains_end(&x.d);
     free(own);
     free(order);
     return found;
@@ -174,19 +147,25 @@ typedef struct found {
 } found;
 
 static bool gather(search *x, int at, found *f) {
+    at_domains *d = &x->d;
     if (at == x->num) {
         if (f->num == f->most) return false;
-        if (f->list) f->list[f->num] = at_space_index(x->space, x->digits);
+        if (f->list) f->list[f->num] = at_space_index(d->space, d->digits);
         f->num++;
         return true;
     }
-    int knob = x->order[at];
-    for (int64_t d = 0; d < x->space->knobs[knob]->count; d++) {
-        x->digits[knob] = d;
-        if (x->work >= x->most) return false;
-        if (is_possible(x, knob) && !gather(x, at + 1, f)) return false;
+    const int knob = x->order[at];
+    const int64_t count = d->space->knobs[knob]->count, removed = d->num_removed;
+    if (at == x->num - 1 && !f->list) { /* nothing is left to be asked */
+        f->num += d->left[knob];
+        return true;
     }
-    x->digits[knob] = -1;
+    for (int64_t v = 0; v < count; v++) {
+        if (!d->live[knob][v]) continue;
+        if (d->work >= x->most) return false;
+        if (at_domains_set(d, knob, v) && !gather(x, at + 1, f)) return false;
+        at_domains_undo(d, knob, removed);
+    }
     return true;
 }
 
@@ -207,29 +186,38 @@ static int join_knobs(const at_space *s, bool *taken, int *order) {
     return n;
 }
 
+/* Sets the knob to one of its values that lead on, by chance; among how many of them. */
+static double step(search *x, int knob, at_rng *rng) {
+    at_domains *d = &x->d;
+    const int64_t count = d->space->knobs[knob]->count, removed = d->num_removed;
+    const int64_t tried = count < MOST_TRIED ? count : MOST_TRIED;
+    int64_t ways = 0, chosen = -1;
+    for (int64_t i = 0; i < tried; i++) {
+        int64_t v = count == tried ? i : (int64_t)at_rng_below(rng, (uint64_t)count);
+        if (d->live[knob][v] && at_domains_set(d, knob, v) &&
+            at_rng_below(rng, (uint64_t)++ways) == 0)
+            chosen = v;
+        at_domains_undo(d, knob, removed);
+    }
+    if (chosen >= 0) at_domains_set(d, knob, chosen);
+    return (double)ways / (double)tried * (double)count;
+}
+
 /* Knuth: the mean over random ways down of the product of how many ways lead on. */
-static double estimate(const at_space *s, const int *order, int num) {
+static double estimate(search *x) {
     at_rng rng;
     double sum = 0;
+    int probe = 0;
     at_rng_seed(&rng, 1, 1);
-    search x = begin(s, order, num, INT64_MAX);
-    for (int probe = 0; probe < PROBES; probe++) {
+    for (; probe < PROBES && (!probe || x->d.work < x->most); probe++) {
         double product = 1;
-        for (int at = 0; at < num && product > 0; at++) {
-            int knob = order[at];
-            int64_t ways = 0, chosen = -1;
-            for (int64_t d = 0; d < s->knobs[knob]->count; d++) {
-                x.digits[knob] = d;
-                if (is_possible(&x, knob) && at_rng_below(&rng, (uint64_t)++ways) == 0) chosen = d;
-            }
-            x.digits[knob] = chosen;
-            product *= (double)ways;
-        }
-        for (int i = 0; i < num; i++) x.digits[order[i]] = -1;
+        int at = 0;
+        for (; at < x->num - 1 && product > 0; at++) product *= step(x, x->order[at], &rng);
+        if (product > 0) product *= (double)x->d.left[x->order[at]];
+        while (at-- > 0) at_domains_undo(&x->d, x->order[at], 0);
         sum += product;
     }
-    free(x.digits);
-    return sum / PROBES;
+    return sum / probe;
 }
 
 int64_t at_requires_count(const at_space *s, bool *exact) {
@@ -241,12 +229,16 @@ int64_t at_requires_count(const at_space *s, bool *exact) {
     *exact = true;
     for (int done = 0; done < s->num_knobs;) {
         int n = join_knobs(s, taken, order);
-        search x = begin(s, order, n, MOST_WORK);
+        search x = begin(s, order, n, MOST_WORK / s->num_knobs);
         found f = {.most = INT64_MAX};
         bool all = gather(&x, 0, &f);
-        product *= all ? (double)f.num : estimate(s, order, n);
+        at_domains_end(&x.d);
+        if (!all) {
+            x = begin(s, order, n, MOST_WORK / s->num_knobs);
+            product *= estimate(&x);
+            at_domains_end(&x.d);
+        } else product *= (double)f.num;
         *exact &= all && at_mul64(whole, f.num, &whole);
-        free(x.digits);
         done += n;
     }
     free(taken);
@@ -263,7 +255,7 @@ bool at_requires_list(const at_space *s, int64_t *list, int64_t most, int64_t *n
     found f = {list, 0, most};
     bool all = gather(&x, 0, &f);
     *num = f.num;
-    free(x.digits);
+    at_domains_end(&x.d);
     free(order);
     return all;
 }

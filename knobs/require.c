@@ -143,14 +143,19 @@ static bool reads_text(const reader *r, const at_expr *e) {
            is_text(r->space->knobs[r->out->leaves.data[e->ref].knob]);
 }
 
-static at_status resolve(reader *r, at_expr *e) {
+/* A value is worked out by functions that call themselves for each level. */
+enum { DEEPEST = 1000 };
+
+static at_status resolve(reader *r, at_expr *e, int depth) {
     bool equality = e->op == AT_X_EQ || e->op == AT_X_NE;
     if (e->op == AT_X_NAME) return resolve_name(r, e);
+    if (depth == DEEPEST)
+        return fail(r, e, "a condition has at most 1,000 operators in a row; write several");
     if (e->op == AT_X_FIELD || e->op == AT_X_INDEX || e->op == AT_X_EXTENT || e->op == AT_X_CALL)
         return fail(r, e, "a condition has knobs, their parts (NAME_0), sizes and numbers");
     if (e->op == AT_X_TEXT) return fail(r, e, "a text is compared with == or != only");
     for (int i = 0; i < e->nargs; i++)
-        if (!equality || e->arg[i]->op != AT_X_TEXT) AT_TRY(resolve(r, e->arg[i]));
+        if (!equality || e->arg[i]->op != AT_X_TEXT) AT_TRY(resolve(r, e->arg[i], depth + 1));
     for (int i = 0; i < 2 && equality; i++)
         if (e->arg[i]->op == AT_X_TEXT) {
             AT_TRY(resolve_text(r, e->arg[!i], e->arg[i]));
@@ -170,6 +175,43 @@ static void note_knob(at_space *s, at_requirement *q, int knob) {
     *at_push(s->arena, &q->knobs) = knob;
 }
 
+/* A condition on one knob alone is asked once; one on none is as good as on any. */
+static void allow(at_space *s, const at_requirement *q) {
+    const int knob = q->knobs.len ? q->knobs.data[0] : 0;
+    const int64_t count = s->knobs[knob]->count;
+    int64_t work = 0, *digits = AT_NEW_ARRAY(s->arena, int64_t, s->num_knobs);
+    if (!s->allowed) s->allowed = AT_NEW_ARRAY(s->arena, bool *, s->num_knobs);
+    bool *allowed = s->allowed[knob];
+    if (!allowed) {
+        allowed = s->allowed[knob] = AT_NEW_ARRAY(s->arena, bool, count);
+        for (int64_t v = 0; v < count; v++) allowed[v] = true;
+    }
+    for (int64_t v = 0; v < count; v++) {
+        bool holds;
+        at_requirement_lanes(q, digits, knob, &v, 1, &holds, &work);
+        allowed[v] &= holds;
+    }
+}
+
+/* Both sides of an "and" are conditions of their own, which are asked the earlier the fewer knobs
+ * they have. */
+static at_status add(at_space *s, const at_lex *l, const at_constant *constants, int num_constants,
+                     at_expr *e, int active_knob, at_error *err) {
+    if (active_knob < 0 && e->op == AT_X_AND) {
+        AT_TRY(add(s, l, constants, num_constants, e->arg[0], active_knob, err));
+        return add(s, l, constants, num_constants, e->arg[1], active_knob, err);
+    }
+    at_requirement q = {.expr = e, .active_knob = active_knob};
+    reader r = {s, l, constants, num_constants, err, &q};
+    AT_TRY(resolve(&r, e, 0));
+    if (active_knob >= 0) note_knob(s, &q, active_knob);
+    for (int i = 0; i < q.leaves.len; i++) note_knob(s, &q, q.leaves.data[i].knob);
+    if (q.knobs.len <= 1 && s->num_knobs) allow(s, &q);
+    *at_push(s->arena, &s->requires) = q;
+    s->len = -1;
+    return AT_OK;
+}
+
 at_status at_space_require(at_space *s, int active_knob, const char *condition, const char *what,
                            const at_constant *constants, int num_constants, at_error *err) {
     at_lex l;
@@ -178,14 +220,7 @@ at_status at_space_require(at_space *s, int active_knob, const char *condition, 
     l.takes_texts = true;
     AT_TRY(at_expr_parse(s->arena, &l, &e, err));
     if (l.kind != AT_TOK_END) return at_lex_fail(&l, err, "expected an operator or the end");
-    at_requirement q = {.expr = e, .active_knob = active_knob};
-    reader r = {s, &l, constants, num_constants, err, &q};
-    AT_TRY(resolve(&r, e));
-    if (active_knob >= 0) note_knob(s, &q, active_knob);
-    for (int i = 0; i < q.leaves.len; i++) note_knob(s, &q, q.leaves.data[i].knob);
-    *at_push(s->arena, &s->requires) = q;
-    s->len = -1;
-    return AT_OK;
+    return add(s, &l, constants, num_constants, e, active_knob, err);
 }
 
 at_status at_space_settle(at_space *s, at_error *err) {

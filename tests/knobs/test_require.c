@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "knobs/knobs.h"
+#include "knobs/knobs_int.h"
 
 #include <string.h>
 
@@ -160,6 +160,121 @@ static void many_points(void **state) {
     assert_true(at_space_len(s) > 40000000 && at_space_len(s) < 65000000); /* 44 is the mean */
 }
 
+/* A condition by chance, over four knobs: also none that can be worked out everywhere. */
+static void write_condition(at_text *out, at_rng *rng, int depth) {
+    static const char *const infix[] = {"+",  "-",  "*",  "/",  "%",  "<", "<=", ">",
+                                        ">=", "==", "!=", "&&", "||", "&", "|",  ">>"};
+    static const char *const leaves[] = {"A",      "B",      "C",          "D",  "A", "C",
+                                         "PART_0", "PART_1", "V == \"x\"", "N",  "0", "3",
+                                         "0.5",    "2",      "ORDER_1",    "17", "B", "PART_2"};
+    uint64_t kind = depth ? at_rng_below(rng, 24) : 23;
+    if (kind < 16 || kind == 18 || kind == 19) {
+        at_text_add(out, kind < 16 ? "(" : kind == 18 ? "min(" : "max(");
+        write_condition(out, rng, depth - 1);
+        at_text_addf(out, " %s ", kind < 16 ? infix[kind] : ",");
+        write_condition(out, rng, depth - 1);
+        at_text_add(out, ")");
+    } else if (kind == 16) {
+        at_text_add(out, "(");
+        write_condition(out, rng, depth - 1);
+        at_text_add(out, " ? ");
+        write_condition(out, rng, depth - 1);
+        at_text_add(out, " : ");
+        write_condition(out, rng, depth - 1);
+        at_text_add(out, ")");
+    } else if (kind == 17 || kind == 20) {
+        at_text_add(out, kind == 17 ? "-(" : "!(");
+        write_condition(out, rng, depth - 1);
+        at_text_add(out, ")");
+    } else {
+        const uint64_t num = sizeof leaves / sizeof *leaves;
+        at_text_addf(out, "(%s)", leaves[at_rng_below(rng, num)]);
+    }
+}
+
+static at_space *of_chance(at_rng *rng) {
+    at_space *s = at_space_new(arena);
+    at_split_options o = {.policy = AT_FACTORS};
+    at_text b = {0};
+    for (int i = 0; i < 70; i++) at_text_addf(&b, "%s%d", i ? ", " : "[", i - 3);
+    at_text_add(&b, "]"); /* more than AT_LANES */
+    assert_int_equal(at_space_option(s, "A", "[0, 1, 2, 5]", &err), AT_OK);
+    assert_int_equal(at_space_option(s, "B", at_text_str(&b), &err), AT_OK);
+    assert_int_equal(at_space_option(s, "C", "[0.5, 1.0, -2.0]", &err), AT_OK);
+    assert_int_equal(at_space_option(s, "D", "[false, true]", &err), AT_OK);
+    assert_int_equal(at_space_option(s, "V", "[\"x\", \"y\"]", &err), AT_OK);
+    assert_int_equal(at_space_split(s, "PART", 4, 3, &o, &err), AT_OK);
+    assert_int_equal(at_space_reorder(s, "ORDER", 2, &(at_reorder_options){.policy = "all"}, &err),
+                     AT_OK);
+    for (int n = 0; n < 3;) {
+        at_text t = {0};
+        write_condition(&t, rng, 3);
+        n += require(s, at_rng_below(rng, 4) ? -1 : 3, at_text_str(&t)) == AT_OK; /* D, if ... */
+        at_text_free(&t);
+    }
+    at_text_free(&b);
+    return s;
+}
+
+/* Intervals of one point each say of every point what lanes say; and lists, counts and steps have
+ * just these points. */
+static void conditions_of_chance(void **state) {
+    (void)state;
+    at_rng rng;
+    int some = 0;
+    at_rng_seed(&rng, 7, 1);
+    for (int round = 0; round < 60; round++) {
+        at_space *s = of_chance(&rng);
+        int64_t count = 0, next = -1, digits[7];
+        const int64_t range = at_space_range_length(s);
+        bool *right = AT_NEW_ARRAY(arena, bool, range);
+        for (int64_t i = 0; i < range; i++) {
+            at_space_digits(s, i, digits);
+            right[i] = true;
+            for (int c = 0; c < s->requires.len; c++)
+                right[i] &= at_requirement_can_hold(&s->requires.data[c], digits);
+            assert_int_equal(at_space_is_valid(s, i), right[i]);
+            count += right[i];
+        }
+        if (count) assert_int_equal(at_space_len(s), count);
+        for (int64_t left = count < 200 ? count : 200; left; left--) {
+            int64_t after = next + 1;
+            while (!right[after]) after++;
+            assert_int_equal(next = at_space_next(s, next, 1, 0, 0), after);
+        }
+        assert_int_equal(at_space_settle(s, &err), count ? AT_OK : AT_E_INPUT);
+        for (int64_t i = 0; i < range && count; i++)
+            assert_int_equal(at_space_is_valid(s, i), right[i]);
+        some += count > 0 && count < range;
+    }
+    print_message("%d of 60 have some valid points\n", some);
+    assert_true(some > 20);
+}
+
+/* Conditions that say nothing before all but one of their knobs have values: too many points to be
+ * looked at, too many values to be listed. */
+static void conditions_that_tell_late(void **state) {
+    (void)state;
+    at_space *s = at_space_new(arena);
+    at_text values = {0};
+    for (int i = 1; i <= 1000; i++) at_text_addf(&values, "%s%d", i > 1 ? ", " : "[", i);
+    at_text_add(&values, "]");
+    for (char name[2] = "A"; *name <= 'C'; ++*name)
+        assert_int_equal(at_space_option(s, name, at_text_str(&values), &err), AT_OK);
+    assert_int_equal(require(s, -1, "(A*31 + B*17 + C*13) % 10007 == 5"), AT_OK);
+    assert_int_equal(at_space_settle(s, &err), AT_OK);
+    assert_true(at_space_len_is_estimated(s));
+    assert_in_range(at_space_len(s), 50000, 200000); /* 10^9/10007 */
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    for (int i = 0; i < 100; i++) {
+        int64_t index = at_space_at_place(s, (int64_t)at_rng_below(&rng, 1000000000)), d[3];
+        at_space_digits(s, index, d);
+        assert_int_equal(((d[0] + 1) * 31 + (d[1] + 1) * 17 + (d[2] + 1) * 13) % 10007, 5);
+    }
+    at_text_free(&values);
+}
+
 static void none_is_valid(void **state) {
     (void)state;
     at_space *s = small();
@@ -169,6 +284,9 @@ static void none_is_valid(void **state) {
                                   "8640 none is valid");
     s = small();
     assert_int_equal(require(s, -1, "N % (TILE - TILE) == 0"), AT_OK); /* divides by zero */
+    assert_int_equal(at_space_settle(s, &err), AT_E_INPUT);
+    s = small();
+    assert_int_equal(require(s, -1, "N < 64"), AT_OK); /* reads no knob */
     assert_int_equal(at_space_settle(s, &err), AT_E_INPUT);
 }
 
@@ -196,14 +314,34 @@ static void mistakes(void **state) {
     }
 }
 
+static void a_long_condition(void **state) {
+    (void)state;
+    at_text t = {0};
+    for (int i = 0; i < 900; i++) at_text_add(&t, "TILE + ");
+    at_text_add(&t, "0 > 3600");
+    at_space *s = small();
+    assert_int_equal(require(s, -1, at_text_str(&t)), AT_OK);
+    assert_int_equal(at_space_settle(s, &err), AT_OK);
+    assert_int_equal(at_space_len(s), 8640 / 4 * 3);
+    for (int i = 0; i < 200; i++) at_text_add(&t, " + 1");
+    assert_int_equal(require(s, -1, at_text_str(&t)), AT_OK);
+    for (int i = 0; i < 30000; i++) at_text_add(&t, " + 1");
+    assert_int_equal(require(s, -1, at_text_str(&t)), AT_E_INPUT);
+    assert_non_null(strstr(err.text, "a condition has at most 1,000 operators in a row"));
+    at_text_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_those_that_keep_them),
         cmocka_unit_test(knobs_that_count),
         cmocka_unit_test(large_spaces),
         cmocka_unit_test(many_points),
+        cmocka_unit_test(conditions_of_chance),
+        cmocka_unit_test(conditions_that_tell_late),
         cmocka_unit_test(none_is_valid),
         cmocka_unit_test(mistakes),
+        cmocka_unit_test(a_long_condition),
     };
     return cmocka_run_group_tests_name("knobs/require", tests, setup, teardown);
 }
