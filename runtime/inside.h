@@ -42,7 +42,10 @@ void at_ahead_forget(void);
  * output never written from a sum over workspace never written. */
 #define AT_POISON_OUT 0x7fd0bad1u
 #define AT_POISON_WORK 0x7fd0bad2u
+#define AT_LARGE_WORK 0x7e00bad2u /* and its negative */
 void at_poison(void *p, int64_t size_bytes, uint32_t pattern);
+/* Large numbers of that sign (at_job.unwritten_sign): a maximum, which drops NaN, keeps them. */
+void at_fill_large(void *p, int64_t size_bytes, int sign);
 
 typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
 /* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
@@ -101,6 +104,7 @@ typedef struct at_run {
     void **buf;
     void *workspace;
     at_par par;
+    uint32_t registers;  /* what vector registers hold before a run; 0: what they happen to */
     int vector_set;      /* see at_job */
     int64_t flush_bytes; /* see at_job */
     const at_job *fresh; /* whose outputs are filled before each run; NULL: of none */
@@ -242,6 +246,9 @@ typedef struct at_arch_loop {
 } at_arch_loop;
 const at_arch_loop *at_arch_probe_loops(void); /* [AT_PROBE_LOOPS] of this CPU */
 
+/* Vector registers that a call does not keep hold that word (x86/vector_registers.c). */
+void at_arch_fill_registers(uint32_t word);
+
 /* Of the registers at a signal (x86/crash_registers.c). context: the handler's third argument. */
 typedef struct at_fault {
     uint64_t instruction;         /* its address */
@@ -302,7 +309,9 @@ void at_par_setup(at_par *par, int threads);
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
 /* Its steps (job_steps.c). */
 at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out);
-void at_job_poison(const at_job *job, const at_place *places, at_buf_role role, uint32_t pattern);
+void at_job_poison_outputs(const at_job *job, const at_place *places);
+void at_job_fill_large(const at_job *job, const at_place *p);
+uint32_t at_large_word(int sign);
 at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at_place *places,
                                 at_outcome *out);
 /* Packs, and runs the kernel once over poisoned memory, checked; or not to its end, where it is

@@ -19,6 +19,7 @@ static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected
             expected[k] = offset ? offset : job->expected_offset[k], k++;
     }
     other.bufs = bufs;
+    other.has_other_data = true;
     if (job->expected_offset) other.expected_offset = expected;
     return other;
 }
@@ -111,10 +112,12 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     return AT_JOB_RAN;
 }
 
-static int run_last(at_run *r) {
+static int run_last(at_run *r, const at_job *job) {
     if (r->fresh) at_run_freshen(r);
+    r->registers = at_large_word(job->unwritten_sign);
     int64_t begin_ns = at_now_ns();
     int failed = at_run_next(r);
+    r->registers = 0;
     r->total_ns += at_now_ns() - begin_ns;
     return failed;
 }
@@ -136,10 +139,14 @@ static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const
         failed = at_time_pairs(r, anchor, job, first, out);
         /* The anchor has written to the same memory. */
         bool ran_again = r->total_ns != before_ns;
-        if (ran_again) at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
-        if (ran_again && !failed) failed = run_last(r);
+        if (ran_again) {
+            at_job_poison_outputs(job, places);
+            at_job_fill_large(job, &places[job->num_bufs]);
+        }
+        if (ran_again && !failed) failed = run_last(r, job);
     } else {
-        at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
+        at_job_poison_outputs(job, places);
+        at_job_fill_large(job, &places[job->num_bufs]);
         failed = at_time_job(r, job, first, out);
     }
     if (failed) {

@@ -65,6 +65,10 @@ typedef struct at_job {
      * not known, copied every time. */
     int64_t data_version;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
+    /* Of the large numbers that the workspace holds before runs with other data and before timing:
+     * 1 is what a maximum would keep, -1 a minimum; 0: both, mixed. */
+    int unwritten_sign;
+    bool has_other_data; /* inside the worker: as a job for them */
     int threads;
     int vector_set; /* its own: the clock that is watched beside a sample is the one it has */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,

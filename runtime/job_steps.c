@@ -15,16 +15,25 @@ at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_
     return fail(out, at_tcc_load(job, number, code, ERROR_TEXT(out)));
 }
 
-void at_job_poison(const at_job *job, const at_place *places, at_buf_role role, uint32_t pattern) {
-    for (int i = 0; i < job->num_bufs; i++) {
-        if (job->bufs[i].role == role) at_poison(places[i].start, places[i].size_bytes, pattern);
-    }
+void at_job_poison_outputs(const at_job *job, const at_place *places) {
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_OUT)
+            at_poison(places[i].start, places[i].size_bytes, AT_POISON_OUT);
+}
+
+void at_job_fill_large(const at_job *job, const at_place *p) {
+    at_fill_large(p->start, p->size_bytes, job->unwritten_sign);
+}
+
+static void fill_unwritten(const at_job *job, const at_place *p) {
+    if (job->has_other_data) at_job_fill_large(job, p);
+    else at_poison(p->start, p->size_bytes, AT_POISON_WORK);
 }
 
 /* Of types without room for a poison every value is legal: elements hold the complement of what is
  * expected. */
 static void poison_outputs(const at_inside *in, const at_job *job, const at_place *places) {
-    at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
+    at_job_poison_outputs(job, places);
     for (int i = 0, k = 0; i < job->num_bufs && job->expected_offset; i++) {
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_OUT) continue;
@@ -65,7 +74,8 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
         if (job->bufs[i].before_offset) r->fresh = job;
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);
-    at_job_poison(job, places, AT_BUF_PACKED, AT_POISON_WORK);
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_PACKED) fill_unwritten(job, &places[i]);
     if (code->pack) {
         at_crash_phase(AT_PHASE_PACK);
         int failed = code->pack(buf, workspace->start, &r->par);
@@ -80,9 +90,11 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
     int failed = 0;
     out->is_cut = limit_ns && at_part_is_behind(r, job->turns, limit_ns, &ns, &failed);
     poison_outputs(in, job, places);
-    at_poison(workspace->start, workspace->size_bytes, AT_POISON_WORK);
+    fill_unwritten(job, workspace);
     if (!failed && !out->is_cut) {
+        r->registers = job->has_other_data ? at_large_word(job->unwritten_sign) : AT_POISON_WORK;
         failed = at_run_limited(r, limit_ns, AT_BEHIND * best_ns, t, &out->is_cut);
+        r->registers = 0;
         ns = t->ns;
     }
     if (failed) {

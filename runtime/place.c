@@ -18,6 +18,26 @@ void at_poison(void *p, int64_t size_bytes, uint32_t pattern) {
     wmemset(p, (wchar_t)pattern, (size_t)size_bytes / 4);
 }
 
+uint32_t at_large_word(int sign) { return sign < 0 ? AT_LARGE_WORK | 1u << 31 : AT_LARGE_WORK; }
+
+/* Which words are negative where both are has no period: no stride meets one sign alone. */
+void at_fill_large(void *p, int64_t size_bytes, int sign) {
+    enum { WORDS = 64 };
+    if (sign) {
+        at_poison(p, size_bytes, at_large_word(sign));
+        return;
+    }
+    uint32_t block[2][WORDS];
+    for (int k = 0; k < WORDS; k++) {
+        block[0][k] = AT_LARGE_WORK | (uint32_t)__builtin_parity((unsigned)k) << 31;
+        block[1][k] = block[0][k] ^ 1u << 31;
+    }
+    for (int64_t at = 0; at < size_bytes / 4; at += WORDS) {
+        const int64_t n = size_bytes / 4 - at < WORDS ? size_bytes / 4 - at : WORDS;
+        memcpy((uint32_t *)p + at, block[__builtin_parityll((uint64_t)at)], (size_t)n * 4);
+    }
+}
+
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /* Rows of the place table: the buffers, then the workspace. */

@@ -59,5 +59,6 @@ int at_run_next(at_run *r) {
         for (int i = 0; i < g->num; i++) r->buf[g->buf[i]] = turn + g->offset[i];
         g->at = g->at + 1 < g->copies ? g->at + 1 : 0;
     }
+    if (r->registers) at_arch_fill_registers(r->registers);
     return r->entry(r->buf, r->workspace, &r->par);
 }

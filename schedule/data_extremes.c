@@ -80,12 +80,13 @@ double data_away(const at_fill *f, int64_t element) {
 static int64_t plant(at_arena *a, const rows *r, double above, int number, at_draw *draw) {
     const bool is_max = r->c->tensors[r->stage].reduction == AT_REDUCE_MAX;
     const at_fill *f = &draw->fill[r->tensor];
-    const double end = f->unit * (is_max ? f->hi : f->lo), beyond = above > 0 ? above : fabs(end);
+    const double end = f->unit * (is_max ? f->hi : f->lo), half = (f->hi - f->lo) / 2;
+    const double beyond = above > 0 ? above : f->unit * half;
     const int64_t step = r->num >= FEW_ROWS && !(above > 0) ? 2 : 1;
     const int64_t first = number * ((r->num + step - 1) / step);
     for (int64_t row = 0, n = first; row < r->num && n < first + MOST_ROWS; row += step, n++) {
         const int64_t at = offset_of(r, row, place_of(n + !is_max, r->terms));
-        const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, f->hi / 2)));
+        const double less = f->unit * (double)(row % (1 + (int64_t)fmin(MOST_LESS, half / 2)));
         const double value =
             (is_max ? end + beyond - less : end - beyond + less) + data_away(f, at);
         *at_push(a, &draw->extremes) = (at_placed){r->tensor, at, (float)value};

@@ -39,7 +39,7 @@ double data_quantile(const data_decision *d, double at, double share);
 
 /* Plants the largest and smallest elements of rows of inputs that a maximum or minimum reads as
  * they are (data_extremes.c): of draw `draw`, each `above` beyond the ends of what the input is
- * drawn from; 0: as far as these ends are from 0. number: 0 or 1, of extremes at other places.
+ * drawn from; 0: half as far as these ends are apart. number: 0 or 1, of extremes at other places.
  * Returns the least number of rows of one of the inputs, 0: there are none. */
 int64_t data_plant_extremes(at_arena *a, const at_compute *c, int64_t *const *extents,
                             const at_data_known *known, double above, int number, at_draw *draw);

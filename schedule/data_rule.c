@@ -566,6 +566,48 @@ static at_status is_centred(ruler *r, at_draw *out, bool *any, at_error *err) {
     return AT_OK;
 }
 
+/* Inputs whose elements, as they are, a maximum or a minimum looks at: which gets sign -1, or 1; 0
+ * of those that both do. */
+static void find_sides(const ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
+    if (e->op == AT_X_SELECT) {
+        find_sides(r, e->arg[1], sign, side, is_met);
+        find_sides(r, e->arg[2], sign, side, is_met);
+    }
+    if (e->op != AT_X_INDEX) return;
+    const at_tensor *t = &r->c->tensors[e->ref];
+    if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)
+        find_sides(r, t->body, sign, side, is_met);
+    if (!is_drawn(r, e->ref)) return;
+    side[e->ref] = is_met[e->ref] && side[e->ref] != sign ? 0 : sign;
+    is_met[e->ref] = true;
+}
+
+/* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
+ * there, and nowhere else where its terms are many. */
+static bool is_aside(ruler *r, at_draw *out) {
+    const int n = r->c->num_tensors;
+    int *side = AT_NEW_ARRAY(r->arena, int, n);
+    bool *is_met = AT_NEW_ARRAY(r->arena, bool, n), any = false;
+    for (int s = 0; s < n; s++) {
+        const at_tensor *t = &r->c->tensors[s];
+        if (t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction))
+            find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side, is_met);
+    }
+    at_fill *first = r->fill;
+    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)n);
+    for (int t = 0; t < n; t++) {
+        at_fill *f = &out->fill[t];
+        if (!side[t] || f->lo >= 0 || f->hi <= 0) continue;
+        const double by = f->hi - f->lo + 1;
+        f->lo += side[t] * by, f->hi += side[t] * by;
+        any = true;
+    }
+    any &= ratio_of(r, 1) <= EXACT_RATIO;
+    r->fill = first;
+    if (!any) out->fill = first;
+    return any;
+}
+
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
@@ -597,9 +639,10 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     }
     if (r.is_exact && ratio_of(&r, 2) > EXACT_RATIO) return AT_OK;
     const int64_t rows = data_plant_extremes(a, c, r.extents, known, 0, 0, &out->draw[0]);
-    if (!rows || rows >= FEW_ROWS) return AT_OK;
-    out->num_draws = 2;
     out->draw[1].fill = r.fill;
+    const bool aside = r.is_exact && is_aside(&r, &out->draw[1]);
+    if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
+    out->num_draws = 2;
     data_plant_extremes(a, c, r.extents, known, 0, 1, &out->draw[1]);
     return AT_OK;
 }

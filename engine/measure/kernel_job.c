@@ -48,3 +48,13 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
     job.threads = threads;
     return job;
 }
+
+int at_unwritten_sign(const at_compute *c) {
+    bool max = false, min = false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        max |= x->num_reduce > 0 && x->reduction == AT_REDUCE_MAX;
+        min |= x->num_reduce > 0 && x->reduction == AT_REDUCE_MIN;
+    }
+    return max - min;
+}

@@ -20,4 +20,7 @@ at_job at_kernel_code(at_arena *a, const at_kernel *k);
  * How it is compiled, checked and timed is left at zero. In a; borrows k. */
 at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_places *where);
 
+/* at_job.unwritten_sign for kernels of c: of what its reductions keep. */
+int at_unwritten_sign(const at_compute *c);
+
 #endif

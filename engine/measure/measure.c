@@ -231,6 +231,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     c->job.ahead = c->ahead;
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
+    c->job.unwritten_sign = at_unwritten_sign(at_task_compute(s->task));
     c->job.vector_set = at_vector_set(s->target->name);
     c->job.paranoid = o->paranoid;
     c->job.number = (int)o->number;

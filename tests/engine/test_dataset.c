@@ -180,6 +180,38 @@ static void below_maximum(void **state) {
     }
 }
 
+/* A maximum that begins at 0, and such a minimum, are right only where the terms are not all on one
+ * side of it, which they are in the second draw: of rows, of windows and of bins. */
+static void maxima_below_0(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args N=70, M=90\nx[N, M] : input\ny[N, M] : input\n"
+        "most[n:N] = max(m:M) x[n, m]\n"
+        "low[n:N] = min(m:M) y[n, m]\n",
+        "args N=64\nx[N + 6, N + 6] : input\n"
+        "p[i:N + 6, j:N + 6] = i < 1 ? x[i + 1, j] : x[i, j]\n"
+        "most[i:N, j:N] = max(r:7, s:7) p[i + r, j + s]\n",
+        "args P=523, B=13\nx[P] : index\nv[P] : input\nmost[x[p]:B] max= (p:P) v[p]\n",
+    };
+    for (int i = 0; i < 3; i++) {
+        at_arena *a = at_arena_new();
+        fill_any(a, texts[i]);
+        assert_int_equal(d.rule.num_draws, 2);
+        d.draw = 1;
+        assert_true(at_dataset_fill(&d, 1));
+        const at_compute *c = d.compute;
+        for (int t = 0; t < c->num_tensors; t++) {
+            if (c->tensors[t].role != AT_ROLE_INPUT) continue;
+            const float *x = values_of(c->tensors[t].name);
+            const float side = c->tensors[t].name[0] == 'y' ? 1.0f : -1.0f;
+            for (int64_t k = 0; k < d.size_bytes[t] / 4; k++)
+                if (x[k] * side <= 0) fail_msg("text %d: %s has %g", i, c->tensors[t].name, x[k]);
+        }
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* A quotient levels nothing off. */
 static void sums_that_stay_large(void **state) {
     (void)state;
@@ -285,8 +317,8 @@ int main(void) {
         cmocka_unit_test(numbers_of_channels),   cmocka_unit_test(winners_of_rows),
         cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
-        cmocka_unit_test(below_maximum),         cmocka_unit_test(arguments_that_stay),
-        cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(below_maximum),         cmocka_unit_test(maxima_below_0),
+        cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }

@@ -180,6 +180,12 @@ static at_expr *cut_bound(at_arena *a, const at_compute *c, int stage, int64_t *
     return at_expr_new(a, AT_X_SELECT, 3, args);
 }
 
+/* A maximum or a minimum that begins at 0. */
+static at_expr *other_start(at_arena *a, const at_tensor *t, const char **what) {
+    *what = "another start";
+    return node(a, t->reduction == AT_REDUCE_MAX ? AT_X_MAX : AT_X_MIN, t->body, real(a, 0));
+}
+
 /* Only where an axis of the stage has one value, or a remainder. */
 static at_expr *in_part(at_arena *a, const at_compute *c, int64_t *const *extents, at_rng *rng,
                         at_expr *body, at_expr *changed, text_mutant *m) {
@@ -217,7 +223,9 @@ static bool try_one(at_arena *a, at_compute *c, int64_t *const *extents, at_rng 
     at_tensor *t = &c->tensors[m->stage];
     at_expr *body = t->body, *changed = copy(a, body);
     if (t->num_reduce && !one_of(rng, 6)) {
-        changed = cut_bound(a, c, m->stage, extents, rng, &m->what);
+        const bool begins = at_reduction_is_extreme(t->reduction) && !one_of(rng, 3);
+        changed = begins ? other_start(a, t, &m->what)
+                         : cut_bound(a, c, m->stage, extents, rng, &m->what);
         if (!changed) return false;
     } else {
         collect(a, &changed, m->stage, false, &all);

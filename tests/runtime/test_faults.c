@@ -11,6 +11,10 @@ typedef struct fault {
     at_job_end end;
 } fault;
 
+/* Of all words of the workspace, which nobody has written. */
+#define KEEP(than)                                                                                 \
+    ADD "for (i = 0; i < 64; i++) {"                                                               \
+        " float w = ((float *)workspace)[i]; if (w " than " out[@]) out[@] = w; }"
 /* Reads an element whose value changes nothing. */
 #define READ(element) ADD "if (" element " == 1.25e30f) out[0] = 0;"
 
@@ -24,6 +28,8 @@ static const fault faults[] = {
     {"for (i = 0; i < n; i++) out[i] += a[i] + b[i];", AT_JOB_WRONG},
     {"for (i = 0; i < n; i++) out[i] = 0;", AT_JOB_WRONG},
     {ADD "out[@] = ((float *)workspace)[0];", AT_JOB_WRONG},
+    {KEEP(">"), AT_JOB_WRONG},
+    {KEEP("<"), AT_JOB_WRONG},
     {"static int calls; if (!calls++) {" ADD "}", AT_JOB_WRONG},
     {"static int calls;" ADD "if (calls++) out[@] += 1;", AT_JOB_WRONG},
     /* out of bounds */
