@@ -290,8 +290,18 @@ static void tell_of_same(const at_session *s) {
     at_engine_warn(&s->options, text);
 }
 
+static void tell_of_exact_steps(const at_session *s) {
+    if (s->options.max_error > 0 && at_task_compute(s->task)->in_steps)
+        at_engine_warn(&s->options,
+                       at_format(s->arena,
+                                 "--max-error changes nothing: the integers of %s are compared bit "
+                                 "by bit, and floats beside them with limits per element",
+                                 s->row->name));
+}
+
 at_status at_session_begin(at_session *s, at_error *err) {
     if (s->foreign) AT_TRY(at_foreign_check(s, err));
+    tell_of_exact_steps(s);
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->bench->states.core = at_quieter_core_here(s->threads, &s->bench->states.cores);

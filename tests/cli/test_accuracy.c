@@ -132,6 +132,8 @@ static void told(void **state) {
     const cli_result *r =
         cli_expect(3, "./autotune run dense --args M=8,N=32,K=64 --max-error 1e-9");
     assert_non_null(strstr(r->err, "--max-error is 1e-09"));
+    r = cli_expect(0, "./autotune run dense_int8 --args M=4,N=32,K=64 --max-error 1e-4");
+    assert_non_null(strstr(r->err, "--max-error changes nothing: the integers of dense_int8 are"));
     r = cli_expect(2, "./autotune run dense --max-error 0");
     assert_non_null(strstr(r->err, "--max-error 0: not a number above 0 and up to 1"));
 }
