@@ -9,6 +9,15 @@
 struct at_tile;
 typedef struct at_architecture at_architecture;
 
+/* Dot products of bytes that an instruction does: of the first operand's and the second one's,
+ * which have no sign (U) or one (S). */
+typedef enum at_dot {
+    AT_DOT_US = 1,
+    AT_DOT_SU = 2, /* by a lane of the second operand alone */
+    AT_DOT_SS = 4,
+    AT_DOT_UU = 8
+} at_dot;
+
 typedef struct at_target {
     const char *name; /* as --isa and logs have it */
     const char *like; /* a target as fast on floats, which has tables of speeds; NULL: itself */
@@ -38,7 +47,8 @@ typedef struct at_target {
                            compiler has them, too */
     bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
                        compiler has it, too */
-    bool dots;      /* four products of bytes are added to a lane at once: AT_T_DOT */
+    int dots;       /* four products of bytes are added to a lane at once (AT_T_DOT): of which, bits
+                       of at_dot */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
                        loaded, and rounded as they are stored. For +, -, *, /, min and max */

@@ -59,9 +59,9 @@ typedef enum at_tile_kind {
     AT_T_INT_MUL,
     AT_T_INT_MIN,
     AT_T_INT_MAX,
-    AT_T_DOT,  /* dst += the products of four bytes to a lane, unsigned ones of a, signed ones of b;
-                  where the target has it */
-    AT_T_LESS, /* all bits where a < b, else none */
+    AT_T_DOT,     /* dst += the products of four bytes to a lane, `by` saying which have a sign
+                     (at_dot);     where the target has it */
+    AT_T_LESS,    /* all bits where a < b, else none */
     AT_T_AT_MOST, /* where a <= b */
     AT_T_EQUAL,
     AT_T_BLEND,       /* dst = b where a has all bits, dst where it has none */
@@ -101,8 +101,8 @@ typedef struct at_tile_op {
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is; loop: it and
                                 `by` are powers of two */
     bool cyclic;             /* load */
-    uint8_t element;         /* product, alone or with a sum: 1 + the lane of b that all of a's are
-                                multiplied with; 0: each with its own */
+    uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
+                                a's are multiplied with; 0: each with its own */
     bool fours;    /* load, broadcast, dot: four elements, which are bytes, to a lane as they lie */
     bool apart;    /* product: it is rounded before anything is added */
     bool may_miss; /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
@@ -318,6 +318,9 @@ void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its
 const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
 void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
+/* tile_integers.c: macros for integers, once per file. to_int: the instruction that makes integers
+ * of floats, letter: of the registers that an instruction may name. */
+void at_tile_integers(at_text *out, const char *to_int, char letter);
 typedef struct at_tile_style { /* what tells one dialect of C from another */
     const char *type;          /* of a register */
     char letter;               /* its name: v0, v1, ... */

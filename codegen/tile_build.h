@@ -73,6 +73,11 @@ typedef struct { /* what this straight-line body has stored, and its virtual reg
 } at_tile_stored;
 #define MAX_STORED 8
 
+typedef struct { /* what dot products made of a load: of an operand itself, or of its sums */
+    int of, made;
+    bool is_operand;
+} at_build_moved;
+
 typedef struct {        /* [tensor] a reduction under way */
     const at_ir *until; /* the last loop of it; NULL: none */
     int start;          /* it begins before this operation */
@@ -108,7 +113,8 @@ typedef struct {
     int *first_fresh;     /* [tensor] those that no store to it came behind: from here on */
     AT_VEC(int) loads;    /* all of them but constants, as virtual registers */
     AT_VEC(int) consts;   /* and constants of it, which no store changes */
-    at_tile_slot *slots;  /* [most_slots] */
+    AT_VEC(at_build_moved) moved; /* and what dot products made of loads */
+    at_tile_slot *slots;          /* [most_slots] */
     int num_slots, most_slots;
     int num_pointers; /* drop_slots: slots made inside, behind the others */
     int body;         /* number of the current straight-line body */

@@ -1,9 +1,13 @@
 /* codegen/tile_dot.c: four products of bytes that are added to a lane at once: the terms of a sum
- * along a loop that is marked so. Both operands lie side by side along it, one of them without
- * sign, the other one with it. */
+ * along a loop that is marked so. Both operands lie side by side along it.
+ *
+ * Where an instruction takes two operands with a sign, but none of either kind, the one without is
+ * moved by 128, and what that leaves out is taken from the sum:
+ *
+ *     u*s = (u - 128)*s - (-128)*s     the second product is that of all rows of a tile */
 #include "codegen/tile_build.h"
 
-enum { FOURS = 4 };
+enum { FOURS = 4, HALF = 128 };
 
 static const char *not_operand(const at_builder *b, const at_value *v, int loop, int sym) {
     const at_low *l = b->l;
@@ -50,15 +54,41 @@ static bool find_fours(const at_low *l, const at_value *v, fours *out) {
     return true;
 }
 
-/* Which of a product's factors is taken without sign; -1: neither can be. */
-static int unsigned_factor(const fours of[2]) {
-    if (of[0].is_u8 && of[1].is_s8) return 0;
-    return of[1].is_u8 && of[0].is_s8 ? 1 : -1;
+/* How the product of the first factor and the second is done. */
+typedef struct way {
+    int signs;   /* at_dot; 0: it is none that the target has */
+    bool turned, /* the second factor comes first */
+        moved;   /* the first one has no sign, and is moved */
+} way;
+
+static bool has_sign(const fours *f, bool wanted) { return wanted ? f->is_s8 : f->is_u8; }
+
+static way way_of(const at_target *t, const fours of[2]) {
+    static const struct {
+        int signs;
+        bool first, second; /* have a sign */
+        int needs;
+    } rows[] = {{AT_DOT_US, false, true, AT_DOT_US},
+                {AT_DOT_SS, true, true, AT_DOT_SS},
+                {AT_DOT_UU, false, false, AT_DOT_UU},
+                {AT_DOT_SS, false, true, AT_DOT_SS}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int turned = 0; turned < 2; turned++)
+            if ((t->dots & rows[i].needs) && has_sign(&of[turned], rows[i].first) &&
+                has_sign(&of[!turned], rows[i].second))
+                return (way){.signs = rows[i].signs,
+                             .turned = turned,
+                             .moved = rows[i].signs == AT_DOT_SS && !rows[i].first};
+    return (way){0};
 }
 
 static bool find_factors(const at_low *l, const at_value *v, fours of[2]) {
     return v->op == AT_V_MUL && v->whole && find_fours(l, v->a, &of[0]) &&
            find_fours(l, v->b, &of[1]);
+}
+
+static const char *kinds_of(const at_target *t) {
+    return t->dots & AT_DOT_SS ? "bytes" : "u8 and s8";
 }
 
 /* A product, or several that are added up. */
@@ -68,8 +98,8 @@ static const char *not_products(const at_builder *b, const at_value *v, int loop
         const char *why = not_products(b, v->a, loop, sym);
         return why ? why : not_products(b, v->b, loop, sym);
     }
-    if (!find_factors(b->l, v, of) || unsigned_factor(of) < 0)
-        return "its terms are no products of u8 and s8";
+    if (!find_factors(b->l, v, of) || !way_of(b->l->target, of).signs)
+        return at_format(b->l->arena, "its terms are no products of %s", kinds_of(b->l->target));
     const char *why = not_operand(b, of[0].load, loop, sym);
     return why ? why : not_operand(b, of[1].load, loop, sym);
 }
@@ -115,6 +145,51 @@ static int operand(at_builder *b, const fours *of) {
     return x;
 }
 
+/* What was made of a register in this body; -1: nothing, or registers are few. */
+static int made_of(at_builder *b, int of, bool is_operand) {
+    for (int i = 0; i < b->moved.len && !b->regs->sparing; i++) {
+        const at_build_moved *m = &b->moved.data[i];
+        if (m->of != of || m->is_operand != is_operand) continue;
+        b->spends = true;
+        return m->made;
+    }
+    return -1;
+}
+
+static int made(at_builder *b, int of, bool is_operand, int v) {
+    *at_push(b->l->arena, &b->moved) =
+        (at_build_moved){.of = of, .made = v, .is_operand = is_operand};
+    return v;
+}
+
+/* The bytes that an operand without sign is as one with it: each less by 128, which is its highest
+ * bit turned. */
+static int moved_down(at_builder *b, int x) {
+    const int had = made_of(b, x, true);
+    if (had >= 0) return had;
+    const int high = bytes_of(b, HALF), set = at_build_operation(b, AT_T_OR, -1, x, high),
+              was = at_build_operation(b, AT_T_AND, -1, x, high),
+              moved = at_build_operation(b, AT_T_INT_SUB, -1, set, was);
+    const bool same = b->vregs.data[x].same;
+    b->vregs.data[set].same = b->vregs.data[was].same = b->vregs.data[moved].same = same;
+    return made(b, x, true, moved);
+}
+
+static void add_dot(at_builder *b, int to, int signs, int x, int y) {
+    at_build_operation(b, AT_T_DOT, to, x, y);
+    b->ops.data[b->ops.len - 1].fours = true;
+    b->ops.data[b->ops.len - 1].by = signs;
+}
+
+/* -128 times the sum of an operand's four bytes. */
+static int taken(at_builder *b, int y) {
+    const int had = made_of(b, y, false);
+    if (had >= 0) return had;
+    const int none = at_build_const(b, 0), sum = at_build_operation(b, AT_T_MOV, -1, none, -1);
+    add_dot(b, sum, AT_DOT_SS, y, bytes_of(b, HALF));
+    return made(b, y, false, sum);
+}
+
 void at_build_dot(at_builder *b, int acc, const at_value *v) {
     fours of[2];
     if (v->op == AT_V_ADD) {
@@ -123,9 +198,11 @@ void at_build_dot(at_builder *b, int acc, const at_value *v) {
         return;
     }
     if (!find_factors(b->l, v, of)) AT_BUG("no product of bytes");
-    const int first = unsigned_factor(of), x = operand(b, &of[first]), y = operand(b, &of[!first]);
-    at_build_operation(b, AT_T_DOT, acc, x, y);
-    b->ops.data[b->ops.len - 1].fours = true;
+    const way w = way_of(b->l->target, of);
+    int x = operand(b, &of[w.turned]), y = operand(b, &of[!w.turned]);
+    if (w.moved) x = moved_down(b, x);
+    add_dot(b, acc, w.signs, x, y);
+    if (w.moved) at_build_operation(b, AT_T_INT_SUB, acc, acc, taken(b, y));
 }
 
 void at_build_note_undotted(at_builder *b, const at_ir *sum) {
@@ -138,6 +215,7 @@ void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     if (!find_factors(l, v, of)) return;
     *at_push(l->arena, &b->notes) =
         at_format(l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
-                  unsigned_factor(of) >= 0 ? "no loop of four terms is marked dot"
-                                           : "dot products are of u8 and s8");
+                  way_of(l->target, of).signs
+                      ? "no loop of four terms is marked dot"
+                      : at_format(l->arena, "dot products are of %s", kinds_of(l->target)));
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { FOURS = 4 }; /* bytes */
+
 typedef struct {
     at_low *l;
     const at_tile_op *ops;
@@ -20,14 +22,20 @@ typedef struct {
 } elements;
 
 /* Operations that may take one of their factors from a lane. */
-static bool is_product(const at_tile_op *op) { return at_tile_is_term(op) || op->kind == AT_T_MUL; }
+static bool is_product(const at_tile_op *op) {
+    return at_tile_is_term(op) || op->kind == AT_T_MUL || op->kind == AT_T_DOT;
+}
 
+/* Four bytes that lie in a lane together are one, too. */
 static bool is_number(const elements *x, int v, const int *slot_tensor) {
     const at_tile_vreg *r = &x->vregs[v];
-    return r->load == AT_T_BCAST && !r->acc && !r->narrow && !r->fours &&
-           x->l->tensors[slot_tensor[r->slot]].type == AT_F32 &&
+    return r->load == AT_T_BCAST && !r->acc && !r->narrow &&
+           (r->fours || x->l->tensors[slot_tensor[r->slot]].type == AT_F32) &&
            !x->may_change[slot_tensor[r->slot]];
 }
+
+/* Elements of memory from one number to the next. */
+static int step_of(const elements *x, int v) { return x->vregs[v].fours ? FOURS : 1; }
 
 static void use(elements *x, int v, int body, bool as_factor) {
     if (v < 0) return;
@@ -49,13 +57,14 @@ static void find_uses(elements *x, const int *slot_tensor) {
     }
 }
 
-/* The factor that lies so many floats behind v, of the same body, in no vector yet; -1: there is
+/* The factor that lies so many numbers behind v, of the same body, in no vector yet; -1: there is
  * none. */
-static int behind(const elements *x, int v, int floats) {
+static int behind(const elements *x, int v, int numbers) {
     for (int i = 0; i < x->factors.len; i++) {
         const int w = x->factors.data[i];
         if (x->whole[w] < 0 && x->body[w] == x->body[v] && x->vregs[w].slot == x->vregs[v].slot &&
-            x->vregs[w].off == x->vregs[v].off + floats)
+            x->vregs[w].fours == x->vregs[v].fours &&
+            x->vregs[w].off == x->vregs[v].off + numbers * step_of(x, v))
             return w;
     }
     return -1;
@@ -99,6 +108,7 @@ static at_tile_op *rewritten(const elements *x) {
         const int number = second ? op->b : op->a;
         if (x->whole[number] < 0) continue;
         op->a = second ? op->a : op->b;
+        if (!second && op->kind == AT_T_DOT && op->by == AT_DOT_US) op->by = AT_DOT_SU;
         op->b = (int16_t)x->whole[number];
         op->element = (uint8_t)(1 + x->lane[number]);
     }

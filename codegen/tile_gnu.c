@@ -334,9 +334,13 @@ static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* dst += the products of four bytes. */
 static void dot(at_text *out, const at_tile_op *op) {
-    static const char *const names[] = {"at_dot", "at_dot_load", "at_dot_broadcast", "at_dot"};
-    at_text_addf(out, "%s(v%d, v%d, ", names[op->mem], op->dst, op->a);
-    if (op->mem == AT_MEM_CONST) constant(out, op);
+    static const char *const names[] = {"", "_load", "_broadcast", ""};
+    static const char *const signs[] = {
+        [AT_DOT_US] = "us", [AT_DOT_SU] = "su", [AT_DOT_SS] = "s", [AT_DOT_UU] = "u"};
+    at_text_addf(out, "at_%sdot%s%s(v%d, v%d, ", signs[op->by], names[op->mem],
+                 op->element ? "_lane" : "", op->dst, op->a);
+    if (op->element) at_text_addf(out, "v%d, %d", op->b, op->element - 1);
+    else if (op->mem == AT_MEM_CONST) constant(out, op);
     else if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
     else address(out, op, 0);
     at_text_add(out, ");\n");
@@ -433,7 +437,7 @@ static void load_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->element) {
+    if (op->element && op->kind != AT_T_DOT) {
         by_element(out, op);
         return;
     }

@@ -13,10 +13,16 @@ static float multiply_add(const at_tile *t, float a, float b, float c) {
     return t->target->fused ? fmaf(a, b, c) : a * b + c;
 }
 
-/* The products of four bytes, unsigned ones of a. */
-static uint32_t dot(uint32_t a, uint32_t b) {
+static uint32_t byte_of(uint32_t x, int at, bool has_sign) {
+    return has_sign ? (uint32_t)(int8_t)(x >> at) : x >> at & 255;
+}
+
+/* The products of four bytes. */
+static uint32_t dot(int signs, uint32_t a, uint32_t b) {
+    const bool a_sign = signs == AT_DOT_SS || signs == AT_DOT_SU,
+               b_sign = signs == AT_DOT_SS || signs == AT_DOT_US;
     uint32_t sum = 0;
-    for (int i = 0; i < 32; i += 8) sum += (a >> i & 255) * (uint32_t)(int8_t)(b >> i);
+    for (int i = 0; i < 32; i += 8) sum += byte_of(a, i, a_sign) * byte_of(b, i, b_sign);
     return sum;
 }
 
@@ -40,7 +46,7 @@ float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_INT_MAX:
         return at_of_bits((int32_t)at_bits_of(a) > (int32_t)at_bits_of(b) ? at_bits_of(a)
                                                                           : at_bits_of(b));
-    case AT_T_DOT: return at_of_bits(at_bits_of(d) + dot(at_bits_of(a), at_bits_of(b)));
+    case AT_T_DOT: return at_of_bits(at_bits_of(d) + dot(op->by, at_bits_of(a), at_bits_of(b)));
     case AT_T_TO_INT: return at_of_bits((uint32_t)(int32_t)nearbyintf(a));
     case AT_T_LESS: return at_of_bits(a < b ? UINT32_MAX : 0);
     case AT_T_AT_MOST: return at_of_bits(a <= b ? UINT32_MAX : 0);

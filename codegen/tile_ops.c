@@ -13,6 +13,7 @@ at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
 void at_build_start_body(at_builder *b) {
     b->first_load = b->vregs.len;
     b->consts.len = 0;
+    b->moved.len = 0;
     b->num_stored = 0;
     b->body++;
 }

@@ -85,7 +85,10 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
-    if (op->kind == AT_T_DOT && !t->target->dots) return "the set has no dot products";
+    if (op->kind == AT_T_DOT && !(t->target->dots & op->by))
+        return "the set has no such dot products";
+    if (op->kind == AT_T_DOT && op->by == AT_DOT_SU && !op->element)
+        return "such dot products are by a lane";
     const char *fault = check_memory(t, op, made);
     if (fault) return fault;
     if (op->kind == AT_T_INDEX) return check_index(t, op, made);
@@ -123,7 +126,7 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
                                    (op->kind == AT_T_HALVES && t->lanes != 8)))
         return "the set does not put lanes of two registers together so";
     if (op->element && (!t->target->by_element || op->mem || op->element > t->lanes ||
-                        (!at_tile_is_term(op) && op->kind != AT_T_MUL)))
+                        (!at_tile_is_term(op) && op->kind != AT_T_MUL && op->kind != AT_T_DOT)))
         return "the set does not multiply by that lane of a register";
     if (at_tile_updates(op) && !defined[op->dst])
         return "an accumulator is added to before it is defined";

@@ -9,6 +9,7 @@
 typedef struct at_cpu {
     char name[64];      /* brand string, blanks folded */
     char llvm_name[32]; /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
+    const char *device; /* AutoTVM's -device for such a CPU, which its templates go by; or NULL */
     char core[32];      /* the core itself, whatever of it is hidden: such a name, too */
     char flags[256];    /* what it can do, as Linux names it: blanks between */
     char machine[128];  /* tells those of one name apart: "6-143-8, 32K/2M/105M, under KVM" */

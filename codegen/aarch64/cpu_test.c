@@ -6,8 +6,8 @@
 
 static const struct {
     const char *part;
-    int bit; /* of AT_HWCAP, which is 16 */
-} parts[] = {{"dotprod", 20}};
+    int word, bit; /* of AT_HWCAP, which is 16, or AT_HWCAP2, which is 26 */
+} parts[] = {{"dotprod", 16, 20}, {"i8mm", 26, 13}};
 
 void at_aarch64_cpu_test(const at_target *t, const char *name, bool by_compiler, at_text *out) {
     (void)by_compiler;
@@ -15,7 +15,7 @@ void at_aarch64_cpu_test(const at_target *t, const char *name, bool by_compiler,
                  name);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(t->parts, parts[i].part))
-            at_text_addf(out, "    if (!(getauxval(16) >> %d & 1)) return 0; /* %s */\n",
-                         parts[i].bit, parts[i].part);
+            at_text_addf(out, "    if (!(getauxval(%d) >> %d & 1)) return 0; /* %s */\n",
+                         parts[i].word, parts[i].bit, parts[i].part);
     at_text_add(out, "    return 1;\n}\n\n");
 }

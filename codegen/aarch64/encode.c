@@ -48,6 +48,7 @@ static int assign_slots(at_a64 *x, bool *used) {
 static void save_vectors(at_a64 *x) {
     bool used[32] = {false};
     for (int r = 0; r < x->t->num_regs; r++) used[at_a64_vector(r)] = true;
+    if (at_tile_has_scatters(x->t)) used[at_a64_vector(x->t->target->regs - 2)] = true;
     for (int v = 8; v < 16; v++)
         if (used[v]) x->saved[x->num_saved++] = 32 + v;
 }
@@ -81,8 +82,7 @@ void at_a64_number(at_a64 *x, int reg, uint64_t number) {
     if (number >> 48) EMIT(x, MOVK48, reg, number >> 48);
 }
 
-/* into = from + bytes; x17 where the number is large and `from` is x16. */
-static void add(at_a64 *x, int into, int from, int64_t bytes) {
+void at_a64_add(at_a64 *x, int into, int from, int64_t bytes) {
     const bool less = bytes < 0;
     const uint64_t n = less ? -(uint64_t)bytes : (uint64_t)bytes;
     if (n >= 1 << 24) {
@@ -114,7 +114,7 @@ static void keep_saved(at_a64 *x, bool store) {
 
 static void prologue(at_a64 *x, int frame) {
     const at_tile *t = x->t;
-    if (frame) add(x, AT_A64_SP, AT_A64_SP, -frame);
+    if (frame) at_a64_add(x, AT_A64_SP, AT_A64_SP, -frame);
     keep_saved(x, true);
     for (int i = ARGUMENTS; i < t->num_slots + t->num_trips; i++) {
         const int home = frame + 8 * (i - ARGUMENTS);
@@ -126,7 +126,7 @@ static void prologue(at_a64 *x, int frame) {
 
 static void epilogue(at_a64 *x, int frame) {
     keep_saved(x, false);
-    if (frame) add(x, AT_A64_SP, AT_A64_SP, frame);
+    if (frame) at_a64_add(x, AT_A64_SP, AT_A64_SP, frame);
     EMIT(x, RET, 0);
 }
 
@@ -152,6 +152,8 @@ static int pointer_register(at_a64 *x, int slot, bool loaded) {
     return x->reload[at].reg;
 }
 
+int at_a64_pointer(at_a64 *x, int slot) { return pointer_register(x, slot, true); }
+
 /* Bytes from the pointer's register. */
 static int64_t bytes_from(const at_a64 *x, const at_tile_op *op, int64_t at) {
     const bool own = x->t->num_spilled && op->slot == at_tile_frame(x->t);
@@ -163,7 +165,7 @@ int at_a64_address(at_a64 *x, const at_tile_op *op, int64_t at) {
     const int base = pointer_register(x, op->slot, true);
     const int64_t bytes = bytes_from(x, op, at);
     if (!bytes && base != AT_A64_SP) return base;
-    add(x, AT_X16, base, bytes);
+    at_a64_add(x, AT_X16, base, bytes);
     return AT_X16;
 }
 
@@ -179,7 +181,7 @@ void at_a64_move(at_a64 *x, const at_tile_op *op, bool store, int reg, int log2_
     const int64_t unit = (int64_t)1 << log2_bytes;
     const bool fits = bytes >= 0 && bytes % unit == 0 && bytes / unit < 4096;
     if (!fits && (bytes < -256 || bytes > 255)) {
-        add(x, AT_X16, base, bytes);
+        at_a64_add(x, AT_X16, base, bytes);
         base = AT_X16;
         bytes = 0;
     }
@@ -241,7 +243,7 @@ static void bump(at_a64 *x, const at_tile_op *op) {
     if (op->trip_arg >= 0) {
         at_a64_number(x, AT_X17, (uint64_t)bytes);
         EMIT(x, MADD, reg, trips(x, op->trip_arg, AT_X16), AT_X17, reg);
-    } else add(x, reg, reg, bytes);
+    } else at_a64_add(x, reg, reg, bytes);
     if (x->slot_reg[slot] < 0) EMIT(x, STR_X_SP, reg, x->slot_home[slot]);
 }
 
@@ -265,13 +267,13 @@ static void index_entry(at_a64 *x, const at_tile_op *op) {
         const int64_t bytes = bytes_from(x, op, 0);
         int list = pointer_register(x, op->slot, true);
         const bool near = bytes >= 0 && bytes < 4 * 4096;
-        if (!near) add(x, AT_X16, list, bytes), list = AT_X16;
+        if (!near) at_a64_add(x, AT_X16, list, bytes), list = AT_X16;
         EMIT(x, LDRSW, AT_X16, list, near ? bytes : 0);
         if (op->times != 1) {
             at_a64_number(x, AT_X17, (uint64_t)op->times);
             EMIT(x, MUL, AT_X16, AT_X16, AT_X17);
         }
-        if (op->plus) add(x, AT_X16, AT_X16, op->plus);
+        if (op->plus) at_a64_add(x, AT_X16, AT_X16, op->plus);
         divide(x, op->by, op->most);
     }
     const int base = pointer_register(x, op->base, true);

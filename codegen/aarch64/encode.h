@@ -51,11 +51,18 @@ static inline void at_a64_copy(at_a64 *x, int into, int from) { EMIT(x, ORR_V, i
 /* A move of a register of 1, 2, 4, 8 or 16 bytes (log2 of it) to or from `at` bytes behind what the
  * operation's pointer leads to; x16 may change. */
 void at_a64_move(at_a64 *x, const at_tile_op *op, bool store, int reg, int log2_bytes, int64_t at);
+/* The register of a slot's pointer. Good until two others are asked for. */
+int at_a64_pointer(at_a64 *x, int slot);
 /* A register that holds that address; x16 where it is no pointer's own. */
 int at_a64_address(at_a64 *x, const at_tile_op *op, int64_t at);
 void at_a64_number(at_a64 *x, int reg, uint64_t number);
+/* into = from + bytes; x17 changes where the number is large. */
+void at_a64_add(at_a64 *x, int into, int from, int64_t bytes);
 /* Lanes of register `from` as a table says, into another one. */
 void at_a64_permute(at_a64 *x, int into, int from, const at_a64_lanes *lanes);
+
+/* scatter_lanes.c: vector joins a term with what memory holds. */
+void at_a64_scatter(at_a64 *x, const at_tile_op *op, void (*vector)(at_a64 *, const at_tile_op *));
 
 /* encode.c: the machine code of a tile; vector: what is done with registers. */
 bool at_a64_encode(at_arena *arena, at_tile *t, void (*vector)(at_a64 *x, const at_tile_op *op));

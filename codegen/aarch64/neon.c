@@ -12,9 +12,34 @@ static void move_lane(at_a64 *x, const at_tile_op *op, bool store, int v, int la
     at_a64_emit(&x->code, store ? AT_A64_ST1_S : AT_A64_LD1_S, (const int64_t[]){v, lane, address});
 }
 
+/* Elements narrower than a lane: the lowest bits of each lane, or widened. */
+static void move_narrow(at_a64 *x, const at_tile_op *op, bool store, int v) {
+    static const at_a64_form loads[] = {AT_A64_LD1_B, AT_A64_LD1_H},
+                             stores[] = {AT_A64_ST1_B, AT_A64_ST1_H};
+    const at_type type = x->t->slot_type[op->slot];
+    const bool bytes = at_type_bytes(type) == 1, has_sign = type != AT_U8;
+    const int s = store ? AT_A64_SCRATCH_VEC : v, one = !bytes,
+              n = op->kind == AT_T_BCAST ? 1 : op->lanes;
+    if (store) EMIT(x, XTN_32, s, v);
+    if (store && bytes) EMIT(x, XTN_16, s, s);
+    at_a64_move(x, op, store, s, n == 4 ? 2 + one : one, 0);
+    for (int i = 1; i < n && n < 4; i++)
+        at_a64_emit(&x->code, (store ? stores : loads)[one],
+                    (const int64_t[]){s, i, at_a64_address(x, op, (int64_t)i << one)});
+    if (!store && bytes)
+        at_a64_emit(&x->code, has_sign ? AT_A64_SSHLL_8 : AT_A64_USHLL_8, (const int64_t[]){v, v});
+    if (!store)
+        at_a64_emit(&x->code, has_sign ? AT_A64_SSHLL_16 : AT_A64_USHLL_16,
+                    (const int64_t[]){v, v});
+}
+
 /* The first lanes; the others of a load are 0. */
 static void move(at_a64 *x, const at_tile_op *op, bool store, int v) {
     static const int log2_bytes[] = {0, 2, 3, 3, 4};
+    if (!at_tile_is_wide(x->t, op)) {
+        move_narrow(x, op, store, v);
+        return;
+    }
     at_a64_move(x, op, store, v, log2_bytes[op->lanes], 0);
     if (op->lanes == 3) move_lane(x, op, store, v, 2, 8);
 }
@@ -47,6 +72,11 @@ static void load(at_a64 *x, const at_tile_op *op) {
 
 static void broadcast(at_a64 *x, const at_tile_op *op) {
     const int v = reg(op->dst);
+    if (!at_tile_is_wide(x->t, op)) {
+        move_narrow(x, op, false, v);
+        EMIT(x, DUP_LANE, v, v, 0);
+        return;
+    }
     if (!op->off) {
         EMIT(x, LD1R, v, at_a64_address(x, op, 0));
         return;
@@ -135,6 +165,19 @@ static bool find_form(const at_tile_op *op, at_a64_form *out) {
     return *out;
 }
 
+/* Sums of products of bytes: whose operands have no sign decides, and whether b is one lane. */
+static void dot(at_a64 *x, const at_tile_op *op) {
+    const int d = reg(op->dst), a = reg(op->a), b = reg(op->b), lane = op->element - 1;
+    const bool by_lane = op->element;
+    static const at_a64_form whole[] =
+        {[AT_DOT_SS] = AT_A64_SDOT, [AT_DOT_UU] = AT_A64_UDOT, [AT_DOT_US] = AT_A64_USDOT},
+                             lanes[] = {[AT_DOT_SS] = AT_A64_SDOT_LANE,
+                                        [AT_DOT_UU] = AT_A64_UDOT_LANE,
+                                        [AT_DOT_US] = AT_A64_USDOT_LANE,
+                                        [AT_DOT_SU] = AT_A64_SUDOT_LANE};
+    at_a64_emit(&x->code, (by_lane ? lanes : whole)[op->by], (const int64_t[]){d, a, b, lane});
+}
+
 /* By one lane of b. */
 static void by_element(at_a64 *x, const at_tile_op *op) {
     at_a64_emit(&x->code,
@@ -147,7 +190,7 @@ static void by_element(at_a64 *x, const at_tile_op *op) {
 static void vector(at_a64 *x, const at_tile_op *op) {
     const int d = op->dst >= 0 ? reg(op->dst) : -1, a = op->a >= 0 ? reg(op->a) : -1;
     at_a64_form form;
-    if (op->element) {
+    if (op->element && op->kind != AT_T_DOT) {
         by_element(x, op);
         return;
     }
@@ -177,6 +220,8 @@ static void vector(at_a64 *x, const at_tile_op *op) {
         else EMIT(x, REV64, d, a);
         return;
     case AT_T_FIRST: first(x, op); return;
+    case AT_T_DOT: dot(x, op); return;
+    case AT_T_SCATTER: at_a64_scatter(x, op, vector); return;
     case AT_T_FOURS: fours(x, op); return;
     default:
         if (!find_form(op, &form)) x->code.bad = true;

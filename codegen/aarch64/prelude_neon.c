@@ -1,10 +1,10 @@
 /* codegen/aarch64/prelude_neon.c: the types and macros of tiles in C for gcc and clang, once per
  * file. NEON is part of every AArch64, so that no function names it. */
 #include "codegen/aarch64/aarch64.h"
+#include "codegen/tile.h"
 
 /* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it. */
 static const char types[] =
-    "#define AT_TILE __attribute__((noinline))\n"
     "typedef float at_vector __attribute__((vector_size(16)));\n"
     "typedef int at_mask __attribute__((vector_size(16)));\n"
     "typedef float at_memory __attribute__((vector_size(16), may_alias, aligned(4)));\n"
@@ -33,8 +33,45 @@ static const char hot[] =
     "    __asm__(\"fmul %0.4s, %1.4s, %2.s[\" #i \"]\" : \"=w\"(c) : \"w\"(a), \"w\"(b))\n"
     "\n";
 
+/* c += the products of four bytes to a lane; a letter to an operand: s, it has a sign, u, none. */
+static const char dots[] =
+    "#define at_by_bytes(name, c, a, b, bytes) \\\n"
+    "    __asm__(name \" %0.4s, %1.16b, %2.\" bytes : \"+w\"(c) : \"w\"(a), \"w\"(b))\n"
+    "#define at_sdot(c, a, b) at_by_bytes(\"sdot\", c, a, b, \"16b\")\n"
+    "#define at_udot(c, a, b) at_by_bytes(\"udot\", c, a, b, \"16b\")\n"
+    "#define at_sdot_lane(c, a, b, i) at_by_bytes(\"sdot\", c, a, b, \"4b[\" #i \"]\")\n"
+    "#define at_udot_lane(c, a, b, i) at_by_bytes(\"udot\", c, a, b, \"4b[\" #i \"]\")\n";
+
+static const char mixed_dots[] =
+    "#define at_usdot(c, a, b) at_by_bytes(\"usdot\", c, a, b, \"16b\")\n"
+    "#define at_usdot_lane(c, a, b, i) at_by_bytes(\"usdot\", c, a, b, \"4b[\" #i \"]\")\n"
+    "#define at_sudot_lane(c, a, b, i) at_by_bytes(\"sudot\", c, a, b, \"4b[\" #i \"]\")\n";
+
+/* Tiles are functions of their own, so that the code around takes no registers. */
+static void tile_function(const at_target *t, at_text *out) {
+    if (!*t->parts) {
+        at_text_add(out, "#define AT_TILE __attribute__((noinline))\n");
+        return;
+    }
+    at_text_addf(out,
+                 "#ifdef __clang__\n"
+                 "#define AT_TILE __attribute__((noinline, target(\"%s\")))\n"
+                 "#else\n"
+                 "#define AT_TILE __attribute__((noinline, target(\"arch=armv8.2-a+",
+                 t->parts);
+    for (const char *s = t->parts; *s; s++) at_text_addf(out, "%c", *s == ',' ? '+' : *s);
+    at_text_add(out, "\")))\n#endif\n");
+}
+
 void at_prelude_neon(const at_target *t, at_text *out) {
-    (void)t;
+    tile_function(t, out);
     at_text_add(out, types);
     at_text_add(out, hot);
+}
+
+void at_integers_neon(const at_target *t, at_text *out) {
+    at_tile_integers(out, "fcvtns %0.4s, %1.4s", 'w');
+    if (t->dots) at_text_add(out, dots);
+    if (t->dots & AT_DOT_US) at_text_add(out, mixed_dots);
+    at_text_add(out, "\n");
 }

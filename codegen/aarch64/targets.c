@@ -3,6 +3,14 @@
 
 static const at_target of_doubles[2];
 
+#define NEON_MEMBERS                                                                               \
+    .lanes = 4, .default_lanes = 4, .regs = 32, .spreading_regs = 1, .joining_regs = 1,            \
+    .most_step = 16, .most_stored_step = 16, .joins_fours = true, .by_element = true,              \
+    .fused = true, .has_integers = true, .scatters = true, .integers = at_integers_neon,           \
+    .gnu_sqrt = "__asm__(\"fsqrt %%0.4s, %%1.4s\" : \"=w\"(v%d) : \"w\"(v%d));\n",                 \
+    .encode = at_encode_neon, .in_double = &of_doubles[1], .prelude = at_prelude_neon,             \
+    .architecture = &at_aarch64
+
 /* Nothing lies in memory but what is loaded. Where the encoder needs a register besides, a tile has
  * one to spare. */
 static const at_target targets[] = {
@@ -13,26 +21,22 @@ static const at_target targets[] = {
      .regs = 32,
      .joining_regs = 1,
      .fused = true,
+     .scatters = true,
      .encode = at_encode_neon,
      .in_double = &of_doubles[0],
      .architecture = &at_aarch64},
-    {.name = "neon",
-     .parts = "",
-     .lanes = 4,
-     .default_lanes = 4,
-     .regs = 32,
-     .spreading_regs = 1,
-     .joining_regs = 1,
-     .most_step = 16,
-     .most_stored_step = 16,
-     .joins_fours = true,
-     .by_element = true,
-     .fused = true,
-     .gnu_sqrt = "__asm__(\"fsqrt %%0.4s, %%1.4s\" : \"=w\"(v%d) : \"w\"(v%d));\n",
-     .encode = at_encode_neon,
-     .in_double = &of_doubles[1],
-     .prelude = at_prelude_neon,
-     .architecture = &at_aarch64},
+    {.name = "neon", .parts = "", NEON_MEMBERS},
+    /* The same with dot products of bytes: of one kind, and of two. */
+    {.name = "neon_dotprod",
+     .like = "neon",
+     .parts = "dotprod",
+     .dots = AT_DOT_SS | AT_DOT_UU,
+     NEON_MEMBERS},
+    {.name = "neon_i8mm",
+     .like = "neon",
+     .parts = "dotprod,i8mm",
+     .dots = AT_DOT_SS | AT_DOT_UU | AT_DOT_US | AT_DOT_SU,
+     NEON_MEMBERS},
 };
 
 /* One is kept for what is stored. */

@@ -1,4 +1,5 @@
 /* codegen/x86/prelude.c: the types and macros of tiles in C for gcc and clang, once per file. */
+#include "codegen/tile.h"
 #include "codegen/x86/x86.h"
 
 /* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it. */
@@ -11,32 +12,13 @@ static const char everywhere[] =
     "#define at_all(x) ((x) - (at_vector){0})\n"
     "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n";
 
-/* Integers; narrower ones, of `bytes` bytes together. What is apart is rounded by itself: the
- * compilers make multiply-adds else. */
-static const char integers[] =
-    "#define at_to_int(c, a) __asm__(\"%scvtps2dq %%1, %%0\" : \"=%c\"(c) : \"%c\"(a))\n"
-    "#define at_int_min(a, b) at_choose((a) < (b), a, b)\n"
-    "#define at_int_max(a, b) at_choose((a) > (b), a, b)\n"
-    "#define at_apart(v) __asm__(\"\" : \"+%c\"(v))\n"
-    "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
-    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
-    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n"
-    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
-    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
-    "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n"
-    "static inline __attribute__((unused)) int at_four(const void *p) {\n"
-    "    int x;\n"
-    "    __builtin_memcpy(&x, p, sizeof x);\n"
-    "    return x;\n"
-    "}\n";
-
 /* c += the products of four bytes to a lane, unsigned ones of a. */
 static const char dots[] =
-    "#define at_dot(c, a, b) \\\n"
+    "#define at_usdot(c, a, b) \\\n"
     "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
-    "#define at_dot_load(c, a, p) \\\n"
+    "#define at_usdot_load(c, a, p) \\\n"
     "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(const at_memory *)(p)))\n"
-    "#define at_dot_broadcast(c, a, p) \\\n"
+    "#define at_usdot_broadcast(c, a, p) \\\n"
     "    __asm__(\"vpdpbusd %2%{1to16%}, %1, %0\" \\\n"
     "            : \"+v\"(c) : \"v\"(a), \"m\"(*(const int __attribute__((may_alias, aligned(1))) "
     "*)(p)))\n";
@@ -135,11 +117,6 @@ static const char tile_function_clang[] =
     "#define AT_TILE __attribute__((noinline, target(\"%s\"), min_vector_width(512)))\n"
     "#else\n";
 
-/* letter: of the registers that an instruction may name. */
-static void add_integers(const char *prefix, char letter, at_text *out) {
-    at_text_addf(out, integers, prefix, letter, letter, letter);
-}
-
 static void add_types(const at_target *t, at_text *out) {
     int bytes = 4 * t->lanes;
     at_text_addf(out, everywhere, bytes, bytes, bytes);
@@ -183,7 +160,7 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
 }
 
 void at_integers_avx512(const at_target *t, at_text *out) {
-    add_integers("v", 'v', out);
+    at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     if (t->dots) at_text_add(out, dots);
     at_text_add(out, "\n");
 }

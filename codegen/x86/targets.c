@@ -71,7 +71,7 @@ static const at_target targets[] = {
     {.name = "avx512vnni",
      .like = "avx512",
      .parts = AVX512_PARTS ",avx512vnni",
-     .dots = true,
+     .dots = AT_DOT_US,
      AVX512_MEMBERS},
 };
 

@@ -200,7 +200,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     at_context_hash(&s->context, s->context_hash);
     s->cpu_flags = cpu->flags;
     s->sandbox = "";
-    s->record_target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
+    s->record_target = cpu->device ? at_format(s->arena, "c -keys=%s,cpu -device=%s -mcpu=%s",
+                                               cpu->device, cpu->device, cpu->llvm_name)
+                                   : at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
     return AT_OK;
 }
 

@@ -13,12 +13,12 @@ static const at_target *target_of_set(int set) {
 const at_target *at_target_here(void) { return target_of_set(at_cpu_best_set()); }
 
 const at_target *at_target_of_integers(const at_target *t) {
-    const at_target *x;
+    const at_target *x, *best = t;
     for (int i = 0; (x = at_target_at(i)); i++)
         if (x->dots && x->lanes == t->lanes && x->architecture == t->architecture &&
             at_cpu_has_set(at_vector_set(x->name)))
-            return x;
-    return t;
+            best = x;
+    return best;
 }
 
 at_status at_target_check(const at_target *t, at_error *err) {

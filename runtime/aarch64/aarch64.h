@@ -6,5 +6,7 @@
 
 /* facts.c. */
 bool at_aarch64_has_base(void); /* with NEON: every CPU that runs this program has it */
+bool at_aarch64_has_dotprod(void);
+bool at_aarch64_has_i8mm(void);
 
 #endif

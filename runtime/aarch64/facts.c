@@ -136,6 +136,10 @@ static void list_flags(char *out, size_t size) {
 }
 
 bool at_aarch64_has_base(void) { return true; }
+bool at_aarch64_has_dotprod(void) { return getauxval(AT_HWCAP) & HWCAP_ASIMDDP; }
+bool at_aarch64_has_i8mm(void) {
+    return at_aarch64_has_dotprod() && getauxval(AT_HWCAP2) & HWCAP2_I8MM;
+}
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
@@ -170,6 +174,7 @@ void at_arch_cpu(at_cpu *cpu) {
     at_cpu_cores(&of, 1);
     const unsigned number = core_number(of);
     set_names(cpu, number);
+    cpu->device = "arm_cpu";
     list_flags(cpu->flags, sizeof cpu->flags);
     caches(cpu, of);
     snprintf(cpu->machine, sizeof cpu->machine, "%02x-%03x-r%up%u, %lldK/%lldK/%lldK", number >> 24,

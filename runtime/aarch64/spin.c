@@ -57,5 +57,13 @@ const at_arch_set at_arch_sets[] = {
      at_aarch64_has_base,
      {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
      false},
+    {"neon_dotprod",
+     at_aarch64_has_dotprod,
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
+     true},
+    {"neon_i8mm",
+     at_aarch64_has_i8mm,
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
+     true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

@@ -12,7 +12,7 @@ static char sources[256]; /* the folder that the tests are started in */
 
 static const struct {
     const char *name, *args;
-    bool integers; /* which tiles for NEON do not know: plain C */
+    bool integers; /* which scalar tiles do not know: plain C */
     bool always;
 } kernels[] = {
     {"conv2d_3x3_gemm", "N=1,H=6,W=6,CI=8,CO=40", false, true},
@@ -70,6 +70,11 @@ static const struct {
     {"stencil.te", "Z=5,Y=6,X=12", false, false},
     {"transpose.te", "N=9,M=12", false, false},
     {"unsharp.te", "H=9,W=12", false, false},
+    {"histogram.te", "P=500,B=32", false, true},
+    {"embedding_gradient.te", "N=20,V=30,C=12", false, false},
+    {"dense_q4_0", "M=3,N=32,K=64", true, false},
+    {"dense_q8_0", "M=1,N=32,K=64", true, false},
+    {"dense_q4_k", "M=2,N=32,K=256", true, false},
 };
 enum { NUM_KERNELS = sizeof kernels / sizeof *kernels, MOST_TRIES = 8 };
 
@@ -99,27 +104,97 @@ static const char *word_of(int i) {
     return word;
 }
 
-static void check(int i, const char *config, const char *code) {
-    cli_expect(0, "./autotune apply %s --args %s %s %s --main -o k.c", word_of(i), kernels[i].args,
-               config, code);
+/* k.c, compiled and run. */
+static void expect_right(const char *name, const char *how) {
     cli_expect(0, "aarch64-linux-gnu-gcc -O1 -Wall -Werror -static k.c -o k -lm");
     /* Its outputs are compared before it judges its time, which means nothing here. */
     const cli_result *r = cli_run("qemu-aarch64-static ./k");
     if (!strstr(r->out, ": right, ") && !strstr(r->out, " times what fits at the peak of this CPU"))
-        fail_msg("%s %s %s %s: %s", kernels[i].name, kernels[i].args, config, code, r->out);
+        fail_msg("%s %s: %s", name, how, r->out);
+}
+
+static void check(int i, const char *config, const char *code) {
+    char how[256];
+    cli_expect(0, "./autotune apply %s --args '%s' %s %s --main -o k.c", word_of(i),
+               kernels[i].args, config, code);
+    snprintf(how, sizeof how, "%s %s %s", kernels[i].args, config, code);
+    expect_right(kernels[i].name, how);
 }
 
 static void all_are_right(const char *code) {
     need_tools();
     for (int i = 0; i < NUM_KERNELS; i++) {
         if (!is_whole() && !kernels[i].always) continue;
-        check(i, "--config default", kernels[i].integers ? "--isa a64 --dialect c" : code);
+        const bool plain = kernels[i].integers && strstr(code, "--isa a64");
+        check(i, "--config default", plain ? "--isa a64 --dialect c" : code);
     }
 }
 
 static void machine_code(void **state) { (void)state, all_are_right("--isa neon --dialect tcc"); }
 static void vector_types(void **state) { (void)state, all_are_right("--isa neon --dialect gnu"); }
 static void scalar_code(void **state) { (void)state, all_are_right("--isa a64 --dialect tcc"); }
+
+/* ---- dot products of bytes ------------------------------------------------------------------- */
+
+/* Kernels of bytes, each with instructions that it has to have. */
+static void with_dots(const char *code, const char *wanted) {
+    need_tools();
+    for (int i = 0; i < NUM_KERNELS; i++) {
+        if (!kernels[i].integers || (!is_whole() && !kernels[i].always)) continue;
+        check(i, "--config default", code);
+        if (!strstr(cli_read("k.c"), wanted)) fail_msg("%s: no %s", kernels[i].name, wanted);
+    }
+}
+
+static void dots_of_one_kind(void **state) {
+    (void)state;
+    with_dots("--isa neon_dotprod --dialect tcc", "sdot v");
+    with_dots("--isa neon_dotprod --dialect gnu", "at_sdot");
+}
+
+static void dots_of_two_kinds(void **state) {
+    (void)state;
+    with_dots("--isa neon_i8mm --dialect tcc", "dot v");
+    with_dots("--isa neon_i8mm --dialect gnu", "dot");
+}
+
+/* Each pair of types in a tree that says where the dot products are, data from one end of a type to
+ * the other: which instructions it gets, and that it is right. */
+static void dots_of_each_pair(void **state) {
+    (void)state;
+    static const struct {
+        const char *data, *weight, *isa, *wanted;
+    } of[] = {
+        {"s8", "s8", "neon_dotprod", "sdot v"}, {"u8", "u8", "neon_dotprod", "udot v"},
+        {"u8", "s8", "neon_dotprod", "sdot v"}, {"s8", "u8", "neon_dotprod", "sdot v"},
+        {"s8", "s8", "neon_i8mm", "sdot v"},    {"u8", "u8", "neon_i8mm", "udot v"},
+        {"u8", "s8", "neon_i8mm", "dot v"},     {"s8", "u8", "neon_i8mm", "dot v"},
+    };
+    need_tools();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "data[5, 24] : input %s\nweight[32, 24] : weight %s\n"
+            "packw[p:2, k:6, x:16, j:4] : %s = weight[p*16 + x, k*4 + j]\n"
+            "acc[y:5, x:32] : s32 = sum(k:6, j:4) data[y, k*4 + j] * packw[x/16, k, x%%16, j]\n"
+            "schedule\np, k, x, j =>\n    @packw = p, k, x, j\n"
+            "xo:2 =>\n    k, y:unroll, xi:16 vec, j:dot =>\n"
+            "        @acc = y, {xo, xi}/x // k, j\n",
+            of[i].data, of[i].weight, of[i].weight);
+        cli_write("pair.te", text);
+        for (int dialect = 0; dialect < 2; dialect++) {
+            cli_expect(
+                0, "./autotune apply pair.te --config default --isa %s --dialect %s --main -o k.c",
+                of[i].isa, dialect ? "gnu" : "tcc");
+            if (!dialect && !strstr(cli_read("k.c"), of[i].wanted))
+                fail_msg("%s by %s: no %s", of[i].data, of[i].weight, of[i].wanted);
+            expect_right("pair.te", "");
+        }
+    }
+}
+
+/* ---- points of spaces ------------------------------------------------------------------------ */
 
 /* A point of a space, the same one each time; those that it leaves out are passed over. */
 static void point_of(int i) {
@@ -150,7 +225,9 @@ static void other_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machine_code), cmocka_unit_test(vector_types),
-        cmocka_unit_test(scalar_code), cmocka_unit_test(other_points)};
+        cmocka_unit_test(machine_code),      cmocka_unit_test(vector_types),
+        cmocka_unit_test(scalar_code),       cmocka_unit_test(dots_of_one_kind),
+        cmocka_unit_test(dots_of_two_kinds), cmocka_unit_test(dots_of_each_pair),
+        cmocka_unit_test(other_points)};
     return cmocka_run_group_tests_name("cli/aarch64", tests, setup, cli_teardown);
 }

@@ -46,6 +46,8 @@ static const struct {
     {'I', 0, 1, 2},
     {'J', 0, 1, 2},
     {'k', 0, 1, 4},
+    {'g', 0, 1, 8},
+    {'t', 0, 1, 16},
 };
 enum { NUM_FORMS = sizeof forms / sizeof *forms, NUM_RANGES = sizeof ranges / sizeof *ranges };
 enum { TURNS = 40, MOST_OPERANDS = 5 };
@@ -82,12 +84,12 @@ static const uint32_t *assemble(at_arena *a, const char *text, size_t *num_words
     assert_non_null(f);
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
-    const char *command =
-        at_format(a,
-                  "cd %s && { command -v aarch64-linux-gnu-as || exit 9; } >messages && "
-                  "aarch64-linux-gnu-as -march=armv8.2-a+dotprod forms.s -o forms.o >messages 2>&1 "
-                  "&& aarch64-linux-gnu-objcopy -O binary -j .text forms.o forms.bin",
-                  folder);
+    const char *command = at_format(
+        a,
+        "cd %s && { command -v aarch64-linux-gnu-as || exit 9; } >messages && "
+        "aarch64-linux-gnu-as -march=armv8.2-a+dotprod+i8mm forms.s -o forms.o >messages 2>&1 "
+        "&& aarch64-linux-gnu-objcopy -O binary -j .text forms.o forms.bin",
+        folder);
     const int status = system(command);
     if (status == 9 << 8) return NULL;
     CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
