@@ -74,6 +74,10 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
             if (s->line_ns[k] > 0)
                 at_text_addf(out, "%s %s %.2f ns", k > 1 ? "," : "", level[k],
                              (double)s->line_ns[k]);
+        for (int k = 2; k < AT_SPEED_LEVELS; k++)
+            if (s->stream_ns[k] > 0)
+                at_text_addf(out, "%s %s %.2f ns", k > 2 ? "," : "; alone, from", level[k],
+                             (double)s->stream_ns[k]);
         at_text_addf(out, "; a vector copied %.2f ns, a run begun %.2f ns, a call %.2f ns\n",
                      (double)s->copy_ns, (double)s->run_ns, (double)s->turn_ns);
         if (s->waits_ns[2] > 0) {

@@ -190,6 +190,15 @@ static void find_tiles(at_estimator *e) {
     for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) find_others(e, x);
 }
 
+/* Lines from L3 and from memory come no faster than these caches give them, whatever is worked out
+ * meanwhile. */
+static void wait_for_lines(const at_speeds *s, at_estimate *x) {
+    double lines_ns = 0;
+    for (int level = 1; level < 3; level++)
+        lines_ns += x->bytes[level] / 64 * (double)s->stream_ns[level + 1];
+    x->memory_ns += est_max(0, lines_ns - (x->sums_ns + x->copies_ns + x->memory_ns));
+}
+
 static void add(const at_estimate *x, at_estimate *sum) {
     sum->sums_ns += x->sums_ns;
     sum->copies_ns += x->copies_ns;
@@ -216,6 +225,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             e->out = &x->form->own;
             if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
             else copy(e, x, x->root);
+            wait_for_lines(e->o.speeds, e->out);
         }
         add(&x->form->own, out);
     }

@@ -53,6 +53,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     out->line_ns[1] = (float)(0.6 * ns * target->lanes / 16);
     out->line_ns[2] = 1.5F;
     out->line_ns[3] = 4;
+    memcpy(out->stream_ns, out->line_ns, sizeof out->stream_ns);
     out->copy_ns = (float)(1.3 / usual_ghz);
     out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
@@ -100,8 +101,10 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
             if (s->narrow_call_ns[w][r] <= 0) s->narrow_call_ns[w][r] = s->call_ns[0][r];
         }
     }
-    for (int i = 0; i < AT_SPEED_LEVELS; i++)
+    for (int i = 0; i < AT_SPEED_LEVELS; i++) {
         if (s->line_ns[i] <= 0) s->line_ns[i] = guess.line_ns[i];
+        if (s->stream_ns[i] <= 0) s->stream_ns[i] = guess.stream_ns[i];
+    }
     /* The tile it is measured with may hide all of it, which rows of many pictures do not. */
     s->line_ns[1] = fmaxf(s->line_ns[1], guess.line_ns[1] / 2);
     if (s->copy_ns <= 0) s->copy_ns = guess.copy_ns;
@@ -198,6 +201,8 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
         add_row(out, "stored_ns", s->stored_ns, 3);
         at_text_add(out, ", ");
         add_row(out, "waits_ns", s->waits_ns, AT_SPEED_WAITS);
+        at_text_add(out, ", ");
+        add_row(out, "stream_ns", s->stream_ns, AT_SPEED_LEVELS);
         at_text_add(out, "}");
     }
     at_text_add(out, "]}");
@@ -265,10 +270,11 @@ static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
     AT_TRY(read_row(at_json_get(json, "line_ns"), "line_ns", s->line_ns, AT_SPEED_LEVELS, err));
     AT_TRY(read_row(at_json_get(json, "copy_run_turn_ns"), "copy_run_turn_ns", copies, 3, err));
     s->copy_ns = copies[0], s->run_ns = copies[1], s->turn_ns = copies[2];
-    const at_json *stored = at_json_get(json, "stored_ns"), /* older tables have neither */
-        *waits = at_json_get(json, "waits_ns");
+    const at_json *stored = at_json_get(json, "stored_ns"), /* older tables lack some of them */
+        *waits = at_json_get(json, "waits_ns"), *stream = at_json_get(json, "stream_ns");
     if (stored) AT_TRY(read_row(stored, "stored_ns", s->stored_ns, 3, err));
-    return waits ? read_row(waits, "waits_ns", s->waits_ns, AT_SPEED_WAITS, err) : AT_OK;
+    if (waits) AT_TRY(read_row(waits, "waits_ns", s->waits_ns, AT_SPEED_WAITS, err));
+    return stream ? read_row(stream, "stream_ns", s->stream_ns, AT_SPEED_LEVELS, err) : AT_OK;
 }
 
 at_status at_speed_table_read(const at_json *json, at_speed_table *t, at_error *err) {

@@ -42,7 +42,7 @@ typedef struct at_net_part {
     int same;      /* the first part of the same text: itself or one before */
 } at_net_part;
 
-/* A node that could go on with a part, of which two values would leave then. */
+/* A node that could go on with a part. */
 typedef struct at_net_join {
     int node, first; /* first: of the part */
 } at_net_join;
@@ -53,13 +53,15 @@ typedef struct at_net_cut {
     const int *views;
     at_net_part *parts; /* in an order in which they can run */
     int num_parts;
-    const at_net_join *joins; /* that are not made */
-    int num_joins;
+    const at_net_join *joins; /* of which two values would leave, and that are not made */
+    const at_net_join *bands; /* by which windows could be read by bands of rows, and are not */
+    int num_joins, num_bands;
 } at_net_cut;
 /* How a graph is cut: [node]. */
 typedef struct at_net_cutting {
     bool *apart;  /* moves of data that are not made by the parts that read them */
     bool *joined; /* joins that are made */
+    bool *banded; /* nodes that read windows of the part before them by bands of rows */
 } at_net_cutting;
 /* AT_E_INPUT names a node that cannot be part of a computation. */
 at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const at_net_cutting *how,

@@ -28,6 +28,7 @@ typedef struct at_joined_tensor {
 typedef struct at_joined {
     at_arena *arena;
     AT_VEC(at_joined_tensor) tensors; /* each behind what it reads */
+    int first, second;                /* the sums of a part by bands; second 0: it is none */
 } at_joined;
 
 /* An input of the part (a weight, an index), rank 0 as one element. Its number. */
@@ -41,6 +42,12 @@ at_status at_join_text(at_joined *j, const char *text, const char *what, const i
 void at_join_permute(at_joined *j, int tensor, const int *order);
 /* Stages without a sum that are no output go into their readers where that costs nothing. */
 void at_join_dissolve(at_joined *j);
+/* bands.c: a sum, and another one by windows of what becomes of it, by bands of rows; weights are
+ * stages with channels last. false: nothing has changed, they are no such sums, or no number of
+ * rows suits. */
+bool at_join_bands(at_joined *j);
+/* The tree of such a part, as far as it is not left to rules; nothing of another part. */
+void at_join_print_bands(at_text *out, const at_joined *j);
 /* Names inputs x0, x1 .., weights w0 .., outputs y0 .., stages between t0 .. in order. */
 void at_join_name(at_joined *j);
 /* As the text of a .te file: declarations, then stages. */

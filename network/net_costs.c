@@ -116,12 +116,11 @@ static kinds kinds_of(chooser *c, const at_net_cut *cut) {
     return all;
 }
 
-/* Nodes that could go on with a part before them, of which two values would leave then. */
-static kinds joins_of(chooser *c, const at_net_cut *cut) {
+/* Nodes that could go on with a part before them. */
+static kinds joins_of(chooser *c, const at_net_cut *cut, const at_net_join *joins, int n) {
     kinds all = {0};
     at_key_map names = {.arena = c->arena};
-    for (int i = 0; i < cut->num_joins; i++)
-        add_to_kind(c, &all, &names, cut, cut->joins[i].node, cut->joins[i].first);
+    for (int i = 0; i < n; i++) add_to_kind(c, &all, &names, cut, joins[i].node, joins[i].first);
     largest_first(&all);
     return all;
 }
@@ -147,16 +146,19 @@ static at_status try_kinds(chooser *c, const kinds *all, bool *of, at_net_cut *o
 
 at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_engine_options *o,
                              at_net_cut *out, at_error *err) {
-    chooser c = {
-        .arena = a,
-        .net = net,
-        .engine = o,
-        .how = {AT_NEW_ARRAY(a, bool, net->nodes.len), AT_NEW_ARRAY(a, bool, net->nodes.len)},
-        .known.arena = a,
-        .err = err};
+    chooser c = {.arena = a,
+                 .net = net,
+                 .engine = o,
+                 .how = {AT_NEW_ARRAY(a, bool, net->nodes.len),
+                         AT_NEW_ARRAY(a, bool, net->nodes.len),
+                         AT_NEW_ARRAY(a, bool, net->nodes.len)},
+                 .known.arena = a,
+                 .err = err};
     AT_TRY(at_net_cut_parts(a, net, &c.how, out, err));
     const kinds moves = kinds_of(&c, out);
     AT_TRY(try_kinds(&c, &moves, c.how.apart, out));
-    const kinds joins = joins_of(&c, out);
-    return try_kinds(&c, &joins, c.how.joined, out);
+    const kinds joins = joins_of(&c, out, out->joins, out->num_joins);
+    AT_TRY(try_kinds(&c, &joins, c.how.joined, out));
+    const kinds bands = joins_of(&c, out, out->bands, out->num_bands);
+    return try_kinds(&c, &bands, c.how.banded, out);
 }

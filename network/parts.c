@@ -17,7 +17,7 @@ typedef struct cutter {
     int *part_of; /* [node] -1: none yet; moves that their readers compute have none */
     AT_VEC(at_net_part) parts;
     AT_VEC(int) last; /* [part] its last node */
-    AT_VEC(at_net_join) joins;
+    AT_VEC(at_net_join) joins, bands;
     at_error *err;
 } cutter;
 
@@ -145,13 +145,47 @@ static bool may_join(const cutter *c, const region *r) {
     return strcmp(node_at(c, r->nodes[0])->op, "Conv") != 0;
 }
 
+/* Each channel by itself. */
+static bool reads_windows(const cutter *c, const at_net_node *n) {
+    static const char *const pools[] = {"MaxPool", "AveragePool", NULL};
+    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const int64_t channels =
+        value_at(c, n->inputs[0])->rank == 4 ? value_at(c, n->inputs[0])->dims[1] : 0;
+    return at_net_op_is(n, pools) || (!strcmp(n->op, "Conv") && group && group->i == channels);
+}
+
+/* Could the node go on with a convolution by bands of rows? It reads windows of its value, which
+ * nobody else reads, and which exceeds the caches near the core. */
+static bool may_go_by_bands(const cutter *c, const region *r, int node) {
+    enum { LEAST_BYTES = 1 << 20 };
+    const at_net_node *n = node_at(c, node), *first = node_at(c, r->nodes[0]);
+    if (r->kept != r->num || strcmp(first->op, "Conv") != 0 || c->part_of[node] >= 0) return false;
+    if (n->num_outputs != 1 || !n->text || !go_together(c, r->nodes[0], node)) return false;
+    const int v = n->inputs[0];
+    if (v < 0 || !reads_windows(c, n) || !in_region(r, value_at(c, v)->producer)) return false;
+    return value_at(c, v)->elements * 4 >= LEAST_BYTES && value_at(c, v)->dims[0] == 1 &&
+           c->cut->orders[v] && c->cut->orders[n->outputs[0]] && c->readers[v].len == 1 &&
+           !value_at(c, v)->is_output;
+}
+
 static void grow(cutter *c, region *r) {
     int next, allowed = 1; /* values that leave */
+    bool by_bands = false;
     int64_t elements = most_elements(c, node_at(c, r->nodes[0]));
     r->kept = r->num;
     while (r->num - r->kept < MOST_TAIL && r->num < MOST_TAIL * 4) {
         count_leaving(c, r, &next);
-        if (next < 0 || !may_follow(c, r, next, elements)) break;
+        if (next < 0) break;
+        if (!by_bands && may_go_by_bands(c, r, next)) {
+            *at_push(c->arena, &c->bands) = (at_net_join){next, r->nodes[0]};
+            if (!c->how->banded[next]) break;
+            by_bands = true;
+            r->nodes[r->num++] = next;
+            r->kept = r->num;
+            elements = most_elements(c, node_at(c, next));
+            continue;
+        }
+        if (!may_follow(c, r, next, elements)) break;
         const bool joins = may_join(c, r) && c->how->joined[next];
         r->nodes[r->num++] = next;
         const int leaving = count_leaving(c, r, &next);
@@ -190,7 +224,7 @@ static void sort(int *nodes, int n) {
 /* A part's tensors by value while it is put together. */
 typedef struct joining {
     const cutter *c;
-    bool is_whole;
+    bool is_whole, by_bands;
     at_joined j;
     AT_VEC(int) values;
     AT_VEC(int) tensors;
@@ -282,8 +316,10 @@ static void finish_part(joining *g, at_net_part *p) {
     int *params = AT_NEW_ARRAY(a, int, g->j.tensors.len);
     set_roles(g);
     at_join_dissolve(&g->j);
+    if (g->by_bands) at_join_bands(&g->j);
     at_join_name(&g->j);
     at_join_print(&text, &g->j);
+    at_join_print_bands(&text, &g->j);
     p->text = at_text_take(a, &text);
     p->num_params = at_join_parameters(&g->j, params);
     at_net_param *out = AT_NEW_ARRAY(a, at_net_param, p->num_params);
@@ -313,6 +349,7 @@ static at_status join_part(cutter *c, at_net_part *p) {
         at_status s = join_node(&g, p->nodes[i]);
         if (s != AT_OK) return s;
         r.nodes[r.num++] = p->nodes[i];
+        g.by_bands |= c->how->banded[p->nodes[i]];
     }
     for (int i = 0; i < g.j.tensors.len; i++) {
         at_joined_tensor *t = &g.j.tensors.data[i];
@@ -408,5 +445,7 @@ at_status at_net_cut_parts(at_arena *a, const at_net *net, const at_net_cutting 
     out->num_parts = c.parts.len;
     out->joins = c.joins.data;
     out->num_joins = c.joins.len;
+    out->bands = c.bands.data;
+    out->num_bands = c.bands.len;
     return AT_OK;
 }

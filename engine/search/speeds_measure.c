@@ -189,12 +189,24 @@ static at_status measure_tiles(prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
+/* A line where each is for one multiply-add only: with a tile of one row. */
+static at_status measure_stream(prober *p, int64_t bytes, float *stream_ns, at_error *err) {
+    enum { STEPS = 256, VECTORS = 4 };
+    const int lanes = p->target->lanes;
+    const double lines = (double)STEPS * VECTORS * lanes / 16;
+    double ns;
+    AT_TRY(time_tile(p, 1, VECTORS * lanes, 1, (int)(bytes / (STEPS * VECTORS * lanes * 4)), STEPS,
+                     &ns, err));
+    *stream_ns = (float)fmax(ns / lines, 0.01);
+    return AT_OK;
+}
+
 /* What a line of the vectors costs more where it comes from L3, or from memory: with the largest
  * tile of two vectors. */
 static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
     enum { STEPS = 256 };
     const at_cpu *cpu = at_cpu_facts();
-    int rows = AT_SPEED_ROWS, lanes = p->target->lanes, level = 1;
+    int rows = AT_SPEED_ROWS, lanes = p->target->lanes;
     while (rows > 1 && s->step_ns[1][rows - 1] <= 0) rows--;
     double lines = 2.0 * lanes / 16, step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
     int64_t b = 2 * lanes, panel = b * 4 * STEPS;
@@ -206,7 +218,8 @@ static at_status measure_lines(prober *p, at_speeds *s, at_error *err) {
         if (!bytes[i] || bytes[i] > most[i]) continue; /* guessed */
         AT_TRY(time_tile(p, rows, b, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
         ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
-        s->line_ns[++level] = (float)fmax(ns, 0.01);
+        s->line_ns[2 + i] = (float)fmax(ns, 0.01);
+        AT_TRY(measure_stream(p, bytes[i], &s->stream_ns[2 + i], err));
     }
     return AT_OK;
 }

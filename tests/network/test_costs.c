@@ -36,6 +36,7 @@ static void cut_both(onnx_graph *g, const char *isa, int *plain, int *by_cost) {
     at_net *net = onnx_open(arena, g);
     const at_net *rewritten = at_net_rewrite(arena, net, at_engine_target(&o)->has_integers);
     const at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
+                                AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
                                 AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
     at_net_cut first, second;
     at_error err;
@@ -122,6 +123,7 @@ static void joined(void **state) {
     at_net *net = onnx_open(arena, &g);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
     at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
+                          AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
                           AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
     at_net_cut cut;
     at_error err;
