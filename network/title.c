@@ -102,7 +102,8 @@ const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, 
         if (i == head || x->kind == AT_NET_MOVE) continue;
         if (++words > MOST_WORDS) continue;
         at_text_add(&out, ", ");
-        if (!strcmp(x->op, "Conv") || at_net_attribute_find(x, "kernel_shape")) add_head(&out, net, x);
+        if (!strcmp(x->op, "Conv") || at_net_attribute_find(x, "kernel_shape"))
+            add_head(&out, net, x);
         else add_word(&out, x->op);
     }
     if (words > MOST_WORDS) at_text_addf(&out, " and %d more", words - MOST_WORDS);
