@@ -56,11 +56,11 @@ struct at_speeds { /* of one instruction set; ns */
     /* [width][rows - 1] of a single vector of 1, 2, 4, 8 elements, or of another part of a
      * register: a step, and what a call takes besides */
     float narrow_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS], narrow_call_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS];
-    float line_ns[AT_SPEED_LEVELS]; /* 64 bytes in a row, from L1, L2, L3, memory, beside sums */
+    float line_ns[AT_SPEED_LEVELS];   /* 64 bytes in a row, from L1, L2, L3, memory, beside sums */
     float stream_ns[AT_SPEED_LEVELS]; /* the same where hardly anything is done with them */
-    float copy_ns;                  /* a vector copied within L1 */
-    float run_ns;                   /* a run of them begun */
-    float turn_ns;                  /* a call of a small tile */
+    float copy_ns;                    /* a vector copied within L1 */
+    float run_ns;                     /* a run of them begun */
+    float turn_ns;                    /* a call of a small tile */
     /* Of sums in memory: a vector added to one; a loop over such begun; until what was added can be
      * added to again */
     float stored_ns[3];
