@@ -377,6 +377,11 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE, "give one of --sketch and --range: a sketch is a range");
     if (!o->num_on && o->engine.same_context)
         return at_fail(err, AT_E_USAGE, "--same-context is of workers elsewhere, which --on names");
+    if (o->num_on && o->engine.final_delivers)
+        return at_fail(err, AT_E_USAGE,
+                       "--final-dialect %s: workers elsewhere (--on) have no gcc for certain; time "
+                       "what is delivered with verify --compiler gcc",
+                       at_dialect_name(o->engine.final_dialect));
     if (at_is_network(o) && at_given(o, "--trials") && !o->engine.trials)
         return at_network_estimate(o, err);
     return o->num_on ? tune_far(o, err) : tune_here(o, err);

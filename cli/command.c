@@ -7,9 +7,10 @@
 /* ---- from the command line ------------------------------------------------------------------- */
 
 static at_status check(const at_options *o, at_error *err) {
-    static const char *const others[] = {
-        "--workload", "--on",   "--baseline", "--args",  "--transfer", "--fuse",      "--prune",
-        "--per-task", "--only", "--weight",   "--array", "--expect",   "--objective", "--threads"};
+    static const char *const others[] = {"--workload",  "--on",      "--baseline",     "--args",
+                                         "--transfer",  "--fuse",    "--prune",        "--per-task",
+                                         "--only",      "--weight",  "--array",        "--expect",
+                                         "--objective", "--threads", "--final-dialect"};
     if (o->num_operands)
         return at_fail(err, AT_E_USAGE,
                        "--command stands in the place of a template; \"%s\" is one",

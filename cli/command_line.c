@@ -208,6 +208,7 @@ static void tell_engine(at_options *o) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (at_given(o, sets[i].option)) e->set |= sets[i].set;
     e->for_dialect = o->verb == AT_VERB_APPLY;
+    e->final_delivers = e->final_dialect != AT_DIALECT_TCC;
     e->transfer = o->transfer;
     e->warn = at_warn;
     e->note = note;

@@ -74,7 +74,7 @@ static const struct {
     {"Network", {"--dim", "--set", "--weights", "--input", "--output", "--max-error"}},
     {"Measuring",
      {"--threads", "--isa", "--compiler", "--pack", "--cache", "--timeout", "--weight", "--array",
-      "--sparsity", "--block", "--on", "--sandbox", "--paranoid", "--stats"}},
+      "--sparsity", "--block", "--on", "--sandbox", "--paranoid", "--stats", "--final-dialect"}},
     {"Search",
      {"--tuner", "--seed", "--early-stopping", "--jobs", "--transfer", "--prune", "--sketch",
       "--all-ways", "--per-task"}},

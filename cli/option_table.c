@@ -286,6 +286,10 @@ static const at_option_row rows[] = {
      "with --workers: of trials, that their worker is lost with", PERCENT, TO(losses), 0, 0},
     {"--compare", "LIST", V(REPLAY), NULL, "tuners side by side: grid,random,ga,xgb", TEXT,
      TO(compare), 0, 0},
+    {"--final-dialect", "NAME", V(TUNE), "tcc",
+     "what finals time: tcc, as the trials; gnu or c, what apply writes in that dialect, through "
+     "gcc -O3",
+     DIALECT, TO(engine.final_dialect), 0, 0},
     {"--baseline", NULL, V(TUNE), NULL,
      "also time plain loops through gcc -O3, in alternation with the winner", SWITCH,
      TO(engine.baseline), 0, 0},

@@ -42,6 +42,9 @@ static void add_result(at_text *out, at_tuning *t, const at_best *best) {
         at_text_add(out, " the default configuration");
     }
     if (tied) at_text_addf(out, "; %d other%s as fast", tied, tied == 1 ? " is" : "s are");
+    if (best->final && best->final->dialect)
+        at_text_addf(out, "; timed as apply writes it in dialect %s, through gcc",
+                     best->final->dialect);
     at_text_add(out, ".\n");
 }
 

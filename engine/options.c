@@ -31,6 +31,7 @@ at_status at_engine_check(const at_engine_options *o, at_error *err) {
     } numbers[] = {{"compiler", (int64_t)o->compiler, AT_COMPILER_COUNT - 1},
                    {"packing", (int64_t)o->packing, AT_PACKING_COUNT - 1},
                    {"dialect", (int64_t)o->dialect, AT_DIALECT_COUNT - 1},
+                   {"final_dialect", (int64_t)o->final_dialect, AT_DIALECT_COUNT - 1},
                    {"cache", (int64_t)o->cache, AT_CACHE_COUNT - 1},
                    {"features", (int64_t)o->features, AT_FEATURES_BOUND},
                    {"threads", o->threads, 1024},

@@ -198,6 +198,8 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
         if (error_no && error_no->is_int && error_no->integer > 0)
             t->error_no = (int)error_no->integer;
+        const at_json *dialect = at_json_get(v, "dialect");
+        if (dialect && dialect->kind == AT_JSON_STRING) t->dialect = dialect->string;
         const at_json *objective = at_json_get(v, "objective"), *first = at_json_get(v, "first");
         const at_json *first_s = at_json_get(v, "first_s");
         if (first && first->kind == AT_JSON_STRING && first_s && first_s->number > 0)
@@ -230,6 +232,10 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
     }
     if (t->among)
         at_text_addf(out, ", \"among\": %d, \"anchor\": %lld", t->among, (long long)t->anchor);
+    if (t->dialect) {
+        add_member(out, "dialect");
+        at_text_add_json_string(out, t->dialect);
+    }
     if (t->objective) at_text_addf(out, ", \"objective\": \"%s\"", at_objective_name(t->objective));
     if (t->first) {
         add_member(out, "first");

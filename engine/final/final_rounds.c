@@ -398,7 +398,9 @@ static void compare_with_bound(running *g) {
 }
 
 static at_status run(running *g, at_known *known, const at_final_limits *limits, at_error *err) {
+    at_session_deliver(g->s, true);
     at_status status = sample_all(g, limits, err);
+    at_session_deliver(g->s, false);
     /* Trials that may come go on with that of the log. */
     if (g->is_paired) at_anchor_after_final(g->s);
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
@@ -421,12 +423,15 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_lim
                  .begin_ns = begin_ns,
                  .begin_core_ns = s->spent.core_ns,
                  .logged_ns = begin_ns};
+    const char *dialect =
+        s->options.final_delivers ? at_dialect_name(s->options.final_dialect) : NULL;
     out->count = at_final_number(s, top, at_known_top(known, top, AT_FINALISTS), &limits);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {
         at_finalist *f = &out->of[i];
         f->result = top[i];
-        f->turns = (at_turns){.begun_s = g.begun_s, .rounds = f->rounds, .error = ""};
+        f->turns =
+            (at_turns){.begun_s = g.begun_s, .rounds = f->rounds, .dialect = dialect, .error = ""};
     }
     if (out->count) at_engine_note(&s->options, "timing the best few again, in turn ...");
     AT_TRY(run(&g, known, &limits, err));

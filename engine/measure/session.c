@@ -150,6 +150,35 @@ static at_status check_compiler(at_session *s, bool measuring, at_error *err) {
                                &s->compiler_version, err);
 }
 
+/* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
+static at_dialect dialect_of(const at_session *s) {
+    if (s->options.for_dialect) return s->options.dialect;
+    return s->compiler == AT_TCC ? AT_DIALECT_TCC : AT_DIALECT_GNU;
+}
+
+void at_session_deliver(at_session *s, bool delivered) {
+    if (!s->options.final_delivers) return;
+    at_compiler_from_name(s->context.compiler, &s->compiler);
+    s->dialect = dialect_of(s);
+    if (delivered) s->compiler = AT_GCC, s->dialect = s->options.final_dialect;
+}
+
+static at_status check_final_dialect(const at_session *s, at_error *err) {
+    const at_engine_options *o = &s->options;
+    if (!o->final_delivers) return AT_OK;
+    const char *name = at_dialect_name(o->final_dialect);
+    if (s->foreign)
+        return at_fail(err, AT_E_USAGE,
+                       "--final-dialect %s: %s is delivered as it is tuned; leave it out", name,
+                       s->row->name);
+    if (!at_compiler_available(AT_GCC))
+        return at_fail(err, AT_E_USAGE,
+                       "--final-dialect %s: gcc is not found on this machine; install it (apt-get "
+                       "install gcc), or leave the option out",
+                       name);
+    return AT_OK;
+}
+
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_cpu *cpu = at_cpu_facts();
@@ -179,11 +208,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     AT_TRY(check_compiler(s, measuring, err));
     AT_TRY(choose_target(s, recorded, measuring, err));
     AT_TRY(check_reads(s, err));
+    AT_TRY(check_final_dialect(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));
-    /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
-    s->dialect = o->for_dialect          ? o->dialect
-                 : s->compiler == AT_TCC ? AT_DIALECT_TCC
-                                         : AT_DIALECT_GNU;
+    s->dialect = dialect_of(s);
 
     s->context = (at_context){.cpu = cpu->name,
                               .machine = cpu->machine,

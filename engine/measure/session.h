@@ -77,6 +77,9 @@ void at_session_count_by_data(at_session *s);
 /* How kernels are made. AT_E_USAGE where the options do not fit each other or this machine;
  * measuring: the kernels will run here. */
 at_status at_session_context(at_session *s, bool measuring, at_error *err);
+/* From now on candidates are made as --final-dialect says, and compiled by gcc; records and lines
+ * stay of the context that trials have. false: as trials are. */
+void at_session_deliver(at_session *s, bool delivered);
 /* Room for the tensors; they are refused before that where they exceed this machine. */
 at_status at_session_reserve(at_session *s, at_error *err);
 /* Room for the data of another run, as at_dataset_new and at_dataset_expect say. real: sums of it

@@ -253,8 +253,38 @@ static void unfit(void **state) {
                            "odd.log:1: no configuration of its task"));
 }
 
+/* A final of what is delivered is of the same trials, and its winner is everybody's. */
+static void delivered(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, TUNE "--trials 6 --final-dialect gnu --log gnu.log");
+    assert_non_null(strstr(r->out, "timed as apply writes it in dialect gnu, through gcc"));
+    char *text = cli_read("gnu.log");
+    int lines = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "#final ", 7) != 0) continue;
+        assert_non_null(strstr(line, "\"dialect\": \"gnu\""));
+        lines++;
+    }
+    assert_true(lines > 0);
+    expect_one_winner("gnu.log", true);
+    /* Trials that go on are made as before: the same kernels are not made again. */
+    r = cli_expect(0, TUNE "--trials 8 --log gnu.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 6);
+    r = cli_expect(2, TUNE "--trials 6 --final-dialect gnu --on local:1");
+    assert_non_null(strstr(r->err, "--final-dialect gnu: workers elsewhere"));
+    r = cli_expect(2, TUNE "--trials 6 --final-dialect asm");
+    assert_non_null(strstr(r->err, "--final-dialect asm"));
+    cli_write("own.c", "/* autotune\n * args N=8\n * x[N] : input\n * y[n:N] = x[n]\n"
+                       " * knob U = 1 2\n * call void f(const float *x, float *y)\n */\n"
+                       "void f(const float *x, float *y) { for (int i = 0; i < 8; i += U) "
+                       "for (int j = 0; j < U; j++) y[i + j] = x[i + j]; }\n");
+    r = cli_expect(2, "./autotune ./own.c --trials 2 --final-dialect gnu");
+    assert_non_null(strstr(r->err, "--final-dialect gnu: own is delivered as it is tuned"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(made_up),
-                                       cmocka_unit_test(killed), cmocka_unit_test(unfit)};
+                                       cmocka_unit_test(killed), cmocka_unit_test(unfit),
+                                       cmocka_unit_test(delivered)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
