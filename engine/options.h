@@ -31,9 +31,9 @@ typedef struct at_engine_options {
     const char
         *program; /* that compiles kernels which somebody wrote; NULL: what their heads say */
     at_packing packing;
-    int64_t threads;    /* 0: 1 */
-    bool for_dialect;   /* they are written to a file in this dialect, and not run */
-    at_dialect dialect; /* else it is the compiler's */
+    int64_t threads;     /* 0: 1 */
+    bool for_dialect;    /* they are written to a file in this dialect, and not run */
+    at_dialect dialect;  /* else it is the compiler's */
     bool final_delivers; /* finals time what is delivered in final_dialect, through gcc */
     at_dialect final_dialect;
     /* How they are measured: as in at_job. */

@@ -106,8 +106,8 @@ typedef struct at_turns {
      * when it began; NULL: not known. Finals with the same one are comparable. */
     const char *first;
     double first_s;
-    double first_error; /* of the log of that time: half of its 95 % interval; 0: not known */
-    const char *dialect;  /* through gcc, of what is delivered; NULL: as trials are */
+    double first_error;  /* of the log of that time: half of its 95 % interval; 0: not known */
+    const char *dialect; /* through gcc, of what is delivered; NULL: as trials are */
     int error_no; /* it failed when it was timed again; what was timed before does not count */
     const char *error;
     double
