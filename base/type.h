@@ -25,6 +25,9 @@ int at_type_find(const char *name, int length); /* -1: there is none */
 /* The largest float32 that a type of integers holds. */
 double at_type_most_float(at_type t);
 double at_type_value(at_type t, const void *elements, int64_t i);
+/* Of a type of floats, the nearest that it has. */
+void at_type_store(at_type t, void *elements, int64_t i, float x);
+static inline bool at_type_is_half(at_type t) { return t == AT_F16 || t == AT_BF16; }
 static inline int64_t at_type_bytes(at_type t) { return at_type_of(t)->bytes; }
 
 #endif

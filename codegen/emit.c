@@ -268,6 +268,8 @@ bool at_pass_emit(at_low *l) {
     if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
     if (l->dialect == AT_DIALECT_GNU && l->target->integers && l->program->compute->in_steps)
         l->target->integers(l->target, &out);
+    if (l->dialect == AT_DIALECT_GNU && l->target->halves && l->program->compute->has_halves)
+        l->target->halves(l->target, &out);
     l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))

@@ -140,11 +140,12 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
         return at_fail(err, AT_E_INPUT,
                        "tiles for %s have no machine code; dialects gnu and c do without",
                        l->target->name);
-    if (p->compute->in_steps && o->dialect != AT_DIALECT_C && !l->target->has_integers)
+    if ((p->compute->in_steps || p->compute->has_halves) && o->dialect != AT_DIALECT_C &&
+        !l->target->has_integers)
         return at_fail(err, AT_E_INPUT,
-                       "tiles for %s know no integers so far; dialect c does, and so do larger "
+                       "tiles for %s know no %s so far; dialect c does, and so do larger "
                        "instruction sets",
-                       l->target->name);
+                       l->target->name, p->compute->in_steps ? "integers" : "floats of 16 bits");
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (o->without_pack && !strcmp(passes[i].name, "tiles")) l->pack_root = NULL;

@@ -21,10 +21,40 @@ static bool is_int(const at_tile *t, const at_tile_op *op) {
     return at_type_of(t->slot_type[op->slot])->is_int;
 }
 
+static at_type element_type(const at_tile *t, const at_tile_op *op) {
+    return op->slot >= 0 ? t->slot_type[op->slot] : AT_F32;
+}
+
+/* Floats of 16 bits, loaded; those of IEEE 754 as codegen/functions.c has it, and stored, which
+ * they are as copies of such. */
+static void half_helpers(at_text *out, const char *prefix) {
+    at_text_addf(
+        out,
+        "static inline float %1$sof_f16(unsigned short x) {\n"
+        "    unsigned size = (unsigned)(x & 0x7fff) << 13;\n"
+        "    float value = %1$sfloat(size) * 0x1p112f;\n"
+        "    unsigned all = size >= 0x0f800000 ? 0x7f800000 : 0;\n"
+        "    return %1$sfloat(%1$sbits(value) | all | (unsigned)(x & 0x8000) << 16);\n"
+        "}\n\n"
+        "static inline float %1$sof_bf16(unsigned short x) {\n"
+        "    return %1$sfloat((unsigned)x << 16);\n"
+        "}\n\n"
+        "static inline unsigned short %1$sto_f16(float x) {\n"
+        "    unsigned size = %1$sbits(x) & 0x7fffffff;\n"
+        "    unsigned made = size >= 0x47800000 ? size >> 13 & 0x3ff | 0x7c00\n"
+        "                                       : %1$sbits(%1$sfloat(size) * 0x1p-112f) >> 13;\n"
+        "    return (unsigned short)(%1$sbits(x) >> 16 & 0x8000 | made);\n"
+        "}\n\n"
+        "static inline unsigned short %1$sto_bf16(float x) {\n"
+        "    return (unsigned short)(%1$sbits(x) >> 16);\n"
+        "}\n\n",
+        prefix);
+}
+
 /* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
  * root is too close to a boundary for that. */
 void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix) {
-    bool roots = false, bits = false, wholes = false;
+    bool roots = false, bits = false, wholes = false, halves = false;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < tiles[i]->num_ops; j++) {
             int kind = tiles[i]->ops[j].kind;
@@ -33,9 +63,10 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
             bits |= (kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE ||
                      kind == AT_T_SCATTER) &&
                     is_int(tiles[i], &tiles[i]->ops[j]);
+            halves |= at_type_is_half(element_type(tiles[i], &tiles[i]->ops[j]));
             bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
         }
-    if (bits)
+    if (bits || halves)
         at_text_addf(out,
                      "static inline unsigned %sbits(float x) {\n"
                      "    union { float f; unsigned u; } both;\n"
@@ -48,6 +79,7 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
                      "    return both.f;\n"
                      "}\n\n",
                      prefix, prefix);
+    if (halves) half_helpers(out, prefix);
     if (wholes)
         at_text_addf(out,
                      "static inline float %swhole(float x) { /* halves to the even one */\n"
@@ -230,14 +262,19 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_BCAST:
         at_text_addf(out, "r%d = ", op->dst);
         if (is_int(t, op)) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
+        if (at_type_is_half(element_type(t, op)))
+            at_text_addf(out, "%sof_%s(", t->prefix, at_type_of(element_type(t, op))->name);
         memory(out, t, op);
-        if (is_int(t, op)) at_text_add(out, ")");
+        if (element_type(t, op) != AT_F32) at_text_add(out, ")");
         break;
     case AT_T_STORE:
         memory(out, t, op);
         if (is_int(t, op))
             at_text_addf(out, " = (%s)(int)%sbits(r%d)", at_type_of(t->slot_type[op->slot])->c,
                          t->prefix, op->a);
+        else if (at_type_is_half(element_type(t, op)))
+            at_text_addf(out, " = %sto_%s(r%d)", t->prefix, at_type_of(element_type(t, op))->name,
+                         op->a);
         else at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
         break;
     case AT_T_SCATTER: at_tile_scatter_c(out, t, op); return;

@@ -64,9 +64,46 @@ static const char *element(const at_tile *t, const at_tile_op *op) {
     return at_type_of(t->slot_type[op->slot])->c;
 }
 
+/* Floats of 16 bits: all lanes by one conversion, else one by one. */
+static void store_halves(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const char *name = at_type_of(t->slot_type[op->slot])->name;
+    if (op->lanes == t->lanes && !op->times) {
+        at_text_addf(out, "at_store_%s(", name);
+        address(out, op, 0);
+        at_text_addf(out, ", v%d);\n", op->a);
+        return;
+    }
+    for (int i = 0; i < op->lanes; i++)
+        at_text_addf(out, "%sp%d[%lld] = at_to_%s(v%d[%d]);", i ? " " : "", op->slot,
+                     (long long)op->off + (op->times ? at_tile_lane_from(op, i) : i), name, op->a,
+                     i);
+    at_text_add(out, "\n");
+}
+
+static void load_halves(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const char *name = at_type_of(t->slot_type[op->slot])->name;
+    if (op->kind == AT_T_LOAD && op->lanes == t->lanes) {
+        at_text_addf(out, "at_load_%s(v%d, ", name, op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    }
+    at_text_addf(out, op->kind == AT_T_BCAST ? "v%d = at_all(" : "v%d = (at_vector){", op->dst);
+    for (int i = 0; i < (op->kind == AT_T_BCAST ? 1 : op->lanes); i++) {
+        at_text_addf(out, "%sat_of_%s(*(", i ? ", " : "", name);
+        address(out, op, i);
+        at_text_add(out, "))");
+    }
+    at_text_add(out, op->kind == AT_T_BCAST ? ");\n" : "};\n");
+}
+
 /* Integers: the lowest bits of each lane, one by one; narrower ones of all lanes by one conversion.
  */
 static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (at_type_is_half(t->slot_type[op->slot])) {
+        store_halves(out, t, op);
+        return;
+    }
     if (op->lanes == t->lanes && !op->times) {
         at_text_addf(out, "at_store_narrow(%s, %d, ", element(t, op),
                      (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
@@ -83,6 +120,10 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* Widened, or four bytes to a lane as they lie. */
 static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (at_type_is_half(t->slot_type[op->slot])) {
+        load_halves(out, t, op);
+        return;
+    }
     at_text_addf(out, "v%d = ", op->dst);
     if (op->kind == AT_T_BCAST) {
         at_text_add(out, op->fours ? "(at_vector)((at_mask){0} + at_four("

@@ -130,6 +130,7 @@ int at_tile_loop_end(const at_tile *t, int i) {
 static float get(const at_tile *t, const at_tile_op *op, const char *m, int64_t i) {
     const at_type type = t->slot_type[op->slot];
     uint32_t bits;
+    if (at_type_is_half(type)) return (float)at_type_value(type, m, i);
     if (!at_tile_is_wide(t, op)) return at_of_bits((uint32_t)(int32_t)at_type_value(type, m, i));
     memcpy(&bits, m + 4 * i, sizeof bits);
     return at_of_bits(bits);
@@ -137,6 +138,10 @@ static float get(const at_tile *t, const at_tile_op *op, const char *m, int64_t 
 
 static void put(const at_tile *t, const at_tile_op *op, char *m, int64_t i, float x) {
     const uint32_t bits = at_bits_of(x);
+    if (at_type_is_half(t->slot_type[op->slot])) {
+        at_type_store(t->slot_type[op->slot], m, i, x);
+        return;
+    }
     const size_t bytes = (size_t)at_type_bytes(t->slot_type[op->slot]);
     memcpy(m + (int64_t)bytes * i, &bits, bytes); /* the lowest come first */
 }

@@ -295,7 +295,7 @@ static bool value_for_double(const at_value *v) {
 /* What is made of weights alone, once for all calls, is rounded once: unless it is a copy. */
 static bool is_for_double(const at_low *l, const at_ir *n) {
     const at_compute *c = l->program->compute;
-    if (c->in_steps) return false; /* rounded at each step */
+    if (c->in_steps || c->has_halves) return false; /* rounded at each step; widened to a float */
     if (n->kind == AT_IR_STMT)
         return !n->stmt.integer && n->stmt.tensor < c->num_tensors &&
                c->tensors[n->stmt.tensor].is_packing && value_computes(n->stmt.val) &&

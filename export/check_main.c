@@ -184,6 +184,15 @@ static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_
                         bool exact) {
     const bool skips_0 = !f->has_0 && f->lo < 0 && f->hi > 0;
     const long n = (long)t->elements;
+    if (at_type_is_half(t->type)) { /* a sixteenth to 16, of either sign */
+        const int bits = t->type == AT_F16 ? 10 : 7, least = t->type == AT_F16 ? 11 : 123;
+        at_text_addf(
+            out,
+            "    for (long i = 0; i < %ldL; i++) b%d[i] = (unsigned short)((at_next(&state) & "
+            "1) << 15 | (at_next(&state) %% 8 + %d) << %d);\n",
+            n, at, least, bits);
+        return;
+    }
     if (t->type != AT_F32) {
         at_text_addf(
             out,

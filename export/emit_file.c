@@ -184,10 +184,11 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
                        at_text *source, at_text *header, at_error *err) {
     at_face *faces = AT_NEW_ARRAY(a, at_face, n);
     for (int i = 0; i < n; i++) {
-        if (o->fallback && kernels[i].program->compute->in_steps)
+        const at_compute *c = kernels[i].program->compute;
+        if (o->fallback && (c->in_steps || c->has_halves))
             return at_fail(err, AT_E_INPUT,
-                           "%s: there are no plain loops for integers so far: leave --fallback out",
-                           kernels[i].name);
+                           "%s: there are no plain loops for %s so far: leave --fallback out",
+                           kernels[i].name, c->in_steps ? "integers" : "floats of 16 bits");
         at_status s = at_face_make(a, &kernels[i], o->abi, &faces[i], err);
         if (s != AT_OK) return err ? at_fail_at(err, "%s: ", kernels[i].name) : s;
     }

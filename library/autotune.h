@@ -210,7 +210,7 @@ AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel);
 /* An argument of a kernel: an input as declared, or an output, row by row. */
 typedef struct at_lib_tensor {
     const char *name;
-    const char *type;      /* of elements: "f32", "s32", "s16", "s8", "u8" */
+    const char *type;      /* of elements: "f32", "s32", "s16", "s8", "u8", "f16", "bf16" */
     int is_output, is_int; /* is_int: of integers */
     int is_packed;         /* one that the pack function takes: a weight or an index */
     int num_dims;

@@ -147,16 +147,17 @@ at_status at_npy_open(const char *what, const char *bytes, size_t len, at_npy *o
 }
 
 at_status at_npy_floats(at_arena *a, const at_npy *x, const float **out, at_error *err) {
-    bool wide = !strcmp(x->descr + 1, "f8");
-    if (!wide && strcmp(x->descr + 1, "f4") != 0)
-        return at_fail(err, AT_E_INPUT, "%s: dtype '%s'; float32 and float64 are read", x->what,
-                       x->descr);
-    /* In place, where elements lie as those of an array do: a float is no longer than they are. */
-    const bool is_aligned = (uintptr_t)x->data % sizeof(float) == 0;
+    const bool wide = !strcmp(x->descr + 1, "f8"), half = !strcmp(x->descr + 1, "f2");
+    if (!wide && !half && strcmp(x->descr + 1, "f4") != 0)
+        return at_fail(err, AT_E_INPUT, "%s: dtype '%s'; float16, float32 and float64 are read",
+                       x->what, x->descr);
+    /* In place, where elements lie as those of an array do, and are no shorter. */
+    const bool is_aligned = !half && (uintptr_t)x->data % sizeof(float) == 0;
     float *values = is_aligned ? (float *)(uintptr_t)x->data : AT_NEW_ARRAY(a, float, x->count);
     for (int64_t i = 0; i < x->count; i++) {
         double d;
-        if (wide) memcpy(&d, x->data + 8 * i, 8), values[i] = (float)d;
+        if (half) values[i] = (float)(d = at_type_value(AT_F16, x->data, i));
+        else if (wide) memcpy(&d, x->data + 8 * i, 8), values[i] = (float)d;
         else memcpy(&values[i], x->data + 4 * i, 4), d = (double)values[i];
         if (!isfinite(values[i]))
             return at_fail(err, AT_E_INPUT, "%s: element %lld is %g; float32 cannot hold or add it",

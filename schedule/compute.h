@@ -124,6 +124,7 @@ typedef struct at_compute {
     /* A tensor has a type of integers that is no index tensor: floats are rounded at each step of
      * an expression, as written, so that whoever works it out gets the same bits. */
     bool in_steps;
+    bool has_halves; /* a tensor has elements of 16-bit floats */
 } at_compute;
 /* Of resolved expressions (expr_axes.c): its axes as a set, of those below 32; is it of sizes and
  * numbers alone; does it read a tensor of this role? */

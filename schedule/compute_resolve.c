@@ -381,9 +381,19 @@ static at_status check_recurrence(scope *s, const at_tensor *t, const read_list 
     return AT_OK;
 }
 
-/* What a stage of integers holds. */
+/* Is e an element of this type, or 0? */
+static bool copies(const scope *s, const at_expr *e, at_type type) {
+    if (e->op == AT_X_SELECT) return copies(s, e->arg[1], type) && copies(s, e->arg[2], type);
+    if (e->op == AT_X_INDEX) return s->c->pub.tensors[e->ref].type == type;
+    return e->op == AT_X_INT && !e->integer;
+}
+
+/* What a stage of integers, or of floats of 16 bits, holds. */
 static at_status check_type(scope *s, const at_tensor *t) {
     const at_type_facts *type = at_type_of(t->type);
+    if (at_type_is_half(t->type) && (t->num_reduce || !copies(s, t->body, t->type)))
+        return FAIL_AT(s, t->written, "an %s holds copies of %s: what is worked out is f32",
+                       type->name, type->name);
     if (!type->is_int) return AT_OK;
     const bool adds = t->num_reduce && !at_reduction_is_extreme(t->reduction);
     if (t->num_reduce && t->reduction == AT_REDUCE_PROD)
@@ -471,10 +481,17 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     for (int i = 0; i < c->pub.num_tensors; i++) {
         const at_tensor *t = &c->pub.tensors[i];
         c->pub.in_steps |= t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
+        c->pub.has_halves |= at_type_is_half(t->type);
     }
     AT_TRY(compute_find_cycles(a, l, c, err));
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && (c->info[i].of_entries || c->pub.tensors[i].num_reduce))
             c->pub.tensors[i].is_packing = false;
+    for (int i = 0; i < c->pub.num_tensors; i++) {
+        const at_tensor *t = &c->pub.tensors[i];
+        if (t->is_output && at_type_is_half(t->type))
+            return FAIL_AT(&s, t->written, "an output is f32 or integers, not %s",
+                           at_type_of(t->type)->name);
+    }
     return AT_OK;
 }

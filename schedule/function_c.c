@@ -112,6 +112,13 @@ static const char half[] = /* of 16 bits, an integer */
     "    return near / 32768 ? -value : value;\n"
     "}\n";
 
+static const char upper[] = /* of a float32, its upper 16 bits */
+    "static double %1$s_upper_of(unsigned x) {\n"
+    "    union { float f; unsigned u; } whole;\n"
+    "    whole.u = x << 16;\n"
+    "    return whole.f;\n"
+    "}\n";
+
 static const struct {
     const char *text;
     int needs; /* another function, or -1 */
@@ -139,9 +146,14 @@ static void see(const at_expr *e, bool *used) {
 }
 
 void function_texts(const at_compute *c, const char *entry, at_text *out) {
-    bool used[AT_FUNCTION_COUNT] = {false};
+    bool used[AT_FUNCTION_COUNT] = {false}, uppers = false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        used[AT_FUNCTION_HALF] |= c->tensors[t].type == AT_F16;
+        uppers |= c->tensors[t].type == AT_BF16;
+    }
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].body) see(c->tensors[t].body, used);
     for (int f = 0; f < AT_FUNCTION_COUNT; f++)
         if (used[f]) at_text_addf(out, texts[f].text, entry);
+    if (uppers) at_text_addf(out, upper, entry);
 }

@@ -309,6 +309,7 @@ static bool has_fractions(const at_compute *c, const at_expr *e) {
 
 /* The projection is worked out in integers. */
 static bool is_of_integers(const at_compute *c) {
+    if (c->has_halves) return false;
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body))
             return false;

@@ -169,7 +169,12 @@ const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth
     const at_tensor *t = &m->c->tensors[tensor];
     const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE && !at_type_of(t->type)->is_int;
     const char *as = t->role == AT_ROLE_INDEX ? "(long)" : is_wide ? "(double)" : "";
-    return at_format(m->arena, "%sT_%s[%s]", as, t->name, naive_index(m, tensor, index, depth));
+    const char *at = naive_index(m, tensor, index, depth);
+    if (at_type_is_half(t->type) && t->role != AT_ROLE_STAGE && !m->types)
+        return at_format(m->arena, "(%s)%s_%s_of(T_%s[%s])", naive_real(m), m->entry,
+                         t->type == AT_F16 ? at_function_name(AT_FUNCTION_HALF) : "upper", t->name,
+                         at);
+    return at_format(m->arena, "%sT_%s[%s]", as, t->name, at);
 }
 
 /* Of a projected tensor: the flat index in the axes that are left. */

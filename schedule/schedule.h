@@ -4,7 +4,7 @@
  *
  *   compute := (decl | stage)*
  *   decl    := name "[" extent ("," extent)* "]" ":" ("input" [type] | "weight" [type] | "index")
- *   type    := "f32" | "s32" | "s16" | "s8" | "u8"
+ *   type    := "f32" | "s32" | "s16" | "s8" | "u8" | "f16" | "bf16"
  *   stage   := name "[" axis ("," axis)* "]" [kind] "=" [reduction] expr ["where" def ("," def)*]
  *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
  *   kind    := ":" "output" [type] | ":" type

@@ -33,9 +33,49 @@ static at_x86_arg narrow_element(at_x86 *x, const at_tile_op *op) {
     return to;
 }
 
+/* Floats of 16 bits: those of IEEE 754 are converted, those of upper halves shifted. As copies
+ * these have no lower half, so that a register that is stored can be shifted back. */
+static void load_halves(at_x86 *x, const at_tile_op *op) {
+    const int n = op->lanes;
+    const bool is_f16 = x->t->slot_type[op->slot] == AT_F16, whole = n == 4 || n == 8 || n == 16,
+               is_one = n == 1 || op->kind == AT_T_BCAST;
+    const int width = is_one ? 16 : whole ? 4 * n : 64;
+    const at_x86_arg k0 = at_mask_reg(0), v = at_vec(op->dst, width),
+                     k = whole || is_one ? k0 : at_x86_mask(x, n);
+    const at_x86_op widen = is_f16 ? AT_X86_VCVTPH2PS : AT_X86_VPMOVZXWD;
+    if (is_one) EMIT(x, VMOVD, v, narrow_element(x, op));
+    else {
+        const at_x86_arg args[] = {v, k, at_x86_memory(x, op, width / 2)};
+        at_asm_emit(&x->code, widen, 0, !whole, 3, args);
+    }
+    if (is_one && is_f16) EMIT(x, VCVTPH2PS, v, k0, v);
+    if (!is_f16) EMIT(x, VPSLLD, v, k0, v, at_imm(16));
+    if (op->kind == AT_T_BCAST) EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, v);
+}
+
+static void store_halves(at_x86 *x, const at_tile_op *op) {
+    const int n = op->lanes;
+    const bool is_f16 = x->t->slot_type[op->slot] == AT_F16, whole = n == 4 || n == 8 || n == 16;
+    const int width = whole ? 4 * n : 64;
+    const at_x86_arg k0 = at_mask_reg(0), v = at_vec(op->a, width),
+                     k = whole ? k0 : at_x86_mask(x, n);
+    if (is_f16) {
+        EMIT(x, VCVTPS2PH, at_x86_memory(x, op, width / 2), k, v, at_imm(0));
+        return;
+    }
+    EMIT(x, VPSRAD, v, k0, v, at_imm(16));
+    EMIT(x, VPMOVDW, at_x86_memory(x, op, width / 2), k, v);
+    EMIT(x, VPSLLD, v, k0, v, at_imm(16));
+}
+
 /* Of elements narrower than a lane. */
 static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
     const at_type type = x->t->slot_type[op->slot];
+    if (at_type_is_half(type)) {
+        if (store) store_halves(x, op);
+        else load_halves(x, op);
+        return;
+    }
     const int n = op->lanes, one = (int)at_type_bytes(type);
     const bool bytes = one == 1, whole = n == 4 || n == 8 || n == 16;
     if (n == 1 && store) {
@@ -235,6 +275,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     switch (op->kind) {
     case AT_T_BCAST:
+        if (at_type_is_half(x->t->slot_type[op->slot])) {
+            load_halves(x, op);
+            return;
+        }
         if (!at_tile_is_wide(x->t, op)) {
             EMIT(x, VPBROADCASTD, dst, k0, narrow_element(x, op));
             return;
@@ -268,11 +312,12 @@ static uint32_t first_lanes(int n) { return (1u << n) - 1; }
 
 /* The masks that it needs. */
 enum { MOST_MASKS = 4 };
-static int masks_of(const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
+static int masks_of(const at_tile *t, const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
     bool picks = op->kind == AT_T_LOAD && op->times, apart = op->kind == AT_T_STORE && op->times;
     if (op->times > AT_TILE_WHOLE_STEP && (picks || apart)) return 0;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
+    moves |= op->kind == AT_T_STORE && n == 1 && at_type_is_half(t->slot_type[op->slot]);
     for (; apart && count < at_tile_spread_parts(op, 16); count++)
         masks[count] = at_tile_spread_mask(op, 16, count);
     if (apart) return count;
@@ -292,7 +337,7 @@ void at_x86_set_masks(at_x86 *x) {
         if (at_tile_compares(op) || op->kind == AT_T_SCALE || op->kind == AT_T_GATHER)
             end = COMPARED;
         uint32_t masks[MOST_MASKS];
-        int n = masks_of(op, masks);
+        int n = masks_of(x->t, op, masks);
         for (int k = 0; k < n; k++) {
             int seen = 0;
             while (seen < count && which[seen] != masks[k]) seen++;

@@ -3,6 +3,7 @@
 #include "engine/data/dataset.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -38,10 +39,23 @@ static void fill_values(const at_dataset *d, int t, float *p, int64_t n, bool ne
         p[0] = (float)(f.unit * f.hi); /* zeros would hide a kernel that does nothing */
 }
 
+/* Floats of 16 bits: what is nearest to the numbers that floats would be. */
+static void fill_halves(const at_dataset *d, int t, at_rng *rng,
+                        void fill(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng)) {
+    const int64_t n = at_dataset_elements(d, t);
+    char *to = at_store_at(d->store, d->offset[t]);
+    float *numbers = malloc((size_t)(n + 1) * sizeof *numbers);
+    AT_NEED(numbers);
+    fill(d, t, numbers, n, rng);
+    for (int64_t i = 0; i < n; i++) at_type_store(d->compute->tensors[t].type, to, i, numbers[i]);
+    free(numbers);
+}
+
 static void put_extremes(at_dataset *d) {
     const at_draw *draw = &d->rule.draw[d->draw];
     for (int i = 0; i < draw->extremes.len; i++) {
         const at_placed *w = &draw->extremes.data[i];
+        if (d->compute->tensors[w->tensor].type != AT_F32) continue;
         float *p = at_store_at(d->store, d->offset[w->tensor]);
         p[w->offset] = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
     }
@@ -65,6 +79,11 @@ static void fill_normal(const at_dataset *d, float *p, int64_t n, at_rng *rng) {
         p[i++] = (float)(x * scale);
         if (i < n) p[i++] = (float)(y * scale);
     }
+}
+
+static void fill_any_normal(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng) {
+    (void)t;
+    fill_normal(d, p, n, rng);
 }
 
 static void fill_pattern(at_dataset *d) {
@@ -95,6 +114,7 @@ bool at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
         if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (at_type_of(tensor->type)->is_int) at_dataset_fill_whole(d, t, &rng);
+        else if (at_type_is_half(tensor->type)) fill_halves(d, t, &rng, fill_any_normal);
         else fill_normal(d, at_store_at(d->store, d->offset[t]), at_dataset_elements(d, t), &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
@@ -108,6 +128,11 @@ static void fill_steps(const at_dataset *d, int t, float *p, int64_t n, at_rng *
     at_dataset_step_range(d, t, &f.lo, &f.hi);
     for (int64_t i = 0; i < n && goes_on(d, i); i += AT_ONCE)
         at_fill_draw(&f, false, i, n - i < AT_ONCE ? n - i : AT_ONCE, rng, p + i);
+}
+
+static void fill_floats(const at_dataset *d, int t, float *p, int64_t n, at_rng *rng) {
+    if (d->compute->in_steps) fill_steps(d, t, p, n, rng);
+    else fill_values(d, t, p, n, d->pattern && t == d->bsr.blocks, rng);
 }
 
 bool at_dataset_fill(at_dataset *d, uint64_t seed) {
@@ -124,8 +149,8 @@ bool at_dataset_fill(at_dataset *d, uint64_t seed) {
         if (tensor->role == AT_ROLE_INDEX) fill_indices(d, t, &rng);
         else if (d->given[t]) at_dataset_lay_given(d, t);
         else if (at_type_of(tensor->type)->is_int) at_dataset_fill_whole(d, t, &rng);
-        else if (d->compute->in_steps) fill_steps(d, t, to, n, &rng);
-        else fill_values(d, t, to, n, p && t == d->bsr.blocks, &rng);
+        else if (at_type_is_half(tensor->type)) fill_halves(d, t, &rng, fill_floats);
+        else fill_floats(d, t, to, n, &rng);
         filled = at_is_set(d->stop) || !is_late(d);
     }
     if (filled && !at_is_stopped(d->stop) && !d->is_whole) put_extremes(d);
@@ -157,7 +182,7 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         int64_t n = at_dataset_elements(d, t);
-        if (x->role != AT_ROLE_INPUT || d->given[t] || n < LEAST) continue;
+        if (x->role != AT_ROLE_INPUT || x->type != AT_F32 || d->given[t] || n < LEAST) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
@@ -169,7 +194,8 @@ void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed) {
     if (d->is_exact || !at_compute_is_transform(d->compute)) return;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
-        if (x->role != AT_ROLE_INPUT || d->given[t] || x->num_axes < 2) continue;
+        if (x->role != AT_ROLE_INPUT || x->type != AT_F32 || d->given[t] || x->num_axes < 2)
+            continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);

@@ -82,6 +82,19 @@ static void take_values(reader *r, int t, const float *values, int64_t n) {
     r->values[t] = values;
 }
 
+/* The nearest floats of 16 bits. */
+static void take_halves(reader *r, int t, const float *values, int64_t n) {
+    const at_type type = r->c->tensors[t].type;
+    char *to = at_alloc(r->arena, (size_t)(n * at_type_bytes(type)) + 1);
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t bits;
+        at_type_store(type, to, i, values[i]);
+        memcpy(&bits, to + sizeof bits * (size_t)i, sizeof bits);
+        at_hash_add_number(&r->hash, bits);
+    }
+    r->values[t] = (const float *)(const void *)to;
+}
+
 static at_status check_shape(const reader *r, const char *text, int t, const at_input *in,
                              int64_t *n) {
     const at_tensor *x = &r->c->tensors[t];
@@ -117,7 +130,8 @@ static at_status read_one(reader *r, const char *text) {
     at_hash_add_str(&r->hash, x->name);
     if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);
     if (is_whole) return take_whole(r, text, t, entries, n);
-    take_values(r, t, in.values, n);
+    if (at_type_is_half(x->type)) take_halves(r, t, in.values, n);
+    else take_values(r, t, in.values, n);
     return AT_OK;
 }
 

@@ -160,9 +160,9 @@ static at_status array_weight(const request *q, at_selection *out) {
     int64_t *values, **extents, plain[AT_INPUT_DIMS];
     if (tensor < 0 || c->tensors[tensor].num_axes > AT_INPUT_DIMS)
         return at_fail(q->err, AT_E_USAGE, "--weight: %s has no weight", q->row->name);
-    if (at_type_of(c->tensors[tensor].type)->is_int)
+    if (c->tensors[tensor].type != AT_F32)
         return at_fail(q->err, AT_E_USAGE,
-                       "--weight %s: %s is of type %s; --array %s=FILE.npy takes integers",
+                       "--weight %s: %s is of type %s; --array %s=FILE.npy takes such elements",
                        q->of->weight, c->tensors[tensor].name,
                        at_type_of(c->tensors[tensor].type)->name, c->tensors[tensor].name);
     if (q->file->sparse)

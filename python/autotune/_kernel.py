@@ -14,7 +14,8 @@ from ._arrays import Tensor, Workspace, bind, outputs, pointers, result, shape_o
 from ._library import Handle, TensorStruct, library
 
 _PACK, _IN_BLOCKS = 1, 2
-_TYPES = {"f32": np.float32, "s32": np.int32, "s16": np.int16, "s8": np.int8, "u8": np.uint8}
+_TYPES = {"f32": np.float32, "s32": np.int32, "s16": np.int16, "s8": np.int8, "u8": np.uint8,
+          "f16": np.float16, "bf16": np.uint16}
 
 
 class Kernel:
