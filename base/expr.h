@@ -134,6 +134,13 @@ double at_function_value(at_function f, double x); /* by the C library */
 static inline bool at_function_rounds(at_function f) {
     return f == AT_FUNCTION_FLOOR || f == AT_FUNCTION_CEIL || f == AT_FUNCTION_ROUND;
 }
+/* Does it give floats of 16 bits? And the one that gives those of a type. */
+static inline bool at_function_narrows(at_function f) {
+    return f == AT_FUNCTION_F16 || f == AT_FUNCTION_BF16;
+}
+static inline at_function at_type_rounding(at_type t) {
+    return t == AT_F16 ? AT_FUNCTION_F16 : AT_FUNCTION_BF16;
+}
 int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
 /* A float's, of a power of two: a product with it is exactly the quotient. 0: it is none. */
 double at_exact_reciprocal(double number);

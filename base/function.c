@@ -34,6 +34,17 @@ static double of_half(double x) {
     return sign * ldexp(exponent ? fraction + 1024 : fraction, (exponent ? exponent : 1) - 25);
 }
 
+/* The float of 16 bits that is nearest, halves to the even one; infinite beyond the largest. */
+static double nearest(double x, at_type of) {
+    const int digits = of == AT_F16 ? 11 : 8, least = of == AT_F16 ? -13 : -125;
+    const double beyond = of == AT_F16 ? 65520 : 0x1.ffp127;
+    int exponent;
+    if (!isfinite(x) || fabs(x) >= beyond) return x * INFINITY;
+    frexp(x, &exponent);
+    if (exponent < least || x == 0) exponent = least;
+    return ldexp(nearbyint(ldexp(x, digits - exponent)), exponent - digits);
+}
+
 double at_function_value(at_function f, double x) {
     switch (f) {
 #define AT_FUNCTION(id, name, value, ulps)                                                         \

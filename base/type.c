@@ -36,25 +36,24 @@ double at_type_value(at_type t, const void *elements, int64_t i) {
     }
 }
 
-/* The bits of the float of 16 bits that is nearest, halves to the even one. */
-static uint32_t half_bits(float x) {
-    const double size = fabs((double)x);
+/* Of one that is a float of 16 bits. */
+static uint32_t half_bits(double x) {
     const uint32_t sign = signbit(x) ? 0x8000 : 0;
     int exponent;
     if (isnan(x)) return 0x7e00;
-    if (size >= 65520) return sign | 0x7c00;
-    frexp(size, &exponent);
-    if (exponent < -13 || size == 0) exponent = -13;
-    return sign |
-           ((uint32_t)(exponent + 13) * 1024 + (uint32_t)nearbyint(ldexp(size, 11 - exponent)));
+    if (isinf(x)) return sign | 0x7c00;
+    frexp(x, &exponent);
+    if (exponent < -13 || x == 0) exponent = -13;
+    return sign | ((uint32_t)(exponent + 13) * 1024 + (uint32_t)ldexp(fabs(x), 11 - exponent));
 }
 
 void at_type_store(at_type t, void *elements, int64_t i, float x) {
     char *at = (char *)elements + types[t].bytes * i;
     uint32_t bits;
+    if (at_type_is_half(t)) x = (float)at_function_value(at_type_rounding(t), (double)x);
     memcpy(&bits, &x, sizeof bits);
-    if (t == AT_F16) bits = half_bits(x);
-    if (t == AT_BF16) bits = isnan(x) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    if (t == AT_F16) bits = half_bits((double)x);
+    if (t == AT_BF16) bits >>= 16;
     memcpy(at, &bits, (size_t)types[t].bytes); /* the lowest come first */
 }
 

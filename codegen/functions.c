@@ -212,6 +212,29 @@ static int of_half(at_builder *b, int x) {
     return binary(b, AT_T_OR, binary(b, AT_T_OR, value, all), sign);
 }
 
+/* The float of 16 bits that is nearest, halves to the even one. Added to 2^13 times its power of
+ * two, or to one half, a number is rounded to 11 digits, or to a multiple of 2^-24. */
+static int nearest_half(at_builder *b, int x) {
+    const int of = magnitude(b, x);
+    const int power = with(b, AT_T_AND, of, at_of_bits(0x7f800000));
+    int by = with(b, AT_T_MIN, with(b, AT_T_MUL, power, 0x1p13f), 0x1p40f);
+    by = with(b, AT_T_MAX, by, 0.5f);
+    const int near = binary(b, AT_T_SUB, binary(b, AT_T_ADD, of, by), by), all = copy(b, near);
+    blend(b, all, binary(b, AT_T_AT_MOST, at_build_const(b, 0x1p16f), near),
+          at_build_const(b, INFINITY));
+    return with_sign_of(b, all, x);
+}
+
+/* The same of the upper half of a float: one less than half of a unit is added, and one more where
+ * the last bit that stays is set. What is no number stays so by a bit that stays. */
+static int nearest_upper(at_builder *b, int x) {
+    const int last = with(b, AT_T_AND, shift(b, AT_T_SHIFT_RIGHT, x, 16), at_of_bits(1));
+    int near = with(b, AT_T_INT_ADD, binary(b, AT_T_INT_ADD, x, last), at_of_bits(0x7fff));
+    const int result = with(b, AT_T_OR, x, at_of_bits(0x00400000));
+    blend(b, result, binary(b, AT_T_EQUAL, x, x), near);
+    return with(b, AT_T_AND, result, at_of_bits(0xffff0000));
+}
+
 int at_build_function(at_builder *b, at_function f, int x) {
     switch (f) {
     case AT_FUNCTION_EXP: return exponential(b, x, AT_ANY);
@@ -226,6 +249,8 @@ int at_build_function(at_builder *b, at_function f, int x) {
     case AT_FUNCTION_CEIL:
     case AT_FUNCTION_ROUND: return rounded(b, x, f);
     case AT_FUNCTION_HALF: return of_half(b, x);
+    case AT_FUNCTION_F16: return nearest_half(b, x);
+    case AT_FUNCTION_BF16: return nearest_upper(b, x);
     case AT_FUNCTION_COUNT: break;
     }
     AT_BUG("function %d is not in registers", f);

@@ -282,6 +282,7 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_CALL:
         x = magnitude(b, e->arg[0]);
         if (e->integer == AT_FUNCTION_ABS) return x;
+        if (at_function_narrows((at_function)e->integer)) return x * (1 + 0x1p-8);
         return at_function_rounds((at_function)e->integer) ? ceil(x) : function_magnitude(e, x);
     default: break;
     }
@@ -326,6 +327,10 @@ static double grain(bounder *b, const at_expr *e) {
     case AT_X_SELECT: return fmin(grain(b, e->arg[1]), grain(b, e->arg[2]));
     case AT_X_CALL:
         if (e->integer == AT_FUNCTION_ABS) return grain(b, e->arg[0]);
+        if (at_function_narrows((at_function)e->integer)) { /* multiples stay multiples */
+            const double unit = grain(b, e->arg[0]);
+            return unit >= 0x1p-24 ? unit : 0;
+        }
         if (!at_function_rounds((at_function)e->integer)) return 0;
         return magnitude(b, e->arg[0]) <= grain(b, e->arg[0]) * (1 << 24) ? 1 : 0;
     case AT_X_DIV: {

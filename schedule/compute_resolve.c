@@ -381,19 +381,45 @@ static at_status check_recurrence(scope *s, const at_tensor *t, const read_list 
     return AT_OK;
 }
 
-/* Is e an element of this type, or 0? */
-static bool copies(const scope *s, const at_expr *e, at_type type) {
-    if (e->op == AT_X_SELECT) return copies(s, e->arg[1], type) && copies(s, e->arg[2], type);
-    if (e->op == AT_X_INDEX) return s->c->pub.tensors[e->ref].type == type;
-    return e->op == AT_X_INT && !e->integer;
+/* Is e's value a float of this type of 16 bits: an element, the larger of two, one without its
+ * sign?
+ */
+static bool is_narrow(const scope *s, const at_expr *e, at_type type) {
+    switch (e->op) {
+    case AT_X_INDEX: return s->c->pub.tensors[e->ref].type == type;
+    case AT_X_INT: return e->integer >= -128 && e->integer <= 128;
+    case AT_X_FLOAT: return at_function_value(at_type_rounding(type), e->number) == e->number;
+    case AT_X_CALL:
+        return e->integer == (int64_t)at_type_rounding(type) ||
+               (e->integer == AT_FUNCTION_ABS && is_narrow(s, e->arg[0], type));
+    case AT_X_SELECT:
+    case AT_X_NEG:
+    case AT_X_MIN:
+    case AT_X_MAX:
+        for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
+            if (!is_narrow(s, e->arg[i], type)) return false;
+        return true;
+    default: return false;
+    }
 }
 
-/* What a stage of integers, or of floats of 16 bits, holds. */
+/* What a stage of floats of 16 bits holds is rounded to them. */
+static at_status narrow(scope *s, at_tensor *t) {
+    if (t->num_reduce && !at_reduction_is_extreme(t->reduction))
+        return FAIL_AT(s, t->written, "a sum is f32 or s32: store it in another stage as %s",
+                       at_type_of(t->type)->name);
+    if (is_narrow(s, t->body, t->type)) return AT_OK;
+    at_expr *e = at_expr_new(s->arena, AT_X_CALL, 1, (at_expr *[]){t->body});
+    e->integer = (int64_t)at_type_rounding(t->type);
+    e->line = t->written->line;
+    e->col = t->written->col;
+    t->body = e;
+    return AT_OK;
+}
+
+/* What a stage of integers holds. */
 static at_status check_type(scope *s, const at_tensor *t) {
     const at_type_facts *type = at_type_of(t->type);
-    if (at_type_is_half(t->type) && (t->num_reduce || !copies(s, t->body, t->type)))
-        return FAIL_AT(s, t->written, "an %s holds copies of %s: what is worked out is f32",
-                       type->name, type->name);
     if (!type->is_int) return AT_OK;
     const bool adds = t->num_reduce && !at_reduction_is_extreme(t->reduction);
     if (t->num_reduce && t->reduction == AT_REDUCE_PROD)
@@ -446,6 +472,7 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     }
     if (t->is_recurrence) AT_TRY(check_recurrence(s, t, &reads));
     AT_TRY(check_type(s, t));
+    if (at_type_is_half(t->type)) AT_TRY(narrow(s, t));
     /* Sums of integers are exact in any order, so they may be packed ahead, too. */
     const bool is_sum_of_integers = t->type == AT_S32 && t->reduction == AT_REDUCE_SUM;
     t->is_packing = (!t->num_reduce || is_sum_of_integers) && !t->is_recurrence && of_weights &&
@@ -487,11 +514,5 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && (c->info[i].of_entries || c->pub.tensors[i].num_reduce))
             c->pub.tensors[i].is_packing = false;
-    for (int i = 0; i < c->pub.num_tensors; i++) {
-        const at_tensor *t = &c->pub.tensors[i];
-        if (t->is_output && at_type_is_half(t->type))
-            return FAIL_AT(&s, t->written, "an output is f32 or integers, not %s",
-                           at_type_of(t->type)->name);
-    }
     return AT_OK;
 }

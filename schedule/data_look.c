@@ -73,7 +73,7 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     if (e->op == AT_X_CALL) {
         d->of = e->arg[0];
         d->below_maximum = e->integer == AT_FUNCTION_EXP && reads_extreme(l->c, e->arg[0]);
-        return e->integer != AT_FUNCTION_ABS;
+        return e->integer != AT_FUNCTION_ABS && !at_function_narrows((at_function)e->integer);
     }
     if (is_bound(e->op) && is_float_expr(l->c, e)) {
         d->of = bounded(e, &lo, &hi);

@@ -112,6 +112,39 @@ static const char half[] = /* of 16 bits, an integer */
     "    return near / 32768 ? -value : value;\n"
     "}\n";
 
+/* To a float of 16 bits, halves to the even one: so many digits behind the first, the least
+ * exponent and the least value that becomes infinite. */
+#define NEAREST(name, digits, least, beyond)                                                       \
+    "static double %1$s_" name "_of(double x) {\n"                                                 \
+    "    const double size = x < 0 ? -x : x, zero = 0;\n"                                          \
+    "    union { double d; unsigned long long u; } unit;\n"                                        \
+    "    if (!(size < " beyond ")) return size > 0 ? (x < 0 ? -1 / zero : 1 / zero) : x;\n"        \
+    "    unit.d = size < " least " ? " least " : size;\n"                                          \
+    "    unit.u = ((unit.u >> 52) - " digits ") << 52;\n"                                          \
+    "    volatile double far = size / unit.d + 0x1p52;\n"                                          \
+    "    const double whole = (far - 0x1p52) * unit.d;\n"                                          \
+    "    return x < 0 ? -whole : whole;\n"                                                         \
+    "}\n"
+static const char nearest_half[] = NEAREST("f16", "10", "0x1p-14", "65520");
+static const char nearest_upper[] = NEAREST("bf16", "7", "0x1p-126", "0x1.ffp127");
+
+static const char half_bits[] = /* of one that is a float of 16 bits */
+    "static unsigned short %1$s_f16_bits(double x) {\n"
+    "    const double size = x < 0 ? -x : x;\n"
+    "    const unsigned sign = x < 0 ? 0x8000 : 0;\n"
+    "    union { double d; unsigned long long u; } all;\n"
+    "    if (!(size < 65520)) return (unsigned short)(sign | (size > 0 ? 0x7c00 : 0x7e00));\n"
+    "    if (size < 0x1p-14) return (unsigned short)(sign | (unsigned)(size * 0x1p24));\n"
+    "    all.d = size;\n"
+    "    return (unsigned short)(sign | (unsigned)((all.u >> 42) - 1008 * 1024));\n"
+    "}\n";
+
+static const char upper_bits[] = "static unsigned short %1$s_bf16_bits(double x) {\n"
+                                 "    union { float f; unsigned u; } whole;\n"
+                                 "    whole.f = (float)x;\n"
+                                 "    return (unsigned short)(whole.u >> 16);\n"
+                                 "}\n";
+
 static const char upper[] = /* of a float32, its upper 16 bits */
     "static double %1$s_upper_of(unsigned x) {\n"
     "    union { float f; unsigned u; } whole;\n"
@@ -135,6 +168,8 @@ static const struct {
     [AT_FUNCTION_CEIL] = {rounded_up, -1},
     [AT_FUNCTION_ROUND] = {rounded_even, -1},
     [AT_FUNCTION_HALF] = {half, -1},
+    [AT_FUNCTION_F16] = {nearest_half, -1},
+    [AT_FUNCTION_BF16] = {nearest_upper, -1},
 };
 
 static void see(const at_expr *e, bool *used) {
@@ -146,14 +181,18 @@ static void see(const at_expr *e, bool *used) {
 }
 
 void function_texts(const at_compute *c, const char *entry, at_text *out) {
-    bool used[AT_FUNCTION_COUNT] = {false}, uppers = false;
+    bool used[AT_FUNCTION_COUNT] = {false}, reads[AT_TYPE_COUNT] = {false},
+         stores[AT_TYPE_COUNT] = {false};
     for (int t = 0; t < c->num_tensors; t++) {
-        used[AT_FUNCTION_HALF] |= c->tensors[t].type == AT_F16;
-        uppers |= c->tensors[t].type == AT_BF16;
+        const at_tensor *x = &c->tensors[t];
+        reads[x->type] |= x->role != AT_ROLE_STAGE || x->is_output;
+        stores[x->type] |= x->is_output;
+        if (x->body) see(x->body, used);
     }
-    for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].body) see(c->tensors[t].body, used);
+    used[AT_FUNCTION_HALF] |= reads[AT_F16];
     for (int f = 0; f < AT_FUNCTION_COUNT; f++)
         if (used[f]) at_text_addf(out, texts[f].text, entry);
-    if (uppers) at_text_addf(out, upper, entry);
+    if (reads[AT_BF16]) at_text_addf(out, upper, entry);
+    if (stores[AT_F16]) at_text_addf(out, half_bits, entry);
+    if (stores[AT_BF16]) at_text_addf(out, upper_bits, entry);
 }

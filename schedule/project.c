@@ -309,7 +309,6 @@ static bool has_fractions(const at_compute *c, const at_expr *e) {
 
 /* The projection is worked out in integers. */
 static bool is_of_integers(const at_compute *c) {
-    if (c->has_halves) return false;
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body))
             return false;
@@ -321,7 +320,7 @@ bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
     int64_t **extents;
     int output = only_output(c);
     bool found = false;
-    if (output < 0 || !is_of_integers(c) ||
+    if (output < 0 || at_type_is_half(c->tensors[output].type) || !is_of_integers(c) ||
         at_compute_extents(a, c, values, &extents, NULL) != AT_OK)
         return false;
     for (int start = 0; start < output; start++) {

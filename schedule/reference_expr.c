@@ -165,16 +165,31 @@ const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) 
     return emit_flat(m, &f, depth);
 }
 
+/* Floats of 16 bits that lie as such in memory. */
+static bool lies_as_bits(const naive *m, int tensor) {
+    const at_tensor *t = &m->c->tensors[tensor];
+    return at_type_is_half(t->type) && !m->types && (t->role != AT_ROLE_STAGE || t->is_output);
+}
+
+const char *naive_load(naive *m, int tensor, const char *at) {
+    const at_tensor *t = &m->c->tensors[tensor];
+    if (!lies_as_bits(m, tensor)) return at_format(m->arena, "T_%s[%s]", t->name, at);
+    return at_format(m->arena, "(%s)%s_%s_of(T_%s[%s])", naive_real(m), m->entry,
+                     t->type == AT_F16 ? at_function_name(AT_FUNCTION_HALF) : "upper", t->name, at);
+}
+
+const char *naive_bits(naive *m, int tensor, const char *value) {
+    if (!lies_as_bits(m, tensor)) return value;
+    return at_format(m->arena, "%s_%s_bits(%s)", m->entry,
+                     at_type_of(m->c->tensors[tensor].type)->name, value);
+}
+
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
     const at_tensor *t = &m->c->tensors[tensor];
     const bool is_wide = m->in_double && t->role != AT_ROLE_STAGE && !at_type_of(t->type)->is_int;
     const char *as = t->role == AT_ROLE_INDEX ? "(long)" : is_wide ? "(double)" : "";
-    const char *at = naive_index(m, tensor, index, depth);
-    if (at_type_is_half(t->type) && t->role != AT_ROLE_STAGE && !m->types)
-        return at_format(m->arena, "(%s)%s_%s_of(T_%s[%s])", naive_real(m), m->entry,
-                         t->type == AT_F16 ? at_function_name(AT_FUNCTION_HALF) : "upper", t->name,
-                         at);
-    return at_format(m->arena, "%sT_%s[%s]", as, t->name, at);
+    return at_format(m->arena, "%s%s", as,
+                     naive_load(m, tensor, naive_index(m, tensor, index, depth)));
 }
 
 /* Of a projected tensor: the flat index in the axes that are left. */
@@ -268,7 +283,8 @@ const char *naive_value(naive *m, const at_expr *e, int depth) {
     if (e->op == AT_X_FLOAT) return number_c(m, e->number);
     if (is_constant(e)) return naive_number(m, constant(m, e));
     if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", naive_axis_name(m, e->ref));
-    if (e->op == AT_X_INDEX && m->in_double && !m->types && m->c->tensors[e->ref].is_output) {
+    if (e->op == AT_X_INDEX && m->in_double && !m->types && m->c->tensors[e->ref].is_output &&
+        !lies_as_bits(m, e->ref)) {
         const char *at = naive_index(m, e->ref, e->arg, depth); /* by itself: in two parts */
         return at_format(m->arena, "((double)T_%s[%s] + L_%s[%s])", e->name, at, e->name, at);
     }

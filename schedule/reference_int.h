@@ -41,6 +41,9 @@ const char *naive_axis_name(const naive *m, int axis);
 /* The texts of expressions of the stage in hand, inside the loops of its axes 0 .. depth. */
 const char *naive_number(naive *m, int64_t x);
 const char *naive_value(naive *m, const at_expr *e, int depth);
+/* A number out of memory, and a value as it is stored: floats of 16 bits are their bits there. */
+const char *naive_load(naive *m, int tensor, const char *at);
+const char *naive_bits(naive *m, int tensor, const char *value);
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth);
 int64_t naive_times(naive *m, int64_t x, int64_t y); /* too large: m->status */
 

@@ -298,7 +298,13 @@ static pair called(block *b, const at_expr *e) {
                       half > 0 ? " + " SMALLEST : ""));
     if (f == AT_FUNCTION_RSQRT) line(b, at_format(a, "%s += %s;", r.e, vanished(b, x.v, r.v)));
     if (!x.e) return r;
-    if (at_function_rounds(f)) {
+    if (at_function_narrows(f)) {
+        /* The next float of 16 bits, where a kernel rounds something else. */
+        const char *unit = f == AT_FUNCTION_F16 ? "2050" : "16400";
+        line(b, at_format(a, "if (%s > 0) %s += %s%s * %s * %s * %s + %s;", x.e, r.e,
+                          x.d ? "" : at_format(a, "%s + ", x.e), unit, unit, r.v, r.v,
+                          f == AT_FUNCTION_F16 ? "0.016" : SMALLEST));
+    } else if (at_function_rounds(f)) {
         /* Where it goes from one number to the next, less that number. */
         const double to[] = {f == AT_FUNCTION_ROUND ? 0.5 : 0, f == AT_FUNCTION_ROUND  ? -0.5
                                                                : f == AT_FUNCTION_CEIL ? -1
@@ -360,7 +366,8 @@ pair limits_value(block *b, const at_expr *e) {
     pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
-    line(b, at_format(a, "const double %s = T_%s[%s_at];", r.v, name, r.v));
+    line(b, at_format(a, "const double %s = %s;", r.v,
+                      naive_load(b->m, e->ref, at_format(a, "%s_at", r.v))));
     const int cycle = naive_stage(b->m)->cycle;
     if (e->ref != b->m->stage && (!cycle || b->m->c->tensors[e->ref].cycle != cycle)) {
         line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));

@@ -68,7 +68,7 @@ static const char *start_c(naive *m, const at_tensor *t) {
 static const char *stored(naive *m, const char *value) {
     const at_tensor *t = naive_stage(m);
     const at_type_facts *type = at_type_of(t->type);
-    if (!type->is_int) return value;
+    if (!type->is_int) return naive_bits(m, m->stage, value);
     const bool is_whole = at_expr_is_whole(m->c, t->body);
     return at_format(m->arena, "(%s)%s_within(%s, %.1f, %.1f)", type->c, m->entry, value,
                      type->least, is_whole ? type->most : at_type_most_float(t->type));
@@ -99,6 +99,11 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
         result =
             at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;",
                       naive_projected_element(m, m->stage, own, last), naive_weight(m, own), of);
+    else if (at_type_is_half(t->type) && t->is_output)
+        result = at_format(m->arena,
+                           m->in_double && !m->types ? "T_%1$s[%2$s] = %3$s, L_%1$s[%2$s] = 0;"
+                                                     : "T_%1$s[%2$s] = %3$s;",
+                           t->name, naive_index(m, m->stage, own, last), stored(m, of));
     else if (m->in_double && !m->types && t->is_output)
         result = at_format(
             m->arena,

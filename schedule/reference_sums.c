@@ -16,12 +16,13 @@ static void store(block *b, at_expr *const *own, const char *v, const char *e) {
         line(b, at_format(a, "T_%s[%s] = %s, E_%s[%s] = %s;", t->name, at, v, t->name, at, e));
         return;
     }
-    line(b, at_format(a, "T_%s[%s] = (float)%s;", t->name, at, v));
+    line(b, at_format(a, "T_%s[%s] = %s;", t->name, at,
+                      naive_bits(b->m, b->m->stage, at_format(a, "(float)%s", v))));
     line(b, at_format(a, "L_%s[%s] = %s_limit(%s, %s);", t->name, at, b->m->entry, v, e));
     if (!naive_keeps_error(b->m, b->m->stage)) return;
     /* What reads it reads the rounded value. */
-    line(b, at_format(a, "E_%1$s[%2$s] = %4$s + (T_%1$s[%2$s] == %3$s ? 0 : %3$s * %3$s);", t->name,
-                      at, v, e));
+    line(b, at_format(a, "E_%1$s[%2$s] = %4$s + (%5$s == %3$s ? 0 : %3$s * %3$s);", t->name, at, v,
+                      e, naive_load(b->m, b->m->stage, at)));
 }
 
 /* The statements, which end here. */

@@ -361,7 +361,8 @@ static double operations_of(const at_compute *c, const at_expr *e) {
 
 static bool calls(const at_expr *e) {
     if (e->op == AT_X_CALL && e->integer != AT_FUNCTION_ABS &&
-        !at_function_rounds((at_function)e->integer))
+        !at_function_rounds((at_function)e->integer) &&
+        !at_function_narrows((at_function)e->integer))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (calls(e->arg[i])) return true;

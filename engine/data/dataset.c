@@ -69,12 +69,18 @@ int64_t at_dataset_bytes(const at_dataset *d) {
     return bytes;
 }
 
+double at_dataset_expected(const at_dataset *d, int tensor, int64_t i) {
+    return at_type_value(d->compute->tensors[tensor].type,
+                         at_store_at(d->store, d->expected[tensor]), i);
+}
+
 double at_dataset_size(const at_dataset *d, int tensor) {
-    const float *x = at_store_at(d->store, d->expected[tensor]);
     const int64_t n = at_dataset_elements(d, tensor);
     double squares = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(x[i])) squares += (double)x[i] * (double)x[i];
+    for (int64_t i = 0; i < n; i++) {
+        const double x = at_dataset_expected(d, tensor, i);
+        if (isfinite(x)) squares += x * x;
+    }
     return n ? sqrt(squares / (double)n) : 0;
 }
 
@@ -90,10 +96,9 @@ bool at_dataset_is_idle(const at_dataset *d, double *share) {
         const int64_t n = at_dataset_elements(d, t);
         int64_t zeros = 0, others = 0;
         if (!tensor->is_output || n == 0) continue;
-        const void *p = at_store_at(d->store, d->expected[t]);
         const float *limit = d->is_exact ? NULL : at_dataset_limits(d, t);
         for (int64_t i = 0; i < n; i++) {
-            const double x = at_type_value(tensor->type, p, i);
+            const double x = at_dataset_expected(d, t, i);
             zeros += x == 0;
             others += !isfinite(x) || (limit && isinf(limit[i]));
         }
@@ -110,11 +115,10 @@ at_same at_dataset_same(const at_dataset *d) {
         const int64_t n = at_dataset_elements(d, t), step = n / LOOKED_AT + 1;
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!tensor->is_output || n < 2) continue;
-        const void *p = at_store_at(d->store, d->expected[t]);
         double seen[LOOKED_AT];
         int num = 0;
         for (int64_t i = 0; i < n; i += step) {
-            const double x = at_type_value(tensor->type, p, i);
+            const double x = at_dataset_expected(d, t, i);
             seen[num++] = x == x ? x : INFINITY;
         }
         at_sort_doubles(seen, num);

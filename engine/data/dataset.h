@@ -54,6 +54,8 @@ int64_t at_dataset_bytes(const at_dataset *d);
 static inline int64_t at_dataset_elements(const at_dataset *d, int tensor) { /* kept in the store */
     return d->size_bytes[tensor] / at_type_bytes(d->compute->tensors[tensor].type);
 }
+/* Of an output, as a number. */
+double at_dataset_expected(const at_dataset *d, int tensor, int64_t i);
 /* The root of the mean square of an output's expected floats that are finite; 0 of nothing. */
 double at_dataset_size(const at_dataset *d, int tensor);
 /* Limits of an output's expected values, which lie behind them where data are not exact. */

@@ -91,11 +91,13 @@ static at_accuracy compare(const at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         if (!d->compute->tensors[t].is_output) continue;
         int64_t n = at_dataset_elements(d, t);
-        const float *got = at_store_at(d->store, d->offset[t]);
-        const float *high = at_store_at(d->store, d->expected[t]), *low = high + n;
+        const at_type type = d->compute->tensors[t].type;
+        const void *got = at_store_at(d->store, d->offset[t]);
+        const float *low = at_dataset_limits(d, t); /* what an element is besides */
         double squares = 0, errors = 0, most = 0;
         for (int64_t i = 0; i < n; i++) {
-            double want = (double)high[i] + (double)low[i], error = fabs((double)got[i] - want);
+            double want = at_dataset_expected(d, t, i) + (double)low[i],
+                   error = fabs(at_type_value(type, got, i) - want);
             squares += want * want;
             errors += error * error;
             if (!(error <= most)) most = error; /* what is not a number stays */
@@ -115,19 +117,23 @@ static bool keeps_promise(at_arena *a, const at_dataset *d, const at_dataset *li
     for (int t = 0; t < d->compute->num_tensors; t++) {
         if (!d->compute->tensors[t].is_output) continue;
         const int64_t n = at_dataset_elements(d, t);
-        const float *got = at_store_at(d->store, d->offset[t]);
-        const float *want = at_store_at(limited->store, limited->expected[t]),
-                    *limit = at_dataset_limits(limited, t);
+        const at_type type = d->compute->tensors[t].type;
+        const void *got = at_store_at(d->store, d->offset[t]);
+        const float *limit = at_dataset_limits(limited, t);
         int64_t differ = 0, first = -1;
         for (int64_t i = 0; i < n; i++)
-            if (!at_agrees(got[i], want[i], limit[i]) && differ++ == 0) first = i;
+            if (!at_agrees((float)at_type_value(type, got, i),
+                           (float)at_dataset_expected(limited, t, i), limit[i]) &&
+                differ++ == 0)
+                first = i;
         if (!differ) continue;
         at_candidate_fail(a, result, AT_ERR_WRONG_ANSWER,
                           at_format(a,
                                     "%s[%lld]: got %.9g, expected %.9g +- %.3g; %lld of %lld "
                                     "elements differ (of standard-normal data)",
                                     d->compute->tensors[t].name, (long long)first,
-                                    (double)got[first], (double)want[first], (double)limit[first],
+                                    at_type_value(type, got, first),
+                                    at_dataset_expected(limited, t, first), (double)limit[first],
                                     (long long)differ, (long long)n));
         return false;
     }

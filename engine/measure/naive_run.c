@@ -26,7 +26,11 @@ static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, i
                                 .type = tensor->type,
                                 .offset = part == INPUTS ? d->offset[t] : d->expected[t],
                                 .size_bytes = d->size_bytes[t]};
-            if (part == LIMITS) bufs[*n].offset += at_limits_at(d->size_bytes[t]);
+            if (part == LIMITS) {
+                bufs[*n].type = AT_F32;
+                bufs[*n].offset += at_limits_at(d->size_bytes[t]);
+                bufs[*n].size_bytes = at_dataset_elements(d, t) * at_type_bytes(AT_F32);
+            }
             if (part == OUTPUTS && sums) bufs[*n] = *sums;
             (*n)++;
         }

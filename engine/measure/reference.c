@@ -25,14 +25,15 @@ static const double least_gain = 4;
 
 /* Elements whose limit is larger than they and all others are: what reads itself may enlarge errors
  * from step to step, or not be known not to. */
-static void warn_of_limits(const at_session *s, int tensor, const float *x, const float *limit,
-                           int64_t n) {
+static void warn_of_limits(const at_session *s, int tensor, const float *limit, int64_t n) {
     const at_dataset *d = &s->bench->data;
     const at_tensor *t = &d->compute->tensors[tensor];
     int64_t count = 0, first = 0;
     const double size = at_dataset_size(d, tensor);
-    for (int64_t i = n - 1; i >= 0; i--)
-        if (isfinite(x[i]) && (double)limit[i] > fmax(size, fabs((double)x[i]))) count++, first = i;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        const double x = at_dataset_expected(d, tensor, i);
+        if (isfinite(x) && (double)limit[i] > fmax(size, fabs(x))) count++, first = i;
+    }
     if (!count) return;
     at_engine_warn(&s->options,
                    at_format(s->scratch,
@@ -49,16 +50,19 @@ static at_status check_finite(const at_session *s, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!tensor->is_output || d->is_exact || d->has_specials) continue;
-        const float *x = at_store_at(d->store, d->expected[t]), *limit = at_dataset_limits(d, t);
+        const float *limit = at_dataset_limits(d, t);
         int64_t n = at_dataset_elements(d, t), count = 0, first = 0;
         const bool grows = at_compute_has_recurrence(d->compute);
-        if (grows) warn_of_limits(s, t, x, limit, n);
+        if (grows) warn_of_limits(s, t, limit, n);
         for (int64_t i = n - 1; i >= 0; i--)
-            if (!isfinite(x[i]) || (limit[i] > largest_limit && !grows)) count++, first = i;
+            if (!isfinite(at_dataset_expected(d, t, i)) || (limit[i] > largest_limit && !grows))
+                count++, first = i;
         if (!count) continue;
         const char *what = at_format(
-            s->scratch, "%lld of %lld elements of %s exceed what a float32 holds (%s[%lld] is one)",
-            (long long)count, (long long)n, tensor->name, tensor->name, (long long)first);
+            s->scratch, "%lld of %lld elements of %s exceed what %s holds (%s[%lld] is one)",
+            (long long)count, (long long)n, tensor->name,
+            tensor->type == AT_F32 ? "a float32" : at_type_of(tensor->type)->name, tensor->name,
+            (long long)first);
         if (s->chosen.weight)
             return at_fail(err, AT_E_INPUT,
                            "--weight: %s, or their partial sums do; scale the weight", what);
@@ -256,9 +260,9 @@ static bool is_all_exact(const at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         if (!d->compute->tensors[t].is_output) continue;
         const int64_t n = at_dataset_elements(d, t);
-        const float *x = at_store_at(d->store, d->expected[t]), *limit = at_dataset_limits(d, t);
+        const float *limit = at_dataset_limits(d, t);
         for (int64_t i = 0; i < n; i++)
-            if (limit[i] != 0 || !isfinite(x[i])) return false;
+            if (limit[i] != 0 || !isfinite(at_dataset_expected(d, t, i))) return false;
     }
     return true;
 }
