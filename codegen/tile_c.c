@@ -25,48 +25,44 @@ static at_type element_type(const at_tile *t, const at_tile_op *op) {
     return op->slot >= 0 ? t->slot_type[op->slot] : AT_F32;
 }
 
-/* Floats of 16 bits, loaded; those of IEEE 754 as codegen/functions.c has it, and stored, which
- * they are as copies of such. */
-static void half_helpers(at_text *out, const char *prefix) {
-    at_text_addf(
-        out,
-        "static inline float %1$sof_f16(unsigned short x) {\n"
-        "    unsigned size = (unsigned)(x & 0x7fff) << 13;\n"
-        "    float value = %1$sfloat(size) * 0x1p112f;\n"
-        "    unsigned all = size >= 0x0f800000 ? 0x7f800000 : 0;\n"
-        "    return %1$sfloat(%1$sbits(value) | all | (unsigned)(x & 0x8000) << 16);\n"
-        "}\n\n"
-        "static inline float %1$sof_bf16(unsigned short x) {\n"
-        "    return %1$sfloat((unsigned)x << 16);\n"
-        "}\n\n"
-        "static inline unsigned short %1$sto_f16(float x) {\n"
-        "    unsigned size = %1$sbits(x) & 0x7fffffff;\n"
-        "    unsigned made = size >= 0x47800000 ? size >> 13 & 0x3ff | 0x7c00\n"
-        "                                       : %1$sbits(%1$sfloat(size) * 0x1p-112f) >> 13;\n"
-        "    return (unsigned short)(%1$sbits(x) >> 16 & 0x8000 | made);\n"
-        "}\n\n"
-        "static inline unsigned short %1$sto_bf16(float x) {\n"
-        "    return (unsigned short)(%1$sbits(x) >> 16);\n"
-        "}\n\n",
-        prefix);
-}
+/* Floats of 16 bits, loaded as codegen/functions.c has it, and stored, where they are such. */
+static const char *const half_helpers[AT_TYPE_COUNT][2] = {
+    [AT_F16] = {"static inline float %1$sof_f16(unsigned short x) {\n"
+                "    unsigned size = (unsigned)(x & 0x7fff) << 13;\n"
+                "    float value = %1$sfloat(size) * 0x1p112f;\n"
+                "    unsigned all = size >= 0x0f800000 ? 0x7f800000 : 0;\n"
+                "    return %1$sfloat(%1$sbits(value) | all | (unsigned)(x & 0x8000) << 16);\n"
+                "}\n\n",
+                "static inline unsigned short %1$sto_f16(float x) {\n"
+                "    unsigned size = %1$sbits(x) & 0x7fffffff, sign = %1$sbits(x) >> 16 & 0x8000;\n"
+                "    unsigned beyond = (size >> 13 & 0x3ff) | 0x7c00;\n"
+                "    unsigned within = %1$sbits(%1$sfloat(size) * 0x1p-112f) >> 13;\n"
+                "    return (unsigned short)(sign | (size >= 0x47800000 ? beyond : within));\n"
+                "}\n\n"},
+    [AT_BF16] = {"static inline float %1$sof_bf16(unsigned short x) {\n"
+                 "    return %1$sfloat((unsigned)x << 16);\n"
+                 "}\n\n",
+                 "static inline unsigned short %1$sto_bf16(float x) {\n"
+                 "    return (unsigned short)(%1$sbits(x) >> 16);\n"
+                 "}\n\n"}};
 
 /* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
  * root is too close to a boundary for that. */
 void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix) {
-    bool roots = false, bits = false, wholes = false, halves = false;
+    bool roots = false, bits = false, wholes = false, halves[AT_TYPE_COUNT][2] = {{false}};
     for (int i = 0; i < n; i++)
         for (int j = 0; j < tiles[i]->num_ops; j++) {
             int kind = tiles[i]->ops[j].kind;
             roots |= kind == AT_T_SQRT;
             wholes |= kind == AT_T_TO_INT;
-            bits |= (kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE ||
-                     kind == AT_T_SCATTER) &&
-                    is_int(tiles[i], &tiles[i]->ops[j]);
-            halves |= at_type_is_half(element_type(tiles[i], &tiles[i]->ops[j]));
+            const bool moves = kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE ||
+                               kind == AT_T_SCATTER;
+            const at_type type = moves ? element_type(tiles[i], &tiles[i]->ops[j]) : AT_F32;
+            bits |= type != AT_F32;
+            halves[type][kind == AT_T_STORE] |= at_type_is_half(type);
             bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
         }
-    if (bits || halves)
+    if (bits)
         at_text_addf(out,
                      "static inline unsigned %sbits(float x) {\n"
                      "    union { float f; unsigned u; } both;\n"
@@ -79,7 +75,9 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
                      "    return both.f;\n"
                      "}\n\n",
                      prefix, prefix);
-    if (halves) half_helpers(out, prefix);
+    for (int type = 0; type < AT_TYPE_COUNT; type++)
+        for (int stores = 0; stores < 2; stores++)
+            if (halves[type][stores]) at_text_addf(out, half_helpers[type][stores], prefix);
     if (wholes)
         at_text_addf(out,
                      "static inline float %swhole(float x) { /* halves to the even one */\n"

@@ -179,39 +179,38 @@ static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_
     return at_data_rule_find(a, c, f->values, &known, &out->rule, err);
 }
 
-/* As at_fill_draw, from a generator of its own. */
-static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_fill *f,
-                        bool exact) {
+/* As at_fill_draw, from a generator of its own. p: where to, as C has it. */
+static void fill_floats(at_text *out, const char *p, long n, const at_fill *f, bool exact) {
     const bool skips_0 = !f->has_0 && f->lo < 0 && f->hi > 0;
-    const long n = (long)t->elements;
-    if (at_type_is_half(t->type)) { /* a sixteenth to 16, of either sign */
-        const int bits = t->type == AT_F16 ? 10 : 7, least = t->type == AT_F16 ? 11 : 123;
-        at_text_addf(
-            out,
-            "    for (long i = 0; i < %ldL; i++) b%d[i] = (unsigned short)((at_next(&state) & "
-            "1) << 15 | (at_next(&state) %% 8 + %d) << %d);\n",
-            n, at, least, bits);
-        return;
-    }
-    if (t->type != AT_F32) {
-        at_text_addf(
-            out,
-            "    for (long i = 0; i < %ldL; i++) b%d[i] = (%s)((int)at_next(&state) %% 17 - "
-            "8);\n",
-            n, at, at_type_of(t->type)->c);
-        return;
-    }
     if (exact)
-        at_text_addf(out, "    at_make_whole(b%d, %ldL, %.17g, %ldL, %ldL, %d, &state);\n", at, n,
+        at_text_addf(out, "    at_make_whole(%s, %ldL, %.17g, %ldL, %ldL, %d, &state);\n", p, n,
                      f->unit, (long)f->lo, (long)f->hi, skips_0);
     else
-        at_text_addf(out, "    at_make_real(b%d, %ldL, %.17g, %.17g, &state);\n", at, n,
+        at_text_addf(out, "    at_make_real(%s, %ldL, %.17g, %.17g, &state);\n", p, n,
                      f->unit * f->lo, f->unit * f->hi);
     if (f->row)
         at_text_addf(out,
-                     "    for (long i = 0; i < %ldL; i++) b%d[i] += (float)(%.17g * (double)(i / "
+                     "    for (long i = 0; i < %ldL; i++) %s[i] += (float)(%.17g * (double)(i / "
                      "%lldL %% 7 - 3));\n",
-                     n, at, f->unit * f->apart, (long long)f->row);
+                     n, p, f->unit * f->apart, (long long)f->row);
+}
+
+static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_fill *f,
+                        bool exact) {
+    const long n = (long)t->elements;
+    char p[24];
+    snprintf(p, sizeof p, "b%d", at);
+    if (at_type_is_half(t->type)) {
+        at_text floats = {0};
+        fill_floats(&floats, "f", n, f, exact);
+        at_file_fill_halves(out, t, at, &floats);
+        at_text_free(&floats);
+    } else if (t->type != AT_F32)
+        at_text_addf(
+            out,
+            "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)((int)at_next(&state) %% 17 - 8);\n",
+            n, p, at_type_of(t->type)->c);
+    else fill_floats(out, p, n, f, exact);
 }
 
 static bool is_list(const at_face *f, const at_face_tensor *t) {
@@ -225,8 +224,12 @@ static void put_extremes(at_text *out, const at_face *f, const at_draw *draw) {
         for (int k = 0, n = 0; k < draw->extremes.len && n < MOST; k++) {
             const at_placed *x = &draw->extremes.data[k];
             if (x->tensor != f->tensors[i].tensor) continue;
-            at_text_addf(out, "    b%d[%lldL] = (float)%.9g;\n", i, (long long)x->offset,
-                         (double)x->value);
+            const at_type type = f->tensors[i].type;
+            char half[24];
+            snprintf(half, sizeof half, "at_cut_to_%s(", at_type_of(type)->name);
+            at_text_addf(out, "    b%d[%lldL] = %s(float)%.9g%s;\n", i, (long long)x->offset,
+                         at_type_is_half(type) ? half : "", (double)x->value,
+                         at_type_is_half(type) ? ")" : "");
             n++;
         }
 }
@@ -361,13 +364,16 @@ static void list_buffers(at_text *out, const at_face *f, bool exact) {
 
 /* Counts what differs, and clears the outputs for the next call. */
 static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
-    for (int i = f->num_inputs; i < f->num; i++)
+    for (int i = f->num_inputs; i < f->num; i++) {
+        const at_type type = f->tensors[i].type;
+        const char *number =
+            at_type_is_half(type) ? at_format(a, "at_value_of_%s", at_type_of(type)->name) : "";
         at_text_addf(out,
-                     "    for (long i = 0; i < %lldL; i++) wrong += !at_agrees(b%d[i], want%d[i], "
-                     "%s);\n    memset(b%d, 255, %lldUL * %d);\n",
-                     (long long)f->tensors[i].elements, i, i,
-                     exact ? "0" : at_format(a, "limit%d[i]", i), i,
-                     (long long)f->tensors[i].elements, (int)at_type_bytes(f->tensors[i].type));
+                     "    for (long i = 0; i < %1$lldL; i++) wrong += !at_agrees(%2$s(b%3$d[i]), "
+                     "%2$s(want%3$d[i]), %4$s);\n    memset(b%3$d, 255, %1$lldUL * %5$d);\n",
+                     (long long)f->tensors[i].elements, number, i,
+                     exact ? "0" : at_format(a, "limit%d[i]", i), (int)at_type_bytes(type));
+    }
 }
 
 static void say_wrong(at_text *out, const at_face *f, const char *when) {
@@ -510,7 +516,7 @@ static bool has_lists(const at_face *f) {
 
 static bool has_floats(const at_face *f) {
     bool any = false;
-    for (int i = 0; i < f->num_inputs; i++) any |= f->tensors[i].type == AT_F32;
+    for (int i = 0; i < f->num_inputs; i++) any |= !at_type_of(f->tensors[i].type)->is_int;
     return any;
 }
 
@@ -538,6 +544,7 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     if (lists) at_text_add(out, entries_helper);
     if (whole) at_text_add(out, whole_helper);
     if (real) at_text_add(out, real_helper);
+    at_file_half_helpers(faces, n, out);
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;

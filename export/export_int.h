@@ -100,6 +100,9 @@ void at_family_define(at_arena *a, at_text *out, const at_family *f);
 
 /* check_main.c: what main needs before the kernels, and main itself. families: empty where there
  * are none. */
+/* Of floats of 16 bits: what the main needs, and inputs, of a statement that makes floats f. */
+void at_file_half_helpers(const at_face *faces, int n, at_text *out);
+void at_file_fill_halves(at_text *out, const at_face_tensor *t, int at, const at_text *floats);
 void at_file_main_includes(at_text *out);
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err);

@@ -17,12 +17,6 @@ static uint32_t bits_at(at_type type, const void *p, int64_t i) {
     return bits;
 }
 
-static float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
 static double value_of(at_type type, uint32_t bits) { return at_type_value(type, &bits, 0); }
 
 /* Of narrow types every value is one that a kernel may give. */
@@ -33,7 +27,8 @@ static bool is_poison(at_type type, uint32_t bits) {
 static bool is_right(at_type type, uint32_t got, uint32_t expected, float limit) {
     if (is_poison(type, got)) return false;
     return got == expected ||
-           (type == AT_F32 && at_agrees(float_of(got), float_of(expected), limit));
+           (!at_type_of(type)->is_int &&
+            at_agrees((float)value_of(type, got), (float)value_of(type, expected), limit));
 }
 
 static void value_text(char text[64], at_type type, uint32_t bits) {
