@@ -55,9 +55,10 @@ static void put_extremes(at_dataset *d) {
     const at_draw *draw = &d->rule.draw[d->draw];
     for (int i = 0; i < draw->extremes.len; i++) {
         const at_placed *w = &draw->extremes.data[i];
-        if (d->compute->tensors[w->tensor].type != AT_F32) continue;
-        float *p = at_store_at(d->store, d->offset[w->tensor]);
-        p[w->offset] = (float)((double)w->value * (d->is_exact ? 1 : d->scale));
+        const at_type type = d->compute->tensors[w->tensor].type;
+        if (at_type_of(type)->is_int) continue;
+        at_type_store(type, at_store_at(d->store, d->offset[w->tensor]), w->offset,
+                      (float)((double)w->value * (d->is_exact ? 1 : d->scale)));
     }
 }
 
@@ -182,11 +183,13 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         int64_t n = at_dataset_elements(d, t);
-        if (x->role != AT_ROLE_INPUT || x->type != AT_F32 || d->given[t] || n < LEAST) continue;
+        const bool is_int = at_type_of(x->type)->is_int;
+        if (x->role != AT_ROLE_INPUT || is_int || d->given[t] || n < LEAST) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
-        float *to = at_store_at(d->store, d->offset[t]);
-        for (int i = 0; i < NUM_SPECIALS; i++) to[at_rng_below(&rng, (uint64_t)n)] = specials[i];
+        void *to = at_store_at(d->store, d->offset[t]);
+        for (int i = 0; i < NUM_SPECIALS; i++)
+            at_type_store(x->type, to, (int64_t)at_rng_below(&rng, (uint64_t)n), specials[i]);
     }
 }
 

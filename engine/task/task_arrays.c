@@ -1,6 +1,7 @@
 /* engine/task/task_arrays.c: see task_arrays.h. */
 #include "engine/task/task_arrays.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "foreign/foreign.h"
@@ -82,17 +83,25 @@ static void take_values(reader *r, int t, const float *values, int64_t n) {
     r->values[t] = values;
 }
 
-/* The nearest floats of 16 bits. */
-static void take_halves(reader *r, int t, const float *values, int64_t n) {
+/* Integers are the bits of floats of 16 bits, as NumPy has no type for the upper halves of float32;
+ * of floats the nearest are taken. Finite ones. */
+static at_status take_halves(reader *r, const char *text, int t, const at_input *in,
+                             const int64_t *bits, int64_t n) {
     const at_type type = r->c->tensors[t].type;
-    char *to = at_alloc(r->arena, (size_t)(n * at_type_bytes(type)) + 1);
+    uint16_t *to = AT_NEW_ARRAY(r->arena, uint16_t, n + 1);
     for (int64_t i = 0; i < n; i++) {
-        uint16_t bits;
-        at_type_store(type, to, i, values[i]);
-        memcpy(&bits, to + sizeof bits * (size_t)i, sizeof bits);
-        at_hash_add_number(&r->hash, bits);
+        if (!bits) at_type_store(type, to, i, in->values[i]);
+        else to[i] = (uint16_t)bits[i];
+        const double given = bits ? (double)bits[i] : (double)in->values[i];
+        if ((bits && bits[i] != to[i]) || !isfinite(at_type_value(type, to, i)))
+            return at_fail(r->err, AT_E_INPUT,
+                           "--array %s: element %lld is %.9g; %s takes finite floats of its range, "
+                           "or the bits of such as uint16",
+                           text, (long long)i, given, at_type_of(type)->name);
+        at_hash_add_number(&r->hash, to[i]);
     }
     r->values[t] = (const float *)(const void *)to;
+    return AT_OK;
 }
 
 static at_status check_shape(const reader *r, const char *text, int t, const at_input *in,
@@ -123,15 +132,18 @@ static at_status read_one(reader *r, const char *text) {
     AT_TRY(find_tensor(r, text, &path, &t));
     const at_tensor *x = &r->c->tensors[t];
     const bool is_whole = at_type_of(x->type)->is_int; /* index tensors are, too */
-    at_status s = is_whole ? at_input_integers(r->arena, path, &in, &entries, r->err)
-                           : at_input_read(r->arena, path, &in, r->err);
+    const bool has_bits =
+        at_type_is_half(x->type) && at_input_integers(r->arena, path, &in, &entries, NULL) == AT_OK;
+    at_status s = has_bits   ? AT_OK
+                  : is_whole ? at_input_integers(r->arena, path, &in, &entries, r->err)
+                             : at_input_read(r->arena, path, &in, r->err);
     if (s != AT_OK) return at_fail_at(r->err, "--array ");
     AT_TRY(check_shape(r, text, t, &in, &n));
     at_hash_add_str(&r->hash, x->name);
     if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);
     if (is_whole) return take_whole(r, text, t, entries, n);
-    if (at_type_is_half(x->type)) take_halves(r, t, in.values, n);
-    else take_values(r, t, in.values, n);
+    if (at_type_is_half(x->type)) return take_halves(r, text, t, &in, has_bits ? entries : NULL, n);
+    take_values(r, t, in.values, n);
     return AT_OK;
 }
 

@@ -160,6 +160,39 @@ static void derived_dots(void **state) {
     assert_null(strstr(r->out, "int_mul"));
 }
 
+/* A text with both types of floats of 16 bits in the place of "half". */
+static void runs_with_halves(const char *text) {
+    static const char *const types[] = {"f16", "bf16"};
+    for (int i = 0; i < 2; i++) {
+        char made[1200];
+        size_t n = 0;
+        for (const char *p = text; *p && n < sizeof made - 8;) {
+            const bool is_type = !strncmp(p, "half", 4);
+            n += (size_t)snprintf(made + n, sizeof made - n, is_type ? "%s" : "%.1s",
+                                  is_type ? types[i] : p);
+            p += is_type ? 4 : 1;
+        }
+        runs(made);
+    }
+}
+
+/* Floats of 16 bits: operands of products, rounded outputs, maxima, outputs that others read. */
+static void halves(void **state) {
+    (void)state;
+    runs_with_halves(SIZES "data[M, K] : input\nweight[N, K] : weight half\nbias[N] : weight half\n"
+                           "acc[y:M, x:N] = sum(k:K) data[y, k] * weight[x, k]\n"
+                           "out[y:M, x:N] : half = max(acc[y, x] + bias[x], 0)\n");
+    runs_with_halves("args M=24, N=100\nx[M, N] : input half\nm[y:M] : half = max(k:N) x[y, k]\n"
+                     "e[y:M, n:N] : half = exp(x[y, n] - m[y])\ns[y:M] = sum(k:N) e[y, k]\n"
+                     "out[y:M, n:N] : half = e[y, n]/s[y]\n");
+    runs_with_halves(
+        "args M=77\nx[M] : input half\ny[M] : input\n"
+        "both[m:M] : output = x[m] + y[m]\nz[m:M] : output half = x[m]*1.5 + y[m]\n"
+        "out[m:M] : half = z[m]*z[m]\nless[m:M] : half = min(-x[M - 1 - m], abs(z[m]))\n");
+    runs_with_halves("args H=24, C=40\nx[H, C] : input half\nq[H, C] : input s8\n"
+                     "y[h:H, c:C] : half = x[h, c]*q[h, c]*0.37\n");
+}
+
 static void refused(const char *text, const char *why) {
     cli_write("bad.te", text);
     const cli_result *r = cli_run("./autotune ./bad.te --trials 1 --log bad.log");
@@ -177,6 +210,8 @@ static void refusals(void **state) {
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i]/2\n", "integers have no quotient");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : u8 = sum(k:K) x[i, k]\n",
             "a sum is s32 or f32");
+    refused("args N=8, K=9\nx[N, K] : input f16\ny[i:N] : f16 = sum(k:K) x[i, k]\n",
+            "a sum is f32 or s32: store it in another stage as f16");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : s32 = sum(k:K) x[i, k] * 0.5\n",
             "the terms of an s32 are integers");
     refused("args N=8, K=70000\nx[N, K] : input u8\nw[K] : weight s8\n"
@@ -229,6 +264,28 @@ static void arrays(void **state) {
     cli_expect(0, "%s --array weight=w.npy", run);
 }
 
+/* Floats of 16 bits come from floats, the nearest, or from their bits. */
+static void arrays_of_halves(void **state) {
+    (void)state;
+    static const char run[] = "./autotune ./h.te --array x=x.npy --trials 1 --log h.log";
+    if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) skip();
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        cli_write("h.te", bf16 ? "args M=12, N=40\nx[M, N] : input bf16\ny[m:M, n:N] = 2*x[m, n]\n"
+                               : "args M=12, N=40\nx[M, N] : input f16\ny[m:M, n:N] = 2*x[m, n]\n");
+        write_array("x.npy", "<f2", 12, 40, "\0\x3c", 2);
+        cli_expect(0, run);
+        write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x3f", 4);
+        cli_expect(0, run);
+        write_array("x.npy", "<u2", 12, 40, "\x80\x3f", 2);
+        cli_expect(0, run);
+        write_array("x.npy", "<u2", 12, 40, "\x80\x7f", 2);
+        cli_expect(4, run);
+        write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x47", 4);
+        cli_expect(bf16 ? 0 : 4, run);
+        cli_run("rm -f h.log");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
@@ -236,6 +293,7 @@ int main(void) {
         cmocka_unit_test(bytes),          cmocka_unit_test(constants),
         cmocka_unit_test(bits),           cmocka_unit_test(in_blocks),
         cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
-        cmocka_unit_test(refusals),       cmocka_unit_test(arrays)};
+        cmocka_unit_test(halves),         cmocka_unit_test(refusals),
+        cmocka_unit_test(arrays),         cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
