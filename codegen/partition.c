@@ -334,6 +334,8 @@ static bool try_partition(at_low *l, int copies, int most, bool bends) {
     part p = {.l = l, .copies = copies, .most = most};
     at_ir *root = at_ir_copy_list(l, l->root), *pack_root = at_ir_copy_list(l, l->pack_root);
     if (bends) {
+        root = at_write_out_hidden(l, root);
+        pack_root = at_write_out_hidden(l, pack_root);
         at_bends_to_conditions(l, root, 0);
         at_bends_to_conditions(l, pack_root, 0);
     }

@@ -91,6 +91,19 @@ static at_status split_lanes(tiling *t) {
     return AT_OK;
 }
 
+/* Pixels that lie some multiple of 2 KB apart take each other's places in the first-level cache,
+ * and short runs of stores to them are slow. Where lanes have no operand in common, as in a
+ * depthwise convolution, a tile may be as wide as it takes. So may one row of short sums, which
+ * cost less than a call of the tile. */
+static bool may_be_wide(const tiling *t, int64_t extent) {
+    const nest_choice *c = &t->choice;
+    if (c->row < 0 && c->second < 0 && extent > 2 * TILE_COLUMNS) {
+        const double terms = tile_terms_of(t->s, t->stage);
+        if (terms > 0 && terms <= SHORT_SUM_TERMS) return true;
+    }
+    return extent >= TILE_FAR_APART && !tile_shares_operand(t->s, t->stage, c->vec);
+}
+
 /* Register tiles are whole vectors wide, and as high as registers suffice for; sizes need not
  * divide. */
 static at_status split_vector(tiling *t) {
@@ -100,11 +113,7 @@ static at_status split_vector(tiling *t) {
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
     const char *sizes = "4 8 12 16 24 32 48 64";
-    /* Pixels that lie some multiple of 2 KB apart take each other's places in the first-level
-     * cache, and short runs of stores to them are slow. Where lanes have no operand in common, as
-     * in a depthwise convolution, a tile may be as wide as it takes. */
-    if (extent >= TILE_FAR_APART && !tile_shares_operand(t->s, t->stage, t->choice.vec))
-        sizes = at_format(t->s->arena, "%s 96 128 192 256", sizes);
+    if (may_be_wide(t, extent)) sizes = at_format(t->s->arena, "%s 96 128 192 256", sizes);
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
