@@ -375,7 +375,7 @@ bench: $(if $(PEERS),$(if $(filter networks,$(BENCH)),network-peers,peers))
 
 # For BENCH=networks, which PEERS=1 installs: runtimes, and packages that bring models (TIME=120s: with a search).
 NETWORKS_folder = $(B)/bench/networks
-NETWORKS_packages = onnx==1.23.2 onnxruntime==1.32.0 openvino
+NETWORKS_packages = onnx==1.23.2 onnxruntime==1.32.0 openvino ncnn pnnx
 NETWORKS_models = basic-pitch==0.4.0 ddddocr==1.6.1 magika==1.0.3 nudenet==3.4.2 openwakeword==0.5.1 rapidocr==3.10.0 \
     rapidocr-onnxruntime==1.4.4 silero-vad==6.2.3
 
