@@ -98,7 +98,7 @@ static void add_group(at_text *out, const at_log_group *g) {
     if (at_record_of_peak(r) > 0) {
         at_text_add(out, ", ");
         at_text_add_share(out, at_record_of_peak(r));
-        at_text_addf(out, " of the %s", at_name_of_peak(r->extra.in_bytes));
+        at_text_addf(out, " of the %s", at_name_of_peak(r->extra.in_bytes, r->extra.of_dots));
     }
     if (at_record_final(r)) at_text_add(out, " in its final");
     at_text_add(out, "; ");

@@ -68,7 +68,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
                          "most)\n",
                          c->of_limit);
         at_text_add_accuracy(&out, &r->extra.accuracy);
-        at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak, s->in_bytes);
+        at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak, s);
         at_text_add(&out, "\n");
         at_text_add_bound(&out, t->of_bound);
         if (has_interval(t)) {

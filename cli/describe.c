@@ -9,11 +9,12 @@ void at_text_add_task(at_text *out, const at_session *s) {
     at_text_add_visible(out, at_task_args_text(s->task));
 }
 
-void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak, bool in_bytes) {
+void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak,
+                        const at_session *s) {
     at_text_add_time(out, time_s);
-    at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(in_bytes));
+    at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(s->in_bytes));
     at_text_add_share(out, of_peak);
-    at_text_addf(out, " of the %s beside it", at_name_of_peak(in_bytes));
+    at_text_addf(out, " of the %s beside it", at_name_of_peak(s->in_bytes, s->of_dots));
 }
 
 void at_text_add_bound(at_text *out, double of_bound) {

@@ -8,9 +8,10 @@
 /* "conv2d_3x3_gemm N=1,H=56,W=56,CI=64,CO=64" */
 void at_text_add_task(at_text *out, const at_session *s);
 
-/* in_bytes: GB/s and the bandwidth instead. "1.234 ms   187.35 GFLOP/s   98.4 % of the FMA peak
+/* s: what speeds are shares of. "1.234 ms   187.35 GFLOP/s   98.4 % of the FMA peak
  * beside it" */
-void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak, bool in_bytes);
+void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak,
+                        const at_session *s);
 
 /* "errors over the root mean square of the output: at most 6.3e-06, root mean square 8.3e-07\n";
  * not known: nothing. */

@@ -47,7 +47,7 @@ static at_status print_text(at_tuning *t, const at_options *o, const at_best *be
     at_text_add(&out, "\n\n");
     at_print_program(&out, s->task, &best->record->config, program);
     at_text_add(&out, "\n");
-    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
+    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s);
     add_interval(&out, best);
     at_text_add_bound(&out, best->of_bound);
     at_text_add_accuracy(&out, &best->record->extra.accuracy);

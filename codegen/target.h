@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+enum { AT_DOT_TERMS = 4 }; /* products of bytes that are added to a lane at once */
+
 struct at_tile;
 typedef struct at_architecture at_architecture;
 

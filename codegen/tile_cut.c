@@ -217,6 +217,12 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
 
 /* ---- size of the code ------------------------------------------------------------------------ */
 
+/* May the loop's turns be one operation (tile_dot.c)? */
+static bool is_dot(const at_low *l, const at_ir *n) {
+    return n->loop.ann == AT_ANN_DOT && l->target->dots && at_loop_trips(n) == AT_DOT_TERMS &&
+           n->child->kind == AT_IR_STMT && n->child->stmt.val->whole;
+}
+
 static int64_t expanded(const at_low *l, const at_ir *list) {
     int64_t n = 0;
     for (; list; list = list->next) {
@@ -226,6 +232,7 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
         }
         int64_t inner = expanded(l, list->child), times = 1;
         if (at_loop_is_unrolled(list) && at_loop_is_fixed(list)) times = at_loop_trips(list);
+        if (is_dot(l, list)) times = 1;
         if (list->loop.ann == AT_ANN_VEC) {
             int lanes = l->target->lanes;
             times = (times + lanes - 1) / lanes;

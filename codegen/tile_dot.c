@@ -7,7 +7,7 @@
  *     u*s = (u - 128)*s - (-128)*s     the second product is that of all rows of a tile */
 #include "codegen/tile_build.h"
 
-enum { FOURS = 4, HALF = 128 };
+enum { HALF = 128 };
 
 static const char *not_operand(const at_builder *b, const at_value *v, int loop, int sym) {
     const at_low *l = b->l;
@@ -18,7 +18,7 @@ static const char *not_operand(const at_builder *b, const at_value *v, int loop,
         return at_format(l->arena, "terms of %s do not lie side by side", name);
     if (sym < 0) return NULL;
     const int64_t k = at_aff_coef(v->at, sym);
-    if ((k && k != FOURS) || (at_aff_opaque_deps(l, v->at) & AT_BIT(sym)))
+    if ((k && k != AT_DOT_TERMS) || (at_aff_opaque_deps(l, v->at) & AT_BIT(sym)))
         return at_format(l->arena, "lanes read %s %lld elements apart, and not 4", name,
                          (long long)k);
     return NULL;
@@ -108,7 +108,8 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
     const at_low *l = b->l;
     const at_ir *n = loop->child;
     if (!l->target->dots) return "the instructions have no dot products";
-    if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != FOURS) return "it does not run 4 times";
+    if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != AT_DOT_TERMS)
+        return "it does not run 4 times";
     if (!n || n->next || n->kind != AT_IR_STMT || !n->stmt.add ||
         n->stmt.reduction != AT_REDUCE_SUM || l->tensors[n->stmt.tensor].type != AT_S32)
         return "no sum of s32 stands in it alone";

@@ -249,7 +249,8 @@ static part call(bounder *b, const node *d, double times) {
     add_misses(b, &p, d->footprint);
     close_part(b, &p);
     at_tile_bound *sum = &b->tiles[d->tile];
-    b->flops += (2 * w->fmas + w->muls + w->adds) * c->tile->lanes * times;
+    b->flops +=
+        (2 * (w->fmas + (AT_DOT_TERMS - 1) * w->dots) + w->muls + w->adds) * c->tile->lanes * times;
     sum->work.calls += times;
     sum->work.fmas += w->fmas * times;
     sum->work.others += (w->muls + w->adds) * times;

@@ -49,6 +49,7 @@ enum {
 struct at_speeds { /* of one instruction set; ns */
     char isa[16];
     float peak_gflops; /* of multiply-adds; 0: not known */
+    float dot_gops;    /* of dot products of bytes, a product and a sum each; 0: not known */
     /* [vectors - 1][rows - 1], 0 where not measured. One step of the sum of a register tile, its
      * operands in L1; the same with the vectors from L2; what a call takes besides. */
     float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], far_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS],
@@ -129,7 +130,8 @@ typedef struct at_bound {
     int num_tiles;
     double cycles[AT_NEED_COUNT]; /* one need by itself, over the whole run */
     double bytes[3];              /* from L2, L3, memory; one thread's */
-    double flops;                 /* of whole vectors, multiply-adds count as two */
+    double flops;                 /* of whole vectors; multiply-adds count as two, dot products of
+                                     bytes as eight */
     double bound_cycles;          /* phases that cannot overlap added up: at least each of them */
     at_need largest;
     bool partial; /* some counts depend on data that was not given, or differ in too many turns:

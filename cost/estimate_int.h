@@ -29,6 +29,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     bool is_peeled;  /* conditions make each of its turns another code */
     bool is_run;     /* of a vector that lowering makes two loops of, which it cuts no further */
     bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
+    bool is_dot;     /* its turns are the terms of one dot product of bytes to a lane */
     double turns;
     int64_t coef;  /* of the axis */
     double extent; /* of the axis; that of its loops may be more */
@@ -38,6 +39,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
 typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
     bool is_known;
     int num_dims, scope;      /* depth of the loop that it lives in; -1: none */
+    int64_t bytes;            /* of an element */
     int64_t extent[MAX_DIMS]; /* of the tensor */
     double limit[MAX_DIMS];   /* of what is there of it */
     int64_t stride[MAX_DIMS]; /* elements from one to the next along it */
@@ -263,6 +265,10 @@ struct at_estimator {
 /* Numbers only: fmax and fmin, which look for what is none, are calls. */
 static inline double est_max(double a, double b) { return a > b ? a : b; }
 static inline double est_min(double a, double b) { return a < b ? a : b; }
+
+enum { EST_LINE_BYTES = 64 };
+/* Elements of a line. */
+static inline int64_t est_line(const est_buffer *b) { return EST_LINE_BYTES / b->bytes; }
 
 /* A hash goes on with a number. */
 static inline uint64_t est_mixed(uint64_t hash, uint64_t x) {

@@ -35,9 +35,9 @@ static void set_limits(const at_program *p, int tensor, const est_leaf *owner, e
     }
 }
 
-/* Places of a cache's way that steps of so many elements reach. */
-static double places_of(int64_t stride) {
-    uint64_t step = (uint64_t)stride * 4;
+/* Places of a cache's way that steps of so many bytes reach. */
+static double places_of(int64_t bytes) {
+    uint64_t step = (uint64_t)bytes;
     uint64_t power = step & (~step + 1);
     return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
 }
@@ -82,7 +82,7 @@ static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner
         const int d = order ? order[i] : i;
         int64_t row = b->limit[d] > 1 ? (int64_t)b->limit[d] : 1;
         b->stride[d] = elements;
-        b->places[d] = places_of(elements);
+        b->places[d] = places_of(elements * b->bytes);
         if (i == last && i > 0 && rows == AT_ROWS_PADDED) row += owner->node->pad;
         if (i == last && i > 0 && rows == AT_ROWS_APART && row >= 16) {
             int64_t unit = has_columns(e, tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
@@ -127,6 +127,7 @@ static void place_buffers(at_estimator *e, const at_program *p) {
         if (dims > MAX_DIMS || !may_differ(e, t, p->extents[t], new_leaves)) continue;
         b->is_known = true;
         b->num_dims = dims;
+        b->bytes = at_type_bytes(p->compute->tensors[t].type);
         for (int d = 0; d < dims; d++) b->extent[d] = p->extents[t][d];
         b->scope = find_scope(e, t);
         set_limits(p, t, owner, b);
@@ -139,7 +140,21 @@ static void place_buffers(at_estimator *e, const at_program *p) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static bool set_loops(const at_program *p, const at_node *leaf, double mean_dynamic, est_leaf *x) {
+/* Are the turns of a loop that is marked so the terms of one dot product to a lane? */
+static bool is_dot(const at_estimate_options *o, const at_node *l, int64_t extent,
+                   const at_tensor *stage) {
+    return l->ann == AT_ANN_DOT && extent == AT_DOT_TERMS && o->target->dots &&
+           stage->type == AT_S32;
+}
+
+/* As lowering has a piece of it: where a loop of terms is no dot product it is unrolled. */
+static at_ann ann_of(const at_node *l, int piece) {
+    const bool is_outer = l->ann == AT_ANN_VEC && piece < l->num_pieces - 1;
+    return is_outer || l->ann == AT_ANN_DOT ? AT_ANN_UNROLL : l->ann;
+}
+
+static bool set_loops(const at_program *p, const at_node *leaf, const at_estimate_options *o,
+                      est_leaf *x) {
     int n = 0;
     for (const at_node *l = leaf->parent; l; l = l->parent)
         for (int m = 0; m < l->num_pieces; m++) n += l->piece_extent[m] != 1;
@@ -149,15 +164,15 @@ static bool set_loops(const at_program *p, const at_node *leaf, double mean_dyna
         for (int m = l->num_pieces - 1; m >= 0; m--) {
             const int64_t extent = l->piece_extent[m];
             if (extent == 1) continue;
-            const double turns = extent < 0 ? mean_dynamic : (double)extent;
-            x->loop[--n] = (est_loop){
-                .node = l,
-                .name = l->piece[m],
-                .ann = l->ann == AT_ANN_VEC && m < l->num_pieces - 1 ? AT_ANN_UNROLL : l->ann,
-                .axis = -1,
-                .is_dynamic = extent < 0,
-                .turns = turns,
-                .run = (int64_t)turns};
+            const double turns = extent < 0 ? o->mean_dynamic : (double)extent;
+            x->loop[--n] = (est_loop){.node = l,
+                                      .name = l->piece[m],
+                                      .ann = ann_of(l, m),
+                                      .axis = -1,
+                                      .is_dynamic = extent < 0,
+                                      .is_dot = is_dot(o, l, extent, x->stage),
+                                      .turns = turns,
+                                      .run = (int64_t)turns};
         }
     for (int a = 0; a < leaf->num_axes; a++) {
         const at_digits *d = &leaf->axes[a];
@@ -232,7 +247,7 @@ static bool find_forms(at_estimator *e, const at_program *p, bool all) {
     for (est_leaf *x = e->leaf; x < end; x++) {
         x->is_new = all;
         const bool is_old = est_take_form(e, p, x);
-        if (!is_old && !set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
+        if (!is_old && !set_loops(p, x->node, &e->o, x)) return false;
         x->num_loops = x->form->num_loops;
     }
     set_common(e);
@@ -241,7 +256,7 @@ static bool find_forms(at_estimator *e, const at_program *p, bool all) {
         if (!x->form->made || holds(x->form)) continue;
         x->is_new = true;
         x->form->made = 0;
-        if (!set_loops(p, x->node, e->o.mean_dynamic, x)) return false;
+        if (!set_loops(p, x->node, &e->o, x)) return false;
     }
     return true;
 }

@@ -7,8 +7,6 @@
 
 /* ---- touched lines --------------------------------------------------------------------------- */
 
-enum { LINE = 16 }; /* elements */
-
 typedef struct wide { /* a dimension of several elements */
     int dim;
     double limit, stride, places; /* as the access has them */
@@ -49,27 +47,30 @@ static int add_rows(wide *d, double reach, double turns) {
     return skip;
 }
 
-/* Lines of rows of so many elements, in the mean of where they may begin. steps: all bits of the
- * steps that lie between two of them. */
-static double lines_of(double rows, double row, uint64_t steps) {
-    int64_t begins = (int64_t)((steps | LINE) & (~(steps | LINE) + 1)); /* at multiples of this, */
-    int64_t whole = (int64_t)row;                                       /* a power of two */
+/* Lines, of so many elements each, of rows of so many, in the mean of where they may begin. steps:
+ * all bits of the steps that lie between two of them. */
+static double lines_of(double rows, double row, uint64_t steps, int64_t line) {
+    const uint64_t bits = steps | (uint64_t)line;
+    int64_t begins = (int64_t)(bits & (~bits + 1)); /* at multiples of this, */
+    int64_t whole = (int64_t)row;                   /* a power of two */
     whole += (double)whole < row;
     whole = (whole + begins - 1) & -begins;
-    return rows * ((double)(whole - begins) / LINE + 1);
+    return rows * ((double)(whole - begins) / (double)line + 1);
 }
 
 /* Share of rows that many elements apart which begin within a line, where each is longer than one.
  */
-static double within_line(double stride) {
-    if (stride <= LINE) return 0;
-    const uint64_t bits = (uint64_t)stride | LINE;
-    return 1 - (double)(bits & (~bits + 1)) / LINE;
+static double within_line(double stride, int64_t line) {
+    if (stride <= (double)line) return 0;
+    const uint64_t bits = (uint64_t)stride | (uint64_t)line;
+    return 1 - (double)(bits & (~bits + 1)) / (double)line;
 }
 
 /* What loops from i on touch. steps: all bits of the steps that the access takes around. */
 static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t steps) {
     double elements = 1, run = 1, places = 1, rows = 1, row = 1, joints = 0;
+    const int64_t line = est_line(a->buffer);
+    const double each = (double)a->buffer->bytes;
     bool whole = true;
     for (const wide *d = w; d < w + num; d++) {
         double n = d->touched < d->limit ? d->touched : d->limit;
@@ -78,19 +79,19 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
         else places *= n < d->places ? n : d->places;
         whole &= n >= d->limit;
         if (n <= 1) continue;
-        if (rows == 1 && (d->stride <= row || d->stride <= LINE)) {
-            if (row > 1) joints = joints * n + (n - 1) * within_line(d->stride);
+        if (rows == 1 && (d->stride <= row || d->stride <= (double)line)) {
+            if (row > 1) joints = joints * n + (n - 1) * within_line(d->stride, line);
             row += (n - 1) * d->stride;
         } else {
             rows *= n;
             steps |= (uint64_t)d->stride;
         }
     }
-    a->lines[i] = lines_of(rows, row, steps);
+    a->lines[i] = lines_of(rows, row, steps, line);
     a->joints[i] = joints * rows;
-    a->crowd[i] = elements * 4;
-    if (places * run * 4 >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
-    double bytes = run > 16 ? run * 4 : 64, apart = elements / run;
+    a->crowd[i] = elements * each;
+    if (places * run * each >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
+    double bytes = est_max(run * each, EST_LINE_BYTES), apart = elements / run;
     if (places >= apart || places * bytes >= WAY_BYTES) return;
     a->piles_up |= apart / places * WAY_BYTES > a->crowd[i];
     a->crowd[i] = apart / places * WAY_BYTES;
@@ -103,6 +104,7 @@ void est_touch(est_leaf *x) {
         wide w[MAX_DIMS];
         if (a->in_registers) continue;
         const int num = set_wide(a, w);
+        const double line = (double)est_line(a->buffer);
         a->moves = 0;
         a->piles_up = false;
         steps[0] = 0;
@@ -116,7 +118,7 @@ void est_touch(est_leaf *x) {
                 if (!(reach > 0)) continue;
                 moves = true;
                 double turns = x->loop[i].turns;
-                if (d->stride < LINE || (!(d->gap > 0) && reach <= d->run * (turns - 1)))
+                if (d->stride < line || (!(d->gap > 0) && reach <= d->run * (turns - 1)))
                     d->run += reach;
                 else {
                     int skip = add_rows(d, reach, ceil(turns));
@@ -124,7 +126,7 @@ void est_touch(est_leaf *x) {
                 }
                 d->count *= turns;
                 d->extent += reach;
-                bool apart = d->stride >= LINE && d->count < d->extent;
+                bool apart = d->stride >= line && d->count < d->extent;
                 d->touched = apart ? d->count : d->extent;
             }
             if (moves) a->moves |= 1u << i;
@@ -293,7 +295,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             if (a->piles_up && !piled) scan[k] = begin; /* followed as if it still did */
             double more = est_fetched(e, x, a, &all, all.together[k], size, piled, &scan[k]);
             more = est_max(0, more - still_there(e, x, a, &all, size, scan[k].once));
-            e->out->bytes[level] += more * 64;
+            e->out->bytes[level] += more * EST_LINE_BYTES;
             if (k == apart && level == 0) *apart_lines = more;
             else lines += more;
         }

@@ -32,7 +32,7 @@ typedef struct touched {       /* bytes, a line at least each time */
 
 /* piled: lines that pile up in a few places of a cache count as if they did so in all. */
 static inline double est_bytes(const est_access *a, int from, bool piled) {
-    return piled ? a->crowd[from] : 64 * a->lines[from];
+    return piled ? a->crowd[from] : EST_LINE_BYTES * a->lines[from];
 }
 
 /* estimate_reuse.c: sets turns, beyond and small. */

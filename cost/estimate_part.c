@@ -47,10 +47,11 @@ static double copies(const est_leaf *x, int root, double sums) {
         const est_loop *l = &x->loop[i];
         double inside = 2 * sums;
         bool counted = false;
-        if (!l->sums || l->turns == 1 || l->is_dynamic) continue;
+        if (!l->sums || l->turns == 1 || l->is_dynamic || l->is_dot) continue;
         for (int k = i + 1; k < x->num_loops; k++) {
             counted |= !est_unrolled(&x->loop[k]);
-            if (x->loop[k].sums && est_unrolled(&x->loop[k])) inside *= x->loop[k].turns;
+            if (x->loop[k].sums && est_unrolled(&x->loop[k]) && !x->loop[k].is_dot)
+                inside *= x->loop[k].turns;
         }
         int64_t turns = (int64_t)l->turns;
         if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS) {
@@ -237,7 +238,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         e->out->calls += times;
         e->out->sum_calls += times;
         vectors *= t->together; /* what they share are rows */
-        double near = tile_ns(e, rows, vectors, c.width, STEP);
+        double near = t->per_term * tile_ns(e, rows, vectors, c.width, STEP);
         if (c.groups > 1) near = grouped_ns(e, t, rows, c.groups, vectors, c.width, near);
         double further = far * est_max(0, tile_ns(e, rows, vectors, c.width, FAR) - near);
         double loaded = loads(e, t, c.sizes, sums, copies(t->x, t->root, sums));

@@ -9,8 +9,6 @@
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-enum { LINE = 16 }; /* elements */
-
 /* Elements along the axis that lie in a row; 0: none do. */
 static double row_along(const est_leaf *x, const est_access *a, int axis) {
     double row = 0;
@@ -24,27 +22,28 @@ static double row_along(const est_leaf *x, const est_access *a, int axis) {
 
 /* Elements at whose multiples rows of the access begin: at most a line. */
 static double begins_at(const est_access *a) {
-    uint64_t steps = LINE;
+    const int64_t line = est_line(a->buffer);
+    uint64_t steps = (uint64_t)line;
     for (int d = 0; d < a->num_dims; d++)
-        if (a->buffer->limit[d] > 1 && a->buffer->stride[d] >= LINE)
+        if (a->buffer->limit[d] > 1 && a->buffer->stride[d] >= line)
             steps |= (uint64_t)a->buffer->stride[d];
     return (double)(steps & (~steps + 1));
 }
 
 /* Lines of a row, in the mean of where it may begin. */
-static double lines_of_row(double row, double begins) {
-    return row > 0 ? (ceil(row / begins) - 1) * begins / LINE + 1 : 0;
+static double lines_of_row(double row, double begins, double line) {
+    return row > 0 ? (ceil(row / begins) - 1) * begins / line + 1 : 0;
 }
 
 /* Blocks of so many elements in an extent. A line counts that is touched in part. */
 static double blocks_of(double extent, double block, double row, const est_access *a) {
     const double whole = floor(extent / block), rest = extent - whole * block;
     if (!(row > 1) || rest == 0) return extent / block;
-    const double begins = begins_at(a);
+    const double begins = begins_at(a), line = (double)est_line(a->buffer);
     row = est_min(row, block);
-    double lines =
-        floor(rest / row) * lines_of_row(row, begins) + lines_of_row(fmod(rest, row), begins);
-    return whole + lines / (ceil(block / row) * lines_of_row(row, begins));
+    double lines = floor(rest / row) * lines_of_row(row, begins, line) +
+                   lines_of_row(fmod(rest, row), begins, line);
+    return whole + lines / (ceil(block / row) * lines_of_row(row, begins, line));
 }
 
 /* The last turn of an axis that its loops exceed. */
@@ -259,7 +258,7 @@ static double twice(const est_leaf *x, const est_access *a, int loop, int moving
         if (b->tensor == a->tensor || !(b->moves & before) || (stays && turns <= 2)) continue;
         sum += est_max(0, one - more);
     }
-    return 64 * sum;
+    return EST_LINE_BYTES * sum;
 }
 
 /* Does the access go on, in the next turn of a loop, where the last turn of the loop inside it was?
@@ -323,7 +322,7 @@ static double twice_beside(const reuse *r, int loop, int moving) {
             sum += est_max(0, one - (b->lines[moving] - one) / est_max(1, turns - 1));
         }
     }
-    return 64 * sum;
+    return EST_LINE_BYTES * sum;
 }
 
 /* What comes between two touches in neighbouring turns of a loop. */
@@ -331,7 +330,7 @@ static double window_of(const reuse *r, int loop, int moving) {
     const est_access *a = r->a;
     double sum = between(r->t, loop, moving, loop >= r->shared);
     if (moving < r->x->num_loops) sum -= gone_on(r, moving);
-    if (r->piled) sum += est_max(0, a->crowd[moving] - 64 * a->lines[moving]);
+    if (r->piled) sum += est_max(0, a->crowd[moving] - EST_LINE_BYTES * a->lines[moving]);
     if (a->skip[loop] > 1) sum += turns_between(r->x, a, r->t, loop);
     if (moving < r->x->num_loops) sum += twice(r->x, a, loop, moving);
     return sum;

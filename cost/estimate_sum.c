@@ -74,6 +74,25 @@ static bool is_flat(const at_estimator *e, const est_leaf *x, int loop) {
     return (double)e->o.target->lanes > inner->turns;
 }
 
+/* Elements from one lane to the next of a vector that lies in a row: the terms of a dot product do
+ * so themselves. */
+static int64_t lane_step(const est_leaf *x) {
+    for (int i = x->num_loops - 1; i >= 0; i--)
+        if (x->loop[i].is_dot) return AT_DOT_TERMS;
+    return 1;
+}
+
+/* A product of 32-bit integers and its sum, each an instruction or two, in multiply-adds. */
+static const double int_term = 3;
+
+/* What a term takes, of a multiply-add. */
+static double per_term(const at_estimator *e, const est_leaf *x) {
+    const at_speeds *s = e->o.speeds;
+    if (lane_step(x) == 1) return at_type_of(x->stage->type)->is_int ? int_term : 1;
+    const bool is_measured = s->dot_gops > 0 && s->peak_gflops > 0;
+    return is_measured ? AT_DOT_TERMS * (double)s->peak_gflops / (double)s->dot_gops : 1;
+}
+
 /* How many products are terms of the sum or difference e? */
 static int products(const at_expr *e) {
     if (e->op == AT_X_ADD || e->op == AT_X_SUB) return products(e->arg[0]) + products(e->arg[1]);
@@ -81,8 +100,9 @@ static int products(const at_expr *e) {
 }
 
 /* Products that are joined by the instruction that makes them. */
-static int joined(const at_estimator *e, const at_tensor *t) {
-    return e->o.target->fused && t->reduction == AT_REDUCE_SUM ? products(t->body) : 0;
+static int joined(const at_estimator *e, const est_leaf *x) {
+    const bool is_fused = x->stage->type == AT_F32 ? e->o.target->fused : lane_step(x) > 1;
+    return is_fused && x->stage->reduction == AT_REDUCE_SUM ? products(x->stage->body) : 0;
 }
 
 /* Times as long: elements that are put together to a vector one by one. */
@@ -102,8 +122,9 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .again = 1,
                     .width = lanes,
                     .slower = 1,
+                    .per_term = per_term(e, x),
                     .share = x->terms->share,
-                    .each = s->operations + 1 - joined(e, x->stage),
+                    .each = s->operations + 1 - joined(e, x),
                     .together = x->together,
                     .is_beside = x->is_beside,
                     .in_blocks = x->in_blocks,
@@ -114,6 +135,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
+        if (l->is_dot) continue;
         if (l->sums) t->steps *= vector && is_vector(e, x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
         bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
@@ -173,8 +195,10 @@ static double cut_share(const est_tile *t) {
 static void set_waits(const at_estimator *e, est_tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
+    const int64_t lane = lane_step(x);
     double share = t->width / e->o.target->lanes, apart = 1;
-    t->peak_ns = s->peak_gflops > 0 ? 2 * e->o.target->lanes / s->peak_gflops : 0;
+    t->peak_ns =
+        s->peak_gflops > 0 ? t->per_term * 2 * e->o.target->lanes / (double)s->peak_gflops : 0;
     bool inside = false, is_stored = false, is_dynamic = false, is_looped = false,
          is_broadcast = false, is_vector_of_both = false;
     for (int i = t->root; i < x->num_loops; i++) {
@@ -185,7 +209,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
         int moved = 0;
         for (int k = 1; k < x->num_accesses && l->ann == AT_ANN_VEC; k++) {
             is_broadcast |= x->access[k].step[i] == 0;
-            moved += x->access[k].step[i] == 1;
+            moved += x->access[k].step[i] == lane;
         }
         is_vector_of_both |= moved > 1;
         if (l->sums || !inside) continue;
@@ -207,7 +231,9 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
     double n = 1;
     for (int i = 0; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
-        if (i >= root && l->ann == AT_ANN_VEC) n *= l->turns / 16;
+        if (i >= root && l->ann == AT_ANN_VEC)
+            n *= l->turns * (double)a->step[i] / (double)est_line(a->buffer);
+        else if (l->is_dot) continue;
         else if (i < root || l->sums || !est_unrolled(l) || a->step[i]) n *= l->turns;
     }
     return n;
@@ -421,7 +447,7 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
     for (int i = root; i < x->num_loops; i++)
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
-            if (x->access[k].step[i] == 1) vectors = k;
+            if (x->access[k].step[i] == lane_step(x)) vectors = k;
     if (t.is_shifted) {
         est_memory(e, x, -1, NULL);
         if (end) est_memory(e, end, -1, NULL);

@@ -33,6 +33,7 @@ typedef struct est_tile { /* of a sum */
     est_overlap overlap[MOST_OVERLAPS];    /* loops of the sum that are unrolled, outer first */
     int num_overlaps;
     double end_ns;      /* of a call: where its sum ends */
+    double per_term;    /* times: a multiply-add of the machine's table */
     double peak_ns;     /* of a multiply-add */
     unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
     double group_steps; /* are a group that is summed up by itself, in so many steps */

@@ -59,6 +59,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         }
         k->muls += times, k->adds += times, k->instructions += times;
         return;
+    case AT_T_DOT: /* by the units of multiply-adds */ k->fmas += times, k->dots += times; return;
     case AT_T_MUL: k->muls += times; return;
     case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */
     default: /* anything else that the arithmetic units do once */
@@ -93,6 +94,7 @@ static void wait_op(walk *w, const at_tile_op *op) {
     double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
     if (op->kind == AT_T_BLEND || op->kind == AT_T_FIRST) r[op->dst] = later(in, r[op->dst]) + 1;
     else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
+    else if (op->kind == AT_T_DOT) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
     else if (!at_tile_multiplies_and_adds(op))
         r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);
     else if (w->fused) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;

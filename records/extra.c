@@ -115,6 +115,10 @@ static void add_positive(at_text *out, size_t begin, const char *name, double x)
     at_text_add_double(out, x);
 }
 
+static const char *name_of_peak(const at_extra *e) {
+    return e->in_bytes ? "bandwidth_gbytes_per_s" : e->of_dots ? "dot_peak_gflops" : "peak_gflops";
+}
+
 /* Smaller ones than `least` mean that there is none. */
 static void add_int(at_text *out, size_t begin, const char *name, int64_t x, int64_t least) {
     if (x < least) return;
@@ -183,8 +187,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_int(out, begin, "repeat", e->number ? e->num_samples : 0, 1);
     add_positive(out, begin, "min_repeat_ms", e->min_repeat_ms);
     add_positive(out, begin, e->in_bytes ? "gbytes_per_s" : "gflops", e->gflops);
-    add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
-                 e->peak_gflops);
+    add_positive(out, begin, name_of_peak(e), e->peak_gflops);
     add_positive(out, begin, "of_limit", e->of_limit);
     add_accuracy(out, begin, &e->accuracy);
     add_pairs(out, begin, &e->pairs);
@@ -366,8 +369,8 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     AT_TRY(read_double(from, "min_repeat_ms", &e->min_repeat_ms, err));
     e->in_bytes = at_json_get(from, "gbytes_per_s") || at_json_get(from, "bandwidth_gbytes_per_s");
     AT_TRY(read_double(from, e->in_bytes ? "gbytes_per_s" : "gflops", &e->gflops, err));
-    AT_TRY(read_double(from, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
-                       &e->peak_gflops, err));
+    e->of_dots = at_json_get(from, "dot_peak_gflops") != NULL;
+    AT_TRY(read_double(from, name_of_peak(e), &e->peak_gflops, err));
     AT_TRY(read_double(from, "of_limit", &e->of_limit, err));
     AT_TRY(read_accuracy(at_json_get(from, "accuracy"), &e->accuracy, err));
     AT_TRY(read_pairs(a, at_json_get(from, "pairs"), &e->pairs, err));

@@ -46,6 +46,8 @@ void at_par_for(int threads, void (*body)(long i, int thread, void *context), lo
 
 /* The FMA peak of the caller's core and of others, in about 10 ms. */
 double at_peak_gflops(int vector_set, int threads);
+/* The same of dot products of bytes; 0: the set has none. */
+double at_peak_dot_gops(int vector_set, int threads);
 /* Of one multiply-add of vectors that waits for the one before; 0: the set has none. */
 double at_chain_ns(int vector_set);
 /* Of one load that waits for the one before, anywhere in so many bytes; at most 64 MB. */

@@ -219,6 +219,8 @@ typedef struct at_spin {                 /* loops in registers (spin.c) */
     void (*chain)(int64_t steps);        /* each waits for the one before: the clock */
     int64_t chain_steps;                 /* take some 5 microseconds */
     bool is_chain_of_vectors;            /* of multiply-adds */
+    void (*dot)(int64_t trips);          /* independent dot products of bytes; NULL: none */
+    int dot_ops;                         /* of a trip, products and sums */
 } at_spin;
 
 typedef struct at_arch_set { /* a vector set (spin.c) */

@@ -21,10 +21,11 @@ static int64_t spin_all(const at_par *par, spinning *s) {
     return at_now_ns() - start;
 }
 
-double at_peak_gflops(int vector_set, int threads) {
+/* 10^9 operations per second; spin: so many of them a trip. */
+static double most_of(void (*spin)(int64_t trips), int ops, int threads) {
     const int64_t chunk_ns = 1000 * 1000; /* long against the clock, short against a time slice */
     const int chunks = 5;
-    spinning s = {at_arch_sets[vector_set].spin.multiply_add, 1000};
+    spinning s = {spin, 1000};
     at_par par;
     int64_t ns = 0;
     at_par_setup(&par, threads);
@@ -38,7 +39,17 @@ double at_peak_gflops(int vector_set, int threads) {
             if (again < ns) ns = again;
         }
     } while (ns < chunk_ns / 2); /* the calibration was disturbed */
-    return (double)par.threads * (double)s.n * at_arch_sets[vector_set].spin.flops / (double)ns;
+    return (double)par.threads * (double)s.n * ops / (double)ns;
+}
+
+double at_peak_gflops(int vector_set, int threads) {
+    const at_spin *s = &at_arch_sets[vector_set].spin;
+    return most_of(s->multiply_add, s->flops, threads);
+}
+
+double at_peak_dot_gops(int vector_set, int threads) {
+    const at_spin *s = &at_arch_sets[vector_set].spin;
+    return s->dot ? most_of(s->dot, s->dot_ops, threads) : 0;
 }
 
 double at_chain_ns(int vector_set) {

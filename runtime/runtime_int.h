@@ -105,6 +105,7 @@ typedef struct at_output_head {
 typedef struct at_peak_job {
     int vector_set;
     int threads;
+    bool of_dots;                      /* of dot products of bytes */
     int64_t read_bytes, written_bytes; /* of the bandwidth that is asked for instead; 0: of none */
 } at_peak_job;
 

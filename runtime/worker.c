@@ -329,6 +329,12 @@ at_status at_worker_peak(at_worker *w, int vector_set, int threads, double *gflo
     return ask_peak(w, (at_peak_job){.vector_set = vector_set, .threads = threads}, gflops, err);
 }
 
+at_status at_worker_dot_peak(at_worker *w, int vector_set, int threads, double *gops,
+                             at_error *err) {
+    const at_peak_job job = {.vector_set = vector_set, .threads = threads, .of_dots = true};
+    return ask_peak(w, job, gops, err);
+}
+
 at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,
                               double *gbytes, at_error *err) {
     const at_peak_job job = {

@@ -61,6 +61,9 @@ at_status at_worker_anchor(at_worker *w, const at_job *job, const volatile int *
 /* The FMA peak right now of the cores that so many threads run on, for one vector set, in GFLOP/s
  * (f32), in about 10 ms. AT_E_USAGE if the CPU has not got it. */
 at_status at_worker_peak(at_worker *w, int vector_set, int threads, double *gflops, at_error *err);
+/* The same of dot products of bytes; 0: the set has none. */
+at_status at_worker_dot_peak(at_worker *w, int vector_set, int threads, double *gops,
+                             at_error *err);
 /* Likewise how many GB/s can be moved, so many bytes read and so many written over and over. */
 at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,
                               double *gbytes, at_error *err);

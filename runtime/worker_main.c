@@ -132,8 +132,9 @@ static _Noreturn void serve(at_inside *in) {
             memcpy(&job, m.data, sizeof job);
             bool bandwidth = job.read_bytes + job.written_bytes > 0;
             double gflops =
-                bandwidth ? at_bandwidth_gbytes(job.read_bytes, job.written_bytes, job.threads)
-                          : at_peak_gflops(job.vector_set, job.threads);
+                bandwidth     ? at_bandwidth_gbytes(job.read_bytes, job.written_bytes, job.threads)
+                : job.of_dots ? at_peak_dot_gops(job.vector_set, job.threads)
+                              : at_peak_gflops(job.vector_set, job.threads);
             at_msg_send(&parent, AT_MSG_PEAK, &gflops, sizeof gflops);
         } else {
             _exit(1);

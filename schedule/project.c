@@ -307,10 +307,11 @@ static bool has_fractions(const at_compute *c, const at_expr *e) {
     return false;
 }
 
-/* The projection is worked out in integers. */
+/* The projection is worked out in integers, from elements that are floats. */
 static bool is_of_integers(const at_compute *c) {
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body))
+        if ((c->tensors[t].type != AT_F32 && c->tensors[t].role != AT_ROLE_INDEX) ||
+            (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body)))
             return false;
     return true;
 }

@@ -259,6 +259,7 @@ static void add(reading *g, const at_record *r) {
     if (valid && r->extra.gflops > 0 && !p->flops) {
         p->flops = r->extra.gflops * 1e9 * point->time_s;
         p->in_bytes = r->extra.in_bytes;
+        p->of_dots = r->extra.of_dots;
     }
     if (point->error_no != AT_POINT_NOT_USED) count_knobs(g, p, r, point);
 }

@@ -20,7 +20,9 @@ void at_text_add_time(at_text *out, double seconds) {
 }
 
 const char *at_unit_of_speed(bool in_bytes) { return in_bytes ? "GB/s" : "GFLOP/s"; }
-const char *at_name_of_peak(bool in_bytes) { return in_bytes ? "bandwidth" : "FMA peak"; }
+const char *at_name_of_peak(bool in_bytes, bool of_dots) {
+    return in_bytes ? "bandwidth" : of_dots ? "dot peak" : "FMA peak";
+}
 
 void at_text_add_share(at_text *out, double share) {
     double x = share * 100;

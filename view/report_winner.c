@@ -33,8 +33,9 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
         double share = at_record_of_peak(best);
         at_text_add_share(&text, share > 0 ? share : speed / peak);
         add_fact(r->out, at_text_str(&text),
-                 at_format(r->arena, "of the %s beside it, %.1f %s", at_name_of_peak(p->in_bytes),
-                           peak, at_unit_of_speed(p->in_bytes)));
+                 at_format(r->arena, "of the %s beside it, %.1f %s",
+                           at_name_of_peak(p->in_bytes, p->of_dots), peak,
+                           at_unit_of_speed(p->in_bytes)));
     }
     add_fact(r->out, at_format(r->arena, "%lld trials", (long long)g->trials),
              at_format(r->arena, "%lld valid, %lld failed", (long long)g->valid,
@@ -50,7 +51,7 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
 static void add_share(at_report *r, const at_panel *p, const at_task *task, const at_record *best) {
     static const double at_the_limit = 0.9, near = 0.7;
     const double share = at_record_of_peak(best);
-    const char *peak = at_name_of_peak(p->in_bytes);
+    const char *peak = at_name_of_peak(p->in_bytes, p->of_dots);
     if (share > 1)
         at_html_addf(
             r->out,

@@ -77,7 +77,7 @@ void at_say_error(const char *text);
 void at_text_add_time(at_text *out, double seconds); /* "1.234 ms", four significant digits */
 /* "GFLOP/s", or "GB/s" of what has no multiply-adds; what shares are of. */
 const char *at_unit_of_speed(bool in_bytes);
-const char *at_name_of_peak(bool in_bytes);
+const char *at_name_of_peak(bool in_bytes, bool of_dots);
 void at_text_add_share(at_text *out, double share); /* "98.4 %", of a share between 0 and 1 */
 /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args);
@@ -157,6 +157,7 @@ typedef struct at_panel {
     const char *unit; /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
     double flops;     /* of a run; 0: not known */
     bool in_bytes;    /* these are bytes */
+    bool of_dots;     /* the peak is of dot products of bytes */
     AT_VEC(at_series *) series;
     at_key_map knob_numbers;
     AT_VEC(at_knob_values) knobs; /* of all series together */

@@ -58,7 +58,8 @@ struct at_bench {
     int64_t flush_bytes;            /* before each sample; 0: caches stay as they are */
     int64_t ring_bytes;             /* at_job.ring_bytes */
     double peak_gflops;             /* FMA peak of the core, as last measured */
-    double peak;                    /* that speeds are shares of: this one, or the bandwidth */
+    double peak;                    /* that speeds are shares of: this one, that of dot
+                                       products, or the bandwidth */
     int64_t peak_ns;                /* when that was, on the clock of at_now_ns */
     struct at_reference *reference; /* being made (reference.h); NULL: it is not */
     int64_t disturbed;              /* samples thrown away, or kept where there were no others */

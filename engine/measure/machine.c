@@ -74,7 +74,7 @@ double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, 
 
 bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                        double times) {
-    return at_share_of_bound(s, a, p, run_s, times * s->bench->peak_gflops) > 1;
+    return at_share_of_bound(s, a, p, run_s, times * s->bench->peak) > 1;
 }
 
 double at_session_clock_ghz(const at_session *s) {

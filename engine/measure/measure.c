@@ -131,6 +131,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
                             .in_bytes = s->in_bytes,
+                            .of_dots = s->of_dots,
                             .peak_gflops = s->bench->peak,
                             .error = "",
                             .code_hash = "",
@@ -411,12 +412,14 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
                            at_error *err) {
     for (int i = 0;; i++) {
         AT_TRY(end(s, a, c, result, err));
-        double peak = s->bench->peak_gflops, times = i ? AT_IMPOSSIBLE : UNLIKELY;
+        double peak_gflops = s->bench->peak_gflops, peak = s->bench->peak,
+               times = i ? AT_IMPOSSIBLE : UNLIKELY;
         if (result->error_no || !is_beyond(s, a, c, result, times)) return AT_OK;
         if (i == MOST_AGAIN) break;
         s->bench->disturbed++;
         AT_TRY(at_session_measure_peak(s, err));
-        s->bench->peak_gflops = fmax(s->bench->peak_gflops, peak);
+        s->bench->peak_gflops = fmax(s->bench->peak_gflops, peak_gflops);
+        s->bench->peak = fmax(s->bench->peak, peak);
         AT_TRY(at_worker_begin(s->bench->worker, &c->job, s->options.stop, err));
     }
     at_candidate_lose(a, result,
@@ -424,7 +427,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
                                 "measured %d times as faster than its multiply-adds can be "
                                 "(%.4g GFLOP/s, the FMA peak is %.4g): this machine's clock is "
                                 "wrong, or the kernel does not do all of them",
-                                MOST_AGAIN + 1, result->extra.gflops, s->bench->peak_gflops));
+                                MOST_AGAIN + 1, result->extra.gflops, s->bench->peak));
     return AT_OK;
 }
 

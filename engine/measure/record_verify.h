@@ -21,6 +21,7 @@ typedef struct at_verified {
     double recorded_s;                      /* median */
     double recorded_low_s, recorded_high_s; /* its interval */
     bool in_bytes;                          /* gflops is GB/s, of_peak of the bandwidth */
+    bool of_dots;                           /* of_peak is of that of dot products */
     double time_s, gflops, of_peak;         /* as measured now; 0 where nothing was */
     bool in_pairs; /* compared by ratios to the first anchor of its log, which is still the same */
     double ratio;  /* time now over time recorded, or ratio over ratio; 0 where nothing was */

@@ -39,7 +39,8 @@ typedef struct at_session {
     double flops;
     double read_bytes, written_bytes; /* inputs and outputs of a run */
     bool in_bytes;                    /* there are no multiply-adds: bytes count */
-    double work; /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
+    bool of_dots; /* the peak is that of dot products of bytes, where this CPU has them */
+    double work;  /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
 
     at_compiler compiler;
     const at_target *target; /* of the code */
@@ -94,7 +95,7 @@ at_status at_session_wake(at_session *s, at_error *err);
 /* What was seen of the machine and of the data so far. */
 typedef struct at_seen {
     double peak_gflops; /* FMA peak of the core, as last measured */
-    double peak;        /* that speeds are shares of: this one, or the bandwidth */
+    double peak;        /* that speeds are shares of: this one, of dot products, or the bandwidth */
     int64_t disturbed;  /* samples thrown away, or kept where there were no others */
     bool is_exact;      /* outputs are compared bit for bit */
     bool is_projected;  /* the expected outputs are a candidate's: see reference.h */

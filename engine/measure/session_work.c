@@ -2,6 +2,7 @@
  * where there are no multiply-adds, the bytes of inputs and outputs. */
 #include "engine/measure/session.h"
 #include "engine/measure/bench.h"
+#include "engine/measure/target_here.h"
 
 #include <math.h>
 
@@ -88,12 +89,31 @@ void at_session_count_by_data(at_session *s) {
     if (flops > 0 && flops < s->flops) s->flops = s->work = flops;
 }
 
+/* Does it add products of bytes? */
+static bool adds_bytes(const at_compute *c) {
+    bool found = false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        int num;
+        if (x->role != AT_ROLE_STAGE || x->type != AT_S32 || !x->num_reduce ||
+            x->reduction != AT_REDUCE_SUM || !at_expr_has(x->body, AT_X_MUL))
+            continue;
+        bool of_bytes = true;
+        const at_expr *const *reads = at_compute_reads(c, t, &num);
+        for (int i = 0; i < num; i++)
+            of_bytes &= at_type_bytes(c->tensors[reads[i]->ref].type) == 1;
+        found |= of_bytes;
+    }
+    return found;
+}
+
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 void at_session_count_work(at_session *s) {
     const at_compute *c = at_task_compute(s->task);
     at_config config;
     int64_t *values, **extents;
     s->work = s->flops;
+    s->of_dots = adds_bytes(c) && at_target_of_integers(at_target_here())->dots;
     if (s->flops > 0 ||
         at_task_default_config(s->arena, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||

@@ -51,11 +51,11 @@ __attribute__((noinline)) static void step_neon(int64_t n) {
 const at_arch_set at_arch_sets[] = {
     {"a64",
      at_aarch64_has_base,
-     {multiply_add_scalar, 24 * 2, step_scalar, SCALAR_STEPS, false},
+     {multiply_add_scalar, 24 * 2, step_scalar, SCALAR_STEPS, false, NULL, 0},
      false},
     {"neon",
      at_aarch64_has_base,
-     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true, NULL, 0},
      false},
     {"neon_dotprod",
      at_aarch64_has_dotprod,

@@ -27,6 +27,21 @@ __attribute__((target("avx512f"), noinline)) static void multiply_add_avx512(int
           "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");
 }
 
+/* Four products of bytes to a lane, which are added to it. */
+#define DOT(n) "vpdpbusd %%zmm30, %%zmm31, %%zmm" #n "\n\t"
+__attribute__((target("avx512f,avx512vnni"), noinline)) static void dot_avx512(int64_t n) {
+    __asm__ volatile(
+        "vpxord %%zmm30, %%zmm30, %%zmm30\n\tvpxord %%zmm31, %%zmm31, %%zmm31\n\t"
+        ".p2align 6\n1:\n\t" DOT(0) DOT(1) DOT(2) DOT(3) DOT(4) DOT(5) DOT(6) DOT(7) DOT(8) DOT(9)
+            DOT(10) DOT(11) DOT(12) DOT(13) DOT(14) DOT(15) DOT(16) DOT(17) DOT(18) DOT(19) DOT(20)
+                DOT(21) DOT(22) DOT(23) "dec %0\n\tjnz 1b\n\tvzeroupper"
+        : "+r"(n)
+        :
+        : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+          "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19",
+          "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");
+}
+
 __attribute__((target("avx2"), noinline)) static void multiply_add_avx2(int64_t n) {
     static const float half = 0.5f;
     __asm__ volatile("vbroadcastss %1, %%ymm14\n\tvbroadcastss %1, %%ymm15\n\t"
@@ -93,16 +108,25 @@ __attribute__((target("avx512f"), noinline)) static void step_avx512(int64_t n) 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 const at_arch_set at_arch_sets[] = {
-    {"scalar", at_x86_has_base, {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS, false}, false},
-    {"sse2", at_x86_has_base, {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS, false}, false},
-    {"avx2", at_x86_has_avx2, {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true}, false},
+    {"scalar",
+     at_x86_has_base,
+     {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS, false, NULL, 0},
+     false},
+    {"sse2",
+     at_x86_has_base,
+     {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS, false, NULL, 0},
+     false},
+    {"avx2",
+     at_x86_has_avx2,
+     {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, NULL, 0},
+     false},
     {"avx512",
      at_x86_has_avx512,
-     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true},
+     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, NULL, 0},
      false},
     {"avx512vnni",
      at_x86_has_vnni,
-     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true},
+     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, dot_avx512, 24 * 16 * 8},
      .for_integers = true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

@@ -1,6 +1,14 @@
 /* AutoTVM's templates of bytes: their records load, apply and run. */
 #include "tests/cli/cli_test.h"
 
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static char sources[PATH_MAX]; /* the folder that the tests are started in */
+
+static int setup(void **state) { return getcwd(sources, sizeof sources) ? cli_setup(state) : -1; }
+
 /* As AutoTVM writes them, of a CPU with VNNI. */
 static const char *const records[] = {
     "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"conv2d_NCHWc_int8.x86\", [[\"TENSOR\", "
@@ -42,7 +50,23 @@ static void loaded(void **state) {
     }
 }
 
+/* So large that gcc compiles the reference, whose products must not become part of a multiply-add:
+ * one of these outputs would then be another. */
+static void rounded_at_each_step(void **state) {
+    (void)state;
+    if (!can_run()) return;
+    const cli_result *r =
+        cli_expect(0,
+                   "./autotune run %s/examples/te/dense_u8s8.te --args M=1024,N=1024,K=96 --seed 1 "
+                   "--index 0 --repeat 1 --number 1",
+                   sources);
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    r = cli_expect(0, "./autotune run dense_int8 --args M=32,N=32,K=32");
+    assert_non_null(strstr(r->out, "of the dot peak beside it"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loaded)};
-    return cmocka_run_group_tests_name("cli/int8", tests, cli_setup, cli_teardown);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loaded),
+                                       cmocka_unit_test(rounded_at_each_step)};
+    return cmocka_run_group_tests_name("cli/int8", tests, setup, cli_teardown);
 }

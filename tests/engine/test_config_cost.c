@@ -151,6 +151,19 @@ static void counts(void **state) {
                          (int)setting("AT_POINTS", i ? 25 : 60));
 }
 
+/* Products of bytes: four terms are one operation of each lane. */
+static void dot_products(void **state) {
+    (void)state;
+    static const compared of[] = {
+        {"dense_int8", "M=30,N=96,K=64", ALL},
+        {"batch_matmul_int8", "B=2,M=24,N=48,K=40", SUM_CALLS},
+        {"conv2d_NCHWc_int8", "N=1,IC=32,H=14,W=14,OC=32,KH=1,KW=1,padding=0", SUM_CALLS},
+        {"examples/te/dense_u8s8.te", "M=32,N=64,K=48", SUM_CALLS},
+    };
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        one_task(&of[k], (int)k, NULL, "avx512vnni", (int)setting("AT_POINTS", 60));
+}
+
 static int64_t last_of(const at_config *c, const char *knob) {
     const at_entity *e = at_config_get(c, knob);
     return e->sizes[e->n - 1];
@@ -610,6 +623,7 @@ static void functions_of_elements(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
+        cmocka_unit_test(dot_products),
         cmocka_unit_test(joint_tiles),
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),

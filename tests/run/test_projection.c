@@ -40,8 +40,9 @@ static const entities_of cases[] = {
     {"sparse_dense", "M=24,N=16,K=20,nnz=9,R=4,C=4"},
 };
 
-/* Those whose values are no integers. */
+/* Those whose values are no integers, or whose elements are no floats. */
 static const entities_of without[] = {
+    {"dense_int8", "M=20,N=32,K=24"},
     {"conv2d_winograd_nhwc", "H=8,W=8,CI=4,CO=8,m=2"},
     {"conv2d_winograd_NCHWc", "H=8,W=8,CI=4,CO=8,m=2"},
     {"conv2d_nchw_winograd", "H=8,W=8,CI=4,CO=8"},

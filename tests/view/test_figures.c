@@ -93,8 +93,9 @@ static void shares_and_units(void **state) {
     EXPECT("103.4 %");
     assert_string_equal(at_unit_of_speed(false), "GFLOP/s");
     assert_string_equal(at_unit_of_speed(true), "GB/s");
-    assert_string_equal(at_name_of_peak(false), "FMA peak");
-    assert_string_equal(at_name_of_peak(true), "bandwidth");
+    assert_string_equal(at_name_of_peak(false, false), "FMA peak");
+    assert_string_equal(at_name_of_peak(true, false), "bandwidth");
+    assert_string_equal(at_name_of_peak(false, true), "dot peak");
 }
 
 static void names(void **state) {
