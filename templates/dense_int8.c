@@ -12,12 +12,13 @@ static const char dense[] =
     "acc[y:M, x:N] : s32 = sum(k:K/4, j:4) data[y, k*4 + j] * weight[x/16, k, x%%16, j]\n"
     "out[y:M, x:N] : s32 = acc[y, x]%s\n";
 
+/* %s: which of the two operands stays in the nearest cache while the other one goes by. */
 static const char dense_tree[] =
-    "{yo, xo}:para =>\n"
-    "    k, yi:unroll, xi:vec, j:dot =>\n"
-    "        @acc = {yo, yi}/y, {xo, xi}/x  // k, j\n"
-    "    yi:unroll, xi:vec =>\n"
-    "        @out = {yo, yi}/y, {xo, xi}/x\n";
+    "{%s}:para =>\n"
+    "    k, yi:unroll, xb:unroll, xi:vec, j:dot =>\n"
+    "        @acc = {yo, yi}/y, {xo, xb, xi}/x  // k, j\n"
+    "    yi:unroll, xb:unroll, xi:vec =>\n"
+    "        @out = {yo, yi}/y, {xo, xb, xi}/x\n";
 
 static const char batch[] =
     "x[B, M, K] : input u8\n"
@@ -26,53 +27,62 @@ static const char batch[] =
     "acc[b:B, h:M, w:N] : s32 = sum(k:K/4, j:4) x[b, h, k*4 + j] * packed[b, w/16, k, w%16, j]\n"
     "out[b:B, h:M, w:N] : s32 = acc[b, h, w]\n";
 
-/* %s: where the second operand is packed: for all tiles, or for each. */
-static const char batch_tree[] =
-    "%s"
-    "    k, yi:unroll, xi:vec, j:dot =>\n"
-    "        @acc = b, {yo, yi}/h, {xo, xi}/w  // k, j\n"
-    "    yi:unroll, xi:vec =>\n"
-    "        @out = b, {yo, yi}/h, {xo, xi}/w\n";
-
+/* The second operand is packed for all tiles ahead, or a panel of it for the tiles that read it. */
 static const char at_once[] =
     "{b, p}:para, k, n, j =>\n"
     "    @packed = b, p, k, n, j\n"
-    "{b, yo, xo}:para =>\n";
+    "{b, xo, yo}:para =>\n"
+    "    k, yi:unroll, xb:unroll, xi:vec, j:dot =>\n"
+    "        @acc = b, {yo, yi}/h, {xo, xb, xi}/w  // k, j\n"
+    "    yi:unroll, xb:unroll, xi:vec =>\n"
+    "        @out = b, {yo, yi}/h, {xo, xb, xi}/w\n";
 
-static const char by_tile[] =
-    "{b, yo, xo}:para =>\n"
-    "    k, n, j =>\n"
-    "        @packed = b, xo, k, n, j\n";
+static const char by_panel[] =
+    "{b, xo}:para =>\n"
+    "    xb, k, n, j =>\n"
+    "        @packed = b, {xo, xb}, k, n, j\n"
+    "    yo =>\n"
+    "        k, yi:unroll, xb:unroll, xi:vec, j:dot =>\n"
+    "            @acc = b, {yo, yi}/h, {xo, xb, xi}/w  // k, j\n"
+    "        yi:unroll, xb:unroll, xi:vec =>\n"
+    "            @out = b, {yo, yi}/h, {xo, xb, xi}/w\n";
 /* clang-format on */
 
+/* A row takes as many blocks of 16 outputs as leave all sums in registers: what is loaded of a row
+ * is of use to each of them. */
 static void define_sizes(at_template *t) {
     at_require(t, "N % 16 == 0 && K % 4 == 0", "N is a multiple of 16 and K one of 4");
     at_split(t, "tile_y", "M", "yo yi", .policy = AT_FACTORS);
+    at_sizes(t, "xb = |yi| <= 6 && N%64 == 0 ? 4 : |yi| <= 8 && N%48 == 0 ? 3 :"
+                " |yi| <= 14 && N%32 == 0 ? 2 : 1,"
+                "xo = N/(16*xb), xi = 16, k = K/4, j = 4");
 }
 
 static void define_dense(at_template *t) {
     int bias = at_evaluate(t, "bias > 0") != 0;
     at_require(t, "bias <= 1", "bias is 0 or 1");
     define_sizes(t);
-    at_sizes(t, "xo = N/16, xi = 16, k = K/4, j = 4");
     at_compute(t, at_textf(t, dense, bias ? "bias_row[N] : weight s32\n" : "",
                            bias ? " + bias_row[x]" : ""));
-    at_schedule(t, dense_tree);
+    at_schedule_when(t, "16*xb*K <= 32768", at_textf(t, dense_tree, "xo, yo"));
+    at_schedule(t, at_textf(t, dense_tree, "yo, xo"));
 }
 
 static void define_batch(at_template *t) {
     define_sizes(t);
     at_option(t, "layout_trans_compute_root", "[0, 1]", 0);
-    at_sizes(t, "xo = N/16, xi = 16, p = N/16, n = 16, k = K/4, j = 4");
+    at_sizes(t, "p = N/16, n = 16");
     at_compute(t, batch);
-    at_schedule_when(t, "layout_trans_compute_root", at_textf(t, batch_tree, at_once));
-    at_schedule(t, at_textf(t, batch_tree, by_tile));
+    at_schedule_when(t, "layout_trans_compute_root", at_once);
+    at_schedule(t, by_panel);
 }
 
-/* As many rows as registers hold sums of. */
+/* Two blocks or three, and as many rows as registers then hold sums of. */
 static void defaults(at_template *t, int lanes) {
-    long long vectors = (16 + lanes - 1) / lanes;
-    long long yi = at_fitting_rows(at_evaluate(t, "M"), vectors > 1 ? 12 / vectors : 28);
+    long long vectors = (16 + lanes - 1) / lanes, most = vectors > 1 ? 12 / vectors : 28;
+    if (vectors == 1 && at_evaluate(t, "N%32 == 0")) most = 14;
+    if (vectors == 1 && at_evaluate(t, "N%48 == 0")) most = 8;
+    long long yi = at_fitting_rows(at_evaluate(t, "M"), most);
     yi = at_divisor(at_evaluate(t, "M"), yi);
     at_default(t, "tile_y", &yi);
 }
