@@ -9,8 +9,10 @@ at_status at_session_measure_peak(at_session *s, at_error *err) {
     s->bench->peak = s->bench->peak_gflops;
     if (s->of_dots) {
         const char *set = at_target_of_integers(at_target_here())->name;
-        AT_TRY(at_worker_dot_peak(s->bench->worker, at_vector_set(set), s->threads, &s->bench->peak,
-                                  err));
+        double gops;
+        AT_TRY(at_worker_dot_peak(s->bench->worker, at_vector_set(set), s->threads, &gops, err));
+        s->of_dots = gops > 0; /* it is measured on this architecture */
+        if (s->of_dots) s->bench->peak = gops;
     }
     if (s->in_bytes)
         AT_TRY(at_worker_bandwidth(s->bench->worker, (int64_t)s->read_bytes,

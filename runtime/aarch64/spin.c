@@ -59,11 +59,11 @@ const at_arch_set at_arch_sets[] = {
      false},
     {"neon_dotprod",
      at_aarch64_has_dotprod,
-     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true, NULL, 0},
      true},
     {"neon_i8mm",
      at_aarch64_has_i8mm,
-     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true},
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true, NULL, 0},
      true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;
