@@ -111,9 +111,11 @@ static at_status tune_each(set *all, at_error *err) {
         at_error why;
         at_status s = tune_task(&all->tasks[i], all->problem[i], &all->result, &why);
         if (s == AT_OK) continue;
+        const char *args = all->tasks[i].request.args;
         if (status == AT_OK)
             status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, all->n,
-                                   all->tasks[i].request.args, why.text);
+                                   args ? args : all->result.problems[all->problem[i]].name,
+                                   why.text);
         if (s != AT_E_NO_VALID) break;
     }
     if (!all->result.ways.len) return status;

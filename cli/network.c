@@ -27,9 +27,9 @@ at_status at_check_no_network(const at_options *o, at_error *err) {
 
 at_status at_check_network(const at_options *o, at_error *err) {
     static const char *const of_kernels[] = {
-        "--args",     "--fuse", "--sparsity",   "--block",  "--weight",   "--array",   "--config",
-        "--index",    "--line", "--from-steps", "--sketch", "--dump",     "--history", "--keep",
-        "--fallback", "--abi",  "--range",      "--on",     "--workload", "--per-task"};
+        "--args",     "--fuse", "--sparsity",   "--block",    "--weight",  "--array",   "--config",
+        "--index",    "--line", "--from-steps", "--sketch",   "--dump",    "--history", "--keep",
+        "--fallback", "--abi",  "--range",      "--workload", "--per-task"};
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         if (at_given(o, of_kernels[i]))
             return at_fail(err, AT_E_USAGE, "%s is not for networks: %s is one", of_kernels[i],

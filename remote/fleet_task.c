@@ -12,7 +12,7 @@ typedef at_fleet fleet;
 at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
     const at_engine_options *o = t->options;
     const at_request *q = t->request;
-    char *text = "", *weight = "";
+    char *read = "", *weight = "";
     size_t len, weight_bytes = 0;
     if (q->weight)
         AT_TRY(at_read_file(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
@@ -20,8 +20,8 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--array: with --on inputs are made on the worker from the seed; a file is "
                        "not sent there");
-    if (t->template_file)
-        AT_TRY(at_read_file(f->arena, t->template_file, MOST_TEXT_BYTES, &text, &len, err));
+    if (t->template_file && !t->template_text)
+        AT_TRY(at_read_file(f->arena, t->template_file, MOST_TEXT_BYTES, &read, &len, err));
     f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
     f->task = (at_frame){.type = AT_FRAME_TASK,
                          .version = AT_VERSION,
@@ -29,7 +29,7 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                          .template_name = t->template_name,
                          .template_hash = t->template_hash,
                          .template_file = t->template_file,
-                         .template_text = text,
+                         .template_text = t->template_text ? t->template_text : read,
                          .template_files = t->files,
                          .program = t->program,
                          .args = t->args,

@@ -8,17 +8,18 @@
 /* The user's, the last one first; any thread may add one. */
 typedef struct added {
     const at_template_row *row;
-    const char *file;
+    const char *file, *text;
     bool is_code;
     struct added *next;
 } added;
 static _Atomic(added *) first_added;
 
-void at_template_add(const at_template_row *row, const char *file, bool is_code) {
+void at_template_add(const at_template_row *row, const char *file, const char *text,
+                     bool is_code) {
     added *x = malloc(sizeof *x);
     char *path = file ? strdup(file) : NULL;
     if (!x || (file && !path)) AT_BUG("no memory for a template");
-    *x = (added){row, path, is_code, first_added};
+    *x = (added){row, path, text, is_code, first_added};
     while (!atomic_compare_exchange_weak(&first_added, &x->next, x)) {
     }
 }
@@ -33,6 +34,11 @@ static const added *find(const at_template_row *row) {
 const char *at_template_file(const at_template_row *row) {
     const added *x = find(row);
     return x ? x->file : NULL;
+}
+
+const char *at_template_own_text(const at_template_row *row) {
+    const added *x = find(row);
+    return x ? x->text : NULL;
 }
 
 const char *at_template_code_file(const at_template_row *row) {

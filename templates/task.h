@@ -10,10 +10,12 @@
 
 int at_template_count(void);
 const at_template_row *at_template_at(int i);
-/* Of the user's own, from this file; row is borrowed for good. It is found before those of its name
- * that were added earlier or are built in. is_code: its functions are the file's, and may crash. */
-void at_template_add(const at_template_row *row, const char *file, bool is_code);
+/* Of the user's own, from this file or of this text (NULL: of neither); row and text are borrowed
+ * for good. It is found before those of its name that were added earlier or are built in. is_code:
+ * its functions are the file's, and may crash. */
+void at_template_add(const at_template_row *row, const char *file, const char *text, bool is_code);
 const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
+const char *at_template_own_text(const at_template_row *row); /* NULL: the file has it */
 /* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s at first. */
 void at_template_limit(double timeout_s);
 /* at_attempt and at_attempt_fail with this limit. */

@@ -12,6 +12,7 @@ typedef struct at_far_task {
     const at_engine_options *options;
     const at_request *request;
     const char *template_name, *template_file; /* the file of a user's own, else NULL */
+    const char *template_text;                 /* what it holds; NULL: it is read */
     const char *files;                         /* of a kernel: at_foreign_files; "": none */
     const char *program;       /* its compiler, where the search names one; "": the head's */
     const char *args;          /* as at_request.args */

@@ -19,7 +19,9 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     AT_TRY(at_session_context(s, false, err));
     at_far_task *task = AT_NEW(s->arena, at_far_task);
     const at_foreign *foreign = at_foreign_of(s->task);
-    const char *files = "", *program = "";
+    const char *files = "", *program = "", *file = at_template_file(s->row);
+    const char *text = at_template_own_text(s->row);
+    if (text && !file) file = at_format(s->arena, "%s.te", at_template_base(s->row)->name);
     if (foreign) AT_TRY(at_foreign_files(s->arena, foreign, &files, err));
     if (foreign && o->set & AT_SET_COMPILER)
         program = o->program ? o->program : at_compiler_name(o->compiler);
@@ -28,7 +30,8 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
                           .program = program,
                           .request = q,
                           .template_name = s->row->name,
-                          .template_file = at_template_file(s->row),
+                          .template_file = file,
+                          .template_text = text,
                           .args = at_json_text(s->arena, at_task_args(s->task)),
                           .template_hash = at_task_hash(s->task),
                           .second = at_far_anchor_second(t)};

@@ -14,13 +14,8 @@ static const char head[] = "#te {";
 
 const char *at_log_text_line(at_arena *a, const at_template_row *row) {
     const at_template_row *base = at_template_base(row);
-    const char *path = at_template_file(base);
-    const size_t n = path ? strlen(path) : 0;
-    char *text;
-    size_t length;
-    if (n < 3 || strcmp(path + n - 3, ".te") != 0 ||
-        at_read_file(a, path, MOST_TEXT, &text, &length, NULL) != AT_OK || strlen(text) != length)
-        return NULL;
+    const char *text = at_template_own_text(base);
+    if (!text || strlen(text) > MOST_TEXT) return NULL;
     at_text line = {0};
     at_text_add(&line, "te {\"name\": ");
     at_text_add_json_string(&line, base->name);

@@ -167,7 +167,8 @@ static at_status load_text(const char *path, parse_fn *parse, const at_template_
                                     : at_read_stdin(a, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) s = parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
-    if (s == AT_OK) keep(a), at_template_add(*out = row, path, false);
+    const char *own = parse == at_te_parse ? text : NULL; /* a program's text goes nowhere */
+    if (s == AT_OK) keep(a), at_template_add(*out = row, path, own, false);
     else at_arena_free(a);
     return s;
 }
@@ -179,7 +180,7 @@ at_status at_user_computation_add(const char *name, const char *text, at_error *
     at_status s = at_te_parse(a, at_format(a, "%s.te", name), own, strlen(own), &row, err);
     if (s == AT_OK && strcmp(row->name, name) != 0)
         s = at_fail(err, AT_E_INPUT, "%s: no name of a computation", name);
-    if (s == AT_OK) keep(a), at_template_add(row, NULL, false);
+    if (s == AT_OK) keep(a), at_template_add(row, NULL, own, false);
     else at_arena_free(a);
     return s;
 }
@@ -188,7 +189,7 @@ at_status at_user_command_add(const at_bench_command *c, const at_template_row *
                               at_error *err) {
     at_arena *a = at_arena_new();
     at_status s = at_command_parse(a, c, out, err);
-    if (s == AT_OK) keep(a), at_template_add(*out, NULL, false);
+    if (s == AT_OK) keep(a), at_template_add(*out, NULL, NULL, false);
     else at_arena_free(a);
     return s;
 }
@@ -226,7 +227,7 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
         add_source(&source, text);
         u.source = at_text_str(&source);
         s = load(&u, err);
-        if (s == AT_OK) at_template_add(*out = u.row, path, true);
+        if (s == AT_OK) at_template_add(*out = u.row, path, NULL, true);
     }
     at_text_free(&source);
     at_arena_free(a);

@@ -151,6 +151,22 @@ static void held_to_an_error(void **state) {
     cli_expect(0, "./autotune log told.log");
 }
 
+/* Parts go to workers elsewhere as texts, and stand in the log so: it is known what its records are
+ * of where the model is not there. */
+static void parts_without_the_model(void **state) {
+    (void)state;
+    make_convolution();
+    cli_expect(0, "./autotune conv.onnx --only conv1x1 --trials 2 --on local:1 --log away.log");
+    cli_expect(0, "grep -c '^#te ' away.log | grep -x 2");
+    expect_text(cli_expect(0, "./autotune run conv.onnx --log away.log")->out,
+                "2 of 3 kinds of parts are in the log");
+    cli_expect(0, "mv conv.onnx away.onnx && ./autotune apply --log away.log -o away.c && "
+                  "cc -c away.c && ./autotune report away.log -o away.html");
+    cli_expect(0, "mv away.onnx conv.onnx");
+    const cli_result *r = cli_expect(2, "./autotune conv.onnx --trials 1 --on local:1");
+    expect_text(r->err, "too few for ");
+}
+
 /* Adds the records of a log with cold weights, and the same as if they had been measured with hot
  * caches, which take less. */
 static void add_both(const char *from, const char *to) {
@@ -251,9 +267,13 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(states_of_caches),
-        cmocka_unit_test(missing_way),          cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program),
+        cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),
+        cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),
+        cmocka_unit_test(missing_way),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -55,7 +55,7 @@ static void names(void **state) {
     own = *find("dense");
     own.name = "dense+relu", own.record_name = NULL;
     assert_ptr_not_equal(find("dense+relu"), &own);
-    at_template_add(&own, "own.c", true);
+    at_template_add(&own, "own.c", NULL, true);
     assert_ptr_equal(find("dense+relu"), &own);
     assert_ptr_equal(at_template_base(find("dense+relu+bias")), &own);
     assert_string_equal(at_template_file(find("dense+relu+bias")), "own.c");
