@@ -223,7 +223,7 @@ static void arrays(void **state) {
         {2, "--array column.npy", "expected NAME=FILE"},
         {2, "--array column=column.mtx", "the name of a file of integers ends in .npy"},
         {4, "--array column=none.npy", "cannot read none.npy"},
-        {4, "--array x=column.npy", "dtype '<i4'; float32 and float64 are read"},
+        {4, "--array x=column.npy", "dtype '<i4'; float16, float32 and float64 are read"},
         {4, "--array column=column.npy --array start=beyond.npy", "reads value[e] at index 6"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
