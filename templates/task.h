@@ -14,7 +14,7 @@ const at_template_row *at_template_at(int i);
  * for good. It is found before those of its name that were added earlier or are built in. is_code:
  * its functions are the file's, and may crash. */
 void at_template_add(const at_template_row *row, const char *file, const char *text, bool is_code);
-const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
+const char *at_template_file(const at_template_row *row);     /* NULL: it is built in */
 const char *at_template_own_text(const at_template_row *row); /* NULL: the file has it */
 /* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s at first. */
 void at_template_limit(double timeout_s);
