@@ -113,9 +113,9 @@ static at_status tune_each(set *all, at_error *err) {
         if (s == AT_OK) continue;
         const char *args = all->tasks[i].request.args;
         if (status == AT_OK)
-            status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, all->n,
-                                   args ? args : all->result.problems[all->problem[i]].name,
-                                   why.text);
+            status =
+                at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, all->n,
+                              args ? args : all->result.problems[all->problem[i]].name, why.text);
         if (s != AT_E_NO_VALID) break;
     }
     if (!all->result.ways.len) return status;

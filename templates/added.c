@@ -14,8 +14,7 @@ typedef struct added {
 } added;
 static _Atomic(added *) first_added;
 
-void at_template_add(const at_template_row *row, const char *file, const char *text,
-                     bool is_code) {
+void at_template_add(const at_template_row *row, const char *file, const char *text, bool is_code) {
     added *x = malloc(sizeof *x);
     char *path = file ? strdup(file) : NULL;
     if (!x || (file && !path)) AT_BUG("no memory for a template");
