@@ -140,12 +140,12 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
         return at_fail(err, AT_E_INPUT,
                        "tiles for %s have no machine code; dialects gnu and c do without",
                        l->target->name);
-    if ((p->compute->in_steps || p->compute->has_halves) && o->dialect != AT_DIALECT_C &&
-        !l->target->has_integers)
-        return at_fail(err, AT_E_INPUT,
-                       "tiles for %s know no %s so far; dialect c does, and so do larger "
-                       "instruction sets",
-                       l->target->name, p->compute->in_steps ? "integers" : "floats of 16 bits");
+    const bool no_integers = p->compute->in_steps && !l->target->has_integers,
+               no_halves = p->compute->has_halves && !l->target->has_halves;
+    if (o->dialect != AT_DIALECT_C && (no_integers || no_halves))
+        return at_fail(err, AT_E_INPUT, "tiles for %s know no %s so far; dialect c does%s",
+                       l->target->name, no_integers ? "integers" : "floats of 16 bits",
+                       no_integers ? ", and so do larger instruction sets" : "");
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (o->without_pack && !strcmp(passes[i].name, "tiles")) l->pack_root = NULL;

@@ -45,8 +45,9 @@ typedef struct at_target {
     bool picks_whole;   /* a load of every so many floats is of whole registers (tile_pick.c) */
     bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores; /* by one store */
-    bool has_integers;  /* elements of 8 and 16 bits, arithmetic with integers of 32, and loads of
-                           floats of 16 bits; C for any compiler has them, too */
+    bool has_integers;  /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
+                           compiler has them, too */
+    bool has_halves;    /* elements that are floats of 16 bits, as C for any compiler has them */
     bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
                        compiler has it, too */
     int dots;       /* four products of bytes are added to a lane at once (AT_T_DOT): of which, bits

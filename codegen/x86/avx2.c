@@ -28,6 +28,10 @@ static void load_mask(at_x86 *x, int lanes) {
 }
 
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
+    if (at_type_is_half(x->t->slot_type[op->slot])) {
+        at_x86_move_halves_avx2(x, op, store);
+        return;
+    }
     int n = op->lanes, bytes = n == 1 ? 4 : n == 4 ? 16 : 32;
     at_x86_arg v = at_vec(store ? op->a : op->dst, bytes == 32 ? 32 : 16),
                m = at_x86_memory(x, op, bytes);
@@ -153,7 +157,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     switch (op->kind) {
-    case AT_T_BCAST: EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4)); return;
+    case AT_T_BCAST:
+        if (at_type_is_half(x->t->slot_type[op->slot])) at_x86_move_halves_avx2(x, op, false);
+        else EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4));
+        return;
     case AT_T_MOV: EMIT(x, VMOVAPS, dst, from); return;
     case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;

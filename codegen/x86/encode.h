@@ -100,6 +100,10 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 void at_x86_set_masks(at_x86 *x);
 at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 
+/* halves.c: a load, of one for all lanes too, or a store of floats of 16 bits. */
+void at_x86_move_halves_avx2(at_x86 *x, const at_tile_op *op, bool store);
+void at_x86_move_halves_sse2(at_x86 *x, const at_tile_op *op, bool store);
+
 /* scatter_lanes.c: for at_x86_set.scatter of each set. */
 void at_x86_scatter(at_x86 *x, const at_tile_op *op);
 

@@ -23,39 +23,6 @@ static const char dots[] =
     "            : \"+v\"(c) : \"v\"(a), \"m\"(*(const int __attribute__((may_alias, aligned(1))) "
     "*)(p)))\n";
 
-/* Floats of 16 bits: one, and 16 of them. Those of upper halves are stored as they were loaded. */
-static const char halves[] =
-    "typedef unsigned short at_half16 __attribute__((vector_size(32), may_alias, aligned(2)));\n"
-    "static inline __attribute__((unused)) float at_of_f16(unsigned short x) {\n"
-    "    float y;\n"
-    "    __asm__(\"vmovd %1, %0\\n\\tvcvtph2ps %0, %0\" : \"=x\"(y) : \"r\"((int)x));\n"
-    "    return y;\n"
-    "}\n"
-    "static inline __attribute__((unused)) unsigned short at_to_f16(float x) {\n"
-    "    int y;\n"
-    "    __asm__(\"vcvtps2ph $0, %1, %1\\n\\tvmovd %1, %0\" : \"=r\"(y), \"+x\"(x));\n"
-    "    return (unsigned short)y;\n"
-    "}\n"
-    "static inline __attribute__((unused)) float at_of_bf16(unsigned short x) {\n"
-    "    const unsigned bits = (unsigned)x << 16;\n"
-    "    float y;\n"
-    "    __builtin_memcpy(&y, &bits, sizeof y);\n"
-    "    return y;\n"
-    "}\n"
-    "static inline __attribute__((unused)) unsigned short at_to_bf16(float x) {\n"
-    "    unsigned bits;\n"
-    "    __builtin_memcpy(&bits, &x, sizeof bits);\n"
-    "    return (unsigned short)(bits >> 16);\n"
-    "}\n"
-    "#define at_load_f16(c, p) \\\n"
-    "    __asm__(\"vcvtph2ps %1, %0\" : \"=v\"(c) : \"m\"(*(const at_half16 *)(p)))\n"
-    "#define at_store_f16(p, v) \\\n"
-    "    __asm__(\"vcvtps2ph $0, %1, %0\" : \"=m\"(*(at_half16 *)(p)) : \"v\"(v))\n"
-    "#define at_load_bf16(c, p) \\\n"
-    "    ((c) = (at_vector)(__builtin_convertvector(*(const at_half16 *)(p), at_mask) << 16))\n"
-    "#define at_store_bf16(p, v) \\\n"
-    "    (*(at_half16 *)(p) = __builtin_convertvector((at_mask)(v) >> 16, at_half16))\n";
-
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
@@ -195,11 +162,5 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     if (t->dots) at_text_add(out, dots);
-    at_text_add(out, "\n");
-}
-
-void at_halves_avx512(const at_target *t, at_text *out) {
-    (void)t;
-    at_text_add(out, halves);
     at_text_add(out, "\n");
 }

@@ -14,6 +14,10 @@ static void zip(at_x86 *x, const at_tile_op *op) {
 }
 
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
+    if (at_type_is_half(x->t->slot_type[op->slot])) {
+        at_x86_move_halves_sse2(x, op, store);
+        return;
+    }
     int n = op->lanes;
     at_x86_arg v = at_vec(store ? op->a : op->dst, 16), s = at_vec(AT_X86_SCRATCH_VEC, 16);
     at_x86_op how = n == 1 ? AT_X86_MOVSS : n == 4 ? AT_X86_MOVUPS : AT_X86_MOVLPS;
@@ -174,6 +178,10 @@ static void constant(at_x86 *x, const at_tile_op *op) {
 static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
     switch (op->kind) {
     case AT_T_BCAST:
+        if (at_type_is_half(x->t->slot_type[op->slot])) {
+            at_x86_move_halves_sse2(x, op, false);
+            return;
+        }
         EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));
         EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
         return;

@@ -9,7 +9,7 @@ static const at_target of_doubles[4];
     .most_step = 16, .most_stored_step = 16, .fold_vector = true, .fold_bcast = true,              \
     .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
     .masked_stores = true, .scales = true, .has_integers = true, .scatters = true,                 \
-    .integers = at_integers_avx512, .halves = at_halves_avx512,                                    \
+    .integers = at_integers_avx512, .halves = at_prelude_halves, .has_halves = true,               \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
     .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
@@ -27,6 +27,7 @@ static const at_target targets[] = {
      .fold_bcast = true,
      .fold_const = true,
      .scatters = true,
+     .has_halves = true,
      .encode = at_encode_scalar,
      .in_double = &of_doubles[0],
      .architecture = &at_x86_64},
@@ -41,6 +42,8 @@ static const at_target targets[] = {
      .fold_const = true,
      .gnu_sqrt = "__asm__(\"sqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
      .scatters = true,
+     .has_halves = true,
+     .halves = at_prelude_halves,
      .encode = at_encode_sse2,
      .in_double = &of_doubles[1],
      .prelude = at_prelude_sse2,
@@ -62,6 +65,8 @@ static const at_target targets[] = {
      .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
      .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",
      .scatters = true,
+     .has_halves = true,
+     .halves = at_prelude_halves,
      .encode = at_encode_avx2,
      .in_double = &of_doubles[2],
      .prelude = at_prelude_avx2,

@@ -26,6 +26,6 @@ void at_prelude_sse2(const at_target *target, at_text *out);
 void at_prelude_avx2(const at_target *target, at_text *out);
 void at_prelude_avx512(const at_target *target, at_text *out);
 void at_integers_avx512(const at_target *target, at_text *out);
-void at_halves_avx512(const at_target *target, at_text *out);
+void at_prelude_halves(const at_target *target, at_text *out);
 
 #endif
