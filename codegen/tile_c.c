@@ -40,10 +40,14 @@ static const char *const half_helpers[AT_TYPE_COUNT][2] = {
                 "    return (unsigned short)(sign | (size >= 0x47800000 ? beyond : within));\n"
                 "}\n\n"},
     [AT_BF16] = {"static inline float %1$sof_bf16(unsigned short x) {\n"
-                 "    return %1$sfloat((unsigned)x << 16);\n"
+                 "    union { unsigned u; float f; } both;\n"
+                 "    both.u = (unsigned)x << 16;\n"
+                 "    return both.f;\n"
                  "}\n\n",
                  "static inline unsigned short %1$sto_bf16(float x) {\n"
-                 "    return (unsigned short)(%1$sbits(x) >> 16);\n"
+                 "    union { float f; unsigned u; } both;\n"
+                 "    both.f = x;\n"
+                 "    return (unsigned short)(both.u >> 16);\n"
                  "}\n\n"}};
 
 /* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
@@ -58,7 +62,7 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
             const bool moves = kind == AT_T_LOAD || kind == AT_T_BCAST || kind == AT_T_STORE ||
                                kind == AT_T_SCATTER;
             const at_type type = moves ? element_type(tiles[i], &tiles[i]->ops[j]) : AT_F32;
-            bits |= type != AT_F32;
+            bits |= type != AT_F32 && type != AT_BF16;
             halves[type][kind == AT_T_STORE] |= at_type_is_half(type);
             bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
         }
