@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E17 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E18 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -188,6 +188,15 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
                          const char *name, bool is_whole, const at_compute **compute, at_tree **out,
                          at_error *err);
 bool at_edit_has_phases(const at_tensor *sum, int axis); /* of a sum along one of its axes */
+/* E18: where the terms of a sum choose by indices between two reads, it becomes two sums, stages
+ * `names`, of the terms with one of them each; what had its name adds them (edit_branches.c).
+ *     @s = sum(j) (j >= i ? a[i, j] : a[j, i])*x[j]   ->   @names[0] = sum(j) (j >= i ? a[i,
+ * j]*x[j] : 0);
+ *         @names[1] = sum(j) (j >= i ? 0 : a[j, i]*x[j]);  @s = names[0][i] + names[1][i] */
+at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
+                           const char *const *names, const at_compute **compute, at_tree **out,
+                           at_error *err);
+bool at_edit_has_branches(const at_tensor *sum);
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

@@ -6,7 +6,7 @@
 
 /* A kind's line: a word, then fields, words that stand there, and in [] what may be left out.
  * S: stage, with .init perhaps; T: so for `other`; L: `loop`; X: the same, an axis; O: `other`, a
- * tensor; Y: the same, an axis; W: `other` is "whole"; 1, 3: so many names; N: names; R: a name
+ * tensor; Y: the same, an axis; W: `other` is "whole"; 1, 2, 3: so many names; N: names; R: a name
  * with its size; Z: names with sizes; P: a side; A: an annotation; K: a kind of copy, and its own
  * line; B: attributes in []. */
 typedef struct edit_line {
@@ -38,6 +38,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_FISSION] = {"fission", "S"},
     [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
     [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
+    [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
 };
 static const edit_line copies[] = {
     {"write", "S as 1"}, {"read", "O for S as 1"}, {"layout", "O for S as 1"}};
@@ -89,6 +90,7 @@ static void print_field(at_text *out, const at_edit *e, char field) {
         print_fields(out, e, copies[e->copy].fields);
         return;
     case '1':
+    case '2':
     case '3':
     case 'N':
     case 'R':
@@ -218,8 +220,9 @@ static at_status read_field(line_reader *r, at_edit *e, char field) {
     case 'X':
     case 'Y': return word(r, "an axis", text_of(e, field));
     case 'W': e->other = "whole"; return expect(r, "whole");
+    case '2':
     case '3':
-        for (int i = 0; i < 3; i++) AT_TRY(name(r, e, i, false));
+        for (int i = 0; i < field - '0'; i++) AT_TRY(name(r, e, i, false));
         return AT_OK;
     case '1':
     case 'R': return name(r, e, 0, field == 'R');

@@ -22,6 +22,13 @@
  *         out_p[p, h] = sum(r:R/S) x[h - r + (P + p)/S]*w[S*r + (P + p)%S]
  *         out[h] = out_p[h%S, h/S]
  *
+ * branches: a sum whose terms choose between two reads, of which lanes suit at most one, becomes a
+ * sum of either:
+ *
+ *     y[i] = sum(j) (j >= i ? a[i, j] : a[j, i])*x[j]    ->
+ *         y_where[i] = sum(j) (j >= i ? a[i, j]*x[j] : 0);  y_else[i] = sum(j) (j >= i ? 0 : ..)
+ *         y[i] = y_where[i] + y_else[i]
+ *
  * terms: a sum of a few terms, of which a longer one needs each element once, becomes part of that
  * one's text by its terms: its elements are never stored.
  *
@@ -169,6 +176,27 @@ bool rewrite_phases(sketch_state *s, int stage, const at_facts_given *given) {
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }
 
+/* ---- branches -------------------------------------------------------------------------------- */
+
+static bool has_lanes(const sketch_state *s, int stage) {
+    return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
+           tile_lanes_of(s, stage) >= 0;
+}
+
+bool rewrite_branches(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    if (x->cycle || x->is_recurrence || x->is_packing || !at_edit_has_branches(x) ||
+        has_lanes(s, stage))
+        return false;
+    const at_edit e = {.kind = AT_EDIT_BRANCHES,
+                       .stage = x->name,
+                       .names = {sketch_fresh(s, at_format(s->arena, "%s_where", x->name)),
+                                 sketch_fresh(s, at_format(s->arena, "%s_else", x->name))}};
+    return sketch_rewrite_by(s, &e, given) &&
+           has_lanes(s, at_compute_find(s->compute, e.names[0])) &&
+           has_lanes(s, at_compute_find(s->compute, e.names[1]));
+}
+
 /* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Is an extent a number that no knob decides? */
@@ -254,11 +282,6 @@ static bool is_of_points(const sketch_state *s, int stage) {
         readers++;
     }
     return readers > 0;
-}
-
-static bool has_lanes(const sketch_state *s, int stage) {
-    return tile_vector_of(s, stage) >= 0 || tile_dot_of(s, stage) >= 0 ||
-           tile_lanes_of(s, stage) >= 0;
 }
 
 bool rewrite_terms(sketch_state *s, int stage, const at_facts_given *given) {

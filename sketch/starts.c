@@ -8,8 +8,10 @@
  *                                             n, h, w0, .. w1:vec => @conv
  *
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
- * step, so these sketches are what a task has by default. So they are where bytes are padded by
- * another number than 0, such as a zero point: products with it are no dot products.
+ * step, so these sketches are what a task has by default, unless lanes read every second to fourth
+ * element, where some windows take less time so and some more. They are the default, too, where
+ * bytes are padded by another number than 0, such as a zero point: products with it are no dot
+ * products.
  *
  * whole: what is calculated of elements that a sum needs many times is computed as a whole before
  * it:
@@ -26,7 +28,7 @@
 static bool is_cut(const sketch_state *s, int stage, const at_access *x) {
     int vec = tile_vector_of(s, stage), dot = tile_dot_of(s, stage);
     bool any = false;
-    if (vec >= 0) return x->is_cut[vec] && x->stride[vec] == 1;
+    if (vec >= 0) return x->is_cut[vec] && x->stride[vec] >= 1 && x->stride[vec] <= MOST_LANE_STEP;
     for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++) any |= x->is_cut[k];
     return dot >= 0 && any;
 }
@@ -68,7 +70,8 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
                 continue;
             out->kept[known] = true;
             out->is_preferred |= other;
-            out->is_preferred |= vec >= 0 && f->access[i].is_cut_unevenly[vec];
+            out->is_preferred |=
+                vec >= 0 && f->access[i].stride[vec] == 1 && f->access[i].is_cut_unevenly[vec];
             word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
                         : at_format(s->arena, "strip_%s", c->tensors[from].name);
         }

@@ -647,6 +647,42 @@ static void gone_by_phases(void **state) {
     end();
 }
 
+static at_status by_branches(const char *stage, const char *first, const char *second) {
+    return at_edit_branches(e.f.arena, e.tree, stage, (const char *[]){first, second}, &e.compute,
+                            &e.tree, &e.err);
+}
+
+/* Two sums, each of the terms with one side of a choice, whatever stands around that. */
+static void gone_by_branches(void **state) {
+    (void)state;
+    static const char text[] = "a[N, N] : input\nx[N] : input\n"
+                               "s[i:N] = sum(j:N, k:2) -x[j]*(k*(c ? v : a[j, i])) where c = j >= "
+                               "i && k < 1, v = a[i, j]\n"
+                               "u[i:N] = sum(j:N) (x[j] > 0 ? a[i, j] : a[j, i])\n"
+                               "m[i:N] = max(j:N) (j > i ? a[i, j] : a[j, i])\n"
+                               "r[i:N] = sum(j:0..i) (j > 1 ? a[i, j] : a[j, i])\n"
+                               "q[i:N] = sum(j:N) (j > 1 ? a[i, j] : 0)\n"
+                               "out[i:N] = s[i] + u[i] + m[i] + r[i] + q[i]\n";
+    static const example x = {"text", "N=5", text,
+                              "i, j, k =>\n    @s = i // j, k\ni, j =>\n    @u = i // j\n"
+                              "i, j =>\n    @m = i // j\ni, j:dyn(i) =>\n    @r = i // j\n"
+                              "i, j =>\n    @q = i // j\ni =>\n    @out = i\n"};
+    static const char *const others[] = {"u", "m", "r", "q", "out"};
+    begin(&x);
+    for (int i = 0; i < 5; i++)
+        REFUSED(at_format(e.f.arena, "the terms of @%s choose between no two reads by indices",
+                          others[i]),
+                by_branches(others[i], "b", "c"));
+    REFUSED("@x has no leaf of its own in this tree", by_branches("x", "b", "c"));
+    REFUSED("there is a tensor \"a\" already", by_branches("s", "a", "c"));
+    DO(by_branches("s", "b", "c"));
+    expect_stage("b[i:N] = sum(j:N, k:2) j >= i && k < 1 ? -x[j]*(k*a[i, j]) : 0\n");
+    expect_stage("c[i:N] = sum(j:N, k:2) j >= i && k < 1 ? 0 : -x[j]*(k*a[j, i])\n");
+    expect_stage("s[i:N] = b[i] + c[i]\n");
+    expect_same_outputs();
+    end();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -806,6 +842,7 @@ int main(void) {
                                        cmocka_unit_test(turned),
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
+                                       cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(fission),

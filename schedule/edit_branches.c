@@ -1,0 +1,80 @@
+/* schedule/edit_branches.c: E18, a sum whose terms choose between two reads becomes two sums, each
+ * of the terms with one of them. */
+#include "schedule/edit.h"
+
+#include "schedule/rewrite.h"
+
+/* The choice among the factors of a term, by indices and sizes, between two values that are read;
+ * NULL: there is none. */
+static const at_expr *choice_of(const at_expr *e) {
+    if (e->op == AT_X_SELECT)
+        return !at_expr_reads(e->arg[0]) && at_expr_reads(e->arg[1]) && at_expr_reads(e->arg[2])
+                   ? e
+                   : NULL;
+    const at_expr *found = NULL;
+    for (int i = 0; i < e->nargs && !found && (e->op == AT_X_MUL || e->op == AT_X_NEG); i++)
+        found = choice_of(e->arg[i]);
+    return found;
+}
+
+bool at_edit_has_branches(const at_tensor *sum) {
+    for (int k = sum->num_axes; k < axes_of(sum); k++)
+        if (sum->axes[k].begin) return false;
+    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && choice_of(sum->body);
+}
+
+/* The term with one side of the choice in its place. */
+static at_expr *term_with(at_arena *a, const at_expr *e, const at_expr *choice, int side,
+                          at_expr *const *value) {
+    if (e == choice) return rewrite_expr_at(a, e->arg[side], value);
+    if (e->op != AT_X_MUL && e->op != AT_X_NEG) return rewrite_expr_at(a, e, value);
+    at_expr *arg[2];
+    for (int i = 0; i < e->nargs; i++) arg[i] = term_with(a, e->arg[i], choice, side, value);
+    return at_expr_new(a, e->op, e->nargs, arg);
+}
+
+/* The sum of the terms where the condition holds (side 1) or fails (2). */
+static at_tensor sum_of_side(at_arena *a, const at_tensor *from, const char *name, int side,
+                             at_expr *const *value) {
+    const at_expr *choice = choice_of(from->body);
+    at_tensor t = rewrite_copy_tensor(a, from);
+    at_expr *arg[3] = {rewrite_expr_at(a, choice->arg[0], value), at_expr_int(a, 0),
+                       at_expr_int(a, 0)};
+    arg[side] = term_with(a, from->body, choice, side, value);
+    t.name = name;
+    t.num_defs = 0;
+    t.written = at_expr_new(a, AT_X_SELECT, 3, arg);
+    return t;
+}
+
+at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
+                           const char *const *names, const at_compute **compute, at_tree **out,
+                           at_error *err) {
+    rewrite w;
+    at_expr *value[MAX_AXES], *read[2];
+    AT_TRY(rewrite_start(&w, a, t, names[0], err));
+    const int s = at_compute_find(t->compute, stage);
+    outline_node *leaf = outline_leaf(&w.o, stage);
+    if (s < 0 || !leaf || outline_init(&w.o, stage))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
+    const at_tensor *x = &t->compute->tensors[s];
+    if (!at_edit_has_branches(x))
+        return at_fail(err, AT_E_INPUT, "the terms of @%s choose between no two reads by indices",
+                       stage);
+    for (int k = 0; k < axes_of(x); k++) value[k] = rewrite_name(a, x->axes[k].name);
+    outline_node *outermost = rewrite_outermost(leaf);
+    for (int i = 0; i < 2; i++) {
+        at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
+        for (int k = 0; k < x->num_axes; k++) index[k] = rewrite_name(a, x->axes[k].name);
+        const at_tensor sum = sum_of_side(a, x, names[i], i + 1, value);
+        read[i] = rewrite_read(a, names[i], x->num_axes, index);
+        outline_insert(&w.o, outermost, true, rewrite_plain_nest(&w, &sum));
+        rewrite_insert(&w, stage, sum);
+    }
+    at_tensor *both = rewrite_find(&w, stage);
+    both->num_reduce = both->num_defs = 0;
+    both->written = rewrite_binary(a, AT_X_ADD, read[0], read[1]);
+    outline_insert(&w.o, outermost, false, rewrite_plain_nest(&w, both));
+    outline_remove(&w.o, leaf);
+    return rewrite_finish(&w, compute, out);
+}
