@@ -58,7 +58,8 @@ struct at_speeds { /* of one instruction set; ns */
      * register: a step, and what a call takes besides */
     float narrow_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS], narrow_call_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS];
     float line_ns[AT_SPEED_LEVELS];   /* 64 bytes in a row, from L1, L2, L3, memory, beside sums */
-    float stream_ns[AT_SPEED_LEVELS]; /* the same where hardly anything is done with them */
+    float stream_ns[AT_SPEED_LEVELS]; /* the same where hardly anything is done with them; 0: not
+                                         known */
     float copy_ns;                    /* a vector copied within L1 */
     float run_ns;                     /* a run of them begun */
     float turn_ns;                    /* a call of a small tile */

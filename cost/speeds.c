@@ -53,7 +53,6 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     out->line_ns[1] = (float)(0.6 * ns * target->lanes / 16);
     out->line_ns[2] = 1.5F;
     out->line_ns[3] = 4;
-    memcpy(out->stream_ns, out->line_ns, sizeof out->stream_ns);
     out->copy_ns = (float)(1.3 / usual_ghz);
     out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
@@ -101,10 +100,8 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
             if (s->narrow_call_ns[w][r] <= 0) s->narrow_call_ns[w][r] = s->call_ns[0][r];
         }
     }
-    for (int i = 0; i < AT_SPEED_LEVELS; i++) {
+    for (int i = 0; i < AT_SPEED_LEVELS; i++)
         if (s->line_ns[i] <= 0) s->line_ns[i] = guess.line_ns[i];
-        if (s->stream_ns[i] <= 0) s->stream_ns[i] = guess.stream_ns[i];
-    }
     /* The tile it is measured with may hide all of it, which rows of many pictures do not. */
     s->line_ns[1] = fmaxf(s->line_ns[1], guess.line_ns[1] / 2);
     if (s->copy_ns <= 0) s->copy_ns = guess.copy_ns;
