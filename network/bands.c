@@ -95,6 +95,12 @@ static bool has_axes_of_pictures(const at_joined_tensor *t) {
     return true;
 }
 
+static bool has_terms(const at_joined_tensor *t) {
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        if (t->axes[k].extent > 1) return true;
+    return false;
+}
+
 /* Two sums, the second one by windows of the stage before it, and what is made of each of them
  * element by element. */
 static bool find_sums(banding *b) {
@@ -108,7 +114,7 @@ static bool find_sums(banding *b) {
         if (old(b, t)->num_reduce && sums == 1) b->first = t;
         last = t;
     }
-    if (sums != 2 || !old(b, last)->is_output) return false;
+    if (sums != 2 || !old(b, last)->is_output || !has_terms(old(b, b->first))) return false;
     for (int t = 0; t <= last; t++) {
         if (!is_stage(b, t)) continue;
         if (t < last && old(b, t)->is_output) return false;

@@ -106,7 +106,8 @@ static at_net *open_chain(const chain *c) {
     onnx_graph g = {0};
     const bool is_pool = strcmp(c->second_op, "Conv") != 0;
     onnx_input(&g, "x", AT_NET_FLOAT, c->size);
-    onnx_numbers(&g, "w1", strstr(c->first, "pads") ? "64,3,3,3" : "64,3,1,1", 1, false);
+    const char channels = c->size[2], *kernel = strstr(c->first, "pads") ? "3,3" : "1,1";
+    onnx_numbers(&g, "w1", at_format(arena, "64,%c,%s", channels, kernel), 1, false);
     onnx_numbers(&g, "b1", "64", 2, false);
     onnx_numbers(&g, "w2", "64,1,3,3", 3, false);
     onnx_node(&g, "Conv", "x w1 b1", "c", c->first);
@@ -122,16 +123,17 @@ static at_net *open_chain(const chain *c) {
 }
 
 static const chain chains[] = {
-    {"1,3,64,72", "", "group=64 pads=[1,1,1,1]", "Conv", "", true},
-    {"1,3,68,66", "", "group=64 pads=[1,1,1,1] strides=[2,2]", "Conv", "Sigmoid", true},
-    {"1,3,66,66", "", "group=64", "Conv", "", true},
-    {"1,3,68,68", "", "group=64 dilations=[2,2] pads=[2,2,2,2]", "Conv", "", true},
-    {"1,3,134,130", "pads=[1,1,1,1] strides=[2,2]", "group=64 pads=[0,1,2,0]", "Conv", "", false},
-    {"1,3,128,136", "pads=[1,1,1,1] strides=[2,2]", "group=64 pads=[0,1,2,0]", "Conv", "", true},
-    {"1,3,64,64", "pads=[1,1,1,1]", "kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", "MaxPool",
+    {"1,2,64,72", "", "group=64 pads=[1,1,1,1]", "Conv", "", true},
+    {"1,2,68,66", "", "group=64 pads=[1,1,1,1] strides=[2,2]", "Conv", "Sigmoid", true},
+    {"1,2,66,66", "", "group=64", "Conv", "", true},
+    {"1,2,68,68", "", "group=64 dilations=[2,2] pads=[2,2,2,2]", "Conv", "", true},
+    {"1,2,134,130", "pads=[1,1,1,1] strides=[2,2]", "group=64 pads=[0,1,2,0]", "Conv", "", false},
+    {"1,2,128,136", "pads=[1,1,1,1] strides=[2,2]", "group=64 pads=[0,1,2,0]", "Conv", "", true},
+    {"1,2,64,64", "pads=[1,1,1,1]", "kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", "MaxPool",
      "", true},
-    {"1,3,64,64", "", "kernel_shape=[2,2] strides=[2,2]", "AveragePool", "", true},
-    {"1,3,20,20", "", "group=64 pads=[1,1,1,1]", "Conv", "", false} /* near the core anyway */};
+    {"1,2,64,64", "", "kernel_shape=[2,2] strides=[2,2]", "AveragePool", "", true},
+    {"1,2,20,20", "", "group=64 pads=[1,1,1,1]", "Conv", "", false}, /* near the core anyway */
+    {"1,1,64,72", "", "group=64 pads=[1,1,1,1]", "Conv", "", false} /* no sum */};
 
 static void windows(void **state) {
     (void)state;
@@ -148,8 +150,7 @@ static void windows(void **state) {
         if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
         const bool by_bands = strstr(cut.parts[0].text, "\nschedule\nb:para =>\n");
         assert_int_equal(by_bands, chains[i].by_bands);
-        double **values = evaluate(rewritten);
-        for (int k = 0; k < cut.num_parts; k++) compare(&cut, &cut.parts[k], values);
+        if (by_bands) compare(&cut, &cut.parts[0], evaluate(rewritten));
         at_net_close(net);
     }
 }
@@ -157,11 +158,11 @@ static void windows(void **state) {
 /* The rows of a band, and how they are found. */
 static void as_text(void **state) {
     (void)state;
-    static const char text[] = "x0[1, 3, 68, 66] : input\n"
-                               "w0[64, 3, 1, 1] : weight\n"
+    static const char text[] = "x0[1, 2, 68, 66] : input\n"
+                               "w0[64, 2, 1, 1] : weight\n"
                                "w1[64] : weight\n"
                                "w2[64, 1, 3, 3] : weight\n"
-                               "t0[ka0:3, na:64] = w0[na, ka0, 0, 0]\n";
+                               "t0[ka0:2, na:64] = w0[na, ka0, 0, 0]\n";
     at_net *net = open_chain(&chains[1]);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
     const int n = rewritten->nodes.len;
@@ -176,7 +177,7 @@ static void as_text(void **state) {
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(cut.num_parts, 2);
     assert_memory_equal(cut.parts[0].text, text, sizeof text - 1);
-    assert_string_equal(cut.parts[0].title, "conv1x1 3 to 64 at 68x66, bias, relu, sigmoid, "
+    assert_string_equal(cut.parts[0].title, "conv1x1 2 to 64 at 68x66, bias, relu, sigmoid, "
                                             "depthwise3x3 64 at 34x33 stride 2, relu");
     at_net_close(net);
 }
