@@ -417,6 +417,12 @@ static at_status narrow(scope *s, at_tensor *t) {
     return AT_OK;
 }
 
+static bool has_infinity(const at_expr *e) {
+    bool has = e->op == AT_X_FLOAT && isinf(e->number);
+    for (int i = 0; i < e->nargs; i++) has |= has_infinity(e->arg[i]);
+    return has;
+}
+
 /* What a stage of integers holds. */
 static at_status check_type(scope *s, const at_tensor *t) {
     const at_type_facts *type = at_type_of(t->type);
@@ -431,6 +437,11 @@ static at_status check_type(scope *s, const at_tensor *t) {
         return FAIL_AT(s, t->written, "\"%s\" reads itself: such a stage is f32", t->name);
     if (t->num_reduce ? at_expr_is_whole(&s->c->pub, t->body) : is_rounded(&s->c->pub, t->body))
         return AT_OK;
+    if (t->num_reduce && !adds && has_infinity(t->body))
+        return FAIL_AT(s, t->written,
+                       "terms that are left out of this reduction are %sinf, which is no %s: leave "
+                       "the type away, and round in another stage",
+                       t->reduction == AT_REDUCE_MAX ? "-" : "", type->name);
     return FAIL_AT(s, t->written,
                    t->num_reduce ? "the terms of an %s are integers, and this one is f32"
                                  : "an %s holds integers: say how, as round(...)",

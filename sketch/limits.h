@@ -63,6 +63,7 @@ enum sketch_limit {
     BLOCK_LEAST_SIDE = 4,
     BLOCK_SMALL_AXIS = 64,
     RUNNING_LEAST_ROWS = 4,
+    ROWS_OF_STEPS = 16384, /* 64 KB of each tensor: more than the first-level cache */
     CHAIN_MOST_STAGES = 4, /* rows of more would not all stay near */
 
     /* Copies. */

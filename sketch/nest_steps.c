@@ -6,6 +6,8 @@
  *     p, t, k:dyn(t) => @s = p, t // k   ->   p, t0, t1:unroll => @s[running] = p, {t0, t1}/t // 0
  *     t, c => @h = t, c                  ->   c0:para, t0, t1:unroll, c1:vec => @h = ...
  *
+ * (by rows, in one more sketch: t0, c0, t1:unroll, c1:vec => @h)
+ *
  * with lanes along the last axis where that is another one, else several rows side by side. Axes
  * that a stage reads itself across (h[t - 1, c + 1]) stand inside of the steps.
  *
@@ -31,6 +33,7 @@ typedef struct steps {
     int stage;
     uint32_t along, across;    /* axes of steps; of what one step reads of all of another */
     int last_step, lanes, row; /* axes; lanes, rows beside each other: -1, there are none */
+    bool by_rows;              /* all lanes of a few steps before the next steps */
     const char *outer, *vector, *rows[2], *written[2]; /* loops; NULL: there is none */
     at_error *err;
 } steps;
@@ -104,11 +107,12 @@ static at_status make_running(steps *x) {
     AT_TRY(split_rows(x));
     AT_TRY(split_steps(x));
     add_axes(x, ~(x->along | x->across | lanes), &order, &n); /* each goes its own way */
-    if (x->outer && !(x->across & lanes)) order.names[n++] = x->outer;
+    const bool goes_inside = x->by_rows || x->across & lanes;
+    if (x->outer && !goes_inside) order.names[n++] = x->outer;
     const bool is_shared = n > 0;
     add_axes(x, x->along, &order, &n);
     add_axes(x, x->across & ~lanes, &order, &n);
-    if (x->outer && x->across & lanes) order.names[n++] = x->outer;
+    if (x->outer && goes_inside) order.names[n++] = x->outer;
     if (x->written[1]) order.names[n++] = x->written[1];
     if (x->rows[1]) order.names[n++] = x->rows[1];
     if (x->vector) order.names[n++] = x->vector;
@@ -116,17 +120,30 @@ static at_status make_running(steps *x) {
     return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA, x->err) : AT_OK;
 }
 
+/* Long rows of many steps lie behind each other, and may be gone through so. */
+static bool may_go_by_rows(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const uint32_t along = at_stage_steps(s->facts->compute, stage),
+                   beyond = at_recurrence_of(s->facts->compute, stage).beyond;
+    const int last = t->num_axes - 1;
+    return t->is_recurrence && last > 0 && !is_in(along | beyond, last) && is_in(along, last - 1) &&
+           s->facts->of[stage].extent[last] > 2 * TILE_COLUMNS &&
+           sketch_elements(s, stage) >= ROWS_OF_STEPS;
+}
+
 void nest_find_running(const sketch_state *s, int stage, nest_choices *out) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const uint32_t along = at_stage_steps(s->facts->compute, stage);
     int last = t->num_axes - 1;
     while (last >= 0 && !is_in(along, last)) last--;
-    if (last >= 0) nest_add(out, t->axes[last].name, -1);
+    if (last < 0) return;
+    nest_add(out, t->axes[last].name, -1);
+    if (may_go_by_rows(s, stage)) nest_add(out, t->axes[last].name, -1)->rows_first = true;
 }
 
 at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    (void)c;
     steps x = steps_of(s, stage, err);
+    x.by_rows = c->rows_first;
     return make_running(&x);
 }
 

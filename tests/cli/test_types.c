@@ -218,6 +218,8 @@ static void refusals(void **state) {
             "a sum is f32 or s32: store it in another stage as f16");
     refused("args N=8, K=9\nx[N, K] : input u8\ny[i:N] : s32 = sum(k:K) x[i, k] * 0.5\n",
             "the terms of an s32 are integers");
+    refused("args N=8, B=3\ni[N] : index\nv[N] : input s32\nh[i[n]:B] : s32 max= (n:N) v[n]\n",
+            "terms that are left out of this reduction are -inf, which is no s32");
     refused("args N=8, K=70000\nx[N, K] : input u8\nw[K] : weight s8\n"
             "y[i:N] : s32 = sum(k:K) x[i, k] * w[k]\n",
             "which is beyond 32 bits");
