@@ -51,7 +51,10 @@ typedef struct at_target {
     bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
                        compiler has it, too */
     int dots;       /* four products of bytes are added to a lane at once (AT_T_DOT): of which, bits
-                       of at_dot */
+                       of at_dot, */
+    int dot_regs;   /* by several instructions, which take so many registers besides and add pairs
+                       of products in 16 bits; 0: by one */
+    int dot_terms;  /* as many multiply-adds take as long, where nobody measured it */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
                        loaded, and rounded as they are stored. For +, -, *, /, min and max */

@@ -4,7 +4,10 @@
  * Where an instruction takes two operands with a sign, but none of either kind, the one without is
  * moved by 128, and what that leaves out is taken from the sum:
  *
- *     u*s = (u - 128)*s - (-128)*s     the second product is that of all rows of a tile */
+ *     u*s = (u - 128)*s - (-128)*s     the second product is that of all rows of a tile
+ *
+ * Where one adds pairs of products in 16 bits, which two of 255*127 leave, the highest bit of the
+ * operand without sign has a dot product of its own. */
 #include "codegen/tile_build.h"
 
 enum { HALF = 128 };
@@ -122,6 +125,15 @@ static int bytes_of(at_builder *b, int byte) {
     return at_build_const(b, at_number_of_bits((uint32_t)byte * 0x01010101u));
 }
 
+/* Bits of each of a register's bytes. */
+static int masked(at_builder *b, int x, int mask) {
+    const int y = bytes_of(b, mask), had = at_build_had(b, AT_T_AND, x, y);
+    if (had >= 0) return had;
+    const int cut = at_build_operation(b, AT_T_AND, -1, x, y);
+    b->vregs.data[cut].same = b->vregs.data[x].same;
+    return cut;
+}
+
 static int operand(at_builder *b, const fours *of) {
     at_tile_place p = at_build_locate_load(b, of->load);
     const int lanes = at_build_lanes(b);
@@ -138,12 +150,7 @@ static int operand(at_builder *b, const fours *of) {
         b->ops.data[b->ops.len - 1].by = of->shift;
         b->vregs.data[x].same = all;
     }
-    if (of->mask == 255) return x;
-    const int y = bytes_of(b, of->mask), had = at_build_had(b, AT_T_AND, x, y);
-    if (had >= 0) return had;
-    x = at_build_operation(b, AT_T_AND, -1, x, y);
-    b->vregs.data[x].same = all;
-    return x;
+    return of->mask == 255 ? x : masked(b, x, of->mask);
 }
 
 /* What was made of a register in this body; -1: nothing, or registers are few. */
@@ -178,8 +185,9 @@ static int moved_down(at_builder *b, int x) {
 
 static void add_dot(at_builder *b, int to, int signs, int x, int y) {
     at_build_operation(b, AT_T_DOT, to, x, y);
-    b->ops.data[b->ops.len - 1].fours = true;
-    b->ops.data[b->ops.len - 1].by = signs;
+    at_tile_op *op = &b->ops.data[b->ops.len - 1];
+    op->fours = true;
+    op->by = signs;
 }
 
 /* -128 times the sum of an operand's four bytes. */
@@ -202,6 +210,10 @@ void at_build_dot(at_builder *b, int acc, const at_value *v) {
     const way w = way_of(b->l->target, of);
     int x = operand(b, &of[w.turned]), y = operand(b, &of[!w.turned]);
     if (w.moved) x = moved_down(b, x);
+    if (b->l->target->dot_regs && of[w.turned].mask >= HALF) {
+        add_dot(b, acc, w.signs, masked(b, x, HALF), y);
+        x = masked(b, x, HALF - 1);
+    }
     add_dot(b, acc, w.signs, x, y);
     if (w.moved) at_build_operation(b, AT_T_INT_SUB, acc, acc, taken(b, y));
 }

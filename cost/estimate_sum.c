@@ -90,7 +90,8 @@ static double per_term(const at_estimator *e, const est_leaf *x) {
     const at_speeds *s = e->o.speeds;
     if (lane_step(x) == 1) return at_type_of(x->stage->type)->is_int ? int_term : 1;
     const bool is_measured = s->dot_gops > 0 && s->peak_gflops > 0;
-    return is_measured ? AT_DOT_TERMS * (double)s->peak_gflops / (double)s->dot_gops : 1;
+    return is_measured ? AT_DOT_TERMS * (double)s->peak_gflops / (double)s->dot_gops
+                       : e->o.target->dot_terms;
 }
 
 /* How many products are terms of the sum or difference e? */

@@ -59,7 +59,9 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         }
         k->muls += times, k->adds += times, k->instructions += times;
         return;
-    case AT_T_DOT: /* by the units of multiply-adds */ k->fmas += times, k->dots += times; return;
+    case AT_T_DOT: /* by the units of multiply-adds */
+        k->fmas += times, k->dots += w->t->target->dot_regs ? 0 : times;
+        return;
     case AT_T_MUL: k->muls += times; return;
     case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */
     default: /* anything else that the arithmetic units do once */

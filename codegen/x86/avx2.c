@@ -27,9 +27,82 @@ static void load_mask(at_x86 *x, int lanes) {
     *at_push(x->code.arena, &x->mask_patches) = (at_x86_patch){x->code.len - 4, x->code.len, lanes};
 }
 
+/* ---- elements narrower than a lane ----------------------------------------------------------- */
+
+/* An element to a register for integers. */
+static at_x86_arg narrow_element(at_x86 *x, const at_tile_op *op) {
+    const at_type type = x->t->slot_type[op->slot];
+    const at_x86_arg to = at_gpr32(AT_X86_SCRATCH),
+                     m = at_x86_memory(x, op, (int)at_type_bytes(type));
+    if (at_type_of(type)->least < 0) EMIT(x, MOVSX, to, m);
+    else EMIT(x, MOVZX, to, m);
+    return to;
+}
+
+/* Four or eight lanes at once. */
+static void load_together(at_x86 *x, const at_tile_op *op) {
+    const at_type type = x->t->slot_type[op->slot];
+    const int one = (int)at_type_bytes(type);
+    const bool has_sign = at_type_of(type)->least < 0;
+    const at_x86_arg args[] = {at_vec(op->dst, 4 * op->lanes),
+                               at_x86_memory(x, op, one * op->lanes)};
+    const at_x86_op load = one == 1   ? has_sign ? AT_X86_VPMOVSXBD : AT_X86_VPMOVZXBD
+                           : has_sign ? AT_X86_VPMOVSXWD
+                                      : AT_X86_VPMOVZXWD;
+    at_asm_emit(&x->code, load, 0, false, 2, args);
+}
+
+/* The lanes behind are 0. */
+static void load_narrow(at_x86 *x, const at_tile_op *op) {
+    const int n = op->lanes;
+    at_tile_op one = *op;
+    if (n == 4 || n == 8) {
+        load_together(x, op);
+        return;
+    }
+    one.lanes = 1;
+    for (int i = 0; i < n; i++, one.off++) {
+        const at_x86_arg half = at_vec(i < 4 ? op->dst : AT_X86_SCRATCH_VEC, 16),
+                         element = narrow_element(x, &one);
+        if (i % 4) EMIT(x, VPINSRD, half, half, element, at_imm(i % 4));
+        else EMIT(x, VMOVD, half, element);
+    }
+    if (n < 4) return;
+    EMIT(x, VPERM2F128, at_vec(op->dst, 32), at_vec(op->dst, 32), at_vec(AT_X86_SCRATCH_VEC, 32),
+         at_imm(0x20));
+    x->scratch_now = 0;
+}
+
+/* Elements lie within their type. */
+static void store_narrow(at_x86 *x, const at_tile_op *op) {
+    const at_type type = x->t->slot_type[op->slot];
+    const int n = op->lanes, one = (int)at_type_bytes(type);
+    const at_x86_arg v = at_vec(op->a, 16), cut = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_tile_op each = *op;
+    x->scratch_now = 0;
+    if (n > 4) EMIT(x, VEXTRACTI128, cut, at_vec(op->a, 32), at_imm(1));
+    EMIT(x, VPACKSSDW, cut, v, n > 4 ? cut : v);
+    if (one == 1 && type == AT_U8) EMIT(x, VPACKUSWB, cut, cut, cut);
+    else if (one == 1) EMIT(x, VPACKSSWB, cut, cut, cut);
+    if (n == 8 && one == 2) EMIT(x, VMOVUPS, at_x86_memory(x, op, 16), cut);
+    else if (n * one == 8) EMIT(x, VMOVQ, at_x86_memory(x, op, 8), cut);
+    else if (n * one == 4) EMIT(x, VMOVD, at_x86_memory(x, op, 4), cut);
+    else
+        for (int i = 0; i < n; i++, each.off++)
+            if (one == 1) EMIT(x, VPEXTRB, at_x86_memory(x, &each, 1), cut, at_imm(i));
+            else EMIT(x, VPEXTRW, at_x86_memory(x, &each, 2), cut, at_imm(i));
+}
+
+/* ---- moves ----------------------------------------------------------------------------------- */
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     if (at_type_is_half(x->t->slot_type[op->slot])) {
         at_x86_move_halves_avx2(x, op, store);
+        return;
+    }
+    if (!at_tile_is_wide(x->t, op)) {
+        if (store) store_narrow(x, op);
+        else load_narrow(x, op);
         return;
     }
     int n = op->lanes, bytes = n == 1 ? 4 : n == 4 ? 16 : 32;
@@ -134,7 +207,9 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
         [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
         [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
         [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
-        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
+        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
+        [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
+        [AT_T_INT_MAX] = AT_X86_VPMAXSD};
     const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
@@ -153,14 +228,30 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
     x->scratch_now = 0; /* it was there */
 }
 
+/* Pairs of products, which do not leave 16 bits, are added to 32. */
+static void dot(at_x86 *x, const at_tile_op *op) {
+    const at_tile_op ones = {.number = (double)at_of_bits(0x00010001)}; /* in each 16 bits */
+    const at_x86_arg dst = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
+                     pairs = at_x86_reg(x, x->t->target->regs - x->t->target->dot_regs);
+    EMIT(x, VPMADDUBSW, pairs, a, op->mem ? at_x86_memory(x, op, 32) : at_x86_reg(x, op->b));
+    EMIT(x, VPMADDWD, pairs, pairs, at_x86_constant(32));
+    at_x86_point(x, &ones, 0);
+    EMIT(x, VPADDD, dst, dst, pairs);
+}
+
 static void vector(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a),
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     switch (op->kind) {
     case AT_T_BCAST:
         if (at_type_is_half(x->t->slot_type[op->slot])) at_x86_move_halves_avx2(x, op, false);
-        else EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4));
+        else if (at_tile_is_wide(x->t, op)) EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4));
+        else {
+            EMIT(x, VMOVD, at_vec(op->dst, 16), narrow_element(x, op));
+            EMIT(x, VBROADCASTSS, dst, at_vec(op->dst, 16));
+        }
         return;
+    case AT_T_DOT: dot(x, op); return;
     case AT_T_MOV: EMIT(x, VMOVAPS, dst, from); return;
     case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;

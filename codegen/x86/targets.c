@@ -67,6 +67,11 @@ static const at_target targets[] = {
      .scatters = true,
      .has_halves = true,
      .halves = at_prelude_halves,
+     .has_integers = true,
+     .integers = at_integers_avx2,
+     .dots = AT_DOT_US,
+     .dot_regs = 1,
+     .dot_terms = 3,
      .encode = at_encode_avx2,
      .in_double = &of_doubles[2],
      .prelude = at_prelude_avx2,
@@ -77,6 +82,7 @@ static const at_target targets[] = {
      .like = "avx512",
      .parts = AVX512_PARTS ",avx512vnni",
      .dots = AT_DOT_US,
+     .dot_terms = 1,
      AVX512_MEMBERS},
 };
 

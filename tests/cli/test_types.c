@@ -29,6 +29,15 @@ static void runs_by(const char *text, int num_compilers) {
 static void runs(const char *text) {
     if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) skip();
     runs_by(text, 3);
+    const cli_result *r =
+        cli_expect(0, "./autotune ./t.te --isa avx2 --trials 3 --tuner random --log avx2.log");
+    if (strstr(r->err, "failed")) fail_msg("avx2: %s", r->err);
+    cli_run("rm -f avx2.log");
+    if (cli_run("command -v gcc")->status) return;
+    cli_expect(0,
+               "./autotune apply ./t.te --config default --isa avx2 --dialect gnu --main --force "
+               "-o k.c");
+    cli_expect(0, "gcc -O1 -ffp-contract=off -o k k.c -lm && ./k");
 }
 
 static void sums_of_bytes(void **state) {

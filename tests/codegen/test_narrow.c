@@ -1,0 +1,157 @@
+/* Elements narrower than a lane, integers of 32 bits and dot products of bytes: machine code of
+ * each instruction set that knows them, against the interpreter of tiles. */
+#include <sys/mman.h>
+
+#include "tests/codegen/hand_made.h"
+#include "tests/codegen/support.h"
+
+#include <string.h>
+
+enum { BYTES = 512, BEGIN = 64 }; /* of a tensor, whose pointer leads to the middle of it */
+enum { LEFT, RIGHT, OUT, TENSORS };
+enum { HALF = 128 };
+
+typedef struct memory {
+    _Alignas(64) uint8_t of[TENSORS][BYTES];
+} memory;
+
+static const at_type types[] = {AT_U8, AT_S8, AT_S16};
+enum { NUM_TYPES = sizeof types / sizeof *types };
+
+static bool runs(const at_target *t) {
+    if (!t->has_integers || !t->encode || !cpu_has(t)) return false;
+#ifdef __x86_64__
+    if (t->dots && !t->dot_regs) return __builtin_cpu_supports("avx512vnni");
+#endif
+    return true;
+}
+
+/* All bytes, the extremes among them. */
+static void fill(memory *m) {
+    at_rng rng;
+    at_rng_seed(&rng, 11, 1);
+    for (int t = 0; t < TENSORS; t++)
+        for (int i = 0; i < BYTES; i++) {
+            const uint8_t extremes[] = {0, 127, 128, 255};
+            const uint64_t x = at_rng_below(&rng, 512);
+            m->of[t][i] = x < 256 ? (uint8_t)x : extremes[x % 4];
+        }
+}
+
+static void run(const at_tile *t, memory *m) {
+    const size_t bytes = (size_t)t->code_bytes;
+    void (*tile)(void *, void *, void *);
+    void *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(code != MAP_FAILED);
+    memcpy(code, t->code, bytes);
+    assert_int_equal(mprotect(code, bytes, PROT_READ | PROT_EXEC), 0);
+    memcpy(&tile, &code, sizeof tile);
+    tile(m->of[LEFT] + BEGIN, m->of[RIGHT] + BEGIN, m->of[OUT] + BEGIN);
+    munmap(code, bytes);
+}
+
+static void compare(maker *m, const char *what, int lanes) {
+    memory found, expected;
+    at_tile *t = finish(m);
+    if (!t->target->encode(m->arena, t)) fail_msg("%s: %s is not encoded", t->target->name, what);
+    fill(&found);
+    fill(&expected);
+    run(t, &found);
+    float *slots[TENSORS];
+    for (int i = 0; i < TENSORS; i++) {
+        void *begin = expected.of[i] + BEGIN;
+        slots[i] = begin;
+    }
+    at_tile_interpret(t, slots, NULL);
+    if (memcmp(&found, &expected, sizeof found))
+        fail_msg("%s: %s of %d lanes", t->target->name, what, lanes);
+}
+
+static maker start(at_arena *a, const at_target *target, at_type in, at_type out) {
+    maker m = start_tile(a, target, TENSORS, 0);
+    m.t.slot_type[LEFT] = m.t.slot_type[RIGHT] = in;
+    m.t.slot_type[OUT] = out;
+    return m;
+}
+
+/* As many lanes as are loaded, and the zeros behind them. */
+static void moves(at_arena *a, const at_target *target) {
+    for (int i = 0; i < NUM_TYPES; i++)
+        for (int n = 1; n <= target->lanes; n++)
+            for (int widens = 0; widens < 2; widens++) {
+                maker m = start(a, target, types[i], widens ? AT_S32 : types[i]);
+                add_move(&m, AT_T_LOAD, 1, LEFT, 3, n);
+                add_move(&m, AT_T_STORE, 1, OUT, 5, widens ? target->lanes : n);
+                compare(&m, at_type_of(types[i])->name, n);
+            }
+}
+
+static void broadcasts(at_arena *a, const at_target *target) {
+    for (int i = 0; i < NUM_TYPES; i++) {
+        maker m = start(a, target, types[i], AT_S32);
+        add_move(&m, AT_T_BCAST, 0, LEFT, -7, 1);
+        add_move(&m, AT_T_STORE, 0, OUT, 0, target->lanes);
+        compare(&m, "a broadcast", target->lanes);
+    }
+}
+
+static void arithmetic(at_arena *a, const at_target *target) {
+    static const at_tile_kind kinds[] = {AT_T_INT_ADD, AT_T_INT_SUB, AT_T_INT_MUL, AT_T_INT_MIN,
+                                         AT_T_INT_MAX};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        maker m = start(a, target, AT_S16, AT_S32);
+        add_move(&m, AT_T_LOAD, 0, LEFT, 0, target->lanes);
+        add_move(&m, AT_T_LOAD, 1, RIGHT, 0, target->lanes);
+        add_arithmetic(&m, (int)kinds[k], 2, 0, 1);
+        add_move(&m, AT_T_STORE, 2, OUT, 0, target->lanes);
+        compare(&m, "arithmetic", target->lanes);
+    }
+}
+
+/* mask: bits that are left of bytes without sign. */
+static void dot(at_arena *a, const at_target *target, int mask, bool folds) {
+    maker m = start(a, target, AT_U8, AT_S32);
+    m.t.slot_type[RIGHT] = AT_S8;
+    add_move(&m, AT_T_LOAD, 0, LEFT, 4, target->lanes)->fours = true;
+    add_op(&m, AT_T_CONST)->dst = 1;
+    m.ops.data[m.ops.len - 1].number = at_number_of_bits((uint32_t)mask * 0x01010101u);
+    add_arithmetic(&m, AT_T_AND, 0, 0, 1);
+    if (!folds) add_move(&m, AT_T_LOAD, 2, RIGHT, 8, target->lanes)->fours = true;
+    add_move(&m, AT_T_LOAD, 3, OUT, 0, target->lanes);
+    at_tile_op *op = add_arithmetic(&m, AT_T_DOT, 3, 0, folds ? -1 : 2);
+    op->by = AT_DOT_US;
+    op->fours = true;
+    if (folds) {
+        op->mem = AT_MEM_VECTOR;
+        op->lanes = (uint8_t)target->lanes;
+        op->slot = RIGHT;
+        op->off = 8;
+    }
+    add_move(&m, AT_T_STORE, 3, OUT, 0, target->lanes);
+    compare(&m, "a dot product", mask);
+}
+
+static void machine_code(void **state) {
+    (void)state;
+    static const int masks[] = {15, 127, HALF, 255};
+    const at_target *target;
+    int ran = 0;
+    for (int i = 0; (target = at_target_at(i)); i++) {
+        if (!runs(target)) continue;
+        at_arena *a = at_arena_new();
+        moves(a, target);
+        broadcasts(a, target);
+        arithmetic(a, target);
+        for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
+            for (int folds = 0; folds <= target->fold_vector; folds++)
+                if (masks[k] <= HALF || !target->dot_regs) dot(a, target, masks[k], folds);
+        at_arena_free(a);
+        ran++;
+    }
+    if (!ran) skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(machine_code)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
