@@ -1,6 +1,8 @@
 /* templates/dense.c: matrix products whose second operand is packed: dense is AutoTVM's
- * dense_pack.x86, out = data * weight^T + bias; matmul_add is A * B + C with the same knobs, but
- * parts that need not divide. Sum and addition are one kernel: the addition is the end of the tile.
+ * dense_pack.x86, out = data * weight^T + bias; dense_f16 and dense_bf16 have weights of 16 bits,
+ * which are widened as they are used, and sums of float32; matmul_add is A * B + C with the same
+ * knobs, but parts that need not divide. Sum and addition are one kernel: the addition is the end
+ * of the tile.
  */
 #include "templates/template.h"
 
@@ -47,15 +49,19 @@ static void define_trees(at_template *t, const char *pack) {
     at_schedule(t, at_textf(t, plain, pack));
 }
 
-static void define_dense(at_template *t) {
-    int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
-    at_require(t, "bias <= 1", "bias is 0 or 1");
-    at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
+static void define_knobs(at_template *t) {
     at_sizes(t, "Y = M, X = N");
     at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS);
     at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_FACTORS);
     at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS);
     at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
+}
+
+static void define_dense(at_template *t) {
+    int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
+    at_require(t, "bias <= 1", "bias is 0 or 1");
+    at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
+    define_knobs(t);
     define_trees(t, packed ? "" : packing);
     at_sizes(t, "B = wb ? wb : |xi|");
     at_compute(t, at_textf(t, "data[Y, K] : input\n%s%s%s%s",
@@ -66,6 +72,22 @@ static void define_dense(at_template *t) {
                            bias ? "out[y:Y, x:X] = acc[y, x] + bias_row[x]\n"
                                 : "out[y:Y, x:X] = acc[y, x]\n"));
 }
+
+/* Weights of 16 bits, packed as such. */
+static void define_stored(at_template *t, const char *type) {
+    define_knobs(t);
+    define_trees(t, packing);
+    at_sizes(t, "B = |xi|");
+    at_compute(t, at_textf(t,
+                           "data[Y, K] : input\nweight[X, K] : weight %s\n"
+                           "packw[p:X/B, k:K, b:B] : %s = weight[p*B + b, k]\n%s"
+                           "out[y:Y, x:X] = acc[y, x]\n",
+                           type, type, product));
+}
+
+static void define_f16(at_template *t) { define_stored(t, "f16"); }
+
+static void define_bf16(at_template *t) { define_stored(t, "bf16"); }
 
 /* Parts that registers like, whatever the sizes divide by. */
 static void define_matmul_add(at_template *t) {
@@ -133,6 +155,21 @@ const at_template_row at_dense = {
     .define = define_dense,
     .defaults = defaults,
 };
+
+#define STORED(type, title_, record_type)                                                          \
+    const at_template_row at_dense_##type = {                                                      \
+        .name = "dense_" #type,                                                                    \
+        .help = "product of data [M, K] and transposed weights [N, K] of " title_,                 \
+        .args = "M=1024, N=1024, K=1024",                                                          \
+        .sizes = "{M}x{N}x{K}",                                                                    \
+        .title = "product {M} of {K} to {N}, " title_ " weights",                                  \
+        .record_args = DATA "[\"TENSOR\", [N, K], \"" record_type "\"], null, \"float32\"]",       \
+        .define = define_##type,                                                                   \
+        .defaults = defaults,                                                                      \
+    }
+
+STORED(f16, "float16", "float16");
+STORED(bf16, "bfloat16", "bfloat16");
 
 const at_template_row at_matmul_add = {
     .name = "matmul_add",

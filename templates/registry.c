@@ -38,7 +38,9 @@
     ROW(at_batch_matmul_int8)                                                                      \
     ROW(at_dense_q4_0)                                                                             \
     ROW(at_dense_q8_0)                                                                             \
-    ROW(at_dense_q4_k)
+    ROW(at_dense_q4_k)                                                                             \
+    ROW(at_dense_f16)                                                                              \
+    ROW(at_dense_bf16)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

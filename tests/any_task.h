@@ -40,13 +40,14 @@ static inline at_task *any_task(at_arena *a, const char *name, const char *args)
     return t;
 }
 
-/* Its tensors are of integers; what tests of floats look at has cases of its own (cli/test_int8,
- * cli/test_types). */
-static inline bool any_is_of_integers(const at_template_row *row) {
+/* Its tensors are of integers, or of floats of 16 bits; what tests of floats look at has cases of
+ * its own (cli/test_int8, cli/test_types). */
+static inline bool any_has_other_types(const at_template_row *row) {
     at_arena *a = at_arena_new();
-    const bool is = at_task_compute(any_task(a, row->name, ""))->in_steps;
+    const at_compute *c = at_task_compute(any_task(a, row->name, ""));
+    const bool has = c->in_steps || c->has_halves;
     at_arena_free(a);
-    return is;
+    return has;
 }
 
 #endif

@@ -216,7 +216,7 @@ static const struct {
     {"conv2d_3x3_gemm", "conv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16"},
     {"conv2d_nchwc", "conv2d_NCHWc", "H=6,W=6,IC=4,OC=16"},
     {"conv2d_nhwc", "conv2d_nhwc", "H=6,W=6,CI=4,CO=16"},
-    {"dense", "dense", "M=12,N=16,K=20"}, /* and matmul_add */
+    {"dense", "dense", "M=12,N=16,K=20"}, /* and matmul_add, dense_f16, dense_bf16 */
     {"spconv2d_3x3_gemm", "spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16"},
     {"sparse_dense", "sparse_dense", "M=12,N=16,K=20"},
     {"group_conv2d_nhwc", "group_conv2d_nhwc", "H=6,W=6,CI=4,CO=16,G=2"},

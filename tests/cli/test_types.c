@@ -279,6 +279,27 @@ static void arrays(void **state) {
     cli_expect(0, "%s --array weight=w.npy", run);
 }
 
+/* Their templates, with any element-wise stages behind them. */
+static void products_of_halves(void **state) {
+    (void)state;
+    static const char *const names[] = {"dense_f16", "dense_bf16+bias+relu"};
+    static const char args[] = "M=13,N=48,K=36";
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r = cli_expect(0,
+                                         "./autotune %s --args %s --trials 8 --tuner random "
+                                         "--log d.log",
+                                         names[i], args);
+        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+        cli_run("rm -f d.log");
+        if (cli_run("command -v gcc")->status) continue;
+        cli_expect(0,
+                   "./autotune apply %s --args %s --config default --dialect c --main --force "
+                   "-o k.c",
+                   names[i], args);
+        cli_expect(0, "gcc -O1 -o k k.c -lm && ./k");
+    }
+}
+
 /* Floats of 16 bits come from floats, the nearest, or from their bits. */
 static void arrays_of_halves(void **state) {
     (void)state;
@@ -301,13 +322,20 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_bytes),  cmocka_unit_test(requantised),
-        cmocka_unit_test(signed_outputs), cmocka_unit_test(channels_first),
-        cmocka_unit_test(bytes),          cmocka_unit_test(constants),
-        cmocka_unit_test(bits),           cmocka_unit_test(in_blocks),
-        cmocka_unit_test(dots),           cmocka_unit_test(derived_dots),
-        cmocka_unit_test(halves),         cmocka_unit_test(refusals),
-        cmocka_unit_test(arrays),         cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
+                                       cmocka_unit_test(requantised),
+                                       cmocka_unit_test(signed_outputs),
+                                       cmocka_unit_test(channels_first),
+                                       cmocka_unit_test(bytes),
+                                       cmocka_unit_test(constants),
+                                       cmocka_unit_test(bits),
+                                       cmocka_unit_test(in_blocks),
+                                       cmocka_unit_test(dots),
+                                       cmocka_unit_test(derived_dots),
+                                       cmocka_unit_test(halves),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(arrays),
+                                       cmocka_unit_test(products_of_halves),
+                                       cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }

@@ -46,6 +46,8 @@ static const struct {
     {"dense_q4_0", "M=6,N=32,K=64"},
     {"dense_q8_0", "M=6,N=32,K=64"},
     {"dense_q4_k", "M=6,N=32,K=256"},
+    {"dense_f16", "M=6,N=16,K=8"},
+    {"dense_bf16", "M=6,N=16,K=8"},
 };
 enum { NUM_TASKS = sizeof tasks / sizeof *tasks, CONFIGS = 30 };
 

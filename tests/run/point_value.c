@@ -101,7 +101,7 @@ static number read(place *x, const at_expr *e) {
                                         : (number){.is_float = true, .f = strange};
     if (t->role == AT_ROLE_INDEX) return (number){.i = p->data[e->ref].i[offset]};
     if (t->role != AT_ROLE_STAGE)
-        return (number){.is_float = true, .f = (double)p->data[e->ref].f[offset]};
+        return (number){.is_float = true, .f = at_type_value(t->type, p->data[e->ref].f, offset)};
     return (number){.is_float = true, .f = points_at(p, e->ref, offset)};
 }
 

@@ -83,6 +83,8 @@ static void some(void **state) {
         {"dense_q4_0", "M=3,N=32,K=1024"},
         {"dense_q8_0", "M=3,N=32,K=1024"},
         {"dense_q4_k", "M=3,N=32,K=1024"},
+        {"dense_f16", "M=16,N=32,K=64"},
+        {"dense_bf16", "M=16,N=32,K=64"},
         {"examples/te/causal_softmax.te", ""},
         {"examples/te/lstm_cell.te", ""},
     };

@@ -435,6 +435,8 @@ static const char *const of_templates[][2] = {
     {"dense_q4_0", "M=29,N=32,K=96"},
     {"dense_q8_0", "M=5,N=48,K=96"},
     {"dense_q4_k", "M=3,N=32,K=512"},
+    {"dense_f16", "M=11,N=37,K=19"},
+    {"dense_bf16", "M=11,N=37,K=19"},
     {"batch_matmul_int8", "B=3,M=5,N=16,K=8"},
 };
 
