@@ -174,7 +174,8 @@ static void each_refusal_has_its_message(void **state) {
     refused("|1|", "t:1:2: expected a name, got '1'");
     refused("a ? b", "t:1:6: expected ':', got the end");
     refused("1 + sum(a)", "t:1:5: unknown function \"sum\"; there are min, max, exp, log, sqrt, "
-                          "rsqrt, tanh, erf, sigmoid, abs, floor, ceil, round and half");
+                          "rsqrt, tanh, erf, sigmoid, abs, floor, ceil, round, half, f16 "
+                          "and bf16");
     refused("expp(a)", "t:1:1: unknown function \"expp\"; did you mean \"exp\"?");
     refused("exp(a, 2)", "t:1:1: exp takes one argument, not 2");
     refused("exp()", "t:1:1: exp needs one argument, not none");
