@@ -326,6 +326,7 @@ typedef struct at_tile_style { /* what tells one dialect of C from another */
     char letter;               /* its name: v0, v1, ... */
     const char *types;         /* that the function begins with; or "" */
     void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
+    const char *aligned; /* before an array that begins with a line of the cache; or "" */
 } at_tile_style;
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
                       const char *prefix);

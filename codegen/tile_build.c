@@ -202,6 +202,13 @@ static bool allocate_best(at_builder *b, at_tile *t) {
     return turns > 0;
 }
 
+void at_tile_name_frame(at_tile_call *c) {
+    at_tile *t = c->tile;
+    if (!t->num_spilled) return;
+    c->slot_tensor[at_tile_frame(t)] = -1;
+    t->slot_name[at_tile_frame(t)] = "spilled";
+}
+
 static void name_slots(const at_builder *b, at_tile_call *c) {
     at_low *l = b->l;
     at_tile *t = c->tile;
@@ -219,10 +226,8 @@ static void name_slots(const at_builder *b, at_tile_call *c) {
         t->slot_written[i] = b->slots[i].written;
         t->slot_type[i] = tensor->type;
     }
-    if (!t->num_spilled) return;
-    c->slot_tensor[n - 1] = -1;
-    t->slot_name[n - 1] = "spilled";
-    t->slot_written[n - 1] = true;
+    if (t->num_spilled) t->slot_written[at_tile_frame(t)] = true;
+    at_tile_name_frame(c);
 }
 
 /* spends: with registers that a sparing one may do without. */
@@ -247,6 +252,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     t->num_slots = b.num_slots;
     t->num_pointers = b.num_pointers;
     if (!allocate_best(&b, t)) return NULL;
+    at_tile_sum_in_blocks(l, t);
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     c->notes = b.notes.data;

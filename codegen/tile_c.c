@@ -345,7 +345,8 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
     for (int p = t->num_slots; p < t->num_slots + t->num_pointers; p++)
         at_text_addf(out, "    const %s *p%d;\n", at_type_of(t->slot_type[p])->c, p);
     if (t->num_spilled)
-        at_text_addf(out, "    float p%d[%d];\n", at_tile_frame(t), t->num_spilled * t->lanes);
+        at_text_addf(out, "    %sfloat p%d[%d];\n", style->aligned, at_tile_frame(t),
+                     t->num_spilled * t->lanes);
 }
 
 /* What pointers lead to that an entry below 0 makes. */
@@ -409,7 +410,8 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
 }
 
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
-    const at_tile_style scalars = {t->target->is_double ? "double" : "float", 'r', "", operation};
+    const at_tile_style scalars = {t->target->is_double ? "double" : "float", 'r', "", operation,
+                                   ""};
     at_tile_comment(out, t);
     at_tile_function(out, t, &scalars, prefix);
 }

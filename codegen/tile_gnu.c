@@ -621,8 +621,9 @@ static void operation_in_double(at_text *out, const at_tile *t, const at_tile_op
 }
 
 void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
-    static const at_tile_style vectors = {"at_vector", 'v', "", operation};
-    at_tile_style doubles = {"at_doubles", 'd', "", operation_in_double};
+    static const at_tile_style vectors = {"at_vector", 'v', "", operation,
+                                          "__attribute__((aligned(64))) "};
+    at_tile_style doubles = {"at_doubles", 'd', "", operation_in_double, ""};
     at_text types = {0};
     if (!t->target->prelude) {
         at_tile_print_c(out, t, prefix);

@@ -19,6 +19,8 @@ typedef struct at_tile_regs {
  * to a tile program, sparing where it does not fit else. NULL where it does not at all: too many
  * slots, trip counts or registers. */
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
+/* The slot of a tile's own memory, if it has one, leads to no tensor. */
+void at_tile_name_frame(at_tile_call *c);
 
 /* tile_calls.c: calls for a list that is a unit; NULL where it does not fit. The list itself stays
  * as it is. */
@@ -107,6 +109,9 @@ const at_tile_op *at_tile_by_element(at_low *l, const at_tile_op *ops, int num_o
  * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                           int num_vregs, const int *slot_tensor, int together);
+
+/* tile_blocks.c: sums of some hundred terms and more are added up in blocks. */
+void at_tile_sum_in_blocks(at_low *l, at_tile *t);
 
 /* tile_key.c: of all that a tile's code depends on: not of names, nor of which tensors the pointers
  * lead to. */

@@ -45,11 +45,12 @@ static at_tile_call *recall(at_low *l, const at_tile_kept *k, const at_list_key 
     if (!k->fits) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = at_copy(l->arena, &k->tile, sizeof k->tile);
-    const int slots = k->tile.num_slots;
+    const int slots = at_tile_all_slots(&k->tile);
     c->slot_tensor = AT_NEW_ARRAY(l->arena, int, slots);
     c->slot_at = AT_NEW_ARRAY(l->arena, const at_aff *, slots);
     c->tile->slot_name = AT_NEW_ARRAY(l->arena, const char *, slots);
-    for (int i = 0; i < slots; i++) {
+    at_tile_name_frame(c);
+    for (int i = 0; i < k->tile.num_slots; i++) {
         c->slot_tensor[i] = k->slot_tensor[i];
         c->slot_at[i] = key->rest[k->slot_rest[i]];
         c->tile->slot_name[i] = l->tensors[k->slot_tensor[i]].name;
@@ -68,8 +69,7 @@ static int number_of(const at_aff *const *list, int num, const at_aff *x) {
 /* By the numbers of the key; false: the call has something that they do not tell. */
 static bool describe(const at_tile_call *c, const at_list_key *key, at_tile_kept *k) {
     const at_tile *t = c->tile;
-    if (c->num_notes || t->num_pointers || t->num_spilled || t->num_slots > AT_TILE_MAX_SLOTS)
-        return false;
+    if (c->num_notes || t->num_pointers || t->num_slots > AT_TILE_MAX_SLOTS) return false;
     for (int i = 0; i < t->num_slots; i++) {
         int rest = number_of(key->rest, key->num_rests, c->slot_at[i]);
         if (rest < 0) return false;
@@ -98,7 +98,7 @@ static void copy_tile(at_arena *a, at_tile_kept *k, at_tile *t) {
     k->tile.slot_type =
         at_copy(a, t->slot_type, sizeof *t->slot_type * (size_t)at_tile_all_slots(t));
     k->tile.slot_written =
-        at_copy(a, t->slot_written, sizeof *t->slot_written * (size_t)t->num_slots);
+        at_copy(a, t->slot_written, sizeof *t->slot_written * (size_t)at_tile_all_slots(t));
 }
 
 static void keep(at_tile_memo *m, at_tile_kept **place, const at_list_key *key,

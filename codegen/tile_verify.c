@@ -29,9 +29,9 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
     if (memory && (op->slot < 0 || op->slot >= at_tile_all_slots(t)))
         return "a memory operand has no slot";
     if (memory && op->slot == frame &&
-        ((op->kind != AT_T_LOAD && op->kind != AT_T_STORE) || op->lanes != t->lanes ||
-         op->off < 0 || op->off % t->lanes || op->off / t->lanes >= t->num_spilled ||
-         t->target->is_double))
+        ((op->kind != AT_T_LOAD && op->kind != AT_T_STORE && op->kind != AT_T_ADD) ||
+         op->lanes != t->lanes || op->off < 0 || op->off % t->lanes ||
+         op->off / t->lanes >= t->num_spilled || t->target->is_double))
         return "a spilled register is not moved as a whole";
     const bool widens =
         stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->kind == AT_T_PREFETCH;

@@ -11,7 +11,10 @@
 
 /* ---- integer side ---------------------------------------------------------------------------- */
 
-enum { MOST_BESIDE = 8 }; /* pointers in registers, where others lie in memory */
+enum {
+    MOST_BESIDE = 8, /* pointers in registers, where others lie in memory */
+    LINE = 64        /* bytes of the cache's */
+};
 
 static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
 
@@ -59,7 +62,7 @@ static int assign_homes(at_x86 *x) {
         x->slot_reg[x->place_slot] = take_register(x, used);
         x->slot_reg[x->frame_slot] = take_register(x, used);
         x->scatter_home = frame;
-        frame += 2 * x->set->width + 64;
+        frame += 2 * x->set->width + LINE;
     }
     for (int j = 0; j < t->num_trips; j++)
         if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
@@ -69,20 +72,26 @@ static int assign_homes(at_x86 *x) {
     }
     x->product_reg = at_tile_has_digits(t) ? take_register(x, used) : -1;
     if (!t->num_spilled) return frame;
-    x->slot_reg[at_tile_frame(t)] = AT_RSP;
-    x->slot_home[at_tile_frame(t)] = frame;
-    return frame + t->num_spilled * x->set->width;
+    const int pointer = take_register(x, used), own = at_tile_frame(t);
+    x->spilled_home = frame;
+    x->slot_reg[own] = pointer < 0 ? AT_RSP : pointer;
+    x->slot_home[own] = pointer < 0 ? frame : 0;
+    return frame + t->num_spilled * x->set->width + (pointer < 0 ? 0 : LINE - 1);
+}
+
+/* A register that points into the frame, to where a line of the cache begins. */
+static void point_to_line(at_x86 *x, int reg, int home) {
+    EMIT(x, LEA, at_gpr(reg), at_mem(AT_RSP, home + LINE - 1, 8));
+    EMIT(x, AND, at_gpr(reg), at_imm(-LINE));
 }
 
 static void prologue(at_x86 *x, int frame) {
     const at_tile *t = x->t;
     for (int i = 0; i < x->num_saved; i++) EMIT(x, PUSH, at_gpr(x->saved[i]));
     if (frame) EMIT(x, SUB, at_gpr(AT_RSP), at_imm(frame));
-    if (at_tile_has_scatters(t)) {
-        const at_x86_arg home = at_gpr(x->slot_reg[x->frame_slot]);
-        EMIT(x, LEA, home, at_mem(AT_RSP, x->scatter_home + 63, 8));
-        EMIT(x, AND, home, at_imm(-64));
-    }
+    if (at_tile_has_scatters(t)) point_to_line(x, x->slot_reg[x->frame_slot], x->scatter_home);
+    const int own = x->slot_reg[at_tile_frame(t)];
+    if (t->num_spilled && own != AT_RSP) point_to_line(x, own, x->spilled_home);
     int arguments = frame + 8 * x->num_saved + 8; /* first argument on the stack, from rsp */
     for (int i = 0; i < t->num_slots + t->num_trips; i++) {
         int trip = i - t->num_slots;

@@ -74,6 +74,7 @@ struct at_x86 {
     /* Of a tile with scatters: the slot of the pointer to a place, and that to places and terms,
      * which lie in a line of the cache from there in the frame. */
     int place_slot, frame_slot, scatter_home;
+    int spilled_home;        /* bytes from rsp to where registers are spilled */
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 };
