@@ -154,6 +154,7 @@ typedef struct at_estimate {
     double sum_calls;  /* of those, of tiles that sum */
     double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */
     double bytes[3];   /* brought from L2, L3, memory */
+    bool waits;        /* a sum lies in memory after every few terms, where each rounds it */
 } at_estimate;
 
 typedef struct at_estimate_options {

@@ -209,6 +209,15 @@ static void add(const at_estimate *x, at_estimate *sum) {
     for (int i = 0; i < 3; i++) sum->bytes[i] += x->bytes[i];
 }
 
+/* Is the sum in registers for few of its terms only, and in memory between them? */
+static bool waits(const est_leaf *x) {
+    enum { FEW = 64 };
+    double terms = 1;
+    for (int i = x->root; i < x->num_loops; i++)
+        if (x->loop[i].sums) terms *= x->loop[i].turns;
+    return x->stage->num_reduce && x->in_blocks && terms < FEW;
+}
+
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     bool done[MAX_LEAVES] = {false};
     e->num_new = 0;
@@ -228,6 +237,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             wait_for_lines(e->o.speeds, e->out);
         }
         add(&x->form->own, out);
+        out->waits |= waits(x);
     }
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;

@@ -76,7 +76,7 @@ static int assign_homes(at_x86 *x) {
     x->spilled_home = frame;
     x->slot_reg[own] = pointer < 0 ? AT_RSP : pointer;
     x->slot_home[own] = pointer < 0 ? frame : 0;
-    return frame + t->num_spilled * x->set->width + (pointer < 0 ? 0 : LINE - 1);
+    return frame + t->num_spilled * x->set->width + (pointer < 0 ? 0 : LINE);
 }
 
 /* A register that points into the frame, to where a line of the cache begins. */
@@ -89,9 +89,6 @@ static void prologue(at_x86 *x, int frame) {
     const at_tile *t = x->t;
     for (int i = 0; i < x->num_saved; i++) EMIT(x, PUSH, at_gpr(x->saved[i]));
     if (frame) EMIT(x, SUB, at_gpr(AT_RSP), at_imm(frame));
-    if (at_tile_has_scatters(t)) point_to_line(x, x->slot_reg[x->frame_slot], x->scatter_home);
-    const int own = x->slot_reg[at_tile_frame(t)];
-    if (t->num_spilled && own != AT_RSP) point_to_line(x, own, x->spilled_home);
     int arguments = frame + 8 * x->num_saved + 8; /* first argument on the stack, from rsp */
     for (int i = 0; i < t->num_slots + t->num_trips; i++) {
         int trip = i - t->num_slots;
@@ -104,6 +101,9 @@ static void prologue(at_x86 *x, int frame) {
         if (x->slot_reg[i] >= 0)
             EMIT(x, MOV, at_gpr(x->slot_reg[i]), at_mem(AT_RSP, x->slot_home[i], 8));
     }
+    if (at_tile_has_scatters(t)) point_to_line(x, x->slot_reg[x->frame_slot], x->scatter_home);
+    const int own = x->slot_reg[at_tile_frame(t)];
+    if (t->num_spilled && own != AT_RSP) point_to_line(x, own, x->spilled_home);
 }
 
 /* The registers for pointers in memory hold none of these any more. */

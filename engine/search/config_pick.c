@@ -10,6 +10,11 @@ enum { PROPOSALS = 16 };
 /* The default is seldom bad: another one has to be faster by so much. */
 static const double enough = 0.97;
 
+/* Of configurations that take about as long, those whose sums do not wait in memory err less. */
+static const double exact = 0.95;
+
+static double weighed(const at_estimate *e) { return e->waits ? e->ns / exact : e->ns; }
+
 /* What the default tuner would try first; how many. */
 static int first_proposals(const at_task *task, at_cost_model *costs, int64_t *out) {
     at_tuner *tuner;
@@ -34,17 +39,21 @@ static bool is_valid(const at_task *task, int64_t index) {
 static at_status pick(at_arena *a, const at_engine_options *o, const at_task *task,
                       at_cost_model *costs, at_config *out, double *time_s, at_error *err) {
     int64_t proposals[PROPOSALS], best = -1;
-    double ns[PROPOSALS], least = INFINITY;
+    double least = INFINITY, costs_ns = INFINITY;
     at_estimate e;
     AT_TRY(at_task_default_config(a, task, at_engine_target(o)->default_lanes, out, err));
-    if (at_cost_config(costs, out, &e)) least = e.ns * enough;
-    *time_s = least / enough * 1e-9;
+    if (at_cost_config(costs, out, &e)) costs_ns = e.ns, least = weighed(&e) * enough;
     int n = first_proposals(task, costs, proposals);
-    at_cost_points(costs, proposals, n, ns);
-    for (int i = 0; i < n; i++)
-        if (ns[i] < least && is_valid(task, proposals[i])) best = proposals[i], least = ns[i];
+    for (int i = 0; i < n; i++) {
+        if (!at_cost_point(costs, proposals[i], &e) || weighed(&e) >= least ||
+            !is_valid(task, proposals[i]))
+            continue;
+        best = proposals[i];
+        least = weighed(&e);
+        costs_ns = e.ns;
+    }
+    *time_s = costs_ns * 1e-9;
     if (best < 0) return AT_OK;
-    *time_s = least * 1e-9;
     return at_config_at(a, at_task_space(task), best, out, err);
 }
 
