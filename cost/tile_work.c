@@ -23,6 +23,14 @@ static int64_t trip_of(const walk *w, const at_tile_op *op) {
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
+/* Is a block of a long sum joined with those before, which lie in the tile's own memory
+ * (codegen/tile_blocks.c)? It is no operation of the computation. */
+static bool joins_block(const at_tile *t, const at_tile_op *op) {
+    const at_tile_op *load = op->mem ? op : op - 1;
+    return op->kind == AT_T_ADD && t->num_spilled && load->slot == at_tile_frame(t) &&
+           (op->mem ? op->mem == AT_MEM_VECTOR : load->kind == AT_T_LOAD && load->dst == op->b);
+}
+
 static void count_op(walk *w, const at_tile_op *op, double times) {
     at_tile_work *k = w->work;
     k->instructions += times;
@@ -65,6 +73,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     case AT_T_MUL: k->muls += times; return;
     case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */
     default: /* anything else that the arithmetic units do once */
+        if (joins_block(w->t, op)) return;
         if (op->kind > AT_T_FMA && op->kind < AT_T_ZIP_LOW) k->adds += times;
         return;
     }

@@ -484,6 +484,29 @@ static void more_pointers_than_registers(at_arena *a, const at_target *target) {
     entries_miss = false;
 }
 
+/* Registers that lie in memory, and trip counts that come in registers, in a tile of few pointers.
+ */
+static void spilled_beside_passed(at_arena *a, const at_target *target) {
+    if (target->is_double) return;
+    for (int num_slots = 1; num_slots < 8; num_slots++) {
+        maker m = start_tile(a, target, num_slots, AT_TILE_MAX_TRIPS);
+        const int lanes = m.t.lanes, own = num_slots;
+        m.t.num_spilled = 2;
+        for (int trip = 0; trip < AT_TILE_MAX_TRIPS; trip++) {
+            for (int r = 2; r <= 3; r++) add_op(&m, AT_T_CONST)->dst = (int16_t)r;
+            add_move(&m, AT_T_STORE, 3, own, trip % 2 * lanes, lanes);
+            add_loop(&m, 0, trip);
+            add_move(&m, AT_T_LOAD, 1, own, trip % 2 * lanes, lanes);
+            add_move(&m, AT_T_LOAD, 2, trip % num_slots, trip, lanes);
+            add_arithmetic(&m, AT_T_ADD, 2, 1, 2);
+            add_move(&m, AT_T_STORE, 2, own, trip % 2 * lanes, lanes);
+            add_op(&m, AT_T_END);
+            add_move(&m, AT_T_STORE, 2, trip % num_slots, trip, lanes);
+        }
+        compare_tile(a, finish(&m), at_format(a, "%d pointers, spilled", num_slots));
+    }
+}
+
 /* Columns that a list names, of a number known at run time, at strides of one and more. */
 static void listed_columns(at_arena *a, const at_target *target) {
     static const int64_t strides[] = {1, 3, -2, 37};
@@ -663,6 +686,7 @@ static void hand_made_run(const at_target *target) {
     every_pick(a, target);
     every_store_apart(a, target);
     more_pointers_than_registers(a, target);
+    spilled_beside_passed(a, target);
     listed_columns(a, target);
     entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);
