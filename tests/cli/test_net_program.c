@@ -70,10 +70,10 @@ static void from_file_to_program(void **state) {
 
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
     expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");
-    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net -lm && ./net");
+    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 net.c -o net && ./net");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --weights source --main -o own.c");
     expect_text(r->out, "0 of 4 kinds of parts are tuned");
-    cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own -lm && ./own");
+    cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own && ./own");
 }
 
 /* Results of a log get this time, and are of no pair, as if they had been measured like that. */
@@ -95,7 +95,7 @@ static void another_way(void **state) {
     const cli_result *r =
         cli_expect(0, "./autotune apply net.onnx --dim N=1 --log ways.log --main -o ways.c");
     expect_text(r->out, "1 of 4 kinds of parts are tuned");
-    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 ways.c -o ways -lm && ./ways");
+    cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 ways.c -o ways && ./ways");
 }
 
 static void make_convolution(void) {
@@ -140,7 +140,7 @@ static void held_to_an_error(void **state) {
     assert_true(told_error(r) <= 1.1 * near);
     cli_expect(0,
                "./autotune apply conv.onnx --log far.log --max-error %g --main -o near.c && "
-               "cc -O1 near.c -o near -lm && ./near | grep right",
+               "cc -O1 near.c -o near && ./near | grep right",
                1.1 * near);
     r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error 1e-12");
     expect_text(r->out, ": ill-conditioned");

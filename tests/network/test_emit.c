@@ -109,7 +109,7 @@ static int run(const char *command) {
 static void compile_and_run(const char *cc) {
     if (run(at_format(arena, "%s --version", cc))) return; /* it is not here */
     const char *compile =
-        at_format(arena, "%s -O1 -std=c99 -Wall -Wextra -Werror net.c -o net -lm", cc);
+        at_format(arena, "%s -O1 -std=c99 -Wall -Wextra -Werror net.c -o net", cc);
     if (run(compile)) {
         system(at_format(arena, "head -c 2000 %s/messages >&2", folder));
         fail_msg("%s", compile);
