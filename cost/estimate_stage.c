@@ -57,7 +57,7 @@ static const struct {
     [AT_FUNCTION_SIGMOID] = {17, 9, 2}, [AT_FUNCTION_ABS] = {1, 0, 0},
     [AT_FUNCTION_FLOOR] = {10, 0, 0},   [AT_FUNCTION_CEIL] = {12, 0, 0},
     [AT_FUNCTION_ROUND] = {7, 0, 0},    [AT_FUNCTION_HALF] = {12, 0, 0},
-    [AT_FUNCTION_F16] = {12, 0, 0},     [AT_FUNCTION_BF16] = {8, 0, 0},
+    [AT_FUNCTION_F16] = {11, 0, 0},     [AT_FUNCTION_BF16] = {8, 0, 0},
 };
 
 static double of_call(const at_target *target, const at_expr *e) {
