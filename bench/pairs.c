@@ -235,7 +235,7 @@ static const int terms[LENGTHS] = {72, 1440};
 
 static at_status make_tiles(at_arena *a, int tiles, int k, at_program **out, at_error *err) {
     const at_target *t = at_bench_target();
-    const int lanes = t->default_lanes;
+    const int lanes = t->default_lanes & ~AT_BY_ELEMENT;
     const at_bench_size sizes[] = {{"R", tiles}, {"Y", 6}, {"X", 2 * lanes}, {"K", k},
                                    {"r", tiles}, {"i", 6}, {"j", 2 * lanes}, {"k", k}};
     return at_bench_program(a, compute_text, tree_text, sizes, sizeof sizes / sizeof *sizes, out,

@@ -409,7 +409,7 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
     if (!place_accumulators(&x)) return false;
     start_block(&x, 0);
     for (int i = 0; i < num_ops && !x.failed; i++) one(&x, &ops[i], i);
-    at_tile_load_ahead(l->target, x.out.data, x.out.len);
+    at_tile_load_ahead(l, x.out.data, x.out.len);
     out->ops = x.out.data;
     out->num_spilled = x.num_homes;
     out->num_ops = merge_bumps(l->arena, x.out.data, x.out.len, at_tile_all_slots(out));

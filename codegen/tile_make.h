@@ -93,10 +93,10 @@ bool at_tile_reuse(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
 const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_tile_vreg *vregs,
                                    int num_vregs, int *num_ops);
 
-/* tile_ahead.c: loads, of registers, come some operations before what they are for, on targets
- * whose cores may go in order and would wait; within straight-line bodies. */
+/* tile_ahead.c: operations on registers in the order in which a core that goes in order waits
+ * least, loads before their time, on targets that have such cores; within straight-line bodies. */
 static inline bool at_tile_loads_ahead(const at_target *t) { return t->by_element; }
-void at_tile_load_ahead(const at_target *target, at_tile_op *ops, int num_ops);
+void at_tile_load_ahead(at_low *l, at_tile_op *ops, int num_ops);
 
 /* tile_element.c: the same operations, of which products take factors that are one number from
  * lanes of registers, where the target multiplies by a lane; *vregs then has the vectors that hold

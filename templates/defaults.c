@@ -27,6 +27,8 @@ long long at_most_rows(long long elements, int lanes) {
     return rows > 1 ? rows : 1;
 }
 
+int at_by_element(const at_template *t) { return t->by_element; }
+
 /* At least 1, so that the first part can be worked out. */
 static at_status check_parts(at_template *t, const char *knob, const long long *values, int n) {
     int64_t product = 1;

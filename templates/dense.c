@@ -117,6 +117,7 @@ static void defaults(at_template *t, int lanes) {
     if (y[1] == 1 && m > 8) y[1] = at_vectors(m, 8, 1); /* odd */
     x[0] = middle(n / x[1]);
     y[0] = middle(m / y[1]);
+    if (at_by_element(t)) one = at_divisor(at_evaluate(t, "K"), lanes); /* by one load */
     at_default(t, "tile_y", y);
     at_default(t, "tile_x", x);
     at_default(t, "tile_k", &one);

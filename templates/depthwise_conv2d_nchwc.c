@@ -48,10 +48,13 @@ static void defaults(at_template *t, int lanes) {
     long long o = whole * at_divisor(at_evaluate(t, "OC") / whole, lanes / whole);
     if (m == 1) o = at_vectors(at_evaluate(t, "OC"), lanes, 1);
     long long i = at_divisor(at_evaluate(t, "IC"), o), vectors = (o + lanes - 1) / lanes;
-    long long iw = at_divisor(at_evaluate(t, "OW"), vectors < 31 ? 31 / vectors : 1);
+    /* Where loads have to be few, each is used by all of a row's terms, and not one at a time. */
+    long long most = at_by_element(t) ? 15 : 31, unroll = at_by_element(t);
+    long long iw = at_divisor(at_evaluate(t, "OW"), vectors < most ? most / vectors : 1);
     at_default(t, "tile_oc", &o);
     at_default(t, "tile_ic", &i);
     at_default(t, "tile_ow", &iw);
+    at_default(t, "unroll_kw", &unroll);
 }
 
 #define REST ", strides, padding, dilation, layout, out_layout, \"float32\"]"

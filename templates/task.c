@@ -281,7 +281,8 @@ at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_co
     at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
-    AT_TRY(at_call_defaults(&def, lanes, err));
+    def.by_element = lanes & AT_BY_ELEMENT;
+    AT_TRY(at_call_defaults(&def, lanes & ~AT_BY_ELEMENT, err));
     AT_TRY(at_defaults_config(a, &def, out, err));
     if (!t->def.foreign || out->index >= 0) return AT_OK;
     if (t->def.row->defaults)

@@ -180,8 +180,8 @@ const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config
 at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
                        at_error *err);
 
-/* The configuration without tuning, for vectors of so many 32-bit lanes: what the template says, or
- * fallback_split with its limits. */
+/* The configuration without tuning, for vectors of so many 32-bit lanes, AT_BY_ELEMENT besides:
+ * what the template says, or fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
 /* That of one of its sketches; the task's own is that of at_task_default_sketch. */

@@ -87,6 +87,9 @@ long long at_vectors(long long n, int lanes, int most);
 long long at_fitting_rows(long long n, long long most);
 /* How many rows of so many elements, two vectors of them or more, the sums in registers are. */
 long long at_most_rows(long long elements, int lanes);
+/* In defaults(): are they for a set that multiplies by one lane of a register (AArch64's), where
+ * loads in a row serve several terms? */
+int at_by_element(const at_template *t);
 
 /* The value of an expression while the task is being defined, for declaring knobs, computations or
  * trees that only some arguments have. */

@@ -93,6 +93,7 @@ struct at_template {
     int num_forced;
     at_space *space;
     AT_VEC(knob_default) defaults; /* by knob */
+    bool by_element;               /* those to come are for such a set: AT_BY_ELEMENT */
     const char *filter;            /* NULL: none */
     const char *compute_text;
     const char *compute_file, *compute_source; /* where it stands, and as it does; NULL: nowhere */

@@ -75,6 +75,51 @@ static int assign_homes(at_a64 *x) {
     return spills + 16 * t->num_spilled;
 }
 
+/* ---- where pointers begin ---------------------------------------------------------------------
+ */
+
+/* Is the pointer itself asked for, and not what lies somewhere behind it? */
+static bool is_taken(const at_tile *t, int slot) {
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        if (op->kind == AT_T_SCATTER && (op->slot == slot || op->base == slot)) return true;
+        if (op->kind == AT_T_INDEX && op->base == slot) return true;
+    }
+    return false;
+}
+
+/* The distances that instructions with such an operand can name, as at_a64_move has them. */
+static bool is_near(int64_t bytes) { return bytes >= -256 && bytes < 4 * 4096; }
+
+/* How many of the tile's moves of a slot would be near. The least of their distances. */
+static int near_moves(const at_tile *t, int slot, int64_t moved, int64_t *least) {
+    int n = 0;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        const int64_t at = op->off * at_type_bytes(t->slot_type[slot]);
+        if (op->slot != slot ||
+            (op->kind != AT_T_LOAD && op->kind != AT_T_BCAST && !at_tile_stores(op)))
+            continue;
+        n += is_near(at - moved);
+        if (at < *least) *least = at;
+    }
+    return n;
+}
+
+/* Distances far below 0 take an instruction each, which the load waits for: registers of such
+ * pointers begin at the least of their distances. */
+static void move_pointers(at_a64 *x) {
+    const at_tile *t = x->t;
+    for (int i = 0; i < t->num_slots; i++) {
+        int64_t least = 0;
+        const int near = near_moves(t, i, 0, &least);
+        if (least >= 0 || x->slot_reg[i] < 0 || is_taken(t, i)) continue;
+        if (near_moves(t, i, least, &least) <= near) continue;
+        x->moved[i] = least;
+        at_a64_add(x, x->slot_reg[i], x->slot_reg[i], least);
+    }
+}
+
 void at_a64_number(at_a64 *x, int reg, uint64_t number) {
     EMIT(x, MOVZ, reg, number & 0xffff);
     if (number >> 16 & 0xffff) EMIT(x, MOVK16, reg, number >> 16 & 0xffff);
@@ -157,7 +202,7 @@ int at_a64_pointer(at_a64 *x, int slot) { return pointer_register(x, slot, true)
 /* Bytes from the pointer's register. */
 static int64_t bytes_from(const at_a64 *x, const at_tile_op *op, int64_t at) {
     const bool own = x->t->num_spilled && op->slot == at_tile_frame(x->t);
-    at += op->off * at_type_bytes(x->t->slot_type[op->slot]);
+    at += op->off * at_type_bytes(x->t->slot_type[op->slot]) - x->moved[op->slot];
     return at + (own ? x->slot_home[op->slot] : 0);
 }
 
@@ -353,8 +398,10 @@ bool at_a64_encode(at_arena *arena, at_tile *t, void (*vector)(at_a64 *x, const 
     if (at_tile_nest_depth(t) > AT_A64_MAX_NEST) return false;
     x.slot_reg = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t) + 1);
     x.slot_home = AT_NEW_ARRAY(arena, int, at_tile_all_slots(t) + 1);
+    x.moved = AT_NEW_ARRAY(arena, int64_t, at_tile_all_slots(t) + 1);
     const int frame = assign_homes(&x);
     prologue(&x, frame);
+    move_pointers(&x);
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         if (op->kind == AT_T_LOOP) loop(&x, i, depth, &nests[depth]), depth++;

@@ -25,6 +25,7 @@ struct at_a64 {
     const at_tile *t;
     int *slot_reg;  /* [slots]; -1: it lies in memory, */
     int *slot_home; /* there from sp; of the tile's own memory: where that begins */
+    int64_t *moved; /* [slots]: bytes that its register is ahead of the pointer */
     struct {
         int reg, slot, asked; /* which of them it holds (-1: none), and since when */
     } reload[AT_A64_RELOADS];

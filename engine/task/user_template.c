@@ -29,7 +29,7 @@ static const at_symbol_fn functions[] = {
     FN(at_option),       FN(at_default),      FN(at_divisor),      FN(at_vectors),
     FN(at_most_rows),    FN(at_evaluate),     FN(at_textf),        FN(at_require),
     FN(at_joint_filter), FN(at_compute_text), FN(at_layout),       FN(at_schedule_when),
-    FN(at_sparse),       FN(at_flops),        FN(at_fitting_rows),
+    FN(at_sparse),       FN(at_flops),        FN(at_fitting_rows), FN(at_by_element),
 };
 
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */
