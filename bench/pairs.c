@@ -4,6 +4,7 @@
  * ROWS in the environment names the groups: "same copies power"; TRIALS: so many comparisons;
  * COUNTS: a file in which the counts of several processes add up. */
 #include "bench/bench.h"
+#include "schedule/by_element.h"
 
 #include <math.h>
 #include <stdlib.h>

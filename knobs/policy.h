@@ -11,8 +11,4 @@ typedef enum at_policy {
     AT_LISTED,    /* for each part sizes from a list of its own; need not divide */
 } at_policy;
 
-/* Beside the lanes that default configurations are made for: a set of 32 registers that are
- * multiplied by one lane of another, on cores that may go in order. */
-enum { AT_BY_ELEMENT = 1 << 8 };
-
 #endif

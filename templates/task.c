@@ -1,4 +1,5 @@
 /* templates/task.c: a task: a template with arguments, and what a configuration makes of it. */
+#include "schedule/by_element.h"
 #include "templates/template_int.h"
 
 #include <string.h>
