@@ -267,11 +267,16 @@ test-cluster: $(B)/autotune $(CLUSTER)
 	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(CLUSTER)"
 
 # Kernels for AArch64 under qemu: all templates, some files of computations, points of their spaces, and the
-# encoder beside GNU as. Where the packages are not there and cannot be installed, skipped.
-AARCH64 = $(addprefix $(B)/tests/,cli/test_aarch64 codegen/test_a64)
+# encoder beside GNU as; and the program itself, built for it without optimisation: random trees, a search, an
+# agent. Where the packages are not there and cannot be installed, skipped.
+AARCH64 = $(addprefix $(B)/tests/,cli/test_aarch64 cli/test_emulated codegen/test_a64)
+EMULATED = $(addprefix $(B)/aarch64/,autotune tests/codegen/test_random tests/codegen/test_tile_code)
 test-aarch64: $(B)/autotune $(AARCH64)
 	@tools/deps aarch64 || echo "make test-aarch64: skipped, what needs these packages"
-	@AT_AARCH64=all AUTOTUNE=$(B)/autotune tools/run-tests $(AARCH64)
+	@$(BUILD) CROSS=aarch64-linux-gnu B=$(B)/aarch64 CC=aarch64-linux-gnu-gcc CFLAGS=-O0 $(EMULATED) >$(B)/aarch64.log 2>&1 || \
+	    { tail -n 3 $(B)/aarch64.log; echo "make test-aarch64: skipped, what runs the program there"; }
+	@AT_AARCH64=all AT_AARCH64_BUILD=$$([ ! -x $(B)/aarch64/autotune ] || echo $(B)/aarch64) \
+	    AUTOTUNE=$(B)/autotune tools/run-tests $(AARCH64)
 
 # Those that mostly wait for gcc and clang.
 COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codegen/test_random codegen/test_sketches codegen/test_begun export/test_prototypes runtime/test_object)
