@@ -17,6 +17,7 @@ bool at_encode_neon(at_arena *arena, struct at_tile *t);
 bool at_encode_neon_doubles(at_arena *arena, struct at_tile *t);
 /* What tiles in C for gcc and clang are written in: prelude_neon.c. */
 void at_prelude_neon(const at_target *target, at_text *out);
+void at_halves_neon(const at_target *target, at_text *out);
 void at_integers_neon(const at_target *target, at_text *out);
 
 #endif

@@ -12,25 +12,40 @@ static void move_lane(at_a64 *x, const at_tile_op *op, bool store, int v, int la
     at_a64_emit(&x->code, store ? AT_A64_ST1_S : AT_A64_LD1_S, (const int64_t[]){v, lane, address});
 }
 
-/* Elements narrower than a lane: the lowest bits of each lane, or widened. */
+/* How elements of a type narrower than a lane are widened, and made of a lane: floats of 16 bits
+ * are converted, or are upper halves, integers are extended, or are the lowest bits. */
+typedef struct narrow {
+    at_a64_form widen[2], cut[2]; /* one after the other; 0: there is no second one */
+} narrow;
+
+static narrow narrow_of(at_type type) {
+    switch (type) {
+    case AT_U8: return (narrow){{AT_A64_USHLL_8, AT_A64_USHLL_16}, {AT_A64_XTN_32, AT_A64_XTN_16}};
+    case AT_S8: return (narrow){{AT_A64_SSHLL_8, AT_A64_SSHLL_16}, {AT_A64_XTN_32, AT_A64_XTN_16}};
+    case AT_F16: return (narrow){{AT_A64_FCVTL_H}, {AT_A64_FCVTN_H}};
+    case AT_BF16: return (narrow){{AT_A64_SHLL_16}, {AT_A64_SHRN_16}};
+    default: return (narrow){{AT_A64_SSHLL_16}, {AT_A64_XTN_32}};
+    }
+}
+
+static void convert(at_a64 *x, const at_a64_form forms[2], int into, int from) {
+    at_a64_emit(&x->code, forms[0], (const int64_t[]){into, from});
+    if (forms[1]) at_a64_emit(&x->code, forms[1], (const int64_t[]){into, into});
+}
+
 static void move_narrow(at_a64 *x, const at_tile_op *op, bool store, int v) {
     static const at_a64_form loads[] = {AT_A64_LD1_B, AT_A64_LD1_H},
                              stores[] = {AT_A64_ST1_B, AT_A64_ST1_H};
     const at_type type = x->t->slot_type[op->slot];
-    const bool bytes = at_type_bytes(type) == 1, has_sign = type != AT_U8;
-    const int s = store ? AT_A64_SCRATCH_VEC : v, one = !bytes,
+    const narrow how = narrow_of(type);
+    const int s = store ? AT_A64_SCRATCH_VEC : v, log2_one = at_type_bytes(type) == 2,
               n = op->kind == AT_T_BCAST ? 1 : op->lanes;
-    if (store) EMIT(x, XTN_32, s, v);
-    if (store && bytes) EMIT(x, XTN_16, s, s);
-    at_a64_move(x, op, store, s, n == 4 ? 2 + one : one, 0);
+    if (store) convert(x, how.cut, s, v);
+    at_a64_move(x, op, store, s, n == 4 ? 2 + log2_one : log2_one, 0);
     for (int i = 1; i < n && n < 4; i++)
-        at_a64_emit(&x->code, (store ? stores : loads)[one],
-                    (const int64_t[]){s, i, at_a64_address(x, op, (int64_t)i << one)});
-    if (!store && bytes)
-        at_a64_emit(&x->code, has_sign ? AT_A64_SSHLL_8 : AT_A64_USHLL_8, (const int64_t[]){v, v});
-    if (!store)
-        at_a64_emit(&x->code, has_sign ? AT_A64_SSHLL_16 : AT_A64_USHLL_16,
-                    (const int64_t[]){v, v});
+        at_a64_emit(&x->code, (store ? stores : loads)[log2_one],
+                    (const int64_t[]){s, i, at_a64_address(x, op, (int64_t)i << log2_one)});
+    if (!store) convert(x, how.widen, v, v);
 }
 
 /* The first lanes; the others of a load are 0. */

@@ -33,6 +33,42 @@ static const char hot[] =
     "    __asm__(\"fmul %0.4s, %1.4s, %2.s[\" #i \"]\" : \"=w\"(c) : \"w\"(a), \"w\"(b))\n"
     "\n";
 
+/* Floats of 16 bits: one, and four of them. Those of upper halves are stored as they were loaded.
+ */
+static const char halves[] =
+    "typedef unsigned short at_half4 __attribute__((vector_size(8), may_alias, aligned(2)));\n"
+    "static inline __attribute__((unused)) float at_of_f16(unsigned short x) {\n"
+    "    float y;\n"
+    "    __asm__(\"fmov %s0, %w1\\n\\tfcvt %s0, %h0\" : \"=w\"(y) : \"r\"((int)x));\n"
+    "    return y;\n"
+    "}\n"
+    "static inline __attribute__((unused)) unsigned short at_to_f16(float x) {\n"
+    "    int y;\n"
+    "    __asm__(\"fcvt %h1, %s1\\n\\tfmov %w0, %s1\" : \"=r\"(y), \"+w\"(x));\n"
+    "    return (unsigned short)y;\n"
+    "}\n"
+    "static inline __attribute__((unused)) float at_of_bf16(unsigned short x) {\n"
+    "    const unsigned bits = (unsigned)x << 16;\n"
+    "    float y;\n"
+    "    __builtin_memcpy(&y, &bits, sizeof y);\n"
+    "    return y;\n"
+    "}\n"
+    "static inline __attribute__((unused)) unsigned short at_to_bf16(float x) {\n"
+    "    unsigned bits;\n"
+    "    __builtin_memcpy(&bits, &x, sizeof bits);\n"
+    "    return (unsigned short)(bits >> 16);\n"
+    "}\n"
+    "#define at_load_f16(c, p) \\\n"
+    "    __asm__(\"fcvtl %0.4s, %1.4h\" : \"=w\"(c) : \"w\"(*(const at_half4 *)(p)))\n"
+    "#define at_store_f16(p, v) do { \\\n"
+    "    at_half4 at_cut; \\\n"
+    "    __asm__(\"fcvtn %0.4h, %1.4s\" : \"=w\"(at_cut) : \"w\"(v)); \\\n"
+    "    *(at_half4 *)(p) = at_cut; } while (0)\n"
+    "#define at_load_bf16(c, p) \\\n"
+    "    ((c) = (at_vector)(__builtin_convertvector(*(const at_half4 *)(p), at_mask) << 16))\n"
+    "#define at_store_bf16(p, v) \\\n"
+    "    (*(at_half4 *)(p) = __builtin_convertvector((at_mask)(v) >> 16, at_half4))\n";
+
 /* c += the products of four bytes to a lane; a letter to an operand: s, it has a sign, u, none. */
 static const char dots[] =
     "#define at_by_bytes(name, c, a, b, bytes) \\\n"
@@ -73,5 +109,11 @@ void at_integers_neon(const at_target *t, at_text *out) {
     at_tile_integers(out, "fcvtns %0.4s, %1.4s", 'w');
     if (t->dots) at_text_add(out, dots);
     if (t->dots & AT_DOT_US) at_text_add(out, mixed_dots);
+    at_text_add(out, "\n");
+}
+
+void at_halves_neon(const at_target *t, at_text *out) {
+    (void)t;
+    at_text_add(out, halves);
     at_text_add(out, "\n");
 }

@@ -194,6 +194,28 @@ static void dots_of_each_pair(void **state) {
     }
 }
 
+/* Floats of 16 bits, whole registers of them and rests. */
+static void floats_of_16_bits(void **state) {
+    (void)state;
+    static const char *const types[] = {"f16", "bf16"};
+    need_tools();
+    for (int i = 0; i < 2; i++)
+        for (int gnu = 0; gnu < 2; gnu++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     "x[5, 13] : input %1$s\nw[23, 13] : weight %1$s\nb[23] : weight %1$s\n"
+                     "y[m:5, n:23] = sum(k:13) x[m, k] * w[n, k]\n"
+                     "z[m:5, n:23] : %1$s = max(y[m, n] + b[n], 0)\n",
+                     types[i]);
+            cli_write("narrow.te", text);
+            cli_expect(0,
+                       "./autotune apply narrow.te --config default --isa neon --dialect %s "
+                       "--main -o k.c",
+                       gnu ? "gnu" : "tcc");
+            expect_right(types[i], gnu ? "gnu" : "tcc");
+        }
+}
+
 /* ---- points of spaces ------------------------------------------------------------------------ */
 
 /* A point of a space, the same one each time; those that it leaves out are passed over. */
@@ -228,6 +250,6 @@ int main(void) {
         cmocka_unit_test(machine_code),      cmocka_unit_test(vector_types),
         cmocka_unit_test(scalar_code),       cmocka_unit_test(dots_of_one_kind),
         cmocka_unit_test(dots_of_two_kinds), cmocka_unit_test(dots_of_each_pair),
-        cmocka_unit_test(other_points)};
+        cmocka_unit_test(floats_of_16_bits), cmocka_unit_test(other_points)};
     return cmocka_run_group_tests_name("cli/aarch64", tests, setup, cli_teardown);
 }
