@@ -194,12 +194,12 @@ static void refused(void **state) {
     const program p = {"halves", "X=64", "x[X] : input f16\ny[i:X] = x[i]\n",
                        "i:vec =>\n    @y = i\n"};
     const at_lower_options o = {
-        .dialect = AT_DIALECT_GNU, .target = at_target_find("neon"), .name = "k"};
+        .dialect = AT_DIALECT_GNU, .target = at_target_find("a64"), .name = "k"};
     at_kernel *k;
     at_error err;
     assert_int_equal(at_lower(a, program_of(a, &p), &o, &k, &err), AT_E_INPUT);
     assert_string_equal(err.text,
-                        "tiles for neon know no floats of 16 bits so far; dialect c does");
+                        "tiles for a64 know no floats of 16 bits so far; dialect c does");
     at_arena_free(a);
 }
 
