@@ -17,8 +17,11 @@ static void add_origin(at_text *out, at_arena *a, const at_speed_table *t) {
         at_text_addf(out, "measured on %s by version %s, kept in %s\n", date, t->version,
                      at_visible(a, at_speeds_path(a)));
     else
-        at_text_add(out, "never measured: what follows is of a core like it; autotune machine "
-                         "--measure takes a few seconds\n");
+        at_text_addf(out,
+                     "never measured: what follows is %s; autotune machine "
+                     "--measure takes a few seconds\n",
+                     at_speeds_are_worked_out() ? "worked out from facts of the core"
+                                                : "of a core like it");
 }
 
 /* Share of the peak that each shape reaches: operands in L1, and with its vectors from L2. */

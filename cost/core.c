@@ -4,13 +4,14 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "cost/aarch64/cores.h"
 #include "cost/cost.h"
 #include "cost/x86/cores.h"
 
 static const struct {
     const at_core *cores;
     int num_cores;
-} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES}};
+} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES}, {at_aarch64_cores, AT_AARCH64_NUM_CORES}};
 enum { NUM_ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
 const at_core *at_core_at(int i) {
@@ -69,6 +70,7 @@ static const at_speed_table *table_of(const char *text) {
 }
 
 static const at_speeds *speeds_of(const at_core *c, const char *isa) {
+    if (!c->speeds) return NULL;
     const at_speed_table *t = table_of(c->speeds);
     for (int i = 0; i < t->num_sets; i++)
         if (!strcmp(t->sets[i].isa, isa)) return &t->sets[i];

@@ -10,7 +10,8 @@
 
 /* ---- facts of cores (core.c; a file per architecture, cost/x86/cores.c) ---------------------- */
 
-enum { AT_WIDE_LANES = 16 }; /* 512 bits: from there on, the second of two figures counts */
+enum { AT_CORE_IN_ORDER = 8 }; /* the window of a core whose instructions wait for each other */
+enum { AT_WIDE_LANES = 16 };   /* 512 bits: from there on, the second of two figures counts */
 
 typedef struct at_speeds at_speeds;
 typedef struct at_core {          /* of a CPU, as LLVM names it */
@@ -24,8 +25,8 @@ typedef struct at_core {          /* of a CPU, as LLVM names it */
     double window;                             /* instructions under way at most */
     int64_t l1d_bytes, l2_bytes;               /* as usually sold; a CPU at hand knows its own */
     double from_l2, from_l3, from_memory;      /* bytes per cycle, at most */
-    const char
-        *speeds; /* measured on such a core or one like it: a file's text, which is a table */
+    const char *speeds; /* measured on such a core or one like it: a file's text, which is a table;
+                           NULL: none was, and they are worked out (at_speeds_guess) */
     const char *source;
 } at_core;
 const at_core *at_core_find(const char *llvm_name); /* NULL: not known */

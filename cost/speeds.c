@@ -25,6 +25,23 @@ static void complete_waits(at_speeds *s, double peak_ns) {
     if (s->waits_ns[3] <= 0) s->waits_ns[3] = (float)(single_load * peak_ns);
 }
 
+/* A step of a tile whose rows come by element, four steps of one by a load, in cycles: what its
+ * units take, side by side, or one after the other on a core that goes in order, where no load of a
+ * whole register begins beside a multiply-add; the sums wait for themselves. Registers that are too
+ * few are loaded again. */
+static double cycles_by_element(const at_core *core, const at_target *target, int rows,
+                                int vectors) {
+    static const at_core usual = {
+        .fma = {2, 2}, .loads = {2, 2}, .issue = 4, .window = 128, .fma_latency = 4};
+    const at_core *c = core ? core : &usual;
+    const double sums = rows * vectors, beyond = sums + vectors + rows / 4.0 - target->regs,
+                 loads = vectors + rows / (double)target->lanes + (beyond > 0 ? 2 * beyond : 0),
+                 fmas = sums / c->fma[0], moved = loads / c->loads[0],
+                 begun = (sums + loads + 1) / c->issue;
+    const double units = c->window <= AT_CORE_IN_ORDER ? fmas + moved : fmax(fmas, moved);
+    return fmax(fmax(units, begun), c->fma_latency);
+}
+
 /* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out) {
     bool wide = target->lanes >= AT_WIDE_LANES;
@@ -32,6 +49,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     if (!target->fused) ns *= 2;
     memset(out, 0, sizeof *out);
     strncpy(out->isa, target->name, sizeof out->isa - 1);
+    if (target->by_element) out->peak_gflops = (float)(2 * target->lanes / ns);
     for (int v = 1; v <= AT_SPEED_VECTORS; v++)
         for (int r = 1; r <= AT_SPEED_ROWS; r++) {
             double sums = r * v, loads = r + v, least = 8;
@@ -41,6 +59,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
             double c = sums > 1.07 * loads ? sums : 1.07 * loads;
             if (c < least) c = least < 8 ? least : 8;
             c = (c + 0.02 * loads + (folded ? 0.06 * sums : 0)) * ns;
+            if (target->by_element) c = cycles_by_element(core, target, r, v) / usual_ghz;
             out->step_ns[v - 1][r - 1] = (float)c;
             out->far_ns[v - 1][r - 1] = (float)(c + 0.6 * v * target->lanes / 16 * ns);
             out->call_ns[v - 1][r - 1] = (float)(4 + (20 + 3 * sums) * ns);

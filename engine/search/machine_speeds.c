@@ -65,13 +65,22 @@ at_status at_speeds_keep(const at_speed_table *t, at_error *err) {
     return s == AT_E_LOCKED ? AT_OK : s; /* another process keeps its own at this moment */
 }
 
+bool at_speeds_are_worked_out(void) {
+    const at_core *core = at_core_find(at_cpu_facts()->core);
+    return core && !core->speeds;
+}
+
 void at_speeds_known(at_speed_table *out) {
     if (at_speeds_kept(out)) return;
     at_speed_table_of_here(out);
     const at_core *core = at_core_find(at_cpu_facts()->core);
     for (int set = 0; out->num_sets < AT_SPEED_SETS && at_vector_set_name(set); set++) {
-        const at_speeds *s = at_speeds_built_in(at_vector_set_name(set), core);
+        const char *name = at_vector_set_name(set);
+        const at_speeds *s = at_speeds_built_in(name, core);
+        const at_target *target = at_target_find(name);
         if (s && at_cpu_has_set(set)) out->sets[out->num_sets++] = *s;
+        else if (!s && core && !target->like)
+            at_speeds_guess(core, target, &out->sets[out->num_sets++]);
     }
 }
 

@@ -22,6 +22,8 @@ bool at_speeds_kept(at_speed_table *out);
 at_status at_speeds_keep(const at_speed_table *t, at_error *err);
 /* Of this machine, as far as it is known: kept, else built in. */
 void at_speeds_known(at_speed_table *out);
+/* Are those of a CPU like this one worked out of its facts, since none was measured? */
+bool at_speeds_are_worked_out(void);
 /* The speeds of one target in a table, complete. */
 void at_speeds_of(const at_speed_table *t, const at_target *target, at_speeds *out);
 

@@ -325,6 +325,10 @@ static void speeds(void **state) {
         const char *text = at_core_at(i)->speeds;
         const at_json *json;
         at_error err;
+        if (!text) { /* worked out */
+            at_arena_free(a);
+            continue;
+        }
         if (at_json_parse(a, text, strlen(text), &json, &err) != AT_OK ||
             at_speed_table_read(json, t, &err) != AT_OK)
             fail_msg("%s: %s", at_core_at(i)->names, err.text);
@@ -346,6 +350,29 @@ static void speeds(void **state) {
     assert_null(at_speeds_built_in("scalar", amd));
 }
 
+/* Of cores that nobody measured: more rows take longer, no tile is above the peak, large ones that
+ * fit the registers are near it, and going in order costs what loads take. */
+static void worked_out(void **state) {
+    (void)state;
+    static const char *const names[] = {"cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76",
+                                        "neoverse-n1"};
+    const at_target *neon = at_target_find("neon");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const at_core *c = at_core_find(names[i]);
+        at_speeds s;
+        at_speeds_guess(c, neon, &s);
+        const double best_ns = 8 / s.peak_gflops; /* of a multiply-add of four */
+        for (int v = 1; v <= 4; v++)
+            for (int r = 2; r <= 8; r++) {
+                assert_true(s.step_ns[v - 1][r - 1] >= s.step_ns[v - 1][r - 2]);
+                assert_true(s.step_ns[v - 1][r - 1] >= 0.999 * best_ns * r * v);
+            }
+        const double share = best_ns * 24 / s.step_ns[3][5]; /* 6x16 */
+        const bool in_order = c->window == AT_CORE_IN_ORDER;
+        assert_true(in_order ? share > 0.6 && share < 0.8 : share > 0.99);
+    }
+}
+
 static void cores(void **state) {
     (void)state;
     const char *const wanted[] = {"znver4",         "znver5",         "skylake-avx512",
@@ -363,8 +390,10 @@ static void cores(void **state) {
             assert_true(c->loads[w] > 0 && c->stores[w] > 0);
         }
         assert_true(c->fma[0] >= c->fma[1] && c->loads[0] >= c->loads[1]);
-        assert_true(c->fma_latency >= c->add_latency && c->add_latency > 0 && c->mul_latency > 0);
-        assert_true(c->issue >= 4 && c->window >= 100 && c->bcasts > 0);
+        assert_true(c->fma_latency > 0 && c->add_latency > 0 && c->mul_latency > 0);
+        if (c->speeds) assert_true(c->fma_latency >= c->add_latency && c->issue >= 4);
+        assert_true(c->issue >= 2 && c->bcasts > 0);
+        assert_true(c->window >= 100 || c->window == AT_CORE_IN_ORDER);
         assert_true(c->l1d_bytes < c->l2_bytes);
         assert_true(c->from_l2 >= c->from_l3 && c->from_l3 >= c->from_memory);
     }
@@ -373,10 +402,8 @@ static void cores(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cores),
-        cmocka_unit_test(speeds),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(random_programs),
+        cmocka_unit_test(cores),   cmocka_unit_test(speeds),          cmocka_unit_test(worked_out),
+        cmocka_unit_test(by_hand), cmocka_unit_test(random_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
