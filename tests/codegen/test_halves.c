@@ -198,8 +198,7 @@ static void refused(void **state) {
     at_kernel *k;
     at_error err;
     assert_int_equal(at_lower(a, program_of(a, &p), &o, &k, &err), AT_E_INPUT);
-    assert_string_equal(err.text,
-                        "tiles for a64 know no floats of 16 bits so far; dialect c does");
+    assert_string_equal(err.text, "tiles for a64 know no floats of 16 bits so far; dialect c does");
     at_arena_free(a);
 }
 
