@@ -28,6 +28,9 @@ double at_with_digits(double x, int digits);
 void at_text_add_double(at_text *t, double x);
 /* JSON string with quotes, escaped, non-ASCII as \uXXXX (as Python's json does). */
 void at_text_add_json_string(at_text *t, const char *utf8);
+/* Bytes as base64, and back; false: the text is none. */
+void at_text_add_base64(at_text *t, const char *bytes, size_t n);
+bool at_base64_read(at_arena *a, const char *text, char **bytes, size_t *n);
 /* 'quoted', as Python's repr does. */
 void at_text_add_python_string(at_text *t, const char *s);
 /* The first n bytes of word as a shell reads them back, in '' where it would not else. */

@@ -65,8 +65,9 @@ at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size
 /* The kernel of a task whose template is such a file; NULL: its template is another one. */
 const at_foreign *at_foreign_of(const at_task *t);
 
-/* Its files as one JSON object, name to text, for another machine; "" where there are none. In a.
- * AT_E_USAGE: one lies elsewhere than below the kernel's folder. */
+/* Its files as one JSON object, for another machine: name to text, or to {"base64": text} of data;
+ * "" where there are none. In a. AT_E_USAGE: one lies elsewhere than below the kernel's folder;
+ * AT_E_INPUT: data cannot be read, or are too many. */
 at_status at_foreign_files(at_arena *a, const at_foreign *f, const char **out, at_error *err);
 
 /* A command of the user's, which prints how good it is (command_head.c): a kernel that is not

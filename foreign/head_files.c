@@ -139,23 +139,58 @@ void at_head_hash(at_head *h) {
 
 /* ---- to another machine ---------------------------------------------------------------------- */
 
+enum { MOST_DATA_BYTES = 32 << 20 };
+
+static at_status elsewhere(const at_foreign *f, const char *name, at_error *err) {
+    return at_fail(err, AT_E_USAGE,
+                   "%s: it takes in %s, which is not below its folder and so does not travel to "
+                   "other machines",
+                   f->path, name);
+}
+
+/* Is it the file of an earlier tensor, too? */
+static bool is_there(const at_foreign *f, int data) {
+    for (int i = 0; i < data; i++)
+        if (f->data[i].file && !strcmp(f->data[i].file, f->data[data].file)) return true;
+    return false;
+}
+
+/* The files that inputs are read from. */
+static at_status add_data(at_arena *a, const at_foreign *f, at_text *json, at_error *err) {
+    size_t left = MOST_DATA_BYTES, n;
+    for (int i = 0; i < f->num_data; i++) {
+        const char *file = f->data[i].file;
+        char *bytes;
+        if (!file || is_there(f, i)) continue;
+        const char *path = *file == '/' ? file : at_format(a, "%s/%s", f->folder, file);
+        const char *name = below(a, f->folder, path);
+        if (*file == '/' || *name == '/') return elsewhere(f, file, err);
+        if (at_read_file(a, path, left, &bytes, &n, err) != AT_OK)
+            return at_fail_at(err, "%s: data %s (at most %d MB of data travel to other machines): ",
+                              f->path, f->data[i].name, MOST_DATA_BYTES >> 20);
+        left -= n;
+        at_text_add(json, json->len ? ", " : "{");
+        at_text_add_json_string(json, name);
+        at_text_add(json, ": {\"base64\": \"");
+        at_text_add_base64(json, bytes, n);
+        at_text_add(json, "\"}");
+    }
+    return AT_OK;
+}
+
 at_status at_foreign_files(at_arena *a, const at_foreign *f, const char **out, at_error *err) {
     at_text json = {0};
+    for (int i = 0; i < f->num_files; i++)
+        if (*f->files[i].name == '/') return elsewhere(f, f->files[i].name, err);
     for (int i = 0; i < f->num_files; i++) {
         const at_foreign_file *x = &f->files[i];
-        if (*x->name == '/') {
-            at_text_free(&json);
-            return at_fail(err, AT_E_USAGE,
-                           "%s: it takes in %s, which is not below its folder and so does not "
-                           "travel to other machines",
-                           f->path, x->name);
-        }
         at_text_add(&json, i ? ", " : "{");
         at_text_add_json_string(&json, x->name);
         at_text_add(&json, ": ");
         at_text_add_json_string(&json, x->text);
     }
-    if (f->num_files) at_text_add(&json, "}");
+    at_status s = add_data(a, f, &json, err);
+    if (json.len) at_text_add(&json, "}");
     *out = at_text_take(a, &json);
-    return AT_OK;
+    return s;
 }

@@ -36,6 +36,7 @@ typedef struct at_agent {
     at_trial_pair *trials;
     at_core_claim claim;
     char *folder; /* of files that came with the task, as long as they are read */
+    int folder_lock;
     int64_t told_ns;
     const char *anchor, *objective; /* lines about them; NULL: none */
     const char *second;             /* as in the task; "": none */
@@ -55,6 +56,15 @@ void at_agent_hello(at_agent *g);
 void at_agent_finish(at_agent *g, at_agent_end end);
 /* The thread that hears: of an at_agent, until it is over and has no task. */
 void *at_agent_listen(void *agent);
+
+/* ---- files that came with the task (agent_folder.c) ------------------------------------------ */
+
+/* A file under the name that it had, without its folders. */
+at_status at_agent_put_file(at_agent *g, at_arena *a, const char *name, const char *bytes,
+                            size_t len, const char **path, at_error *err);
+/* All of at_foreign_files, below the folder of the file that was put there first. */
+at_status at_agent_put_files(at_agent *g, at_arena *a, const char *json, at_error *err);
+void at_agent_drop_folder(at_agent *g); /* if there is one */
 
 /* ---- the task (agent_task.c) ----------------------------------------------------------------- */
 

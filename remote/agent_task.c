@@ -1,72 +1,12 @@
 /* remote/agent_task.c: the task that an agent measures: a session as a local search has one, cores
  * of its own, and what its trials are timed against. */
-#include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "remote/agent_state.h"
 
 typedef at_agent agent;
-
-static at_status make_folder(agent *g, at_arena *a, at_error *err) {
-    const char *tmp = getenv("TMPDIR");
-    g->folder = strdup(at_format(a, "%s/autotune-agent-XXXXXX", tmp && *tmp ? tmp : "/tmp"));
-    AT_NEED(g->folder);
-    if (mkdtemp(g->folder)) return AT_OK;
-    free(g->folder);
-    g->folder = NULL;
-    return at_fail(err, AT_E_OUTPUT, "no folder for the task's files: %s", strerror(errno));
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at) {
-    (void)info, (void)kind, (void)at;
-    return remove(path);
-}
-
-static void drop_folder(agent *g) {
-    if (g->folder) nftw(g->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    free(g->folder);
-    g->folder = NULL;
-}
-
-/* A file that came with the task, under the name that it had; path NULL: it has no such name. */
-static at_status put_file(agent *g, at_arena *a, const char *name, const char *bytes, size_t len,
-                          const char **path, at_error *err) {
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
-    if (!*name || *name == '.')
-        return at_fail(err, AT_E_USAGE, "\"%s\" is no name of a file", name);
-    if (!g->folder) AT_TRY(make_folder(g, a, err));
-    *path = at_format(a, "%s/%s", g->folder, name);
-    return at_write_file(*path, bytes, len, err);
-}
-
-/* A file below the folder, and the folders on its way. */
-static at_status put_below(agent *g, at_arena *a, const char *name, const char *text,
-                           at_error *err) {
-    for (const char *p = name; *p; p += strcspn(p, "/"), p += *p == '/') {
-        size_t n = strcspn(p, "/");
-        if (!n || *p == '.' || n > 200)
-            return at_fail(err, AT_E_USAGE, "\"%s\" is no name of a file", name);
-    }
-    char *path = at_format(a, "%s/%s", g->folder, name);
-    AT_TRY(at_make_folder(path, err));
-    return at_write_file(path, text, strlen(text), err);
-}
-
-static at_status put_files(agent *g, at_arena *a, const char *json, at_error *err) {
-    const at_json *files;
-    if (!*json) return AT_OK;
-    AT_TRY(at_json_parse(a, json, strlen(json), &files, err));
-    if (files->kind != AT_JSON_OBJECT)
-        return at_fail(err, AT_E_INPUT, "the task's files are no object");
-    for (const at_json *f = files->child; f; f = f->next)
-        if (f->kind == AT_JSON_STRING) AT_TRY(put_below(g, a, f->key, f->string, err));
-    return AT_OK;
-}
 
 /* Template of a user's own: its text becomes a file again. What a kernel includes stays as long as
  * it is compiled. */
@@ -76,11 +16,11 @@ static at_status load_template(agent *g, at_arena *a, const at_frame *f,
     if (!*f->template_text) return at_template_find(f->template_name, row, err);
     if (!at_is_template_file(f->template_file))
         return at_fail(err, AT_E_USAGE, "%s is no name of a template's file", f->template_file);
-    at_status s =
-        put_file(g, a, f->template_file, f->template_text, strlen(f->template_text), &path, err);
-    if (s == AT_OK) s = put_files(g, a, f->template_files, err);
+    at_status s = at_agent_put_file(g, a, f->template_file, f->template_text,
+                                    strlen(f->template_text), &path, err);
+    if (s == AT_OK) s = at_agent_put_files(g, a, f->template_files, err);
     if (s == AT_OK) s = at_user_template_load(path, row, err);
-    if (s != AT_OK || !*f->template_files) drop_folder(g);
+    if (s != AT_OK || !*f->template_files) at_agent_drop_folder(g);
     return s;
 }
 
@@ -88,10 +28,10 @@ static at_status load_template(agent *g, at_arena *a, const at_frame *f,
 static at_status open_session(agent *g, at_arena *a, const at_frame *f, const at_engine_options *o,
                               at_request *q, at_error *err) {
     if (!f->weight_bytes) return at_session_open(o, q, true, &g->tuning.s, err);
-    at_status s =
-        put_file(g, a, f->weight_file, f->weight, (size_t)f->weight_bytes, &q->weight, err);
+    at_status s = at_agent_put_file(g, a, f->weight_file, f->weight, (size_t)f->weight_bytes,
+                                    &q->weight, err);
     if (s == AT_OK) s = at_session_open(o, q, true, &g->tuning.s, err);
-    if (!*f->template_files) drop_folder(g);
+    if (!*f->template_files) at_agent_drop_folder(g);
     return s;
 }
 
@@ -138,7 +78,7 @@ static bool is_form(const at_weight_form *f) {
 }
 
 void at_agent_drop_task(agent *g) {
-    drop_folder(g);
+    at_agent_drop_folder(g);
     if (!g->has_task) return;
     at_trial_pair_free(g->trials);
     g->trials = NULL;

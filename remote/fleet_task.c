@@ -20,6 +20,10 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--array: with --on inputs are made on the worker from the seed; a file is "
                        "not sent there");
+    if (q->num_expects)
+        return at_fail(err, AT_E_USAGE,
+                       "--expect: with --on a file is not sent to the worker; \"reference "
+                       "FUNCTION\" in the head says there what outputs should be");
     if (t->template_file && !t->template_text)
         AT_TRY(at_read_file(f->arena, t->template_file, MOST_TEXT_BYTES, &read, &len, err));
     f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);

@@ -17,22 +17,23 @@ typedef struct reader {
     const float **values;
     const int32_t **indices;
     at_hash hash;
+    const char *from; /* who names the file that is read */
     at_error *err;
 } reader;
 
 /* "column=c.npy" */
 static at_status find_tensor(const reader *r, const char *text, const char **path, int *tensor) {
     const char *equals = strchr(text, '=');
-    if (!equals) return at_fail(r->err, AT_E_USAGE, "--array %s: expected NAME=FILE", text);
+    if (!equals) return at_fail(r->err, AT_E_USAGE, "%s%s: expected NAME=FILE", r->from, text);
     const char *name = at_strndup(r->arena, text, (size_t)(equals - text));
     int t = at_compute_find(r->c, name);
     if (t < 0 || r->c->tensors[t].role == AT_ROLE_STAGE)
-        return at_fail(r->err, AT_E_USAGE, "--array %s: %s has no input \"%s\"", text,
+        return at_fail(r->err, AT_E_USAGE, "%s%s: %s has no input \"%s\"", r->from, text,
                        at_task_row(r->task)->name, name);
     if (r->values[t] || r->indices[t])
-        return at_fail(r->err, AT_E_USAGE, "--array %s: a second file for %s", text, name);
+        return at_fail(r->err, AT_E_USAGE, "%s%s: a second file for %s", r->from, text, name);
     if (at_task_layout(r->task, t))
-        return at_fail(r->err, AT_E_USAGE, "--array %s: %s is stored in blocks", text, name);
+        return at_fail(r->err, AT_E_USAGE, "%s%s: %s is stored in blocks", r->from, text, name);
     *path = equals + 1;
     *tensor = t;
     return AT_OK;
@@ -44,8 +45,8 @@ static at_status take_indices(reader *r, const char *text, int t, const int64_t 
     for (int64_t i = 0; i < n; i++) {
         if (entries[i] < 0 || entries[i] > INT32_MAX)
             return at_fail(r->err, AT_E_INPUT,
-                           "--array %s: element %lld is %lld; entries are from 0 to 2^31 - 1", text,
-                           (long long)i, (long long)entries[i]);
+                           "%s%s: element %lld is %lld; entries are from 0 to 2^31 - 1", r->from,
+                           text, (long long)i, (long long)entries[i]);
         to[i] = (int32_t)entries[i];
         at_hash_add_number(&r->hash, (uint64_t)to[i]);
     }
@@ -64,9 +65,10 @@ static at_status take_whole(reader *r, const char *text, int t, const int64_t *e
         const uint32_t bits = (uint32_t)entries[i];
         if ((double)entries[i] < least || (double)entries[i] > most)
             return at_fail(r->err, AT_E_INPUT,
-                           "--array %s: element %lld is %lld; elements of type %s are from %.0f to "
+                           "%s%s: element %lld is %lld; elements of type %s are from %.0f to "
                            "%.0f here",
-                           text, (long long)i, (long long)entries[i], type->name, least, most);
+                           r->from, text, (long long)i, (long long)entries[i], type->name, least,
+                           most);
         memcpy(to + i * type->bytes, &bits, (size_t)type->bytes);
         at_hash_add_number(&r->hash, bits);
     }
@@ -117,7 +119,7 @@ static at_status check_shape(const reader *r, const char *text, int t, const at_
     at_text shape = {0};
     for (int i = 0; i < x->num_axes; i++)
         at_text_addf(&shape, "%s%lld", i ? " x " : "", (long long)r->extents[t][i]);
-    at_fail(r->err, AT_E_USAGE, "--array %s: %s with %s is an array of %s", text, x->name,
+    at_fail(r->err, AT_E_USAGE, "%s%s: %s with %s is an array of %s", r->from, text, x->name,
             at_task_args_text(r->task), at_text_str(&shape));
     at_text_free(&shape);
     return AT_E_USAGE;
@@ -137,7 +139,7 @@ static at_status read_one(reader *r, const char *text) {
     at_status s = has_bits   ? AT_OK
                   : is_whole ? at_input_integers(r->arena, path, &in, &entries, r->err)
                              : at_input_read(r->arena, path, &in, r->err);
-    if (s != AT_OK) return at_fail_at(r->err, "--array ");
+    if (s != AT_OK) return at_fail_at(r->err, "%s", r->from);
     AT_TRY(check_shape(r, text, t, &in, &n));
     at_hash_add_str(&r->hash, x->name);
     if (x->role == AT_ROLE_INDEX) return take_indices(r, text, t, entries, n);
@@ -198,6 +200,7 @@ at_status at_arrays_read(at_arena *a, const at_request *q, const at_task *t, con
     int64_t *values;
     at_bsr sparse;
     at_request both;
+    const int num_given = q->num_arrays;
     *out = NULL;
     AT_TRY(add_head_files(a, q, t, &both, err));
     q = &both;
@@ -211,7 +214,12 @@ at_status at_arrays_read(at_arena *a, const at_request *q, const at_task *t, con
     r.values = AT_NEW_ARRAY(a, const float *, r.c->num_tensors);
     r.indices = AT_NEW_ARRAY(a, const int32_t *, r.c->num_tensors);
     at_hash_init(&r.hash);
-    for (int i = 0; i < q->num_arrays; i++) AT_TRY(read_one(&r, q->arrays[i]));
+    for (int i = 0; i < q->num_arrays; i++) {
+        const at_foreign *f = i < num_given ? NULL : at_foreign_of(t);
+        const int n = (int)strcspn(q->arrays[i], "=");
+        r.from = f ? at_format(a, "%s: data %.*s: ", f->path, n, q->arrays[i]) : "--array ";
+        AT_TRY(read_one(&r, q->arrays[i]));
+    }
     AT_TRY(check_indices(&r, values));
     at_arrays *arrays = AT_NEW(a, at_arrays);
     *arrays = (at_arrays){.values = r.values, .indices = r.indices};

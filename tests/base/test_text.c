@@ -285,6 +285,34 @@ static void test_blanks(void **state) {
     at_text_free(&t);
 }
 
+/* RFC 4648, section 10. */
+static void base64(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"}};
+    at_arena *a = at_arena_new();
+    char *bytes;
+    size_t n;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        at_text t = {0};
+        at_text_add_base64(&t, pairs[i][0], strlen(pairs[i][0]));
+        assert_string_equal(at_text_str(&t), pairs[i][1]);
+        assert_true(at_base64_read(a, pairs[i][1], &bytes, &n));
+        assert_int_equal(n, strlen(pairs[i][0]));
+        assert_memory_equal(bytes, pairs[i][0], n);
+        at_text_free(&t);
+    }
+    static const char *const wrong[] = {"Zg=", "Zg", "Z===", "Zm9v!g==", "Zg==Zm9v", "Zm=v"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(at_base64_read(a, wrong[i], &bytes, &n));
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
@@ -296,6 +324,7 @@ int main(void) {
         cmocka_unit_test(json_strings),
         cmocka_unit_test(nearest_names),
         cmocka_unit_test(shell_words),
+        cmocka_unit_test(base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,41 @@ static void headers_travel(void **state) {
     cli_expect(0, "rm -rf up sub");
 }
 
+/* So do files of data that its head names; what an agent that was killed left goes with the next.
+ */
+static void data_travel(void **state) {
+    (void)state;
+    static float values[64];
+    for (int i = 0; i < 64; i++) values[i] = (float)i;
+    cli_expect(0, "rm -rf mm.log far.log sub tmp; mkdir -p sub tmp/autotune-agent-killed/sub "
+                  "tmp/autotune-agent-young; touch -d '1 hour ago' tmp/autotune-agent-killed; "
+                  "chmod 700 tmp/*");
+    char header[128];
+    int padding = 118 - snprintf(header, sizeof header,
+                                 "{'descr': '<f4', 'fortran_order': False, "
+                                 "'shape': (8, 8), }");
+    FILE *f = fopen("sub/a.npy", "wb");
+    assert_non_null(f);
+    fprintf(f, "%cNUMPY\1%cv%c%s%*s", 0x93, 0, 0, header, padding, "\n");
+    assert_int_equal(fwrite(values, sizeof *values, 64, f), 64);
+    assert_int_equal(fclose(f), 0);
+    write_kernel(" * knob TILE = 2 4\n * data a = \"sub/a.npy\"\n", "");
+    cli_expect(0,
+               "TMPDIR=$PWD/tmp ./autotune mm.c --args N=8,M=8,K=8 --trials 2 --tuner grid --log "
+               "far.log --on local:1");
+    cli_expect(0, "ls tmp | grep -qx autotune-agent-young");
+    cli_expect(1, "ls tmp | grep -v young");
+    cli_expect(0,
+               "./autotune mm.c --args N=8,M=8,K=8 --trials 2 --tuner grid --log far.log --json");
+    assert_int_equal(cli_number(cli_json(), "from_log"), 2);
+    expect_error(2, "mm.c --args N=8,M=8,K=8 --trials 1 --on local:1 --expect c=sub/a.npy",
+                 "--expect: with --on a file is not sent to the worker");
+    cli_expect(0, "rm sub/a.npy");
+    expect_error(4, "mm.c --args N=8,M=8,K=8 --trials 1 --on local:1", "mm.c: data a: cannot read");
+    expect_error(4, "mm.c --args N=8,M=8,K=8 --trials 1", "mm.c: data a: cannot read");
+    cli_expect(0, "rm -rf tmp sub far.log");
+}
+
 /* Who cannot compile it says so. */
 static void no_compiler_there(void **state) {
     (void)state;
@@ -403,6 +438,7 @@ int main(void) {
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
         cmocka_unit_test(headers_travel),
+        cmocka_unit_test(data_travel),
         cmocka_unit_test(no_compiler_there),
         cmocka_unit_test(call_without_parameters),
         cmocka_unit_test(mistakes_in_a_head),
