@@ -159,6 +159,7 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 static at_status apply_foreign(at_session *s, at_text *source, const at_options *o, at_error *err) {
     const char *path = at_header_path(s->arena, o->output);
     at_text header = {0};
+    AT_TRY(at_foreign_check_output(at_foreign_of(s->task), o->output, err));
     AT_TRY(at_session_context(s, false, err));
     at_status status =
         at_foreign_print_file(s->arena, s->task, &s->chosen.config, head_text(s, s->chosen.from),

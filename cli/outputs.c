@@ -14,11 +14,13 @@
 /* ---- not over an input ----------------------------------------------------------------------- */
 
 const char *at_header_path(at_arena *a, const char *output) {
-    size_t n = output ? strlen(output) : 0;
-    if (n < 3 || strcmp(output + n - 2, ".c") != 0) return NULL;
-    char *path = at_strdup(a, output);
-    path[n - 1] = 'h';
-    return path;
+    static const char *const endings[] = {".c", ".cc", ".cpp", ".cxx"};
+    const char *ending = output ? strrchr(output, '.') : NULL;
+    if (!ending || ending == output || ending[-1] == '/') return NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(ending, endings[i]))
+            return at_format(a, "%.*s.h", (int)(ending - output), output);
+    return NULL;
 }
 
 typedef struct check {

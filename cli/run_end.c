@@ -119,7 +119,8 @@ static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
     }
     at_text_add(&line, " --log");
     at_text_add_word(&line, t->log_path);
-    at_text_add(&line, " -o kernel.c");
+    const at_foreign *kernel = at_foreign_of(t->s.task);
+    at_text_addf(&line, " -o kernel%s", kernel ? at_foreign_ending(kernel) : ".c");
     at_text_add_visible(out, at_text_str(&line));
     at_text_add(out, "\n");
     at_text_free(&line);

@@ -58,6 +58,10 @@ typedef struct at_foreign {
 bool at_is_foreign(const char *text, size_t length);
 /* Does the path end as files of these languages do, .c aside? */
 bool at_is_foreign_ending(const char *path);
+/* How the kernel's file ends: ".c", ".cpp", ".f90". */
+const char *at_foreign_ending(const at_foreign *f);
+/* AT_E_USAGE: the file that is to be written ends as files of another language do. */
+at_status at_foreign_check_output(const at_foreign *f, const char *output, at_error *err);
 /* A template of such a text; name: the file's, without folder and ending. The row lives in a and is
  * not registered. AT_E_INPUT: "mm.c:3:7: ..." */
 at_status at_foreign_parse(at_arena *a, const char *path, const char *text, size_t length,

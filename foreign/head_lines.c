@@ -84,6 +84,36 @@ static bool goes_on(at_head_word word, const char *line, const char *end) {
     return end > line && word != HEAD_FLAGS && strchr(",(&|", end[-1]);
 }
 
+/* A line with two words, of which the first is none of a head: no computation begins like this. */
+static at_status check_word(const at_head *h, const char *from, const char *end, int line,
+                            at_error *err) {
+    size_t n = 0, gap = 0;
+    while (from < end && is_blank_char(*from)) from++;
+    while (from + n < end && (isalnum((unsigned char)from[n]) || from[n] == '_')) n++;
+    while (from + n + gap < end && is_blank_char(from[n + gap])) gap++;
+    const char *second = from + n + gap;
+    const bool is_word = second < end && (isalnum((unsigned char)*second) || *second == '"');
+    if (!n || isdigit((unsigned char)*from) || !gap || !is_word) return AT_OK;
+    if (!strncmp(from, "where ", 6) || !strncmp(second, "where ", 6)) return AT_OK;
+    const char *word = at_strndup(h->arena, from, n);
+    const char *nearest = at_nearest(word, words, HEAD_COMPUTE);
+    const char *begin = from;
+    while (begin > h->pub.text && begin[-1] != '\n') begin--;
+    const at_lex l = {.text = h->pub.text, .what = h->pub.path};
+    const int col = (int)(from - begin) + 1;
+    if (nearest)
+        return at_lex_fail_at(&l, line, col, err,
+                              "no line begins with \"%s\"; did you mean \"%s\"?", word, nearest);
+    at_text all = {0};
+    for (int i = 0; i < HEAD_COMPUTE; i++) at_text_addf(&all, "%s%s", i ? ", " : "", words[i]);
+    at_status s = at_lex_fail_at(&l, line, col, err,
+                                 "no line begins with \"%s\"; a line computes a tensor, as in "
+                                 "c[n:N] = a[n], or begins with %s",
+                                 word, at_text_str(&all));
+    at_text_free(&all);
+    return s;
+}
+
 typedef struct splitter {
     at_head *h;
     const char *text;
@@ -140,6 +170,7 @@ at_status at_head_split(at_head *h, const char *text, size_t length, at_error *e
             word = word_of(from, end);
             while (word != HEAD_COMPUTE && is_blank_char(*from)) from++;
             if (word != HEAD_COMPUTE) from += strlen(words[word]);
+            else AT_TRY(check_word(h, from, end, line, err));
         }
         const char *stop = trimmed(from, end);
         if (stop > from || (word != HEAD_COMPUTE && !more)) add(&s, word, more, from, stop, line);

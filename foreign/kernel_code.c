@@ -92,10 +92,12 @@ static void add_prototype(const at_head_call *call, at_text *out) {
 
 static void add_comment(at_text *out, const char *head, const at_foreign *f,
                         const at_foreign_unit *unit) {
-    at_text_add(out, "/*\n");
+    const bool is_fortran = f->language == AT_LANGUAGE_FORTRAN;
+    const char *mark = is_fortran ? "!" : " *";
+    if (!is_fortran) at_text_add(out, "/*\n");
     for (const char *p = head; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         at_text line = {0};
-        at_text_add(out, " * ");
+        at_text_addf(out, "%s ", mark);
         at_text_addn(&line, p, strcspn(p, "\n"));
         at_text_add_c_comment(out, at_text_str(&line));
         at_text_add(out, "\n");
@@ -103,12 +105,11 @@ static void add_comment(at_text *out, const char *head, const at_foreign *f,
     }
     at_text flags = {0};
     for (int i = 0; i < unit->num_flags; i++) at_text_addf(&flags, " %s", unit->flags[i]);
-    at_text_addf(out, " *\n * compiled with");
-    at_text_add_c_comment(out, flags.len ? at_text_str(&flags) : " no flags");
-    at_text_add(out, strstr(f->text, "#include \"")
-                         ? "; what it includes is beside the kernel's own "
-                           "file\n */\n"
-                         : "\n */\n");
+    at_text_addf(out, "%s\n%s compiled with%s", mark, mark, is_fortran ? " -cpp" : "");
+    at_text_add_c_comment(out, flags.len || is_fortran ? at_text_str(&flags) : " no flags");
+    if (strstr(f->text, "#include \""))
+        at_text_add(out, "; what it includes is beside the kernel's own file");
+    at_text_add(out, is_fortran ? "\n" : "\n */\n");
     at_text_free(&flags);
 }
 
@@ -118,16 +119,20 @@ at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *
     const at_head *h = at_task_foreign(t);
     at_foreign_unit unit;
     AT_TRY(at_foreign_unit_of(a, t, c, NULL, "kernel_entry", &unit, err));
-    if (h->pub.language != AT_LANGUAGE_FORTRAN) add_comment(source, head, &h->pub, &unit);
+    add_comment(source, head, &h->pub, &unit);
     at_text_addf(source, "%s%s", unit.macros, h->pub.text);
     if (!header_name || h->pub.language == AT_LANGUAGE_FORTRAN) return AT_OK;
     at_text guard = {0};
     for (const char *s = at_c_name(a, header_name); *s; s++)
         at_text_addf(&guard, "%c", toupper((unsigned char)*s));
-    at_text_addf(header, "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+    const bool is_c = h->pub.language == AT_LANGUAGE_C || strstr(h->pub.text, "extern \"C\"");
+    at_text_addf(header,
+                 "/* written by autotune from the kernel's own file */\n#ifndef %s\n#define %s\n\n",
                  at_text_str(&guard), at_text_str(&guard));
+    if (is_c) at_text_add(header, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     add_prototype(&h->call, header);
-    at_text_add(header, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    if (is_c) at_text_add(header, "\n#ifdef __cplusplus\n}\n#endif\n");
+    at_text_add(header, "\n#endif\n");
     at_text_free(&guard);
     return AT_OK;
 }

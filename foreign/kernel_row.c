@@ -193,6 +193,19 @@ static int ending_of(const char *path) {
 
 bool at_is_foreign_ending(const char *path) { return ending_of(path) > 0; }
 
+const char *at_foreign_ending(const at_foreign *f) {
+    int ending = ending_of(f->path);
+    return endings[ending < 0 ? 0 : ending].ending;
+}
+
+at_status at_foreign_check_output(const at_foreign *f, const char *output, at_error *err) {
+    static const char *const languages[] = {"C", "C++", "Fortran"};
+    int ending = output ? ending_of(output) : -1;
+    if (ending < 0 || endings[ending].language == f->language) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--output %s: %s is %s; name a file that ends in %s", output,
+                   f->path, languages[f->language], at_foreign_ending(f));
+}
+
 static void name_row(at_head *h) {
     const char *slash = strrchr(h->pub.path, '/'), *name = slash ? slash + 1 : h->pub.path;
     int ending = ending_of(name);

@@ -88,13 +88,24 @@ static char **environment(at_arena *a, const char *folder) {
     return env.data;
 }
 
-/* The first line that speaks of an error. Where none does, as of a wrapper that somebody put in the
- * compiler's place, all lines. */
+static bool speaks_of_error(const char *line, size_t n) {
+    static const char *const words[] = {"error", "Error: ", "undefined reference"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(line, n, words[i], strlen(words[i]))) return true;
+    return false;
+}
+
+/* The first line that speaks of an error; gfortran says in a line before it where the error is.
+ * Where none does, as of a wrapper that somebody put in the compiler's place, all lines. */
 static void add_message(at_text *out, const char *text) {
+    const char *place = NULL;
     for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        const char *found = strstr(p, "error");
-        if (!found || found >= p + strcspn(p, "\n")) continue;
-        at_text_addn(out, p, strcspn(p, "\n"));
+        const size_t n = strcspn(p, "\n");
+        if (n && p[n - 1] == ':') place = p;
+        if (!speaks_of_error(p, n)) continue;
+        if (place && (!strncmp(p, "Error: ", 7) || !strncmp(p, "Fatal Error: ", 13)))
+            at_text_addf(out, "%.*s ", (int)strcspn(place, "\n"), place);
+        at_text_addn(out, p, n);
         return;
     }
     for (const char *p = text; *p; p += strcspn(p, "\n"), p += strspn(p, "\n")) {

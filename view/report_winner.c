@@ -169,11 +169,13 @@ static void add_how_to_apply(at_report *r, const at_task *task, const at_record 
     at_text_add(r->out, "<h3>How to use it</h3>\n<pre class=\"wrap\">");
     const char *line = at_format(r->arena, " --line %lld", (long long)best->line);
     at_report_command(r, task, "run", line);
-    at_report_command(r, task, "apply", at_format(r->arena, "%s -o kernel.c", line));
-    at_text_add(r->out,
-                "gcc -O3 -c kernel.c</pre>\n<p class=\"faint\">The first command checks and "
-                "times it again, the second writes it as C. The file's first lines say how "
-                "it is called.</p>\n");
+    const at_foreign *kernel = at_foreign_of(task);
+    const char *ending = kernel ? at_foreign_ending(kernel) : ".c";
+    at_report_command(r, task, "apply", at_format(r->arena, "%s -o kernel%s", line, ending));
+    if (!kernel) at_text_add(r->out, "gcc -O3 -c kernel.c");
+    at_text_add(r->out, "</pre>\n<p class=\"faint\">The first command checks and "
+                        "times it again, the second writes it out. The file's first lines say how "
+                        "it is called.</p>\n");
 }
 
 void at_report_winner(at_report *r, const at_panel *p, const at_task *task, const at_log_group *g) {

@@ -100,6 +100,9 @@ static const kept *find_kept(const at_foreign_session *x, const char *text) {
 static at_build build_of(at_session *s, at_arena *a, const at_foreign_unit *u) {
     const at_foreign_session *x = s->foreign;
     AT_VEC(const char *) w = {0};
+    /* A function that is nowhere is a mistake of the compiler's, not of every candidate's loading.
+     */
+    const bool is_tcc = strstr(at_foreign_compiler(s), "tcc") != NULL;
     static const char *const begin[] = {"-shared", "-fPIC", "-o", "kernel.so"};
     static const char *const text[][6] = {
         [AT_LANGUAGE_C] = {"kernel.c"},
@@ -107,6 +110,7 @@ static at_build build_of(at_session *s, at_arena *a, const at_foreign_unit *u) {
         [AT_LANGUAGE_FORTRAN] = {"-x", "f95-cpp-input", "kernel.c"}};
     static const char *const entry[] = {"-x", "c", "entry.c", "-x", "none"};
     for (int i = 0; i < 4; i++) *at_push(a, &w) = begin[i];
+    if (!is_tcc) *at_push(a, &w) = "-Wl,-z,defs";
     *at_push(a, &w) = "-I";
     *at_push(a, &w) = x->of->folder;
     for (int i = 0; i < 6 && text[x->of->language][i]; i++)

@@ -153,6 +153,8 @@ static void mistakes_in_a_head(void **state) {
         {" * d[N] = \n", "mm.c:"},
         {" * knob TILE = 2 4\n * workspace N +\n", "mm.c:7:"},
         {" * reference f\n", "\"reference\" beside a computation"},
+        {" * knop TILE = 2 4\n", "mm.c:6:4: no line begins with \"knop\"; did you mean \"knob\"?"},
+        {" * tile sizes 2 4\n", "mm.c:6:4: no line begins with \"tile\"; a line computes a tensor"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_kernel(bad[i].lines, "");
@@ -195,6 +197,50 @@ static void calls_that_do_not_fit(void **state) {
     }
 }
 
+static void write_scale(const char *function, const char *end) {
+    char text[2048];
+    snprintf(text, sizeof text,
+             "! autotune\n! args N=64\n! x[N] : input\n! y[n:N] = x[n]*2\n! knob UNROLL = 1 2\n"
+             "! call void %s(const float *x, float *y, int N)\nsubroutine scale(x, y, n)\n"
+             "  integer :: n, i\n  real :: x(n), y(n)\n  do i = 1, n, UNROLL\n"
+             "    y(i:i+UNROLL-1) = x(i:i+UNROLL-1) * 2\n  end %s\nend subroutine\n",
+             function, end);
+    cli_write("scale.f90", text);
+}
+
+static void fortran(void **state) {
+    (void)state;
+    if (cli_run("command -v gfortran")->status) skip();
+    write_scale("scale", "dp");
+    expect_error(4, "scale.f90 --trials 2",
+                 "no candidate compiles: gfortran: scale.f90:12:5: Error: ");
+    write_scale("scalar", "do");
+    expect_error(4, "scale.f90 --trials 2", "undefined reference to `scalar_'");
+    write_scale("scale", "do");
+    cli_expect(0, "./autotune scale.f90 --trials 2 --tuner grid >out");
+    cli_expect(0, "grep -q '^Next: autotune apply scale.f90 --log scale.log -o kernel.f90' out");
+    expect_error(2, "apply scale.f90 --log scale.log -o best.c", "name a file that ends in .f90");
+    for (int i = 0; i < 2; i++) /* over its own, too */
+        cli_expect(0, "./autotune apply scale.f90 --log scale.log -o best.f90");
+    cli_expect(0, "gfortran -cpp -c best.f90 -o best.o && rm scale.f90 best.f90");
+}
+
+/* A header that a C++ program can include, of a function as the file has it. */
+static void cxx(void **state) {
+    (void)state;
+    if (cli_run("command -v g++")->status) skip();
+    cli_write("twice.cpp", "// autotune\n// args N=64\n// x[N] : input\n// y[n:N] = x[n]*2\n"
+                           "// knob T = 1 2\n// call void twice(const float *x, float *y, int N)\n"
+                           "void twice(const float *x, float *y, int n) {\n"
+                           "    for (int i = 0; i < n; i++) y[i] = x[i] * T * 2 / T;\n}\n");
+    cli_expect(0, "./autotune twice.cpp --trials 2 --tuner grid");
+    for (int i = 0; i < 2; i++)
+        cli_expect(0, "./autotune apply twice.cpp --log twice.log -o best.cpp");
+    cli_write("main.cpp", "#include \"best.h\"\nint main() { float x[2] = {1, 2}, y[2];\n"
+                          "    twice(x, y, 2);\n    return y[0] != 2 || y[1] != 4; }\n");
+    cli_expect(0, "g++ main.cpp best.cpp -o main && ./main && rm main.cpp best.cpp twice.cpp");
+}
+
 /* What breaks all of them is told once, in the compiler's words, and nothing is recorded. */
 static void mistakes_of_all(void **state) {
     (void)state;
@@ -204,6 +250,8 @@ static void mistakes_of_all(void **state) {
     expect_error(4, "mm.c --trials 4", "-fno-such-flag");
     write_kernel(" * knob TILE = 2 4\n", "}\n#include \"missing.h\"\nvoid g(void) {\n");
     expect_error(4, "mm.c --trials 4", "missing.h: No such file or directory");
+    write_kernel(" * knob TILE = 2 4\n", "    void elsewhere(void);\n    elsewhere();\n");
+    expect_error(4, "mm.c --trials 4", "undefined reference to `elsewhere'");
     write_kernel(" * knob TILE = 2 4\n * compiler no-such-cc\n", "");
     expect_error(4, "mm.c --trials 4", "the compiler no-such-cc is not found on this machine");
     write_kernel(" * knob TILE = 2 4\n", "");
@@ -437,6 +485,8 @@ int main(void) {
         cmocka_unit_test(failures_never_win),
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
+        cmocka_unit_test(fortran),
+        cmocka_unit_test(cxx),
         cmocka_unit_test(headers_travel),
         cmocka_unit_test(data_travel),
         cmocka_unit_test(no_compiler_there),
