@@ -97,9 +97,9 @@ static at_status take_halves(reader *r, const char *text, int t, const at_input 
         const double given = bits ? (double)bits[i] : (double)in->values[i];
         if ((bits && bits[i] != to[i]) || !isfinite(at_type_value(type, to, i)))
             return at_fail(r->err, AT_E_INPUT,
-                           "--array %s: element %lld is %.9g; %s takes finite floats of its range, "
+                           "%s%s: element %lld is %.9g; %s takes finite floats of its range, "
                            "or the bits of such as uint16",
-                           text, (long long)i, given, at_type_of(type)->name);
+                           r->from, text, (long long)i, given, at_type_of(type)->name);
         at_hash_add_number(&r->hash, to[i]);
     }
     r->values[t] = (const float *)(const void *)to;
