@@ -14,13 +14,17 @@ const char at_args_note[] = "An argument is at least 1, or 0 where \"from 0\" st
                             "sets all of padding(top, left,\n"
                             "bottom, right), padding=[0,1,0,1] sets each.\n";
 
-/* "  head" padded to COLUMN, then help. */
-static void add_entry(at_text *out, const char *head, const char *help) {
+/* "  head" padded to a column, then help. */
+static void add_entry_at(at_text *out, int column, const char *head, const char *help) {
     int at = 2 + (int)strlen(head);
     at_text_addf(out, "  %s", head);
-    if (at > COLUMN - 2) at_text_add(out, "\n"), at = 0;
-    at_text_addf(out, "%*s", COLUMN - at, "");
-    at_text_add_words(out, COLUMN, help);
+    if (at > column - 2) at_text_add(out, "\n"), at = 0;
+    at_text_addf(out, "%*s", column - at, "");
+    at_text_add_words(out, column, help);
+}
+
+static void add_entry(at_text *out, const char *head, const char *help) {
+    add_entry_at(out, COLUMN, head, help);
 }
 
 static void add_usage(at_text *out, at_verb v) {
@@ -38,27 +42,51 @@ static const char doors[] =
     "  a kernel of your own   autotune ./kernel.c\n"
     "  logs of other tuners   autotune verify old.log --log mine.log\n\n";
 
-static void describe_program(at_text *out) {
-    at_text_add(out, doors);
-    at_text_add(out, "usage: ");
-    for (int v = 0; v < AT_VERB_COUNT; v++) {
-        if (v) at_text_add(out, "       ");
-        add_usage(out, (at_verb)v);
+static const struct {
+    const char *title;
+    at_verb verbs[8]; /* up to the first that is AT_VERB_COUNT */
+} kinds[] = {
+    {"To search", {AT_VERB_TUNE, AT_VERB_SPACE, AT_VERB_DERIVE, AT_VERB_LIST, AT_VERB_COUNT}},
+    {"One configuration", {AT_VERB_RUN, AT_VERB_SHOW, AT_VERB_APPLY, AT_VERB_COUNT}},
+    {"Logs",
+     {AT_VERB_LOG, AT_VERB_PICK_BEST, AT_VERB_VERIFY, AT_VERB_REPORT, AT_VERB_PLOT, AT_VERB_CONVERT,
+      AT_VERB_REPLAY, AT_VERB_COUNT}},
+    {"Machines", {AT_VERB_MACHINE, AT_VERB_WORKERS, AT_VERB_WORK, AT_VERB_AGENT, AT_VERB_COUNT}},
+    {"This program", {AT_VERB_HELP, AT_VERB_VERSION, AT_VERB_COUNT}},
+};
+
+static void add_commands(at_text *out) {
+    enum { NAMES = 14 };
+    at_text_add(out, "Commands; autotune help COMMAND lists the options of one:\n");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        at_text_addf(out, " %s:\n", kinds[k].title);
+        for (const at_verb *v = kinds[k].verbs; *v < AT_VERB_COUNT; v++)
+            add_entry_at(out, NAMES, at_verb_at(*v)->name, at_verb_at(*v)->help);
     }
-    at_text_add(out, "\nCommands (autotune help COMMAND lists the options of one):\n");
-    for (int v = 0; v < AT_VERB_COUNT; v++)
-        add_entry(out, at_verb_at((at_verb)v)->name, at_verb_at((at_verb)v)->help);
-    at_text_add(out, "\nTemplates (autotune list shows their arguments):\n");
+}
+
+static void add_names(at_text *out) {
+    at_text names = {0};
     for (int i = 0; i < at_template_count(); i++)
-        add_entry(out, at_template_at(i)->name, at_template_at(i)->help);
+        at_text_addf(&names, "%s%s", i ? ", " : "", at_template_at(i)->name);
+    at_text_add(out, "\nTemplates; autotune list describes them and their arguments:\n  ");
+    at_text_add_words(out, 2, at_text_str(&names));
+    at_text_free(&names);
     at_text_add(out, "\nOperators, which all their templates are searched for:\n");
     for (int i = 0; i < at_operator_count(); i++)
         add_entry(out, at_operator_name(at_operator_at(i)), at_operator_help(at_operator_at(i)));
+}
+
+static void describe_program(at_text *out) {
+    at_text_add(out, doors);
+    at_text_add(out, "usage: autotune [COMMAND] [TEMPLATE | FILE | LOG] [options]\n\n");
+    add_commands(out);
+    add_names(out);
     at_text_add(out, "\nExit codes:\n");
     for (int s = 0; s < AT_STATUS_COUNT; s++) {
         char code[8];
         snprintf(code, sizeof code, "%d", at_exit_code((at_status)s));
-        add_entry(out, code, at_status_text((at_status)s));
+        add_entry_at(out, 8, code, at_status_text((at_status)s));
     }
 }
 

@@ -25,7 +25,10 @@ static at_status make_row(const at_net_part *part, const at_template_row **out, 
 at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at_error *err) {
     at_status s = AT_OK;
     pthread_mutex_lock(&lock);
-    if (at_template_find(part->name, out, NULL) != AT_OK) s = make_row(part, out, err);
+    const bool known = at_template_find(part->name, out, NULL) == AT_OK;
+    const char *text = known ? at_template_own_text(*out) : NULL;
+    /* A log may have brought another text of that name. */
+    if (!text || strcmp(text, part->text) != 0) s = make_row(part, out, err);
     pthread_mutex_unlock(&lock);
     return s;
 }
