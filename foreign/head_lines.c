@@ -51,8 +51,8 @@ static bool find_comment(const char *text, size_t length, comment *out) {
     *out = (comment){.begin = p + sizeof word - 1, .mark = mark};
     if (*mark != '*') out->end = end_of_lines(first, stop, mark);
     else
-        for (out->end = out->begin; out->end < stop && strncmp(out->end, "*/", 2); out->end++) {
-        }
+        for (out->end = out->begin; out->end < stop; out->end++)
+            if (stop - out->end > 1 && !memcmp(out->end, "*/", 2)) break;
     return true;
 }
 
