@@ -35,7 +35,6 @@ static void code_is_right(void **state) {
     need_programs();
     cli_expect(0, "AT_COUNT=40 %s/tests/codegen/test_random", emulated);
     cli_expect(0, "%s/tests/codegen/test_tile_code", emulated);
-    cli_expect(0, "%s/tests/codegen/test_halves", emulated);
 }
 
 /* Records name the target as AutoTVM does for boards, the core by its number. */

@@ -92,7 +92,7 @@ static void tiles_differ(void **state) {
 
 /* One for many programs and all instruction sets, so that keys that say too little are found; of
  * the second lowering of a program, how many tiles came of it. */
-enum { MOST_PROGRAMS = 50 };
+enum { MOST_PROGRAMS = 20 };
 static at_tile_memo *memo;
 static long recalled, lowered, compared;
 

@@ -114,7 +114,7 @@ static void bad_files(void **state) {
         {"plain.npz", "plain.npz: member format.npy: missing; scipy.sparse.save_npz writes it"},
         {"fortran.npy", "in Fortran order; numpy.ascontiguousarray(x) makes it C order"},
         {"big_endian.npy", "dtype '>f4' is big-endian; x.astype('<f4') makes it little-endian"},
-        {"int64.npy", "dtype '<i8'; float32 and float64 are read"},
+        {"int64.npy", "dtype '<i8'; float16, float32 and float64 are read"},
         {"objects.npy", "dtype '|O' is not read"},
         {"fields.npy", "header \"{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, "
                        "'shape': (3,), }\"; expected a descr without fields"},
@@ -145,6 +145,7 @@ static size_t make_npy(char *out, const char *header, const void *data, size_t b
 static void npy(void **state) {
     (void)state;
     static const float two[] = {1.5f, -2};
+    static const uint16_t halves[] = {0x3e00, 0xc000}; /* the same two */
     static const double large[] = {1e39, 0};
     static const uint32_t nan[] = {0x7fc00000, 0};
     static const struct {
@@ -165,7 +166,8 @@ static void npy(void **state) {
          "x: element 0 is 1e+39"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", nan, 8,
          "x: element 0 is nan"},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (4,), }", two, 8, "dtype '<f2'"},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }", halves, 4, NULL},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", two, 8, "dtype '<c8'"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", two, 8,
          "x: its shape exceeds 2^63 elements"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }", two, 8,
