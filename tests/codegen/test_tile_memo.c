@@ -159,7 +159,7 @@ static void look_at(at_arena *a, const at_task *t, const at_config *c, const at_
 
 static void templates(void **state) {
     (void)state;
-    points_of_templates(setting("AT_COUNT", 3), look_at);
+    points_of_templates(setting("AT_COUNT", 2), look_at);
 }
 
 static void sketches(void **state) {
