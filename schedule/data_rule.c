@@ -568,20 +568,21 @@ static at_status is_centred(ruler *r, at_draw *out, bool *any, at_error *err) {
     return AT_OK;
 }
 
-/* Inputs whose elements, as they are, a maximum or a minimum looks at: which gets sign -1, or 1; 0
- * of those that both do. */
+/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; 0 where
+ * both look at them. */
 static void find_sides(const ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
     if (e->op == AT_X_SELECT) {
         find_sides(r, e->arg[1], sign, side, is_met);
         find_sides(r, e->arg[2], sign, side, is_met);
     }
     if (e->op != AT_X_INDEX) return;
+    const bool is_known = is_met[e->ref] && (side[e->ref] == sign || !side[e->ref]);
+    if (is_known) return;
+    side[e->ref] = is_met[e->ref] ? 0 : sign;
+    is_met[e->ref] = true;
     const at_tensor *t = &r->c->tensors[e->ref];
     if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)
         find_sides(r, t->body, sign, side, is_met);
-    if (!is_drawn(r, e->ref)) return;
-    side[e->ref] = is_met[e->ref] && side[e->ref] != sign ? 0 : sign;
-    is_met[e->ref] = true;
 }
 
 /* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
@@ -599,7 +600,7 @@ static bool is_aside(ruler *r, at_draw *out) {
     r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)n);
     for (int t = 0; t < n; t++) {
         at_fill *f = &out->fill[t];
-        if (!side[t] || f->lo >= 0 || f->hi <= 0) continue;
+        if (!is_drawn(r, t) || !side[t] || f->lo >= 0 || f->hi <= 0) continue;
         const double by = f->hi - f->lo + 1;
         f->lo += side[t] * by, f->hi += side[t] * by;
         any = true;

@@ -212,6 +212,27 @@ static void maxima_below_0(void **state) {
     }
 }
 
+/* Stages that each read the one before twice are looked through once: 2^40 ways lead to x. */
+static void maxima_of_chosen(void **state) {
+    (void)state;
+    enum { STAGES = 40 };
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    const char *of = "x";
+    at_text_addf(&text, "args N=4\nx[N, %d] : input\n", STAGES + 2);
+    for (int i = 0; i < STAGES; i++) {
+        at_text_addf(&text, "s%d[n:N, m:%d] = m < 1 ? %s[n, m] : %s[n, m + 1]\n", i, STAGES + 1 - i,
+                     of, of);
+        of = at_format(a, "s%d", i);
+    }
+    at_text_addf(&text, "out[n:N] = max(m:2) %s[n, m]\n", of);
+    fill_any(a, at_text_str(&text));
+    assert_int_equal(d.rule.num_draws, 2);
+    at_text_free(&text);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* A quotient levels nothing off. */
 static void sums_that_stay_large(void **state) {
     (void)state;
@@ -318,7 +339,8 @@ int main(void) {
         cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
         cmocka_unit_test(below_maximum),         cmocka_unit_test(maxima_below_0),
-        cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(maxima_of_chosen),      cmocka_unit_test(arguments_that_stay),
+        cmocka_unit_test(filling_is_stopped),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
