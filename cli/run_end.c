@@ -44,7 +44,7 @@ static void add_result(at_text *out, at_tuning *t, const at_best *best) {
     if (tied) at_text_addf(out, "; %d other%s as fast", tied, tied == 1 ? " is" : "s are");
     if (best->final && best->final->dialect)
         at_text_addf(out, "; timed as apply writes it in dialect %s, through gcc",
-                     best->final->dialect);
+                     at_visible(t->s.scratch, best->final->dialect));
     at_text_add(out, ".\n");
 }
 
