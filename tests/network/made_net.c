@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void give_up(const char *why) {
+    fprintf(stderr, "%s\n", why);
+    abort();
+}
+
 void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, bool positive) {
     at_rng rng;
     at_text t = {0};
@@ -25,6 +30,43 @@ at_net *onnx_open(at_arena *a, onnx_graph *g) {
     at_error err;
     at_text_free(&bytes);
     if (at_net_parse(kept, size, "made.onnx", NULL, &net, &err) == AT_OK) return net;
-    fprintf(stderr, "%s\n", err.text);
-    abort();
+    give_up(err.text);
+    return NULL;
+}
+
+at_net_cutting onnx_cutting(at_arena *a, const at_net *net) {
+    const int n = net->nodes.len;
+    return (at_net_cutting){AT_NEW_ARRAY(a, bool, n), AT_NEW_ARRAY(a, bool, n),
+                            AT_NEW_ARRAY(a, bool, n)};
+}
+
+double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) {
+    double **values = AT_NEW_ARRAY(a, double *, net->values.len);
+    for (int v = 0; v < net->values.len; v++) {
+        const at_net_value *x = &net->values.data[v];
+        const void *data = x->data;
+        for (int i = 0; i < net->inputs.len; i++)
+            if (net->inputs.data[i] == v) data = inputs[i];
+        values[v] = AT_NEW_ARRAY(a, double, x->elements);
+        for (int64_t e = 0; data && e < x->elements; e++)
+            values[v][e] = at_net_element(x->type, data, e);
+    }
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        at_compute *c;
+        at_error err;
+        if (at_net_computation(a, net, n, &c, &err) != AT_OK) give_up(err.text);
+        double **data = AT_NEW_ARRAY(a, double *, c->num_tensors);
+        for (int k = 0; k < n->num_inputs; k++) {
+            int t = at_compute_find(c, at_format(a, "x%d", k));
+            if (t >= 0 && c->tensors[t].role != AT_ROLE_STAGE) data[t] = values[n->inputs[k]];
+        }
+        for (int k = 0; k < n->num_outputs; k++) {
+            int t = at_compute_find(c, at_format(a, "y%d", k));
+            if (t >= 0 && n->outputs[k] >= 0) data[t] = values[n->outputs[k]];
+        }
+        if (at_compute_interpret_double(a, c, NULL, data, &err) != AT_OK)
+            give_up(at_format(a, "%s: %s", n->op, err.text));
+    }
+    return values;
 }

@@ -2,11 +2,17 @@
 #ifndef TESTS_MADE_NET_H
 #define TESTS_MADE_NET_H
 
+#include "network/program.h"
 #include "tests/network/onnx_writer.h"
 
 /* A constant of seeded numbers in steps of 1/16, from -1 to 1; of variances positive. */
 void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, bool positive);
 /* The graph, which it takes, as a network of opset 13, whose bytes are in a. */
 at_net *onnx_open(at_arena *a, onnx_graph *g);
+
+/* A cut that is changed nowhere yet, as at_net_cut_parts takes it. */
+at_net_cutting onnx_cutting(at_arena *a, const at_net *net);
+/* Every value in double, node by node; inputs: elements, in the order of the network's. */
+double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
 
 #endif

@@ -16,36 +16,16 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void interpret(const at_compute *c, double **data, const char *what) {
-    at_error err;
-    if (at_compute_interpret_double(arena, c, NULL, data, &err) != AT_OK)
-        fail_msg("%s: %s", what, err.text);
-}
-
-/* Every value in double, node by node. */
+/* With inputs from -1 to 1. */
 static double **evaluate(const at_net *net) {
-    double **values = AT_NEW_ARRAY(arena, double *, net->values.len);
-    for (int v = 0; v < net->values.len; v++) {
-        const at_net_value *x = &net->values.data[v];
-        values[v] = AT_NEW_ARRAY(arena, double, x->elements);
-        for (int64_t e = 0; e < x->elements; e++)
-            values[v][e] =
-                x->data ? at_net_element(x->type, x->data, e) : (double)(e * 37 % 129) / 64 - 1;
+    const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
+    for (int i = 0; i < net->inputs.len; i++) {
+        const int64_t n = net->values.data[net->inputs.data[i]].elements;
+        float *x = AT_NEW_ARRAY(arena, float, n);
+        for (int64_t e = 0; e < n; e++) x[e] = (float)(e * 37 % 129) / 64 - 1;
+        inputs[i] = x;
     }
-    for (int i = 0; i < net->nodes.len; i++) {
-        const at_net_node *n = &net->nodes.data[i];
-        at_compute *c;
-        at_error err;
-        if (at_net_computation(arena, net, n, &c, &err) != AT_OK) fail_msg("%s", err.text);
-        double **data = AT_NEW_ARRAY(arena, double *, c->num_tensors);
-        for (int k = 0; k < n->num_inputs; k++) {
-            int t = at_compute_find(c, at_format(arena, "x%d", k));
-            if (t >= 0 && c->tensors[t].role != AT_ROLE_STAGE) data[t] = values[n->inputs[k]];
-        }
-        data[at_compute_find(c, "y0")] = values[n->outputs[0]];
-        interpret(c, data, n->op);
-    }
-    return values;
+    return onnx_values(arena, net, inputs);
 }
 
 /* A value as it lies in memory. */
@@ -85,7 +65,8 @@ static void compare(const at_net_cut *cut, const at_net_part *part, double **val
         expected = data[t];
         out = data[t] = AT_NEW_ARRAY(arena, double, elements);
     }
-    interpret(c, data, part->title);
+    if (at_compute_interpret_double(arena, c, NULL, data, &err) != AT_OK)
+        fail_msg("%s: %s", part->title, err.text);
     for (int64_t e = 0; e < elements; e++)
         if (!(fabs(out[e] - expected[e]) <= 1e-12))
             fail_msg("%s: element %lld is %g, not %g", part->title, (long long)e, out[e],
@@ -140,9 +121,7 @@ static void windows(void **state) {
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         at_net *net = open_chain(&chains[i]);
         const at_net *rewritten = at_net_rewrite(arena, net, false);
-        const int n = rewritten->nodes.len;
-        at_net_cutting how = {AT_NEW_ARRAY(arena, bool, n), AT_NEW_ARRAY(arena, bool, n),
-                              AT_NEW_ARRAY(arena, bool, n)};
+        at_net_cutting how = onnx_cutting(arena, rewritten);
         at_net_cut cut;
         at_error err;
         if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
@@ -165,9 +144,7 @@ static void as_text(void **state) {
                                "t0[ka0:2, na:64] = w0[na, ka0, 0, 0]\n";
     at_net *net = open_chain(&chains[1]);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
-    const int n = rewritten->nodes.len;
-    at_net_cutting how = {AT_NEW_ARRAY(arena, bool, n), AT_NEW_ARRAY(arena, bool, n),
-                          AT_NEW_ARRAY(arena, bool, n)};
+    at_net_cutting how = onnx_cutting(arena, rewritten);
     at_net_cut cut;
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);

@@ -35,9 +35,7 @@ static void cut_both(onnx_graph *g, const char *isa, int *plain, int *by_cost) {
     const at_engine_options o = {.isa = isa};
     at_net *net = onnx_open(arena, g);
     const at_net *rewritten = at_net_rewrite(arena, net, at_engine_target(&o)->has_integers);
-    const at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
-                                AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
-                                AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
+    const at_net_cutting how = onnx_cutting(arena, rewritten);
     at_net_cut first, second;
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &first, &err) != AT_OK ||
@@ -122,9 +120,7 @@ static void joined(void **state) {
     for (int i = 0; i < 4; i++) onnx_output(&g, outputs[i]);
     at_net *net = onnx_open(arena, &g);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
-    at_net_cutting how = {AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
-                          AT_NEW_ARRAY(arena, bool, rewritten->nodes.len),
-                          AT_NEW_ARRAY(arena, bool, rewritten->nodes.len)};
+    at_net_cutting how = onnx_cutting(arena, rewritten);
     at_net_cut cut;
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);

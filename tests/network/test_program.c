@@ -30,40 +30,6 @@ static void normalization(onnx_graph *g, const char *x, const char *y, const cha
     at_text_free(&inputs);
 }
 
-/* ---- the reference --------------------------------------------------------------------------- */
-
-/* Every value in double, node by node. */
-static double **evaluate(const at_net *net, const void *const *inputs) {
-    double **values = AT_NEW_ARRAY(arena, double *, net->values.len);
-    for (int v = 0; v < net->values.len; v++) {
-        const at_net_value *x = &net->values.data[v];
-        const void *data = x->data;
-        for (int i = 0; i < net->inputs.len; i++)
-            if (net->inputs.data[i] == v) data = inputs[i];
-        values[v] = AT_NEW_ARRAY(arena, double, x->elements);
-        for (int64_t e = 0; data && e < x->elements; e++)
-            values[v][e] = at_net_element(x->type, data, e);
-    }
-    for (int i = 0; i < net->nodes.len; i++) {
-        const at_net_node *n = &net->nodes.data[i];
-        at_compute *c;
-        at_error err;
-        if (at_net_computation(arena, net, n, &c, &err) != AT_OK) fail_msg("%s", err.text);
-        double **data = AT_NEW_ARRAY(arena, double *, c->num_tensors);
-        for (int k = 0; k < n->num_inputs; k++) {
-            int t = at_compute_find(c, at_format(arena, "x%d", k));
-            if (t >= 0 && c->tensors[t].role != AT_ROLE_STAGE) data[t] = values[n->inputs[k]];
-        }
-        for (int k = 0; k < n->num_outputs; k++) {
-            int t = at_compute_find(c, at_format(arena, "y%d", k));
-            if (t >= 0 && n->outputs[k] >= 0) data[t] = values[n->outputs[k]];
-        }
-        if (at_compute_interpret_double(arena, c, NULL, data, &err) != AT_OK)
-            fail_msg("%s: %s", n->op, err.text);
-    }
-    return values;
-}
-
 static void *room(const at_net_value *v) {
     return at_alloc(arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
 }
@@ -91,7 +57,7 @@ static void compare(const at_net *net, const at_net_program *p) {
     char *memory = at_alloc(arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
     memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
     memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
-    double **expected = evaluate(net, inputs);
+    double **expected = onnx_values(arena, net, inputs);
     if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK) fail_msg("%s", err.text);
     for (int i = 0; i < net->outputs.len; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
