@@ -86,13 +86,7 @@ static void copy_ops(blocks *x, int from, int to) {
 
 static at_tile_op *emit(blocks *x, at_tile_kind kind, int dst, int a) {
     at_tile_op *op = at_push(x->l->arena, &x->out);
-    *op = (at_tile_op){.kind = (uint8_t)kind,
-                       .dst = (int16_t)dst,
-                       .a = (int16_t)a,
-                       .b = -1,
-                       .slot = -1,
-                       .base = -1,
-                       .trip_arg = -1};
+    *op = at_tile_on_registers(kind, dst, a);
     return op;
 }
 

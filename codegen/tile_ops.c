@@ -3,10 +3,19 @@
 
 #include <string.h>
 
+at_tile_op at_tile_on_registers(at_tile_kind kind, int dst, int a) {
+    return (at_tile_op){.kind = (uint8_t)kind,
+                        .dst = (int16_t)dst,
+                        .a = (int16_t)a,
+                        .b = -1,
+                        .slot = -1,
+                        .base = -1,
+                        .trip_arg = -1};
+}
+
 at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
-    *op = (at_tile_op){
-        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .base = -1, .trip_arg = -1};
+    *op = at_tile_on_registers(kind, -1, -1);
     return op;
 }
 

@@ -183,18 +183,8 @@ static at_tile_op *insert(at_builder *b, int start, int n) {
     return ops + start;
 }
 
-static at_tile_op on_registers(at_tile_kind kind, int dst, int a) {
-    return (at_tile_op){.kind = (uint8_t)kind,
-                        .dst = (int16_t)dst,
-                        .a = (int16_t)a,
-                        .b = -1,
-                        .slot = -1,
-                        .base = -1,
-                        .trip_arg = -1};
-}
-
 static at_tile_op constant(int dst, float number) {
-    at_tile_op op = on_registers(AT_T_CONST, dst, -1);
+    at_tile_op op = at_tile_on_registers(AT_T_CONST, dst, -1);
     op.number = number;
     return op;
 }
@@ -216,9 +206,9 @@ static void begin_partials(at_builder *b, int tensor, int start) {
         if (k->spread && k->mixed) {
             int whole = at_build_vreg(b, (at_tile_vreg){0});
             *op++ = constant(whole, neutral);
-            *op = on_registers(AT_T_FIRST, whole, k->vreg);
+            *op = at_tile_on_registers(AT_T_FIRST, whole, k->vreg);
             op++->lanes = 1;
-            *op++ = on_registers(AT_T_MOV, k->vreg, whole);
+            *op++ = at_tile_on_registers(AT_T_MOV, k->vreg, whole);
         }
         for (int j = 1; j < k->num_chains; j++) *op++ = constant(k->chain[j], neutral);
     }
@@ -304,7 +294,7 @@ static void load_and_store(at_builder *b, int tensor, int start) {
             *load++ = constant(k->vreg, neutral_of(b, tensor));
             continue;
         }
-        *load = on_registers(AT_T_LOAD, k->vreg, -1);
+        *load = at_tile_on_registers(AT_T_LOAD, k->vreg, -1);
         load->lanes = (uint8_t)k->lanes;
         load->slot = (int16_t)k->slot;
         load++->off = k->off;
