@@ -64,7 +64,7 @@ typedef struct at_tile_vreg {
     bool same;   /* all lanes hold the same */
 } at_tile_vreg;
 /* Of registers (-1: none) and nothing else. */
-at_tile_op at_tile_on_registers(at_tile_kind kind, int dst, int a); /* tile_ops.c */
+at_tile_op at_tile_on_registers(at_tile_kind kind, int dst, int a);   /* tile_ops.c */
 bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w); /* tile_ops.c */
 at_tile_op at_tile_load_of(const at_tile_vreg *v, int into); /* the operation; into: a register */
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
