@@ -469,6 +469,18 @@ static at_status find_exact(ruler *r, at_error *err) {
     return AT_OK;
 }
 
+/* What goes on from step to step is multiplied by so few different numbers that every other
+ * neighbour is the same. */
+static bool is_poor(const ruler *r) {
+    bool any = false;
+    for (int s = 0; s < r->c->num_tensors && !any; s++)
+        for (int t = 0; t < r->c->num_tensors && !any; t++)
+            any = at_tensor_goes_in_steps(&r->c->tensors[s]) && is_drawn(r, t) &&
+                  r->fill[t].hi - r->fill[t].lo < AT_LEAST_MOVING &&
+                  multiplies(r->c->tensors[s].body, t);
+    return any;
+}
+
 /* What goes on from step to step, as its data say, would grow without end by factors of both signs
  * as easily as by others: most of them are above 0. */
 static at_status find_real(ruler *r, at_error *err) {
@@ -627,6 +639,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     }
     r.look = data_look_new(a, c, values, known, true);
     AT_TRY(find_exact(&r, err));
+    r.is_exact &= !is_poor(&r);
     if (!r.is_exact) AT_TRY(find_real(&r, err));
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
