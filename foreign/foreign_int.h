@@ -85,6 +85,9 @@ at_status at_head_knob_item(at_head *h, const at_head_item *x, at_error *err);
 at_status at_head_default_item(at_head *h, const at_head_item *x, at_error *err);
 /* head_call.c */
 at_status at_head_call_item(at_head *h, const at_head_item *x, at_error *err);
+/* fortran_call.c: AT_E_INPUT: the subroutine has other parameters than the call. A file of another
+ * language, or without that subroutine, is left to its compiler. */
+at_status at_head_check_fortran(const at_head *h, at_error *err);
 /* head_tensors.c: outputs that no text computes, data. */
 at_status at_head_tensors(at_head *h, const at_head_item *compute, at_error *err);
 at_status at_head_data_item(at_head *h, const at_head_item *x, at_error *err);

@@ -109,6 +109,7 @@ static at_status check_head(const at_head *h, at_error *err) {
                        "%s: its head has no line \"call\", which says how the kernel is called: "
                        "call void matmul(const float *a, float *c, int N)",
                        f->path);
+    AT_TRY(at_head_check_fortran(h, err));
     if (!h->outputs.len) {
         if (!f->reference && !f->unchecked) return AT_OK;
         return at_fail(err, AT_E_INPUT, "%s: \"%s\" beside a computation, which says what is right",

@@ -103,6 +103,7 @@ typedef struct entry {
     const at_compute *compute;
     bool by_reference; /* Fortran */
     at_text before;    /* what stands before the call: numbers that have an address */
+    size_t call_at;    /* in the text */
     at_error *err;
 } entry;
 
@@ -245,13 +246,27 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
     at_text_addf(out,
                  "%s__attribute__((visibility(\"default\"))) int %s(" ENTRY_PARAMS ");\n"
                  "%sint %s(" ENTRY_PARAMS ") {\n"
-                 "    (void)at_buf, (void)at_workspace, (void)at_par;\n%s    %s%s(%s);\n%s}\n",
-                 linkage, symbol, linkage, symbol, at_text_str(&x->before),
-                 returns ? "return " : "", called, at_text_str(&args),
+                 "    (void)at_buf, (void)at_workspace, (void)at_par;\n%s",
+                 linkage, symbol, linkage, symbol, at_text_str(&x->before));
+    x->call_at = out->len;
+    at_text_addf(out, "    %s%s(%s);\n%s}\n", returns ? "return " : "", called, at_text_str(&args),
                  returns ? "" : "    return 0;\n");
     at_text_free(&args);
     at_text_free(&x->before);
     return s;
+}
+
+/* The entry behind the file, its call where the head has it: there compilers say what does not fit.
+ * C would let numbers pass for pointers, and pointers for others. */
+static void add_entry_text(const entry *x, const char *made, at_text *out) {
+    if (x->head->pub.language == AT_LANGUAGE_C)
+        at_text_add(out, "#pragma GCC diagnostic error \"-Wint-conversion\"\n"
+                         "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n");
+    at_text_add(out, "#line 1 \"autotune\"\n");
+    at_text_addn(out, made, x->call_at);
+    at_text_addf(out, "#line %d ", x->head->call.line);
+    at_text_add_c_string(out, x->head->pub.path);
+    at_text_addf(out, "\n%s", made + x->call_at);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -276,7 +291,7 @@ at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
     at_text_add(&source, "#line 1 ");
     at_text_add_c_string(&source, h->pub.path);
     at_text_addf(&source, "\n%s\n", h->pub.text);
-    if (!x.by_reference) at_text_addf(&source, "#line 1 \"autotune\"\n%s", at_text_str(&made));
+    if (!x.by_reference) add_entry_text(&x, at_text_str(&made), &source);
     out->macros = at_text_take(a, &macros);
     out->source = at_text_take(a, &source);
     out->entry = at_text_take(a, &made);

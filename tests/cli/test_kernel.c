@@ -197,6 +197,37 @@ static void calls_that_do_not_fit(void **state) {
     }
 }
 
+/* What the call says, and what the function takes, are compared by the compiler. */
+static void functions_that_do_not_fit(void **state) {
+    (void)state;
+    static const struct {
+        const char *params, *message;
+    } bad[] = {
+        {"const float *x, float *y, int n, int m", "twice.c:6:5: error: too few arguments"},
+        {"const float *x", "twice.c:6:5: error: too many arguments"},
+        {"const float *x, int n, float *y", "makes integer from pointer without a cast"},
+        {"const double *x, float *y, int n", "from incompatible pointer type"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "/* autotune\n * args N=64\n * x[N] : input\n * y[n:N] = x[n]*2\n"
+                 " * knob T = 1 2\n * call void twice(const float *x, float *y, int N)\n */\n"
+                 "void twice(%s) {\n    (void)x, (void)T;\n}\n",
+                 bad[i].params);
+        cli_write("twice.c", text);
+        expect_error(4, "twice.c --trials 2", bad[i].message);
+    }
+    /* Rows of rows are written as in C. */
+    cli_write("twice.c", "/* autotune\n * args N=64\n * x[N, 8] : input\n"
+                         " * y[n:N, m:8] = x[n, m]*2\n * knob T = 1 2\n"
+                         " * call void twice(const float x[N][8], float y[N][8], int N)\n */\n"
+                         "void twice(const float x[][8], float y[][8], int n) {\n"
+                         "    for (int i = 0; i < n; i++)\n"
+                         "        for (int j = 0; j < 8; j++) y[i][j] = x[i][j] * T * 2 / T;\n}\n");
+    cli_expect(0, "./autotune twice.c --trials 2 --tuner grid && rm twice.c twice.log");
+}
+
 static void write_scale(const char *function, const char *end) {
     char text[2048];
     snprintf(text, sizeof text,
@@ -206,6 +237,36 @@ static void write_scale(const char *function, const char *end) {
              "    y(i:i+UNROLL-1) = x(i:i+UNROLL-1) * 2\n  end %s\nend subroutine\n",
              function, end);
     cli_write("scale.f90", text);
+}
+
+/* No compiler sees both the call and the subroutine, whose line may go on and have comments. */
+static void subroutines_that_do_not_fit(void **state) {
+    (void)state;
+    static const struct {
+        const char *params, *message;
+    } bad[] = {
+        {"x, y, & ! one\n    n, m",
+         "s.f90:6: the call has 3 parameters, and subroutine scale has 4: "
+         "x, y, n, m\n"},
+        {"x", "s.f90:6: the call has 3 parameters, and subroutine scale has 1: x\n"},
+        {"n, X, Y",
+         "s.f90:6: parameter 1 of the call is \"x\", and that of subroutine scale \"n\""},
+        {"u, v, k", NULL},
+        {"x, y &\n#ifdef T\n    , n &\n#endif\n    ", NULL},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "! autotune\n! args N=64\n! x[N] : input\n! y[n:N] = x[n]*2\n! knob T = 1 2\n"
+                 "! call void scale(const float *x, float *y, int N)\n"
+                 "subroutine other(a) ! not subroutine scale(a)\nend subroutine other\n"
+                 "SUBROUTINE Scale(%s)\nend subroutine scale\n",
+                 bad[i].params);
+        cli_write("s.f90", text);
+        if (bad[i].message) expect_error(4, "space s.f90", bad[i].message);
+        else cli_expect(0, "./autotune space s.f90");
+    }
+    cli_expect(0, "rm s.f90");
 }
 
 static void fortran(void **state) {
@@ -493,6 +554,8 @@ int main(void) {
         cmocka_unit_test(call_without_parameters),
         cmocka_unit_test(mistakes_in_a_head),
         cmocka_unit_test(calls_that_do_not_fit),
+        cmocka_unit_test(functions_that_do_not_fit),
+        cmocka_unit_test(subroutines_that_do_not_fit),
         cmocka_unit_test(without_a_computation),
         cmocka_unit_test(applied),
         cmocka_unit_test(logs_are_data),
