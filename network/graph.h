@@ -11,6 +11,12 @@
  * (quantized.h). Lives in a, and borrows what the net holds. */
 at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
+/* The node reads another value instead of this one. */
+void at_net_reread(at_net *net, at_net_node *n, int from, int to);
+/* edges.c: copies with channels last of inputs that convolutions read and of outputs that they
+ * make. Producers are to be numbered again. */
+void at_net_move_edges(at_net *net);
+
 /* net_whole.c: tells of each node whether it is to be computed in whole numbers. */
 void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */

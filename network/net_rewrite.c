@@ -18,15 +18,16 @@ static at_net *copy_net(at_arena *a, const at_net *net) {
     return copy;
 }
 
+void at_net_reread(at_net *net, at_net_node *n, int from, int to) {
+    int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
+    for (int k = 0; k < n->num_inputs; k++)
+        if (inputs[k] == from) inputs[k] = to;
+    n->inputs = inputs;
+}
+
 /* From now on every reader of a value reads another. */
 static void redirect(at_net *net, int from, int to) {
-    for (int i = 0; i < net->nodes.len; i++) {
-        at_net_node *n = &net->nodes.data[i];
-        int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
-        for (int k = 0; k < n->num_inputs; k++)
-            if (inputs[k] == from) inputs[k] = to;
-        n->inputs = inputs;
-    }
+    for (int i = 0; i < net->nodes.len; i++) at_net_reread(net, &net->nodes.data[i], from, to);
 }
 
 static void set_input(at_net *net, at_net_node *n, int k, int value) {
@@ -314,6 +315,8 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
         join_equal(copy);
     }
     fold_channels(copy);
+    at_net_move_edges(copy);
+    renumber_producers(copy);
     at_net_find_whole(copy);
     return copy;
 }

@@ -104,10 +104,11 @@ static void make_convolution(void) {
     onnx_input(&g, "x", AT_NET_FLOAT, "1,32,8,8");
     numbers(&g, "w", "32,32,3,3", 9216);
     numbers(&g, "w1", "32,32,1,1", 1024);
+    numbers(&g, "w2", "16,32,1,1", 512);
     onnx_node(&g, "Conv", "x w1", "a", "");
     onnx_node(&g, "Conv", "a w", "c", "pads=[1,1,1,1]");
     onnx_node(&g, "Relu", "c", "r", "");
-    onnx_node(&g, "Conv", "r w1", "y", "");
+    onnx_node(&g, "Conv", "r w2", "y", "");
     onnx_output(&g, "y");
     at_text bytes = onnx_model(&g, 13);
     assert_int_equal(at_write_file("conv.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
@@ -159,7 +160,7 @@ static void parts_without_the_model(void **state) {
     cli_expect(0, "./autotune conv.onnx --only conv1x1 --trials 2 --on local:1 --log away.log");
     cli_expect(0, "grep -c '^#te ' away.log | grep -x 2");
     expect_text(cli_expect(0, "./autotune run conv.onnx --log away.log")->out,
-                "2 of 3 kinds of parts are in the log");
+                "2 of 5 kinds of parts are in the log");
     cli_expect(0, "mv conv.onnx away.onnx && ./autotune apply --log away.log -o away.c && "
                   "cc -c away.c && ./autotune report away.log -o away.html");
     cli_expect(0, "mv away.onnx conv.onnx");

@@ -117,8 +117,8 @@ static void channels(void **state) {
     onnx_node(&g, "Sub", "s r1", "b2", "");
     onnx_node(&g, "Add", "a2 b2", "y", "");
     onnx_output(&g, "y");
-    check(&g,
-          "conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; conv1x1 16 to 16 at 9x7, add, add");
+    check(&g, "channels last 8 at 9x7; conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; "
+              "conv1x1 16 to 16 at 9x7, add, add; channels first 16 at 9x7");
 }
 
 /* Transposed convolutions whose windows lie side by side, with padding, more at the end, in groups;
@@ -195,8 +195,35 @@ static void residual(void **state) {
     onnx_node(&g, "Add", "n2 n3", "a", "");
     onnx_node(&g, "Relu", "a", "y", "");
     onnx_output(&g, "y");
-    check(&g, "conv3x3 8 to 16 at 9x7, bias, relu; conv1x1 8 to 16 at 9x7, bias; conv3x3 16 to 16 "
-              "at 9x7, bias, add, relu");
+    check(&g, "channels last 8 at 9x7; conv3x3 8 to 16 at 9x7, bias, relu; conv1x1 8 to 16 at 9x7, "
+              "bias; conv3x3 16 to 16 at 9x7, bias, add, relu; channels first 16 at 9x7");
+}
+
+/* Only convolutions with channels enough move them, and what leaves in the middle of a part is no
+ * part of it; each move is made once, for all that read it. */
+static void edges(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8,5,7");
+    onnx_input(&g, "p", AT_NET_FLOAT, "1,3,5,7");
+    onnx_numbers(&g, "w1", "8,8,1,1", 1, false);
+    onnx_numbers(&g, "w2", "3,8,1,1", 2, false);
+    onnx_numbers(&g, "w3", "8,3,1,1", 3, false);
+    onnx_numbers(&g, "w4", "8,1,3,3", 4, false);
+    onnx_node(&g, "Conv", "x w1", "c", "");
+    onnx_node(&g, "Conv", "x w2", "few", "");
+    onnx_node(&g, "Conv", "p w3", "d", "");
+    onnx_node(&g, "Add", "d x", "a", "");
+    onnx_node(&g, "Sigmoid", "a", "s", "");
+    onnx_node(&g, "Mul", "a s", "m", "");
+    onnx_node(&g, "Conv", "x w4", "alone", "group=8 pads=[1,1,1,1]");
+    onnx_node(&g, "Abs", "c", "e", "");
+    onnx_node(&g, "MaxPool", "c", "q", "kernel_shape=[2,2]");
+    static const char *const outputs[] = {"e", "few", "m", "alone", "q"};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) onnx_output(&g, outputs[i]);
+    check(&g, "channels last 8 at 5x7; conv1x1 8 to 8 at 5x7; conv1x1 8 to 3 at 5x7; "
+              "conv1x1 3 to 8 at 5x7, add, sigmoid, mul; channels first 8 at 5x7; "
+              "depthwise3x3 8 at 5x7; abs 8 at 5x7; max pool2x2 8 at 4x6");
 }
 
 /* Branches that come together, pooling, a view, a product, a softmax. */
@@ -223,9 +250,11 @@ static void classifier(void **state) {
     onnx_node(&g, "Softmax", "m", "y", "");
     onnx_output(&g, "r1");
     onnx_output(&g, "y");
-    check(&g, "conv3x3 3 to 8 at 6 stride 2, bias, sigmoid, mul; conv1x1 8 to 4 at 6; depthwise3x3 "
-              "8 at 6; concat 12 at 6; max pool2x2 12 at 3 stride 2; global average pool 12 at 1; "
-              "product 12 to 10 of 1, bias; softmax 1x10");
+    check(&g,
+          "conv3x3 3 to 8 at 6 stride 2, bias, sigmoid, mul; channels first 8 at 6; conv1x1 8 to "
+          "4 at 6; depthwise3x3 8 at 6; concat 12 at 6; max pool2x2 12 at 3 stride 2; global "
+          "average pool 12 at 1; "
+          "product 12 to 10 of 1, bias; softmax 1x10");
 }
 
 /* Rows less their mean over their deviation, in nine nodes, are one part; moves are read through;
@@ -371,9 +400,9 @@ static void threads(void **state) {
     at_error err;
     if (!at_has_threads()) skip();
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    assert_int_equal(p.num_kernels, 2);
-    assert_int_equal(p.kernels[0].session.threads, 2);
-    assert_int_equal(p.kernels[1].session.threads, 1);
+    assert_int_equal(p.num_kernels, 3);
+    assert_int_equal(p.kernels[1].session.threads, 2);
+    assert_int_equal(p.kernels[2].session.threads, 1);
     compare(net, &p);
     at_net_program_free(&p);
     at_net_close(net);
@@ -387,6 +416,7 @@ int main(void) {
         cmocka_unit_test(rows),         cmocka_unit_test(shared_moves),
         cmocka_unit_test(choices),      cmocka_unit_test(indices),
         cmocka_unit_test(transposed),   cmocka_unit_test(values_between),
+        cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
