@@ -11,8 +11,6 @@
  * (quantized.h). Lives in a, and borrows what the net holds. */
 at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
-/* The node reads another value instead of this one. */
-void at_net_reread(at_net *net, at_net_node *n, int from, int to);
 /* edges.c: copies with channels last of inputs that convolutions read and of outputs that they
  * make. Producers are to be numbered again. */
 void at_net_move_edges(at_net *net);
@@ -83,5 +81,7 @@ bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends 
 typedef AT_VEC(int) at_int_list;
 /* [value] the nodes that read it, each once. */
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
+/* The node reads another value instead of this one. */
+void at_net_reread(at_net *net, at_net_node *n, int from, int to);
 
 #endif

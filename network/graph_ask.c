@@ -28,3 +28,10 @@ const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
     }
     return readers;
 }
+
+void at_net_reread(at_net *net, at_net_node *n, int from, int to) {
+    int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
+    for (int k = 0; k < n->num_inputs; k++)
+        if (inputs[k] == from) inputs[k] = to;
+    n->inputs = inputs;
+}

@@ -18,13 +18,6 @@ static at_net *copy_net(at_arena *a, const at_net *net) {
     return copy;
 }
 
-void at_net_reread(at_net *net, at_net_node *n, int from, int to) {
-    int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
-    for (int k = 0; k < n->num_inputs; k++)
-        if (inputs[k] == from) inputs[k] = to;
-    n->inputs = inputs;
-}
-
 /* From now on every reader of a value reads another. */
 static void redirect(at_net *net, int from, int to) {
     for (int i = 0; i < net->nodes.len; i++) at_net_reread(net, &net->nodes.data[i], from, to);
