@@ -1,6 +1,6 @@
 /* schedule/build.c: numbers into a parsed tree. Everything else was settled when the text was
  * parsed, so building copies arrays; numbers are filled in for every configuration. */
-#include "schedule/schedule_int.h"
+#include "schedule/tree_int.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -29,14 +29,10 @@ typedef struct builder {
     at_error *err;
 } builder;
 
-static const char *piece_name(const at_tree *t, int piece) {
-    return t->piece_names.data[t->pieces.data[piece].name];
-}
-
 static at_status piece_extents(builder *b, const tree_node *n) {
     for (int m = 0; m < n->fixed.num_pieces; m++) {
         int i = n->first_piece + m;
-        const tree_piece *piece = &b->t->pieces.data[i];
+        const tree_piece *piece = &n->piece[m];
         int64_t x = -1;
         switch (piece->source) {
         case EXTENT_FIXED: x = piece->fixed; break;
@@ -48,7 +44,7 @@ static at_status piece_extents(builder *b, const tree_node *n) {
         b->piece_extent[i] = x;
         if (x < 1 && piece->source != EXTENT_DYNAMIC)
             return at_fail(b->err, AT_E_INPUT, "%s:%d: loop %s has extent %lld", b->t->what,
-                           n->fixed.line, piece_name(b->t, i), (long long)x);
+                           n->fixed.line, n->pieces.data[m], (long long)x);
     }
     return AT_OK;
 }
@@ -64,14 +60,13 @@ static at_status loop_extent(builder *b, const tree_node *n, int64_t *out) {
 }
 
 static at_status does_not_fit(builder *b, const tree_node *n, int axis, const char *why) {
-    const tree_axis *x = &b->t->axes.data[n->first_axis + axis];
+    const tree_axis *x = &n->axes[axis];
     const at_tensor *stage = &b->t->compute->tensors[n->fixed.tensor];
     at_text text = {0};
     for (int d = 0; d < x->num_digits; d++) {
-        const tree_digit *digit = &b->t->digits.data[x->first_digit + d];
-        int piece = b->t->nodes.data[digit->loop].first_piece + digit->member;
-        at_text_addf(&text, "%s%s:%lld", d ? ", " : "", piece_name(b->t, piece),
-                     (long long)b->piece_extent[piece]);
+        const tree_digit *digit = &x->digit[d];
+        at_text_addf(&text, "%s%s:%lld", d ? ", " : "", digit->loop->pieces.data[digit->member],
+                     (long long)b->piece_extent[digit->loop->first_piece + digit->member]);
     }
     at_fail(b->err, AT_E_INPUT, "%s:%d: {%s} %s axis %s of @%s, which has extent %lld", b->t->what,
             n->fixed.line, at_text_str(&text), why, stage->axes[axis].name, stage->name,
@@ -83,11 +78,11 @@ static at_status does_not_fit(builder *b, const tree_node *n, int axis, const ch
 /* Parts that do not divide make the product exceed the axis, by less than one outermost iteration.
  */
 static at_status fill_axis(builder *b, const tree_node *n, int axis, int64_t *extent) {
-    const tree_axis *x = &b->t->axes.data[n->first_axis + axis];
+    const tree_axis *x = &n->axes[axis];
     int64_t whole = b->extents[n->fixed.tensor][axis], product = 1, inner = 1;
     for (int d = x->num_digits - 1; d >= 0; d--) {
-        const tree_digit *digit = &b->t->digits.data[x->first_digit + d];
-        int64_t e = b->piece_extent[b->t->nodes.data[digit->loop].first_piece + digit->member];
+        const tree_digit *digit = &x->digit[d];
+        int64_t e = b->piece_extent[digit->loop->first_piece + digit->member];
         extent[x->first_digit + d] = e;
         inner = product;
         if (e >= 0 && !at_mul64(product, e, &product))
@@ -109,7 +104,7 @@ static at_status set_ann(builder *b, const tree_node *from, at_node *n) {
     if (value < 0 || value > 2)
         return at_fail(b->err, AT_E_INPUT,
                        "%s:%d: %s is %lld; an annotation is 0 (none), 1 (unroll) or 2 (vec)",
-                       b->t->what, from->fixed.line, from->ann_name, (long long)value);
+                       b->t->what, from->fixed.line, from->ann_size, (long long)value);
     n->ann = anns[value];
     return AT_OK;
 }
@@ -121,16 +116,16 @@ static at_status place_loops(builder *b, int *source) {
         const tree_order *o = &b->t->orders.data[i];
         int left[MAX_ORDERED], n = o->num_loops;
         int64_t number = b->values[o->symbol], all = 1;
-        for (int k = 0; k < n; k++) left[k] = o->loop[k], all *= k + 1;
+        for (int k = 0; k < n; k++) left[k] = o->loop[k]->number, all *= k + 1;
         if (number < 0 || number >= all)
             return at_fail(b->err, AT_E_INPUT, "%s:%d: %s is %lld; %d loops have orders 0 to %lld",
-                           b->t->what, b->t->nodes.data[o->loop[0]].fixed.line, o->name,
-                           (long long)number, n, (long long)all - 1);
+                           b->t->what, o->loop[0]->fixed.line, o->name, (long long)number, n,
+                           (long long)all - 1);
         for (int k = 0; k < n; k++) {
             all /= n - k;
             int chosen = (int)(number / all);
             number %= all;
-            source[o->loop[k]] = left[chosen];
+            source[o->loop[k]->number] = left[chosen];
             for (int x = chosen; x < n - k - 1; x++) left[x] = left[x + 1];
         }
     }
@@ -142,10 +137,12 @@ static at_status link_loops(builder *b, built *u) {
     const at_tree *t = b->t;
     AT_TRY(place_loops(b, u->source));
     for (int i = 0; i < t->nodes.len; i++) u->place[u->source[i]] = i;
-    for (int i = 0; i < t->digits.len; i++)
-        u->loop[i] = &u->nodes[u->place[t->digits.data[i].loop]];
     for (int i = 0; i < t->nodes.len; i++) {
-        const tree_node *loop_of = &t->nodes.data[u->source[i]];
+        const tree_node *n = t->nodes.data[i], *loop_of = t->nodes.data[u->source[i]];
+        for (int k = 0; k < n->num_axes; k++)
+            for (int d = 0; d < n->axes[k].num_digits; d++)
+                u->loop[n->axes[k].first_digit + d] =
+                    &u->nodes[u->place[n->axes[k].digit[d].loop->number]];
         if (u->nodes[i].is_leaf) continue;
         u->nodes[i].num_pieces = loop_of->fixed.num_pieces;
         u->nodes[i].piece = loop_of->fixed.piece;
@@ -167,11 +164,11 @@ static at_status fill(builder *b, built *u, uint64_t changes) {
     for (int i = 0; i < t->nodes.len; i++) {
         if (!is_filled_anew(u, i, changes)) continue;
         u->anew[num++] = i;
-        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(b, &t->nodes.data[i]));
+        if (!t->nodes.data[i]->stage) AT_TRY(piece_extents(b, t->nodes.data[i]));
     }
     for (int m = 0; m < num; m++) {
         const int i = u->anew[m];
-        const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[u->source[i]];
+        const tree_node *from = t->nodes.data[i], *loop_of = t->nodes.data[u->source[i]];
         at_node *n = &u->nodes[i];
         n->filled = u->fills;
         if (n->is_leaf) {
@@ -188,29 +185,29 @@ static at_status fill(builder *b, built *u, uint64_t changes) {
 at_program *at_program_empty(at_arena *a, const at_tree *t) {
     const int num_nodes = t->nodes.len;
     built *u = AT_NEW(a, built);
-    u->piece_extent = AT_NEW_ARRAY(a, int64_t, t->pieces.len);
+    u->piece_extent = AT_NEW_ARRAY(a, int64_t, t->num_pieces);
     u->source = AT_NEW_ARRAY(a, int, num_nodes);
     u->place = AT_NEW_ARRAY(a, int, num_nodes);
     u->anew = AT_NEW_ARRAY(a, int, num_nodes);
     u->nodes = AT_NEW_ARRAY(a, at_node, num_nodes);
-    u->loop = AT_NEW_ARRAY(a, at_node *, t->digits.len);
-    u->extent = AT_NEW_ARRAY(a, int64_t, t->digits.len);
-    at_digits *axes = AT_NEW_ARRAY(a, at_digits, t->axes.len);
-    for (int i = 0; i < t->axes.len; i++) {
-        const tree_axis *x = &t->axes.data[i];
-        axes[i] = (at_digits){x->num_digits, u->loop + x->first_digit, t->members + x->first_digit,
-                              u->extent + x->first_digit};
-    }
+    u->loop = AT_NEW_ARRAY(a, at_node *, t->num_digits);
+    u->extent = AT_NEW_ARRAY(a, int64_t, t->num_digits);
+    at_digits *axes = AT_NEW_ARRAY(a, at_digits, t->num_axes);
     for (int i = 0; i < num_nodes; i++) {
-        const tree_node *from = &t->nodes.data[i];
+        const tree_node *from = t->nodes.data[i];
         at_node *n = &u->nodes[i];
         *n = from->fixed;
-        if (from->parent >= 0) n->parent = &u->nodes[from->parent];
-        if (from->child >= 0) n->child = &u->nodes[from->child];
-        if (from->next >= 0) n->next = &u->nodes[from->next];
+        if (from->parent) n->parent = &u->nodes[from->parent->number];
+        if (from->child) n->child = &u->nodes[from->child->number];
+        if (from->next) n->next = &u->nodes[from->next->number];
         if (!n->is_leaf) continue;
         n->axes = axes + from->first_axis;
         n->num_axes = from->num_axes;
+        for (int k = 0; k < from->num_axes; k++) {
+            const tree_axis *axis = &from->axes[k];
+            n->axes[k] = (at_digits){axis->num_digits, u->loop + axis->first_digit,
+                                     t->members + axis->first_digit, u->extent + axis->first_digit};
+        }
         const at_tensor *x = &t->compute->tensors[n->tensor];
         if (n->is_running) n->axes[x->num_axes] = n->axes[at_running_axis(x)];
     }

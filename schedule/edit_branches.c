@@ -54,27 +54,27 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
     at_expr *value[MAX_AXES], *read[2];
     AT_TRY(rewrite_start(&w, a, t, names[0], err));
     const int s = at_compute_find(t->compute, stage);
-    outline_node *leaf = outline_leaf(&w.o, stage);
-    if (s < 0 || !leaf || outline_init(&w.o, stage))
+    tree_node *leaf = tree_leaf(w.made, stage);
+    if (s < 0 || !leaf || tree_init(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
     const at_tensor *x = &t->compute->tensors[s];
     if (!at_edit_has_branches(x))
         return at_fail(err, AT_E_INPUT, "the terms of @%s choose between no two reads by indices",
                        stage);
     for (int k = 0; k < axes_of(x); k++) value[k] = rewrite_name(a, x->axes[k].name);
-    outline_node *outermost = rewrite_outermost(leaf);
+    tree_node *outermost = rewrite_outermost(leaf);
     for (int i = 0; i < 2; i++) {
         at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
         for (int k = 0; k < x->num_axes; k++) index[k] = rewrite_name(a, x->axes[k].name);
         const at_tensor sum = sum_of_side(a, x, names[i], i + 1, value);
         read[i] = rewrite_read(a, names[i], x->num_axes, index);
-        outline_insert(&w.o, outermost, true, rewrite_plain_nest(&w, &sum));
+        tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, &sum));
         rewrite_insert(&w, stage, sum);
     }
     at_tensor *both = rewrite_find(&w, stage);
     both->num_reduce = both->num_defs = 0;
     both->written = rewrite_binary(a, AT_X_ADD, read[0], read[1]);
-    outline_insert(&w.o, outermost, false, rewrite_plain_nest(&w, both));
-    outline_remove(&w.o, leaf);
+    tree_insert(w.made, outermost, false, rewrite_plain_nest(&w, both));
+    tree_remove(w.made, leaf);
     return rewrite_finish(&w, compute, out);
 }

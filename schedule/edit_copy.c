@@ -24,7 +24,7 @@ static at_tensor copy_stage(rewrite *w, const char *name, const at_tensor *of, b
 
 static at_status copy_write(rewrite *w, const char *tensor, const char *name) {
     at_tensor *x = rewrite_find(w, tensor), local = *x;
-    outline_node *leaf = outline_leaf(&w->o, tensor), *init = outline_init(&w->o, tensor);
+    tree_node *leaf = tree_leaf(w->made, tensor), *init = tree_init(w->made, tensor);
     if (!local.num_reduce)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" is no sum: its writing needs no copy", tensor);
     if (!leaf) return at_fail(w->err, AT_E_INPUT, "@%s has no leaf in this tree", tensor);
@@ -32,7 +32,7 @@ static at_status copy_write(rewrite *w, const char *tensor, const char *name) {
     *x = copy_stage(w, tensor, &local, false);
     x->written->name = name;
     rewrite_insert(w, tensor, local);
-    outline_node *copy =
+    tree_node *copy =
         rewrite_add_leaf(w, rewrite_nest_behind(w, leaf, NULL), tensor, local.num_axes);
     for (int k = 0; k < local.num_axes; k++) copy->index[k] = leaf->index[k];
     leaf->stage = name;
@@ -45,8 +45,8 @@ static at_status copy_read(rewrite *w, const char *tensor, const char *reader, c
     at_tensor copy = copy_stage(w, name, x, true);
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, NULL, NULL));
     rewrite_insert(w, reader, copy);
-    outline_insert(&w->o, rewrite_outermost(outline_leaf(&w->o, reader)), true,
-                   rewrite_plain_nest(w, &copy));
+    tree_insert(w->made, rewrite_outermost(tree_leaf(w->made, reader)), true,
+                rewrite_plain_nest(w, &copy));
     return AT_OK;
 }
 
@@ -60,7 +60,7 @@ typedef struct layout_axis {
 
 typedef struct layout {
     const at_tensor *reader, *from;
-    outline_node *leaf;
+    tree_node *leaf;
     const at_expr *read; /* the reader's of the tensor */
     bool is_chosen;      /* somewhere by a condition, which keeps it within the tensor */
     AT_VEC(int) moved;   /* axes of the reader that its indices have */
@@ -171,16 +171,16 @@ static at_status find_read(rewrite *w, layout *l) {
 
 /* The pieces in the order of the loops around the reader. */
 static at_status order_pieces(rewrite *w, layout *l) {
-    const outline_node *path[MAX_PIECES];
+    const tree_node *path[MAX_PIECES];
     int depth = 0;
-    for (const outline_node *n = l->leaf->parent; n; n = n->parent) path[depth++] = n;
+    for (const tree_node *n = l->leaf->parent; n; n = n->parent) path[depth++] = n;
     while (depth--)
         for (int m = 0; m < path[depth]->pieces.len; m++) {
             const char *piece = path[depth]->pieces.data[m];
             for (int i = 0; i < l->moved.len; i++) {
                 int k = l->moved.data[i];
                 if (!names_have(&l->leaf->index[k], piece)) continue;
-                int64_t fixed = outline_extent(path[depth], piece);
+                int64_t fixed = tree_extent(path[depth], piece);
                 bool is_size = fixed || at_symbol_find(w->old->symbols, piece) >= 0;
                 if (path[depth]->dynamic || axis_of_piece(l, piece))
                     return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
@@ -239,8 +239,8 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
 
 /* The nest that the copy stands in front of: the first one; of a stage, which must be there, its
  * reader's. */
-static outline_node *place_of_copy(const rewrite *w, const layout *l) {
-    return l->from->role == AT_ROLE_STAGE ? rewrite_outermost(l->leaf) : w->o.root;
+static tree_node *place_of_copy(const rewrite *w, const layout *l) {
+    return l->from->role == AT_ROLE_STAGE ? rewrite_outermost(l->leaf) : w->made->root;
 }
 
 /* Another name of a tensor, with other axes. */
@@ -254,7 +254,7 @@ static bool is_renaming(const at_expr *body) {
  * weights alone nor a tensor's other name. */
 static bool is_made_beside(const rewrite *w, const layout *l, const at_tensor *from) {
     if (from->role != AT_ROLE_STAGE) return false;
-    outline_node *maker = outline_leaf(&w->o, from->name);
+    tree_node *maker = tree_leaf(w->made, from->name);
     if (maker) return rewrite_outermost(maker) == rewrite_outermost(l->leaf);
     if (from->is_packing) return false;
     return !is_renaming(from->body) || is_made_beside(w, l, &w->old->tensors[from->body->ref]);
@@ -264,7 +264,7 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
     at_tensor copy = {.name = name, .role = AT_ROLE_STAGE};
     layout l = {.reader = rewrite_find(w, reader),
                 .from = rewrite_find(w, tensor),
-                .leaf = outline_leaf(&w->o, reader)};
+                .leaf = tree_leaf(w->made, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
     copy.type = l.from->type;
     if (is_made_beside(w, &l, &w->old->tensors[at_compute_find(w->old, tensor)]))
@@ -297,15 +297,15 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
     copy.written = rewrite_guarded(w->arena, inside(w, &l, value, index),
                                    rewrite_read(w->arena, tensor, l.from->num_axes, index));
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));
-    outline_node *first = NULL, *inner = NULL;
+    tree_node *first = NULL, *inner = NULL;
     for (int i = 0; i < l.axes.len; i++) {
         inner = rewrite_add_loop(w, inner, l.axes.data[i].piece);
         if (l.axes.data[i].fixed) *at_push(w->arena, &inner->extents) = l.axes.data[i].fixed;
         if (!first) first = inner;
     }
-    outline_node *leaf = rewrite_add_leaf(w, inner, name, l.axes.len);
+    tree_node *leaf = rewrite_add_leaf(w, inner, name, l.axes.len);
     for (int i = 0; i < l.axes.len; i++) *at_push(w->arena, &leaf->index[i]) = l.axes.data[i].piece;
-    outline_insert(&w->o, place_of_copy(w, &l), true, first);
+    tree_insert(w->made, place_of_copy(w, &l), true, first);
     rewrite_insert(w, reader, copy);
     return AT_OK;
 }
@@ -322,7 +322,7 @@ at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const c
         return rewrite_finish(&w, compute, out);
     }
     const at_tensor *r = rewrite_find(&w, reader);
-    if (!r || r->role != AT_ROLE_STAGE || !outline_leaf(&w.o, reader))
+    if (!r || r->role != AT_ROLE_STAGE || !tree_leaf(w.made, reader))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", reader);
     if (rewrite_find(&w, tensor)->role == AT_ROLE_INDEX)
         return at_fail(err, AT_E_INPUT, "\"%s\" is an index tensor: it cannot be copied", tensor);

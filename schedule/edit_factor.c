@@ -6,7 +6,7 @@
 #include "schedule/rewrite.h"
 
 /* The reduction whose digits have the piece; -1: none. */
-static int reduction_of(const at_tensor *t, const outline_node *leaf, const char *piece) {
+static int reduction_of(const at_tensor *t, const tree_node *leaf, const char *piece) {
     for (int k = t->num_axes; k < axes_of(t); k++)
         if (names_have(&leaf->index[k], piece)) return k;
     return -1;
@@ -14,7 +14,7 @@ static int reduction_of(const at_tensor *t, const outline_node *leaf, const char
 
 /* The reduction `axis` as the digits of its loops: axes of their own, and the axis a
  * definition. Parts that do not divide go beyond the axis, where there is nothing to join. */
-static at_status open_digits(rewrite *w, const outline_node *leaf, int axis, at_tensor *rf,
+static at_status open_digits(rewrite *w, const tree_node *leaf, int axis, at_tensor *rf,
                              name_list *names) {
     const name_list *digits = &leaf->index[axis];
     at_expr *value = NULL;
@@ -47,8 +47,8 @@ static at_status open_digits(rewrite *w, const outline_node *leaf, int axis, at_
 
 /* The stage with one more axis, its own name and loops: axes, the piece at `place` of them, then
  * what is left to sum. */
-static at_status make_factored(rewrite *w, outline_node *leaf, const at_tensor *x,
-                               const char *piece, int axis, int place, at_tensor *rf) {
+static at_status make_factored(rewrite *w, tree_node *leaf, const at_tensor *x, const char *piece,
+                               int axis, int place, at_tensor *rf) {
     const name_list digits = leaf->index[axis];
     bool whole = digits.len == 1;
     name_list names = {0};
@@ -105,11 +105,11 @@ static at_tensor sum_of(rewrite *w, const at_tensor *rf, int place, const char *
     return t;
 }
 
-static at_status check(const rewrite *w, const at_tensor *x, outline_node *leaf, const char *piece,
+static at_status check(const rewrite *w, const at_tensor *x, tree_node *leaf, const char *piece,
                        int axis) {
     if (axis < 0)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" is no reduction of @%s", piece, x->name);
-    const outline_node *loop = outline_loop(leaf, piece);
+    const tree_node *loop = tree_loop(leaf, piece);
     if (loop->dynamic || loop->extents.len)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" has an extent of its own: it cannot be an axis",
                        piece);
@@ -118,7 +118,7 @@ static at_status check(const rewrite *w, const at_tensor *x, outline_node *leaf,
     if (leaf->index[axis].len == 1 && x->num_reduce == 1)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" is all that @%s sums over: split it first",
                        piece, x->name);
-    if (outline_init(&w->o, x->name))
+    if (tree_init(w->made, x->name))
         return at_fail(w->err, AT_E_INPUT, "@%s.init is a leaf of its own", x->name);
     return AT_OK;
 }
@@ -129,7 +129,7 @@ at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const
     rewrite w;
     AT_TRY(rewrite_start(&w, a, t, name, err));
     at_tensor *x = rewrite_find(&w, stage);
-    outline_node *leaf = x ? outline_leaf(&w.o, stage) : NULL;
+    tree_node *leaf = x ? tree_leaf(w.made, stage) : NULL;
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     const at_tensor *old = &w.old->tensors[at_compute_find(w.old, stage)];
     int axis = reduction_of(old, leaf, piece);
@@ -138,13 +138,13 @@ at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const
     while (before && place < old->num_axes && strcmp(old->axes[place].name, before) != 0) place++;
     if (before && place == old->num_axes)
         return at_fail(err, AT_E_INPUT, "\"%s\" is no axis of @%s", before, stage);
-    outline_node *inner = rewrite_nest_behind(&w, leaf, piece);
+    tree_node *inner = rewrite_nest_behind(&w, leaf, piece);
     at_tensor rf = rewrite_copy_tensor(a, old);
     rf.name = name;
     AT_TRY(make_factored(&w, leaf, old, piece, axis, place, &rf));
     *x = sum_of(&w, &rf, place, stage);
     rewrite_insert(&w, stage, rf);
-    outline_node *sum = rewrite_add_leaf(&w, inner, stage, rf.num_axes);
+    tree_node *sum = rewrite_add_leaf(&w, inner, stage, rf.num_axes);
     for (int k = 0; k < rf.num_axes; k++)
         sum->index[k == place ? rf.num_axes - 1 : k - (k > place)] = leaf->index[k];
     leaf->stage = name;

@@ -97,7 +97,7 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
                        : x->is_output                    ? "an output"
                                                          : "of integers");
     AT_TRY(find_extents(&in, names, sizes, n, err));
-    AT_TRY(outline_of(a, t, &w.o, err));
+    AT_TRY(tree_copy(a, t, &w.made, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {
         at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
         if (i == s) continue;
@@ -107,7 +107,7 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
         for (int d = 0; d < copy.num_defs; d++) replace_reads(&w, &in, &copy.defs[d].expr);
         *at_push(a, &w.tensors) = copy;
     }
-    outline_node *leaf = outline_leaf(&w.o, stage);
-    if (leaf) outline_remove(&w.o, leaf);
+    tree_node *leaf = tree_leaf(w.made, stage);
+    if (leaf) tree_remove(w.made, leaf);
     return rewrite_finish(&w, compute, out);
 }

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "schedule/outline.h"
+#include "schedule/tree_int.h"
 
 static const char edited[] = "edited tree";
 
 /* The loop that an edit is about. */
-static at_status find(const outline *o, const char *stage, const char *piece, outline_node **loop,
+static at_status find(const at_tree *o, const char *stage, const char *piece, tree_node **loop,
                       at_error *err) {
-    outline_node *leaf;
-    AT_TRY(outline_find(o, stage, &leaf, err));
-    *loop = outline_loop(leaf, piece);
+    tree_node *leaf;
+    AT_TRY(tree_find_leaf(o, stage, &leaf, err));
+    *loop = tree_loop(leaf, piece);
     if (*loop) return AT_OK;
     return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);
 }
@@ -20,9 +20,9 @@ static at_status find(const outline *o, const char *stage, const char *piece, ou
 /* ---- E1 -------------------------------------------------------------------------------------- */
 
 /* In the leaves below, the parts count what the piece did. */
-static void replace_digit(at_arena *a, outline_node *first, const char *piece,
+static void replace_digit(at_arena *a, tree_node *first, const char *piece,
                           const char *const *parts, int n) {
-    for (outline_node *x = first; x; x = x->next) {
+    for (tree_node *x = first; x; x = x->next) {
         if (!x->stage) replace_digit(a, x->child, piece, parts, n);
         for (int k = 0; k < x->num_index; k++) {
             name_list old = x->index[k];
@@ -46,10 +46,10 @@ static at_ann ann_of_part(at_ann whole, int i, int n) {
 at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                         const char *piece, const char *const *parts, int n, at_tree **out,
                         at_error *err) {
-    outline o;
-    outline_node *loop;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find(&o, stage, piece, &loop, err));
+    at_tree *o;
+    tree_node *loop;
+    AT_TRY(tree_copy(a, t, &o, err));
+    AT_TRY(find(o, stage, piece, &loop, err));
     if (loop->pieces.len > 1)
         return at_fail(err, AT_E_INPUT, "\"%s\" is fused with other loops: it cannot be split",
                        piece);
@@ -62,29 +62,29 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
     replace_digit(a, loop->child, piece, parts, n);
     at_ann ann = loop->ann;
     loop->extents.len = 0;
-    outline_node *above = loop;
+    tree_node *above = loop;
     for (int i = 0; i < n; i++) {
-        outline_node *part = loop;
+        tree_node *part = loop;
         if (i) {
-            part = outline_new(&o);
+            part = tree_new_node(a);
             part->child = above->child;
             part->parent = above;
             above->child = part;
-            for (outline_node *x = part->child; x; x = x->next) x->parent = part;
+            for (tree_node *x = part->child; x; x = x->next) x->parent = part;
         }
         part->pieces = (name_list){0};
         *at_push(a, &part->pieces) = parts[i];
         part->ann = ann_of_part(ann, i, n);
         above = part;
     }
-    return outline_tree(&o, c, edited, out, err);
+    return tree_finish(o, c, edited, out, err);
 }
 
 /* ---- E2, E3 ---------------------------------------------------------------------------------- */
 
 /* What makes a loop what it is, without its place. */
-static void exchange(outline_node *x, outline_node *y) {
-    outline_node old = *x;
+static void exchange(tree_node *x, tree_node *y) {
+    tree_node old = *x;
     x->pieces = y->pieces, x->ann = y->ann, x->ann_size = y->ann_size;
     x->extents = y->extents;
     x->dyn_axes = y->dyn_axes, x->dynamic = y->dynamic;
@@ -93,7 +93,7 @@ static void exchange(outline_node *x, outline_node *y) {
     y->dyn_axes = old.dyn_axes, y->dynamic = old.dynamic;
 }
 
-static int place_in_order(const outline_node *loop, const char *const *names, int n) {
+static int place_in_order(const tree_node *loop, const char *const *names, int n) {
     for (int i = 0; i < n; i++)
         if (names_have(&loop->pieces, names[i])) return i;
     return -1;
@@ -101,10 +101,10 @@ static int place_in_order(const outline_node *loop, const char *const *names, in
 
 /* The loops of these names, as they stand: outermost first. They follow each other without a
  * branch; `adjacent`: with nothing between. */
-static at_status find_chain(const outline *o, const char *stage, const char *const *names, int n,
-                            bool adjacent, outline_node **chain, at_error *err) {
+static at_status find_chain(const at_tree *o, const char *stage, const char *const *names, int n,
+                            bool adjacent, tree_node **chain, at_error *err) {
     int found = 0;
-    outline_node *leaf = outline_leaf(o, stage), *up[MAX_PIECES];
+    tree_node *leaf = tree_leaf(o, stage), *up[MAX_PIECES];
     for (int i = 0; i < n; i++) {
         AT_TRY(find(o, stage, names[i], &chain[0], err));
         for (int k = 0; k < i; k++)
@@ -113,11 +113,11 @@ static at_status find_chain(const outline *o, const char *stage, const char *con
                                names[i]);
     }
     int depth = 0;
-    for (outline_node *x = leaf->parent; x; x = x->parent) up[depth++] = x;
+    for (tree_node *x = leaf->parent; x; x = x->parent) up[depth++] = x;
     for (int i = depth - 1; i >= 0; i--) {
         if (place_in_order(up[i], names, n) >= 0) chain[found++] = up[i];
         if (found == 0 || found == n) continue;
-        const outline_node *below = outline_only_child(up[i]);
+        const tree_node *below = tree_only_child(up[i]);
         if (!below)
             return at_fail(err, AT_E_INPUT, "the tree branches below \"%s\"",
                            up[i]->pieces.data[0]);
@@ -130,32 +130,32 @@ static at_status find_chain(const outline *o, const char *stage, const char *con
 
 at_status at_edit_order(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                         const char *const *loops, int n, at_tree **out, at_error *err) {
-    outline o;
-    AT_TRY(outline_of(a, t, &o, err));
-    outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
-    AT_TRY(find_chain(&o, stage, loops, n, false, chain, err));
+    at_tree *o;
+    AT_TRY(tree_copy(a, t, &o, err));
+    tree_node **chain = AT_NEW_ARRAY(a, tree_node *, n + 1);
+    AT_TRY(find_chain(o, stage, loops, n, false, chain, err));
     for (int i = 0; i < n; i++)
         for (int k = i; k < n; k++)
             if (names_have(&chain[k]->pieces, loops[i])) {
                 if (k > i) exchange(chain[i], chain[k]);
                 break;
             }
-    return outline_tree(&o, c, edited, out, err);
+    return tree_finish(o, c, edited, out, err);
 }
 
 at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *const *loops, int n, at_tree **out, at_error *err) {
-    outline o;
-    AT_TRY(outline_of(a, t, &o, err));
-    outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
-    AT_TRY(find_chain(&o, stage, loops, n, true, chain, err));
+    at_tree *o;
+    AT_TRY(tree_copy(a, t, &o, err));
+    tree_node **chain = AT_NEW_ARRAY(a, tree_node *, n + 1);
+    AT_TRY(find_chain(o, stage, loops, n, true, chain, err));
     for (int i = 0; i < n; i++) {
         if (!names_have(&chain[i]->pieces, loops[i]))
             return at_fail(err, AT_E_INPUT, "\"%s\" does not stand in this place", loops[i]);
         if (chain[i]->dynamic || chain[i]->extents.len)
             return at_fail(err, AT_E_INPUT, "\"%s\" has an extent of its own: it cannot be fused",
                            loops[i]);
-        if (outline_reduces(c, chain[i]) != outline_reduces(c, chain[0]))
+        if (tree_reduces(c, chain[i]) != tree_reduces(c, chain[0]))
             return at_fail(err, AT_E_INPUT, "\"%s\" and \"%s\": an axis and a reduction", loops[0],
                            loops[i]);
     }
@@ -163,8 +163,8 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
         for (int k = 0; k < chain[i]->pieces.len; k++)
             *at_push(a, &chain[0]->pieces) = chain[i]->pieces.data[k];
     chain[0]->child = chain[n - 1]->child;
-    for (outline_node *x = chain[0]->child; x; x = x->next) x->parent = chain[0];
-    return outline_tree(&o, c, edited, out, err);
+    for (tree_node *x = chain[0]->child; x; x = x->next) x->parent = chain[0];
+    return tree_finish(o, c, edited, out, err);
 }
 
 /* ---- E8 -------------------------------------------------------------------------------------- */
@@ -172,11 +172,11 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
 static at_status mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                       const char *piece, at_ann ann, const char *size, at_tree **out,
                       at_error *err) {
-    outline o;
-    outline_node *loop;
+    at_tree *o;
+    tree_node *loop;
     bool marks = size || ann != AT_ANN_NONE;
-    AT_TRY(outline_of(a, t, &o, err));
-    AT_TRY(find(&o, stage, piece, &loop, err));
+    AT_TRY(tree_copy(a, t, &o, err));
+    AT_TRY(find(o, stage, piece, &loop, err));
     if (loop->dynamic && marks && ann != AT_ANN_VEC)
         return at_fail(err, AT_E_INPUT,
                        "\"%s\" has an extent from data: it may be vec, if anything", piece);
@@ -185,7 +185,7 @@ static at_status mark(at_arena *a, const at_tree *t, const at_compute *c, const 
                        piece);
     loop->ann = ann;
     loop->ann_size = size;
-    return outline_tree(&o, c, edited, out, err);
+    return tree_finish(o, c, edited, out, err);
 }
 
 at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,

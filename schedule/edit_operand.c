@@ -133,7 +133,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     AT_TRY(rewrite_start(&w, a, t, name, err));
     int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
     const at_tensor *from = s < 0 ? NULL : &t->compute->tensors[s];
-    if (!from || !outline_leaf(&w.o, stage))
+    if (!from || !tree_leaf(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     AT_TRY(find_operand(t->compute, from, of, axis, &operand, err));

@@ -197,11 +197,11 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
     rewrite w;
     AT_TRY(rewrite_start(&w, a, t, name, err));
     const int s = at_compute_find(t->compute, stage);
-    outline_node *leaf = outline_leaf(&w.o, stage);
+    tree_node *leaf = tree_leaf(w.made, stage);
     if (s < 0 || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     phases x = {.w = &w, .sum = &t->compute->tensors[s]};
     while (x.axis < x.sum->num_axes && strcmp(x.sum->axes[x.axis].name, axis)) x.axis++;
-    if (x.axis == x.sum->num_axes || outline_init(&w.o, stage) ||
+    if (x.axis == x.sum->num_axes || tree_init(w.made, stage) ||
         !at_edit_has_phases(x.sum, x.axis) || !find_in_factors(&x, x.sum->body))
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
@@ -209,10 +209,10 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
     at_tensor sum = stage_of(&x, name, is_whole), copy = rewrite_copy_tensor(a, x.sum);
     copy.num_reduce = copy.num_defs = 0;
     copy.written = picked(&x, name);
-    outline_node *outermost = rewrite_outermost(leaf);
-    outline_insert(&w.o, outermost, true, rewrite_plain_nest(&w, &sum));
-    outline_insert(&w.o, outermost, false, rewrite_plain_nest(&w, &copy));
-    outline_remove(&w.o, leaf);
+    tree_node *outermost = rewrite_outermost(leaf);
+    tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, &sum));
+    tree_insert(w.made, outermost, false, rewrite_plain_nest(&w, &copy));
+    tree_remove(w.made, leaf);
     *rewrite_find(&w, stage) = copy;
     rewrite_insert(&w, stage, sum);
     return rewrite_finish(&w, compute, out);

@@ -1,18 +1,18 @@
 /* schedule/edit_place.c: where a stage is computed. */
 #include "schedule/edit.h"
 
-#include "schedule/outline.h"
+#include "schedule/tree_int.h"
 
 static const char edited[] = "edited tree";
 
 typedef struct moving {
     at_arena *arena;
     const at_compute *c;
-    outline o;
-    outline_node *leaf, *beside; /* of the stage that moves; of the one it goes to */
-    outline_node *loop;          /* that it goes into */
-    outline_node *inner; /* the last of its new loops; the loop itself as long as there is none */
-    outline_node *first; /* the first of them, or the leaf */
+    at_tree *made;            /* a copy, being changed */
+    tree_node *leaf, *beside; /* of the stage that moves; of the one it goes to */
+    tree_node *loop;          /* that it goes into */
+    tree_node *inner; /* the last of its new loops; the loop itself as long as there is none */
+    tree_node *first; /* the first of them, or the leaf */
     at_error *err;
 } moving;
 
@@ -25,7 +25,7 @@ static int axis_of_reads(const moving *m, int reader, int t, int d) {
     bool *passes = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (int r = 0; r < reader; r++) {
         const at_tensor *x = &m->c->tensors[r];
-        passes[r] = x->role == AT_ROLE_STAGE && !outline_leaf(&m->o, x->name);
+        passes[r] = x->role == AT_ROLE_STAGE && !tree_leaf(m->made, x->name);
     }
     return at_compute_read_axis(m->arena, m->c, passes, reader, t, d);
 }
@@ -56,29 +56,29 @@ static void match_axes(const moving *m, bool before, int *match) {
     }
 }
 
-static bool stands_above(const outline_node *x, const outline_node *below) {
+static bool stands_above(const tree_node *x, const tree_node *below) {
     for (; below; below = below->parent)
         if (below == x) return true;
     return false;
 }
 
-static at_status add_loop(moving *m, const outline_node *like, const char *piece) {
-    for (outline_node *x = m->inner; x; x = x->parent)
+static at_status add_loop(moving *m, const tree_node *like, const char *piece) {
+    for (tree_node *x = m->inner; x; x = x->parent)
         if (names_have(&x->pieces, piece))
             return at_fail(m->err, AT_E_INPUT,
                            "@%s needs a loop \"%s\" there, and one of that name stands around it",
                            m->leaf->stage, piece);
-    outline_node *n = outline_new(&m->o);
+    tree_node *n = tree_new_node(m->made->arena);
     *at_push(m->arena, &n->pieces) = piece;
     if (like) {
         n->ann = like->ann == AT_ANN_PARA ? AT_ANN_NONE : like->ann;
         n->ann_size = like->ann_size;
-        int64_t extent = outline_extent(like, piece);
+        int64_t extent = tree_extent(like, piece);
         if (extent) *at_push(m->arena, &n->extents) = extent;
         n->dynamic = like->dynamic;
         n->dyn_axes = like->dyn_axes;
     }
-    if (m->first) outline_append(&m->o, m->inner, n);
+    if (m->first) tree_append(m->made, m->inner, n);
     else m->first = n, n->parent = m->loop;
     m->inner = n;
     return AT_OK;
@@ -88,10 +88,10 @@ static at_status add_loop(moving *m, const outline_node *like, const char *piece
  */
 static at_status share(moving *m, const name_list *digits) {
     for (int i = 0; i < digits->len; i++) {
-        const outline_node *like = outline_loop(m->beside, digits->data[i]);
+        const tree_node *like = tree_loop(m->beside, digits->data[i]);
         if (stands_above(like, m->loop)) continue;
         bool made = false;
-        for (outline_node *x = m->first ? m->inner : NULL; x && x != m->loop; x = x->parent)
+        for (tree_node *x = m->first ? m->inner : NULL; x && x != m->loop; x = x->parent)
             made |= names_have(&x->pieces, digits->data[i]);
         if (!made) AT_TRY(add_loop(m, like, digits->data[i]));
     }
@@ -103,7 +103,7 @@ static at_status share(moving *m, const name_list *digits) {
 static bool is_inside(const moving *m, int axis) {
     const name_list *digits = &m->beside->index[axis];
     for (int i = 0; i < digits->len; i++)
-        if (stands_above(outline_loop(m->beside, digits->data[i]), m->loop)) return true;
+        if (stands_above(tree_loop(m->beside, digits->data[i]), m->loop)) return true;
     return false;
 }
 
@@ -123,7 +123,7 @@ static at_status make_loops(moving *m, bool before) {
     const at_tensor *s = tensor_of(m->c, m->leaf->stage);
     int match[MAX_AXES], beside_axes = tensor_of(m->c, m->beside->stage)->num_axes;
     match_axes(m, before, match);
-    outline_node *old = m->leaf;
+    tree_node *old = m->leaf;
     m->leaf = at_copy(m->arena, old, sizeof *old);
     m->leaf->index = at_copy(m->arena, old->index, sizeof *old->index * (size_t)old->num_index);
     for (int k = 0; k < s->num_axes; k++) {
@@ -136,10 +136,10 @@ static at_status make_loops(moving *m, bool before) {
     }
     for (int k = s->num_axes; k < axes_of(s); k++) /* sums keep their loops */
         for (int d = 0; d < old->index[k].len; d++)
-            AT_TRY(add_loop(m, outline_loop(old, old->index[k].data[d]), old->index[k].data[d]));
-    if (m->first) outline_append(&m->o, m->inner, m->leaf);
+            AT_TRY(add_loop(m, tree_loop(old, old->index[k].data[d]), old->index[k].data[d]));
+    if (m->first) tree_append(m->made, m->inner, m->leaf);
     else m->first = m->leaf, m->leaf->parent = m->loop;
-    outline_remove(&m->o, old);
+    tree_remove(m->made, old);
     return AT_OK;
 }
 
@@ -147,24 +147,24 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
                        const char *beside, const char *loop, bool before, at_tree **out,
                        at_error *err) {
     moving m = {.arena = a, .c = c, .err = err};
-    AT_TRY(outline_with(a, t, stage, &m.o, &m.leaf, err));
-    AT_TRY(outline_find(&m.o, beside, &m.beside, err));
-    m.loop = m.inner = outline_loop(m.beside, loop);
+    AT_TRY(tree_copy_with(a, t, stage, &m.made, &m.leaf, err));
+    AT_TRY(tree_find_leaf(m.made, beside, &m.beside, err));
+    m.loop = m.inner = tree_loop(m.beside, loop);
     if (!m.loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", loop, beside);
     if (stands_above(m.loop, m.leaf))
         return at_fail(err, AT_E_INPUT, "@%s stands inside \"%s\" already", stage, loop);
-    outline_node *at = m.beside; /* the child of the loop in which the other stage is computed */
+    tree_node *at = m.beside; /* the child of the loop in which the other stage is computed */
     while (at->parent != m.loop) at = at->parent;
     AT_TRY(make_loops(&m, before));
-    outline_insert(&m.o, at, before, m.first);
-    return outline_tree(&m.o, c, edited, out, err);
+    tree_insert(m.made, at, before, m.first);
+    return tree_finish(m.made, c, edited, out, err);
 }
 
 at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                            at_tree **out, at_error *err) {
-    outline o;
-    outline_node *leaf;
-    AT_TRY(outline_with(a, t, stage, &o, &leaf, err));
+    at_tree *o;
+    tree_node *leaf;
+    AT_TRY(tree_copy_with(a, t, stage, &o, &leaf, err));
     const at_tensor *s = tensor_of(c, stage);
     if (s->num_reduce)
         return at_fail(err, AT_E_INPUT, "rule 1 (leaf): @%s is a sum, which cannot be dissolved",
@@ -172,6 +172,6 @@ at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, c
     if (s->is_output)
         return at_fail(err, AT_E_INPUT,
                        "rule 1 (leaf): @%s is an output, which cannot be dissolved", stage);
-    outline_remove(&o, leaf);
-    return outline_tree(&o, c, edited, out, err);
+    tree_remove(o, leaf);
+    return tree_finish(o, c, edited, out, err);
 }

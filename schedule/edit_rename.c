@@ -50,11 +50,11 @@ static at_status check(const renaming *r, int n, at_error *err) {
 }
 
 /* Whole axes in loops of their names, which are the stage's alone. */
-static at_status rename_loops(const renaming *r, outline_node *leaf, at_error *err) {
+static at_status rename_loops(const renaming *r, tree_node *leaf, at_error *err) {
     for (int k = 0; k < leaf->num_index; k++) rename_list(r, &leaf->index[k]);
     bool branches = false;
-    for (outline_node *x = leaf; x->parent; x = x->parent) {
-        outline_node *loop = x->parent;
+    for (tree_node *x = leaf; x->parent; x = x->parent) {
+        tree_node *loop = x->parent;
         branches |= loop->child != x || x->next;
         for (int i = 0; i < loop->pieces.len; i++)
             if (branches && renamed(r, loop->pieces.data[i]) != loop->pieces.data[i])
@@ -70,10 +70,10 @@ at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const
     rewrite w = {.arena = a, .old = t->compute, .tree = t, .err = err};
     int s = at_compute_find(t->compute, stage);
     renaming r = {t->compute, s < 0 ? NULL : &t->compute->tensors[s], names};
-    AT_TRY(outline_of(a, t, &w.o, err));
-    outline_node *leaf = s < 0 ? NULL : outline_leaf(&w.o, stage);
+    AT_TRY(tree_copy(a, t, &w.made, err));
+    tree_node *leaf = s < 0 ? NULL : tree_leaf(w.made, stage);
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
-    if (outline_init(&w.o, stage))
+    if (tree_init(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s.init is a leaf of its own", stage);
     AT_TRY(check(&r, n, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {

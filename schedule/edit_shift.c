@@ -117,8 +117,8 @@ at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const 
     at_expr *value[MAX_AXES];
     AT_TRY(rewrite_start(&s.w, a, t, names->moved, err));
     const int at = at_compute_find(t->compute, stage);
-    outline_node *leaf = outline_leaf(&s.w.o, stage);
-    if (at < 0 || !leaf || outline_init(&s.w.o, stage))
+    tree_node *leaf = tree_leaf(s.w.made, stage);
+    if (at < 0 || !leaf || tree_init(s.w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
     s.stage = &t->compute->tensors[at];
     AT_TRY(find_factors(&s, tensor));
@@ -130,9 +130,9 @@ at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const 
     rest.reduction = AT_REDUCE_SUM;
     rest.written = corrected(&s, &sums);
     *x = rest;
-    outline_insert(&s.w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&s.w, &moved));
-    outline_insert(&s.w.o, rewrite_outermost(leaf), true, rewrite_plain_nest(&s.w, &sums));
-    outline_insert(&s.w.o, rewrite_outermost(leaf), false, rewrite_plain_nest(&s.w, &rest));
+    tree_insert(s.w.made, rewrite_outermost(leaf), true, rewrite_plain_nest(&s.w, &moved));
+    tree_insert(s.w.made, rewrite_outermost(leaf), true, rewrite_plain_nest(&s.w, &sums));
+    tree_insert(s.w.made, rewrite_outermost(leaf), false, rewrite_plain_nest(&s.w, &rest));
     leaf->stage = dots.name;
     rewrite_insert(&s.w, stage, moved);
     rewrite_insert(&s.w, stage, sums);

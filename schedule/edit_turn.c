@@ -113,7 +113,7 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
               there = at_compute_find(c, name);
     AT_TRY(rewrite_start(&w, a, t, there < 0 ? name : NULL, err));
     const at_tensor *from = s < 0 ? NULL : &c->tensors[s];
-    if (!from || !outline_leaf(&w.o, stage))
+    if (!from || !tree_leaf(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     turn x = {.from = &c->tensors[of], .tensor = of, .axis = -1, .dimension = -1};
@@ -172,7 +172,7 @@ static void reads_across(at_arena *a, at_expr *e, const char *stage, const char 
     e->arg = index;
 }
 
-static void put_last(at_arena *a, outline_node *leaf, int axis, int n) {
+static void put_last(at_arena *a, tree_node *leaf, int axis, int n) {
     name_list *index = AT_NEW_ARRAY(a, name_list, leaf->num_index);
     for (int k = 0; k < leaf->num_index; k++)
         index[k] = leaf->index[k < n ? axis_at(k, axis, n) : k];
@@ -185,7 +185,7 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
     rewrite w;
     AT_TRY(rewrite_start(&w, a, t, name, err));
     at_tensor *x = rewrite_find(&w, stage);
-    outline_node *leaf = outline_leaf(&w.o, stage), *init = outline_init(&w.o, stage);
+    tree_node *leaf = tree_leaf(w.made, stage), *init = tree_init(w.made, stage);
     if (!x || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     int k = 0;
     while (k < x->num_axes && strcmp(x->axes[k].name, axis)) k++;
@@ -203,6 +203,6 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
     if (init) init->stage = name;
     *x = copy;
     rewrite_insert(&w, stage, sum);
-    outline_insert(&w.o, rewrite_outermost(leaf), false, rewrite_plain_nest(&w, &copy));
+    tree_insert(w.made, rewrite_outermost(leaf), false, rewrite_plain_nest(&w, &copy));
     return rewrite_finish(&w, compute, out);
 }

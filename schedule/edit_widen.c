@@ -137,8 +137,8 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
                         const at_compute **compute, at_tree **out, at_error *err) {
     rewrite w = {.arena = a, .old = t->compute, .tree = t, .err = err};
     int s = at_compute_find(t->compute, stage), axis = -1;
-    AT_TRY(outline_of(a, t, &w.o, err));
-    outline_node *leaf = s < 0 ? NULL : outline_leaf(&w.o, stage);
+    AT_TRY(tree_copy(a, t, &w.made, err));
+    tree_node *leaf = s < 0 ? NULL : tree_leaf(w.made, stage);
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     const at_tensor *x = &t->compute->tensors[s];
     for (int k = x->num_axes; k < axes_of(x); k++)
@@ -149,7 +149,7 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
         if (i == s) AT_TRY(widen(a, &copy, x, axis, err));
         *at_push(a, &w.tensors) = copy;
     }
-    outline_node *around = outline_loop(leaf, loop);
+    tree_node *around = tree_loop(leaf, loop);
     if (around && around->dynamic) around->dynamic = false, around->dyn_axes.len = 0;
     return rewrite_finish(&w, compute, out);
 }

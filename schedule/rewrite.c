@@ -108,7 +108,7 @@ at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *n
         return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
     rewrite_open(w, a, t->compute, err);
     w->tree = t;
-    return outline_of(a, t, &w->o, err);
+    return tree_copy(a, t, &w->made, err);
 }
 
 at_tensor *rewrite_find(rewrite *w, const char *name) {
@@ -140,7 +140,7 @@ at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out) 
     keep_marks(w);
     AT_TRY(at_compute_make(w->arena, w->old->symbols, w->tensors.data, w->tensors.len,
                            "edited computation", &c, w->err));
-    AT_TRY(outline_tree(&w->o, c, "edited tree", out, w->err));
+    AT_TRY(tree_finish(w->made, c, "edited tree", out, w->err));
     *compute = c;
     return AT_OK;
 }
@@ -170,45 +170,45 @@ const char *rewrite_fresh(const rewrite *w, const char *like) {
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece) {
-    outline_node *n = outline_new(&w->o);
+tree_node *rewrite_add_loop(rewrite *w, tree_node *parent, const char *piece) {
+    tree_node *n = tree_new_node(w->made->arena);
     *at_push(w->arena, &n->pieces) = piece;
     n->parent = parent;
-    if (parent) outline_append(&w->o, parent, n);
+    if (parent) tree_append(w->made, parent, n);
     return n;
 }
 
-outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index) {
-    outline_node *n = outline_new(&w->o);
+tree_node *rewrite_add_leaf(rewrite *w, tree_node *parent, const char *stage, int num_index) {
+    tree_node *n = tree_new_node(w->made->arena);
     n->stage = stage;
     n->num_index = num_index;
     n->index = AT_NEW_ARRAY(w->arena, name_list, num_index);
-    outline_append(&w->o, parent, n);
+    tree_append(w->made, parent, n);
     return n;
 }
 
-outline_node *rewrite_plain_nest(rewrite *w, const at_tensor *t) {
-    outline_node *first = NULL, *inner = NULL;
+tree_node *rewrite_plain_nest(rewrite *w, const at_tensor *t) {
+    tree_node *first = NULL, *inner = NULL;
     for (int k = 0; k < axes_of(t); k++) {
         inner = rewrite_add_loop(w, inner, t->axes[k].name);
         if (!first) first = inner;
     }
-    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, axes_of(t));
+    tree_node *leaf = rewrite_add_leaf(w, inner, t->name, axes_of(t));
     for (int k = 0; k < axes_of(t); k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
     return first;
 }
 
-outline_node *rewrite_outermost(outline_node *n) {
+tree_node *rewrite_outermost(tree_node *n) {
     while (n->parent) n = n->parent;
     return n;
 }
 
 /* Where what follows a sum begins: behind its outermost reduction, and behind a vec loop around
  * that, since such a loop is around one leaf, with the unrolled loops that it is in. */
-static outline_node *top_of_sum(rewrite *w, outline_node *leaf) {
-    outline_node *top = NULL, *vec = NULL;
-    for (outline_node *p = leaf->parent; p; p = p->parent)
-        if (outline_reduces(w->old, p)) top = p, vec = NULL;
+static tree_node *top_of_sum(rewrite *w, tree_node *leaf) {
+    tree_node *top = NULL, *vec = NULL;
+    for (tree_node *p = leaf->parent; p; p = p->parent)
+        if (tree_reduces(w->old, p)) top = p, vec = NULL;
         else if (p->ann == AT_ANN_VEC) vec = p;
     if (!vec) return top;
     while (vec->parent && vec->parent->ann == AT_ANN_UNROLL && vec->parent->child == vec &&
@@ -217,14 +217,14 @@ static outline_node *top_of_sum(rewrite *w, outline_node *leaf) {
     return vec;
 }
 
-outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece) {
-    outline_node *first = NULL, *inner = NULL, *path[MAX_PIECES], *top = NULL;
-    const outline_node *start = top_of_sum(w, leaf);
+tree_node *rewrite_nest_behind(rewrite *w, tree_node *leaf, const char *piece) {
+    tree_node *first = NULL, *inner = NULL, *path[MAX_PIECES], *top = NULL;
+    const tree_node *start = top_of_sum(w, leaf);
     int depth = 0;
-    for (outline_node *p = leaf->parent; p; p = p->parent) path[depth++] = p;
+    for (tree_node *p = leaf->parent; p; p = p->parent) path[depth++] = p;
     while (depth--) {
-        outline_node *p = path[depth];
-        bool reduces = outline_reduces(w->old, p);
+        tree_node *p = path[depth];
+        bool reduces = tree_reduces(w->old, p);
         if (p == start) {
             top = p;
             if (piece) first = inner = rewrite_add_loop(w, NULL, piece);
@@ -237,7 +237,7 @@ outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *pi
         inner->extents = p->extents;
         if (!first) first = inner;
     }
-    if (first) outline_insert(&w->o, top, false, first);
+    if (first) tree_insert(w->made, top, false, first);
     if (!top) return leaf->parent; /* a sum whose loops are gone, since they run once */
     return inner ? inner : top->parent;
 }
@@ -246,7 +246,7 @@ void rewrite_add_stage(rewrite *w, const char *reader, at_tensor made, at_expr *
     at_tensor *x = rewrite_find(w, reader);
     x->written = written;
     x->num_defs = 0; /* the expression has them already */
-    outline_insert(&w->o, rewrite_outermost(outline_leaf(&w->o, reader)), true,
-                   rewrite_plain_nest(w, &made));
+    tree_insert(w->made, rewrite_outermost(tree_leaf(w->made, reader)), true,
+                rewrite_plain_nest(w, &made));
     rewrite_insert(w, reader, made);
 }

@@ -3,7 +3,7 @@
 #ifndef AT_SCHEDULE_REWRITE_H
 #define AT_SCHEDULE_REWRITE_H
 
-#include "schedule/outline.h"
+#include "schedule/tree_int.h"
 
 typedef struct rewrite {
     at_arena *arena;
@@ -11,7 +11,7 @@ typedef struct rewrite {
     const at_tree *tree; /* or NULL */
     at_error *err;
     AT_VEC(at_tensor) tensors;
-    outline o;
+    at_tree *made; /* a copy of it, being changed */
 } rewrite;
 
 /* Copies the tensors as they were written; there is no tree over them. */
@@ -46,14 +46,14 @@ typedef at_expr **rewrite_index(rewrite *w, void *ctx, at_expr **old, int *n);
 at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
                         rewrite_index *index, void *ctx);
 
-outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece);
-outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index);
+tree_node *rewrite_add_loop(rewrite *w, tree_node *parent, const char *piece);
+tree_node *rewrite_add_leaf(rewrite *w, tree_node *parent, const char *stage, int num_index);
 /* Loops over the whole axes of a stage, with its leaf; no parent yet. */
-outline_node *rewrite_plain_nest(rewrite *w, const at_tensor *t);
-outline_node *rewrite_outermost(outline_node *n); /* of the loops around it, or itself */
+tree_node *rewrite_plain_nest(rewrite *w, const at_tensor *t);
+tree_node *rewrite_outermost(tree_node *n); /* of the loops around it, or itself */
 /* Behind the sum of a leaf, loops that count its axes where the sum did: those inside its outermost
  * reduction, or from a vec loop around that on, copied; around them one for `piece` (NULL: none).
  * Returns the last. */
-outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece);
+tree_node *rewrite_nest_behind(rewrite *w, tree_node *leaf, const char *piece);
 
 #endif

@@ -55,37 +55,42 @@ bool at_tree_has_para(const at_tree *t);             /* a loop of it runs on sev
 bool at_tree_has_init(const at_tree *t, int tensor); /* @STAGE.init is a leaf of its own */
 void at_tree_print(at_text *out, const at_tree *t);  /* canonical text; parses back equal */
 
-/* A tree by calls, in the order of its text; the parser of trees uses them, too. Nodes have
- * numbers, parent -1 is the root. A fault is AT_E_INPUT in the err of at_tree_begin, which lives as
- * long; names and expressions are borrowed until at_tree_finish, which hands out the tree. */
+/* A tree by calls, in the order of its text; the parser of trees uses them, too. Parent NULL is the
+ * root. A fault is AT_E_INPUT in the err of at_tree_begin, which lives as long; names and
+ * expressions are borrowed until at_tree_finish, which hands out the tree. */
 typedef struct at_tree_maker at_tree_maker;
+typedef struct at_tree_node at_tree_node;
 at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what, at_error *err);
-void at_tree_expect(at_tree_maker *m, int num_nodes); /* room for so many, and their inits */
 void at_tree_new_line(at_tree_maker *m); /* the nodes that follow are written on another line */
-int at_tree_add_loop(at_tree_maker *m, int parent, at_ann ann); /* without pieces at first */
-at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name); /* of the last loop */
-void at_tree_set_ann(at_tree_maker *m, int loop, at_ann ann);
+/* Without pieces at first. */
+at_tree_node *at_tree_add_loop(at_tree_maker *m, at_tree_node *parent, at_ann ann);
+at_status at_tree_add_piece(at_tree_maker *m, at_tree_node *loop, const char *name);
+void at_tree_set_ann(at_tree_node *loop, at_ann ann);
 /* name:ann(size), whose value is 0 for none, 1 unroll, 2 vec. */
-at_status at_tree_set_ann_size(at_tree_maker *m, int loop, const char *size);
+at_status at_tree_set_ann_size(at_tree_maker *m, at_tree_node *loop, const char *size);
 /* [a, b, c]:order(size): so many loops, each inside the one before, in the order of that number. */
-at_status at_tree_set_order(at_tree_maker *m, int first, int num_loops, const char *size);
-void at_tree_set_extent(at_tree_maker *m, int loop, int64_t extent); /* name:extent */
-void at_tree_set_dynamic(at_tree_maker *m, int loop, const char *const *axes, int num_axes);
-at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool is_init,
-                           int *leaf);
+at_status at_tree_set_order(at_tree_maker *m, at_tree_node *first, int num_loops, const char *size);
+/* name:extent, of the last piece. */
+void at_tree_set_extent(at_tree_maker *m, at_tree_node *loop, int64_t extent);
+void at_tree_set_dynamic(at_tree_maker *m, at_tree_node *loop, const char *const *axes,
+                         int num_axes);
+at_status at_tree_add_leaf(at_tree_maker *m, at_tree_node *parent, const char *stage, bool is_init,
+                           at_tree_node **leaf);
 /* Attributes of a leaf (tree_attribute.c). bytes, pad: a number, or a name with its slot as ref. */
 #define AT_MAX_PREFETCH 4
-at_status at_tree_add_prefetch(at_tree_maker *m, int leaf, const char *tensor, at_expr *bytes);
+at_status at_tree_add_prefetch(at_tree_maker *m, at_tree_node *leaf, const char *tensor,
+                               at_expr *bytes);
 typedef enum at_rows { AT_ROWS_APART, AT_ROWS_DENSE, AT_ROWS_PADDED } at_rows;
 /* pad: of padded ones, else NULL. */
-at_status at_tree_set_rows(at_tree_maker *m, int leaf, at_rows rows, at_expr *pad);
-at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, int num);
+at_status at_tree_set_rows(at_tree_maker *m, at_tree_node *leaf, at_rows rows, at_expr *pad);
+at_status at_tree_set_axes(at_tree_maker *m, at_tree_node *leaf, const char *const *axes, int num);
 /* The input whose rows the leaf reads by a list of places, padding included. */
-at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor);
-at_status at_tree_set_running(at_tree_maker *m, int leaf);
-at_status at_tree_set_scatter(at_tree_maker *m, int leaf);
-void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
-at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
+at_status at_tree_set_pointers(at_tree_maker *m, at_tree_node *leaf, const char *tensor);
+at_status at_tree_set_running(at_tree_maker *m, at_tree_node *leaf);
+at_status at_tree_set_scatter(at_tree_maker *m, at_tree_node *leaf);
+/* Of the next axis, without digits at first; a digit is of the last index. */
+void at_tree_add_index(at_tree_maker *m, at_tree_node *leaf);
+at_status at_tree_add_digit(at_tree_maker *m, at_tree_node *leaf, const char *name);
 at_status at_tree_finish(at_tree_maker *m, at_tree **out);
 
 #endif

@@ -11,198 +11,170 @@
  *     c0, n, c1:vec =>                          c0, h_at, c1:vec =>
  *         @h[scatter] = 0, {c0, c1}/c // n  ->      @h.init = h_at, {c0, c1}/c
  *                                               .. */
-#include "schedule/schedule_int.h"
+#include "schedule/tree_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static tree_node *node(const at_tree *t, int i) { return &t->nodes.data[i]; }
-
 /* Does a leaf use a loop for one of the axes from .. to-1? */
-static bool uses(const at_tree *t, const tree_node *leaf, int loop, int from, int to) {
-    for (int k = from; k < to; k++) {
-        const tree_axis *axis = &t->axes.data[leaf->first_axis + k];
-        for (int d = 0; d < axis->num_digits; d++)
-            if (t->digits.data[axis->first_digit + d].loop == loop) return true;
-    }
+static bool uses(const tree_node *leaf, const tree_node *loop, int from, int to) {
+    for (int k = from; k < to; k++)
+        for (int d = 0; d < leaf->axes[k].num_digits; d++)
+            if (leaf->axes[k].digit[d].loop == loop) return true;
     return false;
 }
 
-static void insert_before(at_tree *t, int i, int sibling) {
-    int parent = node(t, sibling)->parent;
-    node(t, i)->parent = parent;
-    node(t, i)->next = sibling;
-    for (int k = 0; k < t->nodes.len; k++) {
-        tree_node *n = node(t, k);
-        if (k == i) continue;
-        if (n->next == sibling && n->parent == parent) n->next = i;
-        if (k == parent && n->child == sibling) n->child = i;
-    }
-}
-
-static int copy_of(at_arena *a, at_tree *t, int original, int group) {
-    int i = t->nodes.len;
-    tree_node *n = at_push(a, &t->nodes);
-    *n = *node(t, original);
-    n->child = n->next = -1;
+static tree_node *copy_of(at_tree *t, const tree_node *original, int group) {
+    tree_node *n = at_copy(t->arena, original, sizeof *n);
+    n->parent = n->child = n->next = NULL;
     n->is_generated = true;
     n->order = -1;
     n->fixed.line_group = group;
     n->fixed.is_reduce = false;
-    return i;
+    return n;
 }
 
-static int slot_of(at_arena *a, at_tree *t, const char *name) {
+static int slot_of(at_tree *t, const char *name) {
     int i = 0;
     while (i < t->piece_names.len && strcmp(t->piece_names.data[i], name) != 0) i++;
-    if (i == t->piece_names.len) *at_push(a, &t->piece_names) = name;
+    if (i == t->piece_names.len) *at_push(t->arena, &t->piece_names) = name;
     return i;
 }
 
 /* A loop over all of an axis. */
-static int whole_axis(at_arena *a, at_tree *t, int leaf, int axis, int group) {
-    const int tensor = node(t, leaf)->fixed.tensor, i = copy_of(a, t, leaf, group);
-    const at_tensor *stage = &t->compute->tensors[tensor];
-    tree_node *n = node(t, i);
-    n->fixed.is_leaf = n->fixed.is_scatter = false;
-    n->fixed.ann = axis == stage->num_axes - 1 ? AT_ANN_VEC : AT_ANN_NONE;
-    n->fixed.id = n->fixed.dyn_tensor = n->fixed.dyn_axis = -1;
-    n->fixed.num_pieces = 1;
-    n->first_piece = t->pieces.len;
-    n->num_axes = 0;
-    *at_push(a, &t->pieces) = (tree_piece){.name = slot_of(a, t, stage->axes[axis].name),
-                                           .source = EXTENT_AXIS,
-                                           .tensor = tensor,
-                                           .axis = axis};
-    return i;
+static tree_node *whole_axis(at_tree *t, const tree_node *leaf, int axis, int group) {
+    const at_tensor *stage = &t->compute->tensors[leaf->fixed.tensor];
+    tree_node *n = tree_new_node(t->arena);
+    tree_stands_at(n, leaf->tag_line, leaf->tag_col);
+    *at_push(t->arena, &n->pieces) = stage->axes[axis].name;
+    n->is_generated = true;
+    n->ann_symbol = -1;
+    n->ann = axis == stage->num_axes - 1 ? AT_ANN_VEC : AT_ANN_NONE;
+    n->piece = AT_NEW(t->arena, tree_piece);
+    *n->piece = (tree_piece){.name = slot_of(t, stage->axes[axis].name),
+                             .source = EXTENT_AXIS,
+                             .tensor = leaf->fixed.tensor,
+                             .axis = axis};
+    n->fixed = (at_node){.line = leaf->fixed.line,
+                         .line_group = group,
+                         .num_pieces = 1,
+                         .ann = n->ann,
+                         .dyn_tensor = -1,
+                         .dyn_axis = -1};
+    return n;
 }
 
 /* The new loop stands in the last one, or, the first of all, before what is to be summed. */
-static int chained(at_tree *t, int i, int chain, int before) {
-    if (chain < 0) {
-        insert_before(t, i, before);
-    } else {
-        node(t, i)->parent = chain;
-        node(t, chain)->child = i;
-    }
-    return i;
+static tree_node *chained(at_tree *t, tree_node *n, tree_node *chain, tree_node *before) {
+    if (chain) tree_append(t, chain, n);
+    else tree_insert(t, before, true, n);
+    return n;
 }
 
-static void add_init(at_arena *a, at_tree *t, int leaf, int group) {
-    const at_tensor *stage = &t->compute->tensors[node(t, leaf)->fixed.tensor];
-    int spatial = stage->num_axes, all = axes_of(stage);
-    int path[MAX_PIECES + 1], length = 0, outermost = leaf;
-    for (int i = leaf; i >= 0; i = node(t, i)->parent) {
-        path[length++] = i;
-        if (i != leaf && uses(t, node(t, leaf), i, spatial, all)) outermost = i;
+typedef struct copied {
+    const tree_node *original;
+    tree_node *copy;
+} copied;
+
+/* The digits of an axis that initialisation runs over, in copied loops. */
+static tree_axis init_axis(at_tree *t, const tree_axis *from, const copied *loops, int num) {
+    tree_axis axis = *from;
+    axis.digit = at_copy(t->arena, from->digit, sizeof *from->digit * (size_t)from->num_digits);
+    for (int d = 0; d < axis.num_digits; d++)
+        for (int i = 0; i < num; i++)
+            if (loops[i].original == from->digit[d].loop) axis.digit[d].loop = loops[i].copy;
+    return axis;
+}
+
+static void add_init(at_tree *t, tree_node *leaf, int group) {
+    const at_tensor *stage = &t->compute->tensors[leaf->fixed.tensor];
+    const int spatial = stage->num_axes, all = axes_of(stage);
+    tree_node *path[MAX_PIECES + 1], *outermost = leaf, *chain = NULL, *over[MAX_AXES] = {0};
+    copied loops[MAX_PIECES + 1];
+    int length = 0, num = 0;
+    for (tree_node *n = leaf; n; n = n->parent) {
+        path[length++] = n;
+        if (n != leaf && uses(leaf, n, spatial, all)) outermost = n;
     }
-    int copied[MAX_PIECES + 1][2], num_copied = 0, chain = -1;
-    const bool scatters = node(t, leaf)->fixed.is_scatter;
-    const uint32_t placed = scatters ? at_scatter_of(stage).axes : 0;
+    const uint32_t placed = leaf->fixed.is_scatter ? at_scatter_of(stage).axes : 0;
     const bool ends_placed = spatial && placed >> (spatial - 1) & 1;
-    int over[MAX_AXES] = {0};
     while (path[length - 1] != outermost) length--;
     for (int k = 0; k < spatial - ends_placed; k++)
         if (placed >> k & 1)
-            chain = over[k] = chained(t, whole_axis(a, t, leaf, k, group), chain, outermost);
+            chain = over[k] = chained(t, whole_axis(t, leaf, k, group), chain, outermost);
     for (int k = length - 1; k >= 0; k--) {
-        int original = path[k];
+        const tree_node *original = path[k];
         if (original == leaf && ends_placed)
             chain = over[spatial - 1] =
-                chained(t, whole_axis(a, t, leaf, spatial - 1, group), chain, outermost);
-        if (original != leaf && !uses(t, node(t, leaf), original, 0, spatial)) continue;
-        int i = copy_of(a, t, original, original == leaf ? group + 1 : group);
-        copied[num_copied][0] = original;
-        copied[num_copied++][1] = i;
-        if (ends_placed && node(t, i)->fixed.ann == AT_ANN_VEC) node(t, i)->fixed.ann = AT_ANN_NONE;
-        chain = chained(t, i, chain, outermost);
+                chained(t, whole_axis(t, leaf, spatial - 1, group), chain, outermost);
+        if (original != leaf && !uses(leaf, original, 0, spatial)) continue;
+        tree_node *n = copy_of(t, original, original == leaf ? group + 1 : group);
+        loops[num++] = (copied){original, n};
+        if (ends_placed && n->fixed.ann == AT_ANN_VEC) n->fixed.ann = n->ann = AT_ANN_NONE;
+        chain = chained(t, n, chain, outermost);
     }
-    tree_node *init = node(t, chain);
-    int from = init->first_axis;
-    init->fixed.is_init = true;
-    init->fixed.is_scatter = false;
-    init->num_axes = spatial;
-    init->first_axis = t->axes.len;
+    chain->is_init = chain->fixed.is_init = true;
+    chain->fixed.is_scatter = false;
+    chain->num_axes = spatial;
+    chain->axes = AT_NEW_ARRAY(t->arena, tree_axis, spatial);
     for (int k = 0; k < spatial; k++) {
-        tree_axis axis = t->axes.data[from + k];
-        int first = t->digits.len;
-        for (int d = 0; d < axis.num_digits; d++) {
-            tree_digit digit = t->digits.data[axis.first_digit + d];
-            for (int x = 0; x < num_copied; x++)
-                if (copied[x][0] == digit.loop) {
-                    digit.loop = copied[x][1];
-                    break;
-                }
-            *at_push(a, &t->digits) = digit;
+        chain->axes[k] = init_axis(t, &leaf->axes[k], loops, num);
+        if (!(placed >> k & 1)) continue;
+        chain->axes[k] = (tree_axis){.num_digits = 1, .digit = AT_NEW(t->arena, tree_digit)};
+        chain->axes[k].digit->loop = over[k];
+    }
+}
+
+/* Numbers nodes, and their pieces, axes and digits; depth counts the loops above. */
+static void number(at_tree *t, tree_node *first, int depth) {
+    for (tree_node *n = first; n; n = n->next) {
+        n->number = t->nodes.len;
+        *at_push(t->arena, &t->nodes) = n;
+        n->fixed.depth = depth;
+        n->fixed.id = n->stage ? -1 : t->num_loops++;
+        n->first_piece = t->num_pieces;
+        t->num_pieces += n->fixed.num_pieces;
+        n->first_axis = t->num_axes;
+        t->num_axes += n->num_axes;
+        for (int k = 0; k < n->num_axes; k++) {
+            n->axes[k].first_digit = t->num_digits;
+            t->num_digits += n->axes[k].num_digits;
         }
-        if (placed >> k & 1) {
-            *at_push(a, &t->digits) = (tree_digit){.loop = over[k]};
-            axis.num_digits = 1;
-        }
-        *at_push(a, &t->axes) = (tree_axis){first, axis.num_digits};
+        number(t, n->child, depth + 1);
     }
 }
 
-/* Puts a node and all below it behind those placed already; depth counts the loops above. */
-static void place(at_tree *t, int i, int depth, int *order, int *count) {
-    for (; i >= 0; i = node(t, i)->next) {
-        node(t, i)->fixed.depth = depth;
-        order[(*count)++] = i;
-        place(t, node(t, i)->child, depth + 1, order, count);
+/* What nodes of programs point into. */
+static void set_numbers(at_tree *t) {
+    t->piece_slots = AT_NEW_ARRAY(t->arena, int, t->num_pieces);
+    t->members = AT_NEW_ARRAY(t->arena, int, t->num_digits);
+    for (int i = 0; i < t->nodes.len; i++) {
+        tree_node *n = t->nodes.data[i];
+        for (int m = 0; m < n->fixed.num_pieces; m++)
+            t->piece_slots[n->first_piece + m] = n->piece[m].name;
+        if (!n->stage) n->fixed.piece = t->piece_slots + n->first_piece;
+        for (int k = 0; k < n->num_axes; k++)
+            for (int d = 0; d < n->axes[k].num_digits; d++)
+                t->members[n->axes[k].first_digit + d] = n->axes[k].digit[d].member;
     }
 }
 
-static void renumber(at_arena *a, at_tree *t, int first) {
-    int n = t->nodes.len, count = 0;
-    int *order = AT_NEW_ARRAY(a, int, n), *number = AT_NEW_ARRAY(a, int, n);
-    place(t, first, 0, order, &count);
-    AT_ASSERT(count == n);
-    for (int i = 0; i < n; i++) number[order[i]] = i;
-    tree_node *nodes = t->nodes.data, *as_written = malloc(sizeof *nodes * (size_t)n);
-    AT_NEED(as_written);
-    memcpy(as_written, nodes, sizeof *nodes * (size_t)n);
-    for (int i = 0; i < n; i++) {
-        nodes[i] = as_written[order[i]];
-        if (nodes[i].parent >= 0) nodes[i].parent = number[nodes[i].parent];
-        if (nodes[i].child >= 0) nodes[i].child = number[nodes[i].child];
-        if (nodes[i].next >= 0) nodes[i].next = number[nodes[i].next];
-        if (!nodes[i].fixed.is_leaf) nodes[i].fixed.id = t->num_loops++;
-    }
-    for (int i = 0; i < t->digits.len; i++) t->digits.data[i].loop = number[t->digits.data[i].loop];
-    for (int i = 0; i < n; i++)
-        if (nodes[i].order >= 0) t->orders.data[nodes[i].order].loop[nodes[i].order_place] = i;
-    free(as_written);
-}
-
-void tree_add_inits(at_arena *a, at_tree *t) {
-    int written = t->nodes.len, group = 0;
-    bool *has_init = AT_NEW_ARRAY(a, bool, t->compute->num_tensors);
-    for (int i = 0; i < written; i++) {
-        const at_node *n = &node(t, i)->fixed;
+void tree_add_inits(at_tree *t) {
+    int group = 0;
+    bool *has_init = AT_NEW_ARRAY(t->arena, bool, t->compute->num_tensors);
+    for (int i = 0; i < t->nodes.len; i++) {
+        const at_node *n = &t->nodes.data[i]->fixed;
         if (n->is_leaf && n->is_init) has_init[n->tensor] = true;
         if (n->line_group > group) group = n->line_group;
     }
-    for (int i = 0; i < written; i++) {
-        const at_node *n = &node(t, i)->fixed;
+    for (int i = 0; i < t->nodes.len; i++) { /* as they are written */
+        const at_node *n = &t->nodes.data[i]->fixed;
         if (!n->is_leaf || n->is_init || n->is_running || has_init[n->tensor]) continue;
         if (!t->compute->tensors[n->tensor].num_reduce) continue;
         has_init[n->tensor] = true;
-        add_init(a, t, i, group + 1);
+        add_init(t, t->nodes.data[i], group + 1);
         group += 2;
     }
-    int first = 0;
-    for (int i = 0; i < t->nodes.len; i++) /* an init may stand before what was first */
-        if (node(t, i)->parent < 0) {
-            bool has_previous = false;
-            for (int k = 0; k < t->nodes.len; k++) has_previous |= node(t, k)->next == i;
-            if (!has_previous) first = i;
-        }
-    renumber(a, t, first);
-    t->piece_slots = AT_NEW_ARRAY(a, int, t->pieces.len);
-    for (int i = 0; i < t->pieces.len; i++) t->piece_slots[i] = t->pieces.data[i].name;
-    t->members = AT_NEW_ARRAY(a, int, t->digits.len);
-    for (int i = 0; i < t->digits.len; i++) t->members[i] = t->digits.data[i].member;
-    for (int i = 0; i < t->nodes.len; i++)
-        if (!node(t, i)->fixed.is_leaf)
-            node(t, i)->fixed.piece = t->piece_slots + node(t, i)->first_piece;
+    t->nodes.len = 0;
+    number(t, t->root, 0);
+    set_numbers(t);
 }

@@ -1,5 +1,5 @@
 /* schedule/tree_parse.c: the text of a loop tree, read by calls of tree_make.c. */
-#include "schedule/schedule_int.h"
+#include "schedule/tree_int.h"
 
 enum { INDENT = 4 };
 
@@ -34,7 +34,7 @@ static at_tree_maker *here(parser *p) {
 }
 
 /* The name of a piece of a loop. */
-static at_status take_piece(parser *p, int loop) {
+static at_status take_piece(parser *p, at_tree_node *loop) {
     const char *name;
     at_tree_maker *m = here(p);
     AT_TRY(take_name(p, "the name of a loop", &name));
@@ -60,7 +60,7 @@ static bool at_word(const parser *p, at_ann *out) {
 }
 
 /* The number of the piece that was taken last. */
-static at_status take_extent(parser *p, int loop, const char *expected) {
+static at_status take_extent(parser *p, at_tree_node *loop, const char *expected) {
     if (p->lex.kind != AT_TOK_INT) return FAIL(p, "expected %s", expected);
     if (p->lex.integer < 1) return FAIL(p, "an extent is at least 1");
     at_tree_set_extent(p->maker, loop, p->lex.integer);
@@ -68,14 +68,14 @@ static at_status take_extent(parser *p, int loop, const char *expected) {
 }
 
 /* What may stand behind numbers, and behind dyn(...): name:14 unroll, {a:2, b:7} para. */
-static at_status parse_word(parser *p, int loop) {
+static at_status parse_word(parser *p, at_tree_node *loop) {
     at_ann ann;
     if (!at_word(p, &ann)) return AT_OK;
-    at_tree_set_ann(p->maker, loop, ann);
+    at_tree_set_ann(loop, ann);
     return next(p);
 }
 
-static at_status parse_dyn(parser *p, int loop) {
+static at_status parse_dyn(parser *p, at_tree_node *loop) {
     AT_VEC(const char *) args = {0};
     AT_TRY(expect(p, "("));
     for (;;) {
@@ -89,11 +89,11 @@ static at_status parse_dyn(parser *p, int loop) {
     return parse_word(p, loop);
 }
 
-static at_status parse_annotation(parser *p, int loop, bool fused) {
+static at_status parse_annotation(parser *p, at_tree_node *loop, bool fused) {
     const char *size;
     at_ann ann;
     if (at_word(p, &ann)) {
-        at_tree_set_ann(p->maker, loop, ann);
+        at_tree_set_ann(loop, ann);
         return next(p);
     }
     if (at(p, "ann")) {
@@ -111,8 +111,8 @@ static at_status parse_annotation(parser *p, int loop, bool fused) {
 }
 
 /* One loop: a name or several in braces, perhaps annotated. */
-static at_status parse_item(parser *p, int parent, int *out) {
-    int loop = *out = at_tree_add_loop(here(p), parent, AT_ANN_NONE);
+static at_status parse_item(parser *p, at_tree_node *parent, at_tree_node **out) {
+    at_tree_node *loop = *out = at_tree_add_loop(here(p), parent, AT_ANN_NONE);
     bool fused = at(p, "{"), has_numbers = false;
     if (fused) {
         do {
@@ -135,8 +135,9 @@ static at_status parse_item(parser *p, int parent, int *out) {
 }
 
 /* "[" item ("," item)* "]" ":" "order" "(" name ")"; inner: the last loop. */
-static at_status parse_order(parser *p, int parent, int *inner) {
-    int first = -1, n = 0;
+static at_status parse_order(parser *p, at_tree_node *parent, at_tree_node **inner) {
+    at_tree_node *first = NULL;
+    int n = 0;
     const char *size;
     do {
         AT_TRY(next(p)); /* the bracket or the comma */
@@ -155,7 +156,7 @@ static at_status parse_order(parser *p, int parent, int *inner) {
 
 /* ---- leaves -------------------------------------------------------------------------------- */
 
-static at_status take_digit(parser *p, int leaf) {
+static at_status take_digit(parser *p, at_tree_node *leaf) {
     const char *name;
     at_tree_maker *m = here(p);
     AT_TRY(take_name(p, "the name of a loop", &name));
@@ -163,7 +164,7 @@ static at_status take_digit(parser *p, int leaf) {
 }
 
 /* name | 0 | "{" name ("," name)* "}" ["/"] [axis]; 0 is an axis of extent 1 that needs no loop. */
-static at_status parse_index(parser *p, int leaf, const char *axis_name) {
+static at_status parse_index(parser *p, at_tree_node *leaf, const char *axis_name) {
     at_tree_add_index(p->maker, leaf);
     if (p->lex.kind == AT_TOK_INT && p->lex.integer == 0) {
         AT_TRY(next(p));
@@ -188,7 +189,8 @@ static at_status parse_index(parser *p, int leaf, const char *axis_name) {
 }
 
 /* The indices from one axis of the stage up to another, all of them. */
-static at_status parse_indices(parser *p, int leaf, const at_tensor *stage, int from, int to) {
+static at_status parse_indices(parser *p, at_tree_node *leaf, const at_tensor *stage, int from,
+                               int to) {
     for (int i = from; i < to; i++) {
         AT_TRY(parse_index(p, leaf, stage->axes[i].name));
         if (i + 1 == to) break;
@@ -214,7 +216,7 @@ static at_status take_number(parser *p, const char *what, at_expr **out) {
     return (*out)->ref < 0 ? FAIL_AT(p, line, col, "there is no size \"%s\"", name) : AT_OK;
 }
 
-static at_status parse_axes(parser *p, int leaf) {
+static at_status parse_axes(parser *p, at_tree_node *leaf) {
     const char *axes[MAX_AXES];
     int n = 0;
     while (!at(p, "]") && n < MAX_AXES)
@@ -224,7 +226,7 @@ static at_status parse_axes(parser *p, int leaf) {
 
 /* [prefetch TENSOR BYTES], [pointers TENSOR], [running], [scatter], [dense], [pad ELEMENTS],
  * [order AXIS AXIS ...] */
-static at_status parse_attribute(parser *p, int leaf) {
+static at_status parse_attribute(parser *p, at_tree_node *leaf) {
     const char *tensor;
     at_expr *number = NULL;
     AT_TRY(next(p)); /* [ */
@@ -256,8 +258,9 @@ static at_status parse_attribute(parser *p, int leaf) {
     return expect(p, "]");
 }
 
-static at_status parse_leaf(parser *p, int parent) {
-    int leaf, line = p->lex.line, col = p->lex.col;
+static at_status parse_leaf(parser *p, at_tree_node *parent) {
+    at_tree_node *leaf;
+    int line = p->lex.line, col = p->lex.col;
     const char *name;
     AT_TRY(next(p)); /* @ */
     at_tree_maker *m = here(p);
@@ -271,7 +274,7 @@ static at_status parse_leaf(parser *p, int parent) {
         AT_TRY(next(p));
     }
     AT_TRY(at_tree_add_leaf(m, parent, name, is_init, &leaf));
-    at_tree_stands_at(m, leaf, line, col);
+    tree_stands_at(leaf, line, col);
     const at_tensor *stage = &p->c->tensors[at_compute_find(p->c, name)];
     while (at(p, "[")) AT_TRY(parse_attribute(p, leaf));
     AT_TRY(expect(p, "="));
@@ -289,11 +292,12 @@ static at_status parse_leaf(parser *p, int parent) {
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-static at_status parse_lines(parser *p, int parent, int col);
+static at_status parse_lines(parser *p, at_tree_node *parent, int col);
 
 /* The loops of one line, each inside the one before, and what stands below the last. */
-static at_status parse_loops(parser *p, int parent) {
-    int col = p->lex.col, loop = parent;
+static at_status parse_loops(parser *p, at_tree_node *parent) {
+    at_tree_node *loop = parent;
+    int col = p->lex.col;
     at_tree_new_line(p->maker);
     for (;;) {
         if (at(p, "[")) AT_TRY(parse_order(p, loop, &loop));
@@ -311,7 +315,7 @@ static at_status parse_loops(parser *p, int parent) {
     return parse_lines(p, loop, col + INDENT);
 }
 
-static at_status parse_lines(parser *p, int parent, int col) {
+static at_status parse_lines(parser *p, at_tree_node *parent, int col) {
     while (p->lex.kind != AT_TOK_END && p->lex.col >= col) {
         if (p->lex.col != col)
             return FAIL_HERE(p, "expected %d blanks before this line, there are %d", col - 1,
@@ -330,18 +334,16 @@ static at_status parse_tree(at_arena *a, const at_compute *c, const char *text, 
     p.maker->lex = &p.lex;
     AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), p.maker->tree->what, err));
     if (p.lex.kind == AT_TOK_END) return FAIL_HERE(&p, "a tree needs a line");
-    AT_TRY(parse_lines(&p, -1, p.lex.col));
+    AT_TRY(parse_lines(&p, NULL, p.lex.col));
     if (p.lex.kind != AT_TOK_END)
         return FAIL_HERE(&p, "expected the indentation of the first line");
     return at_tree_finish(p.maker, out);
 }
 
-at_status tree_parse_attributes(at_tree_maker *m, int leaf, const char *text) {
+at_status tree_parse_attributes(at_tree_maker *m, tree_node *leaf, const char *text) {
     parser p = {.arena = m->arena, .err = m->err, .c = m->c, .maker = m};
-    const int line = m->line, col = m->col;
     AT_TRY(at_lex_start(&p.lex, at_strdup(m->arena, text), m->tree->what, m->err));
     while (at(&p, "[")) AT_TRY(parse_attribute(&p, leaf));
-    m->line = line, m->col = col; /* the text stands nowhere */
     return p.lex.kind == AT_TOK_END ? AT_OK : FAIL_HERE(&p, "expected attributes of a leaf");
 }
 

@@ -1,6 +1,6 @@
 /* schedule/watch.c: which values the numbers of a built tree depend on, so that another
  * configuration fills in only what its values change. */
-#include "schedule/schedule_int.h"
+#include "schedule/tree_int.h"
 
 enum { MOST_WATCHED = 64 };
 
@@ -37,24 +37,20 @@ static uint64_t values_of_piece(watch *w, const tree_piece *p, const uint64_t *e
     return p->source == EXTENT_AXIS ? extents[p->tensor] : 0;
 }
 
-static uint64_t values_of_node(watch *w, const at_tree *t, const tree_node *n,
-                               const uint64_t *extents) {
+static uint64_t values_of_node(watch *w, const tree_node *n, const uint64_t *extents) {
     uint64_t bits = n->ann_symbol >= 0 ? bit_of(w, n->ann_symbol) : 0;
     if (!n->fixed.is_leaf) {
         for (int m = 0; m < n->fixed.num_pieces; m++)
-            bits |= values_of_piece(w, &t->pieces.data[n->first_piece + m], extents);
+            bits |= values_of_piece(w, &n->piece[m], extents);
         return bits;
     }
-    bits = extents[n->fixed.tensor] | values_of(w, n->pad);
-    for (int i = 0; i < n->fixed.num_prefetch; i++) bits |= values_of(w, n->prefetch[i]);
-    for (int k = 0; k < n->num_axes; k++) {
-        const tree_axis *x = &t->axes.data[n->first_axis + k];
-        for (int d = x->first_digit; d < x->first_digit + x->num_digits; d++) {
-            const tree_digit *digit = &t->digits.data[d];
-            int piece = t->nodes.data[digit->loop].first_piece + digit->member;
-            bits |= values_of_piece(w, &t->pieces.data[piece], extents);
+    bits = extents[n->fixed.tensor] | values_of(w, n->attributes.pad);
+    for (int i = 0; i < n->fixed.num_prefetch; i++) bits |= values_of(w, n->attributes.prefetch[i]);
+    for (int k = 0; k < n->num_axes; k++)
+        for (int d = 0; d < n->axes[k].num_digits; d++) {
+            const tree_digit *digit = &n->axes[k].digit[d];
+            bits |= values_of_piece(w, &digit->loop->piece[digit->member], extents);
         }
-    }
     return bits;
 }
 
@@ -78,7 +74,7 @@ watch *watch_of(at_arena *a, const at_tree *t, watched *out) {
         for (int k = 0; k < d->num_extents; k++) out->digits[i] |= values_of(w, d->extents[k]);
     }
     for (int i = 0; i < t->nodes.len; i++)
-        out->node[i] = values_of_node(w, t, &t->nodes.data[i], out->tensor);
+        out->node[i] = values_of_node(w, t->nodes.data[i], out->tensor);
     return w;
 }
 
