@@ -138,22 +138,13 @@ typedef struct watch watch;
 watch *watch_of(at_arena *a, const at_tree *t, watched *out);
 uint64_t watch_changes(watch *w, const int64_t *values);
 
-/* ---- edits (tree_edit.c) --------------------------------------------------------------------- */
-
-/* A copy of what is written, to be changed. AT_E_INPUT: loops of it come in several orders. */
-at_status tree_copy(at_arena *a, const at_tree *t, at_tree **out, at_error *err);
-/* Looks up all names of a changed tree in a computation that has its stages. */
-at_status tree_finish(at_tree *t, const at_compute *c, const char *what, at_tree **out,
-                      at_error *err);
+/* ---- nodes (tree_nodes.c) -------------------------------------------------------------------- */
 
 /* The leaf of a stage that is no init, or of "STAGE.init"; NULL: it has none. */
 tree_node *tree_leaf(const at_tree *t, const char *stage);
 tree_node *tree_init(const at_tree *t, const char *stage); /* its own .init; else NULL */
 /* The leaf as by tree_leaf. AT_E_INPUT: the stage has none. */
 at_status tree_find_leaf(const at_tree *t, const char *stage, tree_node **leaf, at_error *err);
-/* A tree's copy, and a leaf there. */
-at_status tree_copy_with(at_arena *a, const at_tree *t, const char *stage, at_tree **out,
-                         tree_node **leaf, at_error *err);
 /* The loop around a leaf that has a piece of this name; NULL: there is none. */
 tree_node *tree_loop(tree_node *leaf, const char *piece);
 tree_node *tree_new_node(at_arena *a);
@@ -169,5 +160,16 @@ bool names_have(const name_list *l, const char *name);
 bool tree_reduces(const at_compute *c, const tree_node *loop);
 /* Does the node's line go on with a single loop? That loop; else NULL. */
 tree_node *tree_only_child(const tree_node *n);
+
+/* ---- edits (tree_edit.c) --------------------------------------------------------------------- */
+
+/* A copy of what is written, to be changed. AT_E_INPUT: loops of it come in several orders. */
+at_status tree_copy(at_arena *a, const at_tree *t, at_tree **out, at_error *err);
+/* Looks up all names of a changed tree in a computation that has its stages. */
+at_status tree_finish(at_tree *t, const at_compute *c, const char *what, at_tree **out,
+                      at_error *err);
+/* A tree's copy, and a leaf there. */
+at_status tree_copy_with(at_arena *a, const at_tree *t, const char *stage, at_tree **out,
+                         tree_node **leaf, at_error *err);
 
 #endif

@@ -8,16 +8,6 @@
 #define FAIL_NODE(m, n, ...)                                                                       \
     ((m)->line = (n)->tag_line, (m)->col = (n)->tag_col, tree_fail(m, __VA_ARGS__))
 
-at_status tree_fail(at_tree_maker *m, const char *fmt, ...) {
-    char text[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    if (m->lex) return at_lex_fail_at(m->lex, m->line, m->col, m->err, "%s", text);
-    return at_fail(m->err, AT_E_INPUT, "%s: %s", m->tree->what, text);
-}
-
 at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what, at_error *err) {
     at_tree_maker *m = AT_NEW(a, at_tree_maker);
     *m = (at_tree_maker){.arena = a, .c = c, .tree = AT_NEW(a, at_tree), .err = err};
@@ -26,11 +16,6 @@ at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what,
 }
 
 void at_tree_new_line(at_tree_maker *m) { m->num_lines++; }
-
-void tree_stands_at(tree_node *n, int line, int col) {
-    n->tag_line = n->fixed.line = line;
-    n->tag_col = col;
-}
 
 /* ---- names --------------------------------------------------------------------------------- */
 
