@@ -293,6 +293,7 @@ float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, flo
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips);
 /* The first operation that makes pointers to the same number as this one may. */
 const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op);
+uint32_t at_tile_missed(const at_tile *t, const at_tile_op *op); /* what lies there */
 int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
 /* tile_encode.c, for machine code: how many loops are around each other, does the one that begins
  * at i hold none, and is a pointer made of several digits of an entry? */

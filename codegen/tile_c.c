@@ -353,10 +353,14 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
 static void numbers(at_text *out, const at_tile *t) {
     for (const at_tile_op *op = t->ops; op < t->ops + t->num_ops; op++) {
         if (op->kind != AT_T_INDEX || !op->may_miss || at_tile_first_miss(t, op) != op) continue;
-        at_text_addf(out, "    static const float none%d[%d] = {", op->dst, AT_TILE_NUMBERS);
-        for (int i = 0; i < (at_tile_bits(op) ? AT_TILE_NUMBERS : 1); i++) {
+        const at_type type = (at_type)t->slot_type[op->base];
+        const uint32_t bits = at_tile_missed(t, op);
+        at_text_addf(out, "    static const %s none%d[%d] = {", at_type_of(type)->c, op->dst,
+                     AT_TILE_NUMBERS);
+        for (int i = 0; i < (bits ? AT_TILE_NUMBERS : 1); i++) {
             at_text_add(out, i ? ", " : "");
-            at_c_float(out, (float)op->number);
+            if (type == AT_F32) at_c_float(out, (float)op->number);
+            else at_text_addf(out, "(%s)0x%x", at_type_of(type)->c, bits);
         }
         at_text_add(out, "};\n");
     }

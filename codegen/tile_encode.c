@@ -1,5 +1,7 @@
 /* codegen/tile_encode.c: what encoders of every architecture ask of a tile program: how deep its
  * loops are, and the numbers behind the pointers that it makes. */
+#include <string.h>
+
 #include "codegen/tile.h"
 
 int at_tile_nest_depth(const at_tile *t) {
@@ -40,6 +42,20 @@ bool at_tile_goes_on(const at_tile *t, const at_tile_op *op) {
     return op > t->ops && last->kind == AT_T_INDEX && last->dst == op->dst &&
            last->dst == op->base && last->slot == op->slot && last->off == op->off &&
            last->times == op->times && last->plus == op->plus && op->by % last->by == 0;
+}
+
+/* Its elements, as many as are 32 bits. */
+uint32_t at_tile_missed(const at_tile *t, const at_tile_op *op) {
+    const at_type type = (at_type)t->slot_type[op->base];
+    const int bytes = (int)at_type_bytes(type);
+    const int32_t whole = (int32_t)op->number;
+    char elements[4];
+    uint32_t bits = at_tile_bits(op);
+    for (int i = 0; i < 4 / bytes; i++)
+        if (at_type_of(type)->is_int) memcpy(elements + i * bytes, &whole, (size_t)bytes);
+        else at_type_store(type, elements, i, at_of_bits(bits));
+    if (bytes < 4) memcpy(&bits, elements, sizeof bits);
+    return bits;
 }
 
 bool at_tile_has_scatters(const at_tile *t) {

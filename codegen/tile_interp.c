@@ -112,7 +112,8 @@ static void step_in_double(const at_tile *t, const at_tile_op *op, double (*reg)
 const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op) {
     for (int i = 0; i < t->num_ops; i++)
         if (t->ops[i].kind == AT_T_INDEX && t->ops[i].may_miss &&
-            at_tile_bits(&t->ops[i]) == at_tile_bits(op))
+            at_tile_bits(&t->ops[i]) == at_tile_bits(op) &&
+            t->slot_type[t->ops[i].base] == t->slot_type[op->base])
             return &t->ops[i];
     return op;
 }
@@ -228,7 +229,8 @@ static void interpret_index(const at_tile *t, const at_tile_op *op, char **p, co
     p[op->dst] = p[op->base] + digit * op->bump * at_type_bytes(t->slot_type[op->base]);
     if (!op->may_miss || entry >= 0) return;
     p[op->dst] = (char *)numbers[op->dst];
-    for (int j = 0; j < AT_TILE_NUMBERS; j++) numbers[op->dst][j] = at_of_bits(at_tile_bits(op));
+    for (int j = 0; j < AT_TILE_NUMBERS; j++)
+        numbers[op->dst][j] = at_of_bits(at_tile_missed(t, op));
 }
 
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {

@@ -206,7 +206,7 @@ const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int ten
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 
 typedef enum at_epilogue {
-#define AT_EPILOGUE(id, name, text, help) AT_EPILOGUE_##id,
+#define AT_EPILOGUE(id, name, text, help, type) AT_EPILOGUE_##id,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
     AT_EPILOGUES
@@ -214,6 +214,7 @@ typedef enum at_epilogue {
 const char *at_epilogue_name(at_epilogue e); /* "relu" */
 const char *at_epilogue_text(at_epilogue e); /* what becomes of an element: "x + bias[c]" */
 const char *at_epilogue_help(at_epilogue e); /* "plus a number per channel" */
+at_type at_epilogue_type(at_epilogue e);     /* the output's behind it; AT_TYPE_COUNT: as before */
 /* The name of the only output where that is a sum, which E6 makes a copy of first, else NULL.
  * AT_E_INPUT: there are several outputs. */
 at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *err);
@@ -226,6 +227,7 @@ at_status at_epilogue_spell(at_arena *a, const char *text, const char **out, at_
  * order: how the output's axes make up the plain tensor, or NULL. Leaves stay as they are, so that
  * every tree over c is one over *out. */
 at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, const char *text,
-                           const at_compute **out, const char *const **inputs, at_error *err);
+                           at_type type, const at_compute **out, const char *const **inputs,
+                           at_error *err);
 
 #endif

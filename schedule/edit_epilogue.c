@@ -9,19 +9,25 @@
 #include "schedule/rewrite.h"
 
 static const char *const names[] = {
-#define AT_EPILOGUE(id, name, text, help) name,
+#define AT_EPILOGUE(id, name, text, help, type) name,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
 
 static const char *const texts[] = {
-#define AT_EPILOGUE(id, name, text, help) text,
+#define AT_EPILOGUE(id, name, text, help, type) text,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
 
 static const char *const helps[] = {
-#define AT_EPILOGUE(id, name, text, help) help,
+#define AT_EPILOGUE(id, name, text, help, type) help,
+#include "schedule/epilogue.def"
+#undef AT_EPILOGUE
+};
+
+static const at_type types[] = {
+#define AT_EPILOGUE(id, name, text, help, type) type,
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
@@ -29,6 +35,7 @@ static const char *const helps[] = {
 const char *at_epilogue_name(at_epilogue e) { return names[e]; }
 const char *at_epilogue_text(at_epilogue e) { return texts[e]; }
 const char *at_epilogue_help(at_epilogue e) { return helps[e]; }
+at_type at_epilogue_type(at_epilogue e) { return types[e]; }
 
 /* What a name in the text stands for. */
 typedef struct operand {
@@ -44,6 +51,7 @@ typedef struct epilogue {
     int output;
     const int *order; /* of the output's axes in the plain tensor; NULL: as they are */
     at_expr *value;   /* x */
+    at_type operand;  /* the type of the operands */
     AT_VEC(operand) operands;
 } epilogue;
 
@@ -162,6 +170,7 @@ static at_tensor *stage_of(epilogue *x) {
 static at_tensor new_tensor(epilogue *x, const char *like, at_role role, int num_axes) {
     return (at_tensor){.name = rewrite_fresh(&x->w, like),
                        .role = role,
+                       .type = x->operand,
                        .num_axes = num_axes,
                        .axes = AT_NEW_ARRAY(x->w.arena, at_axis, num_axes)};
 }
@@ -299,9 +308,18 @@ static at_status fill_in(epilogue *x, const at_expr *e, at_expr **out) {
     return AT_OK;
 }
 
+static at_walk is_rounding(const at_expr *e, void *unused) {
+    (void)unused;
+    return e->op == AT_X_CALL && at_function_rounds((at_function)e->integer) ? AT_WALK_END
+                                                                             : AT_WALK_ON;
+}
+
 static at_status apply(epilogue *x, const char *text) {
     at_expr *e, *made;
     AT_TRY(parse(x->w.arena, text, &e, x->w.err));
+    /* what stays an integer has integers added */
+    if (at_type_of(stage_of(x)->type)->is_int && !at_expr_walk(e, is_rounding, NULL))
+        x->operand = AT_S32;
     x->value = stage_of(x)->written;
     AT_TRY(fill_in(x, e, &made));
     if (at_expr_nodes(made) > MOST_NODES)
@@ -340,7 +358,8 @@ at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *er
 }
 
 at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, const char *text,
-                           const at_compute **out, const char *const **inputs, at_error *err) {
+                           at_type type, const at_compute **out, const char *const **inputs,
+                           at_error *err) {
     epilogue x = {.c = c, .order = order};
     at_compute *made;
     AT_TRY(only_output(c, &x.output, err));
@@ -349,6 +368,7 @@ at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, c
                        c->tensors[x.output].name);
     rewrite_open(&x.w, a, c, err);
     AT_TRY(apply(&x, text));
+    if (type != AT_TYPE_COUNT) stage_of(&x)->type = type;
     AT_TRY(at_compute_make(a, c->symbols, x.w.tensors.data, x.w.tensors.len, "edited computation",
                            &made, err));
     *inputs = inputs_of(&x);

@@ -4,7 +4,7 @@
  *   arg   := name "=" INTEGER ["from" INTEGER]               a whole number; from 1 on if not said
  *          | name "(" name ("," name)* ")" "=" INTEGER ["from" INTEGER]
  *          | name "=" STRING ("or" STRING)*                  one of these texts, the first if not
- * said
+ *                                                            said; "" is shown nowhere
  *
  * "NCHW{ib}c" is a text with the value of the number ib in it, and none where that is 0.
  *
@@ -194,8 +194,10 @@ void at_arg_print(const at_template *t, const arg *a, bool is_whole, at_text *ou
 const char *at_args_text(const at_template *t) {
     at_text text = {0};
     for (int i = 0; i < t->args.len; i++) {
-        at_text_addf(&text, "%s%s=", i ? "," : "", t->args.data[i].name);
-        at_arg_print(t, &t->args.data[i], false, &text);
+        const arg *a = &t->args.data[i];
+        if (a->kind == ARG_TEXT && !*a->form->string) continue; /* nothing is said */
+        at_text_addf(&text, "%s%s=", i ? "," : "", a->name);
+        at_arg_print(t, a, false, &text);
     }
     return at_text_take(t->arena, &text);
 }

@@ -3,7 +3,8 @@
  *   record_args := form ("|" form)*
  *   form        := JSON array in which an argument's name, or name "/" name, or name "/" INTEGER,
  *                  stands for its value
- *                  ["with" name "=" INTEGER ("," name "=" INTEGER)*]
+ *                  ["with" name "=" value ("," name "=" value)*]
+ *   value       := INTEGER | STRING
  *
  * An array is read by the first form that fits it, which sets what stands behind `with`; arguments
  * are written by the first form whose `with` holds. "IC/ib" is the quotient of two arguments,
@@ -14,8 +15,9 @@
 #include <string.h>
 
 typedef struct condition {
-    const arg *of;
+    arg *of;
     int64_t value;
+    const at_json *word; /* of a text */
 } condition;
 
 typedef struct form {
@@ -58,17 +60,26 @@ static at_status take_pattern(at_template *t, at_lex *l, at_text *json, at_error
     return AT_OK;
 }
 
+static at_status take_value(at_template *t, at_lex *l, condition *c, at_error *err) {
+    if (c->of->kind == ARG_TEXT)
+        return l->kind == AT_TOK_STRING
+                   ? at_json_parse(t->arena, l->start, (size_t)l->length, &c->word, err)
+                   : at_lex_fail(l, err, "expected a text");
+    if (l->kind != AT_TOK_INT) return at_lex_fail(l, err, "expected a whole number");
+    c->value = l->integer;
+    return AT_OK;
+}
+
 static at_status take_conditions(at_template *t, at_lex *l, form *f, at_error *err) {
     do {
         AT_TRY(at_lex_next(l, err));
         condition c = {.of = at_args_find(t, l->start, (size_t)l->length)};
-        if (!c.of || c.of->kind != ARG_NUMBER)
-            return at_lex_fail(l, err, "expected an argument that is a number");
+        if (!c.of || c.of->kind == ARG_TUPLE)
+            return at_lex_fail(l, err, "expected an argument that is a number or a text");
         AT_TRY(at_lex_next(l, err));
         if (!at_lex_is(l, "=")) return at_lex_fail(l, err, "expected '='");
         AT_TRY(at_lex_next(l, err));
-        if (l->kind != AT_TOK_INT) return at_lex_fail(l, err, "expected a whole number");
-        c.value = l->integer;
+        AT_TRY(take_value(t, l, &c, err));
         *at_push(t->arena, &f->with) = c;
         AT_TRY(at_lex_next(l, err));
     } while (at_lex_is(l, ","));
@@ -170,8 +181,12 @@ static void add_value(at_template *t, at_text *out, const at_json *pattern) {
 }
 
 static bool holds(const at_template *t, const form *f) {
-    for (int i = 0; i < f->with.len; i++)
-        if (t->values.data[f->with.data[i].of->slot].value != f->with.data[i].value) return false;
+    for (int i = 0; i < f->with.len; i++) {
+        const condition *c = &f->with.data[i];
+        if (c->word ? strcmp(c->of->form->string, c->word->string) != 0
+                    : t->values.data[c->of->slot].value != c->value)
+            return false;
+    }
     return true;
 }
 
@@ -289,8 +304,11 @@ static at_status match(matcher *m, const char *place, const at_json *pattern, co
 }
 
 static at_status match_form(matcher *m, const form *f, const at_json *v) {
-    for (int i = 0; i < f->with.len; i++)
-        m->t->values.data[f->with.data[i].of->slot].value = f->with.data[i].value;
+    for (int i = 0; i < f->with.len; i++) {
+        const condition *c = &f->with.data[i];
+        if (c->word) c->of->form = c->word;
+        else m->t->values.data[c->of->slot].value = c->value;
+    }
     AT_TRY(match(m, "", f->pattern, v));
     for (int i = 0; i < m->quotients.len; i++) {
         const quotient *q = &m->quotients.data[i];

@@ -1,5 +1,6 @@
 /* templates/conv2d_nhwc.c: direct convolution, channels last: data [N, H, W, CI], weight
- * [KH, KW, CI, CO], packed ahead in blocks of output channels. */
+ * [KH, KW, CI, CO], packed ahead in blocks of output channels. With other types than float32 it
+ * leaves the loops to the rules. */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -21,6 +22,15 @@ static const char plain[] =
     "    data[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
+/* %s: types, padding if any, what the sum reads, the output. */
+static const char typed[] =
+    "data[N, H, W, CI] : input %s\n"
+    "weight[KH, KW, CI, CO] : weight %s\n"
+    "%s"
+    "acc[n:N, h:OH, w:OW, f:CO] : %s = sum(kh:KH, kw:KW, c:CI)\n"
+    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * weight[kh, kw, c, f]\n"
+    "%s";
+
 /* Which order the reduction loops are in: kw innermost where it is unrolled, unless it stands above
  * co and ci. %s: prefetch, if any. */
 static const char tree[] =
@@ -33,12 +43,37 @@ static const char tree[] =
     "        @out = n, h, {ow, iw}/w, {fo, fi}/f\n";
 /* clang-format on */
 
+static int is_padded(at_template *t) { return at_evaluate(t, "pt || pl || pb || pr") != 0; }
+
+static const char *type(at_template *t, int i) { return at_argument_type(t, "types", i); }
+
+static void define_typed(at_template *t) {
+    const at_typed out = {.axes = "n:N, h:OH, w:OW, f:CO",
+                          .channel = "f",
+                          .channels = "CO",
+                          .value = "acc[n, h, w, f]"};
+    const int pads = is_padded(t);
+    const char *pad =
+        at_textf(t,
+                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] : %s = inside ?"
+                 " data[n, y - pt, x - pl, c] : 0\n"
+                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n",
+                 type(t, 0));
+    at_compute(t,
+               at_textf(t, typed, type(t, 0), type(t, 1), pads ? pad : "", at_sum_type(t, "types"),
+                        pads ? "pad" : "data", at_typed_output(t, "types", &out)));
+}
+
 static void define(at_template *t) {
     at_sizes(t, "eh = (KH-1)*dh + 1, ew = (KW-1)*dw + 1,"
                 "pt = top < 0 ? eh/2 : top, pl = left < 0 ? ew/2 : left,"
                 "pb = bottom < 0 ? (eh-1)/2 : bottom, pr = right < 0 ? (ew-1)/2 : right");
     at_require(t, "H + pt + pb >= eh && W + pl + pr >= ew", "the kernel exceeds the padded image");
     at_sizes(t, "OH = (H + pt + pb - eh)/sh + 1, OW = (W + pl + pr - ew)/sw + 1");
+    if (at_is_typed(t, "types")) {
+        define_typed(t);
+        return;
+    }
     at_split(t, "tile_ow", "OW", "ow iw", .policy = AT_VERBOSE, .filter = "last <= 64");
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS, .fallback = {-1, 16});
@@ -50,7 +85,7 @@ static void define(at_template *t) {
     int large = at_evaluate(t, "KH*KW*CI*CO > 131072") != 0;
     if (large) at_option(t, "prefetch", "[0, 2048, 8192]", 2);
     at_sizes(t, large ? "B = |fi|, ahead = prefetch" : "B = |fi|");
-    at_compute(t, at_evaluate(t, "pt || pl || pb || pr") ? padded : plain);
+    at_compute(t, is_padded(t) ? padded : plain);
     /* co, kh, kw, ci; kh, co, kw, ci; or kh, kw, co, ci: numbers 0, 6 and 8 of the orders of four.
      */
     at_sizes(t, "loops = order == 2 ? 8 : 6*order + unroll_kw");
@@ -69,12 +104,13 @@ const at_template_row at_conv2d_nhwc = {
     .name = "conv2d_nhwc",
     .help = "direct convolution, channels last, any kernel, stride, padding and dilation",
     .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
-            "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
+            "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, " AT_TYPES,
     .sizes = "{N}x{H}x{W}x{CI}_{CO}_{KH}x{KW}",
     .title = "conv{KH}x{KW} {CI} to {CO} @{H}x{W}",
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
                    "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], "
-                   "strides, padding, dilation, \"float32\"]",
+                   "strides, padding, dilation, \"float32\"] with types=\"\" | "
+                   "[[N, H, W, CI], [KH, KW, CI, CO], strides, padding, dilation, types]",
     .define = define,
     .defaults = defaults,
 };

@@ -57,10 +57,32 @@ static void define_knobs(at_template *t) {
     at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
 }
 
+/* Of any types; the rules make the loops. A bias of integers is added before the output is scaled.
+ */
+static void define_typed(at_template *t) {
+    const int bias = at_evaluate(t, "bias > 0") != 0;
+    const char *sum_type = at_sum_type(t, "types");
+    const at_typed out = {.axes = "y:M, x:N",
+                          .channel = "x",
+                          .channels = "N",
+                          .value = bias ? "(acc[y, x] + bias_row[x])" : "acc[y, x]"};
+    at_require(t, "wb == 0", "weights of other types than float32 are not packed: wb is 0");
+    at_compute(t, at_textf(t,
+                           "data[M, K] : input %s\nweight[N, K] : weight %s\n%s"
+                           "acc[y:M, x:N] : %s = sum(k:K) data[y, k] * weight[x, k]\n%s",
+                           at_argument_type(t, "types", 0), at_argument_type(t, "types", 1),
+                           bias ? at_textf(t, "bias_row[N] : weight %s\n", sum_type) : "", sum_type,
+                           at_typed_output(t, "types", &out)));
+}
+
 static void define_dense(at_template *t) {
     int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
     at_require(t, "bias <= 1", "bias is 0 or 1");
     at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
+    if (at_is_typed(t, "types")) {
+        define_typed(t);
+        return;
+    }
     define_knobs(t);
     define_trees(t, packed ? "" : packing);
     at_sizes(t, "B = wb ? wb : |xi|");
@@ -146,13 +168,15 @@ const at_template_row at_dense = {
     .name = "dense",
     .record_name = "dense_pack.x86",
     .help = "product of data [M, K] and transposed weights [N, K], with or without bias",
-    .args = "M=1024, N=1024, K=1024, bias=0 from 0, wb=0 from 0",
+    .args = "M=1024, N=1024, K=1024, bias=0 from 0, wb=0 from 0, " AT_TYPES,
     .sizes = "{M}x{N}x{K}",
     .title = "product {M} of {K} to {N}",
-    .record_args = DATA WEIGHT "null, \"float32\"] with bias=0, wb=0 | " DATA WEIGHT BIAS
-                               ", \"float32\"] with bias=1, wb=0 | " DATA PACKED
-                               "null, \"float32\"] with bias=0 | " DATA PACKED BIAS
-                               ", \"float32\"] with bias=1",
+    .record_args =
+        DATA WEIGHT "null, \"float32\"] with bias=0, wb=0, types=\"\" | " DATA WEIGHT BIAS
+                    ", \"float32\"] with bias=1, wb=0, types=\"\" | " DATA PACKED
+                    "null, \"float32\"] with bias=0, types=\"\" | " DATA PACKED BIAS
+                    ", \"float32\"] with bias=1, types=\"\" | "
+                    "[[M, K], [N, K], bias, wb, types]",
     .define = define_dense,
     .defaults = defaults,
 };

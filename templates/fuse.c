@@ -49,8 +49,9 @@ static at_epilogue stage_named(const char *word, size_t n) {
 }
 
 /* What becomes of an element. */
-static const char *text_of(const char *stage) {
+static const char *text_of(const char *stage, at_type *type) {
     at_epilogue e = stage_named(stage, strlen(stage));
+    *type = e == AT_EPILOGUES ? AT_TYPE_COUNT : at_epilogue_type(e);
     return e == AT_EPILOGUES ? stage : at_epilogue_text(e);
 }
 
@@ -136,7 +137,9 @@ static at_status check_shape(at_template *t, const at_tensor *output) {
     return AT_OK;
 }
 
-static at_status add_stage(at_template *t, const char *text, const at_compute **c) {
+static at_status add_stage(at_template *t, const char *stage, const at_compute **c) {
+    at_type type;
+    const char *text = text_of(stage, &type);
     const at_tensor *output = output_of(*c);
     layout *own = layout_of(t, output);
     const char *const *inputs;
@@ -145,7 +148,8 @@ static at_status add_stage(at_template *t, const char *text, const at_compute **
         AT_TRY(at_layout_parse(t, own));
         t->compute = NULL;
     }
-    AT_TRY(at_edit_epilogue(t->arena, *c, own ? own->order : NULL, text, c, &inputs, &t->err));
+    AT_TRY(
+        at_edit_epilogue(t->arena, *c, own ? own->order : NULL, text, type, c, &inputs, &t->err));
     if (*inputs && !own) AT_TRY(check_shape(t, output));
     for (; own && *inputs; inputs++)
         at_layout(t, at_textf(t, "%s%s", *inputs, strchr(own->text, '[')));
@@ -167,7 +171,7 @@ static at_status fuse(at_template *t, const fused *f) {
     }
     c = parsed;
     for (int i = 0; i < f->num_stages; i++) {
-        if (add_stage(t, text_of(f->stages[i]), &c) != AT_OK) {
+        if (add_stage(t, f->stages[i], &c) != AT_OK) {
             refuse(t, f->stages[i]);
             return t->err.status;
         }

@@ -94,6 +94,26 @@ int at_by_element(const at_template *t);
 /* The value of an expression while the task is being defined, for declaring knobs, computations or
  * trees that only some arguments have. */
 long long at_evaluate(at_template *t, const char *expression);
+/* The i-th of the types of elements that an argument's text names: of "u8s8s32" "u8", "s8", "s32";
+ * "f32" where it names none. */
+const char *at_argument_type(at_template *t, const char *argument, int i);
+/* Of data, weight and output of such types: that of their sums, and the text of the output "out".
+ * Sums of integers are put into other types by channel: times scale[c], plus zero[c], rounded to
+ * the nearest where the output has integers. */
+typedef struct at_typed {
+    const char *axes;               /* "y:Y, x:X" */
+    const char *channel, *channels; /* "x", "X" */
+    const char *value;              /* "acc[y, x]" */
+} at_typed;
+const char *at_sum_type(at_template *t, const char *argument);
+const char *at_typed_output(at_template *t, const char *argument, const at_typed *x);
+/* The types that such an argument takes; "": float32. Does it name any? */
+int at_is_typed(at_template *t, const char *argument);
+#define AT_TYPES                                                                                   \
+    "types=\"\" or \"u8s8s32\" or \"u8s8u8\" or \"u8s8s8\" or \"u8s8f32\" or \"s8s8s32\" or "      \
+    "\"s8s8s8\" or \"s8s8u8\" or \"s8s8f32\" or \"u8u8s32\" or \"u8u8u8\" or \"u8u8f32\" or "      \
+    "\"f32f16f32\" or \"f16f16f32\" or \"f16f16f16\" or \"f32bf16f32\" or \"bf16bf16f32\" or "     \
+    "\"bf16bf16bf16\""
 /* Text as printf makes it, for texts that differ between arguments; it lives as long as the task.
  */
 const char *at_textf(at_template *t, const char *format, ...);

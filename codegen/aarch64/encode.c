@@ -323,9 +323,10 @@ static void index_entry(at_a64 *x, const at_tile_op *op) {
     }
     const int base = pointer_register(x, op->base, true);
     const int made = pointer_register(x, op->dst, false);
-    if (op->bump == 1) EMIT(x, ADD_FOURS, made, base, AT_X16);
+    const int64_t step = op->bump * at_type_bytes(x->t->slot_type[op->base]);
+    if (step == 4) EMIT(x, ADD_FOURS, made, base, AT_X16);
     else {
-        at_a64_number(x, AT_X17, (uint64_t)op->bump * 4);
+        at_a64_number(x, AT_X17, (uint64_t)step);
         EMIT(x, MADD, made, AT_X16, AT_X17, base);
     }
     if (op->may_miss) {
@@ -380,7 +381,7 @@ static void missed(at_a64 *x) {
         if (op->kind != AT_T_INDEX || !op->may_miss || at_tile_first_miss(x->t, op) != op) continue;
         align(x);
         const int at = x->code.words.len;
-        const uint32_t bits = at_tile_bits(op);
+        const uint32_t bits = at_tile_missed(x->t, op);
         for (int j = 0; j < AT_TILE_NUMBERS; j++) add_words(x, &bits, 1);
         for (int j = 0; j < x->miss_patches.len; j++) {
             const at_a64_patch *p = &x->miss_patches.data[j];

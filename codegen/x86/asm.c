@@ -50,11 +50,11 @@ static ZydisEncoderOperand operand(const at_x86_arg *x) {
         o.mem.displacement = x->value;
         o.mem.size = (ZyanU16)x->bytes;
         break;
-    case AT_ARG_MEM_FLOATS:
+    case AT_ARG_MEM_ELEMENTS:
         o.type = ZYDIS_OPERAND_TYPE_MEMORY;
         o.mem.base = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->reg);
         o.mem.index = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->value);
-        o.mem.scale = sizeof(float);
+        o.mem.scale = (ZyanU8)x->index;
         o.mem.size = (ZyanU16)x->bytes;
         break;
     case AT_ARG_MEM_PLACE:

@@ -23,7 +23,7 @@ typedef enum at_x86_kind {
     AT_ARG_VEC,
     AT_ARG_MASK,
     AT_ARG_MEM,
-    AT_ARG_MEM_FLOATS,
+    AT_ARG_MEM_ELEMENTS,
     AT_ARG_MEM_PLACE,
     AT_ARG_MEM_GATHER,
     AT_ARG_IMM
@@ -32,9 +32,9 @@ typedef struct at_x86_arg {
     at_x86_kind kind;
     int reg;       /* register, mask, or base of a memory operand */
     int bytes;     /* width of a vector register; size of a memory operand */
-    int64_t value; /* displacement, immediate; floats: the register that counts them */
+    int64_t value; /* displacement, immediate; elements: the register that counts them */
     int index; /* gather: the vector register that counts floats, `bytes` wide; place: the one that
-                  does */
+                  does; elements: the bytes of one */
 } at_x86_arg;
 
 static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0, 0}; }
@@ -47,8 +47,8 @@ static inline at_x86_arg at_mask_reg(int k) { return (at_x86_arg){AT_ARG_MASK, k
 static inline at_x86_arg at_mem(int base, int64_t disp, int bytes) {
     return (at_x86_arg){AT_ARG_MEM, base, bytes, disp, 0};
 }
-static inline at_x86_arg at_mem_floats(int base, int count) {
-    return (at_x86_arg){AT_ARG_MEM_FLOATS, base, 8, count, 0};
+static inline at_x86_arg at_mem_elements(int base, int count, int64_t bytes) {
+    return (at_x86_arg){AT_ARG_MEM_ELEMENTS, base, 8, count, (int)bytes};
 }
 static inline at_x86_arg at_mem_place(int base, int count, int64_t disp) { /* of one float */
     return (at_x86_arg){AT_ARG_MEM_PLACE, base, 4, disp, count};

@@ -232,7 +232,7 @@ static void index_that_may_miss(at_x86 *x, const at_tile_op *op) {
         EMIT(x, IMUL, to, entry, at_imm(op->bump));
         counted = made;
     }
-    EMIT(x, LEA, to, at_mem_floats(base, counted));
+    EMIT(x, LEA, to, at_mem_elements(base, counted, at_type_bytes(x->t->slot_type[op->base])));
     EMIT(x, TEST, entry, entry);
     EMIT(x, LEA, entry, at_x86_constant(8));
     const int first = (int)(at_tile_first_miss(x->t, op) - x->t->ops);
@@ -258,7 +258,8 @@ static void index_entry(at_x86 *x, const at_tile_op *op) {
     }
     if (op->bump != 1) EMIT(x, IMUL, at_gpr(digit), entry, at_imm(op->bump));
     const int base = at_x86_pointer(x, op->base);
-    EMIT(x, LEA, at_gpr(pointer_register(x, op->dst, false)), at_mem_floats(base, digit));
+    EMIT(x, LEA, at_gpr(pointer_register(x, op->dst, false)),
+         at_mem_elements(base, digit, at_type_bytes(x->t->slot_type[op->base])));
     keep_pointer(x, op->dst);
 }
 
@@ -296,7 +297,7 @@ static void missed(at_x86 *x) {
         if (op->kind != AT_T_INDEX || !op->may_miss || at_tile_first_miss(x->t, op) != op) continue;
         at_asm_align(&x->code, 32);
         int at = x->code.len;
-        uint32_t bits = at_tile_bits(op);
+        uint32_t bits = at_tile_missed(x->t, op);
         for (int j = 0; j < AT_TILE_NUMBERS; j++) at_asm_raw(&x->code, &bits, 4);
         for (int j = 0; j < x->miss_patches.len && !x->code.bad; j++) {
             const at_x86_patch *p = &x->miss_patches.data[j];

@@ -86,7 +86,8 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op) {
         if (floats) {
             join_float(x, op, at_mem_place(base, AT_X86_SCRATCH, 4 * off), same ? op->b : -1);
         } else {
-            EMIT(x, LEA, at_gpr(x->slot_reg[x->place_slot]), at_mem_floats(base, AT_X86_SCRATCH));
+            EMIT(x, LEA, at_gpr(x->slot_reg[x->place_slot]),
+                 at_mem_elements(base, AT_X86_SCRATCH, 4));
             join(x, op, off, op->cyclic ? op->lanes : 1, same ? op->b : own);
         }
         at_asm_patch(&x->code, skip);

@@ -25,11 +25,12 @@ __asm__(".pushsection .rodata\n"
 #define FN(f)                                                                                      \
     { #f, (at_any_fn *)(f) }
 static const at_symbol_fn functions[] = {
-    FN(at_reorder),      FN(at_annotate),     FN(at_sizes),        FN(at_split_),
-    FN(at_option),       FN(at_default),      FN(at_divisor),      FN(at_vectors),
-    FN(at_most_rows),    FN(at_evaluate),     FN(at_textf),        FN(at_require),
-    FN(at_joint_filter), FN(at_compute_text), FN(at_layout),       FN(at_schedule_when),
-    FN(at_sparse),       FN(at_flops),        FN(at_fitting_rows), FN(at_by_element),
+    FN(at_reorder),      FN(at_annotate),      FN(at_sizes),        FN(at_split_),
+    FN(at_option),       FN(at_default),       FN(at_divisor),      FN(at_vectors),
+    FN(at_most_rows),    FN(at_evaluate),      FN(at_textf),        FN(at_require),
+    FN(at_joint_filter), FN(at_compute_text),  FN(at_layout),       FN(at_schedule_when),
+    FN(at_sparse),       FN(at_flops),         FN(at_fitting_rows), FN(at_by_element),
+    FN(at_is_typed),     FN(at_argument_type), FN(at_sum_type),     FN(at_typed_output),
 };
 
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */

@@ -65,7 +65,7 @@ static void own_template(void **state) {
 
 #define STAGES                                                                                     \
     "bias, add, relu, clip, scale, mul, leaky, sigmoid, tanh, silu, gelu, hardsigmoid, "           \
-    "hardswish; "                                                                                  \
+    "hardswish, u8, s8; "                                                                          \
     "or written out, in parentheses: (x*sigmoid(x))\n"
 
 static void refused(void **state) {

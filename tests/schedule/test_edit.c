@@ -247,8 +247,8 @@ static void epilogue(void **state) {
     begin(&matmul_add);
     at_tree *tree = e.tree;
 #define FUSE_STAGE(stage)                                                                          \
-    at_edit_epilogue(e.f.arena, e.compute, NULL, at_epilogue_text(stage), &e.compute, &inputs,     \
-                     &e.err)
+    at_edit_epilogue(e.f.arena, e.compute, NULL, at_epilogue_text(stage), at_epilogue_type(stage), \
+                     &e.compute, &inputs, &e.err)
     DO(FUSE_STAGE(AT_EPILOGUE_BIAS));
     assert_null(*inputs);
     DO(FUSE_STAGE(AT_EPILOGUE_ADD));

@@ -63,7 +63,7 @@ static void names(void **state) {
 
 #define STAGES                                                                                     \
     "bias, add, relu, clip, scale, mul, leaky, sigmoid, tanh, silu, gelu, hardsigmoid, "           \
-    "hardswish; "                                                                                  \
+    "hardswish, u8, s8; "                                                                          \
     "or written out, in parentheses: (x*sigmoid(x))"
 
 static void no_stage(void **state) {
@@ -91,6 +91,10 @@ static void computations(void **state) {
            "scale[CO] : weight\nshift[CO] : weight\naddend[N, OH, OW, CO] : input\n"
            "out[n:N, h:OH, w:OW, f:CO] = min(max(acc[n, h, w, f]*scale[f] + shift[f] + "
            "addend[n, h, w, f], 0), 6)\n");
+    /* integers have integers added, and are put into bytes by channel */
+    expect(task("dense_int8+bias+u8", NULL),
+           "bias_0[N] : weight s32\nscale[N] : weight\nzero[N] : weight\n"
+           "out[y:M, x:N] : u8 = round((acc[y, x] + bias_0[x])*scale[x] + zero[x])\n");
     /* names that are taken: an argument, an input */
     expect(task("dense+bias", "M=8,N=16,K=4"), "out[y:Y, x:X] = acc[y, x] + bias_0[x]\n");
     expect(task("matmul_add+add", NULL), "+ addend[y, x] + addend_0[y, x]\n");
