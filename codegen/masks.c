@@ -195,14 +195,15 @@ static const at_value *mask_of(const masker *m, const at_cond *c) {
 static const at_value *with_masks(const masker *m, const at_value *v) {
     bool by_lanes = false;
     if (!v->a) return v;
+    const at_value *a = with_masks(m, v->a), *b = v->b ? with_masks(m, v->b) : NULL;
+    if (v->op == AT_V_SELECT && at_cond_decide(m->l, v->cond, m->facts) == AT_C_ATOM &&
+        is_mask(m, v->cond, &by_lanes) && by_lanes && is_harmless(m, a) && is_harmless(m, b))
+        return at_value_choose(m->l, mask_of(m, v->cond), a, b);
+    if (a == v->a && b == v->b) return v;
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
-    n->a = with_masks(m, v->a);
-    if (v->b) n->b = with_masks(m, v->b);
-    if (v->op != AT_V_SELECT || at_cond_decide(m->l, v->cond, m->facts) != AT_C_ATOM ||
-        !is_mask(m, v->cond, &by_lanes) || !by_lanes || !is_harmless(m, n->a) ||
-        !is_harmless(m, n->b))
-        return n;
-    return at_value_choose(m->l, mask_of(m, v->cond), n->a, n->b);
+    n->a = a;
+    n->b = b;
+    return n;
 }
 
 const at_value *at_value_with_masks(at_low *l, const at_value *v, const at_fact *facts,

@@ -35,6 +35,8 @@ typedef struct ruler {
     at_fill *fill;
     data_look *look;
     bool *marked;
+    double *power;              /* [tensor] with which it grows with what is marked */
+    bool *reads[AT_ROLE_STAGE]; /* [role][stage] it reads a tensor of that role somewhere */
 } ruler;
 
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
@@ -86,15 +88,25 @@ static void fill_all(ruler *r, double lo, double hi) {
 
 /* ---- changing the size of an expression ------------------------------------------------------ */
 
-static bool reads_role(const at_compute *c, const at_expr *e, at_role role) {
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *t = &c->tensors[e->ref];
-        return t->role == role || (t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle &&
-                                   t->body && reads_role(c, t->body, role));
-    }
+/* Does an expression read a tensor of that role, itself or through stages? */
+static bool reads_role(const ruler *r, const at_expr *e, at_role role) {
+    if (e->op == AT_X_INDEX) return r->c->tensors[e->ref].role == role || r->reads[role][e->ref];
     for (int i = 0; i < e->nargs; i++)
-        if (reads_role(c, e->arg[i], role)) return true;
+        if (reads_role(r, e->arg[i], role)) return true;
     return false;
+}
+
+/* Of each stage, the ones that it reads first; not of those that read themselves. */
+static void find_roles(ruler *r) {
+    for (int role = 0; role < AT_ROLE_STAGE; role++) {
+        r->reads[role] = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
+        for (int i = 0; i < r->c->num_tensors; i++) {
+            const int stage = r->c->order[i];
+            const at_tensor *t = &r->c->tensors[stage];
+            r->reads[role][stage] = t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle &&
+                                    t->body && reads_role(r, t->body, (at_role)role);
+        }
+    }
 }
 
 static void mark(ruler *r, const at_expr *e);
@@ -111,7 +123,7 @@ static const at_expr *moved_factor(const ruler *r, const at_expr *e) {
     for (int role = AT_ROLE_STAGE; role-- > 0;)
         for (int i = 2; i-- > 0;) {
             at_role which = role ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
-            if (reads_role(r->c, e->arg[i], which)) return e->arg[i];
+            if (reads_role(r, e->arg[i], which)) return e->arg[i];
         }
     return e->arg[1];
 }
@@ -147,19 +159,25 @@ static void mark_sources(ruler *r, const at_expr *e) {
 }
 
 /* With which power of the marked tensors e grows: a square of differences with the second. */
-static int degree(const ruler *r, const at_expr *e) {
-    int most = 0, sum = 0;
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *t = &r->c->tensors[e->ref];
-        if (!r->marked[e->ref] || t->role != AT_ROLE_STAGE) return r->marked[e->ref];
-        return t->is_recurrence || t->cycle ? 1 : degree(r, t->body);
-    }
+static double power(const ruler *r, const at_expr *e) {
+    double most = 0, sum = 0;
+    if (e->op == AT_X_INDEX) return r->power[e->ref];
     for (int i = 0; i < e->nargs; i++) {
-        const int of = degree(r, e->arg[i]);
+        const double of = power(r, e->arg[i]);
         most = of > most ? of : most;
         sum += of;
     }
     return e->op == AT_X_MUL ? sum : most;
+}
+
+/* Of each tensor: of stages, the ones that they read first. */
+static void find_powers(ruler *r) {
+    for (int i = 0; i < r->c->num_tensors; i++) {
+        const int tensor = r->c->order[i];
+        const at_tensor *t = &r->c->tensors[tensor];
+        const bool is_read = t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle;
+        r->power[tensor] = !r->marked[tensor] ? 0 : is_read ? power(r, t->body) : 1;
+    }
 }
 
 static void multiply(ruler *r, double factor) {
@@ -175,7 +193,8 @@ static double factor_for(ruler *r, const at_expr *e, double times) {
     if (!isfinite(times) || !(times > 0)) return 1;
     mark_sources(r, e);
     for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && is_drawn(r, t);
-    const double by = fmax(-3, fmin(3, log2(times) / (any ? degree(r, e) : INFINITY)));
+    find_powers(r);
+    const double by = fmax(-3, fmin(3, log2(times) / (any ? power(r, e) : INFINITY)));
     return exp2(r->is_exact ? round(by) : by);
 }
 
@@ -631,6 +650,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     AT_TRY(at_compute_extents(a, c, values, &r.extents, err));
     r.fill = AT_NEW_ARRAY(a, at_fill, c->num_tensors);
     r.marked = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    r.power = AT_NEW_ARRAY(a, double, c->num_tensors);
     if (c->in_steps) { /* integers have the data of their types */
         fill_all(&r, -REAL_RANGE, REAL_RANGE);
         out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
@@ -638,6 +658,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
+    find_roles(&r);
     AT_TRY(find_exact(&r, err));
     r.is_exact &= !is_poor(&r);
     if (!r.is_exact) AT_TRY(find_real(&r, err));

@@ -140,7 +140,7 @@ static void add_helpers(const naive *m, const char *body, at_text *out) {
     const char *n = m->entry;
     function_texts(m->c, n, out);
     if (m->rounded) naive_limit_helper(m, out);
-    if (calls(m, body, "spread")) naive_sample_helpers(m, out);
+    if (calls(m, body, "square")) naive_sample_helpers(m, out);
     if (calls(m, body, "div"))
         at_text_addf(out, "static long %s_div(long x, long y) { return x / y - (x %% y < 0); }\n",
                      n);

@@ -1,5 +1,5 @@
-/* schedule/reference_exact.c: which values of a computation are the same in every kernel, and which
- * rounded ones several terms of a sum share. */
+/* schedule/reference_exact.c: which values of a computation are the same in every kernel, which
+ * rounded ones several terms of a sum share, and which one expression reads several times. */
 #include "schedule/reference_int.h"
 
 #include <math.h>
@@ -62,20 +62,6 @@ bool naive_is_exact(const naive *m, const at_expr *e) {
     }
 }
 
-void naive_find_rounded(naive *m) {
-    bool changes = true;
-    m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
-    while (changes) { /* once, but for cycles, whose stages read what is below */
-        changes = false;
-        for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
-            const at_tensor *t = naive_stage(m);
-            if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
-            m->rounded[m->stage] = rounds_terms(t) || !naive_is_exact(m, t->body);
-            changes |= m->rounded[m->stage] && t->cycle;
-        }
-    }
-}
-
 /* ---- what terms of a sum share --------------------------------------------------------------- */
 
 /* Of a stage's axes from .. to - 1 those of several places. */
@@ -95,7 +81,30 @@ static bool shares_within(const naive *m, int stage, const at_expr *e) {
     if (e->op == AT_X_INDEX && m->rounded[e->ref] && (at_expr_axes(e) & all) != all) return true;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (shares_within(m, stage, e->arg[i])) return true;
-    return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);
+    return e->op == AT_X_INDEX && m->shares[e->ref];
+}
+
+static void find_shares(naive *m) {
+    m->shares = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
+    for (int i = 0; i < m->c->num_tensors; i++) {
+        const int t = m->c->order[i];
+        m->shares[t] = shares_within(m, t, m->c->tensors[t].body);
+    }
+}
+
+void naive_find_rounded(naive *m) {
+    bool changes = true;
+    m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
+    while (changes) { /* once, but for cycles, whose stages read what is below */
+        changes = false;
+        for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
+            const at_tensor *t = naive_stage(m);
+            if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
+            m->rounded[m->stage] = rounds_terms(t) || !naive_is_exact(m, t->body);
+            changes |= m->rounded[m->stage] && t->cycle;
+        }
+    }
+    find_shares(m);
 }
 
 bool naive_is_shared(const naive *m, const at_expr *e) {
@@ -103,7 +112,7 @@ bool naive_is_shared(const naive *m, const at_expr *e) {
     const uint32_t summed = long_axes(m, m->stage, t->num_axes, axes_of(t)), axes = at_expr_axes(e);
     if (!is_float_expr(m->c, e) || naive_is_exact(m, e)) return false;
     if ((axes & summed) != summed) return true;
-    return e->op == AT_X_INDEX && shares_within(m, e->ref, m->c->tensors[e->ref].body);
+    return e->op == AT_X_INDEX && m->shares[e->ref];
 }
 
 bool naive_has_shared(const naive *m, const at_expr *e) {
@@ -111,4 +120,31 @@ bool naive_has_shared(const naive *m, const at_expr *e) {
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (naive_has_shared(m, e->arg[i])) return true;
     return false;
+}
+
+/* ---- values that one expression reads several times ------------------------------------------ */
+
+static int count_reads(const at_expr *e, const at_expr *read) {
+    if (e->op == AT_X_INDEX) return at_expr_equal(e, read);
+    int n = 0;
+    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], read);
+    return n;
+}
+
+int naive_repeated(const naive *m, const at_expr *e) {
+    for (int i = 0; i < m->num_repeated; i++)
+        if (at_expr_equal(m->repeated[i], e)) return i;
+    return -1;
+}
+
+static void add_repeated(naive *m, const at_expr *whole, const at_expr *e) {
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++) add_repeated(m, whole, e->arg[i]);
+    if (e->op != AT_X_INDEX || !m->rounded[e->ref] || m->num_repeated == NAIVE_SAMPLES) return;
+    if (naive_repeated(m, e) < 0 && count_reads(whole, e) > 1) m->repeated[m->num_repeated++] = e;
+}
+
+bool naive_find_repeated(naive *m, const at_expr *e) {
+    m->num_repeated = 0;
+    add_repeated(m, e, e);
+    return m->num_repeated > 0;
 }

@@ -5,6 +5,8 @@
 
 #include "schedule/schedule_int.h"
 
+enum { NAIVE_SAMPLES = 8 };
+
 typedef struct hoisted {
     int depth; /* computed inside the loop of this axis */
     const char *text, *name;
@@ -23,10 +25,14 @@ typedef struct naive {
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
     bool *rounded; /* [tensor] its values are double, with limits; NULL: all is float, without */
+    bool *shares;  /* [stage] an element hangs on a rounded value that others hang on, too */
     double
-        *grains;   /* [tensor] as grains_of has them: inputs are integers; NULL: they need not be */
-    bool apart;    /* what several terms of the sum in hand share counts as exact */
-    int num_names; /* of values, in this stage */
+        *grains; /* [tensor] as grains_of has them: inputs are integers; NULL: they need not be */
+    bool apart;  /* what several terms of the sum in hand share counts as exact */
+    /* Reads of rounded values that the expression in hand has more than once, each once. */
+    const at_expr *repeated[NAIVE_SAMPLES];
+    int num_repeated;
+    int num_names;            /* of values, in this stage */
     bool in_double;           /* all values, without limits */
     const char *const *types; /* [tensor] of inputs and outputs, in double: C's type of what lies in
                                  buf; NULL: float and int, outputs in two parts */
@@ -95,7 +101,6 @@ static inline bool naive_keeps_error(const naive *m, int stage) {
 
 /* Samples of the error that a stage which reads itself, or is of a cycle, keeps beside each
  * element, in D_NAME; where it is exact, none. */
-enum { NAIVE_SAMPLES = 8 };
 static inline bool naive_keeps_samples(const naive *m, int stage) {
     return at_tensor_goes_in_steps(&m->c->tensors[stage]) && m->rounded && m->rounded[stage];
 }
@@ -108,6 +113,9 @@ bool naive_is_exact(const naive *m, const at_expr *e);
 bool naive_is_certain(const naive *m, const at_expr *e);
 bool naive_is_shared(const naive *m, const at_expr *e);
 bool naive_has_shared(const naive *m, const at_expr *e);
+/* Finds m->repeated of an expression. Which of them is this read? -1: none. */
+bool naive_find_repeated(naive *m, const at_expr *e);
+int naive_repeated(const naive *m, const at_expr *e);
 /* With limits: the stage in hand, whose axes are own (reference_sums.c); the function that makes
  * one (reference_limits.c). */
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own);

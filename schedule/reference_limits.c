@@ -18,6 +18,9 @@
  * each element, as roundings of random signs make it, and takes them along by the derivatives,
  * signs and all. e is so many times their mean square that so few samples are enough.
  *
+ * A rounded value that an expression reads several times, as s in s*0.5 + s, is wrong by the same
+ * in each: what a derivative of the whole makes of it, signs and all, counts where that is more.
+ *
  * A rounded value that several terms of a sum read, as the total in sum(k) p[k]/total, is wrong by
  * the same in all of them: what it means for each term is added up as it is, not as a random walk.
  * So are the roundings of equal terms: while a sum stays within one power of two, the same term
@@ -132,8 +135,8 @@ static void join_sides(block *b, const sides *s) {
 /* By a condition that no rounding changes. */
 static pair selected_surely(block *b, const at_expr *e) {
     pair r = {.v = named(b, 'v'), .e = named(b, 'e')};
-    line(b, at_format(b->m->arena, keeps_samples(b) ? "double %s;" : "double %s, %s;", r.v, r.e));
-    if (keeps_samples(b)) samples_begin(b, &r, "0");
+    line(b, at_format(b->m->arena, has_signs(b) ? "double %s;" : "double %s, %s;", r.v, r.e));
+    if (has_signs(b)) samples_begin(b, &r, "0");
     limits_open(b, naive_value(b->m, e->arg[0], b->depth));
     take_side(b, r, limits_value(b, e->arg[1]));
     b->nested--;
@@ -152,7 +155,7 @@ static pair selected(block *b, const at_expr *e) {
     truth t = limits_condition(b, e->arg[0]);
     s.other = (pair){.v = named(b, 'v'), .e = named(b, 'e')};
     line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.v, s.other.v));
-    if (keeps_samples(b)) samples_begin(b, &s.chosen, "0"), samples_begin(b, &s.other, "0");
+    if (has_signs(b)) samples_begin(b, &s.chosen, "0"), samples_begin(b, &s.other, "0");
     else line(b, at_format(a, "double %s = 0, %s = 0;", s.chosen.e, s.other.e));
     limits_open(b, t.may);
     take_side(b, s.chosen, limits_value(b, e->arg[1]));
@@ -368,7 +371,11 @@ pair limits_value(block *b, const at_expr *e) {
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
     line(b, at_format(a, "const double %s = %s;", r.v,
                       naive_load(b->m, e->ref, at_format(a, "%s_at", r.v))));
-    const int cycle = naive_stage(b->m)->cycle;
+    const int cycle = naive_stage(b->m)->cycle, repeated = naive_repeated(b->m, e);
+    if (repeated >= 0) {
+        samples_of_read(b, &r, repeated, at_format(a, "E_%s[%s_at]", name, r.v));
+        return r;
+    }
     if (e->ref != b->m->stage && (!cycle || b->m->c->tensors[e->ref].cycle != cycle)) {
         line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
         return r;

@@ -19,8 +19,8 @@ typedef struct block {
 /* Names of a value and of its e; NULL: it is exact. */
 typedef struct pair {
     const char *v, *e;
-    /* Samples of its error, and the e of what is independent of them, of which e is made; NULL:
-     * there are none. */
+    /* Samples of its error (what each of m->repeated makes of it, where there are such), and the e
+     * of what is independent of them, of which e is made; NULL: there are none. */
     const char *d, *own;
 } pair;
 
@@ -54,10 +54,14 @@ const char *limits_extreme_e(block *b, pair x, pair y, const char *chosen);
 
 /* Does the stage in hand keep samples of its errors? */
 static inline bool keeps_samples(const block *b) { return naive_keeps_samples(b->m, b->m->stage); }
+/* Do errors of the expression in hand have signs? */
+static inline bool has_signs(const block *b) { return keeps_samples(b) || b->m->num_repeated; }
 /* A result begins to have samples, of an e of its own. */
 void samples_begin(block *b, pair *r, const char *own);
 /* What x is off goes on to samples d and the independent rest `own`, times the derivative. */
 void samples_move(block *b, const char *d, const char *own, pair x, const char *derivative);
+/* A read of the k-th of m->repeated, which is off by e. */
+void samples_of_read(block *b, pair *r, int k, const char *e);
 /* e of a value that has samples. */
 void samples_take_e(block *b, pair r);
 /* Of a result, r, one of whose operands has some; own: the e of its own rounding. */

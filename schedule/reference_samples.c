@@ -1,8 +1,11 @@
-/* schedule/reference_samples.c: samples of the error of a stage that reads itself, or is of a
- * cycle, which it keeps beside each element: how far it is off after roundings of random signs.
- * They go from step to step by the derivatives, signs and all, so that errors of one origin add up
- * or cancel as they do. What roundings on the way to an element add is kept as one square until the
- * element is stored. */
+/* schedule/reference_samples.c: errors with their signs.
+ *
+ * Of what an expression reads several times: what each makes of the result.
+ *
+ * Samples of the error of a stage that reads itself, or is of a cycle, which it keeps beside each
+ * element: how far it is off after roundings of random signs. They go from step to step by the
+ * derivatives, signs and all, so that errors of one origin add up or cancel as they do. What
+ * roundings on the way to an element add is kept as one square until the element is stored. */
 #include "schedule/reference_pairs.h"
 
 #include <string.h>
@@ -47,9 +50,18 @@ void samples_begin(block *b, pair *r, const char *own) {
     line(b, at_format(b->m->arena, "double %s = %s;", r->own, own));
 }
 
+void samples_of_read(block *b, pair *r, int k, const char *e) {
+    samples_begin(b, r, "0");
+    /* _square takes 16 times the mean of all. */
+    line(b, at_format(b->m->arena, "%s[%d] = %s_root(%s / %d);", r->d, k, b->m->entry, e,
+                      16 / NAIVE_SAMPLES));
+    samples_take_e(b, *r);
+}
+
 void samples_take_e(block *b, pair r) {
-    line(b, at_format(b->m->arena, "const double %s = %s_square(%s) + 16 * %s;", r.e, b->m->entry,
-                      r.d, r.own));
+    const int times = b->m->num_repeated ? 1 : 16; /* as _square takes samples */
+    line(b, at_format(b->m->arena, "const double %s = %s_square(%s) + %d * %s;", r.e, b->m->entry,
+                      r.d, times, r.own));
     line(b, at_format(b->m->arena, "(void)%s; /* which only a comparison needs */", r.e));
 }
 
@@ -69,14 +81,19 @@ void samples_of_operation(block *b, at_op op, pair x, pair y, pair *r, const cha
 
 void samples_of_extreme(block *b, at_op op, pair x, pair y, pair *r, const char *close) {
     at_arena *a = b->m->arena;
-    const char *of_x = samples_of(b, x), *of_y = samples_of(b, y), *other = no_samples(b);
+    pair other = {.v = y.v};
     samples_begin(b, r, "0");
-    move(b, r->d, of_x, "1");
-    move(b, other, of_y, "1");
-    line(b, at_format(a, "if (%s) %s_larger(%s, %s);", close, b->m->entry, r->d, other));
-    line(b, at_format(a, "else if (!%s)", at_extreme_first_c(a, op == AT_X_MAX, x.v, y.v)));
+    samples_begin(b, &other, "0");
+    samples_move(b, r->d, r->own, x, "1");
+    samples_move(b, other.d, other.own, y, "1");
+    line(b, at_format(a, "if (%s) {", close));
+    line(b, at_format(a, "    %s_larger(%s, %s);", b->m->entry, r->d, other.d));
+    line(b, at_format(a, "    if (%1$s > %2$s) %2$s = %1$s;", other.own, r->own));
+    line(b, at_format(a, "} else if (!%s) {", at_extreme_first_c(a, op == AT_X_MAX, x.v, y.v)));
     line(b, at_format(a, "    for (int k = 0; k < %d; k++) %s[k] = %s[k];", NAIVE_SAMPLES, r->d,
-                      other));
+                      other.d));
+    line(b, at_format(a, "    %s = %s;", r->own, other.own));
+    line(b, "}");
     samples_take_e(b, *r);
 }
 

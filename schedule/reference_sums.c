@@ -69,6 +69,19 @@ static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduc
     return NULL;
 }
 
+/* A value; where its text reads some rounded one several times, their errors added up as they are
+ * where that is more. */
+static pair whole_value(block *b, const at_expr *e) {
+    const pair x = limits_value(b, e);
+    if (keeps_samples(b) || !naive_find_repeated(b->m, e)) return x;
+    const pair y = limits_value(b, e), r = {.v = x.v, .e = named(b, 'e')};
+    b->m->num_repeated = 0;
+    line(b, at_format(b->m->arena, "(void)%s;", y.v));
+    line(b, at_format(b->m->arena, "const double %1$s = %2$s > %3$s ? %2$s : %3$s;", r.e, e_of(y),
+                      e_of(x)));
+    return r;
+}
+
 /* One more term that may count or not: `best` is of all that may, `sure` of those that must,
  * `unsure` the least of the others. */
 static void choice_term(block *b, at_reduction r, const at_expr *body, const at_expr *side) {
@@ -77,7 +90,7 @@ static void choice_term(block *b, at_reduction r, const at_expr *body, const at_
     truth t = limits_condition(b, body->arg[0]);
     if (side == body->arg[2]) t = (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
     limits_open(b, t.may);
-    pair x = limits_value(b, side);
+    pair x = whole_value(b, side);
     limits_open(b, t.is);
     extreme_term(b, r, x);
     limits_close(b);
@@ -188,7 +201,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     else if (samples)
         line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
                               naive_own_index(m, own)));
-    pair x = side ? (pair){0} : limits_value(&term, body);
+    pair x = side ? (pair){0} : whole_value(&term, body);
     if (!t->num_reduce) {
         if (samples) samples_keep(&term, own, x);
         store(&term, own, x.v, e_of(x));

@@ -505,7 +505,7 @@ static bool dissolves(const at_facts *f, int stage) {
 /* Stages that are dissolved into each other multiply: one whose text has become too long that way
  * gets a leaf. */
 static void find_dissolved(at_arena *a, at_facts *f) {
-    enum { MOST_DISSOLVED = 256 };
+    enum { MOST_DISSOLVED = 32 };
     const at_compute *c = f->compute;
     bool *passes = AT_NEW_ARRAY(a, bool, c->num_tensors);
     int64_t *counts = AT_NEW_ARRAY(a, int64_t, c->num_tensors);

@@ -247,6 +247,31 @@ static void maxima_of_chosen(void **state) {
     at_arena_free(a);
 }
 
+/* What grows with which power of a factor is found in the same way: all stages are squares, or
+ * twice what stands before, and a sum of the last is bounded. */
+static void sizes_of_chains(void **state) {
+    (void)state;
+    enum { STAGES = 60 };
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    at_text_addf(&text,
+                 "args N=64\nx[N, 16] : input\nw[N] : weight\ns0[n:N, m:16] = x[n, m]*0.5\n");
+    for (int i = 1; i < STAGES; i++)
+        at_text_addf(&text,
+                     i % 20 ? "s%d[n:N, m:16] = s%d[n, m]*0.9 + s%d[n, m]*0.1\n"
+                            : "s%d[n:N, m:16] = s%d[n, m]*s%d[n, m]\n",
+                     i, i - 1, i - 1);
+    at_text_addf(&text,
+                 "t[n:N] = sum(m:16) s%d[n, m]*w[n]\nout[n:N] = min(max(t[n], 0), 6)\n"
+                 "a[n:N] = t[n] + 0.0\n",
+                 STAGES - 1);
+    fill(a, at_text_str(&text));
+    assert_true(share_beyond(a, "a", 6) > 0.1 && share_beyond(a, "a", 6) < 0.9);
+    at_text_free(&text);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* A quotient levels nothing off. */
 static void sums_that_stay_large(void **state) {
     (void)state;
@@ -355,6 +380,7 @@ int main(void) {
         cmocka_unit_test(other_arguments),     cmocka_unit_test(below_maximum),
         cmocka_unit_test(maxima_below_0),      cmocka_unit_test(maxima_of_chosen),
         cmocka_unit_test(arguments_that_stay), cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(sizes_of_chains),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }

@@ -327,6 +327,16 @@ static void limits_by_hand(void **state) {
                 sqrt(6.25 + 125 / 3.0 + 50));
     check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:1] = sum(k:N) p[k]*x[k]", 0, 0,
                 sqrt(2 * 37.5 + 5 / 6.0 * 37.5));
+    /* A value that is read several times is off by the same each time; where that cancels, each
+     * counts by itself. */
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = p[i]*0.5 + p[i]", 3, -1.5, sqrt(4.75));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = p[i] - p[i]*0.5", 3, -0.5, sqrt(1.75));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = p[i]*p[i]", 3, 1, sqrt(5));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = max(p[i], x[i]*-2) + (i > 0 ? p[i] : 7)", 3,
+                -2, sqrt(8));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = exp(p[i])*p[i]", 0, (float)(0.5 * exp(0.5)),
+                exp(0.5) * sqrt(0.5 + 0.5625));
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:1] = sum(k:1) p[k]*p[k]", 0, 0.25, sqrt(0.3125));
     /* A kernel may see values that lie so close the other way round. */
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
                 4 / (8 * 0x1p-24));

@@ -299,6 +299,25 @@ static void long_chains(void **state) {
         }
 }
 
+/* Neighbours within borders are read of stages that are computed once more and more seldom: what
+ * hangs on 256 conditions took gigabytes to cut into tiles. */
+static void chains_of_neighbours(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_text t = {0};
+    at_text_addf(&t, "args M=40\ns0[M] : input\n");
+    for (int i = 1; i <= 16; i++)
+        at_text_addf(
+            &t, "s%1$d[i:M] = (i > 0 ? s%2$d[i - 1] : 0)*0.5 + (i < M - 1 ? s%2$d[i + 1] : 0)\n", i,
+            i - 1);
+    at_text_addf(&t, "out[j:4] = sum(k:M/4) s16[4*k + j]*s15[4*k + j]\n");
+    at_task *task = task_of_text(a, "own.te", at_text_str(&t), "");
+    assert_true(at_task_num_sketches(task) > 1);
+    check_task(a, task);
+    at_text_free(&t);
+    at_arena_free(a);
+}
+
 /* Layers of these widths, each the product of the one before and weights. */
 static at_task *layers(at_arena *a, const int *width, int n) {
     at_text t = {0};
@@ -381,11 +400,11 @@ static void deriving_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_ends),    cmocka_unit_test(sets),
-        cmocka_unit_test(nothing_is_left),  cmocka_unit_test(sums_in_another_layout),
-        cmocka_unit_test(the_right_read),   cmocka_unit_test(sums_by_phases),
-        cmocka_unit_test(several_read),     cmocka_unit_test(loops_outside_blocks),
-        cmocka_unit_test(long_chains),      cmocka_unit_test(many_layers),
-        cmocka_unit_test(terms_of_two_sums)};
+        cmocka_unit_test(deriving_ends),     cmocka_unit_test(sets),
+        cmocka_unit_test(nothing_is_left),   cmocka_unit_test(sums_in_another_layout),
+        cmocka_unit_test(the_right_read),    cmocka_unit_test(sums_by_phases),
+        cmocka_unit_test(several_read),      cmocka_unit_test(loops_outside_blocks),
+        cmocka_unit_test(long_chains),       cmocka_unit_test(many_layers),
+        cmocka_unit_test(terms_of_two_sums), cmocka_unit_test(chains_of_neighbours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
