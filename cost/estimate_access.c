@@ -8,16 +8,9 @@
 
 /* ---- through stages -------------------------------------------------------------------------- */
 
-/* Of reads: the leaf's own, then that of what it reads, .. */
-enum { MAX_CHAIN = 4 };
-typedef struct est_chain {
-    const at_expr *read[MAX_CHAIN];
-    int num;
-} est_chain;
-
-static est_chain chain_of(const at_program *p, const est_stage *stages, const at_expr *read) {
-    est_chain c = {{read}, 1};
-    while (c.num < MAX_CHAIN && p->dissolved[c.read[c.num - 1]->ref]) {
+static at_chain chain_of(const at_program *p, const est_stage *stages, const at_expr *read) {
+    at_chain c = {{read}, 1};
+    while (c.num < AT_MOST_CHAIN && p->dissolved[c.read[c.num - 1]->ref]) {
         const at_expr *e = stages[c.read[c.num - 1]->ref].passed_on;
         if (!e) break;
         c.read[c.num++] = e;
@@ -25,47 +18,29 @@ static est_chain chain_of(const at_program *p, const est_stage *stages, const at
     return c;
 }
 
-static est_chain chain_to(const at_estimator *e, const at_program *p, const est_leaf *x, int read) {
+static at_chain chain_to(const at_estimator *e, const at_program *p, const est_leaf *x, int read) {
     const est_stage *s = &e->stages[x->node->tensor];
-    return read < 0 ? (est_chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
-}
-
-/* Where the last of the chain reads, at these values of the leaf's axes. */
-static void index_of(const at_program *p, const est_chain *c, const int64_t *axis, int64_t *out) {
-    int64_t at[2][32]; /* as many as the stage has axes */
-    const int last = c->num - 1, dims = c->read[last]->nargs;
-    for (int i = 0; i <= last; i++) {
-        const at_expr *e = c->read[i];
-        int64_t *to = at[i & 1];
-        for (int d = 0; d < e->nargs && d < 32; d++)
-            to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
-    }
-    for (int d = 0; d < MAX_DIMS; d++) out[d] = d < dims ? at[last & 1][d] : 0;
+    return read < 0 ? (at_chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
 }
 
 /* How far the access has moved at that turn of a loop. */
-static int64_t moved(const at_program *p, const est_chain *c, const est_loop *l, int64_t turn,
+static int64_t moved(const at_program *p, const at_chain *c, const est_loop *l, int64_t turn,
                      const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {
-    int64_t axis[32] = {0}, sum = 0;
+    int64_t axis[32] = {0};
     axis[l->axis] = l->coef * turn;
-    index_of(p, c, axis, by);
-    for (int d = 0; d < dims; d++) {
-        by[d] -= origin[d];
-        sum += by[d] * stride[d];
-    }
-    return sum;
+    return at_chain_moved(p, c, axis, origin, stride, dims, by);
 }
 
 /* How far each index comes in the turns of a loop, from there on. */
-static void reach_of(const at_program *p, const est_chain *c, const est_loop *l,
-                     const int64_t *from, int dims, double *out) {
+static void reach_of(const at_program *p, const at_chain *c, const est_loop *l, const int64_t *from,
+                     int dims, double *out) {
     enum { LOOKED_AT = 16 }; /* turns, and the last one */
     int64_t axis[32], at[MAX_DIMS], least[MAX_DIMS], most[MAX_DIMS];
     const int64_t turns = (int64_t)l->turns;
     memcpy(axis, from, sizeof axis);
     for (int64_t i = 0; i < turns; i = i + 1 < LOOKED_AT || i + 1 == turns ? i + 1 : turns - 1) {
         axis[l->axis] = from[l->axis] + l->coef * i;
-        index_of(p, c, axis, at);
+        at_chain_index(p, c, axis, dims, at);
         for (int d = 0; d < dims; d++) {
             if (i == 0 || at[d] < least[d]) least[d] = at[d];
             if (i == 0 || at[d] > most[d]) most[d] = at[d];
@@ -76,8 +51,8 @@ static void reach_of(const at_program *p, const est_chain *c, const est_loop *l,
 
 /* Does a loop go through its turns in another way where one around it is at a later turn? So it is
  * where blocks of one size are read as blocks of another. reach: how far it comes in the mean. */
-static bool is_shifted(const at_program *p, const est_chain *c, const est_loop *l,
-                       const est_loop *m, const int64_t *stride, int dims, double *reach) {
+static bool is_shifted(const at_program *p, const at_chain *c, const est_loop *l, const est_loop *m,
+                       const int64_t *stride, int dims, double *reach) {
     enum { LOOKED_AT = 16 }; /* turns */
     const int64_t turns = m->turns < LOOKED_AT ? (int64_t)m->turns : LOOKED_AT;
     int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
@@ -85,9 +60,9 @@ static bool is_shifted(const at_program *p, const est_chain *c, const est_loop *
     for (int64_t turn = 0; turn < turns && !shifted; turn++) {
         int64_t axis[32] = {0}, sum = 0;
         axis[m->axis] = m->coef * turn;
-        index_of(p, c, axis, first);
+        at_chain_index(p, c, axis, dims, first);
         axis[l->axis] += l->coef * ((int64_t)l->turns - 1);
-        index_of(p, c, axis, last);
+        at_chain_index(p, c, axis, dims, last);
         for (int d = 0; d < dims; d++) sum += (last[d] - first[d]) * stride[d];
         if (turn == 0) own = sum;
         shifted = sum != own;
@@ -111,8 +86,8 @@ static void set_reach(est_access *a, int loop, const double *reach) {
 }
 
 /* Of the vectors. moves: bits, for each loop. */
-static void find_shifted(const at_program *p, const est_chain *c, est_leaf *x,
-                         const uint32_t *moves, est_access *a) {
+static void find_shifted(const at_program *p, const at_chain *c, est_leaf *x, const uint32_t *moves,
+                         est_access *a) {
     double reach[MAX_DIMS];
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
@@ -129,7 +104,7 @@ static void find_shifted(const at_program *p, const est_chain *c, est_leaf *x,
     }
 }
 
-static void find_way(const at_program *p, const est_chain *c, const est_loop *l,
+static void find_way(const at_program *p, const at_chain *c, const est_loop *l,
                      const int64_t *origin, int dims, est_way *out) {
     int64_t by[MAX_DIMS], turns = (int64_t)l->turns;
     out->step = moved(p, c, l, 1, origin, out->stride, dims, by);
@@ -148,7 +123,7 @@ static void find_way(const at_program *p, const est_chain *c, const est_loop *l,
 
 /* What points of one space ask again and again: how the chain moves in a loop. key: read, num,
  * sizes and stride, as far as they count. */
-static est_way *way_of(at_estimator *e, const at_program *p, const est_chain *c, const est_loop *l,
+static est_way *way_of(at_estimator *e, const at_program *p, const at_chain *c, const est_loop *l,
                        est_way *key, int num_sizes, const int64_t *origin, int dims) {
     key->axis = l->axis;
     key->coef = l->coef;
@@ -167,7 +142,7 @@ static est_way *way_of(at_estimator *e, const at_program *p, const est_chain *c,
 }
 
 /* Turns of a vector, or of rows of registers, that go on in the same steps. */
-static int64_t run_of(const at_program *p, const est_chain *c, const est_loop *l,
+static int64_t run_of(const at_program *p, const at_chain *c, const est_loop *l,
                       const int64_t *origin, int dims, est_way *w) {
     int64_t by[MAX_DIMS], k = 2;
     if (w->run) return w->run;
@@ -176,7 +151,7 @@ static int64_t run_of(const at_program *p, const est_chain *c, const est_loop *l
 }
 
 static void steps_through(at_estimator *e, const at_program *p, est_leaf *x, const est_stage *s,
-                          int read, const est_chain *c, est_access *a) {
+                          int read, const at_chain *c, est_access *a) {
     const est_buffer *b = a->buffer;
     const int num_sizes = s->num_sizes_through[read];
     int64_t axis[32] = {0}, origin[MAX_DIMS];
@@ -189,7 +164,7 @@ static void steps_through(at_estimator *e, const at_program *p, est_leaf *x, con
         key.hash = est_mixed(key.hash ^ key.hash >> 32, (uint64_t)key.sizes[i]);
     for (int d = 0; d < a->num_dims; d++)
         key.hash = est_mixed(key.hash ^ key.hash >> 32, (uint64_t)key.stride[d]);
-    index_of(p, c, axis, origin);
+    at_chain_index(p, c, axis, a->num_dims, origin);
     for (int d = 0; d < a->num_dims; d++) a->origin[d] = (double)origin[d];
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
@@ -284,17 +259,12 @@ static const est_straight *straight_of(const at_program *p, const est_stage *s, 
     bool same = m->is_known;
     for (int i = 0; i < n && same; i++) same = m->sizes[i] == p->values[size[i]];
     if (same) return m;
-    const at_expr *at = s->read[read]->arg[d];
-    int64_t axis[32] = {0};
+    uint32_t axes = 0;
     m->is_known = true;
-    m->origin = at_program_index(p, at, axis);
     for (int i = 0; i < n; i++) m->sizes[i] = p->values[size[i]];
-    for (int i = 0; i < 32; i++) {
-        if (!(s->moved_by[read][i] >> d & 1)) continue;
-        axis[i] = 1;
-        m->one[i] = at_program_index(p, at, axis) - m->origin;
-        axis[i] = 0;
-    }
+    for (int i = 0; i < AT_ACCESS_AXES; i++)
+        if (s->moved_by[read][i] >> d & 1) axes |= (uint32_t)1 << i;
+    at_index_straight(p, s->read[read]->arg[d], axes, &m->origin, m->one);
     return m;
 }
 
@@ -344,7 +314,7 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *s = &e->stages[x->node->tensor];
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
-        est_chain c = chain_to(e, p, x, r);
+        at_chain c = chain_to(e, p, x, r);
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
         if (p->compute->tensors[tensor].role == AT_ROLE_INDEX) continue;
         /* Reads of lists are no accesses, but have their places in the stage's tables. */
@@ -370,7 +340,7 @@ void est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
             set_steps(e, p, x, s, a->read, a);
             continue;
         }
-        est_chain c = chain_to(e, p, x, a->read);
+        at_chain c = chain_to(e, p, x, a->read);
         steps_through(e, p, x, s, a->read, &c, a);
     }
 }

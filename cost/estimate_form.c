@@ -22,7 +22,7 @@ static void find_read(const at_estimator *e, const at_program *p, int tensor, bo
 static void find_sizes(const at_program *p, int tensor, const bool *read, int *sizes, int *num) {
     for (int t = tensor; t >= 0; t--)
         if (t == tensor || (read[t] && p->dissolved[t]))
-            est_find_sizes(p->compute->tensors[t].body, MOST_SIZES_ASKED, sizes, num);
+            at_index_sizes(p->compute->tensors[t].body, MOST_SIZES_ASKED, sizes, num);
 }
 
 /* Notes whose buffers the leaf keeps alive. Those that the stages read which it reads count, too:

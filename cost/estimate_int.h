@@ -5,6 +5,7 @@
 
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
+#include "schedule/access.h"
 
 /* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
  * reach few of its places. */
@@ -299,10 +300,6 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 /* Each tensor after those before it. */
 void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
                     est_stage *stages);
-/* Adds the axes that an index depends on, and whether it is no sum of them times numbers. */
-void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides);
-/* Slots of the sizes in it, each once; *num: -1 where they are more than `most`. */
-void est_find_sizes(const at_expr *e, int most, int *sizes, int *num);
 
 /* estimate_terms.c: has the stage a condition in this tree, its own or one of what is computed
  * where it reads? Which terms of the leaf's stage count, kept with the stage. */

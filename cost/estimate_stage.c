@@ -2,49 +2,6 @@
  */
 #include "cost/estimate_int.h"
 
-/* Does an index of the read depend on what an index tensor holds? */
-static bool is_listed_inside(const at_expr *e) {
-    for (int i = 0; i < e->nargs; i++)
-        if (at_expr_reads(e->arg[i])) return true;
-    return false;
-}
-
-/* Takes one more; too many: *num becomes -1. */
-static void add_size(int slot, int most, int *sizes, int *num) {
-    if (*num < 0) return;
-    for (int i = 0; i < *num; i++)
-        if (sizes[i] == slot) return;
-    if (*num == most) *num = -1;
-    else sizes[(*num)++] = slot;
-}
-
-void est_find_sizes(const at_expr *e, int most, int *sizes, int *num) {
-    for (int i = 0; i < e->nargs; i++) est_find_sizes(e->arg[i], most, sizes, num);
-    if (e->op == AT_X_NAME && e->ref >= AT_REF_SIZE)
-        add_size(e->ref - AT_REF_SIZE, most, sizes, num);
-}
-
-void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
-    uint32_t of_factors = ~0u;
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
-    for (int i = 0; i < e->nargs; i++) {
-        uint32_t inside = 0;
-        est_look_at_index(e->arg[i], &inside, divides);
-        *axes |= inside;
-        of_factors &= inside ? ~0u : 0;
-    }
-    switch (e->op) {
-    case AT_X_INT:
-    case AT_X_NAME:
-    case AT_X_INDEX:
-    case AT_X_ADD:
-    case AT_X_SUB:
-    case AT_X_NEG: break;
-    case AT_X_MUL: *divides |= of_factors != 0; break;
-    default: *divides = true;
-    }
-}
-
 /* Operations of a function of an element as codegen/functions.c writes it, where one instruction
  * multiplies and adds and two scale by a power of two; how many multiply and add; what scaling
  * takes more in others, whose last product may be added at once. */
@@ -97,52 +54,17 @@ static bool count(const at_compute *c, const at_target *target, const at_expr *e
     return is_float;
 }
 
-static bool has_axes(const at_expr *e) {
-    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_axes(e->arg[i])) return true;
-    return false;
-}
-
-/* An index, or a read, as it is where no bound decides, min(max(h - 1, 0), H - 1) as h - 1: so it
- * is but for a few places. */
-static const at_expr *unbounded(at_arena *a, const at_expr *e) {
-    at_expr *copy = NULL;
-    if ((e->op == AT_X_MIN || e->op == AT_X_MAX) && !at_expr_reads(e) &&
-        has_axes(e->arg[0]) != has_axes(e->arg[1]))
-        return unbounded(a, e->arg[!has_axes(e->arg[0])]);
-    for (int i = 0; i < e->nargs; i++) {
-        const at_expr *inside = unbounded(a, e->arg[i]);
-        if (inside == e->arg[i]) continue;
-        if (!copy) {
-            copy = at_copy(a, e, sizeof *e);
-            copy->arg = at_copy(a, e->arg, sizeof *e->arg * (size_t)e->nargs);
-        }
-        copy->arg[i] = (at_expr *)inside;
-    }
-    return copy ? copy : e;
-}
-
 static const at_expr *const *reads_unbounded(at_arena *a, const at_expr *const *read, int num) {
     const at_expr **out = AT_NEW_ARRAY(a, const at_expr *, num + 1);
-    for (int r = 0; r < num; r++) out[r] = unbounded(a, read[r]);
+    for (int r = 0; r < num; r++) out[r] = at_index_unbounded(a, read[r]);
     return out;
-}
-
-/* What a stage reads that is nothing but a read of what is above, under a condition or not; NULL:
- * it is more. */
-static const at_expr *passed_on(at_arena *a, const at_compute *c, int stage) {
-    const at_expr *e = c->tensors[stage].body;
-    while (e && e->op == AT_X_SELECT) e = e->arg[1];
-    const bool is_read = e && e->op == AT_X_INDEX && e->ref < stage && !is_listed_inside(e);
-    return is_read ? unbounded(a, e) : NULL;
 }
 
 /* Sizes that an index of the read depends on, or one of what that passes on. */
 static void find_sizes_through(const est_stage *stages, const at_expr *read, int *sizes, int *num) {
     while (read) {
         for (int d = 0; d < read->nargs; d++)
-            est_find_sizes(read->arg[d], MOST_SIZES_THROUGH, sizes, num);
+            at_index_sizes(read->arg[d], MOST_SIZES_THROUGH, sizes, num);
         read = stages[read->ref].passed_on;
     }
 }
@@ -156,18 +78,18 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
-    out->passed_on = passed_on(a, c, tensor);
+    out->passed_on = at_stage_passed_on(a, c, tensor);
     out->is_conditional = out->selects = at_expr_has(t->body, AT_X_SELECT);
     for (int r = 0; r < out->num_reads; r++)
         out->is_conditional |= stages[out->read[r]->ref].is_conditional;
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
         for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
             uint32_t axes = 0;
-            est_look_at_index(out->read[r]->arg[d], &axes, &out->divides[r][d]);
+            at_index_look(out->read[r]->arg[d], &axes, &out->divides[r][d]);
             for (int i = 0; i < 32; i++)
                 if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
             out->listed[r][d] = at_expr_reads(out->read[r]->arg[d]);
-            est_find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
+            at_index_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
                            &out->num_sizes[r][d]);
             if (!out->straight[r]) out->straight[r] = AT_NEW_ARRAY(a, est_straight, MAX_DIMS);
             if (!out->divides[r][d] && out->num_sizes[r][d] >= 0 &&

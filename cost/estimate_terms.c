@@ -17,7 +17,7 @@ typedef struct groups {
 static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
     uint32_t axes = 0, all = 0;
     bool divides = false;
-    est_look_at_index(e, &axes, &divides);
+    at_index_look(e, &axes, &divides);
     for (int i = 0; i < 32; i++)
         if (axes >> i & 1) all |= of[i];
     return all;
@@ -332,11 +332,11 @@ static bool is_of(const est_terms *s, const at_program *p, const int64_t *extent
  * such. */
 static void find_sizes_asked(const at_program *p, const at_expr *e, est_stage *of) {
     if (e->op == AT_X_SELECT) {
-        est_find_sizes(e->arg[0], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
+        at_index_sizes(e->arg[0], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
         find_sizes_asked(p, e->arg[1], of);
     } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
         for (int i = 0; i < e->nargs; i++)
-            est_find_sizes(e->arg[i], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
+            at_index_sizes(e->arg[i], MOST_SIZES_ASKED, of->sizes_asked, &of->num_sizes_asked);
         find_sizes_asked(p, p->compute->tensors[e->ref].body, of);
     } else if (e->op == AT_X_MUL || e->op == AT_X_NEG) {
         for (int i = 0; i < e->nargs; i++) find_sizes_asked(p, e->arg[i], of);

@@ -4,6 +4,7 @@
  * takes its first step, all others standing at 0; for affine indices that is the coefficient. */
 #include "schedule/nest.h"
 
+#include "schedule/access.h"
 #include "schedule/schedule_int.h"
 
 typedef struct builder {
@@ -23,37 +24,7 @@ static bool does_work(const at_node *n) {
     return false;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- * Index expressions are over axis values and sizes; what an index tensor holds counts as 0. */
-
-int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis) {
-    int64_t x, y, value;
-    switch (e->op) {
-    case AT_X_INT: return e->integer;
-    case AT_X_NAME: return e->ref < AT_REF_SIZE ? axis[e->ref] : p->values[e->ref - AT_REF_SIZE];
-    case AT_X_NEG: return -at_program_index(p, e->arg[0], axis);
-    case AT_X_NOT: return !at_program_index(p, e->arg[0], axis);
-    case AT_X_SELECT:
-        return at_program_index(p, e->arg[at_program_index(p, e->arg[0], axis) ? 1 : 2], axis);
-    default: break;
-    }
-    if (e->nargs != 2 || e->op == AT_X_INDEX) return 0;
-    x = at_program_index(p, e->arg[0], axis);
-    y = at_program_index(p, e->arg[1], axis);
-    switch (e->op) { /* those that indices are made of, without a call */
-    case AT_X_ADD: return __builtin_add_overflow(x, y, &value) ? 0 : value;
-    case AT_X_SUB: return __builtin_sub_overflow(x, y, &value) ? 0 : value;
-    case AT_X_MUL: return __builtin_mul_overflow(x, y, &value) ? 0 : value;
-    case AT_X_DIV:
-        if (x >= 0 && y > 0) return x / y;
-        break;
-    case AT_X_MOD:
-        if (x >= 0 && y > 0) return x % y;
-        break;
-    default: break;
-    }
-    return at_expr_binary(e->op, x, y, &value) ? value : 0;
-}
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Adds the float operations of an expression to its loop; is the expression a float itself? */
 static bool count_operations(const at_compute *c, const at_expr *e, nest_loop *l) {
@@ -127,7 +98,7 @@ static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf
     const at_program *p = b->p;
     const at_tensor *t = &p->compute->tensors[leaf->tensor];
     const tensor_info *info = &info_of(p->compute)->info[leaf->tensor];
-    int64_t zero[MAX_AXES] = {0}, step[MAX_AXES], strides[MAX_AXES];
+    int64_t zero[MAX_AXES] = {0}, step[MAX_AXES], strides[MAX_AXES], by[MAX_AXES];
     int stores = t->num_reduce ? 2 : 1, num = stores + info->num_reads;
     int64_t *origin = AT_NEW_ARRAY(b->arena, int64_t, info->num_reads * MAX_AXES);
     int64_t *read_strides = AT_NEW_ARRAY(b->arena, int64_t, info->num_reads * MAX_AXES);
@@ -143,8 +114,7 @@ static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf
         const at_expr *e = info->reads[r];
         x[stores + r] = add_access(b, leaf, e->ref);
         buffer_strides(b, e->ref, leaf_of[e->ref], read_strides + r * MAX_AXES);
-        for (int k = 0; k < e->nargs; k++)
-            origin[r * MAX_AXES + k] = at_program_index(p, e->arg[k], zero);
+        at_chain_index(p, &(at_chain){{e}, 1}, zero, e->nargs, origin + r * MAX_AXES);
     }
     for (const at_node *l = leaf->parent; l; l = l->parent) {
         if (l->extent == 1 || !axis_steps(leaf, l, step)) continue;
@@ -157,12 +127,9 @@ static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf
             const at_expr *e = info->reads[r];
             scope = b->scope[e->ref];
             if (scope && l->depth <= scope->depth) continue;
-            double moved = 0;
-            for (int k = 0; k < e->nargs; k++)
-                moved +=
-                    (double)((at_program_index(p, e->arg[k], step) - origin[r * MAX_AXES + k]) *
-                             read_strides[r * MAX_AXES + k]);
-            x[stores + r]->touch[l->depth].stride = moved;
+            x[stores + r]->touch[l->depth].stride =
+                (double)at_chain_moved(p, &(at_chain){{e}, 1}, step, origin + r * MAX_AXES,
+                                       read_strides + r * MAX_AXES, e->nargs, by);
         }
     }
 }

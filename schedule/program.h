@@ -93,9 +93,6 @@ void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *
  * the loops around producer and readers is an error, since buffers live inside them; elements never
  * written are NaN. data as for at_compute_interpret. */
 at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, at_error *err);
-/* An index of a resolved expression at these values of the stage's axes (nest.c); what an index
- * tensor holds counts as 0. */
-int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
 /* Has a resolved index a product of axes or entries, beside those within reads in it? */
 bool at_index_multiplies(const at_expr *e);
 /* The reads in a stage's body and bounds, each once. */

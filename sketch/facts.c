@@ -1,172 +1,12 @@
 /* sketch/facts.c: see facts.h. */
 #include "sketch/facts.h"
+#include "schedule/access.h"
 #include "schedule/edit.h"
 
 #include <string.h>
 
-/* ---- indices at a point ---------------------------------------------------------------------- */
-
-typedef struct point {
-    const at_facts *facts;
-    const int64_t *axis; /* of the stage whose expression it is */
-    bool known;
-} point;
-
-static int64_t value_at(point *p, const at_expr *e) {
-    int64_t x = e->nargs ? value_at(p, e->arg[0]) : 0,
-            y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0, value;
-    switch (e->op) {
-    case AT_X_INT: return e->integer;
-    case AT_X_NAME:
-        if (e->ref < AT_REF_SIZE) return p->axis[e->ref];
-        if (p->facts->varies && p->facts->varies[e->ref - AT_REF_SIZE]) p->known = false;
-        return p->facts->values[e->ref - AT_REF_SIZE];
-    case AT_X_NEG: return -x;
-    case AT_X_NOT: return !x;
-    case AT_X_SELECT: return x ? y : value_at(p, e->arg[2]);
-    default: break;
-    }
-    /* An element of an index tensor has no value here: the tensor comes at run time. */
-    if (e->nargs == 2 && e->op != AT_X_INDEX && at_expr_binary(e->op, x, y, &value)) return value;
-    p->known = false;
-    return 0;
-}
-
-/* Which axes of the stage an index depends on, as bits; along which of them what comes at run time,
- * or varies, decides how far a step goes. Along which it is a step of one; along which it is one
- * from an entry of an index tensor to the next, and nothing else. */
-typedef struct reach {
-    uint32_t of, by_data, by_one, by_entry;
-    bool has_data;
-} reach;
-
-/* Of an entry, or of a sum or product of two. */
-static void reach_on(const at_facts *f, const at_expr *e, const reach *part, reach *out) {
-    const reach *x = &part[0], *y = &part[1];
-    if (e->op == AT_X_INDEX && f->compute->tensors[e->ref].role == AT_ROLE_INDEX) {
-        out->by_entry = part[e->nargs - 1].by_one;
-        for (int i = 0; i < e->nargs - 1; i++) out->by_entry &= ~part[i].of;
-        for (int i = 0; i < e->nargs; i++) out->by_entry &= ~part[i].by_data;
-    }
-    if (e->op == AT_X_MUL) {
-        if (!y->of && !y->has_data) out->by_entry = x->by_entry;
-        if (!x->of && !x->has_data) out->by_entry = y->by_entry;
-    }
-    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return;
-    out->by_one = x->by_one & ~y->of;
-    out->by_entry = x->by_entry & ~y->of;
-    if (e->op == AT_X_SUB) return;
-    out->by_one |= y->by_one & ~x->of;
-    out->by_entry |= y->by_entry & ~x->of;
-}
-
-static reach reach_of(const at_facts *f, const at_expr *e, const reach *axis) {
-    reach out = {.has_data = e->op == AT_X_INDEX};
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return axis[e->ref];
-    if (e->op == AT_X_NAME) out.has_data = f->varies && f->varies[e->ref - AT_REF_SIZE];
-    reach part[AT_FACTS_MAX_AXES];
-    for (int i = 0; i < e->nargs; i++) {
-        const reach x = reach_of(f, e->arg[i], axis);
-        if (i < AT_FACTS_MAX_AXES) part[i] = x;
-        out.of |= x.of;
-        out.by_data |= x.by_data;
-        out.has_data |= x.has_data;
-    }
-    /* Only in a sum is a step along one term the same whatever the others are. */
-    bool is_sum = e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_NEG;
-    if (out.has_data && !is_sum) out.by_data = out.of;
-    if (e->nargs && e->nargs <= AT_FACTS_MAX_AXES) reach_on(f, e, part, &out);
-    return out;
-}
-
-/* ---- reads, through what is dissolved -------------------------------------------------------- */
-
-/* How a read stands in choices such as padding's: in none; in one that takes it at this point; in
- * one that takes something else here. How an index stands to a bound: there is none; it is within;
- * the bound decides here. */
-typedef enum guard { NO_GUARD, GUARDED, CUT } guard;
-typedef struct guards {
-    guard choice, bound;
-} guards;
-
-typedef struct offset {
-    int tensor, from, depth; /* from: read by the stage; depth: stages dissolved on the way */
-    int64_t at;
-    bool known;
-    uint32_t by_data, by_entry;
-    guards guards;
-    const at_expr *read;
-} offset;
-typedef struct offsets {
-    offset *data;
-    int len, cap;
-    int left; /* expressions that are still looked at: dissolved stages may multiply */
-} offsets;
-
-enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
-
-/* Of an index that min and max bound by sizes. */
-static guard bound_at(point *p, const at_expr *e) {
-    guard found = NO_GUARD;
-    if (e->op == AT_X_INDEX) return NO_GUARD;
-    for (int i = 0; i < e->nargs; i++) {
-        const guard inside = bound_at(p, e->arg[i]);
-        found = found > inside ? found : inside;
-    }
-    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) ||
-        at_expr_is_size(e->arg[0]) == at_expr_is_size(e->arg[1]))
-        return found;
-    const int moves = at_expr_is_size(e->arg[0]);
-    const bool decides = value_at(p, e) != value_at(p, e->arg[moves]);
-    return decides ? CUT : found > GUARDED ? found : GUARDED;
-}
-
-/* from: what the stage itself reads, where depth is over 0. reaches: of the axes; NULL: nobody
- * wants to know. */
-static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
-                    const reach *reaches, int from, int depth, guards g, offsets *out) {
-    if (e->op == AT_X_SELECT && g.choice != CUT)
-        g.choice = value_at(&(point){f, axis, true}, e->arg[0]) ? GUARDED : CUT;
-    if (--out->left < 0) return;
-    if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
-        for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
-            collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
-        return;
-    }
-    const at_stage_facts *t = &f->of[e->ref];
-    int direct = depth ? from : e->ref;
-    int64_t *index = AT_NEW_ARRAY(a, int64_t, e->nargs + 1), at = 0;
-    reach *index_reach = reaches ? AT_NEW_ARRAY(a, reach, e->nargs + 1) : NULL, all = {0};
-    point p = {f, axis, true};
-    guards inside = g;
-    for (int i = 0; i < e->nargs; i++) {
-        const guard bound = bound_at(&p, e->arg[i]);
-        inside.bound = inside.bound > bound ? inside.bound : bound;
-        index[i] = value_at(&p, e->arg[i]);
-        if (!reaches) continue;
-        index_reach[i] = reach_of(f, e->arg[i], reaches);
-        all.by_data |= index_reach[i].by_data;
-        all.has_data |= index_reach[i].has_data;
-    }
-    for (int i = 0; i < e->nargs && reaches; i++) {
-        uint32_t alone = index_reach[i].by_entry;
-        for (int k = 0; k < e->nargs; k++)
-            if (k != i) alone &= ~index_reach[k].of;
-        all.by_entry |= alone;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
-    if (t->is_dissolved && !t->is_operand) {
-        collect(a, f, f->compute->tensors[e->ref].body, index, index_reach, direct, depth + 1,
-                inside, out);
-        return;
-    }
-    if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
-    if (out->len < MOST_READS)
-        *at_push(a, out) = (offset){e->ref,      direct,       depth,  at, p.known && !all.has_data,
-                                    all.by_data, all.by_entry, inside, e};
-    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, reaches, from, depth, g, out);
-}
+/* ---- accesses -----------------------------------------------------------------------------------
+ */
 
 static bool is_bare(const at_expr *read) {
     uint32_t seen = 0;
@@ -179,15 +19,16 @@ static bool is_bare(const at_expr *read) {
 }
 
 /* `f / D` and `f % D` of an axis whose groups are whole: the largest D of each. */
-static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) {
+static void find_groups(const at_read_facts *f, const at_expr *e, at_stage_facts *s) {
     for (int i = 0; i < e->nargs; i++) find_groups(f, e->arg[i], s);
     if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || e->arg[0]->op != AT_X_NAME ||
         e->arg[0]->ref >= AT_REF_SIZE || !at_expr_is_size(e->arg[1]))
         return;
     int axis = e->arg[0]->ref;
-    point p = {f, NULL, true};
-    int64_t by = value_at(&p, e->arg[1]);
-    if (!p.known || by <= 1 || by >= s->extent[axis] || s->extent[axis] % by) return;
+    int64_t by;
+    if (!at_size_value(f, e->arg[1], &by) || by <= 1 || by >= s->extent[axis] ||
+        s->extent[axis] % by)
+        return;
     if (s->divisor[axis] && by <= s->inner[axis]) return;
     s->inner[axis] = by;
     s->divisor[axis] = e->arg[1];
@@ -208,15 +49,15 @@ static const at_expr *divides(const at_expr *e, int axis) {
 }
 
 /* Axes that a dissolved stage divides: (h + r - B)/S. */
-static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, int num_axes) {
+static void find_phases(const at_read_facts *f, const at_expr *e, at_stage_facts *s, int num_axes) {
     for (int i = 0; i < e->nargs; i++) find_phases(f, e->arg[i], s, num_axes);
-    if (e->op != AT_X_INDEX || !f->of[e->ref].is_dissolved || f->of[e->ref].is_operand) return;
+    if (e->op != AT_X_INDEX || !f->dissolved[e->ref]) return;
     for (int d = 0; d < e->nargs; d++) {
         const at_expr *by = divides(f->compute->tensors[e->ref].body, d);
-        point p = {f, NULL, true};
-        int64_t steps = by ? value_at(&p, by) : 0;
+        int64_t steps = 0;
+        const bool known = !by || at_size_value(f, by, &steps);
         if (steps >= f->extents[e->ref][d]) continue; /* it goes round all of the axis */
-        for (int k = 0; k < num_axes && steps > 1 && p.known; k++) {
+        for (int k = 0; k < num_axes && steps > 1 && known; k++) {
             if (!at_expr_uses(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps) continue;
             s->inner[k] = s->extent[k] / steps;
             s->divisor[k] = by;
@@ -225,7 +66,7 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
     }
 }
 
-static bool is_cut(const offset *x) { return x->guards.choice == CUT || x->guards.bound == CUT; }
+static bool is_cut(const at_reading *x) { return x->choice == AT_CUT || x->bound == AT_CUT; }
 
 typedef struct cut_ends { /* of an access, [either end of each axis]: by which ends of reductions */
     unsigned char by[2 * AT_FACTS_MAX_AXES]; /* 1, 2, or both */
@@ -233,21 +74,19 @@ typedef struct cut_ends { /* of an access, [either end of each axis]: by which e
 
 /* Which axes a choice such as padding cuts, or a bound: at one of an axis' ends it takes something
  * else than in its middle, with reductions at one of theirs. */
-static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *middle) {
+static void find_cuts(at_arena *a, const at_read_facts *f, int stage, const int64_t *middle,
+                      at_stage_facts *s) {
     const at_tensor *t = &f->compute->tensors[stage];
-    at_stage_facts *s = &f->of[stage];
     int64_t axis[AT_FACTS_MAX_AXES];
     cut_ends *cut = AT_NEW_ARRAY(a, cut_ends, s->num_accesses);
     memcpy(axis, middle, sizeof axis);
     for (int end = 0; end < 2; end++) {
-        offsets inside = {.left = MOST_NODES};
         for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
             axis[k] = end ? s->extent[k] - 1 : 0;
-        collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &inside);
+        const at_readings inside = at_readings_at(a, f, stage, axis, false);
         for (int k = 0; k < 2 * t->num_axes; k++) {
-            offsets moved = {.left = MOST_NODES};
             axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
-            collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &moved);
+            const at_readings moved = at_readings_at(a, f, stage, axis, false);
             axis[k / 2] = middle[k / 2];
             for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
                 if (is_cut(&moved.data[i]) && !is_cut(&inside.data[i]))
@@ -262,8 +101,8 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
 }
 
 /* The same element at every point, by the same words. */
-static bool is_same(const at_access *x, const offset *read, const at_access *y,
-                    const offset *other) {
+static bool is_same(const at_access *x, const at_reading *read, const at_access *y,
+                    const at_reading *other) {
     return x->known && y->known && x->tensor == y->tensor && x->from == y->from &&
            x->is_bare == y->is_bare && x->is_guarded == y->is_guarded && x->origin == y->origin &&
            !memcmp(x->is_cut, y->is_cut, sizeof x->is_cut) &&
@@ -272,7 +111,7 @@ static bool is_same(const at_access *x, const offset *read, const at_access *y,
 }
 
 /* What is read several times in the same way, such as in a square, is one access. */
-static void merge_accesses(at_stage_facts *s, offset *reads) {
+static void merge_accesses(at_stage_facts *s, at_reading *reads) {
     int kept = 0;
     for (int i = 0; i < s->num_accesses; i++) {
         bool is_new = true;
@@ -285,51 +124,50 @@ static void merge_accesses(at_stage_facts *s, offset *reads) {
     s->num_accesses = kept;
 }
 
-static void find_accesses(at_arena *a, const at_facts *f, int stage) {
+/* Where the indices of the stage are in the middle of a group in the middle. */
+static void find_middle(const at_stage_facts *s, int n, int64_t *axis) {
+    for (int i = 0; i < n; i++) {
+        int64_t in = s->is_phase[i] ? s->extent[i] : s->inner[i],
+                groups = in > 0 ? s->extent[i] / in : 0;
+        axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
+    }
+}
+
+static void find_accesses(at_arena *a, const at_read_facts *f, int stage, at_stage_facts *s) {
     const at_tensor *t = &f->compute->tensors[stage];
-    at_stage_facts *s = &f->of[stage];
     int n = t->num_axes + t->num_reduce;
     int64_t axis[AT_FACTS_MAX_AXES] = {0};
-    reach reaches[AT_FACTS_MAX_AXES];
-    offsets base = {.left = MOST_NODES};
     bool may_be_cut = false;
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
     s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
     s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
     find_groups(f, t->body, s);
     find_phases(f, t->body, s, n);
-    for (int i = 0; i < n; i++) { /* in the middle of a group in the middle */
-        int64_t in = s->is_phase[i] ? s->extent[i] : s->inner[i],
-                groups = in > 0 ? s->extent[i] / in : 0;
-        axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
-    }
-    for (int i = 0; i < n; i++)
-        reaches[i] = (reach){.of = (uint32_t)1 << i, .by_one = (uint32_t)1 << i};
-    collect(a, f, t->body, axis, reaches, -1, 0, (guards){0}, &base);
+    find_middle(s, n, axis);
+    const at_readings base = at_readings_at(a, f, stage, axis, true);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
     for (int i = 0; i < base.len; i++)
         s->access[i] =
             (at_access){.tensor = base.data[i].tensor,
                         .from = base.data[i].from,
-                        .known = base.data[i].known && base.left > 0,
-                        .is_guarded = base.data[i].guards.choice != NO_GUARD,
+                        .known = base.data[i].known && base.is_whole,
+                        .is_guarded = base.data[i].choice != AT_NO_GUARD,
                         .by_entry = base.data[i].by_entry,
                         .origin = base.data[i].at,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int i = 0; i < base.len; i++)
-        may_be_cut |= s->access[i].is_guarded || base.data[i].guards.bound != NO_GUARD;
-    if (may_be_cut) find_cuts(a, f, stage, axis);
+        may_be_cut |= s->access[i].is_guarded || base.data[i].bound != AT_NO_GUARD;
+    if (may_be_cut) find_cuts(a, f, stage, axis, s);
     for (int k = 0; k < n; k++) {
-        offsets moved = {.left = MOST_NODES};
         if (s->inner[k] <= 1) continue;
         int64_t step = s->is_phase[k] ? s->extent[k] / s->inner[k] : 1;
         axis[k] += step;
-        collect(a, f, t->body, axis, NULL, -1, 0, (guards){0}, &moved);
+        const at_readings moved = at_readings_at(a, f, stage, axis, false);
         axis[k] -= step;
         for (int i = 0; i < base.len && i < moved.len; i++) {
             uint64_t moves = (uint64_t)moved.data[i].at - (uint64_t)base.data[i].at;
-            s->access[i].stride[k] = base.left <= 0 || base.data[i].by_data >> k & 1
+            s->access[i].stride[k] = !base.is_whole || base.data[i].by_data >> k & 1
                                          ? AT_FACTS_ANYWHERE
                                          : (int64_t)moves;
             s->access[i].origin -= (int64_t)(moves * (uint64_t)(axis[k] / step));
@@ -546,8 +384,12 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
             if (!(placed >> k & 1) && s->extent[k] > 0) s->operations *= (double)s->extent[k];
     }
     find_dissolved(a, &f);
+    bool *passed = AT_NEW_ARRAY(a, bool, c->num_tensors); /* operands lie in memory */
     for (int t = 0; t < c->num_tensors; t++)
-        if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &f, t);
+        passed[t] = f.of[t].is_dissolved && !f.of[t].is_operand;
+    const at_read_facts reads = {c, f.values, f.varies, f.extents, passed};
+    for (int t = 0; t < c->num_tensors; t++)
+        if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &reads, t, &f.of[t]);
     find_readers(a, &f);
     *out = f;
     return AT_OK;

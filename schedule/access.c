@@ -1,0 +1,344 @@
+/* schedule/access.c: how a read moves: see access.h. Indices are evaluated at points instead of
+ * being simplified: no text is made, and no expression. */
+#include "schedule/access.h"
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+/* ---- indices at a point ---------------------------------------------------------------------- */
+
+typedef struct point {
+    const int64_t *values, *axis;
+    const bool *varies; /* [sizes], NULL: none */
+    bool known;         /* nothing so far that varies, comes at run time, or has no value */
+    bool looks;         /* someone wants to know that */
+} point;
+
+static int64_t value_at(point *p, const at_expr *e) {
+    int64_t x, y, value;
+    switch (e->op) {
+    case AT_X_INT: return e->integer;
+    case AT_X_NAME:
+        if (e->ref < AT_REF_SIZE) return p->axis[e->ref];
+        if (p->varies && p->varies[e->ref - AT_REF_SIZE]) p->known = false;
+        return p->values[e->ref - AT_REF_SIZE];
+    case AT_X_NEG: return -value_at(p, e->arg[0]);
+    case AT_X_NOT: return !value_at(p, e->arg[0]);
+    case AT_X_SELECT:
+        x = value_at(p, e->arg[0]);
+        if (p->looks) value_at(p, e->arg[x ? 2 : 1]);
+        return value_at(p, e->arg[x ? 1 : 2]);
+    default: break;
+    }
+    /* An element of an index tensor has no value here: the tensor comes at run time. */
+    if (e->nargs != 2 || e->op == AT_X_INDEX) return p->known = false, 0;
+    x = value_at(p, e->arg[0]);
+    y = value_at(p, e->arg[1]);
+    switch (e->op) { /* those that indices are made of, without a call */
+    case AT_X_ADD:
+        if (!__builtin_add_overflow(x, y, &value)) return value;
+        break;
+    case AT_X_SUB:
+        if (!__builtin_sub_overflow(x, y, &value)) return value;
+        break;
+    case AT_X_MUL:
+        if (!__builtin_mul_overflow(x, y, &value)) return value;
+        break;
+    case AT_X_DIV:
+        if (x >= 0 && y > 0) return x / y;
+        break;
+    case AT_X_MOD:
+        if (x >= 0 && y > 0) return x % y;
+        break;
+    default: break;
+    }
+    if (at_expr_binary(e->op, x, y, &value)) return value;
+    p->known = false;
+    return 0;
+}
+
+int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis) {
+    return value_at(&(point){.values = p->values, .axis = axis}, e);
+}
+
+bool at_size_value(const at_read_facts *f, const at_expr *e, int64_t *out) {
+    point p = {.values = f->values, .varies = f->varies, .known = true, .looks = true};
+    *out = value_at(&p, e);
+    return p.known;
+}
+
+/* ---- what indices are made of ---------------------------------------------------------------- */
+
+void at_index_look(const at_expr *e, uint32_t *axes, bool *divides) {
+    uint32_t of_factors = ~0u;
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
+    for (int i = 0; i < e->nargs; i++) {
+        uint32_t inside = 0;
+        at_index_look(e->arg[i], &inside, divides);
+        *axes |= inside;
+        of_factors &= inside ? ~0u : 0;
+    }
+    switch (e->op) {
+    case AT_X_INT:
+    case AT_X_NAME:
+    case AT_X_INDEX:
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_NEG: break;
+    case AT_X_MUL: *divides |= of_factors != 0; break;
+    default: *divides = true;
+    }
+}
+
+/* Takes one more; too many: *num becomes -1. */
+static void add_size(int slot, int most, int *sizes, int *num) {
+    if (*num < 0) return;
+    for (int i = 0; i < *num; i++)
+        if (sizes[i] == slot) return;
+    if (*num == most) *num = -1;
+    else sizes[(*num)++] = slot;
+}
+
+void at_index_sizes(const at_expr *e, int most, int *sizes, int *num) {
+    for (int i = 0; i < e->nargs; i++) at_index_sizes(e->arg[i], most, sizes, num);
+    if (e->op == AT_X_NAME && e->ref >= AT_REF_SIZE)
+        add_size(e->ref - AT_REF_SIZE, most, sizes, num);
+}
+
+void at_index_straight(const at_program *p, const at_expr *e, uint32_t axes, int64_t *origin,
+                       int64_t *one) {
+    int64_t axis[AT_ACCESS_AXES] = {0};
+    *origin = at_program_index(p, e, axis);
+    for (int i = 0; i < AT_ACCESS_AXES; i++) {
+        if (!(axes >> i & 1)) continue;
+        axis[i] = 1;
+        one[i] = at_program_index(p, e, axis) - *origin;
+        axis[i] = 0;
+    }
+}
+
+static bool has_axes(const at_expr *e) {
+    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_axes(e->arg[i])) return true;
+    return false;
+}
+
+/* Is it bounded: min or max of something that moves and something that does not? */
+static bool is_bounded(const at_expr *e) {
+    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && !at_expr_reads(e) &&
+           has_axes(e->arg[0]) != has_axes(e->arg[1]);
+}
+
+const at_expr *at_index_unbounded(at_arena *a, const at_expr *e) {
+    at_expr *copy = NULL;
+    if (is_bounded(e)) return at_index_unbounded(a, e->arg[!has_axes(e->arg[0])]);
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *inside = at_index_unbounded(a, e->arg[i]);
+        if (inside == e->arg[i]) continue;
+        if (!copy) {
+            copy = at_copy(a, e, sizeof *e);
+            copy->arg = at_copy(a, e->arg, sizeof *e->arg * (size_t)e->nargs);
+        }
+        copy->arg[i] = (at_expr *)inside;
+    }
+    return copy ? copy : e;
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+/* Does an index of the read depend on what an index tensor holds? */
+static bool is_listed_inside(const at_expr *e) {
+    for (int i = 0; i < e->nargs; i++)
+        if (at_expr_reads(e->arg[i])) return true;
+    return false;
+}
+
+const at_expr *at_stage_passed_on(at_arena *a, const at_compute *c, int stage) {
+    const at_expr *e = c->tensors[stage].body;
+    while (e && e->op == AT_X_SELECT) e = e->arg[1];
+    const bool is_read = e && e->op == AT_X_INDEX && e->ref < stage && !is_listed_inside(e);
+    return is_read ? at_index_unbounded(a, e) : NULL;
+}
+
+void at_chain_index(const at_program *p, const at_chain *c, const int64_t *axis, int dims,
+                    int64_t *out) {
+    int64_t at[2][AT_ACCESS_AXES]; /* as many as the stage has axes */
+    const int last = c->num - 1, has = c->read[last]->nargs;
+    for (int i = 0; i <= last; i++) {
+        const at_expr *e = c->read[i];
+        int64_t *to = at[i & 1];
+        for (int d = 0; d < e->nargs && d < AT_ACCESS_AXES; d++)
+            to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
+    }
+    for (int d = 0; d < dims; d++) out[d] = d < has ? at[last & 1][d] : 0;
+}
+
+int64_t at_chain_moved(const at_program *p, const at_chain *c, const int64_t *axis,
+                       const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {
+    int64_t sum = 0;
+    at_chain_index(p, c, axis, dims, by);
+    for (int d = 0; d < dims; d++) {
+        by[d] -= origin[d];
+        sum += by[d] * stride[d];
+    }
+    return sum;
+}
+
+/* ---- all that a stage reads ------------------------------------------------------------------ */
+
+/* Which axes of the stage an index depends on, as bits; along which of them what comes at run time,
+ * or varies, decides how far a step goes. Along which it is a step of one; along which it is one
+ * from an entry of an index tensor to the next, and nothing else. */
+typedef struct reach {
+    uint32_t of, by_data, by_one, by_entry;
+    bool has_data;
+} reach;
+
+/* Of an entry, or of a sum or product of two. */
+static void reach_on(const at_compute *c, const at_expr *e, const reach *part, reach *out) {
+    const reach *x = &part[0], *y = &part[1];
+    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX) {
+        out->by_entry = part[e->nargs - 1].by_one;
+        for (int i = 0; i < e->nargs - 1; i++) out->by_entry &= ~part[i].of;
+        for (int i = 0; i < e->nargs; i++) out->by_entry &= ~part[i].by_data;
+    }
+    if (e->op == AT_X_MUL) {
+        if (!y->of && !y->has_data) out->by_entry = x->by_entry;
+        if (!x->of && !x->has_data) out->by_entry = y->by_entry;
+    }
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return;
+    out->by_one = x->by_one & ~y->of;
+    out->by_entry = x->by_entry & ~y->of;
+    if (e->op == AT_X_SUB) return;
+    out->by_one |= y->by_one & ~x->of;
+    out->by_entry |= y->by_entry & ~x->of;
+}
+
+static reach reach_of(const at_read_facts *f, const at_expr *e, const reach *axis) {
+    reach out = {.has_data = e->op == AT_X_INDEX};
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return axis[e->ref];
+    if (e->op == AT_X_NAME) out.has_data = f->varies && f->varies[e->ref - AT_REF_SIZE];
+    reach part[AT_ACCESS_AXES];
+    for (int i = 0; i < e->nargs; i++) {
+        const reach x = reach_of(f, e->arg[i], axis);
+        if (i < AT_ACCESS_AXES) part[i] = x;
+        out.of |= x.of;
+        out.by_data |= x.by_data;
+        out.has_data |= x.has_data;
+    }
+    /* Only in a sum is a step along one term the same whatever the others are. */
+    bool is_sum = e->op == AT_X_ADD || e->op == AT_X_SUB || e->op == AT_X_NEG;
+    if (out.has_data && !is_sum) out.by_data = out.of;
+    if (e->nargs && e->nargs <= AT_ACCESS_AXES) reach_on(f->compute, e, part, &out);
+    return out;
+}
+
+/* What a read's indices reach together: a step of one dimension alone goes from entry to entry. */
+static reach reach_of_read(const reach *index, int n) {
+    reach all = {0};
+    for (int i = 0; i < n; i++) {
+        uint32_t alone = index[i].by_entry;
+        for (int k = 0; k < n; k++)
+            if (k != i) alone &= ~index[k].of;
+        all.by_entry |= alone;
+        all.by_data |= index[i].by_data;
+        all.has_data |= index[i].has_data;
+    }
+    return all;
+}
+
+/* Of an index that min and max bound by sizes. */
+static at_guard bound_at(point *p, const at_expr *e) {
+    at_guard found = AT_NO_GUARD;
+    if (e->op == AT_X_INDEX) return AT_NO_GUARD;
+    for (int i = 0; i < e->nargs; i++) {
+        const at_guard inside = bound_at(p, e->arg[i]);
+        found = found > inside ? found : inside;
+    }
+    if ((e->op != AT_X_MIN && e->op != AT_X_MAX) ||
+        at_expr_is_size(e->arg[0]) == at_expr_is_size(e->arg[1]))
+        return found;
+    const int moves = at_expr_is_size(e->arg[0]);
+    const bool decides = value_at(p, e) != value_at(p, e->arg[moves]);
+    return decides ? AT_CUT : found > AT_GUARDED ? found : AT_GUARDED;
+}
+
+enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_LOOKS = 20000 };
+
+typedef struct reader {
+    at_arena *arena;
+    const at_read_facts *f;
+    at_readings out;
+    int left; /* expressions that are still looked at */
+} reader;
+
+/* What is behind a read, in terms of the stage's own axes. from: what the stage itself reads, where
+ * depth is over 0. */
+typedef struct way {
+    int from, depth;
+    const int64_t *axis;
+    const reach *reaches; /* of the axes; NULL: nobody wants to know */
+    at_guard choice, bound;
+} way;
+
+static void collect(reader *r, const at_expr *e, way w);
+
+/* Through a stage that is dissolved, to what that reads, or to a tensor. */
+static void collect_read(reader *r, const at_expr *e, const way *w) {
+    const at_read_facts *f = r->f;
+    int64_t *index = AT_NEW_ARRAY(r->arena, int64_t, e->nargs + 1), at = 0;
+    reach *reaches = w->reaches ? AT_NEW_ARRAY(r->arena, reach, e->nargs + 1) : NULL;
+    point p = {f->values, w->axis, f->varies, true, true};
+    way inside = {w->depth ? w->from : e->ref, w->depth + 1, index, reaches, w->choice, w->bound};
+    for (int i = 0; i < e->nargs; i++) {
+        const at_guard bound = bound_at(&p, e->arg[i]);
+        inside.bound = inside.bound > bound ? inside.bound : bound;
+        index[i] = value_at(&p, e->arg[i]);
+        at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
+        if (reaches) reaches[i] = reach_of(f, e->arg[i], w->reaches);
+    }
+    if (f->dissolved[e->ref]) {
+        collect(r, f->compute->tensors[e->ref].body, inside);
+        return;
+    }
+    reach all = reaches ? reach_of_read(reaches, e->nargs) : (reach){0};
+    if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
+    if (r->out.len < MOST_READS)
+        *at_push(r->arena, &r->out) = (at_reading){.tensor = e->ref,
+                                                   .from = inside.from,
+                                                   .depth = w->depth,
+                                                   .at = at,
+                                                   .known = p.known && !all.has_data,
+                                                   .by_data = all.by_data,
+                                                   .by_entry = all.by_entry,
+                                                   .choice = inside.choice,
+                                                   .bound = inside.bound,
+                                                   .read = e};
+    for (int i = 0; i < e->nargs; i++) collect(r, e->arg[i], *w);
+}
+
+static void collect(reader *r, const at_expr *e, way w) {
+    if (e->op == AT_X_SELECT && w.choice != AT_CUT) {
+        point p = {.values = r->f->values, .axis = w.axis};
+        w.choice = value_at(&p, e->arg[0]) ? AT_GUARDED : AT_CUT;
+    }
+    if (--r->left < 0) return;
+    if (e->op == AT_X_INDEX && w.depth <= MOST_DEPTH) {
+        collect_read(r, e, &w);
+        return;
+    }
+    for (int i = 0; i < e->nargs && w.depth <= MOST_DEPTH; i++) collect(r, e->arg[i], w);
+}
+
+at_readings at_readings_at(at_arena *a, const at_read_facts *f, int stage, const int64_t *axis,
+                           bool along) {
+    reader r = {.arena = a, .f = f, .left = MOST_LOOKS};
+    reach reaches[AT_ACCESS_AXES];
+    for (int i = 0; i < AT_ACCESS_AXES; i++)
+        reaches[i] = (reach){.of = (uint32_t)1 << i, .by_one = (uint32_t)1 << i};
+    collect(&r, f->compute->tensors[stage].body,
+            (way){.from = -1, .axis = axis, .reaches = along ? reaches : NULL});
+    r.out.is_whole = r.left > 0;
+    return r.out;
+}
