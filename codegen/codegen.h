@@ -7,6 +7,7 @@
 #define AT_CODEGEN_H
 
 #include "base/base.h"
+#include "codegen/ahead.h"
 #include "codegen/target.h"
 #include "schedule/schedule.h"
 
@@ -33,7 +34,9 @@ typedef struct at_lower_options {
     bool without_pack;       /* the function that packs is left out: somebody else has packed */
     int64_t prefetch_above; /* weights of a sum larger than this many bytes (the second-level cache)
                                are prefetched, unless the tree says otherwise; 0: never */
-    const char *name;       /* prefix of emitted functions; a C identifier */
+    int64_t
+        prefetch_room; /* of a cache that holds blocks of them which are asked for ahead; 0: none */
+    const char *name;  /* prefix of emitted functions; a C identifier */
     bool can_stop; /* the kernel can be cut short, before it runs or meanwhile (at_kernel.turns) */
     at_tile_memo *memo; /* or NULL: every tile is built; the code is the same */
     const char *dump;   /* pass to print into *dump_out, or NULL */

@@ -5,6 +5,7 @@
  * Needs:   a verified program.
  * Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/dissolve.h"
+#include "codegen/ahead.h"
 #include "codegen/tile_parts.h"
 
 #include <string.h>
@@ -138,6 +139,20 @@ static int streamed_weights(const at_low *l, const at_expr *e) {
     return -1;
 }
 
+/* Where a value reads the tensor: its element, if rows of it lie one behind the other; NULL: it
+ * does not. */
+static const at_aff *element_read(at_low *l, const at_value *v, int tensor) {
+    const at_aff *of = NULL;
+    if (v->op == AT_V_LOAD && v->tensor == tensor) {
+        of = at_aff_const(l, 0);
+        for (int i = 0; i < tensor_of(l, tensor)->num_axes; i++)
+            of = at_aff_add(l, at_aff_scale(l, of, l->program->extents[tensor][i]), v->ix[i]);
+    }
+    if (!of && v->a) of = element_read(l, v->a, tensor);
+    if (!of && v->b) of = element_read(l, v->b, tensor);
+    return of;
+}
+
 static bool is_written_out(const at_node *loop) {
     return loop->ann == AT_ANN_UNROLL || loop->ann == AT_ANN_VEC ||
            (loop->extent >= 0 && loop->extent <= AT_THIN_STEPS);
@@ -153,6 +168,73 @@ static bool goes_over_terms(const at_low *l, const at_node *leaf) {
         for (int d = 0; d < leaf->axes[i].n; d++)
             if (!loop || leaf->axes[i].loop[d] == loop) return true;
     return false;
+}
+
+typedef struct piece {    /* of a loop around a read of weights */
+    int sym;              /* symbol, which is */
+    int64_t by;           /* so much in the piece's second turn */
+    const at_aff *member; /* its value */
+} piece;
+typedef struct around {
+    piece piece[MAX_PIECES];
+    at_weights_loop turns[MAX_PIECES];
+    int num; /* the outermost first */
+} around;
+
+/* Adds the loop's pieces behind those of the loops around it. */
+static void add_around(scope *s, const at_node *loop, around *a) {
+    if (!loop) return;
+    add_around(s, loop->parent, a);
+    int64_t by = 1;
+    const int *sym = s->sym + loop->id * MAX_PIECES, begin = a->num;
+    const bool fused = stays_fused(loop);
+    for (int i = 0; i < loop->num_pieces && loop->extent != 1; i++) {
+        const int64_t extent = loop->extent < 0 ? most_turns(s->l, loop) : loop->piece_extent[i];
+        if (extent == 1 || a->num == MAX_PIECES) continue;
+        a->piece[a->num] = (piece){sym[fused ? 0 : i], 1, s->member[loop->id][i]};
+        a->turns[a->num++] =
+            (at_weights_loop){.extent = extent,
+                              .is_reduce = loop->is_reduce,
+                              .is_written_out = loop->ann == AT_ANN_VEC ||
+                                                (loop->ann == AT_ANN_UNROLL && !loop->is_reduce)};
+    }
+    for (int i = a->num - 1; fused && i >= begin; i--)
+        a->piece[i].by = by, by *= a->turns[i].extent;
+}
+
+/* By how much x grows from a piece's first turn to the second; false: other pieces decide it. */
+static bool find_growth(at_low *l, const at_aff *x, const piece *p, int64_t *out) {
+    const at_aff *there = at_aff_subst(l, x, p->sym, at_aff_const(l, p->by)),
+                 *here = at_aff_subst(l, x, p->sym, at_aff_const(l, 0)),
+                 *apart = at_aff_sub(l, there, here);
+    *out = apart->c;
+    return !apart->n;
+}
+
+/* A statement that streams weights asks for the next block of them, where there are blocks. */
+static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
+    enum { LINE_FLOATS = 16 };
+    around a = {.num = 0};
+    at_low *l = s->l;
+    const at_lower_options *o = l->options;
+    if (!o->prefetch_room || o->dialect == AT_DIALECT_C || tensor_of(l, weights)->type != AT_F32)
+        return;
+    const at_aff *at = element_read(l, n->val, weights);
+    add_around(s, leaf->parent, &a);
+    for (int i = 0; i < a.num && at; i++)
+        if (!find_growth(l, at, &a.piece[i], &a.turns[i].growth)) at = NULL;
+    const int b = at ? at_ahead_loop(a.turns, a.num, o->prefetch_room) : -1;
+    if (b < 0) return;
+    const int64_t turns = at_ahead_turns(a.turns, a.num, b);
+    int64_t floats = (a.turns[b].growth + turns - 1) / turns;
+    n->ahead_lines = (int)((floats + LINE_FLOATS - 1) / LINE_FLOATS);
+    n->ahead = at_aff_const(l, a.turns[b].growth);
+    for (int i = a.num - 1; i >= 0; i--) {
+        if (a.turns[i].is_written_out) continue;
+        n->ahead =
+            at_aff_add_times(l, n->ahead, a.piece[i].member, i > b ? floats : a.turns[i].growth);
+        if (i > b) floats *= a.turns[i].extent;
+    }
 }
 
 static void no_pointers(at_low *l, const at_node *leaf) {
@@ -228,6 +310,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
         const at_prefetch own = {streamed, PREFETCH_BYTES};
         n->stmt.prefetch = at_copy(l->arena, &own, sizeof own);
         n->stmt.num_prefetch = 1;
+        ask_ahead(s, leaf, streamed, &n->stmt);
     }
     return n;
 }

@@ -134,6 +134,7 @@ static void stmt_subst(at_low *l, at_stmt *n, int sym, const at_aff *y) {
     if (n->val) n->val = value_subst(l, n->val, sym, y);
     if (n->integer) n->integer = at_aff_subst(l, n->integer, sym, y);
     if (n->guard) n->guard = cond_subst(l, n->guard, sym, y);
+    if (n->ahead) n->ahead = at_aff_subst(l, n->ahead, sym, y);
 }
 
 void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
@@ -202,7 +203,7 @@ static bool value_mentions(const at_low *l, const at_value *v, int sym) {
 static bool stmt_mentions(const at_low *l, const at_stmt *n, int sym) {
     return aff_mentions(l, n->at, sym) || aff_mentions(l, n->integer, sym) ||
            ix_mentions(l, n->ix, n->tensor, sym) || value_mentions(l, n->val, sym) ||
-           cond_mentions(l, n->guard, sym);
+           cond_mentions(l, n->guard, sym) || aff_mentions(l, n->ahead, sym);
 }
 
 static bool node_mentions(const at_low *l, const at_ir *n, int sym) {

@@ -28,7 +28,7 @@ static void drop_slots(at_builder *b) {
     for (int i = 0; i < b->ops.len; i++) {
         const at_tile_op *op = &b->ops.data[i];
         const int regs[] = {op->a, op->b};
-        if (op->slot >= 0 && !is_aside(op)) used[op->slot] = true;
+        if (op->slot >= 0 && (!is_aside(op) || b->slots[op->slot].is_ahead)) used[op->slot] = true;
         for (int j = 0; j < 2; j++)
             if (regs[j] >= 0 && b->vregs.data[regs[j]].load && b->vregs.data[regs[j]].slot >= 0)
                 used[b->vregs.data[regs[j]].slot] = true;

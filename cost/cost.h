@@ -165,6 +165,7 @@ typedef struct at_estimate_options {
     int threads;
     bool pack_inline;
     double mean_dynamic; /* turns of a data-dependent loop, on the average */
+    bool cold_weights;   /* weights come from beyond the second-level cache in every run */
 } at_estimate_options;
 
 typedef struct at_estimator at_estimator;

@@ -344,7 +344,8 @@ void est_touched_by_all(at_estimator *e);
 
 /* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
- * first. What access number `apart` (-1: none) has from L2 is told instead of timed. */
+ * first. What access number `apart` (-1: none) has from L2 is told instead of timed, [0], and what
+ * it has from L3, [1]. */
 void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
  * Of several in one tile the first has the tile's calls and time, each its operations and lines. */

@@ -296,8 +296,8 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             double more = est_fetched(e, x, a, &all, all.together[k], size, piled, &scan[k]);
             more = est_max(0, more - still_there(e, x, a, &all, size, scan[k].once));
             e->out->bytes[level] += more * EST_LINE_BYTES;
-            if (k == apart && level == 0) *apart_lines = more;
-            else lines += more;
+            if (k == apart && level < 2) apart_lines[level] = more;
+            if (k != apart || level > 0) lines += more;
         }
         e->out->memory_ns += lines * (double)s->line_ns[level + 1];
     }

@@ -444,7 +444,8 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     set_waits(e, &t);
     exceed(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
-    double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;
+    double all = est_turns(x, 0, root) * within(p, &t), far_lines[2] = {0}, far = 0;
+    const est_leaf *const whole = x;
     const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
     for (int i = root; i < x->num_loops; i++)
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
@@ -458,9 +459,10 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     double num[AT_PARTS_MAX];
     choose_all(e, &t, tails, n, num);
     t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
-    est_memory(e, x, vectors, &far_lines);
+    est_memory(e, x, vectors, far_lines);
     if (end && !x->is_end_of_other) est_memory(e, end, -1, NULL);
-    if (far_lines > 0) far = est_min(1, far_lines / vector_lines(x, &x->access[vectors], root));
+    if (far_lines[0] > 0)
+        far = est_min(1, far_lines[0] / vector_lines(x, &x->access[vectors], root));
     for (int mask = 0; mask < 1 << n; mask++) {
         double calls = all;
         for (int i = 0; i < n; i++) {
@@ -474,6 +476,9 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, e->out);
     else come_beside(e->o.speeds, e->out);
+    if (vectors >= 0)
+        e->out->memory_ns += est_beyond_ns(e, whole, &whole->access[vectors], far_lines[1],
+                                           x == whole, e->out->sums_ns - before_ns);
     if (t.is_dynamic) e->out->sums_ns += turns_ns;
     else e->out->sums_ns = est_max(e->out->sums_ns, before_ns + turns_ns);
 }

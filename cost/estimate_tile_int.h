@@ -47,4 +47,10 @@ typedef struct est_tile { /* of a sum */
  * share of the vectors that come from L2. Adds to e->out, but for the time. */
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far);
 
+/* estimate_cold.c: what lines of a vector that come from beyond the second-level cache add to a sum
+ * that takes so long without them. lines: that come in a run where all else is hot; is_one: its
+ * tile has one part. */
+double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,
+                     bool is_one, double sums_ns);
+
 #endif

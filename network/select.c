@@ -46,6 +46,13 @@ static double with_weights(const at_selection *s, double hot_s) {
     return hot_s + (has_cold_weights(s) ? 0 : weights_time(s));
 }
 
+/* Estimates are of weights as they are in the network. */
+static at_engine_options cold_weights(const at_net_build *b) {
+    at_engine_options o = b->engine;
+    o.cache = AT_CACHE_WEIGHTS_COLD;
+    return o;
+}
+
 /* The configuration of a way that estimates put first; per_estimate: seconds for a second that is
  * estimated. */
 static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, double per_estimate,
@@ -53,10 +60,11 @@ static at_status add_estimated(at_net_program *p, at_net_kernel *k, int way, dou
     at_net_choice c = {.way = way, .is_default = true};
     at_selection *s = &c.selection;
     AT_TRY(at_select_task(p->arena, &k->ways[way], s, err));
-    AT_TRY(at_config_pick(p->arena, &b->engine, s->task, &s->config, &c.time_s, err));
+    const at_engine_options cold = cold_weights(b);
+    AT_TRY(at_config_pick(p->arena, &cold, s->task, &s->config, &c.time_s, err));
     s->has_config = true;
     s->from = "no record: by estimates";
-    c.time_s = with_weights(s, c.time_s) * per_estimate;
+    c.time_s *= per_estimate;
     add_choice(k, c);
     return AT_OK;
 }
@@ -70,8 +78,9 @@ static at_status add_missing(at_net_program *p, at_net_kernel *k, const at_net_b
                              at_error *err) {
     const at_net_choice fastest = k->choices[0];
     const at_selection *s = &fastest.selection;
-    const double estimate_s = at_config_seconds(&b->engine, s->task, &s->config),
-                 per_estimate = fastest.time_s / (ahead * (estimate_s + weights_time(s)));
+    const at_engine_options cold = cold_weights(b);
+    const double estimate_s = at_config_seconds(&cold, s->task, &s->config),
+                 per_estimate = fastest.time_s / (ahead * estimate_s);
     for (int w = 0; w < k->num_ways; w++) {
         bool is_there = false;
         for (int c = 0; c < k->num_choices; c++) is_there |= k->choices[c].way == w;

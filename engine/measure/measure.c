@@ -28,7 +28,8 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
                               .target = s->target,
                               .pack_inline = s->packing == AT_PACKING_INLINE,
                               .name = name,
-                              .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes};
+                              .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes,
+                              .prefetch_room = at_ahead_room(cpu->l2_bytes)};
 }
 
 /* What is wrong with a candidate is no mistake in the input. */

@@ -68,7 +68,8 @@ void at_cost_model_set(at_cost_model *m, const at_speed_table *table) {
                                        .cache_bytes = {table->cache_bytes[0], table->cache_bytes[1],
                                                        table->cache_bytes[2]},
                                        .threads = o->threads ? (int)o->threads : 1,
-                                       .pack_inline = o->packing == AT_PACKING_INLINE});
+                                       .pack_inline = o->packing == AT_PACKING_INLINE,
+                                       .cold_weights = o->cache == AT_CACHE_WEIGHTS_COLD});
 }
 
 static void set_known(at_cost_model *m) {

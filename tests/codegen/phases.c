@@ -67,6 +67,7 @@ at_lower_options options_of(const random_program *p, phase f, const char *name) 
     at_lower_options o = {.dialect = AT_DIALECT_C, .name = name, .verify = true};
     o.pack_inline = p->pack_inline;
     o.prefetch_above = p->seed % 4 == 0; /* bytes: all weights, or none */
+    o.prefetch_room = p->seed % 8 == 0 ? 1 << 20 : 0;
     o.can_stop = p->seed / 4 % 2;
     if (f > PHASE_TILES && f < PHASE_C) {
         o.dialect = AT_DIALECT_TCC;

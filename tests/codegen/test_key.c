@@ -87,6 +87,7 @@ static at_status lower(at_arena *a, const at_program *p, uint64_t seed, at_kerne
                           .target = target_of(seed),
                           .pack_inline = seed % 5 == 0,
                           .prefetch_above = seed % 4 == 0,
+                          .prefetch_room = seed % 8 == 0 ? 1 << 20 : 0,
                           .name = "k"};
     return at_lower(a, p, &o, out, NULL);
 }

@@ -148,7 +148,8 @@ static void compare_all(const at_program *p, bool inline_too, const char *what) 
         at_lower_options o = {.dialect = target->encode ? AT_DIALECT_TCC : AT_DIALECT_C,
                               .target = target,
                               .pack_inline = inline_too,
-                              .prefetch_above = 1 << 16,
+                              .prefetch_above = 1 << 10,
+                              .prefetch_room = inline_too ? 0 : 1 << 20,
                               .name = "k"};
         if (target->is_double) continue;
         for (int again = 0; again < 2; again++) compare(p, &o, again, what);

@@ -1,0 +1,121 @@
+/* Weights are asked for a block ahead: every line of them that lies behind the first block was
+ * asked for before it is read first, evenly over the block before. */
+#include "tests/codegen/support.h"
+
+#include <string.h>
+
+#include "codegen/codegen_int.h"
+#include "tests/codegen/tile_walk.h"
+
+enum { MOST_LINES = 1 << 14, LINE = 16, ROOM = 1 << 20 };
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static void loops(void **state) {
+    (void)state;
+    const at_weights_loop rows = {.extent = 7},
+                          all[] = {{.extent = 16, .growth = 65536},
+                                   rows,
+                                   {.extent = 4, .growth = 16384},
+                                   {.extent = 512, .growth = 32, .is_reduce = true},
+                                   {.extent = 7, .is_written_out = true},
+                                   {.extent = 32, .growth = 1, .is_written_out = true}};
+    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536 * 4), 0);
+    assert_int_equal(at_ahead_turns(all, 6, 0), 7 * 4 * 512);
+    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536 * 4 - 1), -1); /* two have no room */
+    assert_int_equal(at_ahead_loop(all + 1, 5, ROOM), -1);          /* blocks come once each */
+    const at_weights_loop inner[] = {all[0], all[2], rows, all[3], all[5]};
+    assert_int_equal(at_ahead_loop(inner, 5, 2 * 65536 * 4 - 1), 1); /* smaller blocks */
+    assert_int_equal(at_ahead_loop(inner, 5, ROOM), 0);
+    const at_weights_loop apart[] = {{.extent = 4, .growth = 8}, rows, {.extent = 8, .growth = 32}};
+    assert_int_equal(at_ahead_loop(apart, 3, ROOM), -1); /* blocks overlap */
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+typedef struct asked {
+    walk walk; /* first: the callback gets it */
+    int weights;
+    int first_read[MOST_LINES], first_asked[MOST_LINES]; /* reads of weights before; 0: never */
+    int reads, asks;
+} asked;
+
+static void note(int *of, int64_t element, int at) {
+    const int64_t line = element / LINE;
+    if (line >= 0 && line < MOST_LINES && !of[line]) of[line] = at;
+}
+
+static void follow(walk *w, const at_tile_call *c) {
+    asked *x = (asked *)w;
+    walk_tile t = walk_begin(w, c);
+    for (const at_tile_op *op; (op = walk_next(&t));) {
+        const bool reads = op->kind == AT_T_LOAD || op->mem == AT_MEM_VECTOR;
+        if (op->slot < 0 || op->slot >= c->tile->num_slots || t.tensor[op->slot] != x->weights)
+            continue;
+        const int64_t element = t.slot[op->slot] + op->off;
+        if (op->kind == AT_T_PREFETCH) note(x->first_asked, element, x->reads + 1), x->asks++;
+        else if (reads) note(x->first_read, element, ++x->reads);
+    }
+}
+
+static const char product[] = "a[Y, K] : input\n"
+                              "w[P, K, 32] : weight\n"
+                              "acc[y:Y, x:32*P] = sum(k:K) a[y, k] * w[x/32, k, x%32]\n"
+                              "out[y:Y, x:32*P] = acc[y, x]\n";
+#define TILE                                                                                       \
+    "    k, yi:unroll, xi:vec =>\n"                                                                \
+    "        @acc = {yo, yi}/y, {po, pi, xi}/x // k\n"                                             \
+    "    yi:unroll, xi:vec =>\n"                                                                   \
+    "        @out = {yo, yi}/y, {po, pi, xi}/x\n"
+
+static const program products[] = {
+    {"fused", "Y=28 K=64 P=16 po=4 yo=4 pi=4 yi=7 xi=32 k=64", product,
+     "{po, yo}:para, pi =>\n" TILE},
+    {"nested", "Y=28 K=64 P=16 po=8 yo=4 pi=2 yi=7 xi=32 k=64", product, "po, yo, pi =>\n" TILE},
+    {"panels", "Y=28 K=64 P=16 po=16 yo=4 pi=1 yi=7 xi=32 k=64", product, "po, pi, yo =>\n" TILE},
+};
+
+static void check(const program *p, const at_target *target) {
+    at_arena *a = at_arena_new();
+    at_low *l;
+    const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                .target = target,
+                                .name = p->name,
+                                .verify = true,
+                                .prefetch_above = 1,
+                                .prefetch_room = ROOM};
+    const at_program *built = program_of(a, p);
+    asked *x = AT_NEW(a, asked);
+    CALL(at_lower_until(a, built, &o, "tiles", &l, &err));
+    x->walk = (walk){.syms = l->syms.data, .call = follow};
+    x->weights = at_compute_find(built->compute, "w");
+    walk_list(&x->walk, l->root);
+    const int po = !strcmp(p->name, "fused") ? 4 : !strcmp(p->name, "nested") ? 8 : 16;
+    const int lines = 16 * 64 * 32 / LINE, block = lines / po;
+    int reads_of_block = x->reads / po, near = 0;
+    for (int i = 0; i < lines; i++) {
+        if (!x->first_read[i]) fail_msg("%s for %s: line %d is not read", p->name, target->name, i);
+        if (i < block) continue;
+        if (!x->first_asked[i] || x->first_asked[i] > x->first_read[i])
+            fail_msg("%s for %s: line %d is read before it is asked for", p->name, target->name, i);
+        near += x->first_asked[i] <= (i / block - 1) * reads_of_block;
+    }
+    if (near) fail_msg("%s for %s: %d lines are asked for too early", p->name, target->name, near);
+    /* each four rows of tiles take a quarter */
+    assert_in_range(x->first_asked[block + block / 2], reads_of_block / 4, reads_of_block * 3 / 4);
+    at_arena_free(a);
+}
+
+static void lines(void **state) {
+    (void)state;
+    const at_target *target;
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        for (int t = 0; (target = at_target_at(t)); t++)
+            if (target->encode && target->lanes >= 4 && !target->is_double)
+                check(&products[i], target);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
