@@ -18,12 +18,20 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The network for each instruction set. */
+/* The network for each instruction set, or for each size. */
+enum { MOST = AT_MOST_ISAS > (int)AT_NET_MOST_SIZES ? AT_MOST_ISAS : (int)AT_NET_MOST_SIZES };
 typedef struct programs {
-    at_net_program of[AT_MOST_ISAS];
-    at_net_build builds[AT_MOST_ISAS];
+    at_net *nets[MOST]; /* of each size */
+    at_net_program of[MOST];
+    at_net_build builds[MOST];
+    at_net_truth truths[MOST]; /* of each size */
     int n;
+    at_net_sizes sizes;
+    at_net_rows rows;
+    at_net_sized sized; /* of several sizes */
 } programs;
+
+static bool has_sizes(const programs *all) { return all->sizes.name != NULL; }
 
 typedef struct written {
     at_text source, header;
@@ -31,7 +39,7 @@ typedef struct written {
     const char *weights_path; /* NULL: they stand in the source */
 } written;
 
-static at_status check_options(const at_options *o, at_error *err) {
+static at_status check_options(const at_options *o, const at_net_sizes *sizes, at_error *err) {
     size_t n = o->output ? strlen(o->output) : 0;
     if (n < 3 || strcmp(o->output + n - 2, ".c"))
         return at_fail(err, AT_E_USAGE,
@@ -40,6 +48,9 @@ static at_status check_options(const at_options *o, at_error *err) {
                        o->operands[0]);
     if (o->weights && strcmp(o->weights, "source") && strcmp(o->weights, "file"))
         return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
+    if (o->isas && sizes->name)
+        return at_fail(err, AT_E_USAGE, "--isas with several sizes of %s: leave one of them out",
+                       sizes->name);
     AT_TRY(at_check_isas(o, err));
     const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
     return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
@@ -81,30 +92,37 @@ static at_status write_files(at_arena *a, const programs *all, const at_options 
 }
 
 /* What the outputs should be, for --main and --max-error, which every program is held to. */
-static at_status judge(at_arena *a, programs *all, const at_options *o, at_net_truth *truth,
-                       at_error *err) {
-    const at_net *net = all->of->net;
-    void **inputs = at_net_make_inputs(a, net);
-    double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
-    AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, truth, err));
-    for (int i = 0; i < all->n && all->builds->is_exact; i++) {
-        AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));
+static at_status judge(at_arena *a, programs *all, const at_options *o, at_error *err) {
+    for (int i = 0; i < all->n; i++) {
+        const at_net *net = all->of[i].net;
+        at_net_truth *truth = &all->truths[has_sizes(all) ? i : 0];
+        double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
+        if (!truth->net) {
+            void **inputs = at_net_make_inputs(a, net);
+            AT_TRY(at_net_truth_new(net, (const void *const *)inputs, &at_interrupted, truth, err));
+        }
+        if (all->builds->is_exact)
+            AT_TRY(at_network_judge(o, &all->of[i], &all->builds[i], truth, errors, err));
+        if (o->with_main && !truth->moved) AT_TRY(at_net_truth_moved(truth, err));
     }
-    return o->with_main && !truth->moved ? at_net_truth_moved(truth, err) : AT_OK;
+    return AT_OK;
 }
 
-static at_status emit(at_arena *a, programs *all, const at_options *o, at_net_truth *truth,
-                      written *w, at_error *err) {
+static at_status emit(at_arena *a, programs *all, const at_options *o, written *w, at_error *err) {
+    at_net_expected expected[MOST];
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
     w->name = o->name ? o->name : at_c_name(a, base_name(path));
     at_net_emit_options e = {.name = w->name,
                              .header = base_name(at_header_path(a, o->output)),
-                             .weights = w->weights_path ? base_name(w->weights_path) : NULL};
-    if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, truth, err));
-    const at_net_expected expected = {truth->expected, truth->moved, at_network_limit(o)};
-    if (o->with_main) e.expected = &expected;
+                             .weights = w->weights_path ? base_name(w->weights_path) : NULL,
+                             .sized = has_sizes(all) ? &all->sized : NULL};
+    if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, err));
+    for (int i = 0; i < MOST; i++)
+        expected[i] =
+            (at_net_expected){all->truths[i].expected, all->truths[i].moved, at_network_limit(o)};
+    if (o->with_main) e.expected = expected;
     return at_net_emit(all->of, all->builds, all->n, &e, &w->source, &w->header, err);
 }
 
@@ -116,14 +134,21 @@ static at_status say_written(const programs *all, const at_options *o, const wri
     at_text_add_visible(&out, o->output);
     at_text_add(&out, " and its header");
     if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
-    for (int i = 0; i < all->n; i++, p++)
-        at_text_addf(&out, "; %s%s%d of %d kinds of parts are tuned",
-                     all->n > 1 ? at_net_set_of(p) : "", all->n > 1 ? ": " : "", p->num_tuned,
-                     p->num_tunable);
+    for (int i = 0; i < all->n; i++, p++) {
+        if (has_sizes(all)) at_text_addf(&out, "; %s %s", all->sizes.name, all->sized.suffix[i]);
+        else if (all->n > 1) at_text_addf(&out, "; %s", at_net_set_of(p));
+        at_text_addf(&out, "%s%d of %d kinds of parts are tuned", all->n > 1 ? ": " : "; ",
+                     p->num_tuned, p->num_tunable);
+    }
     if (o->log) at_text_add(&out, ", by "), at_text_add_visible(&out, o->log);
     if (!o->with_main && !(o->engine.max_error > 0))
         at_text_add(&out, "; not compared with the network in double: --main does so");
     at_text_add(&out, "\n");
+    if (has_sizes(all)) {
+        at_text_add(&out, "sizes: ");
+        at_net_add_sizes(&out, &all->sized);
+        at_text_add(&out, "\n");
+    }
     at_status s = at_print(&out, err);
     at_text_free(&out);
     return s;
@@ -137,8 +162,13 @@ static at_status print_json(at_arena *a, const programs *all, const at_options *
     at_out_string(&json, "network", p->net->path);
     at_out_net_kinds(&json, p);
     at_out_begin(&json, "isas", '[');
-    for (int i = 0; i < all->n; i++) at_out_string(&json, NULL, at_net_set_of(&all->of[i]));
+    for (int i = 0; i < (has_sizes(all) ? 1 : all->n); i++)
+        at_out_string(&json, NULL, at_net_set_of(&all->of[i]));
     at_out_end(&json, ']');
+    at_out_begin(&json, "sizes", '[');
+    for (int i = 0; has_sizes(all) && i < all->n; i++) at_out_int(&json, NULL, all->sizes.value[i]);
+    at_out_end(&json, ']');
+    at_out_string(&json, "rows_not_apart", has_sizes(all) ? all->rows.fault : NULL);
     at_out_string(&json, "log", o->log);
     at_out_string(&json, "name", w->name);
     at_out_string(&json, "output", o->output);
@@ -174,36 +204,66 @@ static at_status find_sets(const at_options *o, programs *all, at_error *err) {
     return AT_OK;
 }
 
-static at_status make_all(const at_net *net, const at_options *o, programs *all, at_error *err) {
-    AT_TRY(find_sets(o, all, err));
-    for (int i = 0; i < all->n; i++)
-        AT_TRY(at_net_program_new(net, &all->builds[i], &all->of[i], err));
+/* Which rows of the network lie apart, and what its function says of sizes. */
+static at_status find_rows(at_arena *a, programs *all, at_error *err) {
+    const int last = all->n - 1;
+    AT_TRY(at_net_find_rows(a, all->nets[0], all->sizes.value[0], all->nets[last],
+                            all->sizes.value[last], &all->rows, err));
+    all->sized =
+        (at_net_sized){.sizes = &all->sizes,
+                       .rows = &all->rows,
+                       .parameter = at_format(a, "%s_size", at_c_name(a, all->sizes.name))};
+    for (int i = 0; i < all->n; i++) {
+        all->sized.suffix[i] = at_format(a, "%lld", (long long)all->sizes.value[i]);
+        if (all->of[i].workspace_bytes > all->sized.workspace_bytes)
+            all->sized.workspace_bytes = all->of[i].workspace_bytes;
+    }
+    all->sized.workspace_bytes += AT_NET_ALIGNMENT;
     return AT_OK;
 }
 
-static at_status apply(at_arena *a, const at_net *net, const at_options *o, at_error *err) {
-    programs *all = AT_NEW(a, programs);
-    at_net_truth truth = {0};
+static at_status open_all(const at_options *o, programs *all, at_error *err) {
+    at_options own = *o;
+    for (int i = 0; i < all->sizes.n; i++) {
+        own.dims = all->sizes.dims[i];
+        AT_TRY(at_network_open(&own, &all->nets[i], err));
+    }
+    return AT_OK;
+}
+
+static at_status make_all(at_arena *a, const at_options *o, programs *all, at_error *err) {
+    AT_TRY(open_all(o, all, err));
+    AT_TRY(find_sets(o, all, err));
+    if (has_sizes(all)) all->n = all->sizes.n;
+    for (int i = 0; i < all->n; i++) {
+        if (has_sizes(all)) all->builds[i] = at_network_build(o);
+        AT_TRY(at_net_program_new(all->nets[has_sizes(all) ? i : 0], &all->builds[i], &all->of[i],
+                                  err));
+    }
+    return has_sizes(all) ? find_rows(a, all, err) : AT_OK;
+}
+
+static at_status apply(at_arena *a, programs *all, const at_options *o, at_error *err) {
     written w = {0};
-    at_status s = make_all(net, o, all, err);
-    if (s == AT_OK) s = emit(a, all, o, &truth, &w, err);
-    if (s == AT_OK) s = check_written(a, net, o, &w, err);
+    at_status s = make_all(a, o, all, err);
+    if (s == AT_OK) s = emit(a, all, o, &w, err);
+    if (s == AT_OK) s = check_written(a, all->nets[0], o, &w, err);
     if (s == AT_OK) s = write_files(a, all, o, &w, err);
     if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
-    at_net_truth_free(&truth);
-    for (int i = 0; i < AT_MOST_ISAS; i++) at_net_program_free(&all->of[i]);
+    for (int i = 0; i < MOST; i++) at_net_truth_free(&all->truths[i]);
+    for (int i = 0; i < MOST; i++) at_net_program_free(&all->of[i]);
+    for (int i = 0; i < MOST; i++) at_net_close(all->nets[i]);
     return s;
 }
 
 at_status at_network_apply(const at_options *o, at_error *err) {
-    at_net *net;
-    AT_TRY(check_options(o, err));
-    AT_TRY(at_network_open(o, &net, err));
     at_arena *a = at_arena_new();
-    at_status s = apply(a, net, o, err);
+    programs *all = AT_NEW(a, programs);
+    at_status s = at_net_sizes_of(a, o->dims, &all->sizes, err);
+    if (s == AT_OK) s = check_options(o, &all->sizes, err);
+    if (s == AT_OK) s = apply(a, all, o, err);
     at_arena_free(a);
-    at_net_close(net);
     return s;
 }

@@ -7,7 +7,7 @@
 #define AT_CODEGEN_H
 
 #include "base/base.h"
-#include "codegen/ahead.h"
+#include "codegen/weight_blocks.h"
 #include "codegen/target.h"
 #include "schedule/schedule.h"
 

@@ -5,7 +5,7 @@
  * Needs:   a verified program.
  * Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/dissolve.h"
-#include "codegen/ahead.h"
+#include "codegen/weight_blocks.h"
 #include "codegen/tile_parts.h"
 
 #include <string.h>

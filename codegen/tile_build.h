@@ -44,7 +44,7 @@ typedef struct { /* a pointer of the tile */
     int num_strides;
     bool written;
     bool is_ahead; /* nothing is read there yet: what lies there is asked for */
-    int made_in; /* made of a list inside the straight-line body of that number; 0: an argument */
+    int made_in;   /* made of a list inside the straight-line body of that number; 0: an argument */
     int base, list;
     int64_t list_off;
     at_tile_digit digits[MAX_DIGITS];

@@ -1,6 +1,6 @@
 /* cost/estimate_cold.c: vectors of a sum that come from beyond the second-level cache, as a
  * network's weights do in every run. */
-#include "codegen/ahead.h"
+#include "codegen/weight_blocks.h"
 #include "cost/estimate_tile_int.h"
 
 /* What a line takes that is asked for some lines ahead, of what the third level needs to give it:
@@ -11,7 +11,7 @@ static const double behind = 1, far_behind = 1.5;
  * tile ask for the same lines each, which is not better than before. */
 static const double beside = 0.4;
 
-/* Does lowering ask for these weights block by block? (codegen/ahead.h) */
+/* Does lowering ask for these weights block by block? (codegen/weight_blocks.h) */
 static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access *a) {
     at_weights_loop all[MAX_LOOPS];
     for (int i = 0; i < x->num_loops; i++) {

@@ -15,8 +15,9 @@ static at_status parse_pairs(net_builder *b, const char *option, const char *tex
         const bool is_size =
             number >= 1 && number <= 1LL << 40 && number == (double)(int64_t)number;
         if (!equals || equals == item || end == equals + 1 || *end || (whole && !is_size))
-            return at_fail(b->err, AT_E_USAGE, "%s %s: NAME=%s is accepted, several with commas",
-                           option, item, whole ? "SIZE, a number from 1" : "NUMBER");
+            return at_fail(b->err, AT_E_USAGE, "%s %s: NAME=%s is accepted, several with commas%s",
+                           option, item, whole ? "SIZE, a number from 1" : "NUMBER",
+                           whole && !equals ? "; several sizes of one name go with apply" : "");
         *at_push(b->arena, out) = (net_pair){
             .name = at_strndup(b->arena, item, (size_t)(equals - item)), .number = number};
         p += n + (p[n] == ',');

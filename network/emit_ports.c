@@ -1,4 +1,5 @@
-/* network/emit_ports.c: inputs and outputs of a network as parameters of a function of C. */
+/* network/emit_ports.c: inputs and outputs of a network as parameters of a function of C, and how
+ * that begins. */
 #include <ctype.h>
 #include <string.h>
 
@@ -31,4 +32,20 @@ void at_net_add_parameters(at_text *out, const at_net_program *p, bool types) {
                              at_net_c_type(at_net_port(p, side, i)->type));
             at_text_addf(out, "%s, ", at_net_port_name(p->arena, p, side, i));
         }
+}
+
+void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                          const char *suffix) {
+    at_text_addf(out, "int %s_run%s%s(const void *weights, ", o->name, *suffix ? "_" : "", suffix);
+    if (!*suffix && o->sized) at_text_addf(out, "long %s, ", o->sized->parameter);
+    at_net_add_parameters(out, p, true);
+    at_text_add(out, "void *workspace)");
+}
+
+void at_net_add_version(at_text *out) {
+    at_text_addf(
+        out,
+        "    if (*(const char *)weights != 'a' || ((const char *)weights)[8] != %d) return "
+        "1;\n",
+        AT_NET_WEIGHTS_VERSION);
 }

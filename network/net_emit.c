@@ -166,37 +166,22 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     else at_text_addf(out, ")[place] = (%s)%selement;\n    }\n", type, wraps ? "(long long)" : "");
 }
 
-/* NAME_run, or NAME_run_SET. */
-static void add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
-                          const char *set) {
-    at_text_addf(out, "int %s_run%s%s(const void *weights, ", o->name, *set ? "_" : "", set);
-    at_net_add_parameters(out, p, true);
-    at_text_add(out, "void *workspace)");
-}
-
 static void add_workspace(at_text *out, const at_net_program *programs, int n,
                           const at_net_emit_options *o) {
     int64_t most = 0;
     for (int i = 0; i < n; i++)
         if (programs[i].workspace_bytes > most) most = programs[i].workspace_bytes;
+    if (o->sized) most += at_net_pieces_bytes(o->sized, &programs[n - 1]) + AT_NET_ALIGNMENT;
     at_text_addf(out, "\nunsigned long %s_workspace_bytes(void) { return %lldUL; }\n\n", o->name,
                  (long long)most + AT_NET_ALIGNMENT - 1);
-}
-
-static void add_version(at_text *out) {
-    at_text_addf(
-        out,
-        "    if (*(const char *)weights != 'a' || ((const char *)weights)[8] != %d) return "
-        "1;\n",
-        AT_NET_WEIGHTS_VERSION);
 }
 
 /* The first set that the CPU has. */
 static void add_choice(at_text *out, const at_net_program *programs, int n,
                        const at_net_emit_options *o) {
-    add_signature(out, programs, o, "");
+    at_net_add_signature(out, programs, o, "");
     at_text_add(out, " {\n");
-    add_version(out);
+    at_net_add_version(out);
     for (int i = 0; i < n; i++) {
         const char *set = at_net_set_of(&programs[i]);
         const bool asks = *at_target_find(set)->parts;
@@ -219,12 +204,12 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
     bool converts = false;
     for (int i = 0; i < p->steps.len; i++) converts |= p->steps.data[i].kind == AT_NET_CONVERT;
     if (*set) at_text_add(out, "static ");
-    add_signature(out, p, o, set);
+    at_net_add_signature(out, p, o, set);
     at_text_addf(out,
                  " {\n    const char *known = (const char *)weights + %lld;\n"
                  "    char *memory = (char *)workspace;\n%s",
                  (long long)(AT_NET_WEIGHTS_HEAD + before), converts ? "    long place;\n" : "");
-    if (!*set) add_version(out);
+    if (!*set) at_net_add_version(out);
     at_text_addf(out,
                  "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n"
                  "    (void)memory, (void)known;\n",
@@ -263,7 +248,8 @@ static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
     return at_text_take(a, &t);
 }
 
-/* set "": it is the only one; else names end in it. */
+/* set "": it is the only one; else names end in it. prefix: of what asks for instruction sets;
+ * NULL: nothing does. */
 static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
                              const char *prefix, const char *set, const char **before,
                              const char **names, at_error *err) {
@@ -298,8 +284,7 @@ static at_status add_kernels(at_text *out, const at_net_program *p, const at_net
                                              .name = names[i],
                                              .head = kernel_head(a, k)};
     }
-    if (s == AT_OK && opened)
-        s = at_emit_parts(a, kernels, opened, late, *set ? prefix : NULL, before, out, err);
+    if (s == AT_OK && opened) s = at_emit_parts(a, kernels, opened, late, prefix, before, out, err);
     for (int i = 0; i < opened; i++) at_session_close(&sessions[i]);
     return s;
 }
@@ -339,8 +324,9 @@ static void add_head(at_text *out, const at_net_program *programs, int n,
                  slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
                  p->num_tuned);
     at_text_add(&head, "instructions: ");
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < (o->sized ? 1 : n); i++)
         at_text_addf(&head, "%s%s", i ? " or " : "", at_net_set_of(&programs[i]));
+    if (o->sized) at_text_add(&head, "; sizes: "), at_net_add_sizes(&head, o->sized);
     at_text_addf(&head, "; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
                  (double)p->workspace_bytes / 1e6, (double)weights_bytes(programs, n) / 1e6,
                  o->weights ? "is in " : "stands in the source", o->weights ? o->weights : "");
@@ -389,12 +375,17 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
                  "need one each. */\nunsigned long %s_workspace_bytes(void);\n\n"
                  "/* Outputs of inputs, row by row:\n",
                  o->name, o->name, o->name);
-    add_ports(out, p);
+    add_ports(out, o->sized ? &programs[n - 1] : p);
     at_text_add(out, " * 0: done. 1: weights are of another network or version. More: an index of "
                      "an input is beyond what\n * it counts. It keeps no state: any number of "
                      "threads may run it at once. */\n");
-    if (n > 1) at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
-    add_signature(out, p, o, "");
+    if (o->sized) {
+        at_text_addf(out, "/* Arrays have %s in place of %lld. ", o->sized->parameter,
+                     (long long)o->sized->sizes->value[o->sized->sizes->n - 1]);
+        at_net_add_sizes(out, o->sized);
+        at_text_addf(out, o->sized->rows->fault ? ": %d. */\n" : ". */\n", AT_NET_NO_SIZE);
+    } else if (n > 1) at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
+    at_net_add_signature(out, p, o, "");
     at_text_add(out, ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     at_text_free(&guard);
 }
@@ -405,7 +396,8 @@ static at_status add_program(at_text *out, const at_net_program *programs, int n
                              const char **before, at_error *err) {
     const at_net_program *p = &programs[number];
     const char **names = AT_NEW_ARRAY(p->arena, const char *, p->num_kernels + 1);
-    AT_TRY(add_kernels(out, p, b, o->name, set, before, names, err));
+    const char *prefix = *set && !o->sized ? o->name : NULL;
+    AT_TRY(add_kernels(out, p, b, prefix, set, before, names, err));
     add_whole_parts(out, p, names);
     at_text_add(out, "\n");
     add_run(out, p, o, set, weights_bytes(programs, number), names);
@@ -423,11 +415,15 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     for (int i = 0; i < n; i++)
         AT_TRY(add_program(source, programs, i, &builds[i], o,
-                           n > 1 ? at_net_set_of(&programs[i]) : "", &before, err));
+                           o->sized ? o->sized->suffix[i]
+                           : n > 1  ? at_net_set_of(&programs[i])
+                                    : "",
+                           &before, err));
     if (!o->weights) add_embedded(source, programs, n, o);
     add_fault(source, programs, n, o);
     add_workspace(source, programs, n, o);
-    if (n > 1) add_choice(source, programs, n, o);
-    if (o->expected) at_net_emit_main(programs, o, source);
+    if (o->sized) at_net_emit_sizes(source, programs, n, o);
+    else if (n > 1) add_choice(source, programs, n, o);
+    if (o->expected) at_net_emit_main(programs, o->sized ? n : 1, o, source);
     return AT_OK;
 }

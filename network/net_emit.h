@@ -4,6 +4,7 @@
 #define AT_NETWORK_EMIT_H
 
 #include "network/program.h"
+#include "network/sizes.h"
 
 /* What a main compares the outputs with. */
 typedef struct at_net_expected {
@@ -12,15 +13,27 @@ typedef struct at_net_expected {
     double max_error;       /* over the root mean square */
 } at_net_expected;
 
+/* Programs of several sizes: what at_net_emit tells apart by a parameter. */
+enum { AT_NET_NO_SIZE = -2 /* what the function returns where a size cannot run */ };
+typedef struct at_net_sized {
+    const at_net_sizes *sizes;
+    const at_net_rows *rows; /* between the smallest and the largest */
+    const char *parameter;   /* of the function */
+    const char *suffix[AT_NET_MOST_SIZES];
+    int64_t workspace_bytes; /* of the program that takes most */
+} at_net_sized;
+
 typedef struct at_net_emit_options {
     const char *name;                /* of the functions: NAME_run */
     const char *header;              /* "net.h", as the source includes it */
     const char *weights;             /* "net.bin"; NULL: they stand in the source */
-    const at_net_expected *expected; /* NULL: no main */
+    const at_net_expected *expected; /* [programs] of several sizes, else one; NULL: no main */
+    const at_net_sized *sized;       /* NULL: programs are of one size */
 } at_net_emit_options;
 
 /* Programs of one network, [n], each for another instruction set, of which the source takes the
- * first that the CPU has. The kernels are lowered again for the dialect of builds. */
+ * first that the CPU has, or for another size, ascending. The kernels are lowered again for the
+ * dialect of builds. */
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
                       const at_net_emit_options *o, at_text *source, at_text *header,
                       at_error *err);
@@ -40,8 +53,19 @@ const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
 /* "const float *data_0, .. ", of all. */
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
+/* NAME_run, or NAME_run_SUFFIX; what it begins with. */
+void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                          const char *suffix);
+void at_net_add_version(at_text *out);
+/* net_emit_sizes.c: the function that chooses a size; bytes of workspace that pieces take; the
+ * sizes in words. */
+void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
+                       const at_net_emit_options *o);
+int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest);
+void at_net_add_sizes(at_text *out, const at_net_sized *s);
 /* net_emit_main.c */
 void at_net_emit_main_includes(at_text *out);
-void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_text *out);
+void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_options *o,
+                      at_text *out);
 
 #endif

@@ -34,10 +34,12 @@ static int64_t distance(const at_net_value *v) {
     return (v->elements + MOST_ELEMENTS - 1) / MOST_ELEMENTS;
 }
 
-static void add_expected(at_text *out, const at_net_program *p, const at_net_expected *x, int i) {
+/* suffix: of the size, or "". */
+static void add_expected(at_text *out, const at_net_program *p, const at_net_expected *x, int i,
+                         const char *suffix) {
     const at_net_value *v = at_net_port(p, true, i);
     int64_t step = distance(v);
-    at_text_addf(out, "static const double expected_%d[] = {", i);
+    at_text_addf(out, "static const double expected%s_%d[] = {", suffix, i);
     for (int64_t k = 0, n = 0; k < v->elements; k += step, n++) {
         double e = x->outputs[i][k];
         at_text_addf(out, "%s%.9g,", n % 8 ? " " : "\n    ", isfinite(e) ? e : 0);
@@ -78,17 +80,18 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
                  o->name, o->name);
 }
 
-static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i) {
+static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i,
+                           const char *suffix) {
     const at_net_value *v = at_net_port(p, true, i);
     const double ill = AT_NET_OF_MOVED * x->moved[i]; /* what no kernel can be held to */
     at_text_addf(out,
                  "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
-                 "        double e = expected_%d[i / %lldL], d = out_%d[i] - e;\n"
+                 "        double e = expected%s_%d[i / %lldL], d = out_%d[i] - e;\n"
                  "        if (d < 0) d = -d;\n        sum += e * e;\n"
                  "        if (!(d <= most) && most == most) most = d;\n    }\n"
                  "    most /= sum > 0 ? root(sum / %lld) : 1;\n    printf(\"",
-                 (long long)v->elements, (long long)distance(v), i, (long long)distance(v), i,
-                 (long long)((v->elements + distance(v) - 1) / distance(v)));
+                 (long long)v->elements, (long long)distance(v), suffix, i, (long long)distance(v),
+                 i, (long long)((v->elements + distance(v) - 1) / distance(v)));
     for (const char *c = v->name; *c; c++)
         if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
     at_text_addf(out,
@@ -103,13 +106,16 @@ static void add_arguments(at_text *out, const at_net_program *p) {
     for (int i = 0; i < p->net->outputs.len; i++) at_text_addf(out, "out_%d, ", i);
 }
 
-void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_text *out) {
-    at_text_add(out, "\n");
-    for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, o->expected, i);
-    add_tools(out);
-    at_text_add(out, "int main(int count, char **words) {\n"
-                     "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
-                     "    long i;\n    int bad = 0, run;\n");
+/* check, or check_SUFFIX: outputs of inputs that are made. */
+static void add_check(at_text *out, const at_net_program *p, const at_net_emit_options *o, int of) {
+    const char *suffix = o->sized ? at_format(p->arena, "_%s", o->sized->suffix[of]) : "";
+    const at_net_expected *x = &o->expected[of];
+    for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, x, i, suffix);
+    at_text_addf(out,
+                 "static int check%s(const void *weights, void *workspace) {\n"
+                 "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
+                 "    long i;\n    int bad = 0, run;\n",
+                 suffix);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
             const at_net_value *v = at_net_port(p, side, i);
@@ -117,13 +123,7 @@ void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_
             at_text_addf(out, "    %s *%s_%d = (%s *)memory_of(%lldUL * sizeof(%s));\n", type,
                          side ? "out" : "in", i, type, (long long)v->elements, type);
         }
-    at_text_addf(out, "    void *workspace = memory_of(%s_workspace_bytes());\n", o->name);
-    add_reading(out, o);
-    at_text_add(out, "    (void)count, (void)words, (void)state;\n");
-    at_text_addf(out,
-                 "    if (%s_weights_fault(weights, %s_weights_bytes()))\n        return "
-                 "puts(\"these weights are not this network's\"), 1;\n",
-                 o->name, o->name);
+    at_text_add(out, "    (void)state;\n");
     for (int i = 0; i < p->net->inputs.len; i++) {
         const at_net_value *v = at_net_port(p, false, i);
         at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = (%s)make(&state, %d);\n",
@@ -134,13 +134,37 @@ void at_net_emit_main(const at_net_program *p, const at_net_emit_options *o, at_
                  "    for (run = 0; run < 10; run++) {\n        clock_t begin = clock();\n"
                  "        int fault = %s_run(weights, ",
                  o->name);
+    if (o->sized) at_text_addf(out, "%lld, ", (long long)o->sized->sizes->value[of]);
     add_arguments(out, p);
     at_text_add(out, "workspace);\n"
                      "        double took = (double)(clock() - begin) / CLOCKS_PER_SEC;\n"
                      "        if (fault) return printf(\"it returned %d\\n\", fault), 1;\n"
                      "        if (took < least) least = took;\n    }\n");
-    for (int i = 0; i < p->net->outputs.len; i++) add_comparison(out, p, o->expected, i);
+    if (o->sized)
+        at_text_addf(out, "    puts(\"%s %lld:\");\n", o->sized->parameter,
+                     (long long)o->sized->sizes->value[of]);
+    for (int i = 0; i < p->net->outputs.len; i++) add_comparison(out, p, x, i, suffix);
     at_text_add(out,
                 "    printf(\"%.3f ms of processor time, the least of 10 runs\\n\", least * 1e3);\n"
-                "    return bad;\n}\n");
+                "    return bad;\n}\n\n");
+}
+
+void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_options *o,
+                      at_text *out) {
+    add_tools(out);
+    for (int i = 0; i < n; i++) add_check(out, &programs[i], o, i);
+    at_text_addf(out,
+                 "int main(int count, char **words) {\n    int bad = 0;\n"
+                 "    void *workspace = memory_of(%s_workspace_bytes());\n",
+                 o->name);
+    add_reading(out, o);
+    at_text_add(out, "    (void)count, (void)words;\n");
+    at_text_addf(out,
+                 "    if (%s_weights_fault(weights, %s_weights_bytes()))\n        return "
+                 "puts(\"these weights are not this network's\"), 1;\n",
+                 o->name, o->name);
+    for (int i = 0; i < n; i++)
+        at_text_addf(out, "    bad |= check%s%s(weights, workspace);\n", o->sized ? "_" : "",
+                     o->sized ? o->sized->suffix[i] : "");
+    at_text_add(out, "    return bad;\n}\n");
 }

@@ -1,9 +1,9 @@
-/* codegen/ahead.c: where weights that come from beyond the caches are asked for.
+/* codegen/weight_blocks.c: where weights that come from beyond the caches are asked for.
  *
  * A loop nest goes through a block of weights several times before the next block: the first time
  * it waits for each line, then it has them in the second-level cache. All turns of the block
  * together ask for the next one, a few lines each, so that lines come as evenly as work is done. */
-#include "codegen/ahead.h"
+#include "codegen/weight_blocks.h"
 
 int64_t at_ahead_room(int64_t l2_bytes) { return l2_bytes / 4 * 3; } /* the data are there, too */
 

@@ -1,7 +1,7 @@
-/* codegen/ahead.h: blocks of weights that are asked for ahead, as lowering does it and estimates
- * count it. */
-#ifndef AT_CODEGEN_AHEAD_H
-#define AT_CODEGEN_AHEAD_H
+/* codegen/weight_blocks.h: blocks of weights that are asked for ahead, as lowering does it and
+ * estimates count it. */
+#ifndef AT_CODEGEN_WEIGHT_BLOCKS_H
+#define AT_CODEGEN_WEIGHT_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

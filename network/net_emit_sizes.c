@@ -1,0 +1,165 @@
+/* network/net_emit_sizes.c: the function of a network of several sizes, in C: which size runs, and
+ * where rows are apart, how another one runs in pieces. */
+#include <string.h>
+
+#include "network/net_emit.h"
+#include "network/net_memory.h"
+
+/* ---- ports with rows ------------------------------------------------------------------------- */
+
+static int axis_of(const at_net_sized *s, const at_net_program *p, bool output, int i) {
+    return s->rows->axis[output ? p->net->outputs.data[i] : p->net->inputs.data[i]];
+}
+
+/* Elements before the axis, and bytes of a row. */
+static void rows_of(const at_net_value *v, int axis, int64_t *outer, int64_t *bytes) {
+    *outer = 1;
+    *bytes = at_net_type_bytes(v->type);
+    for (int k = 0; k < v->rank; k++)
+        if (k < axis) *outer *= v->dims[k];
+        else if (k > axis) *bytes *= v->dims[k];
+}
+
+static int num_ports(const at_net_program *p, bool output) {
+    return output ? p->net->outputs.len : p->net->inputs.len;
+}
+
+static int64_t aligned(int64_t bytes) {
+    return (bytes + AT_NET_ALIGNMENT - 1) / AT_NET_ALIGNMENT * AT_NET_ALIGNMENT;
+}
+
+int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest) {
+    int64_t sum = 0;
+    for (int side = 0; side < 2 && !s->rows->fault; side++)
+        for (int i = 0; i < num_ports(largest, side); i++) {
+            const at_net_value *v = at_net_port(largest, side, i);
+            if (axis_of(s, largest, side, i) >= 0)
+                sum += aligned(v->elements * at_net_type_bytes(v->type));
+        }
+    return sum;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void add_copies(at_text *out, const at_net_emit_options *o) {
+    static const char *const head =
+        "(char *to, const char *from, long size, long all, long first,\n"
+        "    long rows, long outer, long bytes) {\n"
+        "    long k, r, i;\n"
+        "    for (k = 0; k < outer; k++)\n";
+    at_text_addf(out,
+                 "\n/* Rows from `first` on of all; behind the last one it again. */\n"
+                 "static void %s_take%s",
+                 o->name, head);
+    at_text_add(out,
+                "        for (r = 0; r < size; r++)\n"
+                "            for (i = 0; i < bytes; i++)\n"
+                "                to[(k * size + r) * bytes + i] =\n"
+                "                    from[(k * all + first + (r < rows ? r : rows - 1)) * bytes "
+                "+ i];\n}\n\n");
+    at_text_addf(out, "static void %s_put%s", o->name, head);
+    at_text_add(out,
+                "        for (r = 0; r < rows; r++)\n"
+                "            for (i = 0; i < bytes; i++)\n"
+                "                to[(k * all + first + r) * bytes + i] = from[(k * size + r) * "
+                "bytes + i];\n}\n\n");
+}
+
+/* A call of the network of one size; pieces: where rows lie, of ports that have any. */
+static void add_run(at_text *out, const at_net_emit_options *o, const at_net_program *p,
+                    const char *size, bool pieces) {
+    const at_net_sized *s = o->sized;
+    at_text_addf(out, "%s_run_%s(weights, ", o->name, size);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < num_ports(p, side); i++) {
+            const at_net_value *v = at_net_port(p, side, i);
+            if (pieces && axis_of(s, p, side, i) >= 0)
+                at_text_addf(out, "(%s%s *)%s_%d, ", side ? "" : "const ", at_net_c_type(v->type),
+                             side ? "put" : "taken", i);
+            else at_text_addf(out, "%s, ", at_net_port_name(p->arena, p, side, i));
+        }
+    at_text_add(out, "workspace)");
+}
+
+/* What of a piece is copied: inputs before it runs, outputs behind. */
+static void add_moves(at_text *out, const at_net_emit_options *o, const at_net_program *p,
+                      bool output) {
+    for (int i = 0; i < num_ports(p, output); i++) {
+        const at_net_value *v = at_net_port(p, output, i);
+        const int axis = axis_of(o->sized, p, output, i);
+        const char *name = at_net_port_name(p->arena, p, output, i);
+        int64_t outer, bytes;
+        if (axis < 0) continue;
+        rows_of(v, axis, &outer, &bytes);
+        if (output) at_text_addf(out, "        %s_put((char *)%s, put_%d", o->name, name, i);
+        else at_text_addf(out, "        %s_take(taken_%d, (const char *)%s", o->name, i, name);
+        at_text_addf(out, ", size, %s, first, rows, %lldL, %lldL);\n", o->sized->parameter,
+                     (long long)outer, (long long)bytes);
+    }
+}
+
+/* The largest size as often as it fits, then the smallest that holds what is left. */
+static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_program *programs,
+                       int n) {
+    const at_net_sized *s = o->sized;
+    const at_net_program *p = &programs[n - 1];
+    int64_t at = s->workspace_bytes;
+    at_text_add(out, "    memory += 64 - (unsigned long)memory % 64;\n");
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < num_ports(p, side); i++) {
+            const at_net_value *v = at_net_port(p, side, i);
+            if (axis_of(s, p, side, i) < 0) continue;
+            at_text_addf(out, "    char *%s_%d = memory + %lldL;\n", side ? "put" : "taken", i,
+                         (long long)at);
+            at += aligned(v->elements * at_net_type_bytes(v->type));
+        }
+    at_text_addf(out,
+                 "    for (first = 0; first < %s; first += rows) {\n        rows = %s - first;\n",
+                 s->parameter, s->parameter);
+    for (int i = 0; i < n; i++)
+        at_text_addf(
+            out,
+            i + 1 < n ? "        %sif (rows <= %lld) size = %lld;\n" : "        %ssize = %lld;\n",
+            i ? "else " : "", (long long)s->sizes->value[i], (long long)s->sizes->value[i]);
+    at_text_add(out, "        if (rows > size) rows = size;\n");
+    add_moves(out, o, p, false);
+    for (int i = 0; i < n; i++) {
+        at_text_addf(out, i + 1 < n ? "        %sif (size == %lld) fault = " : "        %sfault = ",
+                     i ? "else " : "", (long long)s->sizes->value[i]);
+        add_run(out, o, &programs[i], s->suffix[i], true);
+        at_text_add(out, ";\n");
+    }
+    at_text_add(out, "        if (fault) return fault;\n");
+    add_moves(out, o, p, true);
+    at_text_add(out, "    }\n    return 0;\n}\n");
+}
+
+void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
+                       const at_net_emit_options *o) {
+    const at_net_sized *s = o->sized;
+    const bool apart = !s->rows->fault;
+    if (apart) add_copies(out, o);
+    at_net_add_signature(out, programs, o, "");
+    at_text_add(out, " {\n");
+    if (apart)
+        at_text_add(out, "    char *memory = (char *)workspace;\n"
+                         "    long first, rows, size;\n    int fault;\n");
+    at_net_add_version(out);
+    for (int i = 0; i < n; i++) {
+        at_text_addf(out, "    if (%s == %lld) return ", s->parameter,
+                     (long long)s->sizes->value[i]);
+        add_run(out, o, &programs[i], s->suffix[i], false);
+        at_text_add(out, ";\n");
+    }
+    if (apart) add_pieces(out, o, programs, n);
+    else at_text_addf(out, "    return %d;\n}\n", AT_NET_NO_SIZE);
+}
+
+void at_net_add_sizes(at_text *out, const at_net_sized *s) {
+    at_text_addf(out, "%s", s->sizes->name);
+    for (int i = 0; i < s->sizes->n; i++)
+        at_text_addf(out, "%s%lld", i ? i + 1 < s->sizes->n ? ", " : " and " : " ",
+                     (long long)s->sizes->value[i]);
+    if (s->rows->fault) at_text_addf(out, "; no other size runs: %s", s->rows->fault);
+    else at_text_add(out, "; other sizes run in pieces of these, the last one filled up");
+}
