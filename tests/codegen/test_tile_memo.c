@@ -148,7 +148,7 @@ static void compare_all(const at_program *p, bool inline_too, const char *what) 
         at_lower_options o = {.dialect = target->encode ? AT_DIALECT_TCC : AT_DIALECT_C,
                               .target = target,
                               .pack_inline = inline_too,
-                              .prefetch_above = inline_too ? 1 << 16 : 1 << 12,
+                              .prefetch_above = 1 << 16,
                               .prefetch_room = inline_too ? 0 : 1 << 20,
                               .name = "k"};
         if (target->is_double) continue;
