@@ -36,7 +36,7 @@ static kind *kinds_of(const at_net_program *p, const double *steps_s, int *n) {
 
 static at_net_page_kind facts_of(const at_net_program *p, const kind *k, double cycle_s) {
     const at_net_kernel *of = k->kernel < 0 ? NULL : &p->kernels[k->kernel];
-    const at_bound *b = of ? of->candidate.bound : NULL;
+    const at_bound *b = of ? of->forms.data[0].candidate.bound : NULL;
     at_net_page_kind out = {.title = "elements of one type to another", .time_s = k->time_s};
     if (!of) return out;
     out.title = at_network_part_title(p, of);
@@ -101,7 +101,7 @@ void at_out_net_why(at_out *out, const at_net_program *p, const double *steps_s)
     at_out_begin(out, "why", '[');
     for (int i = 0; i < n; i++) {
         const at_net_kernel *k = kinds[i].kernel < 0 ? NULL : &p->kernels[kinds[i].kernel];
-        const at_bound *b = k ? k->candidate.bound : NULL;
+        const at_bound *b = k ? k->forms.data[0].candidate.bound : NULL;
         const double flops = k ? at_net_kernel_flops(k) : 0;
         if (!(kinds[i].time_s > 0)) continue;
         at_out_begin(out, NULL, '{');

@@ -199,6 +199,17 @@ static int64_t padded_row(int64_t row, bool column) {
     return (row % 2 ? row : row + 1) * unit;
 }
 
+/* Rows lie so many elements apart. false: more elements than there may be. */
+static bool set_rows(at_buffer *b, int num_axes, int64_t row) {
+    b->elements = 1;
+    for (int i = num_axes - 1; i >= 0; i--) {
+        const int64_t n = i == num_axes - 1 ? row : b->extent[i];
+        b->stride[i] = b->elements;
+        if (!at_mul64(b->elements, n, &b->elements)) return false;
+    }
+    return true;
+}
+
 /* Strides of the axes in their order; apart: rows lie as caches like it, where the tree does not
  * say otherwise. false: more elements than there may be. */
 static bool set_strides(at_buffer *b, int num_axes, const at_node *layout, bool apart, bool column,
@@ -234,8 +245,9 @@ static void param(at_low *l, int tensor, at_param_role role) {
         b->base[i] = at_aff_const(l, 0);
     }
     const at_node *layout = role == AT_PARAM_PACKED ? layout_of(l->program->root, tensor) : NULL;
-    if (!set_strides(b, t->num_axes, layout, false, false,
-                     role == AT_PARAM_PACKED ? WORKSPACE_LIMIT : INT64_MAX))
+    if (t->row ? !set_rows(b, t->num_axes, t->row)
+               : !set_strides(b, t->num_axes, layout, false, false,
+                              role == AT_PARAM_PACKED ? WORKSPACE_LIMIT : INT64_MAX))
         too_large(l, tensor);
     l->params[l->num_params++] = (at_param){
         .name = t->name, .role = role, .tensor = tensor, .type = t->type, .elements = b->elements};

@@ -37,6 +37,9 @@ typedef struct at_lower_options {
     int64_t
         prefetch_room; /* of a cache that holds blocks of them which are asked for ahead; 0: none */
     const char *name;  /* prefix of emitted functions; a C identifier */
+    /* [inputs in the text's order, then outputs] elements from one row of the last axis to the
+     * next, of which the kernel reads or writes the first; 0: there are no others. NULL: of all. */
+    const int64_t *row;
     bool can_stop; /* the kernel can be cut short, before it runs or meanwhile (at_kernel.turns) */
     at_tile_memo *memo; /* or NULL: every tile is built; the code is the same */
     const char *dump;   /* pass to print into *dump_out, or NULL */

@@ -39,10 +39,11 @@ bool at_lanes_spread(const at_low *l, int64_t k, int64_t of_digit, int digit) {
  * it besides: a lane then holds what its neighbours hold, or lanes go round. */
 static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
     const int64_t *extents = l->tensors[tensor].extents;
+    const int64_t row = l->tensors[tensor].row;
     int64_t k = 0, of_digit = 0, stride = 1;
     int digit = -1, last = l->tensors[tensor].num_axes - 1;
     bool moves_above = false;
-    for (int i = last; ix && i >= 0; stride *= extents[i--]) {
+    for (int i = last; ix && i >= 0; stride *= i == last && row ? row : extents[i], i--) {
         int d = at_aff_digit(l, ix[i], sym);
         if (d < 0 ? (at_aff_opaque_deps(l, ix[i]) & AT_BIT(sym)) != 0 : digit >= 0 && d != digit)
             return false;

@@ -13,6 +13,12 @@ void at_low_list_tensors(at_low *l) {
                                         .num_axes = c->tensors[t].num_axes,
                                         .extents = l->program->extents[t],
                                         .type = c->tensors[t].type};
+    for (int side = 0, i = 0; side < 2 && l->options->row; side++)
+        for (int t = 0; t < c->num_tensors; t++) {
+            const bool is_stage = c->tensors[t].role == AT_ROLE_STAGE;
+            if (side ? is_stage && c->tensors[t].is_output : !is_stage)
+                l->tensors[t].row = l->options->row[i++];
+        }
 }
 
 at_type at_low_tensor_type(const at_low *l, int tensor) { return l->tensors[tensor].type; }

@@ -68,27 +68,6 @@ static int add_inner(edges *e, int of) {
     return e->net->values.len - 1;
 }
 
-static void add_move(edges *e, const char *op, int from, int to) {
-    at_arena *a = e->net->arena;
-    const at_net_value *v = value_at(e, from);
-    at_text text = {0}, index = {0};
-    at_text_add(&text, "y0[");
-    for (int i = 0; i < v->rank; i++) {
-        at_text_addf(&text, "%sa%d:%lld", i ? ", " : "", i, (long long)v->dims[i]);
-        at_text_addf(&index, "%sa%d", i ? ", " : "", i);
-    }
-    at_text_addf(&text, "] = x0[%s]\n", at_text_str(&index));
-    at_text_free(&index);
-    *at_push(a, &e->nodes) = (at_net_node){.name = v->name,
-                                           .op = op,
-                                           .num_inputs = 1,
-                                           .num_outputs = 1,
-                                           .inputs = at_copy(a, &from, sizeof from),
-                                           .outputs = at_copy(a, &to, sizeof to),
-                                           .kind = AT_NET_OTHER,
-                                           .text = at_text_take(a, &text)};
-}
-
 /* Every reader of the value, but a move, which may be a view of it, reads the copy. */
 static int copy_for_readers(edges *e, int v) {
     const int inner = add_inner(e, v);
@@ -114,7 +93,8 @@ void at_net_move_edges(at_net *net) {
     for (int i = 0; i < num_values; i++) {
         if (!moved[i]) continue;
         inner[i] = copy_for_readers(&e, i);
-        if (value_at(&e, i)->is_input) add_move(&e, "ChannelsLast", i, inner[i]);
+        if (value_at(&e, i)->is_input)
+            *at_push(net->arena, &e.nodes) = at_net_identity(net, "ChannelsLast", i, inner[i]);
     }
     for (int i = 0; i < net->nodes.len; i++) {
         at_net_node n = net->nodes.data[i];
@@ -122,7 +102,8 @@ void at_net_move_edges(at_net *net) {
         const bool moves = v >= 0 && moved[v];
         if (moves) n.outputs = at_copy(net->arena, &inner[v], sizeof inner[v]);
         *at_push(net->arena, &e.nodes) = n;
-        if (moves) add_move(&e, "ChannelsFirst", inner[v], v);
+        if (moves)
+            *at_push(net->arena, &e.nodes) = at_net_identity(net, "ChannelsFirst", inner[v], v);
     }
     net->nodes.len = 0;
     for (int i = 0; i < e.nodes.len; i++) *at_push(net->arena, &net->nodes) = e.nodes.data[i];

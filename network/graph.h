@@ -27,6 +27,19 @@ const int *const *at_net_orders(at_arena *a, const at_net *net);
  */
 const int *at_net_views(at_arena *a, const at_net *net, const int *const *orders);
 
+/* A value inside of another. */
+typedef struct at_net_box {
+    int in;         /* the value whose memory has it, which is in no other; -1: it has its own */
+    int64_t offset; /* elements before its first */
+    int64_t row;    /* from one of its rows in memory to the next; 0: as long as they are */
+} at_net_box;
+/* in_place.c: tells of Concat and Split where nothing needs to be copied; what a Concat has to copy
+ * still is copied by nodes before it. Producers are to be numbered again. Then, [value] where they
+ * lie. */
+void at_net_place_inside(at_net *net);
+const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const *orders,
+                               const int *views);
+
 /* A parameter of a part's kernel. */
 typedef struct at_net_param {
     int value;
@@ -41,6 +54,7 @@ typedef struct at_net_part {
     const char *title;          /* "conv3x3 64 to 64 at 56, bias, add, relu" */
     const char *name;           /* of the task: words of the title and a hash of the text */
     const at_net_param *params; /* inputs, outputs, as the text declares them */
+    const int64_t *rows;        /* [num_params] as at_net_box.row; NULL: all are 0 */
     int num_params;
     bool is_whole; /* a node that is computed in whole numbers, by plain C */
     int same;      /* the first part of the same text: itself or one before */
@@ -55,12 +69,15 @@ typedef struct at_net_cut {
     const at_net *net; /* rewritten */
     const int *const *orders;
     const int *views;
-    at_net_part *parts; /* in an order in which they can run */
+    const at_net_box *boxes; /* [value] */
+    at_net_part *parts;      /* in an order in which they can run */
     int num_parts;
     const at_net_join *joins; /* of which two values would leave, and that are not made */
     const at_net_join *bands; /* by which windows could be read by bands of rows, and are not */
     int num_joins, num_bands;
 } at_net_cut;
+/* The value whose memory has this one's elements; *offset (may be NULL): how many are before. */
+int at_net_root(const at_net_cut *cut, int v, int64_t *offset);
 /* How a graph is cut: [node]. */
 typedef struct at_net_cutting {
     bool *apart;  /* moves of data that are not made by the parts that read them */
@@ -83,5 +100,7 @@ typedef AT_VEC(int) at_int_list;
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
 /* The node reads another value instead of this one. */
 void at_net_reread(at_net *net, at_net_node *n, int from, int to);
+/* A node that makes the same elements as another value, as a part of its own. */
+at_net_node at_net_identity(at_net *net, const char *op, int from, int to);
 
 #endif

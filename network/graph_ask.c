@@ -1,4 +1,4 @@
-/* network/graph_ask.c: what several files ask of a graph. */
+/* network/graph_ask.c: what several files ask of a graph, and change in it. */
 #include <string.h>
 
 #include "network/graph.h"
@@ -34,4 +34,31 @@ void at_net_reread(at_net *net, at_net_node *n, int from, int to) {
     for (int k = 0; k < n->num_inputs; k++)
         if (inputs[k] == from) inputs[k] = to;
     n->inputs = inputs;
+}
+
+at_net_node at_net_identity(at_net *net, const char *op, int from, int to) {
+    at_arena *a = net->arena;
+    const at_net_value *v = &net->values.data[from];
+    at_text text = {0}, index = {0};
+    at_text_add(&text, "y0[");
+    for (int i = 0; i < v->rank; i++) {
+        at_text_addf(&text, "%sa%d:%lld", i ? ", " : "", i, (long long)v->dims[i]);
+        at_text_addf(&index, "%sa%d", i ? ", " : "", i);
+    }
+    at_text_addf(&text, "] = x0[%s]\n", at_text_str(&index));
+    at_text_free(&index);
+    return (at_net_node){.name = v->name,
+                         .op = op,
+                         .num_inputs = 1,
+                         .num_outputs = 1,
+                         .inputs = at_copy(a, &from, sizeof from),
+                         .outputs = at_copy(a, &to, sizeof to),
+                         .kind = AT_NET_OTHER,
+                         .text = at_text_take(a, &text)};
+}
+
+int at_net_root(const at_net_cut *cut, int v, int64_t *offset) {
+    const at_net_box *b = &cut->boxes[cut->views[v]];
+    if (offset) *offset = b->in < 0 ? 0 : b->offset;
+    return b->in < 0 ? cut->views[v] : b->in;
 }

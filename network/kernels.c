@@ -25,11 +25,11 @@ static bool prepares_late(const at_net_program *p, const at_net_part *part) {
     return false;
 }
 
-static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
+static at_status compile(at_net_program *p, at_net_form *f, at_error *err) {
     static const at_symbol_fn host[] = {{parallel_for, (at_any_fn *)at_par_for}};
-    const at_kernel *lowered = k->candidate.kernel;
-    const char *named[] = {k->memory.call, k->memory.fast_call, k->memory.pack_call,
-                           k->memory.workspace_bytes, k->memory.packed_bytes};
+    const at_kernel *lowered = f->candidate.kernel;
+    const char *named[] = {f->memory.call, f->memory.fast_call, f->memory.pack_call,
+                           f->memory.workspace_bytes, f->memory.packed_bytes};
     enum { NAMED = sizeof named / sizeof *named };
     const char *names[NAMED];
     void *found[NAMED], *all[NAMED] = {0};
@@ -40,7 +40,7 @@ static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
     for (int i = 0; i < lowered->num_tiles; i++)
         blobs[i] = (at_blob){lowered->tiles[i].symbol, lowered->tiles[i].bytes,
                              lowered->tiles[i].size_bytes};
-    const at_unit unit = {.source = k->memory.source,
+    const at_unit unit = {.source = f->memory.source,
                           .functions = host,
                           .num_functions = 1,
                           .blobs = blobs,
@@ -48,21 +48,21 @@ static at_status compile(at_net_program *p, at_net_kernel *k, at_error *err) {
                           .names = names,
                           .num_names = n,
                           .is_written = true};
-    AT_TRY(at_resident_new(&unit, found, &k->code, err));
+    AT_TRY(at_resident_new(&unit, found, &f->code, err));
     n = 0;
     for (int i = 0; i < NAMED; i++)
         if (named[i]) all[i] = found[n++];
     unsigned long (*workspace_bytes)(int), (*packed_bytes)(void);
-    memcpy(&k->call, &all[0], sizeof k->call);
-    memcpy(&k->fast, &all[1], sizeof k->fast);
-    memcpy(&k->pack, &all[2], sizeof k->pack);
+    memcpy(&f->call, &all[0], sizeof f->call);
+    memcpy(&f->fast, &all[1], sizeof f->fast);
+    memcpy(&f->pack, &all[2], sizeof f->pack);
     memcpy(&workspace_bytes, &all[3], sizeof workspace_bytes);
     memcpy(&packed_bytes, &all[4], sizeof packed_bytes);
-    if (packed_bytes && !k->is_late) k->packed_bytes = (int64_t)packed_bytes();
-    k->scratch_bytes =
+    if (packed_bytes && !f->is_late) f->packed_bytes = (int64_t)packed_bytes();
+    f->scratch_bytes =
         lowered->workspace_bytes +
-        lowered->workspace_per_thread_bytes * (k->session.threads > 1 ? k->session.threads : 1);
-    if (k->is_late) k->scratch_bytes = (int64_t)workspace_bytes(k->session.threads);
+        lowered->workspace_per_thread_bytes * (f->session.threads > 1 ? f->session.threads : 1);
+    if (f->is_late) f->scratch_bytes = (int64_t)workspace_bytes(f->session.threads);
     return AT_OK;
 }
 
@@ -77,26 +77,29 @@ static int64_t threads_of(const at_net_build *b, const at_selection *s) {
     return saved_s > team_s ? n : 1;
 }
 
-static at_status make(at_net_program *p, at_net_kernel *k, const at_net_build *b, at_error *err) {
+static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, const at_net_build *b,
+                      at_error *err) {
     at_engine_options o = engine_of(b);
     at_file_kernel f;
-    at_session *s = &k->session;
+    at_session *s = &form->session;
     o.isa = at_net_isa(b, k->chosen.task);
     o.threads = threads_of(b, &k->chosen);
     at_session_open_chosen(&o, &k->chosen, s);
     AT_TRY(at_session_context(s, false, err));
     if (b->with_bounds) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, name);
-    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &k->candidate, err));
-    f = (at_file_kernel){.program = k->candidate.program,
-                         .kernel = k->candidate.kernel,
+    lo.row = form->rows;
+    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &form->candidate, err));
+    f = (at_file_kernel){.program = form->candidate.program,
+                         .kernel = form->candidate.kernel,
                          .threads = s->threads,
                          .name = name,
                          .head = ""};
-    AT_TRY(at_emit_in_memory(s->arena, &f, parallel_for, &k->memory, err));
+    AT_TRY(at_emit_in_memory(s->arena, &f, parallel_for, &form->memory, err));
     /* What is prepared of nothing that the network gives has no function of its own either. */
-    k->is_late = prepares_late(p, k->part) || !k->memory.fast_call;
-    return compile(p, k, err);
+    form->is_late = prepares_late(p, k->part) || !form->memory.fast_call;
+    AT_TRY(compile(p, form, err));
+    return at_net_check_rows(k, form, err);
 }
 
 /* C's types of what lies in memory; integers leave as doubles, which then become their type. */
@@ -117,29 +120,34 @@ static at_status make_whole(at_net_program *p, at_net_kernel *k, at_error *err) 
         types[t] = x->role == AT_ROLE_STAGE ? type : at_format(p->arena, "const %s", type);
     }
     AT_TRY(at_compute_check_reads(c, NULL, NULL, NULL, err));
-    AT_TRY(at_compute_typed_c(p->arena, c, NULL, types, entry, &source, &k->scratch_bytes, err));
+    at_net_form *f = k->forms.data;
+    AT_TRY(at_compute_typed_c(p->arena, c, NULL, types, entry, &source, &f->scratch_bytes, err));
     k->whole.compute = c;
     k->whole.source = at_text_take(p->arena, &source);
     const at_unit unit = {.source = k->whole.source, .names = &entry, .num_names = 1};
-    AT_TRY(at_resident_new(&unit, &found, &k->code, err));
+    AT_TRY(at_resident_new(&unit, &found, &f->code, err));
     memcpy(&k->whole.call, &found, sizeof found);
     return AT_OK;
 }
 
 static at_status make_named(at_net_program *p, at_net_kernel *k, const at_net_build *b,
                             at_error *err) {
-    at_status s = k->part->is_whole ? make_whole(p, k, err) : make(p, k, b, err);
+    at_status s = k->part->is_whole ? make_whole(p, k, err) : AT_OK;
+    for (int i = 0; i < k->forms.len && !k->part->is_whole && s == AT_OK; i++)
+        s = make(p, k, &k->forms.data[i], b, err);
     return s == AT_OK ? AT_OK : at_fail_at(err, "part %s: ", k->part->title);
+}
+
+void at_net_form_free(at_net_form *f) {
+    at_resident_free(f->code);
+    if (f->session.arena) at_session_close(&f->session);
+    *f = (at_net_form){.rows = f->rows};
 }
 
 at_status at_net_recompile(at_net_program *p, const at_net_build *b, int kernel, int choice,
                            at_error *err) {
     at_net_kernel *k = &p->kernels[kernel];
-    at_resident_free(k->code);
-    if (k->session.arena) at_session_close(&k->session);
-    k->code = NULL;
-    k->session = (at_session){0};
-    k->packed_bytes = 0;
+    for (int i = 0; i < k->forms.len; i++) at_net_form_free(&k->forms.data[i]);
     at_net_choose(k, choice);
     return make_named(p, k, b, err);
 }

@@ -97,10 +97,16 @@ static void add_fault(at_text *out, const at_net_program *programs, int n,
 
 /* ---- the straight line ----------------------------------------------------------------------- */
 
+/* elements: that are before. */
+static void add_port(at_text *out, const at_net_program *p, at_net_place x, int64_t elements) {
+    at_text_add(out, at_net_port_name(p->arena, p, x.where == AT_NET_OUTPUT, x.number));
+    if (elements) at_text_addf(out, " + %lld", (long long)elements);
+}
+
 static void add_place(at_text *out, const at_net_program *p, at_net_place x, const char *type) {
     switch (x.where) {
-    case AT_NET_INPUT: at_text_add(out, at_net_port_name(p->arena, p, false, x.number)); break;
-    case AT_NET_OUTPUT: at_text_add(out, at_net_port_name(p->arena, p, true, x.number)); break;
+    case AT_NET_INPUT:
+    case AT_NET_OUTPUT: add_port(out, p, x, 0); break;
     case AT_NET_WORKSPACE:
         at_text_addf(out, "(%s *)(memory + %lld)", type, (long long)x.offset);
         break;
@@ -111,12 +117,19 @@ static void add_place(at_text *out, const at_net_program *p, at_net_place x, con
     }
 }
 
+/* Forms of all kernels in a row. */
+static int name_number(const at_net_program *p, int kernel, int form) {
+    int n = 0;
+    for (int i = 0; i < kernel; i++) n += p->kernels[i].forms.len;
+    return n + form;
+}
+
 static void add_call(at_text *out, const at_net_program *p, const at_net_step *s,
                      const char *const *names) {
-    const at_net_kernel *k = &p->kernels[s->kernel];
+    const at_net_form *f = &p->kernels[s->kernel].forms.data[s->form];
     const at_net_part *part = &p->cut.parts[s->part];
-    bool packed = k->memory.pack && !k->is_late;
-    at_text_addf(out, "    %s(", names[s->kernel]);
+    bool packed = f->memory.pack && !f->is_late;
+    at_text_addf(out, "    %s(", names[name_number(p, s->kernel, s->form)]);
     for (int i = 0; i < s->num_args; i++) {
         if (packed && part->params[i].role == AT_ROLE_STAGE) {
             at_text_addf(out, "known + %lld, ", (long long)s->packed.offset);
@@ -124,7 +137,11 @@ static void add_call(at_text *out, const at_net_program *p, const at_net_step *s
         }
         if (s->args[i] < 0) continue;
         const at_net_storage *x = &p->storages.data[s->args[i]];
-        add_place(out, p, x->place, at_net_c_type(x->type));
+        at_net_place place = x->place;
+        place.offset += s->offsets[i];
+        if (place.where == AT_NET_INPUT || place.where == AT_NET_OUTPUT)
+            add_port(out, p, place, s->offsets[i] / at_net_type_bytes(x->type));
+        else add_place(out, p, place, at_net_c_type(x->type));
         at_text_add(out, ", ");
     }
     if (s->scratch < 0) at_text_add(out, "0");
@@ -228,7 +245,8 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
             at_text_add_c_comment(out, title);
             at_text_add(out, " */\n");
         }
-        if (p->kernels[s->kernel].whole.source) add_whole(out, p, s, names[s->kernel]);
+        if (p->kernels[s->kernel].whole.source)
+            add_whole(out, p, s, names[name_number(p, s->kernel, 0)]);
         else add_call(out, p, s, names);
     }
     at_text_add(out, "    return 0;\n}\n");
@@ -248,44 +266,66 @@ static const char *kernel_head(at_arena *a, const at_net_kernel *k) {
     return at_text_take(a, &t);
 }
 
-/* set "": it is the only one; else names end in it. prefix: of what asks for instruction sets;
- * NULL: nothing does. */
+typedef struct emitted {
+    const at_net_program *p;
+    at_engine_options engine;
+    const char *set; /* "": it is the only one; else names end in it */
+    const char **names;
+    at_file_kernel *kernels;
+    at_session *sessions;
+    bool *late;
+    int num;
+} emitted;
+
+static at_status add_form(emitted *e, const at_net_build *b, const at_net_kernel *k, int form,
+                          int number, at_error *err) {
+    at_arena *a = e->p->arena;
+    const at_net_form *f = &k->forms.data[form];
+    at_session *session = &e->sessions[e->num];
+    at_candidate c;
+    const char *name = e->names[number] = at_c_name(a, k->part->name);
+    if (k->whole.source) return AT_OK;
+    if (form) name = at_format(a, "%s_rows%d", name, form);
+    if (*e->set) name = at_format(a, "%s_%s", name, e->set);
+    e->names[number] = name;
+    e->late[e->num] = f->is_late;
+    e->engine.isa = at_net_isa(b, k->chosen.task);
+    e->engine.threads = f->session.threads;
+    at_session_open_chosen(&e->engine, &k->chosen, session);
+    e->kernels[e->num++] = (at_file_kernel){.name = name, .head = kernel_head(a, k)};
+    AT_TRY(at_session_context(session, false, err));
+    at_lower_options lo = at_session_lower_options(session, name);
+    lo.without_pack = !f->is_late;
+    lo.row = f->rows;
+    AT_TRY(at_candidate_lower(session, a, &session->chosen.config, &lo, &c, err));
+    at_file_kernel *out = &e->kernels[e->num - 1];
+    out->program = c.program, out->kernel = c.kernel, out->threads = session->threads;
+    return AT_OK;
+}
+
+/* prefix: of what asks for instruction sets; NULL: nothing does. */
 static at_status add_kernels(at_text *out, const at_net_program *p, const at_net_build *b,
                              const char *prefix, const char *set, const char **before,
                              const char **names, at_error *err) {
     at_arena *a = p->arena;
-    at_file_kernel *kernels = AT_NEW_ARRAY(a, at_file_kernel, p->num_kernels);
-    at_session *sessions = AT_NEW_ARRAY(a, at_session, p->num_kernels);
-    bool *late = AT_NEW_ARRAY(a, bool, p->num_kernels);
-    at_engine_options e = b->engine;
+    const int n = name_number(p, p->num_kernels, 0);
+    emitted e = {.p = p,
+                 .engine = b->engine,
+                 .set = set,
+                 .names = names,
+                 .kernels = AT_NEW_ARRAY(a, at_file_kernel, n),
+                 .sessions = AT_NEW_ARRAY(a, at_session, n),
+                 .late = AT_NEW_ARRAY(a, bool, n)};
     at_status s = AT_OK;
-    int opened = 0;
-    e.for_dialect = true;
-    e.cache = AT_CACHE_WEIGHTS_COLD;
-    for (int i = 0; i < p->num_kernels && s == AT_OK; i++) {
-        const at_net_kernel *k = &p->kernels[i];
-        at_session *session = &sessions[opened];
-        at_candidate c;
-        names[i] = at_c_name(a, k->part->name);
-        if (k->whole.source) continue;
-        if (*set) names[i] = at_format(a, "%s_%s", names[i], set);
-        late[opened] = k->is_late;
-        e.isa = at_net_isa(b, k->chosen.task);
-        e.threads = k->session.threads;
-        e.set |= AT_SET_THREADS;
-        at_session_open_chosen(&e, &k->chosen, session);
-        s = at_session_context(session, false, err);
-        at_lower_options lo = at_session_lower_options(session, names[i]);
-        lo.without_pack = !k->is_late;
-        if (s == AT_OK) s = at_candidate_lower(session, a, &session->chosen.config, &lo, &c, err);
-        kernels[opened++] = (at_file_kernel){.program = c.program,
-                                             .kernel = c.kernel,
-                                             .threads = session->threads,
-                                             .name = names[i],
-                                             .head = kernel_head(a, k)};
-    }
-    if (s == AT_OK && opened) s = at_emit_parts(a, kernels, opened, late, prefix, before, out, err);
-    for (int i = 0; i < opened; i++) at_session_close(&sessions[i]);
+    e.engine.for_dialect = true;
+    e.engine.cache = AT_CACHE_WEIGHTS_COLD;
+    e.engine.set |= AT_SET_THREADS;
+    for (int i = 0, number = 0; i < p->num_kernels; i++)
+        for (int f = 0; f < p->kernels[i].forms.len && s == AT_OK; f++)
+            s = add_form(&e, b, &p->kernels[i], f, number++, err);
+    if (s == AT_OK && e.num)
+        s = at_emit_parts(a, e.kernels, e.num, e.late, prefix, before, out, err);
+    for (int i = 0; i < e.num; i++) at_session_close(&e.sessions[i]);
     return s;
 }
 
@@ -294,7 +334,8 @@ static void add_whole_parts(at_text *out, const at_net_program *p, const char *c
     for (int i = 0; i < p->num_kernels; i++) {
         const at_net_kernel *k = &p->kernels[i];
         if (!k->whole.source) continue;
-        const char *entry = at_format(p->arena, "int %s(void *const buf[]", names[i]);
+        const char *name = names[name_number(p, i, 0)];
+        const char *entry = at_format(p->arena, "int %s(void *const buf[]", name);
         const char *at = strstr(k->whole.source, entry);
         if (strstr(at_text_str(out), entry)) continue;
         at_text_add(out, "\n/* ");
@@ -309,7 +350,7 @@ static void add_whole_parts(at_text *out, const at_net_program *p, const char *c
 
 const char *at_net_set_of(const at_net_program *p) {
     for (int i = 0; i < p->num_kernels; i++)
-        if (!p->kernels[i].whole.source) return p->kernels[i].session.target->name;
+        if (!p->kernels[i].whole.source) return p->kernels[i].forms.data[0].session.target->name;
     return "any";
 }
 
@@ -395,7 +436,7 @@ static at_status add_program(at_text *out, const at_net_program *programs, int n
                              const at_net_build *b, const at_net_emit_options *o, const char *set,
                              const char **before, at_error *err) {
     const at_net_program *p = &programs[number];
-    const char **names = AT_NEW_ARRAY(p->arena, const char *, p->num_kernels + 1);
+    const char **names = AT_NEW_ARRAY(p->arena, const char *, name_number(p, p->num_kernels, 0));
     const char *prefix = *set && !o->sized ? o->name : NULL;
     AT_TRY(add_kernels(out, p, b, prefix, set, before, names, err));
     add_whole_parts(out, p, names);

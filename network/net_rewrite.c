@@ -311,5 +311,7 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     at_net_move_edges(copy);
     renumber_producers(copy);
     at_net_find_whole(copy);
+    at_net_place_inside(copy);
+    renumber_producers(copy);
     return copy;
 }

@@ -19,9 +19,11 @@ static int add_storage(at_net_program *p, int value, at_net_type type, int64_t e
     return p->storages.len - 1;
 }
 
+static int root_of(const at_net_program *p, int v) { return at_net_root(&p->cut, v, NULL); }
+
 /* Where the elements of a value lie in this type. */
 static int storage_of(at_net_program *p, int v, at_net_type type) {
-    int root = p->cut.views[v];
+    int root = root_of(p, v);
     for (int i = 0; i < p->storages.len; i++)
         if (p->storages.data[i].value == root && p->storages.data[i].type == type) return i;
     return add_storage(p, root, type, value_at(p, root)->elements);
@@ -53,7 +55,7 @@ static at_net_type made_type(const at_net_program *p, int v) {
 
 at_net_type at_net_param_type(const at_net_program *p, const at_net_part *part,
                               const at_net_param *x) {
-    const int root = p->cut.views[x->value];
+    const int root = root_of(p, x->value);
     if (x->role == AT_ROLE_INDEX) return AT_NET_INT32;
     if (x->role == AT_ROLE_STAGE && part->is_whole)
         return at_net_type_is_int(value_at(p, x->value)->type) ? AT_NET_DOUBLE : AT_NET_FLOAT;
@@ -96,7 +98,7 @@ static bool reads_index(const at_net_program *p, const at_net_kernel *k, int roo
     *out = (index_reader){c, INT32_MAX};
     for (int i = 0; i < k->part->num_params; i++) {
         const at_net_param *x = &k->part->params[i];
-        if (x->role != AT_ROLE_INDEX || p->cut.views[x->value] != root) continue;
+        if (x->role != AT_ROLE_INDEX || root_of(p, x->value) != root) continue;
         if (!found && at_compute_index_ranges(p->arena, c, NULL, ranges, NULL, NULL) != AT_OK)
             return false;
         found = true;
@@ -130,8 +132,8 @@ static bool must_be_exact(const at_net_program *p, int root) {
     for (int i = 0; i < net->nodes.len; i++) {
         const at_net_node *n = &net->nodes.data[i];
         for (int k = 0; k < n->num_inputs && !n->is_whole && strcmp(n->op, "Cast"); k++)
-            if (n->inputs[k] >= 0 && p->cut.views[n->inputs[k]] == root && at_net_reads(n, k) &&
-                !(n->index_inputs >> k & 1) && p->cut.views[n->outputs[0]] != root)
+            if (n->inputs[k] >= 0 && root_of(p, n->inputs[k]) == root && at_net_reads(n, k) &&
+                !(n->index_inputs >> k & 1) && root_of(p, n->outputs[0]) != root)
                 return true;
     }
     return false;
@@ -156,11 +158,11 @@ static void limit_of(const at_net_program *p, int root, want as, at_net_type hav
 /* Elements of another type are made right where they are known. */
 static void convert_for_readers(at_net_program *p, int v, at_net_type have) {
     bool wanted[WANTS] = {false};
-    int root = p->cut.views[v];
+    int root = root_of(p, v);
     for (int i = 0; i < p->cut.num_parts; i++)
         for (int k = 0; k < p->cut.parts[i].num_params; k++) {
             const at_net_param *x = &p->cut.parts[i].params[k];
-            if (x->role == AT_ROLE_STAGE || p->cut.views[x->value] != root) continue;
+            if (x->role == AT_ROLE_STAGE || root_of(p, x->value) != root) continue;
             wanted[x->role == AT_ROLE_INDEX   ? AS_INDICES
                    : p->cut.parts[i].is_whole ? AS_WHOLE_NUMBERS
                                               : AS_NUMBERS] = true;
@@ -187,24 +189,31 @@ static void add_call(at_net_program *p, int number) {
     at_net_step s = {
         .kind = AT_NET_CALL, .part = number, .num_args = part->num_params, .scratch = -1};
     int *args = AT_NEW_ARRAY(p->arena, int, part->num_params), step = p->steps.len;
+    int64_t *offsets = AT_NEW_ARRAY(p->arena, int64_t, part->num_params);
     for (s.kernel = 0; p->kernels[s.kernel].part != &p->cut.parts[part->same];) s.kernel++;
-    const at_net_kernel *k = &p->kernels[s.kernel];
+    at_net_kernel *k = &p->kernels[s.kernel];
+    const at_net_form *f = at_net_form_of(k, part);
+    s.form = (int)(f - k->forms.data);
     for (int i = 0; i < part->num_params; i++) {
         const at_net_param *x = &part->params[i];
-        bool packed = !k->is_late && !part->is_whole &&
+        bool packed = !f->is_late && !part->is_whole &&
                       (x->role == AT_ROLE_WEIGHT || x->role == AT_ROLE_INDEX);
         const at_net_type type = at_net_param_type(p, part, x);
         const bool is_made = x->role == AT_ROLE_STAGE && type == AT_NET_DOUBLE;
         args[i] = packed    ? -1
                   : is_made ? add_storage(p, -1, type, value_at(p, x->value)->elements)
                             : storage_of(p, x->value, type);
-        if (!packed) use(p, args[i], step);
+        if (packed) continue;
+        use(p, args[i], step);
+        at_net_root(&p->cut, x->value, &offsets[i]);
+        offsets[i] *= at_net_type_bytes(type);
     }
-    if (k->scratch_bytes) {
-        s.scratch = add_storage(p, -1, AT_NET_UINT8, k->scratch_bytes);
+    if (f->scratch_bytes) {
+        s.scratch = add_storage(p, -1, AT_NET_UINT8, f->scratch_bytes);
         use(p, s.scratch, step);
     }
     s.args = args;
+    s.offsets = offsets;
     *at_push(p->arena, &p->steps) = s;
     for (int i = 0; i < part->num_params; i++) {
         const int v = part->params[i].value;
@@ -219,7 +228,7 @@ static void add_call(at_net_program *p, int number) {
 /* Outputs that are computed as floats are written in place; others are copied or converted. */
 static void add_outputs(at_net_program *p) {
     for (int i = 0; i < p->net->outputs.len; i++) {
-        int v = p->cut.net->outputs.data[i], root = p->cut.views[v];
+        int v = p->cut.net->outputs.data[i], root = root_of(p, v);
         const at_net_value *x = value_at(p, v), *r = value_at(p, root);
         at_net_type have = r->is_input || r->is_constant ? r->type : made_type(p, root);
         int storage = storage_of(p, v, have);

@@ -118,6 +118,8 @@ typedef struct at_net_node {
     const char *text;
     uint32_t index_inputs; /* as bits */
     bool is_whole;         /* of a rewritten graph: its integers may be beyond those of float32 */
+    bool is_in_place; /* of a rewritten graph: what it reads lies in what it makes, or this in that
+                       */
 } at_net_node;
 /* NULL: the node has none of this name. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name);

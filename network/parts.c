@@ -27,6 +27,7 @@ static const at_net_value *value_at(const cutter *c, int v) { return &c->net->va
 /* The node changes nothing in memory. */
 static bool is_view(const cutter *c, int node) {
     const at_net_node *n = node_at(c, node);
+    if (n->is_in_place) return true;
     return n->num_outputs > 0 && n->outputs[0] >= 0 &&
            c->cut->views[n->outputs[0]] != n->outputs[0];
 }
@@ -310,6 +311,18 @@ static void set_roles(joining *g) {
         if (g->j.tensors.data[i].role == AT_ROLE_WEIGHT) g->j.tensors.data[i].role = AT_ROLE_INPUT;
 }
 
+/* NULL: no parameter lies inside of another value. */
+static const int64_t *rows_of(const cutter *c, const at_net_part *p) {
+    int64_t *rows = AT_NEW_ARRAY(c->arena, int64_t, p->num_params);
+    bool any = false;
+    for (int i = 0; i < p->num_params; i++) {
+        const at_net_box *b = &c->cut->boxes[p->params[i].value];
+        if (b->in >= 0) rows[i] = b->row;
+        any |= rows[i] != 0;
+    }
+    return any ? rows : NULL;
+}
+
 static void finish_part(joining *g, at_net_part *p) {
     at_arena *a = g->c->arena;
     at_text text = {0};
@@ -328,6 +341,7 @@ static void finish_part(joining *g, at_net_part *p) {
         out[i] = (at_net_param){t->value, t->role};
     }
     p->params = out;
+    p->rows = rows_of(g->c, p);
 }
 
 /* Plain C is of the types that its parameters have in memory. */
@@ -427,6 +441,7 @@ at_status at_net_cut_parts(at_arena *a, const at_net *net, const at_net_cutting 
     *out = (at_net_cut){.net = net};
     out->orders = at_net_orders(a, net);
     out->views = at_net_views(a, net, out->orders);
+    out->boxes = at_net_boxes(a, net, out->orders, out->views);
     cutter c = {.arena = a,
                 .net = net,
                 .cut = out,

@@ -5,13 +5,27 @@
 #include <string.h>
 #include <time.h>
 
+static bool same_rows(const int64_t *x, const int64_t *y, int n) {
+    return !x == !y && (!x || !memcmp(x, y, sizeof *x * (size_t)n));
+}
+
+at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part) {
+    for (int i = 0; i < k->forms.len; i++)
+        if (same_rows(k->forms.data[i].rows, part->rows, part->num_params))
+            return &k->forms.data[i];
+    return NULL;
+}
+
 static void find_kernels(at_net_program *p) {
     p->kernels = AT_NEW_ARRAY(p->arena, at_net_kernel, p->cut.num_parts);
     for (int i = 0; i < p->cut.num_parts; i++) {
         const at_net_part *part = &p->cut.parts[i];
         if (part->same == i) p->kernels[p->num_kernels++] = (at_net_kernel){.part = part};
-        for (int k = 0; k < p->num_kernels; k++)
-            p->kernels[k].count += p->kernels[k].part == &p->cut.parts[part->same];
+        at_net_kernel *k = p->kernels;
+        while (k->part != &p->cut.parts[part->same]) k++;
+        k->count++;
+        if (!at_net_form_of(k, part))
+            *at_push(p->arena, &k->forms) = (at_net_form){.rows = part->rows};
     }
 }
 
@@ -51,8 +65,8 @@ at_status at_net_prepare(at_net_program *p, at_error *err) {
 void at_net_program_free(at_net_program *p) {
     if (!p->arena) return;
     for (int i = 0; i < p->num_kernels; i++) {
-        at_resident_free(p->kernels[i].code);
-        if (p->kernels[i].session.arena) at_session_close(&p->kernels[i].session);
+        for (int f = 0; f < p->kernels[i].forms.len; f++)
+            at_net_form_free(&p->kernels[i].forms.data[f]);
     }
     free(p->weights);
     at_arena_free(p->arena);
@@ -81,14 +95,17 @@ static void *address(const running *r, at_net_place x) {
 static void call(const running *r, const at_net_step *s) {
     enum { MOST = 256 };
     const at_net_kernel *k = &r->p->kernels[s->kernel];
+    const at_net_form *f = &k->forms.data[s->form];
     void *tensors[MOST], *scratch = NULL;
     AT_ASSERT(s->num_args <= MOST);
     for (int i = 0; i < s->num_args; i++)
-        tensors[i] = s->args[i] < 0 ? NULL : address(r, r->p->storages.data[s->args[i]].place);
+        tensors[i] = s->args[i] < 0 ? NULL
+                                    : (char *)address(r, r->p->storages.data[s->args[i]].place) +
+                                          s->offsets[i];
     if (s->scratch >= 0) scratch = address(r, r->p->storages.data[s->scratch].place);
     if (k->whole.call) k->whole.call(tensors, scratch, NULL);
-    else if (!k->is_late) k->fast(tensors, address(r, s->packed), scratch);
-    else k->call(tensors, scratch);
+    else if (!f->is_late) f->fast(tensors, address(r, s->packed), scratch);
+    else f->call(tensors, scratch);
 }
 
 /* The network's name of what lies there. */

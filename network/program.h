@@ -21,6 +21,20 @@ typedef struct at_net_whole {
     const char *source;        /* of the function, which has the part's name in C */
     int (*call)(void *const *tensors, void *workspace, void *unused);
 } at_net_whole;
+/* The kernel of parts that lie in memory alike. */
+typedef struct at_net_form {
+    const int64_t *rows;    /* as those of at_net_part */
+    at_session session;     /* of the kernel in memory */
+    at_candidate candidate; /* its program */
+    at_memory_kernel memory;
+    at_resident *code;
+    /* late: it prepares weights and indices at every call. */
+    bool is_late;
+    void (*call)(void *const *tensors, void *workspace);
+    void (*fast)(void *const *tensors, void *packed, void *workspace);
+    void (*pack)(void *const *tensors, void *packed);
+    int64_t packed_bytes, scratch_bytes;
+} at_net_form;
 /* What computes all parts of one text. */
 typedef struct at_net_kernel {
     const at_net_part *part;           /* the first of them */
@@ -31,17 +45,9 @@ typedef struct at_net_kernel {
     int num_choices;
     int way; /* of the chosen choice; above 0: a template, whose weight is [k, k, CI, CO] */
     at_selection chosen;
-    at_session session;     /* of the kernel in memory */
-    at_candidate candidate; /* its program */
-    at_memory_kernel memory;
-    at_resident *code;
-    /* late: it prepares weights and indices at every call. */
-    bool is_late;
-    at_net_whole whole; /* the members from ways on have nothing then but code and scratch_bytes */
-    void (*call)(void *const *tensors, void *workspace);
-    void (*fast)(void *const *tensors, void *packed, void *workspace);
-    void (*pack)(void *const *tensors, void *packed);
-    int64_t packed_bytes, scratch_bytes;
+    AT_VEC(at_net_form) forms;
+    at_net_whole
+        whole; /* ways and choices have nothing then, the form its code and scratch_bytes */
 } at_net_kernel;
 
 typedef enum at_net_where {
@@ -72,13 +78,14 @@ typedef enum at_net_step_kind {
 } at_net_step_kind;
 typedef struct at_net_step {
     at_net_step_kind kind;
-    int kernel, part;
+    int kernel, form, part;
     const int *args; /* storages: of a call, parameters in order, -1 those that are packed; of a
                         conversion, from and to */
     int num_args;
-    at_net_place packed; /* of a call: its weights */
-    int scratch;         /* storage, or -1 */
-    int64_t lo, hi;      /* of a conversion to indices: what they may be */
+    const int64_t *offsets; /* [num_args] of a call: bytes before what the argument has of each */
+    at_net_place packed;    /* of a call: its weights */
+    int scratch;            /* storage, or -1 */
+    int64_t lo, hi;         /* of a conversion to indices: what they may be */
 } at_net_step;
 
 typedef struct at_net_program {
@@ -158,8 +165,13 @@ void at_net_choose(at_net_kernel *k, int choice);
 /* in_network.c: times of choices in the network as lines of the log: they count before others. */
 at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k, int choice);
-/* kernels.c: kernels in memory. */
+/* Which of a kernel's forms a part has; NULL: none yet. */
+at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part);
+/* kernels.c: kernels in memory; a form without its kernel. */
+void at_net_form_free(at_net_form *f);
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
+/* rows.c: whether what lies between the rows of its outputs stays as it is. */
+at_status at_net_check_rows(const at_net_kernel *k, const at_net_form *f, at_error *err);
 /* net_steps.c: steps and memory; the type that a part's parameter has in memory. */
 void at_net_make_steps(at_net_program *p);
 at_net_type at_net_param_type(const at_net_program *p, const at_net_part *part,

@@ -71,10 +71,11 @@ static void *turned(at_arena *a, const at_net_value *v, const float *from) {
 static void pack(blob *b, at_net_step *s) {
     const at_net_program *p = b->p;
     const at_net_kernel *k = &p->kernels[s->kernel];
+    const at_net_form *f = &k->forms.data[s->form];
     const at_net_part *part = &p->cut.parts[s->part];
     at_arena *a = at_arena_new();
     void **tensors = AT_NEW_ARRAY(a, void *, part->num_params);
-    char *to = reserve(b, k->packed_bytes);
+    char *to = reserve(b, f->packed_bytes);
     for (int i = 0; i < part->num_params; i++) {
         const at_net_param *x = &part->params[i];
         const at_net_value *v = &p->cut.net->values.data[x->value];
@@ -82,9 +83,13 @@ static void pack(blob *b, at_net_step *s) {
         tensors[i] = elements_of(a, v, x->role == AT_ROLE_INDEX);
         if (k->way && v->rank == 4) tensors[i] = turned(a, v, tensors[i]);
     }
-    k->pack(tensors, to);
+    f->pack(tensors, to);
     at_arena_free(a);
-    s->packed = (at_net_place){AT_NET_WEIGHTS, 0, keep(b, k->packed_bytes)};
+    s->packed = (at_net_place){AT_NET_WEIGHTS, 0, keep(b, f->packed_bytes)};
+}
+
+static int64_t packed_bytes(const at_net_program *p, const at_net_step *s) {
+    return p->kernels[s->kernel].forms.data[s->form].packed_bytes;
 }
 
 /* How many bytes pack would keep, where content that is equal by chance is told twice. */
@@ -99,7 +104,7 @@ static void count(blob *b, const at_net_step *s) {
     const int known = b->offsets.len;
     if (at_key_map_add(&b->known, at_text_take(p->arena, &key)) == known) {
         *at_push(p->arena, &b->offsets) = b->bytes;
-        b->bytes += at_net_rounded(p->kernels[s->kernel].packed_bytes);
+        b->bytes += at_net_rounded(packed_bytes(p, s));
     }
 }
 
@@ -128,7 +133,7 @@ at_status at_net_pack_weights(at_net_program *p, at_error *err) {
     (void)err;
     for (int i = 0; i < p->steps.len; i++) {
         at_net_step *s = &p->steps.data[i];
-        if (s->kind != AT_NET_CALL || !p->kernels[s->kernel].packed_bytes) continue;
+        if (s->kind != AT_NET_CALL || !packed_bytes(p, s)) continue;
         if (p->without_weights) count(&b, s);
         else pack(&b, s);
     }

@@ -1,7 +1,10 @@
 #include "tests/network/made_net.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "network/net_memory.h"
 
 static void give_up(const char *why) {
     fprintf(stderr, "%s\n", why);
@@ -69,4 +72,48 @@ double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) 
             give_up(at_format(a, "%s: %s", n->op, err.text));
     }
     return values;
+}
+
+static void *room(at_arena *arena, const at_net_value *v) {
+    return at_alloc(arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
+}
+
+static void fill(const at_net_value *v, int seed, void *out) {
+    at_rng rng;
+    at_rng_seed(&rng, (uint64_t)seed, 4);
+    for (int64_t e = 0; e < v->elements; e++)
+        at_net_store(v->type, out, e,
+                     at_net_type_is_float(v->type) ? (double)at_rng_below(&rng, 2001) / 1000 - 1
+                                                   : (double)at_rng_below(&rng, 3));
+}
+
+const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_program *p) {
+    const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
+    void **outputs = AT_NEW_ARRAY(arena, void *, net->outputs.len);
+    at_error err;
+    for (int i = 0; i < net->inputs.len; i++) {
+        void *x = room(arena, &net->values.data[net->inputs.data[i]]);
+        fill(&net->values.data[net->inputs.data[i]], i + 1, x);
+        inputs[i] = x;
+    }
+    for (int i = 0; i < net->outputs.len; i++)
+        outputs[i] = room(arena, &net->values.data[net->outputs.data[i]]);
+    char *memory = at_alloc(arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
+    memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
+    memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
+    double **expected = onnx_values(arena, net, inputs);
+    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK)
+        return at_strdup(arena, err.text);
+    for (int i = 0; i < net->outputs.len; i++) {
+        const at_net_value *v = &net->values.data[net->outputs.data[i]];
+        const double *e = expected[net->outputs.data[i]];
+        double sum = 0;
+        for (int64_t k = 0; k < v->elements; k++) sum += e[k] * e[k];
+        double limit = 2e-6 * sqrt(sum / (double)v->elements) + 1e-12;
+        for (int64_t k = 0; k < v->elements; k++)
+            if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <= limit))
+                return at_format(arena, "%s[%lld] is %g, not %g", v->name, (long long)k,
+                                 at_net_element(v->type, outputs[i], k), e[k]);
+    }
+    return NULL;
 }

@@ -14,5 +14,7 @@ at_net *onnx_open(at_arena *a, onnx_graph *g);
 at_net_cutting onnx_cutting(at_arena *a, const at_net *net);
 /* Every value in double, node by node; inputs: elements, in the order of the network's. */
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
+/* A run on seeded inputs beside those values: NULL, or what differs first. */
+const char *onnx_difference(at_arena *a, const at_net *net, const at_net_program *p);
 
 #endif

@@ -39,6 +39,15 @@ static at_net *made_network(void) {
     onnx_node(&g, "Conv", "p w b", "c", "pads=[1,1]");
     onnx_node(&g, "Relu", "c", "int", "");
     onnx_node(&g, "ArgMax", "int", "best", "axis=1 keepdims=0");
+    numbers(&g, "w2", "120,8,1", 960);
+    onnx_node(&g, "Conv", "p w2", "c2", "");
+    onnx_node(&g, "Abs", "c", "c1", "");
+    onnx_node(&g, "Concat", "c1 c2", "beside", "axis=1"); /* both are written where they are read */
+    onnx_node(&g, "Split", "beside", "first rest", "axis=1");
+    onnx_node(&g, "Sub", "rest first", "between", "");
+    onnx_node(&g, "Concat", "c2 int", "out", "axis=1"); /* and here inside of an output */
+    onnx_output(&g, "between");
+    onnx_output(&g, "out");
     onnx_output(&g, "int"); /* a word of C */
     onnx_output(&g, "best");
     onnx_input(&g, "x", AT_NET_INT64, "3");

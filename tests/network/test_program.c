@@ -30,46 +30,9 @@ static void normalization(onnx_graph *g, const char *x, const char *y, const cha
     at_text_free(&inputs);
 }
 
-static void *room(const at_net_value *v) {
-    return at_alloc(arena, (size_t)v->elements * (size_t)at_net_type_bytes(v->type) + 1);
-}
-
-static void fill(const at_net_value *v, int seed, void *out) {
-    at_rng rng;
-    at_rng_seed(&rng, (uint64_t)seed, 4);
-    for (int64_t e = 0; e < v->elements; e++)
-        at_net_store(v->type, out, e,
-                     at_net_type_is_float(v->type) ? (double)at_rng_below(&rng, 2001) / 1000 - 1
-                                                   : (double)at_rng_below(&rng, 3));
-}
-
 static void compare(const at_net *net, const at_net_program *p) {
-    const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
-    void **outputs = AT_NEW_ARRAY(arena, void *, net->outputs.len);
-    at_error err;
-    for (int i = 0; i < net->inputs.len; i++) {
-        void *x = room(&net->values.data[net->inputs.data[i]]);
-        fill(&net->values.data[net->inputs.data[i]], i + 1, x);
-        inputs[i] = x;
-    }
-    for (int i = 0; i < net->outputs.len; i++)
-        outputs[i] = room(&net->values.data[net->outputs.data[i]]);
-    char *memory = at_alloc(arena, (size_t)p->workspace_bytes + AT_NET_ALIGNMENT);
-    memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
-    memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
-    double **expected = onnx_values(arena, net, inputs);
-    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK) fail_msg("%s", err.text);
-    for (int i = 0; i < net->outputs.len; i++) {
-        const at_net_value *v = &net->values.data[net->outputs.data[i]];
-        const double *e = expected[net->outputs.data[i]];
-        double sum = 0;
-        for (int64_t k = 0; k < v->elements; k++) sum += e[k] * e[k];
-        double limit = 2e-6 * sqrt(sum / (double)v->elements) + 1e-12;
-        for (int64_t k = 0; k < v->elements; k++)
-            if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <= limit))
-                fail_msg("%s[%lld] is %g, not %g", v->name, (long long)k,
-                         at_net_element(v->type, outputs[i], k), e[k]);
-    }
+    const char *difference = onnx_difference(arena, net, p);
+    if (difference) fail_msg("%s", difference);
 }
 
 /* kinds: of parts; the parts' titles in order, "a; b". */
@@ -401,8 +364,8 @@ static void threads(void **state) {
     if (!at_has_threads()) skip();
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(p.num_kernels, 3);
-    assert_int_equal(p.kernels[1].session.threads, 2);
-    assert_int_equal(p.kernels[2].session.threads, 1);
+    assert_int_equal(p.kernels[1].forms.data[0].session.threads, 2);
+    assert_int_equal(p.kernels[2].forms.data[0].session.threads, 1);
     compare(net, &p);
     at_net_program_free(&p);
     at_net_close(net);

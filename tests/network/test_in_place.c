@@ -1,0 +1,156 @@
+/* Values inside of others: what a Concat reads is written where its output has it, what a Split
+ * makes is read where its input has it; what comes out is what the texts of the nodes say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/arena.h"
+#include "tests/network/made_net.h"
+
+static void compare(const at_net *net, const at_net_program *p) {
+    const char *difference = onnx_difference(arena, net, p);
+    if (difference) fail_msg("%s", difference);
+}
+
+/* titles: of the parts in order; NULL: they are not looked at. */
+static void check(onnx_graph *g, const char *titles) {
+    at_net *net = onnx_open(arena, g);
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    at_text found = {0};
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < p.cut.num_parts; i++)
+        at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
+    if (titles) assert_string_equal(at_text_str(&found), titles);
+    at_text_free(&found);
+    assert_true((double)p.workspace_bytes <= 1.05 * (double)p.least_bytes);
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+static void branch(onnx_graph *g, const char *x, const char *y, int inputs, int outputs, int k,
+                   int seed) {
+    char dims[64], w[32], attributes[64];
+    snprintf(dims, sizeof dims, "%d,%d,%d,%d", outputs, inputs, k, k);
+    snprintf(w, sizeof w, "w_%s", y);
+    snprintf(attributes, sizeof attributes, "pads=[%d,%d,%d,%d]", k / 2, k / 2, k / 2, k / 2);
+    onnx_numbers(g, w, dims, seed, false);
+    onnx_node(g, "Conv", at_format(arena, "%s %s", x, w), y, attributes);
+}
+
+/* Two branches, and a largest of windows of both; the same text for both outputs of another row. */
+static void branches(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,14,15");
+    branch(&g, "x", "s", 3, 16, 3, 1);
+    branch(&g, "s", "a", 16, 24, 1, 2);
+    branch(&g, "s", "b", 16, 40, 3, 3); /* by Winograd's algorithm, too */
+    onnx_node(&g, "Relu", "b", "r", "");
+    onnx_node(&g, "Concat", "a r", "k", "axis=1");
+    onnx_node(&g, "Dropout", "k", "d", "");
+    onnx_node(&g, "MaxPool", "d", "y", "kernel_shape=[2,2] strides=[2,2]");
+    onnx_output(&g, "y");
+    check(&g,
+          "conv3x3 3 to 16 at 14x15; conv1x1 16 to 24 at 14x15; conv3x3 16 to 40 at 14x15, relu; "
+          "max pool2x2 64 at 7 stride 2");
+}
+
+/* Each Concat goes on with the one before; all lie in the last. What is read of each is part of its
+ * rows. */
+static void nested(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,3,9,11");
+    branch(&g, "x", "k0", 3, 16, 3, 1);
+    for (int i = 0; i < 3; i++) {
+        const char *from = at_format(arena, "k%d", i), *y = at_format(arena, "c%d", i);
+        onnx_node(&g, "Relu", from, at_format(arena, "r%d", i), "");
+        branch(&g, at_format(arena, "r%d", i), y, 16 + 8 * i, 8, 3, 2 + i);
+        onnx_node(&g, "Concat", at_format(arena, "%s %s", from, y), at_format(arena, "k%d", i + 1),
+                  "axis=1");
+    }
+    onnx_node(&g, "GlobalAveragePool", "k3", "y", "");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    const at_net *rewritten = at_net_rewrite(arena, net, false);
+    const int *const *orders = at_net_orders(arena, rewritten);
+    const at_net_box *boxes =
+        at_net_boxes(arena, rewritten, orders, at_net_views(arena, rewritten, orders));
+    static const struct {
+        const char *name;
+        int64_t offset;
+    } places[] = {{"k0", 0}, {"c0", 16}, {"k1", 0}, {"c1", 24}, {"k2", 0}, {"c2", 32}};
+    for (int v = 0; v < rewritten->values.len; v++)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            if (strcmp(rewritten->values.data[v].name, places[i].name) != 0) continue;
+            assert_string_equal(rewritten->values.data[boxes[v].in].name, "k3");
+            assert_int_equal(boxes[v].offset, places[i].offset);
+            assert_int_equal(boxes[v].row, 40);
+        }
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < p.cut.num_parts; i++) assert_null(strstr(p.cut.parts[i].title, "concat"));
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+/* A half of a convolution's output goes on, and all of it lies in the Concat behind; what lies in
+ * another value already is copied. */
+static void split(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,3,13,12");
+    branch(&g, "x", "s", 3, 32, 3, 1);
+    onnx_node(&g, "Split", "s", "a b", "axis=1");
+    branch(&g, "b", "c", 16, 16, 3, 2);
+    onnx_node(&g, "Add", "c b", "d", "");
+    onnx_node(&g, "Concat", "a b d", "k", "axis=1");
+    branch(&g, "k", "e", 48, 16, 1, 3);
+    onnx_node(&g, "Concat", "e d d", "m", "axis=1");
+    onnx_node(&g, "Relu", "m", "y", "");
+    onnx_output(&g, "y");
+    check(&g, "conv3x3 3 to 32 at 13x12; conv3x3 16 to 16 at 13x12, add; copy 16 at 13x12; "
+              "conv1x1 48 to 16 at 13x12; copy 16 at 13x12; relu 48 at 13x12");
+}
+
+/* Rows of three axes; whole rows one behind another; inputs and outputs of the network; what is not
+ * in place, since others need it elsewhere. */
+static void rows(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,9,64");
+    onnx_input(&g, "z", AT_NET_FLOAT, "1,30,40");
+    onnx_constant(&g, "flat", AT_NET_INT64, "2", "30 80", false);
+    onnx_node(&g, "Split", "x", "a b", "axis=2");
+    onnx_node(&g, "Sigmoid", "a", "s", "");
+    onnx_node(&g, "Tanh", "b", "t", "");
+    onnx_node(&g, "Mul", "s t", "m", "");
+    onnx_node(&g, "Concat", "m t s x", "y", "axis=-1"); /* an output, with a copy of an input */
+    onnx_node(&g, "Exp", "z", "e", "");
+    onnx_node(&g, "Abs", "z", "f", "");
+    onnx_node(&g, "Concat", "e f", "k", "axis=2");
+    onnx_node(&g, "Reshape", "k flat", "v", ""); /* a view */
+    onnx_node(&g, "ReduceSum", "v", "w", "keepdims=1");
+    onnx_node(&g, "Concat", "f e", "u", "axis=1"); /* both lie elsewhere */
+    onnx_node(&g, "Split", "u", "h i j", "axis=1");
+    onnx_node(&g, "Sub", "h j", "q", "");
+    static const char *const outputs[] = {"y", "w", "q", "i"};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) onnx_output(&g, outputs[i]);
+    check(&g, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(branches), cmocka_unit_test(nested),
+                                       cmocka_unit_test(split), cmocka_unit_test(rows)};
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
