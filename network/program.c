@@ -5,17 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-static bool same_rows(const int64_t *x, const int64_t *y, int n) {
-    return !x == !y && (!x || !memcmp(x, y, sizeof *x * (size_t)n));
-}
-
-at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part) {
-    for (int i = 0; i < k->forms.len; i++)
-        if (same_rows(k->forms.data[i].rows, part->rows, part->num_params))
-            return &k->forms.data[i];
-    return NULL;
-}
-
 static void find_kernels(at_net_program *p) {
     p->kernels = AT_NEW_ARRAY(p->arena, at_net_kernel, p->cut.num_parts);
     for (int i = 0; i < p->cut.num_parts; i++) {

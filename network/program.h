@@ -165,12 +165,12 @@ void at_net_choose(at_net_kernel *k, int choice);
 /* in_network.c: times of choices in the network as lines of the log: they count before others. */
 at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k, int choice);
-/* Which of a kernel's forms a part has; NULL: none yet. */
-at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part);
 /* kernels.c: kernels in memory; a form without its kernel. */
 void at_net_form_free(at_net_form *f);
 at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err);
-/* rows.c: whether what lies between the rows of its outputs stays as it is. */
+/* net_rows.c: which of a kernel's forms a part has, NULL: none yet; whether what lies between the
+ * rows of its outputs stays as it is. */
+at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part);
 at_status at_net_check_rows(const at_net_kernel *k, const at_net_form *f, at_error *err);
 /* net_steps.c: steps and memory; the type that a part's parameter has in memory. */
 void at_net_make_steps(at_net_program *p);

@@ -1,9 +1,20 @@
-/* network/rows.c: kernels whose tensors are rows of some elements of longer rows. */
+/* network/net_rows.c: kernels whose tensors are rows of some elements of longer rows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "network/net_memory.h"
 #include "network/program.h"
+
+static bool same_rows(const int64_t *x, const int64_t *y, int n) {
+    return !x == !y && (!x || !memcmp(x, y, sizeof *x * (size_t)n));
+}
+
+at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part) {
+    for (int i = 0; i < k->forms.len; i++)
+        if (same_rows(k->forms.data[i].rows, part->rows, part->num_params))
+            return &k->forms.data[i];
+    return NULL;
+}
 
 /* Inputs come first. */
 static bool is_parameter(const at_tensor *t, bool output) {
