@@ -63,8 +63,8 @@ OPENMP := $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_n
 # The tuner xgb is there when XGBoost is.
 HAVE_XGB := $(if $(CROSS),,$(shell pkg-config --exists xgboost 2>/dev/null && echo yes))
 LIBS_tuners  = $(if $(HAVE_XGB),$(shell pkg-config --libs xgboost))
-WITHOUT      = $(if $(HAVE_XGB),,$(addprefix tuners/,xgb.c xgb_model.c draft.c drafted.c learned_costs.c) \
-                 tests/tuners/test_model.c)
+WITHOUT      = $(if $(HAVE_XGB),,$(addprefix tuners/,xgb.c xgb_model.c draft.c drafted.c learned_costs.c process.c likeness.c) \
+                 tests/tuners/test_model.c tests/tuners/test_likeness.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).

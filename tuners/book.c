@@ -90,6 +90,23 @@ const char *at_book_part(const at_book *b, int64_t index) {
     return number < 0 ? "" : b->part[number];
 }
 
+enum { MOST_DRAWS = 1 << 20 /* to find valid ones */ };
+bool at_book_sample(const at_book *b, int64_t begin, int64_t end, int most, at_rng *rng,
+                    at_numbering *out) {
+    int64_t first = at_space_place(b->space, begin);
+    int enough = out->len + most;
+    at_shuffle order;
+    at_shuffle_init(&order, at_tuner_places(b->space, begin, end));
+    for (int i = 0; out->len < enough && i < MOST_DRAWS && order.remaining > 0; i++) {
+        int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
+        int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
+        if (at_book_allows(b, index)) at_number_add(out, index);
+    }
+    bool all = order.remaining == 0;
+    at_shuffle_free(&order);
+    return all;
+}
+
 /* What the shuffle takes is never offered again, so all random picks together cost one pass. */
 void at_book_enter_random(at_book *b, int n) {
     while (n > 0 && b->order.remaining > 0) {

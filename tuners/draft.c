@@ -6,14 +6,13 @@
 #include <stdlib.h>
 
 enum {
-    SAMPLED = 8192,       /* points that are looked at first; a smaller space is looked at whole */
-    MOST_DRAWS = 1 << 20, /* to find as many valid ones */
-    POOL = 2048,          /* kept: the cheapest, */
-    BY_CHANCE = 512,      /* and so many others, should costs be wrong: of a sum half of them the
-                             cheapest of each part */
-    STARTS = 32,          /* the best of these are left for their neighbours */
-    STEPS = 3,            /* so many times */
-    MANY_KNOBS = 10,      /* with more, that would leave most of them as chance had them: */
+    SAMPLED = 8192,  /* points that are looked at first; a smaller space is looked at whole */
+    POOL = 2048,     /* kept: the cheapest, */
+    BY_CHANCE = 512, /* and so many others, should costs be wrong: of a sum half of them the
+                        cheapest of each part */
+    STARTS = 32,     /* the best of these are left for their neighbours */
+    STEPS = 3,       /* so many times */
+    MANY_KNOBS = 10, /* with more, that would leave most of them as chance had them: */
     SAMPLED_OF_MANY = 1024, /* fewer are looked at, and */
     ROUNDS = 4              /* so often each knob of the cheapest is turned, while it helps */
 };
@@ -89,37 +88,19 @@ static int cheapest_first(const void *x, const void *y) {
     return a->place - b->place;
 }
 
-/* At most so many points of these, all that there are or some by chance; false: there are more. */
-static bool sample_range(const at_draft *d, int64_t begin, int64_t end, int most, at_rng *rng,
-                         at_numbering *out) {
-    const at_book *b = d->book;
-    int64_t first = at_space_place(b->space, begin);
-    int enough = out->len + most;
-    at_shuffle order;
-    at_shuffle_init(&order, at_tuner_places(b->space, begin, end));
-    for (int i = 0; out->len < enough && i < MOST_DRAWS && order.remaining > 0; i++) {
-        int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
-        int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
-        if (at_book_allows(b, index)) at_number_add(out, index);
-    }
-    bool all = order.remaining == 0;
-    at_shuffle_free(&order);
-    return all;
-}
-
 /* The parts of a sum have equal shares, however large they are. */
 static bool sample(const at_draft *d, int most, at_rng *rng, at_numbering *out) {
     const at_book *b = d->book;
     int parts = at_space_num_parts(b->space);
     bool all = true;
-    if (!parts) return sample_range(d, b->begin, b->end, most, rng, out);
+    if (!parts) return at_book_sample(b, b->begin, b->end, most, rng, out);
     for (int p = 0; p < parts; p++) {
         int64_t begin = at_space_part_begin(b->space, p),
                 end = at_space_part_begin(b->space, p + 1);
         if (begin < b->begin) begin = b->begin;
         if (end > b->end) end = b->end;
         if (begin < end)
-            all &= sample_range(d, begin, end, (most - out->len) / (parts - p), rng, out);
+            all &= at_book_sample(b, begin, end, (most - out->len) / (parts - p), rng, out);
     }
     return all;
 }

@@ -131,6 +131,59 @@ at_learned_costs *at_learned_costs_new(const at_features *common, const at_histo
 void at_learned_costs_off(at_learned_costs *l, const int64_t *indices, int n, double *out);
 void at_learned_costs_free(at_learned_costs *l); /* NULL is fine */
 
+/* ---- likeness.c ----------------------------------------------------------------------------- */
+
+enum { AT_NUM_SCALES = 7 };
+/* A number of points: the value of a knob, or a part of it. */
+typedef struct at_column {
+    bool is_text;  /* values are the same or not */
+    float *levels; /* [num] that there are, in ascending order */
+    int num;
+    float *alike[AT_NUM_SCALES]; /* [num] points that are so many levels apart */
+    int scale;
+} at_column;
+typedef struct at_likeness {
+    at_column *columns;
+    int width, noise;
+} at_likeness;
+/* rows[n][width]: values that numbers have. */
+void at_likeness_init(at_likeness *p, const float *const *rows, int n, const bool *is_text,
+                      int width);
+void at_likeness_free(at_likeness *p);
+void at_likeness_levels(const at_likeness *p, const float *row, uint16_t *out);
+/* The scales by which these trials are likeliest. levels[n][width]; y[n] with the mean 0. */
+void at_likeness_fit(at_likeness *p, const uint16_t *levels, const double *y, int n);
+
+/* Cholesky's factor of the covariance of points that are added one by one, and what it leaves of
+ * the variance of candidates, 1 at first. Borrows points and candidates. */
+typedef struct at_factor {
+    const at_likeness *of;
+    int n, most, num_candidates;
+    const uint16_t **points;    /* [most] */
+    double *l;                  /* [most][most] */
+    const uint16_t *candidates; /* [num_candidates][width] */
+    double *v;                  /* [most][num_candidates] */
+    double *variance;           /* [num_candidates] */
+} at_factor;
+at_factor at_factor_new(const at_likeness *p, int most, const uint16_t *candidates, int n);
+void at_factor_free(at_factor *f);
+void at_factor_add(at_factor *f, const uint16_t *point);
+/* z = y without what the points before tell of each: what v times z is, is expected of candidates.
+ */
+void at_factor_whiten(const at_factor *f, const double *y, double *z);
+double at_mean_square(const double *z, int n); /* above 0 */
+
+/* ---- process.c ------------------------------------------------------------------------------ */
+
+/* A search by a Gaussian process over the values of the knobs: for the first trials, where each
+ * tells much, and nothing but these is known. Its time grows with the third power of their number.
+ */
+typedef struct at_process at_process;
+enum { AT_PROCESS_TRIALS = 150 };
+at_process *at_process_new(at_book *b);
+void at_process_round(at_process *p, int num); /* enters the next plan */
+void at_process_free(at_process *p);           /* NULL is fine */
+
 /* ---- drafted.c ------------------------------------------------------------------------------ */
 
 /* xgb's search where costs are known. */

@@ -67,6 +67,10 @@ void at_book_enter(at_book *b, int64_t index, const char *part);
 bool at_book_is_timed(const at_book *b, int number);
 /* Enters up to n random indices. */
 void at_book_enter_random(at_book *b, int n);
+/* Adds at most so many points of these indices that the book allows, all that there are or some by
+ * chance, in random order; false: there are more. */
+bool at_book_sample(const at_book *b, int64_t begin, int64_t end, int most, at_rng *rng,
+                    at_numbering *out);
 /* round enters the next proposals, none if there are none. */
 int at_book_next(at_book *b, void (*round)(void *self), void *self, int64_t *indices, int n);
 const char *at_book_part(const at_book *b, int64_t index); /* "": not entered */

@@ -25,6 +25,7 @@ typedef struct xgb {
     at_annealer annealer;
     at_model *model, *base;
     at_drafted *drafted; /* searches instead; or NULL */
+    at_process *process; /* makes the first plans; or NULL */
     double discount;     /* of the base model: halved every half_life trials */
     int half_life;
 } xgb;
@@ -216,6 +217,16 @@ static void enter(at_book *b, const int64_t *indices, int n, const char *part) {
     for (int i = 0; i < n; i++) at_book_enter(b, indices[i], part);
 }
 
+/* The first plans are half by the process, which finds what is like the best that is known, and
+ * half by trees, which cut a space in two where it is uneven; at first all. Returns how many. */
+static int enter_by_process(xgb *x, int total) {
+    at_book *b = &x->book;
+    const int before = b->entered.len;
+    if (!x->process || before >= AT_PROCESS_TRIALS) return 0;
+    at_process_round(x->process, (total + 1) / 2);
+    return b->entered.len - before;
+}
+
 /* The next proposals: the plan, and some at random; at random all, as long as there is
  * nothing to learn from. */
 static void make_round(void *self) {
@@ -223,6 +234,8 @@ static void make_round(void *self) {
     at_book *b = &x->book;
     int total = x->plan_size;
     if (x->growth && b->entered.len / x->growth > total) total = b->entered.len / x->growth;
+    total -= enter_by_process(x, total);
+    if (total <= 0) return;
     int num = total - random_of(b->entered.len + total) + random_of(b->entered.len);
     if (b->best > 0) fit(x);
     else if (!x->base) num = 0;
@@ -326,7 +339,9 @@ static void *create(at_space *space, const at_tuner_options *o) {
         base.patience = 100;
         base.top *= 2;
         x->base = fit_history(o->history, &base);
-    } else if (has_draft)
+    } else if (x->descends && !has_draft && !at_space_num_parts(space))
+        x->process = at_process_new(&x->book);
+    else if (has_draft)
         x->drafted = at_drafted_new(&x->book, &x->rows, o, &x->fit, x->plan_size, x->diversity);
     return x;
 }
@@ -354,6 +369,7 @@ static void destroy(void *self) {
     at_model_free(x->model);
     at_model_free(x->base);
     at_drafted_free(x->drafted);
+    at_process_free(x->process);
     at_rows_free(&x->rows);
     free(x->annealer.points);
     at_book_free(&x->book);

@@ -101,7 +101,7 @@ static void boards(void **state) {
         assert_int_equal(cli_count_lines(cli_read("board.log"), ""), 220);
         const cli_result *r = cli_expect(0, "./autotune apply --log board.log -o board.c");
         assert_null(strstr(r->err, "does not mean this entity"));
-        assert_int_equal(cli_count_lines(cli_read("board.c"), "_supported(void) {"), 220);
+        cli_expect(0, "grep -c '_supported(void);' board.h | grep -qx 220");
         r = cli_run("./autotune verify board.log --number 1 --repeat 1 --json");
         assert_true(r->status == 0 || r->status == 7);
         const at_json *count = cli_member(cli_json(), "count");
