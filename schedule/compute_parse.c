@@ -411,5 +411,10 @@ at_status at_compute_make(at_arena *a, const at_symbols *symbols, const at_tenso
     at_text text = {0};
     at_compute_print(&text, *out);
     (*out)->text = at_text_take(a, &text);
+    ((compute_info *)*out)->is_made = true;
+    for (int i = 0, line = 1; i < n; i++) { /* as it is printed */
+        own[i].line = line;
+        line += 1 + own[i].num_defs;
+    }
     return AT_OK;
 }

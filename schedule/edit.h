@@ -19,6 +19,17 @@ at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_erro
 at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
                            at_error *err);
 
+/* ---- over other names (rewrite.c, tree_edit.c) ----------------------------------------------- */
+
+/* The computation over symbols that have all names it uses, maybe in other slots; it shares with c
+ * what it can, and lives as long at most. */
+at_status at_compute_over(at_arena *a, const at_compute *c, const at_symbols *symbols,
+                          const char *what, at_compute **out, at_error *err);
+/* The tree over a computation that has its stages and sizes, such as its own over other symbols.
+ * may_be_open: as at_tree_parse_open's. Lines stay those of its text, if it was read from one. */
+at_status at_tree_over(at_arena *a, const at_tree *t, const at_compute *c, const char *what,
+                       bool may_be_open, at_tree **out, at_error *err);
+
 /* ---- loops (edit_loops.c) -------------------------------------------------------------------- */
 
 /* E1: the loop becomes n loops, outermost first, which count the same together; one: it has another

@@ -1,5 +1,6 @@
 /* schedule/rewrite.c: tensors and expressions as they were written, copied and changed. */
 #include "schedule/rewrite.h"
+#include "schedule/edit.h"
 
 #include <string.h>
 
@@ -143,6 +144,55 @@ at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out) 
     AT_TRY(tree_finish(w->made, c, "edited tree", out, w->err));
     *compute = c;
     return AT_OK;
+}
+
+/* ---- over other names ------------------------------------------------------------------------ */
+
+typedef struct slots {
+    const at_symbols *from, *to;
+    int first; /* what refs of the expression count from */
+} slots;
+
+static bool has_slot(const slots *s, int slot) {
+    return slot < s->to->names.len && !strcmp(s->from->names.data[slot], s->to->names.data[slot]);
+}
+
+static at_walk lacks_slot(const at_expr *e, void *ctx) {
+    const slots *s = ctx;
+    if (e->op != AT_X_NAME || e->ref < s->first) return AT_WALK_ON;
+    return has_slot(s, e->ref - s->first) ? AT_WALK_ON : AT_WALK_END;
+}
+
+/* Have all sizes of a computation the same slots there? */
+static bool has_slots(const compute_info *c, const at_symbols *symbols) {
+    slots s = {c->pub.symbols, symbols, 0};
+    bool lacks = false;
+    for (int i = 0; i < c->key_sizes.len; i++) lacks |= !has_slot(&s, c->key_sizes.data[i]);
+    for (int i = 0; i < c->divisors.len; i++)
+        lacks |= at_expr_walk(c->divisors.data[i].expr, lacks_slot, &s);
+    for (int i = 0; i < c->digit_sets.len; i++)
+        for (int k = 0; k < c->digit_sets.data[i].num_extents; k++)
+            lacks |= at_expr_walk(c->digit_sets.data[i].extents[k], lacks_slot, &s);
+    for (int i = 0; i < c->pub.num_tensors; i++)
+        for (int k = 0; k < axes_of(&c->pub.tensors[i]); k++) {
+            const at_expr *extent = c->pub.tensors[i].axes[k].extent;
+            lacks |= extent && at_expr_walk(extent, lacks_slot, &s);
+        }
+    return !lacks;
+}
+
+at_status at_compute_over(at_arena *a, const at_compute *c, const at_symbols *symbols,
+                          const char *what, at_compute **out, at_error *err) {
+    if (has_slots(info_of(c), symbols)) {
+        compute_info *same = at_copy(a, info_of(c), sizeof *same);
+        same->pub.symbols = symbols;
+        if (same->is_made) same->pub.what = at_strdup(a, what);
+        *out = &same->pub;
+        return AT_OK;
+    }
+    rewrite w;
+    rewrite_open(&w, a, c, err);
+    return at_compute_make(a, symbols, w.tensors.data, w.tensors.len, what, out, err);
 }
 
 static bool is_used(const rewrite *w, const char *name) {

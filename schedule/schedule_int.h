@@ -44,6 +44,7 @@ typedef struct compute_info {
     AT_VEC(digit_set) digit_sets;
     at_hash form;          /* of all tensors but for the values of sizes and the extents */
     AT_VEC(int) key_sizes; /* slots of the sizes in bodies and bounds, each once */
+    bool is_made;          /* by calls: it stands in no text */
 } compute_info;
 
 static inline const compute_info *info_of(const at_compute *c) { return (const compute_info *)c; }

@@ -1,4 +1,5 @@
 /* schedule/tree_edit.c: a tree is copied to be changed, and has its names looked up again. */
+#include "schedule/edit.h"
 #include "schedule/tree_int.h"
 
 /* ---- a copy ---------------------------------------------------------------------------------- */
@@ -19,19 +20,24 @@ static tree_node *copy_node(at_arena *a, const tree_node *from) {
     n->stage = from->stage;
     n->is_init = from->is_init;
     n->attributes = from->attributes;
+    n->order = from->order;
+    n->order_place = from->order_place;
     n->num_index = from->num_index;
     n->index = AT_NEW_ARRAY(a, name_list, from->num_index);
     for (int k = 0; k < from->num_index; k++) n->index[k] = copy_names(a, &from->index[k]);
     return n;
 }
 
-static tree_node *copy_nodes(at_arena *a, const tree_node *first, tree_node *parent) {
+/* stand: nodes stand in the same lines of a text. */
+static tree_node *copy_nodes(at_arena *a, const tree_node *first, tree_node *parent, bool stand) {
     tree_node *copied = NULL, **end = &copied;
     for (const tree_node *from = first; from; from = from->next) {
         if (from->is_generated) continue;
         tree_node *n = *end = copy_node(a, from);
+        if (stand) tree_stands_at(n, from->tag_line, from->tag_col);
+        n->fixed.line_group = from->fixed.line_group;
         n->parent = parent;
-        n->child = copy_nodes(a, from->child, n);
+        n->child = copy_nodes(a, from->child, n, stand);
         end = &n->next;
     }
     return copied;
@@ -43,7 +49,7 @@ at_status tree_copy(at_arena *a, const at_tree *t, at_tree **out, at_error *err)
                        t->orders.data[0].name);
     *out = AT_NEW(a, at_tree);
     **out = (at_tree){.arena = a, .compute = t->compute, .may_be_open = t->may_be_open};
-    (*out)->root = copy_nodes(a, t->root, NULL);
+    (*out)->root = copy_nodes(a, t->root, NULL, false);
     return AT_OK;
 }
 
@@ -71,5 +77,40 @@ at_status tree_finish(at_tree *t, const at_compute *c, const char *what, at_tree
     t->compute = c;
     t->what = at_strdup(t->arena, what);
     set_lines(t->root, &line);
+    return at_tree_finish(&m, out);
+}
+
+/* ---- over another computation ---------------------------------------------------------------- */
+
+/* What is in an order is so in the copy. */
+static void copy_orders(at_tree *out, tree_node *first) {
+    for (tree_node *n = first; n; n = n->next) {
+        if (n->order >= 0) out->orders.data[n->order].loop[n->order_place] = n;
+        copy_orders(out, n->child);
+    }
+}
+
+/* What nobody wrote stands where it would be printed. */
+static void stand_as_printed(tree_node *first) {
+    for (tree_node *n = first; n; n = n->next) {
+        tree_stands_at(n, n->fixed.line_group, 0);
+        stand_as_printed(n->child);
+    }
+}
+
+at_status at_tree_over(at_arena *a, const at_tree *t, const at_compute *c, const char *what,
+                       bool may_be_open, at_tree **out, at_error *err) {
+    at_tree *copy = AT_NEW(a, at_tree);
+    at_tree_maker m = {.arena = a, .c = c, .tree = copy, .err = err};
+    *copy = (at_tree){.arena = a,
+                      .compute = c,
+                      .what = at_strdup(a, what),
+                      .text = t->text,
+                      .stands = t->stands,
+                      .may_be_open = may_be_open};
+    copy->root = copy_nodes(a, t->root, NULL, t->text != NULL);
+    for (int i = 0; i < t->orders.len; i++) *at_push(a, &copy->orders) = t->orders.data[i];
+    copy_orders(copy, copy->root);
+    if (!t->text) stand_as_printed(copy->root);
     return at_tree_finish(&m, out);
 }

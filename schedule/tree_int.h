@@ -90,7 +90,8 @@ struct at_tree {
     at_arena *arena;
     const at_compute *compute;
     const char *what;
-    tree_node *root; /* first of the outermost nodes */
+    const char *text; /* that it was read from; NULL: from none */
+    tree_node *root;  /* first of the outermost nodes */
     AT_VEC(tree_order) orders;
     AT_VEC(tree_node *) nodes; /* in textual order */
     AT_VEC(const char *) piece_names;
@@ -102,15 +103,14 @@ struct at_tree {
     bool stands;                /* in a file, `what`, whose lines nodes have */
 };
 
-/* What at_tree_begin makes. The parser says where in its text the next piece stands, and errors
- * show that place; without a text lex is NULL. */
+/* What at_tree_begin makes. The parser says where in the tree's text the next piece stands, and
+ * errors show that place. */
 struct at_tree_maker {
     at_arena *arena;
     const at_compute *c;
     at_tree *tree;
     at_error *err;
     int num_lines, num_nodes;
-    const at_lex *lex;
     int line, col;
 };
 /* AT_E_INPUT at the maker's place. */

@@ -405,6 +405,8 @@ at_status at_tree_finish(at_tree_maker *m, at_tree **out) {
     if (!t->root) return tree_fail(m, "a tree needs a line");
     m->num_nodes = 0;
     AT_TRY(look_up_names(m, t->root));
+    for (int i = 0; i < t->orders.len; i++)
+        AT_TRY(find_size(m, t->orders.data[i].name, &t->orders.data[i].symbol));
     for (int i = 0; i < t->nodes.len; i++) {
         const tree_node *n = t->nodes.data[i];
         if (n->stage) AT_TRY(check_count(m, n));

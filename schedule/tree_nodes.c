@@ -10,8 +10,8 @@ at_status tree_fail(at_tree_maker *m, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (m->lex) return at_lex_fail_at(m->lex, m->line, m->col, m->err, "%s", text);
-    return at_fail(m->err, AT_E_INPUT, "%s: %s", m->tree->what, text);
+    const at_lex lex = {.text = m->tree->text, .what = m->tree->what};
+    return at_lex_fail_at(&lex, m->line, m->col, m->err, "%s", text);
 }
 
 void tree_stands_at(tree_node *n, int line, int col) {

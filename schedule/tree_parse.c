@@ -331,8 +331,8 @@ static at_status parse_tree(at_arena *a, const at_compute *c, const char *text, 
     parser p = {.arena = a, .err = err, .c = c};
     p.maker = at_tree_begin(a, c, what, err);
     p.maker->tree->may_be_open = may_be_open;
-    p.maker->lex = &p.lex;
-    AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), p.maker->tree->what, err));
+    p.maker->tree->text = at_strdup(a, text);
+    AT_TRY(at_lex_start(&p.lex, p.maker->tree->text, p.maker->tree->what, err));
     if (p.lex.kind == AT_TOK_END) return FAIL_HERE(&p, "a tree needs a line");
     AT_TRY(parse_lines(&p, NULL, p.lex.col));
     if (p.lex.kind != AT_TOK_END)

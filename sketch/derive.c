@@ -41,6 +41,8 @@ static at_sketch finish(sketch_state *s) {
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
                                    at_text_str(&compute), at_text_str(&tree));
+    out.s->compute = s->compute;
+    out.s->tree = s->tree;
     out.s->written = s->written;
     at_text_free(&compute);
     at_text_free(&tree);
@@ -103,20 +105,20 @@ static at_status rewrite(sketch_state *s, const at_facts_given *given, bool puts
 /* ---- starts ---------------------------------------------------------------------------------- */
 
 /* Names that edits make are added to those of arguments and sizes. */
-static at_status parse(at_arena *a, sketch_derivation *d, at_error *err) {
+static at_status take_names(at_arena *a, sketch_derivation *d, at_error *err) {
     at_compute *c;
     d->names = AT_NEW(a, at_symbols);
     for (int i = 0; i < d->symbols->names.len; i++)
         at_symbol_add(a, d->names, d->symbols->names.data[i]);
-    AT_TRY(at_compute_parse(a, d->names, d->compute, d->what, &c, err));
-    d->parsed = c;
+    AT_TRY(at_compute_over(a, d->compute, d->names, d->compute->what, &c, err));
+    d->compute = c;
     return AT_OK;
 }
 
 /* A state from which to derive. */
 static at_status start(at_arena *a, const sketch_derivation *d, const sketch_start *o,
                        sketch_state *s, at_error *err) {
-    const at_compute *c = d->parsed;
+    const at_compute *c = d->compute;
     const at_tree *tree = NULL;
     bool *written = NULL;
     at_facts *facts = AT_NEW(a, at_facts);
@@ -174,7 +176,7 @@ static at_status check_length(const sketch_state *s, at_error *err) {
     return at_fail(err, AT_E_INPUT,
                    "%s: rules place at most %d stages that need loops, here are %d; a computation "
                    "may be given in parts",
-                   s->from->what, MOST_STAGES, n);
+                   s->from->compute->what, MOST_STAGES, n);
 }
 
 /* Those of `more` behind the others; where all are too many, these keep three quarters. */
@@ -193,7 +195,7 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
     sketch_states all = {0};
     sketch_start o = {.name = ""};
     at_error why;
-    AT_TRY(parse(a, d, err));
+    AT_TRY(take_names(a, d, err));
     AT_TRY(start(a, d, &o, &first, err));
     AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
@@ -206,7 +208,7 @@ static at_status derive_all(at_arena *a, sketch_derivation *d, const at_sketch *
     }
     if (at_halts()) {
         (void)at_fail_stopped(err);
-        return at_fail_at(err, "%s: its loop trees were not derived yet: ", d->what);
+        return at_fail_at(err, "%s: its loop trees were not derived yet: ", d->compute->what);
     }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;
@@ -226,7 +228,6 @@ static void derive_template(at_template *t) {
     at_symbols *names = AT_NEW(a, at_symbols);
     sketch_derivation *d = AT_NEW(a, sketch_derivation);
     const at_sketch *sketches;
-    const char *what;
     int64_t *values;
     bool *varies;
     at_error err = {0};
@@ -235,12 +236,11 @@ static void derive_template(at_template *t) {
     *d = (sketch_derivation){.name = row->name,
                              .args = row->args,
                              .record_args = row->record_args,
-                             .compute = at_template_compute_source(t, &what),
+                             .compute = at_template_computation(t),
+                             .tree = at_template_begun(t),
                              .symbols = names,
                              .values = values,
                              .varies = varies};
-    d->what = what;
-    d->tree = at_template_tree_text(t, &d->tree_file);
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (derive_all(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)

@@ -122,13 +122,14 @@ typedef struct steps_row { /* of a computation whose sketch is what the steps ma
     at_template_row row;   /* first, so that its define() finds the rest */
     const at_template_row *sketch;
     const at_sketch *mark;
-    const char *sizes, *compute;
+    const at_compute *compute;
+    const char *sizes, *compute_text;
 } steps_row;
 
 static void define(at_template *t) {
     const steps_row *x = (const steps_row *)at_template_row_of(t);
     if (*x->sizes) at_sizes(t, x->sizes);
-    at_compute_text(t, x->compute);
+    at_compute_value(t, x->compute, x->compute_text);
     at_sketch_add(t, "steps", x->sketch, false, x->mark);
 }
 
@@ -187,7 +188,6 @@ static at_status start(replay *r, const at_steps *h, const at_compute **c, at_tr
     const at_compute *from = at_task_compute(r->task);
     at_compute *own;
     int64_t *values;
-    at_text text = {0};
     at_config any;
     AT_TRY(at_task_default_config(r->arena, r->task, 8, &any, r->err));
     AT_TRY(at_task_values(r->arena, r->task, &any, &values, r->err));
@@ -198,10 +198,7 @@ static at_status start(replay *r, const at_steps *h, const at_compute **c, at_tr
     }
     for (int i = 0; i < h->num_steps; i++)
         if (h->steps[i].kind == AT_EDIT_SIZE) AT_TRY(take_numbers(r, &h->steps[i]));
-    at_compute_print(&text, from);
-    at_status s = at_compute_parse(r->arena, r->symbols, at_text_take(r->arena, &text),
-                                   "computation", &own, r->err);
-    AT_TRY(s);
+    AT_TRY(at_compute_over(r->arena, from, r->symbols, "computation", &own, r->err));
     *c = own;
     return at_edit_plain(r->arena, own, tree, r->err);
 }
@@ -232,7 +229,10 @@ static const char *number_text(const replay *r) {
 static at_schedulable *finish(const replay *r, const at_compute *c, const at_tree *tree) {
     at_text text = {0};
     at_tree_print(&text, tree);
-    return sketch_fixed(r->arena, r->task, number_text(r), c, at_text_take(r->arena, &text));
+    at_schedulable *s =
+        sketch_fixed(r->arena, r->task, number_text(r), c, at_text_take(r->arena, &text));
+    s->tree = tree;
+    return s;
 }
 
 /* The computation as it was, with the rewritten one as its sketch. */
@@ -250,7 +250,8 @@ static const at_template_row *as_sketch(const replay *r, const at_steps *h,
                        .sketch = &s->row,
                        .mark = mark,
                        .sizes = number_text(&before),
-                       .compute = at_text_take(r->arena, &text)};
+                       .compute = at_task_compute(r->task),
+                       .compute_text = at_text_take(r->arena, &text)};
     row->row.define = define;
     return &row->row;
 }

@@ -234,9 +234,7 @@ at_status nest_make_written(sketch_state *s, int stage, const nest_choice *c, at
 at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,
                               const at_tree **tree, bool **written, at_error *err) {
     at_tree *t;
-    const char *what = d->tree_file ? d->tree_file : at_format(a, "schedule of %s", d->name);
-    AT_TRY(at_tree_parse_open(a, c, d->tree, what, &t, err));
-    if (d->tree_file) at_tree_stands(t, NULL);
+    AT_TRY(at_tree_over(a, d->tree, c, at_tree_what(d->tree), true, &t, err));
     *written = AT_NEW_ARRAY(a, bool, c->num_tensors + 1);
     for (int i = 0; i < c->num_tensors; i++) (*written)[i] = at_tree_has_leaf(t, i);
     *tree = t;

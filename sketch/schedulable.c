@@ -6,8 +6,10 @@
 static void define(at_template *t) {
     const at_schedulable *s = (const at_schedulable *)at_template_row_of(t);
     for (int i = 0; i < s->num_definitions; i++) at_define(t, &s->definitions[i]);
-    at_compute_text(t, s->compute_text);
-    at_schedule_when(t, "", s->tree_text);
+    if (s->compute) at_compute_value(t, s->compute, s->compute_text);
+    else at_compute_text(t, s->compute_text);
+    if (s->tree) at_schedule_value(t, s->tree, s->tree_text);
+    else at_schedule_when(t, "", s->tree_text);
     if (s->written) at_template_tree_stands(t, s->written);
 }
 

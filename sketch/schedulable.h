@@ -31,10 +31,10 @@ typedef struct at_schedulable {
     const at_split_limits *limits;
     int num_limits;
     const char *compute_text, *tree_text;
-    const at_tree *written; /* the part of the tree that somebody wrote; NULL: all or nothing */
-    at_task *task; /* with the default arguments; NULL, as what follows, as long as it is untried */
-    const at_compute *compute;
+    const at_tree *written;    /* the part of the tree that somebody wrote; NULL: all or nothing */
+    const at_compute *compute; /* what the texts say; NULL: they have not been read */
     const at_tree *tree;
+    at_task *task; /* with the default arguments; NULL as long as it is untried */
 } at_schedulable;
 
 /* args, record_args: as in at_template_row. Copies what it is given to a. The default configuration

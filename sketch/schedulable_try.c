@@ -124,6 +124,7 @@ at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, c
     at_schedulable *s = at_schedulable_untried(
         a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args), definitions.data,
         definitions.len, NULL, 0, at_text_str(&compute), tree);
+    s->compute = c;
     at_text_free(&compute);
     at_text_free(&args);
     at_text_free(&record_args);

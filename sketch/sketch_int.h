@@ -9,16 +9,14 @@ enum { SKETCH_MOST_NEAR = 2, SKETCH_MOST_WITH = 3 };
 /* What is derived from: a computation with its sizes, whose arguments have values. */
 typedef struct sketch_derivation {
     const char *name, *args, *record_args; /* as in at_template_row */
-    const char *compute, *what;            /* its text, and what messages call it */
-    const char *tree;                      /* the part of it that somebody wrote; NULL: nothing */
-    const char *tree_file;                 /* where that stands; NULL: nowhere */
-    const at_definition *definitions;      /* sizes; with a tree, also the knobs that it has */
+    const at_compute *compute;
+    const at_tree *tree;              /* the part of it that somebody wrote; NULL: nothing */
+    const at_definition *definitions; /* sizes; with a tree, also the knobs that it has */
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;
-    const bool *varies;       /* those that knobs decide; NULL: none */
-    const at_compute *parsed; /* the text of `compute` */
-    at_symbols *names;        /* its names; shared by all states, which add theirs */
+    const bool *varies; /* those that knobs decide; NULL: none */
+    at_symbols *names;  /* of the computation; shared by all states, which add theirs */
 } sketch_derivation;
 
 /* A stage as it stands in the tree: the tile that computes it. */

@@ -28,8 +28,9 @@ typedef struct te_row {
     at_template_row row; /* first, so that its define() finds the rest */
     te_sizes sizes;
     const char *path;
-    const char *compute, *source; /* as printed, and as the file has it, other lines blank */
-    const char *schedule;         /* NULL: there is none */
+    const at_compute *compute;
+    const at_tree *tree;                 /* NULL: there is none */
+    const char *compute_text, *schedule; /* as printed, and as the file has it */
 } te_row;
 
 typedef struct te_reader {
@@ -37,7 +38,7 @@ typedef struct te_reader {
     const char *path, *text;
     char *parts[4]; /* the text with only args, sizes, the computation, the schedule */
     bool has_schedule;
-    at_symbols symbols;
+    at_symbols *symbols;
     at_text args, names;
     te_sizes sizes;
     at_error *err;
@@ -103,10 +104,10 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
 static at_status new_name(te_reader *r, at_lex *l, int most, const char **out) {
     if (l->kind != AT_TOK_NAME) return at_lex_fail(l, r->err, "expected a name");
     char *name = at_strndup(r->arena, l->start, (size_t)l->length);
-    if (at_symbol_find(&r->symbols, name) >= 0)
+    if (at_symbol_find(r->symbols, name) >= 0)
         return at_lex_fail(l, r->err, "a second \"%s\"", name);
-    if (r->symbols.names.len >= most) return at_lex_fail(l, r->err, "more than %d names", most);
-    at_symbol_add(r->arena, &r->symbols, name);
+    if (r->symbols->names.len >= most) return at_lex_fail(l, r->err, "more than %d names", most);
+    at_symbol_add(r->arena, r->symbols, name);
     *out = name;
     AT_TRY(at_lex_next(l, r->err));
     return at_lex_expect(l, "=", r->err);
@@ -174,9 +175,9 @@ static void define(at_template *t) {
         at_sizes(t, x->sizes.data[i].text);
         at_template_stands_at(t, x->path, x->sizes.data[i].line);
     }
-    at_compute_text(t, x->compute);
-    at_template_compute_stands(t, x->path, x->source);
-    if (x->schedule) at_schedule_when(t, "", x->schedule);
+    at_compute_value(t, x->compute, x->compute_text);
+    at_template_compute_stands(t, x->path, NULL);
+    if (x->tree) at_schedule_value(t, x->tree, x->schedule);
 }
 
 static const char *name_of(at_arena *a, const char *path) {
@@ -186,35 +187,40 @@ static const char *name_of(at_arena *a, const char *path) {
     return at_strndup(a, name, n > 3 && !strcmp(name + n - 3, ".te") ? n - 3 : n);
 }
 
-static at_status read_parts(te_reader *r, const char **compute) {
+static at_status read_parts(te_reader *r, te_row *out) {
     at_compute *c;
-    at_tree *tree;
+    at_tree *tree = NULL;
     AT_TRY(read_args(r));
     AT_TRY(read_sizes(r));
-    AT_TRY(at_compute_parse(r->arena, &r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
+    AT_TRY(at_compute_parse(r->arena, r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
     if (r->has_schedule)
         AT_TRY(at_tree_parse_open(r->arena, c, r->parts[SCHEDULE], r->path, &tree, r->err));
     at_text text = {0};
     at_compute_print(&text, c);
-    *compute = at_text_take(r->arena, &text);
+    out->compute = c;
+    out->compute_text = at_text_take(r->arena, &text);
+    out->tree = tree;
+    out->schedule = r->parts[SCHEDULE];
     return AT_OK;
 }
 
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err) {
-    te_reader r = {.arena = a, .path = !strcmp(path, "-") ? "stdin" : path, .err = err};
+    te_reader r = {.arena = a,
+                   .path = !strcmp(path, "-") ? "stdin" : path,
+                   .symbols = AT_NEW(a, at_symbols),
+                   .err = err};
+    te_row *row = AT_NEW(a, te_row);
     static const char bom[] = "\xef\xbb\xbf"; /* some editors begin a text with it */
     if (length > 2 && !memcmp(text, bom, 3)) text += 3, length -= 3;
-    const char *compute = NULL;
     for (size_t i = 0; i < length; i++)
         if (((unsigned char)text[i] < ' ' && !isspace((unsigned char)text[i])) || text[i] == 127)
             return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; a .te file is a computation",
                            r.path, i);
     r.text = at_strndup(a, text, length);
     share_lines(&r, text, length);
-    at_status s = read_parts(&r, &compute);
+    at_status s = read_parts(&r, row);
     if (s == AT_OK) {
-        te_row *row = AT_NEW(a, te_row);
         row->row = (at_template_row){.name = name_of(a, path),
                                      .help = at_format(a, "the computation of %s", r.path),
                                      .args = at_strdup(a, at_text_str(&r.args)),
@@ -222,9 +228,6 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                                      .define = define};
         row->sizes = r.sizes;
         row->path = at_strdup(a, r.path);
-        row->source = r.parts[COMPUTE];
-        row->compute = compute;
-        row->schedule = r.has_schedule ? r.parts[SCHEDULE] : NULL;
         *out = &row->row;
     }
     at_text_free(&r.args);

@@ -1,5 +1,6 @@
 /* templates/define.c: a template is defined: its define() is called, or its calls are repeated, and
  * what they noted is parsed when all names are known. */
+#include "schedule/edit.h"
 #include "templates/template_int.h"
 
 #include <string.h>
@@ -34,11 +35,7 @@ void at_template_compute_stands(at_template *t, const char *file, const char *so
     t->compute_source = source;
 }
 
-const char *at_template_compute_source(const at_template *t, const char **what) {
-    *what =
-        t->compute_file ? t->compute_file : at_format(t->arena, "computation of %s", t->row->name);
-    return t->compute_file ? t->compute_source : t->compute_text;
-}
+const at_compute *at_template_computation(const at_template *t) { return t->compute; }
 
 void at_template_stands_at(at_template *t, const char *file, int line) {
     if (t->err.status == AT_OK || t->has_place) return;
@@ -46,10 +43,7 @@ void at_template_stands_at(at_template *t, const char *file, int line) {
     t->has_place = true;
 }
 
-const char *at_template_tree_text(const at_template *t, const char **file) {
-    *file = t->compute_file;
-    return t->trees.len ? t->trees.data[0].text : NULL;
-}
+const at_tree *at_template_begun(const at_template *t) { return t->begun; }
 
 void at_template_tree_stands(at_template *t, const at_tree *written) { t->written = written; }
 
@@ -96,7 +90,7 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
                                 &e, &varies));
         c->condition = e;
     }
-    AT_TRY(at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err));
+    AT_TRY(at_template_read_tree(t, t->compute, c, what, false, &c->tree));
     if (t->compute_file || t->written) at_tree_stands(c->tree, t->written);
     return AT_OK;
 }
@@ -104,14 +98,17 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
 /* Whether an only schedule leaves something open, and nothing that a sketch cannot repeat is
  * declared. */
 static at_status leaves_rest(at_template *t, bool *out) {
+    const char *what =
+        t->compute_file ? t->compute_file : at_format(t->arena, "schedule of %s", t->row->name);
     at_tree *tree;
     *out = false;
     if (t->trees.len != 1 || *t->trees.data[0].condition_text || t->row->defaults ||
         t->layouts.len || t->sparse.blocks || t->flops >= 0 || t->sketches.len)
         return AT_OK;
-    AT_TRY(at_tree_parse_open(t->arena, t->compute, t->trees.data[0].text,
-                              at_format(t->arena, "schedule of %s", t->row->name), &tree, &t->err));
+    AT_TRY(at_template_read_tree(t, t->compute, &t->trees.data[0], what, true, &tree));
     *out = at_tree_is_open(tree);
+    if (*out) t->begun = tree;
+    if (*out && t->compute_file) at_tree_stands(tree, NULL);
     return AT_OK;
 }
 
@@ -211,8 +208,12 @@ static at_status parse_computation(at_template *t) {
     bool begun;
     if (!t->compute_text)
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
-    const char *what, *source = at_template_compute_source(t, &what);
-    AT_TRY(at_compute_parse(t->arena, &t->symbols, source, what, &t->compute, &t->err));
+    const char *what = at_format(t->arena, "computation of %s", t->row->name);
+    const char *text = t->compute_source ? t->compute_source : t->compute_text;
+    AT_TRY(t->given
+               ? at_compute_over(t->arena, t->given, &t->symbols, what, &t->compute, &t->err)
+               : at_compute_parse(t->arena, &t->symbols, text,
+                                  t->compute_file ? t->compute_file : what, &t->compute, &t->err));
     if (t->foreign) return AT_OK; /* there is no tree to be left open */
     AT_TRY(leaves_rest(t, &begun));
     t->open = leaves_all(t) ? OPEN_ALL : begun ? OPEN_REST : OPEN_NOTHING;

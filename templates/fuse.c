@@ -63,15 +63,10 @@ static void refuse(at_template *t, const char *stage) {
     at_fail_at(&t->err, "--fuse %s: ", stage);
 }
 
-static at_status parse_compute(at_template *t, at_compute **out) {
-    return at_compute_parse(t->arena, &t->symbols, t->compute_text,
-                            at_format(t->arena, "computation of %s", t->row->name), out, &t->err);
-}
-
-static const char *print_compute(at_arena *a, const at_compute *c) {
-    at_text text = {0};
-    at_compute_print(&text, c);
-    return at_text_take(a, &text);
+static at_status read_compute(at_template *t, at_compute **out) {
+    const char *what = at_format(t->arena, "computation of %s", t->row->name);
+    return t->given ? at_compute_over(t->arena, t->given, &t->symbols, what, out, &t->err)
+                    : at_compute_parse(t->arena, &t->symbols, t->compute_text, what, out, &t->err);
 }
 
 /* An output that is a sum gets a copy behind it, in every tree. */
@@ -79,7 +74,7 @@ static at_status copy_sum(at_template *t, const char *sum) {
     at_compute *c;
     const at_compute *edited = NULL;
     const char *name = at_format(t->arena, "%s_sum", sum);
-    AT_TRY(parse_compute(t, &c));
+    AT_TRY(read_compute(t, &c));
     if (!t->trees.len) { /* they are derived afterwards */
         at_tree *plain;
         AT_TRY(at_edit_plain(t->arena, c, &plain, &t->err));
@@ -89,16 +84,13 @@ static at_status copy_sum(at_template *t, const char *sum) {
     for (int i = 0; i < t->trees.len; i++) {
         tree_choice *choice = &t->trees.data[i];
         at_tree *tree;
-        at_text text = {0};
-        AT_TRY(at_tree_parse_open(t->arena, c, choice->text,
-                                  at_format(t->arena, "schedule of %s", t->row->name), &tree,
-                                  &t->err));
+        AT_TRY(at_template_read_tree(
+            t, c, choice, at_format(t->arena, "schedule of %s", t->row->name), true, &tree));
         AT_TRY(
             at_edit_copy(t->arena, tree, AT_COPY_WRITE, sum, NULL, name, &edited, &tree, &t->err));
-        at_tree_print(&text, tree);
-        choice->text = at_text_take(t->arena, &text);
+        choice->given = tree;
     }
-    if (edited) t->compute_text = print_compute(t->arena, edited);
+    if (edited) t->given = edited;
     return AT_OK;
 }
 
@@ -160,14 +152,14 @@ static at_status fuse(at_template *t, const fused *f) {
     at_compute *parsed;
     const at_compute *c;
     const char *sum;
-    AT_TRY(parse_compute(t, &parsed));
+    AT_TRY(read_compute(t, &parsed));
     if (at_edit_output_sum(parsed, &sum, &t->err) != AT_OK) {
         refuse(t, f->stages[0]);
         return t->err.status;
     }
     if (sum) {
         AT_TRY(copy_sum(t, sum));
-        AT_TRY(parse_compute(t, &parsed));
+        AT_TRY(read_compute(t, &parsed));
     }
     c = parsed;
     for (int i = 0; i < f->num_stages; i++) {
@@ -177,7 +169,7 @@ static at_status fuse(at_template *t, const fused *f) {
         }
         at_hash_add_str(&t->hash, f->stages[i]);
     }
-    t->compute_text = print_compute(t->arena, c);
+    t->given = c;
     return AT_OK;
 }
 

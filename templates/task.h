@@ -126,14 +126,18 @@ int at_task_num_definitions(const at_task *t);
 const at_definition *at_task_definition(const at_task *t, int i);
 void at_define(at_template *t, const at_definition *d); /* calls it */
 at_arena *at_template_arena(at_template *t);            /* lives as long as the task */
-/* How messages show it: a file and its text, of which lines without the computation are blank; else
- * "computation of NAME" and the text itself. */
+/* As at_compute_text and at_schedule, of what has been read already: as values, which live as long
+ * as the row. The texts are what the task's hash is of. */
+void at_compute_value(at_template *t, const at_compute *c, const char *text);
+void at_schedule_value(at_template *t, const at_tree *tree, const char *text);
+/* The file that messages name; source: the text there, of which lines without the computation are
+ * blank. NULL: the computation is a value. */
 void at_template_compute_stands(at_template *t, const char *file, const char *source);
-const char *at_template_compute_source(const at_template *t, const char **what);
+const at_compute *at_template_computation(const at_template *t);
 /* A mistake that was made now is at that line of a file. */
 void at_template_stands_at(at_template *t, const char *file, int line);
-/* NULL: there is no schedule. file: where it stands as the text has its lines; NULL: nowhere. */
-const char *at_template_tree_text(const at_template *t, const char **file);
+/* Of a template that leaves it open, what is written of the schedule; NULL: nothing. It is open. */
+const at_tree *at_template_begun(const at_template *t);
 /* Of a template whose tree rules completed: what was written, whose lines messages name; borrowed.
  */
 void at_template_tree_stands(at_template *t, const at_tree *written);

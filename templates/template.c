@@ -1,6 +1,7 @@
 /* templates/template.c: the builder behind template.h. Sizes, splits and options are worked out as
  * they come, with entity 0 of every knob; those whose values vary become steps that task.c repeats
  * per configuration. */
+#include "schedule/edit.h"
 #include "templates/template_int.h"
 
 /* A definition or a decision, for other shapes. */
@@ -110,6 +111,24 @@ void at_schedule_when(at_template *t, const char *condition, const char *text) {
     }
     *at_push(t->arena, &t->trees) = (tree_choice){.condition_text = at_strdup(t->arena, condition),
                                                   .text = at_strdup(t->arena, text)};
+}
+
+void at_compute_value(at_template *t, const at_compute *c, const char *text) {
+    at_compute_text(t, text);
+    t->given = c;
+}
+
+void at_schedule_value(at_template *t, const at_tree *tree, const char *text) {
+    const int n = t->trees.len;
+    at_schedule_when(t, "", text);
+    if (t->trees.len > n) t->trees.data[n].given = tree;
+}
+
+at_status at_template_read_tree(at_template *t, const at_compute *c, const tree_choice *x,
+                                const char *what, bool may_be_open, at_tree **out) {
+    if (x->given) return at_tree_over(t->arena, x->given, c, what, may_be_open, out, &t->err);
+    return (may_be_open ? at_tree_parse_open : at_tree_parse)(t->arena, c, x->text, what, out,
+                                                              &t->err);
 }
 
 /* 1 where it cannot be worked out. */

@@ -52,6 +52,7 @@ typedef struct arg {
 
 typedef struct tree_choice {
     const char *condition_text, *text; /* "": always */
+    const at_tree *given;              /* what the text says; NULL: it is to be read */
     const at_expr *condition;          /* NULL: always */
     at_tree *tree;
 } tree_choice;
@@ -96,8 +97,10 @@ struct at_template {
     bool by_element;               /* those to come are for such a set: AT_BY_ELEMENT */
     const char *filter;            /* NULL: none */
     const char *compute_text;
+    const at_compute *given;                   /* what the text says; NULL: it is to be read */
     const char *compute_file, *compute_source; /* where it stands, and as it does; NULL: nowhere */
     openness open;
+    const at_tree *begun;   /* where the rest is open */
     const at_tree *written; /* the part of the tree that somebody wrote; NULL: all or nothing */
     at_compute *compute;
     AT_VEC(tree_choice) trees;
@@ -145,6 +148,9 @@ at_status at_template_expr(at_template *t, const char *text, const char *what, a
 at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out);
 /* What at_layout noted (layout.c). */
 at_status at_layout_parse(at_template *t, layout *l);
+/* What a schedule says, over the computation as it is now (template.c). */
+at_status at_template_read_tree(at_template *t, const at_compute *c, const tree_choice *x,
+                                const char *what, bool may_be_open, at_tree **out);
 /* The row's functions (call.c); the first mistake. AT_E_INPUT: the user's own code crashed. */
 at_status at_call_define(at_template *t, at_error *err);
 at_status at_call_defaults(at_template *t, int lanes, at_error *err);
