@@ -7,8 +7,9 @@
 
 /* What the knobs alone say; false: nothing, where the configuration is no point of the space. */
 static bool estimate_of(const at_session *s, at_estimate *out) {
-    at_cost_model *m = at_cost_model_new(s->task, &s->options);
-    bool ok = s->chosen.config.index >= 0 && at_cost_point(m, s->chosen.config.index, out);
+    at_cost_model *m = at_cost_model_new(s->what.task, &s->options);
+    bool ok =
+        s->what.chosen.config.index >= 0 && at_cost_point(m, s->what.chosen.config.index, out);
     at_cost_model_free(m);
     return ok;
 }
@@ -49,10 +50,10 @@ static void add_estimate(at_text *out, const at_estimate *e) {
 }
 
 void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s) {
-    const at_machine *m = s->machine;
+    const at_machine *m = s->how.machine;
     at_text_addf(out, "what bounds it on %s (L1 %lld KB, L2 %lld KB), %s, one run%s:\n",
-                 s->context.cpu, (long long)m->l1d_bytes / 1024, (long long)m->l2_bytes / 1024,
-                 s->context.isa, m->threads > 1 ? ", its busiest thread" : "");
+                 s->how.context.cpu, (long long)m->l1d_bytes / 1024, (long long)m->l2_bytes / 1024,
+                 s->how.context.isa, m->threads > 1 ? ", its busiest thread" : "");
     add_tiles(out, b);
     at_text_addf(out, "bound: %.0f cycles; the largest need is %s, %.0f\n", b->bound_cycles,
                  at_need_name(b->largest), b->cycles[b->largest]);

@@ -44,19 +44,20 @@ static at_status check_output(const char *path, at_error *err) {
 }
 
 static const char *head_text(const at_session *s, const char *from) {
-    const at_record *r = s->chosen.record;
+    const at_record *r = s->what.chosen.record;
     at_text t = {0};
     at_text_add_task(&t, s);
     at_text_addf(&t, "\nwritten by autotune %s, configuration from ", AT_VERSION);
     at_text_add_visible(&t, from);
     at_text_add(&t, ":\n");
-    at_config_print_json(&t, &s->chosen.config);
+    at_config_print_json(&t, &s->what.chosen.config);
     at_text_add(&t, "\n");
     if (r && at_record_is_candidate(r)) {
         double time_s = at_record_time(r);
         at_text_add(&t, "measured: ");
         at_text_add_time(&t, time_s);
-        at_text_addf(&t, ", %.2f %s", s->work / time_s * 1e-9, at_unit_of_speed(s->in_bytes));
+        at_text_addf(&t, ", %.2f %s", s->what.work / time_s * 1e-9,
+                     at_unit_of_speed(s->what.in_bytes));
         if (r->extra.present) {
             at_text_add(&t, "\n    on ");
             at_text_add_context(&t, &r->extra.context);
@@ -75,30 +76,30 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
                              at_file_kernel *out, at_error *err) {
     at_candidate c;
     at_config own;
-    const at_task *task = at_task_of_config(s->task, &s->chosen.config, &own);
+    const at_task *task = at_task_of_config(s->what.task, &s->what.chosen.config, &own);
     const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(s->arena, const int *, compute->num_tensors);
     at_general *general = AT_NEW(s->arena, at_general);
-    const at_selection *chosen = &s->chosen;
+    const at_selection *chosen = &s->what.chosen;
     int64_t *plain;
     at_error why;
     AT_TRY(at_session_context(s, false, err));
     at_lower_options lo =
-        at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task, suffix));
-    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
+        at_session_lower_options(s, name ? name : kernel_name(s->arena, s->what.task, suffix));
+    AT_TRY(at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, err));
     if (s->foreign)
-        AT_TRY(at_foreign_file_kernel(s->arena, s->task, c.program, &s->chosen.config, lo.name,
-                                      &c.kernel, err));
+        AT_TRY(at_foreign_file_kernel(s->arena, s->what.task, c.program, &s->what.chosen.config,
+                                      lo.name, &c.kernel, err));
     for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
     at_task_general(s->arena, chosen->layer ? chosen->layer : task, general);
     if (at_task_plain_values(s->arena, task, &plain, &why) != AT_OK)
         return at_fail(err, AT_E_INPUT, "%s: no size without blocks: %s", lo.name, why.text);
     *out = (at_file_kernel){.program = c.program,
                             .kernel = c.kernel,
-                            .threads = s->threads,
+                            .threads = s->how.threads,
                             .name = lo.name,
-                            .head = head_text(s, s->chosen.from),
-                            .flops = s->flops,
+                            .head = head_text(s, s->what.chosen.from),
+                            .flops = s->what.flops,
                             .executed = at_executed_flops(s, s->arena, c.kernel->lowered),
                             .pattern = at_session_file_pattern(s),
                             .plain_values = plain,
@@ -159,11 +160,11 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 static at_status apply_foreign(at_session *s, at_text *source, const at_options *o, at_error *err) {
     const char *path = at_header_path(s->arena, o->output);
     at_text header = {0};
-    AT_TRY(at_foreign_check_output(at_foreign_of(s->task), o->output, err));
+    AT_TRY(at_foreign_check_output(at_foreign_of(s->what.task), o->output, err));
     AT_TRY(at_session_context(s, false, err));
-    at_status status =
-        at_foreign_print_file(s->arena, s->task, &s->chosen.config, head_text(s, s->chosen.from),
-                              path ? base_name(path) : NULL, source, &header, err);
+    at_status status = at_foreign_print_file(s->arena, s->what.task, &s->what.chosen.config,
+                                             head_text(s, s->what.chosen.from),
+                                             path ? base_name(path) : NULL, source, &header, err);
     if (status == AT_OK) status = write_files(s->arena, o, source, &header, err);
     at_text_free(&header);
     return status;
@@ -172,7 +173,7 @@ static at_status apply_foreign(at_session *s, at_text *source, const at_options 
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
     at_file_kernel kernel = {0};
     AT_TRY(at_open_config(o, true, s, err));
-    const bool as_it_is = at_task_foreign(s->task) && !o->with_main;
+    const bool as_it_is = at_task_foreign(s->what.task) && !o->with_main;
     if (as_it_is) AT_TRY(apply_foreign(s, source, o, err));
     if (as_it_is && !o->json) return AT_OK;
     if (!as_it_is) {
@@ -184,8 +185,8 @@ static at_status apply_one(at_session *s, at_text *source, const at_options *o, 
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
-    at_out_config(&out, &s->chosen.config);
-    at_out_string(&out, "name", as_it_is ? s->row->name : kernel.name);
+    at_out_config(&out, &s->what.chosen.config);
+    at_out_string(&out, "name", as_it_is ? s->what.row->name : kernel.name);
     out_files(s->arena, &out, o, source);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
@@ -241,7 +242,7 @@ static const char *own_name(const apply_set *set, const char *name, const char *
 /* What kernels of one family have in common: the template, or the operator that they are ways of.
  */
 static const char *called(const at_session *s) {
-    return s->chosen.operator_name ? s->chosen.operator_name : s->row->name;
+    return s->what.chosen.operator_name ? s->what.chosen.operator_name : s->what.row->name;
 }
 
 static const char *family_name(const apply_set *set, const at_session *s) {
@@ -258,12 +259,12 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     at_session_open_chosen(engine, chosen, s);
     set->n++; /* to be closed from now on */
     const char *family = family_name(set, s);
-    const char *name = kernel_name(set->arena, s->task, suffix);
+    const char *name = kernel_name(set->arena, s->what.task, suffix);
     if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
     name = own_name(set, name, family);
     AT_TRY(make_kernel(s, name, suffix, k, err));
     k->family = family;
-    k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->task, &k->num_shape);
+    k->shape = shape_of(set->arena, chosen->layer ? chosen->layer : s->what.task, &k->num_shape);
     if (!*suffix && k->kernel->target != set->kernels->kernel->target)
         return at_fail(
             err, AT_E_USAGE,
@@ -299,7 +300,7 @@ static at_status print_set(const apply_set *set, const at_options *o, const at_t
     for (int i = 0; i < set->n; i++) {
         at_out_begin(&out, NULL, '{');
         at_out_task(&out, &set->sessions[i]);
-        at_out_config(&out, &set->sessions[i].chosen.config);
+        at_out_config(&out, &set->sessions[i].what.chosen.config);
         at_out_string(&out, "name", set->kernels[i].name);
         at_out_string(&out, "family", set->kernels[i].family);
         at_out_end(&out, '}');

@@ -25,7 +25,7 @@ typedef struct derived {
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Of the default configuration, on this machine. */
-static const char *waiting_sums(at_arena *a, const at_task *t, const char *tree_text) {
+static const char *waiting_sums(at_arena *a, const at_task *t) {
     const bool has_integers = at_task_compute(t)->in_steps;
     const at_target *best = at_target_here(),
                     *target = has_integers ? at_target_of_integers(best) : best;
@@ -34,12 +34,12 @@ static const char *waiting_sums(at_arena *a, const at_task *t, const char *tree_
     const at_lowered *l;
     at_config config;
     at_program *p;
-    at_tree *tree;
+    const at_tree *tree;
     at_text all = {0};
     at_error err;
     bool is_lowered = at_task_default_config(scratch, t, target->lanes, &config, &err) == AT_OK &&
                       at_task_program(scratch, t, &config, &p, &err) == AT_OK &&
-                      at_tree_parse(scratch, p->compute, tree_text, "tree", &tree, &err) == AT_OK &&
+                      at_task_tree(scratch, t, &config, &tree, &err) == AT_OK &&
                       at_lower_tiles(scratch, p, &o, &l, &err) == AT_OK;
     for (int i = 0; is_lowered && i < p->compute->num_tensors; i++) {
         at_text loops = {0};
@@ -56,7 +56,7 @@ static const char *waiting_sums(at_arena *a, const at_task *t, const char *tree_
 
 static at_status look(derived *d, at_error *err) {
     at_arena *a = d->session->arena;
-    const at_task *t = d->session->task;
+    const at_task *t = d->session->what.task;
     at_config config;
     int64_t *values;
     AT_TRY(at_task_default_config(a, t, AT_ANY_LANES, &config, err));
@@ -68,8 +68,7 @@ static at_status look(derived *d, at_error *err) {
     for (int i = 0; i < d->n; i++) {
         const at_sketch *s = at_sketch_of_task(t, i);
         const at_task *own = at_task_sketch(t, i);
-        d->sketches[i] = (shown_sketch){s->name, s->s, at_task_space(own), s,
-                                        waiting_sums(a, own, s->s->tree_text)};
+        d->sketches[i] = (shown_sketch){s->name, s->s, at_task_space(own), s, waiting_sums(a, own)};
     }
     if (d->n) return AT_OK;
     at_program *p; /* of a tree that is written whole, the default must have one */
@@ -77,7 +76,7 @@ static at_status look(derived *d, at_error *err) {
     d->n = 1;
     d->sketches[0] = (shown_sketch){.name = "as written", .space = at_task_space(t)};
     AT_TRY(at_schedulable_of_task(a, t, &d->sketches[0].s, err));
-    d->sketches[0].waits = waiting_sums(a, t, d->sketches[0].s->tree_text);
+    d->sketches[0].waits = waiting_sums(a, t);
     return AT_OK;
 }
 
@@ -190,14 +189,15 @@ static at_status print_json(const derived *d, at_error *err) {
 
 static at_status write_file(const derived *d, const shown_sketch *s, const at_options *o,
                             at_error *err) {
-    const char *help = at_format(d->session->arena, "%s of %s", s->name, d->session->row->name);
+    const char *help =
+        at_format(d->session->arena, "%s of %s", s->name, d->session->what.row->name);
     return at_write_template(d->session->arena, o, s->s, help, err);
 }
 
 static at_status derive(derived *d, const at_options *o, at_error *err) {
     AT_TRY(at_open_task(o, d->session, err));
     AT_TRY(look(d, err));
-    const int chosen = d->session->chosen.sketch;
+    const int chosen = d->session->what.chosen.sketch;
     if (o->output) AT_TRY(write_file(d, &d->sketches[chosen], o, err));
     if (o->request.sketch) d->sketches[0] = d->sketches[chosen], d->n = 1;
     return o->json ? print_json(d, err) : o->output ? AT_OK : print_text(d, o, err);

@@ -21,7 +21,7 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     bool ok = !r->error_no;
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
-    at_out_config(&out, &s->chosen.config);
+    at_out_config(&out, &s->what.chosen.config);
     at_out_bool(&out, "ok", ok);
     at_out_int(&out, "error_no", r->error_no);
     at_out_string(&out, "error", ok ? NULL : r->extra.error);
@@ -33,13 +33,13 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
         at_out_double(&out, "time_ns", t->time_s * 1e9);
         at_out_double(&out, "time_low_ns", has_interval(t) ? t->time.low * 1e9 : NAN);
         at_out_double(&out, "time_high_ns", has_interval(t) ? t->time.high * 1e9 : NAN);
-        at_out_speed(&out, t->gflops, s->in_bytes);
+        at_out_speed(&out, t->gflops, s->what.in_bytes);
         at_out_double(&out, "of_peak", t->of_peak);
     } else {
         at_out_string(&out, "time_ns", NULL);
         at_out_string(&out, "time_low_ns", NULL);
         at_out_string(&out, "time_high_ns", NULL);
-        at_out_speed(&out, 0, s->in_bytes);
+        at_out_speed(&out, 0, s->what.in_bytes);
         at_out_string(&out, "of_peak", NULL);
     }
     at_out_double(&out, "peak_gflops", at_session_seen(s).peak_gflops);
@@ -56,9 +56,9 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
     const at_bound *bound = c->bound;
     at_text_add_task(&out, s);
     at_text_add(&out, "\n");
-    at_config_print_json(&out, &s->chosen.config);
+    at_config_print_json(&out, &s->what.chosen.config);
     at_text_add(&out, "\n");
-    at_text_add_context(&out, &s->context);
+    at_text_add_context(&out, &s->how.context);
     at_text_add(&out, "\n");
     if (!r->error_no) {
         if (at_session_seen(s).is_exact) at_text_add(&out, "output: equal to the reference\n");
@@ -94,16 +94,16 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     at_record r;
     at_timing t;
     AT_TRY(at_open_config(o, false, s, err));
-    if (at_selection_has_other_pattern(&s->chosen))
+    if (at_selection_has_other_pattern(&s->what.chosen))
         at_warn(NULL, at_format(s->arena,
                                 "%s: measured with another sparse weight; --weight or --sparsity "
                                 "make it the same",
-                                s->chosen.from));
+                                s->what.chosen.from));
     AT_TRY(at_session_context(s, true, err));
     if (o->why) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
     AT_TRY(at_session_start(s, err));
-    AT_TRY(at_config_time(s, &s->chosen.config, &c, &r, &t, err));
+    AT_TRY(at_config_time(s, &s->what.chosen.config, &c, &r, &t, err));
     AT_TRY(o->json ? print_json(s, &r, &c, &t, err) : print_text(s, &r, &c, &t, err));
     if (o->keep) {
         const char *folder;

@@ -30,15 +30,15 @@ typedef struct shown {
 
 static const at_accuracy *recorded_accuracy(const at_session *s) {
     static const at_accuracy unknown;
-    return s->chosen.record ? &s->chosen.record->extra.accuracy : &unknown;
+    return s->what.chosen.record ? &s->what.chosen.record->extra.accuracy : &unknown;
 }
 
 static at_status print_json(const at_session *s, const shown *v, at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
-    at_out_config(&out, &s->chosen.config);
-    at_out_double(&out, "flops", s->flops);
+    at_out_config(&out, &s->what.chosen.config);
+    at_out_double(&out, "flops", s->what.flops);
     at_out_accuracy(&out, recorded_accuracy(s));
     at_out_string(&out, "tree", at_text_str(&v->tree));
     at_out_notes(&out, v->kernel);
@@ -53,8 +53,8 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
 static at_status print_text(const at_session *s, const shown *v, at_error *err) {
     at_text out = {0};
     at_text_add_task(&out, s);
-    at_text_addf(&out, "   %.6g %s\n", s->work * 1e-6, s->in_bytes ? "MB" : "MFLOP");
-    at_config_print_json(&out, &s->chosen.config);
+    at_text_addf(&out, "   %.6g %s\n", s->what.work * 1e-6, s->what.in_bytes ? "MB" : "MFLOP");
+    at_config_print_json(&out, &s->what.chosen.config);
     at_text_add(&out, "\n");
     at_text_add_accuracy(&out, recorded_accuracy(s));
     at_text_addf(&out, "\n%s", at_text_str(&v->tree));
@@ -73,19 +73,19 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
 /* Alone, so that it can be a file for --from-steps. */
 static at_status add_history(const at_session *s, shown *v, const at_options *o, at_error *err) {
     at_steps h;
-    const at_config *c = &s->chosen.config;
+    const at_config *c = &s->what.chosen.config;
     if (o->history == AT_HISTORY_TRACE)
-        return at_trace_print(s->arena, s->task, c, &v->history, err);
-    AT_TRY(at_steps_of(s->arena, s->task, c, &h, err));
-    at_steps_print(&v->history, s->task, &h);
+        return at_trace_print(s->arena, s->what.task, c, &v->history, err);
+    AT_TRY(at_steps_of(s->arena, s->what.task, c, &h, err));
+    at_steps_print(&v->history, s->what.task, &h);
     return AT_OK;
 }
 
 /* The configuration as a template of its own. */
 static at_status write_file(const at_session *s, const at_options *o, at_error *err) {
     const at_schedulable *fixed;
-    AT_TRY(at_schedulable_of_config(s->arena, s->task, &s->chosen.config, &fixed, err));
-    const char *help = at_format(s->arena, "a configuration of %s", s->row->name);
+    AT_TRY(at_schedulable_of_config(s->arena, s->what.task, &s->what.chosen.config, &fixed, err));
+    const char *help = at_format(s->arena, "a configuration of %s", s->what.row->name);
     return at_write_template(s->arena, o, fixed, help, err);
 }
 
@@ -99,9 +99,9 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     lo.dump = o->dump;
     v->has_dump = o->dump != NULL;
     lo.dump_out = &v->dump;
-    at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err);
+    at_status lowered = at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, err);
     if (lowered == AT_OK || v->dump.len)
-        at_print_program(&v->tree, s->task, &s->chosen.config, c.program);
+        at_print_program(&v->tree, s->what.task, &s->what.chosen.config, c.program);
     if (lowered != AT_OK && v->dump.len && !o->json) {
         at_error unprinted; /* a pass behind the one that was asked for failed, and is told of */
         print_text(s, v, &unprinted);

@@ -21,7 +21,7 @@ static at_status read_indices(at_session *s, const char *list, at_config **out, 
         int64_t index;
         at_config config;
         AT_TRY(at_parse_int(word, "--index", 0, INT64_MAX, &index, err));
-        if (at_config_at(s->arena, s->space, index, &config, err) != AT_OK)
+        if (at_config_at(s->arena, s->what.space, index, &config, err) != AT_OK)
             return at_fail_at(err, "--index: ");
         *at_push(s->arena, &configs) = config;
         list = comma ? comma + 1 : NULL;
@@ -38,10 +38,10 @@ typedef struct shown_space {
 } shown_space;
 
 static shown_space space_of(const at_session *s, const at_options *o) {
-    int sketch = s->chosen.sketch;
-    if (!o->request.sketch) return (shown_space){s->space, 0};
-    return (shown_space){at_task_space(at_task_sketch(s->task, sketch)),
-                         at_space_part_begin(s->space, sketch)};
+    int sketch = s->what.chosen.sketch;
+    if (!o->request.sketch) return (shown_space){s->what.space, 0};
+    return (shown_space){at_task_space(at_task_sketch(s->what.task, sketch)),
+                         at_space_part_begin(s->what.space, sketch)};
 }
 
 static at_status print_json(const at_session *s, const shown_space *v, const at_config *configs,
@@ -86,7 +86,7 @@ static at_status print_text(const at_session *s, const shown_space *v, const at_
         at_text_addf(&out, "\n%s%lld configurations",
                      at_space_len_is_estimated(v->space) ? "about " : "",
                      (long long)at_space_len(v->space));
-        if (v->space != s->space || at_space_len(v->space) != length)
+        if (v->space != s->what.space || at_space_len(v->space) != length)
             at_text_addf(&out, " among indices %lld to %lld", (long long)v->begin,
                          (long long)(v->begin + length) - 1);
         at_text_add(&out, "\n");

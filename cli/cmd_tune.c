@@ -34,7 +34,7 @@ static const char *log_of(at_arena *a, const at_options *o) {
 static void begin(void *ctx, at_tuning *t) {
     shown *v = ctx;
     const at_options *o = v->options;
-    const char *name = t->s.row->name;
+    const char *name = t->s.what.row->name;
     if (o->num_tasks) name = at_format(t->s.arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
     at_progress_start(&v->progress, name, o->engine.time_s);
 }

@@ -61,7 +61,7 @@ void at_text_add_command_words(at_text *out, at_session *s, const at_config *c) 
 
 at_status at_command_print_end(at_tuning *t, const at_best *best, at_error *err) {
     at_text out = {0};
-    at_print_program(&out, t->s.task, &best->record->config, NULL);
+    at_print_program(&out, t->s.what.task, &best->record->config, NULL);
     at_text_add(&out, "\n");
     at_text_add_command_words(&out, &t->s, &best->record->config);
     at_text_addf(&out, "\n\n%s of %lld: ", t->tally.higher ? "Largest" : "Fastest",

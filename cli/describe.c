@@ -4,17 +4,17 @@
 #include "view/view.h"
 
 void at_text_add_task(at_text *out, const at_session *s) {
-    at_text_add_visible(out, s->row->name);
+    at_text_add_visible(out, s->what.row->name);
     at_text_add(out, " ");
-    at_text_add_visible(out, at_task_args_text(s->task));
+    at_text_add_visible(out, at_task_args_text(s->what.task));
 }
 
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak,
                         const at_session *s) {
     at_text_add_time(out, time_s);
-    at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(s->in_bytes));
+    at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(s->what.in_bytes));
     at_text_add_share(out, of_peak);
-    at_text_addf(out, " of the %s beside it", at_name_of_peak(s->in_bytes, s->of_dots));
+    at_text_addf(out, " of the %s beside it", at_name_of_peak(s->what.in_bytes, s->what.of_dots));
 }
 
 void at_text_add_bound(at_text *out, double of_bound) {
@@ -53,8 +53,8 @@ void at_out_accuracy(at_out *o, const at_accuracy *x) {
 }
 
 void at_out_task(at_out *o, const at_session *s) {
-    at_out_string(o, "task", s->row->name);
-    at_out_json(o, "args", at_task_args(s->task));
+    at_out_string(o, "task", s->what.row->name);
+    at_out_json(o, "args", at_task_args(s->what.task));
 }
 
 void at_out_config(at_out *o, const at_config *c) {

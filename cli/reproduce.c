@@ -23,12 +23,12 @@ static bool is_left_out(const char *name) {
 void at_text_add_command(at_text *out, const at_options *o, at_session *s, int64_t index) {
     at_config config;
     if (at_is_command(s)) {
-        if (at_config_at(s->scratch, s->space, index, &config, NULL) == AT_OK)
+        if (at_config_at(s->scratch, s->what.space, index, &config, NULL) == AT_OK)
             at_text_add_command_words(out, s, &config);
         return;
     }
     at_text_add(out, "autotune run");
-    at_text_add_word(out, o->template_file ? o->template_file : s->row->name);
+    at_text_add_word(out, o->template_file ? o->template_file : s->what.row->name);
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
         if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
@@ -56,21 +56,23 @@ static at_status keep_result(at_session *s, const at_options *o, const char *fol
     at_text text = {0};
     at_text_add_task(&text, s);
     at_text_add(&text, "\n");
-    at_text_add_context(&text, &s->context);
+    at_text_add_context(&text, &s->how.context);
     at_text_add(&text, "\n");
-    at_config_print_json(&text, &s->chosen.config);
+    at_config_print_json(&text, &s->what.chosen.config);
     at_text_add(&text, "\n\n");
     if (r->error_no) at_text_addf(&text, "%s: %s\n", at_err_no_name(r->error_no), r->extra.error);
-    else at_text_addf(&text, "valid: %.2f %s\n", r->extra.gflops, at_unit_of_speed(s->in_bytes));
-    if (s->chosen.config.index >= 0) {
+    else
+        at_text_addf(&text, "valid: %.2f %s\n", r->extra.gflops,
+                     at_unit_of_speed(s->what.in_bytes));
+    if (s->what.chosen.config.index >= 0) {
         at_text_add(&text, "\n");
-        at_text_add_command(&text, o, s, s->chosen.config.index);
+        at_text_add_command(&text, o, s, s->what.chosen.config.index);
         at_text_add(&text, "\n");
     }
     at_status status = write_text(s, folder, "result.txt", at_text_str(&text), err);
     if (status == AT_OK) {
         at_text_clear(&text);
-        at_config_print_json(&text, &s->chosen.config);
+        at_config_print_json(&text, &s->what.chosen.config);
         at_text_add(&text, "\n");
         status = write_text(s, folder, "config.json", at_text_str(&text), err);
     }
@@ -88,7 +90,7 @@ static at_status keep_passes(at_session *s, const char *folder, at_error *err) {
         at_lower_options lo = at_session_lower_options(s, "kernel");
         lo.dump = at_pass_names[i];
         lo.dump_out = &dump;
-        (void)at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, &why);
+        (void)at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, &why);
         status = write_text(s, folder, at_format(s->arena, "%d-%s.txt", i + 1, at_pass_names[i]),
                             at_text_str(&dump), err);
         at_text_free(&dump);
@@ -101,9 +103,9 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     at_error why;
     at_text text = {0};
     at_lower_options lo = at_session_lower_options(s, "kernel");
-    at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, &why);
+    at_status lowered = at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, &why);
     if (c.program) {
-        at_print_program(&text, s->task, &s->chosen.config, c.program);
+        at_print_program(&text, s->what.task, &s->what.chosen.config, c.program);
         AT_TRY(write_text(s, folder, "tree.txt", at_text_str(&text), err));
         at_text_clear(&text);
     }
@@ -113,7 +115,7 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
                             .kernel = c.kernel,
                             .name = lo.name,
                             .head = "as it was measured",
-                            .flops = s->flops,
+                            .flops = s->what.flops,
                             .pattern = at_session_file_pattern(s)};
         at_file_options fo = {.with_main = true, .abi = AT_ABI_BLOCKED};
         status = write_text(s, folder, "kernel.c", c.kernel->source, err);
@@ -126,9 +128,9 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
 
 at_status at_keep(at_session *s, const at_options *o, const at_record *r, const char **folder,
                   at_error *err) {
-    int64_t index = s->chosen.config.index;
-    *folder = index >= 0 ? at_format(s->arena, "%s-%lld", s->row->name, (long long)index)
-                         : at_format(s->arena, "%s-config", s->row->name);
+    int64_t index = s->what.chosen.config.index;
+    *folder = index >= 0 ? at_format(s->arena, "%s-%lld", s->what.row->name, (long long)index)
+                         : at_format(s->arena, "%s-config", s->what.row->name);
     if (mkdir(*folder, 0777) && errno != EEXIST)
         return at_fail(err, AT_E_OUTPUT, "--keep: cannot make %s: %s", *folder, strerror(errno));
     AT_TRY(keep_result(s, o, *folder, r, err));

@@ -32,7 +32,7 @@ static void add_result(at_text *out, at_tuning *t, const at_best *best) {
     at_text_addf(out, "Fastest of %lld: ", (long long)t->tally.done);
     add_short_time(out, best->time_s);
     at_text_addf(out, ", %.*f %% of the %s", best->of_peak.median < 0.0995 ? 1 : 0,
-                 100 * best->of_peak.median, t->s.in_bytes ? "bandwidth" : "peak");
+                 100 * best->of_peak.median, t->s.what.in_bytes ? "bandwidth" : "peak");
     if (!at_record_is_trial(best->record)) at_text_add(out, ", the default configuration itself");
     else if (times > 0 && times < 1.05)
         at_text_add(out, ", no faster than the default configuration");
@@ -112,14 +112,14 @@ void at_text_add_trials(at_text *out, const at_tuning *t) {
 static void add_next(at_text *out, const at_tuning *t, const at_options *o) {
     at_text line = {0};
     at_text_add(&line, "Next: autotune apply");
-    at_text_add_word(&line, o->template_file ? o->template_file : t->s.row->name);
+    at_text_add_word(&line, o->template_file ? o->template_file : t->s.what.row->name);
     if (o->request.args || o->request.sparsity || o->request.weight) {
         at_text_add(&line, " --args");
-        at_text_add_word(&line, at_task_args_text(t->s.task));
+        at_text_add_word(&line, at_task_args_text(t->s.what.task));
     }
     at_text_add(&line, " --log");
     at_text_add_word(&line, t->log_path);
-    const at_foreign *kernel = at_foreign_of(t->s.task);
+    const at_foreign *kernel = at_foreign_of(t->s.what.task);
     at_text_addf(&line, " -o kernel%s", kernel ? at_foreign_ending(kernel) : ".c");
     at_text_add_visible(out, at_text_str(&line));
     at_text_add(out, "\n");

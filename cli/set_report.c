@@ -13,10 +13,10 @@ void at_set_result_add(at_set_result *r, int problem, const at_tuning *t) {
     at_best best;
     at_out out = {0};
     *l = (at_layer_result){.problem = problem,
-                           .task = at_strdup(r->arena, t->s.row->name),
-                           .args = at_strdup(r->arena, at_task_args_text(t->s.task)),
-                           .title = at_task_title(r->arena, t->s.task),
-                           .args_json = at_json_text(r->arena, at_task_args(t->s.task)),
+                           .task = at_strdup(r->arena, t->s.what.row->name),
+                           .args = at_strdup(r->arena, at_task_args_text(t->s.what.task)),
+                           .title = at_task_title(r->arena, t->s.what.task),
+                           .args_json = at_json_text(r->arena, at_task_args(t->s.what.task)),
                            .tally = t->tally,
                            .found = at_tuning_best(t, &best)};
     at_out_best(&out, NULL, t, l->found ? &best : NULL);

@@ -19,7 +19,7 @@ static void add_indented(at_text *out, const char *text) {
 
 static void add_config(at_text *out, at_session *s, int64_t index) {
     at_config config;
-    if (at_config_at(s->scratch, s->space, index, &config, NULL) == AT_OK)
+    if (at_config_at(s->scratch, s->what.space, index, &config, NULL) == AT_OK)
         at_config_print_json(out, &config);
 }
 
@@ -56,7 +56,7 @@ static void say_line(at_session *s, const at_tally *tally, const at_record *r) {
         if (tally->higher) at_text_addf(&out, "%.6g", r->extra.gflops);
         else at_text_add_time(&out, at_record_mean(r));
         if (!tally->is_command)
-            at_text_addf(&out, ", %.2f %s", r->extra.gflops, at_unit_of_speed(s->in_bytes));
+            at_text_addf(&out, ", %.2f %s", r->extra.gflops, at_unit_of_speed(s->what.in_bytes));
     }
     at_text_add(&out, "; ");
     add_config(&out, s, r->config.index);
@@ -87,7 +87,7 @@ static void say_debug(at_session *s, const at_tally *tally, const at_record *r) 
     if (r->error_no) at_text_add_visible(&out, r->extra.error);
     else add_result(&out, r);
     at_text_add(&out, "\t");
-    if (at_config_at(s->scratch, s->space, r->config.index, &config, NULL) == AT_OK)
+    if (at_config_at(s->scratch, s->what.space, r->config.index, &config, NULL) == AT_OK)
         at_config_print_str(&out, &config);
     at_text_add(&out, "\n");
     at_say(&out);

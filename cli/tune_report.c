@@ -38,14 +38,14 @@ static at_status print_text(at_tuning *t, const at_options *o, const at_best *be
     at_session *s = &t->s;
     at_text out = {0};
     at_program *program;
-    AT_TRY(at_task_program(s->scratch, s->task, &best->record->config, &program, err));
+    AT_TRY(at_task_program(s->scratch, s->what.task, &best->record->config, &program, err));
     at_text_add_task(&out, s);
     at_text_add(&out, "\n");
-    at_text_add_context(&out, &s->context);
+    at_text_add_context(&out, &s->how.context);
     at_text_add(&out, "\n\n");
     at_config_print_json(&out, &best->record->config);
     at_text_add(&out, "\n\n");
-    at_print_program(&out, s->task, &best->record->config, program);
+    at_print_program(&out, s->what.task, &best->record->config, program);
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s);
     add_interval(&out, best);
@@ -74,7 +74,7 @@ void at_out_best(at_out *out, const char *key, const at_tuning *t, const at_best
     at_out_begin(out, key, '{');
     at_out_config(out, &best->record->config);
     at_out_double(out, "time_ns", best->time_s * 1e9);
-    at_out_speed(out, best->gflops, t->s.in_bytes);
+    at_out_speed(out, best->gflops, t->s.what.in_bytes);
     at_out_double(out, "of_peak", best->of_peak.median);
     at_out_double(out, "of_peak_low", best->of_peak.low);
     at_out_double(out, "of_peak_high", best->of_peak.high);

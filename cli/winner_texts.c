@@ -47,7 +47,7 @@ static const char *sentence(at_arena *a, const at_bound *b, double share) {
  * has none. */
 static const char *verdict(at_session *s, at_arena *a, const at_record *r, const at_bound *b) {
     const double peak = at_record_peak(r), time_s = at_record_time(r);
-    if (!b || s->in_bytes || !(peak > 0) || !(time_s > 0)) return NULL;
+    if (!b || s->what.in_bytes || !(peak > 0) || !(time_s > 0)) return NULL;
     at_session_take_peak(s, peak);
     return sentence(a, b, at_bound_seconds(s, b) / time_s);
 }
@@ -59,14 +59,14 @@ static at_status make(at_session *s, at_arena *a, const at_record *r, at_winner_
                       at_error *err) {
     at_candidate c;
     at_text code = {0};
-    AT_TRY(at_config_of_record(s->arena, s->task, r, &s->chosen.config, err));
+    AT_TRY(at_config_of_record(s->arena, s->what.task, r, &s->what.chosen.config, err));
     AT_TRY(at_session_context(s, false, err));
-    const bool is_here = r->extra.present && !strcmp(r->extra.context.cpu, s->context.cpu);
-    if (is_here && at_session_machine(s, err) != AT_OK) s->machine = NULL;
+    const bool is_here = r->extra.present && !strcmp(r->extra.context.cpu, s->how.context.cpu);
+    if (is_here && at_session_machine(s, err) != AT_OK) s->how.machine = NULL;
     at_lower_options lo = at_session_lower_options(s, "kernel");
     lo.dump = "code";
     lo.dump_out = &code;
-    at_status status = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err);
+    at_status status = at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &c, err);
     if (status == AT_OK) {
         out->source = at_strdup(a, c.kernel->source + c.kernel->common_bytes);
         out->code = at_strdup(a, at_text_str(&code));

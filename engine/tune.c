@@ -46,11 +46,11 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
                          at_tuning *t, at_error *err) {
     at_session *s = &t->s;
     AT_TRY(at_tuning_prepare(o, q, t, err));
-    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
+    t->log_path = log ? log : at_format(s->arena, "%s.log", s->what.row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
     AT_TRY(at_objective_check(s, t->known, err));
-    const char *text = at_log_text_line(s->arena, s->row);
+    const char *text = at_log_text_line(s->arena, s->what.row);
     if (text && !at_log_text_is_there(t->log_path, text)) AT_TRY(at_log_comment(t->log, text, err));
     if (t->command) return AT_OK;
     return t->far ? at_far_begin(t, err) : at_tuning_start(t, err);
@@ -89,8 +89,8 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
     *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}, 0};
     if (!f) return true;
     out->time_s = f->time_s;
-    out->gflops = t->s.work / f->time_s * 1e-9;
-    out->of_peak = at_turns_of_peak(f, t->s.work);
+    out->gflops = t->s.what.work / f->time_s * 1e-9;
+    out->of_peak = at_turns_of_peak(f, t->s.what.work);
     const at_finalist *w = t->final.winner;
     if (w && w->result->config.index == r->config.index) out->of_bound = w->of_bound;
     if (out->of_bound <= 1) return true;

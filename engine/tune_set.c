@@ -119,7 +119,7 @@ static void trial(void *ctx, at_tuning *tuning, const at_record *r, bool answere
 
 /* Of the trials done: the log may know of better ones that this search has not come to. */
 static double best_s(const at_tuning *t) {
-    return t->best_gflops > 0 ? t->s.work / t->best_gflops * 1e-9 : 0;
+    return t->best_gflops > 0 ? t->s.what.work / t->best_gflops * 1e-9 : 0;
 }
 
 /* What decides about it is the same whenever the command is given again: the options, the tasks and
@@ -259,7 +259,7 @@ static at_status plan(at_set_tuning *t, at_error *err) {
         const at_set_member *m = &t->members[i];
         const at_session *s = &m->tuning.s;
         double count = (double)t->problems[m->problem].count;
-        tasks[i] = (at_share_task){count, s->work, s->row->name, m->problem + 1};
+        tasks[i] = (at_share_task){count, s->what.work, s->what.row->name, m->problem + 1};
         most += t->members[i].tuning.tally.total;
     }
     if (trials < n)
@@ -285,7 +285,7 @@ at_status at_set_open(const at_engine_options *o, const at_problem *problems, in
         if (prepare(t, i, err) != AT_OK)
             return at_fail_at(err, "task %d of %d: ", i + 1, t->num_members);
     AT_TRY(plan(t, err));
-    t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.row->name);
+    t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.what.row->name);
     return at_log_open(t->log_path, &t->log, err);
 }
 

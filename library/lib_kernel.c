@@ -99,24 +99,24 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
 static at_status lower(at_session *s, at_arena *a, at_candidate *c, at_file_kernel *f,
                        at_error *err) {
     at_config own;
-    const at_task *task = at_task_of_config(s->task, &s->chosen.config, &own);
+    const at_task *task = at_task_of_config(s->what.task, &s->what.chosen.config, &own);
     const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(a, const int *, compute->num_tensors);
     int64_t *plain;
     at_lower_options lo = at_session_lower_options(s, kernel_name);
-    AT_TRY(at_candidate_lower(s, a, &s->chosen.config, &lo, c, err));
+    AT_TRY(at_candidate_lower(s, a, &s->what.chosen.config, &lo, c, err));
     for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
     AT_TRY(at_task_plain_values(a, task, &plain, err));
     *f = (at_file_kernel){.program = c->program,
                           .kernel = c->kernel,
-                          .threads = s->threads,
+                          .threads = s->how.threads,
                           .name = kernel_name,
                           .head = "",
                           .plain_values = plain,
                           .layouts = layouts,
-                          .tensor_names = s->chosen.tensor_names,
-                          .weight_order = s->chosen.weight_order,
-                          .ordered_weight = s->chosen.ordered_weight};
+                          .tensor_names = s->what.chosen.tensor_names,
+                          .weight_order = s->what.chosen.weight_order,
+                          .ordered_weight = s->what.chosen.ordered_weight};
     return AT_OK;
 }
 
@@ -127,10 +127,10 @@ static at_status fill(at_lib_kernel *k, at_session *s, at_error *err) {
     at_text entity = {0};
     AT_TRY(lower(s, k->arena, &c, &f, err));
     AT_TRY(at_emit_in_memory(k->arena, &f, parallel_for, &m, err));
-    k->threads = s->threads;
-    k->isa = s->target->name;
-    k->source = at_strdup(k->arena, s->chosen.from);
-    at_config_print_json(&entity, &s->chosen.config);
+    k->threads = s->how.threads;
+    k->isa = s->how.target->name;
+    k->source = at_strdup(k->arena, s->what.chosen.from);
+    at_config_print_json(&entity, &s->what.chosen.config);
     k->entity = at_text_take(k->arena, &entity);
     if (m.num_tensors > MOST_TENSORS)
         return at_fail(err, AT_E_INPUT, "%d tensors; %d are accepted", m.num_tensors, MOST_TENSORS);
@@ -167,7 +167,7 @@ static at_status open_log(at_lib_task *t, const at_engine_options *o, const char
     q.log = log;
     AT_TRY(at_session_open(o, &q, false, s, err));
     char first[32];
-    snprintf(first, sizeof first, "%s", isa_of(&s->chosen));
+    snprintf(first, sizeof first, "%s", isa_of(&s->what.chosen));
     at_error why;
     if (o->isa || runs_here(first, &why)) return AT_OK;
     int n = 0;
@@ -177,7 +177,7 @@ static at_status open_log(at_lib_task *t, const at_engine_options *o, const char
         if (!runs_here(q.isa, NULL)) continue;
         at_session_close(s);
         AT_TRY(at_session_open(o, &q, false, s, err));
-        if (!strcmp(isa_of(&s->chosen), q.isa)) return AT_OK;
+        if (!strcmp(isa_of(&s->what.chosen), q.isa)) return AT_OK;
     }
     return at_fail(err, AT_E_USAGE, "%s: its records of this task are for %s: %s", log, first,
                    why.text);
@@ -200,11 +200,11 @@ static at_status load(at_lib_task *t, at_lib_kernel *k, const char *log, const c
     at_halt_when(&(at_halt){.stop = &t->stop});
     at_status status = open_source(t, &o, log, entity, &s, err);
     /* Its own compiler makes it, and it may include what this program cannot compile. */
-    if (status == AT_OK && at_foreign_of(s.task))
+    if (status == AT_OK && at_foreign_of(s.what.task))
         status = at_fail(err, AT_E_USAGE,
                          "%s is a kernel of somebody's own: it is tuned here, and loaded nowhere; "
                          "compile what autotune apply writes of the log",
-                         s.row->name);
+                         s.what.row->name);
     if (status == AT_OK) status = at_session_context(&s, false, err);
     if (status == AT_OK) status = fill(k, &s, err);
     if (s.arena) at_session_close(&s);
@@ -253,7 +253,7 @@ int at_lib_best(at_lib_task *t, const char *log, at_lib_record *out) {
     at_status s = open_source(t, &o, log, NULL, &session, &err);
     if (s == AT_OK) {
         at_arena_reset(t->scratch);
-        at_lib_fill_record(t->scratch, session.chosen.record, out);
+        at_lib_fill_record(t->scratch, session.what.chosen.record, out);
         out->is_best = 1;
     }
     if (session.arena) at_session_close(&session);

@@ -60,9 +60,9 @@ static at_status compile(at_net_program *p, at_net_form *f, at_error *err) {
     memcpy(&packed_bytes, &all[4], sizeof packed_bytes);
     if (packed_bytes && !f->is_late) f->packed_bytes = (int64_t)packed_bytes();
     f->scratch_bytes =
-        lowered->workspace_bytes +
-        lowered->workspace_per_thread_bytes * (f->session.threads > 1 ? f->session.threads : 1);
-    if (f->is_late) f->scratch_bytes = (int64_t)workspace_bytes(f->session.threads);
+        lowered->workspace_bytes + lowered->workspace_per_thread_bytes *
+                                       (f->session.how.threads > 1 ? f->session.how.threads : 1);
+    if (f->is_late) f->scratch_bytes = (int64_t)workspace_bytes(f->session.how.threads);
     return AT_OK;
 }
 
@@ -89,10 +89,10 @@ static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, co
     if (b->with_bounds) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, name);
     lo.row = form->rows;
-    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &form->candidate, err));
+    AT_TRY(at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &form->candidate, err));
     f = (at_file_kernel){.program = form->candidate.program,
                          .kernel = form->candidate.kernel,
-                         .threads = s->threads,
+                         .threads = s->how.threads,
                          .name = name,
                          .head = ""};
     AT_TRY(at_emit_in_memory(s->arena, &f, parallel_for, &form->memory, err));

@@ -290,16 +290,16 @@ static at_status add_form(emitted *e, const at_net_build *b, const at_net_kernel
     e->names[number] = name;
     e->late[e->num] = f->is_late;
     e->engine.isa = at_net_isa(b, k->chosen.task);
-    e->engine.threads = f->session.threads;
+    e->engine.threads = f->session.how.threads;
     at_session_open_chosen(&e->engine, &k->chosen, session);
     e->kernels[e->num++] = (at_file_kernel){.name = name, .head = kernel_head(a, k)};
     AT_TRY(at_session_context(session, false, err));
     at_lower_options lo = at_session_lower_options(session, name);
     lo.without_pack = !f->is_late;
     lo.row = f->rows;
-    AT_TRY(at_candidate_lower(session, a, &session->chosen.config, &lo, &c, err));
+    AT_TRY(at_candidate_lower(session, a, &session->what.chosen.config, &lo, &c, err));
     at_file_kernel *out = &e->kernels[e->num - 1];
-    out->program = c.program, out->kernel = c.kernel, out->threads = session->threads;
+    out->program = c.program, out->kernel = c.kernel, out->threads = session->how.threads;
     return AT_OK;
 }
 
@@ -350,7 +350,8 @@ static void add_whole_parts(at_text *out, const at_net_program *p, const char *c
 
 const char *at_net_set_of(const at_net_program *p) {
     for (int i = 0; i < p->num_kernels; i++)
-        if (!p->kernels[i].whole.source) return p->kernels[i].forms.data[0].session.target->name;
+        if (!p->kernels[i].whole.source)
+            return p->kernels[i].forms.data[0].session.how.target->name;
     return "any";
 }
 

@@ -23,7 +23,7 @@ static at_status index_of(const agent *g, at_arena *a, const char *entity, int64
     const at_json *json;
     at_config c;
     AT_TRY(at_json_parse(a, entity, strlen(entity), &json, err));
-    AT_TRY(at_config_from_json(a, g->tuning.s.space, json, &c, err));
+    AT_TRY(at_config_from_json(a, g->tuning.s.what.space, json, &c, err));
     if (c.index < 0) return at_fail(err, AT_E_INPUT, "no configuration of this space");
     *index = c.index;
     return AT_OK;
@@ -74,7 +74,7 @@ static at_status run_final(agent *g, at_arena *a, const at_frame *f, at_error *e
         at_record r;
         at_config c;
         if (at_record_parse(a, line, n, &r, NULL) == AT_OK &&
-            at_config_rebind(a, s->space, &r.config, &c, NULL) == AT_OK && c.index >= 0)
+            at_config_rebind(a, s->what.space, &r.config, &c, NULL) == AT_OK && c.index >= 0)
             at_known_add(known, at_session_keep(s, a, &r, c.index), NULL);
         line += n + (line[n] == '\n');
     }

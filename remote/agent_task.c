@@ -117,12 +117,12 @@ static at_status open_task(agent *g, const at_frame *f, at_error *err) {
     AT_TRY(open_session(g, a, f, &o, &q, err));
     AT_TRY(at_session_context(s, true, err));
     if (o.prune > 0) AT_TRY(at_session_machine(s, err));
-    if (strcmp(s->context.template_hash, f->template_hash) != 0)
+    if (strcmp(s->how.context.template_hash, f->template_hash) != 0)
         return at_fail(err, AT_E_USAGE, "the template %s is another one here", f->template_name);
     AT_TRY(at_session_reserve(s, err));
     t->known = at_known_new(s->arena);
     g->trials = at_trial_pair_new();
-    if (o.jobs > 1) at_cpu_leave(s->threads);
+    if (o.jobs > 1) at_cpu_leave(s->how.threads);
     return at_session_start(s, err);
 }
 
@@ -139,7 +139,7 @@ void at_agent_tell_state(agent *g, bool now) {
     at_text_add_json_string(&line, at_cpu_facts()->name);
     at_text_add(&line, ", \"task\": ");
     at_text_add_json_string(
-        &line, at_format(s->scratch, "%s %s", s->row->name, at_task_args_text(s->task)));
+        &line, at_format(s->scratch, "%s %s", s->what.row->name, at_task_args_text(s->what.task)));
     at_text_addf(&line, ", \"peak_gflops\": %.1f, \"last_gflops\": %.2f, \"last_s\": %.3f}\n",
                  at_session_seen(s).peak, g->last_gflops, g->last_at_s);
     at_core_claim_tell(&g->claim, at_text_str(&line));
@@ -156,7 +156,7 @@ at_status at_agent_say_ready(agent *g, at_error *err) {
     at_text line = {0};
     at_arena *a = s->scratch;
     at_arena_reset(a);
-    AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &config, err));
+    AT_TRY(at_task_default_config(a, s->what.task, s->how.target->default_lanes, &config, err));
     at_candidate_build(s, a, &config, &candidate, &r);
     r.extra.peak_gflops = at_session_seen(s).peak;
     at_record_print(&line, &r);
@@ -181,7 +181,7 @@ at_status at_agent_compare(agent *g, at_error *err) {
     l.config = config;
     if (*g->second) {
         AT_TRY(at_json_parse(s->arena, g->second, strlen(g->second), &json, err));
-        AT_TRY(at_config_from_json(s->arena, s->space, json, &c, err));
+        AT_TRY(at_config_from_json(s->arena, s->what.space, json, &c, err));
         AT_TRY(at_anchor_second(s, t->known, &c, &l, err));
     }
     at_anchor_line_print(&text, &l);

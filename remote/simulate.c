@@ -118,7 +118,7 @@ static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, a
     double anchor_s = s->anchor_s * s->workers[worker].slower;
     at_extra *x = &r->extra;
     *r = s->base;
-    at_config_at(a, s->session.space, index, &r->config, NULL);
+    at_config_at(a, s->session.what.space, index, &r->config, NULL);
     r->error_no = t > 0 ? 0 : (int)-t;
     r->num_costs = 1;
     r->costs_s = cost;
@@ -139,7 +139,7 @@ static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, a
     x->num_samples = PAIRS;
     x->number = 1;
     x->sample_kind = AT_SAMPLES_FULL;
-    x->gflops = s->session.work / *cost * 1e-9;
+    x->gflops = s->session.what.work / *cost * 1e-9;
     x->pairs = (at_paired){.of_first = ratios[1],
                            .ratio = ratios[1],
                            .first = anchor_code,
@@ -182,7 +182,7 @@ static void trial(void *self, int worker, const at_trial_id *id, const char *ent
     at_config c;
     at_arena_reset(s->arena);
     if (at_json_parse(s->arena, entity, strlen(entity), &json, &err) != AT_OK ||
-        at_config_from_json(s->arena, s->session.space, json, &c, &err) != AT_OK)
+        at_config_from_json(s->arena, s->session.what.space, json, &c, &err) != AT_OK)
         AT_BUG("%s", err.text);
     simulated_worker *w = &s->workers[worker];
     double t = kernel_s(s, c.index), begin_s = s->now_s + s->what->latency_s;
@@ -292,8 +292,8 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
     o.far = NULL;
     AT_TRY(at_session_open(&o, task->request, true, &s->session, err));
     AT_TRY(at_session_context(&s->session, false, err));
-    AT_TRY(at_task_default_config(s->session.arena, s->session.task,
-                                  s->session.target->default_lanes, &config, err));
+    AT_TRY(at_task_default_config(s->session.arena, s->session.what.task,
+                                  s->session.how.target->default_lanes, &config, err));
     at_candidate_build(&s->session, s->session.arena, &config, &x, &s->base);
     double default_s = kernel_s(s, config.index);
     s->anchor_s = default_s > 0 ? default_s : 2 * s->space->best_s;

@@ -21,14 +21,14 @@ struct at_command_search {
 };
 
 bool at_is_command(const at_session *s) {
-    const at_foreign *f = at_foreign_of(s->task);
+    const at_foreign *f = at_foreign_of(s->what.task);
     return f && f->metric;
 }
 
 at_status at_command_words(at_arena *a, const at_session *s, const at_config *c,
                            const char *const **words, int *num, at_error *err) {
     at_foreign_unit unit;
-    AT_TRY(at_foreign_unit_of(a, s->task, c, NULL, "command", &unit, err));
+    AT_TRY(at_foreign_unit_of(a, s->what.task, c, NULL, "command", &unit, err));
     *words = unit.flags;
     *num = unit.num_flags;
     return AT_OK;
@@ -36,7 +36,7 @@ at_status at_command_words(at_arena *a, const at_session *s, const at_config *c,
 
 at_status at_command_open(at_tuning *t, at_error *err) {
     at_session *s = &t->s;
-    const at_foreign *f = at_foreign_of(s->task);
+    const at_foreign *f = at_foreign_of(s->what.task);
     const char *program = f->flags[0];
     struct at_command_search *x = t->command = AT_NEW(s->arena, struct at_command_search);
     x->arena = at_arena_new();
@@ -47,7 +47,7 @@ at_status at_command_open(at_tuning *t, at_error *err) {
         at_engine_warn(&s->options,
                        at_format(s->arena, "--command: no word of it holds {%s}", f->unused));
     AT_TRY(at_session_context(s, false, err));
-    s->sandbox = "off";
+    s->how.sandbox = "off";
     return AT_OK;
 }
 
@@ -86,7 +86,8 @@ static at_status fail_silent(at_tuning *t, const char *said, at_record *r, at_er
                   *line ? at_strndup(x->arena, line, strcspn(line, "\r\n")) : "(nothing)");
     at_candidate_fail(x->arena, r, AT_ERR_RUNTIME, text);
     if (at_known_best(t->known) || ++x->silent < MOST_SILENT) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "--metric %s: %.800s", at_foreign_of(t->s.task)->metric, text);
+    return at_fail(err, AT_E_USAGE, "--metric %s: %.800s", at_foreign_of(t->s.what.task)->metric,
+                   text);
 }
 
 /* ---- beside the best ------------------------------------------------------------------------- */
@@ -172,7 +173,8 @@ static at_status measure(at_tuning *t, const at_config *c, at_record *r, at_erro
 static at_status keep(at_tuning *t, at_record *r, int64_t index, const at_key *key,
                       const at_record **kept, at_error *err) {
     at_session *s = &t->s;
-    const double speed = r->error_no ? 0 : at_with_digits(s->work / at_record_mean(r) * 1e-9, 8);
+    const double speed =
+        r->error_no ? 0 : at_with_digits(s->what.work / at_record_mean(r) * 1e-9, 8);
     r->extra.gflops = t->command->metric.higher ? speed : 0;
     AT_TRY(at_log_append(t->log, r, err));
     r->extra.gflops = speed;
@@ -188,7 +190,7 @@ static at_status try_one(at_tuning *t, int64_t index, const at_record **kept, at
     at_candidate c;
     at_record r;
     at_arena_reset(a);
-    AT_TRY(at_config_at(a, s->space, index, &config, err));
+    AT_TRY(at_config_at(a, s->what.space, index, &config, err));
     const bool made = at_candidate_build(s, a, &config, &c, &r);
     r.extra.part = at_tuner_part(t->tuner, index);
     const at_record *same = made ? at_known_by_key(t->known, c.key) : NULL;

@@ -19,7 +19,7 @@ static const double second_s = 2; /* times the least estimate: one that is slow 
 
 const char *at_far_anchor_second(const at_tuning *t) {
     const at_session *s = &t->s;
-    at_cost_model *m = at_cost_model_built_in(s->task, &s->options);
+    at_cost_model *m = at_cost_model_built_in(s->what.task, &s->options);
     int64_t index[DRAWS];
     double ns[DRAWS], least = INFINITY;
     int best = -1;
@@ -27,7 +27,7 @@ const char *at_far_anchor_second(const at_tuning *t) {
     at_config config;
     at_rng_seed(&rng, SEED, 0);
     for (int i = 0; i < DRAWS; i++)
-        index[i] = (int64_t)at_rng_below(&rng, (uint64_t)at_space_len(s->space));
+        index[i] = (int64_t)at_rng_below(&rng, (uint64_t)at_space_len(s->what.space));
     at_cost_points(m, index, DRAWS, ns);
     at_cost_model_free(m);
     for (int i = 0; i < DRAWS; i++) least = fmin(least, ns[i]);
@@ -35,7 +35,7 @@ const char *at_far_anchor_second(const at_tuning *t) {
         if (isfinite(ns[i]) && (best < 0 || fabs(log(ns[i] / least / second_s)) <
                                                 fabs(log(ns[best] / least / second_s))))
             best = i;
-    if (best < 0 || at_config_at(s->arena, s->space, index[best], &config, NULL) != AT_OK)
+    if (best < 0 || at_config_at(s->arena, s->what.space, index[best], &config, NULL) != AT_OK)
         return NULL;
     at_text text = {0};
     at_config_print_json(&text, &config);
@@ -98,7 +98,7 @@ at_context at_far_anchor_context(at_tuning *first, at_arena *a, const at_far_eve
     at_tuning *t = first;
     at_anchor_line said;
     *odd = *later = false;
-    while (t && strcmp(t->s.context_hash, x->context_hash) != 0) t = t->other;
+    while (t && strcmp(t->s.how.context_hash, x->context_hash) != 0) t = t->other;
     if (!t || !t->far->has_anchor || !read_anchor(a, e, &said)) return c;
     double d = apart(&said, &t->far->anchor);
     if (!is_apart_again(doubt, t->far, &said, d)) return c;
@@ -130,10 +130,10 @@ static at_status tell(at_tuning *t, at_anchor_line *l, at_error *err) {
     at_config config;
     const char *entity = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l->entity));
     AT_TRY(at_json_parse(s->arena, entity, strlen(entity), &json, err));
-    AT_TRY(at_config_from_json(s->arena, s->space, json, &config, err));
-    l->task = at_task_record_name(s->task);
-    l->args = at_task_args(s->task);
-    l->context_hash = s->context_hash;
+    AT_TRY(at_config_from_json(s->arena, s->what.space, json, &config, err));
+    l->task = at_task_record_name(s->what.task);
+    l->args = at_task_args(s->what.task);
+    l->context_hash = s->how.context_hash;
     l->config = &config;
     at_anchor_line_print(&text, l);
     at_known_add_anchor(t->known, s, at_text_str(&text));
@@ -150,9 +150,9 @@ static at_status begin_objective(at_tuning *t, at_error *err) {
     at_text text = {0};
     at_status status = AT_OK;
     if (!at_known_objective(t->known) && said && at_objective_line_read(s->arena, said, &l)) {
-        l.task = at_task_record_name(s->task);
-        l.args = at_task_args(s->task);
-        l.context_hash = s->context_hash;
+        l.task = at_task_record_name(s->what.task);
+        l.args = at_task_args(s->what.task);
+        l.context_hash = s->how.context_hash;
         at_objective_line_print(&text, &l);
         at_known_add_objective(t->known, s, at_text_str(&text));
         status = at_log_comment(t->log, at_text_str(&text), err);
@@ -216,8 +216,8 @@ static void apply_pairs(const at_tuning *t, at_record *r) {
 void at_far_anchor_apply(const at_tuning *t, const at_place *p, at_record *r) {
     const struct at_far_search *f = t->far;
     at_extra *x = &r->extra;
-    x->context = t->s.context;
-    memcpy(x->context_hash, t->s.context_hash, sizeof x->context_hash);
+    x->context = t->s.how.context;
+    memcpy(x->context_hash, t->s.how.context_hash, sizeof x->context_hash);
     if (r->error_no) return;
     if (p->scale != 1) {
         r->costs_s = scaled(f->scratch, r->costs_s, r->num_costs, p->scale);
@@ -225,5 +225,5 @@ void at_far_anchor_apply(const at_tuning *t, const at_place *p, at_record *r) {
     }
     if (f->has_anchor && x->pairs.num_ratios && !strcmp(x->pairs.first, f->anchor.first))
         apply_pairs(t, r);
-    x->gflops = t->s.work / at_record_mean(r) * 1e-9;
+    x->gflops = t->s.what.work / at_record_mean(r) * 1e-9;
 }

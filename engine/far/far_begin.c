@@ -12,18 +12,18 @@ typedef struct at_far_search far_search;
 at_status at_far_adopt(at_tuning *t, const at_far_event *e, const at_context *c, at_error *err) {
     at_session *s = &t->s;
     const at_extra *x = &e->record.extra;
-    s->target = at_target_find(x->context.isa);
-    if (!s->target)
+    s->how.target = at_target_find(x->context.isa);
+    if (!s->how.target)
         return at_fail(err, AT_E_BUG, "%s measures with --isa %s, which this version does not know",
                        e->name, x->context.isa);
-    s->context = at_context_copy(s->arena, c);
-    at_context_hash(c, s->context_hash);
+    s->how.context = at_context_copy(s->arena, c);
+    at_context_hash(c, s->how.context_hash);
     memcpy(t->far->said_hash, x->context_hash, sizeof t->far->said_hash);
-    s->threads = x->context.threads;
-    s->record_target = at_strdup(s->arena, e->record.target);
-    s->compiler_version = at_strdup(s->arena, x->compiler_version);
-    s->cpu_flags = at_strdup(s->arena, x->cpu_flags);
-    s->sandbox = at_strdup(s->arena, x->sandbox ? x->sandbox : "");
+    s->how.threads = x->context.threads;
+    s->how.record_target = at_strdup(s->arena, e->record.target);
+    s->how.compiler_version = at_strdup(s->arena, x->compiler_version);
+    s->how.cpu_flags = at_strdup(s->arena, x->cpu_flags);
+    s->how.sandbox = at_strdup(s->arena, x->sandbox ? x->sandbox : "");
     at_session_take_peak(s, x->peak_gflops);
     t->far->begun = true;
     return AT_OK;

@@ -14,7 +14,8 @@ typedef at_place place;
 typedef struct at_far_search far_search;
 
 static bool is_of_task(const at_tuning *t, const at_record *r) {
-    return at_same_task(r->task, r->args, at_task_record_name(t->s.task), at_task_args(t->s.task));
+    return at_same_task(r->task, r->args, at_task_record_name(t->s.what.task),
+                        at_task_args(t->s.what.task));
 }
 
 static bool is_of_search(const at_tuning *t, const at_record *r) {
@@ -41,7 +42,7 @@ static at_status choose_search(at_tuning *first, const at_far_event *e, at_tunin
         if (later) return AT_OK;
         at_context_hash(&c, hash);
         for (at_tuning *t = first; t && !*out; t = t->other)
-            if (!strcmp(t->s.context_hash, hash)) *out = t;
+            if (!strcmp(t->s.how.context_hash, hash)) *out = t;
         if (*out) return AT_OK;
         const char *text =
             odd ? at_format(f->scratch,
@@ -99,7 +100,7 @@ static at_status leave(at_tuning *t, const at_far_event *e, bool *enough, at_err
 static bool is_of_flight(at_tuning *t, const flight *x, at_record *r) {
     at_arena_reset(t->far->build);
     return r->config.index == x->index &&
-           at_config_at(t->far->build, t->s.space, x->index, &r->config, NULL) == AT_OK;
+           at_config_at(t->far->build, t->s.what.space, x->index, &r->config, NULL) == AT_OK;
 }
 
 /* Of this search and epoch, under way, and of the attempt that is: once. */

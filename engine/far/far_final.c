@@ -48,7 +48,8 @@ static void take_line(at_tuning *t, at_final *final, const char *line) {
         return;
     const char *text = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l.entity));
     if (at_json_parse(s->arena, text, strlen(text), &json, NULL) != AT_OK ||
-        at_config_from_json(s->arena, s->space, json, &config, NULL) != AT_OK || config.index < 0)
+        at_config_from_json(s->arena, s->what.space, json, &config, NULL) != AT_OK ||
+        config.index < 0)
         return;
     const at_record *r = at_known_of_index(t->known, config.index);
     if (!r || l.turns.num_rounds > AT_FINAL_ROUNDS) return;

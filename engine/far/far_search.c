@@ -18,10 +18,10 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     f->is_first = true;
     AT_TRY(at_session_context(s, false, err));
     at_far_task *task = AT_NEW(s->arena, at_far_task);
-    const at_foreign *foreign = at_foreign_of(s->task);
-    const char *files = "", *program = "", *file = at_template_file(s->row);
-    const char *text = at_template_own_text(s->row);
-    if (text && !file) file = at_format(s->arena, "%s.te", at_template_base(s->row)->name);
+    const at_foreign *foreign = at_foreign_of(s->what.task);
+    const char *files = "", *program = "", *file = at_template_file(s->what.row);
+    const char *text = at_template_own_text(s->what.row);
+    if (text && !file) file = at_format(s->arena, "%s.te", at_template_base(s->what.row)->name);
     if (foreign) AT_TRY(at_foreign_files(s->arena, foreign, &files, err));
     if (foreign && o->set & AT_SET_COMPILER)
         program = o->program ? o->program : at_compiler_name(o->compiler);
@@ -29,11 +29,11 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
                           .files = files,
                           .program = program,
                           .request = q,
-                          .template_name = s->row->name,
+                          .template_name = s->what.row->name,
                           .template_file = file,
                           .template_text = text,
-                          .args = at_json_text(s->arena, at_task_args(s->task)),
-                          .template_hash = at_task_hash(s->task),
+                          .args = at_json_text(s->arena, at_task_args(s->what.task)),
+                          .template_hash = at_task_hash(s->what.task),
                           .second = at_far_anchor_second(t)};
     at_engine_note(o, "waiting for the first worker ...");
     AT_TRY(f->far->begin(f->far->self, task, err));

@@ -22,7 +22,7 @@ at_status at_far_take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
     far_search *f = t->far;
     r->extra.trial = x->id;
     r->extra.trial.asked = f->asked;
-    r->extra.tuner = s->tuner;
+    r->extra.tuner = s->how.tuner;
     r->extra.seed = s->options.seed;
     r->extra.part = at_tuner_part(t->tuner, x->index);
     /* Two workers may have come to the same code: one result counts. */
@@ -43,7 +43,7 @@ at_status at_far_build(at_tuning *t, const flight *x, at_record *r, at_key *key,
     at_config config;
     at_candidate candidate;
     at_arena_reset(a);
-    AT_TRY(at_config_at(a, t->s.space, x->index, &config, err));
+    AT_TRY(at_config_at(a, t->s.what.space, x->index, &config, err));
     *made = at_candidate_build(&t->s, a, &config, &candidate, r);
     *key = candidate.key;
     return AT_OK;
@@ -162,7 +162,7 @@ static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     at_text entity = {0};
     at_config config;
     at_arena_reset(f->build);
-    AT_TRY(at_config_at(f->build, t->s.space, x->index, &config, err));
+    AT_TRY(at_config_at(f->build, t->s.what.space, x->index, &config, err));
     at_config_print_json(&entity, &config);
     f->far->trial(f->far->self, worker, &x->id, at_text_str(&entity),
                   best ? at_record_mean(best) * f->places[worker].scale : 0);

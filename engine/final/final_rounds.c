@@ -48,7 +48,7 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
     at_session *s = g->s;
     at_config config;
     at_record made = {.extra.error = ""};
-    AT_TRY(at_config_at(s->arena, s->space, f->result->config.index, &config, err));
+    AT_TRY(at_config_at(s->arena, s->what.space, f->result->config.index, &config, err));
     bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
     if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
     if (!ready && at_engine_stopped(&s->options)) return at_fail_stopped(err);
@@ -139,12 +139,12 @@ void at_final_print(at_text *out, const at_session *s, const at_final *final) {
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
         if (!f->turns.num_rounds && !f->turns.error_no) continue;
-        at_final_line_print(out, &(at_final_line){.task = at_task_record_name(s->task),
-                                                  .args = at_task_args(s->task),
-                                                  .context_hash = s->context_hash,
+        at_final_line_print(out, &(at_final_line){.task = at_task_record_name(s->what.task),
+                                                  .args = at_task_args(s->what.task),
+                                                  .context_hash = s->how.context_hash,
                                                   .index = f->result->config.index,
                                                   .config = &f->candidate.config,
-                                                  .in_bytes = s->in_bytes,
+                                                  .in_bytes = s->what.in_bytes,
                                                   .turns = f->turns});
     }
 }

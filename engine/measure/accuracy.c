@@ -16,19 +16,19 @@ static const uint64_t seed_of_normals = 20;
 static const double most_error = 1e6;
 
 static bool matters(const at_session *s) {
-    const at_compute *c = at_task_compute(s->task);
+    const at_compute *c = at_task_compute(s->what.task);
     at_config config;
     int64_t *values;
     if (c->in_steps) return false; /* a double is rounded to other integers */
     if (s->options.max_error > 0 || at_compute_is_transform(c)) return true;
     /* What goes on from step to step may enlarge errors of such data without end. */
     if (at_compute_has_steps(c) || c->num_cycles ||
-        at_task_default_config(s->scratch, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
-        at_task_values(s->scratch, s->task, &config, &values, NULL) != AT_OK)
+        at_task_default_config(s->scratch, s->what.task, AT_ANY_LANES, &config, NULL) != AT_OK ||
+        at_task_values(s->scratch, s->what.task, &config, &values, NULL) != AT_OK)
         return false;
     double *given = AT_NEW_ARRAY(s->scratch, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) given[t] = -1;
-    int64_t longest = s->chosen.pattern ? s->chosen.pattern->longest : 0;
+    int64_t longest = s->what.chosen.pattern ? s->what.chosen.pattern->longest : 0;
     return !at_compute_exact_range(c, values, given, longest);
 }
 
@@ -45,7 +45,7 @@ static bool is_of_interest(at_session *s) {
 /* Nobody asked for a limit: it holds for algorithms that round more than the definition has to. How
  * much that is elsewhere, the definition decides: each element has a limit of its own. */
 static bool is_limited(const at_session *s) {
-    return s->options.max_error > 0 || at_compute_is_transform(at_task_compute(s->task));
+    return s->options.max_error > 0 || at_compute_is_transform(at_task_compute(s->what.task));
 }
 
 static bool is_met(const at_session *s, const at_accuracy *x) {
@@ -147,7 +147,7 @@ static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_recor
     AT_TRY(at_dataset_shape(d, c->extents, err));
     AT_TRY(at_dataset_shape(&s->bench->accuracy.limited, c->extents, err));
     at_job job = at_kernel_job(
-        a, c->kernel, s->threads,
+        a, c->kernel, s->how.threads,
         &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of});
     job.expected_offset = NULL;
     job.run_only = true;
@@ -187,7 +187,8 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
 
 void at_accuracy_learn(at_session *s, const at_record *r) {
     at_program *p;
-    if (!at_accuracy_failed(r) || at_task_build(s->scratch, s->task, &r->config, &p, NULL) != AT_OK)
+    if (!at_accuracy_failed(r) ||
+        at_task_build(s->scratch, s->what.task, &r->config, &p, NULL) != AT_OK)
         return;
     at_key sums = at_program_sums_key(p);
     if (!find(s, sums))

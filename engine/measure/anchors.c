@@ -53,7 +53,7 @@ static at_status place(at_session *s, at_candidate *k, at_error *err) {
     }
     AT_TRY(at_dataset_shape(d, k->extents, err));
     const at_job placed = at_kernel_job(
-        s->arena, k->kernel, s->threads,
+        s->arena, k->kernel, s->how.threads,
         &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = k->tensor_of});
     k->job.bufs = placed.bufs;
     k->job.expected_offset = placed.expected_offset;
@@ -105,9 +105,9 @@ static at_status tell(const at_session *s, at_known *known, at_log *log, const a
 
 static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
     const at_anchors *a = &s->bench->anchors;
-    at_anchor_line l = {.task = at_task_record_name(s->task),
-                        .args = at_task_args(s->task),
-                        .context_hash = s->context_hash,
+    at_anchor_line l = {.task = at_task_record_name(s->what.task),
+                        .args = at_task_args(s->what.task),
+                        .context_hash = s->how.context_hash,
                         .code_hash = k->kernel->code_hash,
                         .index = k->config.index,
                         .config = &k->config,
@@ -118,7 +118,7 @@ static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
                         .of_first_error = a->of_first_error,
                         .first = a->first,
                         .first_s = a->first_s,
-                        .peak_gflops = s->in_bytes ? 0 : a->peak_gflops,
+                        .peak_gflops = s->what.in_bytes ? 0 : a->peak_gflops,
                         .state = a->state};
     memcpy(l.by, a->by, sizeof l.by);
     return l;
@@ -129,7 +129,7 @@ static at_status config_of_line(at_session *s, const at_anchor_line *l, at_confi
     const at_json *json;
     const char *text = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l->entity));
     AT_TRY(at_json_parse(s->arena, text, strlen(text), &json, err));
-    return at_config_from_json(s->arena, s->space, json, out, err);
+    return at_config_from_json(s->arena, s->what.space, json, out, err);
 }
 
 /* ---- which one ------------------------------------------------------------------------------ */
@@ -220,7 +220,8 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
     at_record r = {.extra.error = ""};
     bool set = false;
     *k = NULL;
-    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) != AT_OK)
+    if (at_task_default_config(s->arena, s->what.task, s->how.target->default_lanes, &config,
+                               NULL) != AT_OK)
         return AT_OK;
     AT_TRY(make(s, &config, k, err));
     if (!*k) return AT_OK;

@@ -47,12 +47,12 @@ static const char *find_program(at_session *s, const at_foreign *f) {
 }
 
 at_status at_foreign_open(at_session *s, bool measuring, at_error *err) {
-    const at_foreign *f = at_foreign_of(s->task);
+    const at_foreign *f = at_foreign_of(s->what.task);
     at_foreign_session *x = AT_NEW(s->arena, at_foreign_session);
     *x = (at_foreign_session){.of = f, .program = f->metric ? "command" : find_program(s, f)};
     x->cores = at_cpu_facts()->cores;
     s->foreign = x;
-    s->compiler = AT_GCC; /* its objects are loaded alike */
+    s->how.compiler = AT_GCC; /* its objects are loaded alike */
     if (!measuring) return AT_OK;
     if (!at_program_is_there(x->program))
         return at_fail(err, s->options.set & AT_SET_COMPILER ? AT_E_USAGE : AT_E_INPUT,
@@ -62,7 +62,7 @@ at_status at_foreign_open(at_session *s, bool measuring, at_error *err) {
         at_engine_warn(&s->options, at_format(s->arena, "%s: nothing in it uses the knob %s",
                                               f->path, f->unused));
     return at_program_version(s->arena, x->program, fmax(s->options.timeout_s, 10), s->options.stop,
-                              &s->compiler_version, err);
+                              &s->how.compiler_version, err);
 }
 
 const char *at_foreign_compiler(const at_session *s) {
@@ -186,10 +186,10 @@ static at_status blame(at_session *s, at_arena *a, const at_object *failed, at_e
         at_foreign_unit u;
         at_object made;
         char hash[33];
-        int64_t place = (int64_t)at_rng_below(&rng, (uint64_t)at_space_num_places(s->space));
-        int64_t index = at_space_at_place(s->space, place);
-        if (at_config_at(a, s->space, index, &c, NULL) != AT_OK ||
-            at_foreign_unit_of(a, s->task, &c, NULL, "kernel_entry", &u, NULL) != AT_OK)
+        int64_t place = (int64_t)at_rng_below(&rng, (uint64_t)at_space_num_places(s->what.space));
+        int64_t index = at_space_at_place(s->what.space, place);
+        if (at_config_at(a, s->what.space, index, &c, NULL) != AT_OK ||
+            at_foreign_unit_of(a, s->what.task, &c, NULL, "kernel_entry", &u, NULL) != AT_OK)
             continue;
         AT_TRY(build(s, a, &u, 0, &made, hash, err));
         at_object_remove(made.path);
@@ -217,8 +217,8 @@ at_status at_foreign_check(at_session *s, at_error *err) {
     at_object made;
     char hash[33];
     at_arena *a = s->scratch;
-    AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &c, err));
-    AT_TRY(at_foreign_unit_of(a, s->task, &c, NULL, "kernel_entry", &u, err));
+    AT_TRY(at_task_default_config(a, s->what.task, s->how.target->default_lanes, &c, err));
+    AT_TRY(at_foreign_unit_of(a, s->what.task, &c, NULL, "kernel_entry", &u, err));
     AT_TRY(at_foreign_build(s, a, &u, 0, &made, hash, err));
     at_object_remove(made.path);
     return AT_OK;

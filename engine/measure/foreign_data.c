@@ -11,12 +11,12 @@
 
 #define DEFAULT_LIMIT 1e-5
 
-static const at_foreign *of(const at_session *s) { return at_foreign_of(s->task); }
+static const at_foreign *of(const at_session *s) { return at_foreign_of(s->what.task); }
 
 bool at_foreign_has_no_text(const at_session *s) { return of(s)->num_outputs > 0; }
 
 bool at_foreign_is_unchecked(const at_session *s) {
-    return at_foreign_has_no_text(s) && !of(s)->reference && !s->chosen.num_expects;
+    return at_foreign_has_no_text(s) && !of(s)->reference && !s->what.chosen.num_expects;
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -117,7 +117,7 @@ static at_status take_file(at_session *s, const char *text, at_error *err) {
     int64_t n = 1;
     if (t < 0 || !d->compute->tensors[t].is_output || d->compute->tensors[t].type != AT_F32)
         return at_fail(err, AT_E_USAGE, "--expect %s: %s has no output of f32 of this name", text,
-                       s->row->name);
+                       s->what.row->name);
     if (at_input_read(s->scratch, equals + 1, &in, err) != AT_OK)
         return at_fail_at(err, "--expect ");
     for (int i = 0; i < in.num_dims; i++) n *= in.dims[i];
@@ -133,13 +133,14 @@ static at_status take_files(at_session *s, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         bool given = !x->is_output;
-        for (int i = 0; i < s->chosen.num_expects; i++)
-            given |= at_array_is_of(s->chosen.expects[i], x->name);
+        for (int i = 0; i < s->what.chosen.num_expects; i++)
+            given |= at_array_is_of(s->what.chosen.expects[i], x->name);
         if (!given)
             return at_fail(err, AT_E_USAGE, "--expect: %s needs a file, too: all outputs do",
                            x->name);
     }
-    for (int i = 0; i < s->chosen.num_expects; i++) AT_TRY(take_file(s, s->chosen.expects[i], err));
+    for (int i = 0; i < s->what.chosen.num_expects; i++)
+        AT_TRY(take_file(s, s->what.chosen.expects[i], err));
     return AT_OK;
 }
 
@@ -152,14 +153,14 @@ static at_status build_reference(at_session *s, const at_config *c, at_object *m
     char hash[33];
     for (int with_macros = 0; with_macros < 2; with_macros++) {
         at_foreign_unit u;
-        AT_TRY(at_foreign_unit_of(a, s->task, c, f->reference, "kernel_entry", &u, err));
+        AT_TRY(at_foreign_unit_of(a, s->what.task, c, f->reference, "kernel_entry", &u, err));
         const char **flags = AT_NEW_ARRAY(a, const char *, u.num_flags + 1);
         for (int i = 0; i < u.num_flags; i++) flags[i] = u.flags[i];
         flags[u.num_flags++] = "-O0";
         u.flags = flags;
         if (with_macros) {
             at_foreign_unit own;
-            AT_TRY(at_foreign_unit_of(a, s->task, c, NULL, "kernel_entry", &own, err));
+            AT_TRY(at_foreign_unit_of(a, s->what.task, c, NULL, "kernel_entry", &own, err));
             u.source = at_format(a, "%s%s", own.macros, u.source);
         }
         AT_TRY(at_foreign_compile(s, a, &u, made, hash, err));
@@ -178,12 +179,12 @@ static at_status run_reference(at_session *s, at_error *err) {
     at_foreign_unit unused;
     at_object made;
     at_outcome outcome = {0};
-    AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &config, err));
-    AT_TRY(at_task_program(a, s->task, &config, &p, err));
-    AT_TRY(at_foreign_kernel(a, s->task, p, &config, &k, &unused, err));
+    AT_TRY(at_task_default_config(a, s->what.task, s->how.target->default_lanes, &config, err));
+    AT_TRY(at_task_program(a, s->what.task, &config, &p, err));
+    AT_TRY(at_foreign_kernel(a, s->what.task, p, &config, &k, &unused, err));
     AT_TRY(build_reference(s, &config, &made, err));
     at_job job =
-        at_kernel_job(a, k, s->threads, &(at_places){.at = d->offset, .expected = d->expected});
+        at_kernel_job(a, k, s->how.threads, &(at_places){.at = d->offset, .expected = d->expected});
     at_buf *bufs = at_copy(a, job.bufs, sizeof *bufs * (size_t)job.num_bufs);
     for (int i = 0, outputs = 0; i < job.num_bufs; i++)
         if (bufs[i].role == AT_BUF_OUT) bufs[i].offset = job.expected_offset[outputs++];
@@ -193,7 +194,7 @@ static at_status run_reference(at_session *s, at_error *err) {
     job.compiler = AT_GCC;
     job.object = made.path;
     job.data_version = d->version;
-    job.vector_set = at_vector_set(s->target->name);
+    job.vector_set = at_vector_set(s->how.target->name);
     job.run_timeout_s = 24 * 3600.0;
     at_status status = at_worker_run(s->bench->worker, &job, s->options.stop, &outcome, err);
     at_object_remove(made.path);
@@ -209,7 +210,7 @@ at_status at_foreign_expect(at_session *s, at_error *err) {
                        at_format(s->scratch, "%s: its outputs are not checked", of(s)->path));
         return AT_OK;
     }
-    AT_TRY(s->chosen.num_expects ? take_files(s, err) : run_reference(s, err));
+    AT_TRY(s->what.chosen.num_expects ? take_files(s, err) : run_reference(s, err));
     set_limits(s);
     return AT_OK;
 }

@@ -208,7 +208,7 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
 }
 
 static bool is_of_session(const at_session *s, const char *task, const at_json *args) {
-    return at_same_task(task, args, at_task_record_name(s->task), at_task_args(s->task));
+    return at_same_task(task, args, at_task_record_name(s->what.task), at_task_args(s->what.task));
 }
 
 /* ---- anchors, objective, speeds -------------------------------------------------------------- */
@@ -217,7 +217,7 @@ void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) 
     at_anchor_line l;
     at_mark mark = at_arena_mark(k->arena);
     if (at_anchor_line_read(k->arena, comment, &l) && is_of_session(s, l.task, l.args) &&
-        !strcmp(l.context_hash, s->context_hash))
+        !strcmp(l.context_hash, s->how.context_hash))
         *at_push(k->arena, &k->anchors) = l;
     else at_arena_rewind(k->arena, mark);
 }
@@ -226,7 +226,7 @@ void at_known_add_objective(at_known *k, const at_session *s, const char *commen
     at_objective_line l;
     at_mark mark = at_arena_mark(k->arena);
     if (!k->objective && at_objective_line_read(k->arena, comment, &l) &&
-        is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->context_hash))
+        is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->how.context_hash))
         k->objective = at_copy(k->arena, &l, sizeof l);
     else at_arena_rewind(k->arena, mark);
 }
@@ -236,7 +236,7 @@ void at_known_add_speeds(at_known *k, const at_session *s, const char *comment) 
     at_speed_table t;
     at_mark mark = at_arena_mark(k->arena);
     bool ours = !k->speeds && at_speeds_line_read(k->arena, comment, &l) &&
-                is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->context_hash) &&
+                is_of_session(s, l.task, l.args) && !strcmp(l.context_hash, s->how.context_hash) &&
                 at_speed_table_read(l.machine, &t, NULL) == AT_OK;
     at_arena_rewind(k->arena, mark);
     if (ours) k->speeds = at_copy(k->arena, &t, sizeof t);
@@ -283,15 +283,15 @@ static void accept(at_known *k, const at_record *r, changed *c) {
 
 static bool is_of_context(at_known *k, const at_session *s, const at_record *r, changed *c) {
     char hash[33];
-    if (!strcmp(r->extra.context_hash, s->context_hash)) return true;
+    if (!strcmp(r->extra.context_hash, s->how.context_hash)) return true;
     at_context as_now = r->extra.context;
-    if (!*as_now.machine) as_now.machine = s->context.machine;
+    if (!*as_now.machine) as_now.machine = s->how.context.machine;
     at_context_hash(&as_now, hash);
-    if (!strcmp(hash, s->context_hash)) return accept(k, r, c), true;
-    if (!at_is_of_changed_template(r, s->task)) return false;
-    as_now.template_hash = s->context.template_hash;
+    if (!strcmp(hash, s->how.context_hash)) return accept(k, r, c), true;
+    if (!at_is_of_changed_template(r, s->what.task)) return false;
+    as_now.template_hash = s->how.context.template_hash;
     at_context_hash(&as_now, hash);
-    if (strcmp(hash, s->context_hash) != 0) return false;
+    if (strcmp(hash, s->how.context_hash) != 0) return false;
     if (!s->options.accept_changed) {
         c->left_out++;
         return false;
@@ -307,7 +307,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     if (!record->extra.present || !is_of_session(s, record->task, record->args) ||
         !is_of_context(k, s, record, c))
         return;
-    if (at_config_rebind(scratch, s->space, &record->config, &config, &why) != AT_OK ||
+    if (at_config_rebind(scratch, s->what.space, &record->config, &config, &why) != AT_OK ||
         config.index < 0) {
         const char *text = at_format(scratch, "%s:%lld: no configuration of this space; ignored",
                                      path, (long long)record->line);
@@ -318,7 +318,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     if (!s->options.prune && at_record_is_pruned(record)) return;
     if (!at_accuracy_stands(s, record)) return;
     at_record *r = at_session_keep(s, k->arena, record, config.index);
-    r->extra.gflops = r->error_no ? 0 : s->work / at_record_mean(r) * 1e-9;
+    r->extra.gflops = r->error_no ? 0 : s->what.work / at_record_mean(r) * 1e-9;
     at_known_add(k, r, NULL);
 }
 
@@ -332,13 +332,14 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
         int n;
         at_arena_reset(scratch);
         const at_turns *turns = at_finals_get(finals, i, &who, &n);
-        if ((strcmp(who.context_hash, s->context_hash) && !holds(&c->accepted, who.context_hash)) ||
+        if ((strcmp(who.context_hash, s->how.context_hash) &&
+             !holds(&c->accepted, who.context_hash)) ||
             !is_of_session(s, who.task, who.args))
             continue;
         const char *text =
             at_format(scratch, "{\"entity\": %s}", at_json_text(scratch, who.entity));
         if (at_json_parse(scratch, text, strlen(text), &json, NULL) != AT_OK ||
-            at_config_from_json(scratch, s->space, json, &config, NULL) != AT_OK ||
+            at_config_from_json(scratch, s->what.space, json, &config, NULL) != AT_OK ||
             config.index < 0)
             continue;
         for (int j = 0; j < n; j++) at_known_add_final(k, config.index, &turns[j]);
@@ -384,7 +385,7 @@ at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_err
     }
     take_finals(k, s, scratch, &m.finals, &c);
     if (c.left_out)
-        at_engine_warn(&s->options, at_changed_text(scratch, path, c.left_out, s->row->name));
+        at_engine_warn(&s->options, at_changed_text(scratch, path, c.left_out, s->what.row->name));
     at_status status = at_log_reader_status(reader, err);
     at_log_reader_close(reader);
     at_arena_free(scratch);

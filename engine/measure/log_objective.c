@@ -30,9 +30,9 @@ static at_core_seen watch(at_states *states) {
 static at_status tell(const at_session *s, at_known *known, at_log *log, const at_core_seen *seen,
                       bool by_probes, at_error *err) {
     const at_states *states = &s->bench->states;
-    at_objective_line l = {.task = at_task_record_name(s->task),
-                           .args = at_task_args(s->task),
-                           .context_hash = s->context_hash,
+    at_objective_line l = {.task = at_task_record_name(s->what.task),
+                           .args = at_task_args(s->what.task),
+                           .context_hash = s->how.context_hash,
                            .objective = states->objective,
                            .by_probes = by_probes};
     memcpy(l.share, seen->share, sizeof l.share);

@@ -36,30 +36,32 @@ at_status at_machine_here(int threads, at_machine *out, at_error *err) {
 /* The entries of a sparse weight, which loops depend on. */
 static void give_index(const at_session *s, at_arena *a, at_machine *m) {
     at_bsr bsr;
-    if (!s->chosen.pattern || !at_task_bsr(s->task, &bsr)) return;
-    const int32_t **index = AT_NEW_ARRAY(a, const int32_t *, at_task_compute(s->task)->num_tensors);
-    index[bsr.indices] = s->chosen.pattern->indices;
-    index[bsr.indptr] = s->chosen.pattern->indptr;
+    if (!s->what.chosen.pattern || !at_task_bsr(s->what.task, &bsr)) return;
+    const int32_t **index =
+        AT_NEW_ARRAY(a, const int32_t *, at_task_compute(s->what.task)->num_tensors);
+    index[bsr.indices] = s->what.chosen.pattern->indices;
+    index[bsr.indptr] = s->what.chosen.pattern->indptr;
     m->index = index;
 }
 
 at_status at_session_machine(at_session *s, at_error *err) {
     at_machine *m = AT_NEW(s->arena, at_machine);
-    AT_TRY(at_machine_here(s->threads, m, err));
+    AT_TRY(at_machine_here(s->how.threads, m, err));
     give_index(s, s->arena, m);
-    s->machine = m;
+    s->how.machine = m;
     return AT_OK;
 }
 
 static double executed(const at_session *s, at_arena *a, const at_lowered *p) {
-    at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
+    at_machine m =
+        with_core(at_core_at(0), s->how.threads); /* any: what is counted depends on none */
     give_index(s, a, &m);
     return at_bound_of(a, p, &m)->flops;
 }
 
 double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) {
-    const at_compute *c = at_task_compute(s->task);
-    if (!p || s->in_bytes) return 0;
+    const at_compute *c = at_task_compute(s->what.task);
+    if (!p || s->what.in_bytes) return 0;
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_INDEX) return 0;
     return executed(s, a, p);
@@ -68,7 +70,7 @@ double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) 
 double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                          double peak_gflops) {
     const double most = peak_gflops * 1e9 * run_s;
-    if (!p || s->in_bytes || s->flops <= most || !(peak_gflops > 0)) return 0;
+    if (!p || s->what.in_bytes || s->what.flops <= most || !(peak_gflops > 0)) return 0;
     return executed(s, a, p) / most;
 }
 
@@ -78,8 +80,9 @@ bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, do
 }
 
 double at_session_clock_ghz(const at_session *s) {
-    const at_core *c = s->machine->core;
-    double gflops = s->bench->peak_gflops / s->threads; /* of the widest target, as the peak is */
+    const at_core *c = s->how.machine->core;
+    double gflops =
+        s->bench->peak_gflops / s->how.threads; /* of the widest target, as the peak is */
     return gflops / at_core_flops(c, at_target_here());
 }
 

@@ -24,9 +24,9 @@ static const char *const tvm_version = "0.12.0";
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
     const at_cpu *cpu = at_cpu_facts();
     bool cold = s->options.cache == AT_CACHE_WEIGHTS_COLD;
-    return (at_lower_options){.dialect = s->dialect,
-                              .target = s->target,
-                              .pack_inline = s->packing == AT_PACKING_INLINE,
+    return (at_lower_options){.dialect = s->how.dialect,
+                              .target = s->how.target,
+                              .pack_inline = s->how.packing == AT_PACKING_INLINE,
                               .name = name,
                               .prefetch_above = cold ? cpu->l1d_bytes : cpu->l2_bytes,
                               .prefetch_room = at_ahead_room(cpu->l2_bytes)};
@@ -39,7 +39,7 @@ static at_status of_candidate(at_status status, at_error *err) {
 
 /* Inputs and outputs are the task's, whatever computes between. */
 static void match_tensors(const at_session *s, at_arena *a, at_candidate *c) {
-    const at_compute *of = c->program->compute, *task = at_task_compute(s->task);
+    const at_compute *of = c->program->compute, *task = at_task_compute(s->what.task);
     c->extents = c->program->extents;
     if (of == task) return;
     int *tensor_of = AT_NEW_ARRAY(a, int, of->num_tensors);
@@ -63,10 +63,10 @@ static at_key key_of(const char *hash) {
 static at_status build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_error *err) {
     *out = (at_candidate){.config = *c};
-    AT_TRY(at_task_program(a, s->task, c, &out->program, err));
+    AT_TRY(at_task_program(a, s->what.task, c, &out->program, err));
     match_tensors(s, a, out);
     if (s->foreign) {
-        AT_TRY(at_foreign_kernel(a, s->task, out->program, c, &out->kernel, &out->unit, err));
+        AT_TRY(at_foreign_kernel(a, s->what.task, out->program, c, &out->kernel, &out->unit, err));
         out->key = key_of(out->kernel->code_hash);
     } else out->key = at_program_key(out->program);
     return AT_OK;
@@ -77,7 +77,7 @@ static at_status lower(at_session *s, at_arena *a, const at_lower_options *o, at
     s->spent.lowered++;
     if (s->foreign) return AT_OK; /* it is built as it stands */
     AT_TRY(at_lower(a, c->program, o, &c->kernel, err));
-    if (s->machine) c->bound = at_bound_of(a, c->kernel->lowered, s->machine);
+    if (s->how.machine) c->bound = at_bound_of(a, c->kernel->lowered, s->how.machine);
     return AT_OK;
 }
 
@@ -116,28 +116,28 @@ static bool fail(at_arena *a, at_record *r, at_err_no error_no, const char *text
 
 /* What a record of this session says before anything is measured. */
 static void start_record(const at_session *s, const at_config *c, at_record *out) {
-    *out = (at_record){.target = s->record_target,
-                       .task = at_task_record_name(s->task),
-                       .args = at_task_args(s->task),
+    *out = (at_record){.target = s->how.record_target,
+                       .task = at_task_record_name(s->what.task),
+                       .args = at_task_args(s->what.task),
                        .config = *c,
                        .tvm_version = tvm_version};
     out->extra = (at_extra){.present = true,
-                            .context = s->context,
+                            .context = s->how.context,
                             .version = AT_VERSION,
-                            .compiler_version = s->compiler_version,
-                            .cpu_flags = s->cpu_flags,
-                            .sandbox = s->sandbox,
-                            .tuner = s->tuner,
+                            .compiler_version = s->how.compiler_version,
+                            .cpu_flags = s->how.cpu_flags,
+                            .sandbox = s->how.sandbox,
+                            .tuner = s->how.tuner,
                             .part = "",
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
-                            .in_bytes = s->in_bytes,
-                            .of_dots = s->of_dots,
+                            .in_bytes = s->what.in_bytes,
+                            .of_dots = s->what.of_dots,
                             .peak_gflops = s->bench->peak,
                             .error = "",
                             .code_hash = "",
                             .same_as = -1};
-    memcpy(out->extra.context_hash, s->context_hash, sizeof s->context_hash);
+    memcpy(out->extra.context_hash, s->how.context_hash, sizeof s->how.context_hash);
 }
 
 /* A step that began then is done. */
@@ -162,7 +162,7 @@ bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_recor
     at_error err;
     at_lower_options lo = at_session_lower_options(s, "kernel");
     lo.memo = s->tiles;
-    lo.can_stop = s->work >= long_work;
+    lo.can_stop = s->what.work >= long_work;
     int64_t begin_ns = at_now_ns();
     at_status status = lower(s, a, &lo, c, &err);
     if (status == AT_OK) result->extra.code_hash = c->kernel->code_hash;
@@ -223,7 +223,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                        misfit));
         return AT_OK;
     }
-    c->job = at_kernel_job(a, k, s->threads,
+    c->job = at_kernel_job(a, k, s->how.threads,
                            &(at_places){.at = d->offset,
                                         .expected = d->expected,
                                         .other_at = other ? other->offset : NULL,
@@ -232,9 +232,9 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     if (s->foreign && at_foreign_is_unchecked(s)) c->job.expected_offset = NULL;
     c->job.ahead = c->ahead;
     c->job.has_limits = !d->is_exact;
-    c->job.compiler = s->compiler;
-    c->job.unwritten_sign = at_unwritten_sign(at_task_compute(s->task));
-    c->job.vector_set = at_vector_set(s->target->name);
+    c->job.compiler = s->how.compiler;
+    c->job.unwritten_sign = at_unwritten_sign(at_task_compute(s->what.task));
+    c->job.vector_set = at_vector_set(s->how.target->name);
     c->job.paranoid = o->paranoid;
     c->job.number = (int)o->number;
     c->job.repeat = (int)o->repeat;
@@ -242,13 +242,14 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     c->job.flush_bytes = s->bench->flush_bytes;
     c->job.ring_bytes = s->bench->ring_bytes;
     c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
-    if (s->compiler == AT_TCC) return AT_OK;
+    if (s->how.compiler == AT_TCC) return AT_OK;
 
     at_object made;
     if (s->foreign) AT_TRY(build_foreign(s, a, c, result, &made, err));
     else
-        AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->target),
-                               o->timeout_s, o->stop, &made, err));
+        AT_TRY(at_build_object(a, s->how.compiler, k->source,
+                               compiler_flags(s->how.compiler, s->how.target), o->timeout_s,
+                               o->stop, &made, err));
     s->spent.compile_ns += made.compile_ns;
     result->all_cost_s += (double)made.compile_ns * 1e-9;
     if (made.end) *compiled = fail(a, result, at_error_of_job(made.end), made.error);
@@ -262,7 +263,7 @@ void at_candidate_ahead(at_session *s, at_arena *a, at_candidate *c) {
         return;
     }
     at_job code = at_kernel_code(a, c->kernel);
-    code.compiler = s->compiler;
+    code.compiler = s->how.compiler;
     at_worker_ahead(s->bench->worker, &code, s->options.stop);
     c->ahead = code.ahead;
 }
@@ -389,7 +390,7 @@ static at_status end(at_session *s, at_arena *a, at_candidate *c, at_record *res
                                                     : AT_CHECK_EXACT;
     if (result->extra.check == AT_CHECK_TOLERANCE) result->extra.of_limit = outcome.of_limit;
     result->timestamp_s = at_wall_time_s();
-    result->extra.gflops = s->work / at_record_mean(result) * 1e-9;
+    result->extra.gflops = s->what.work / at_record_mean(result) * 1e-9;
     return AT_OK;
 }
 
@@ -452,24 +453,24 @@ static const char *share(at_arena *a, const char *ours, const char *text) {
 at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r, int64_t index) {
     at_record *kept = at_copy(a, r, sizeof *r);
     at_extra *e = &kept->extra;
-    if (at_config_at(a, s->space, index, &kept->config, NULL) != AT_OK)
+    if (at_config_at(a, s->what.space, index, &kept->config, NULL) != AT_OK)
         AT_BUG("index %lld is no point of the space", (long long)index);
-    kept->target = share(a, s->record_target, r->target);
-    kept->task = at_task_record_name(s->task);
-    kept->args = at_task_args(s->task);
+    kept->target = share(a, s->how.record_target, r->target);
+    kept->task = at_task_record_name(s->what.task);
+    kept->args = at_task_args(s->what.task);
     kept->args_written = NULL;
     kept->code_hash = r->code_hash ? at_strdup(a, r->code_hash) : NULL;
     kept->tvm_version = share(a, tvm_version, r->tvm_version);
     kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
     kept->finals = NULL;
     kept->num_finals = 0;
-    e->context = s->context;
-    memcpy(e->context_hash, s->context_hash, sizeof e->context_hash);
+    e->context = s->how.context;
+    memcpy(e->context_hash, s->how.context_hash, sizeof e->context_hash);
     e->version = share(a, AT_VERSION, e->version);
-    e->compiler_version = share(a, s->compiler_version, e->compiler_version);
-    e->cpu_flags = share(a, s->cpu_flags, e->cpu_flags);
-    e->sandbox = share(a, s->sandbox, e->sandbox);
-    e->tuner = share(a, s->tuner, e->tuner);
+    e->compiler_version = share(a, s->how.compiler_version, e->compiler_version);
+    e->cpu_flags = share(a, s->how.cpu_flags, e->cpu_flags);
+    e->sandbox = share(a, s->how.sandbox, e->sandbox);
+    e->tuner = share(a, s->how.tuner, e->tuner);
     e->part = share(a, "", e->part);
     e->error = share(a, "", e->error);
     e->code_hash = share(a, "", e->code_hash);

@@ -105,7 +105,7 @@ at_status at_naive_end(at_session *s, at_naive_run *r, at_error *err) {
                        "%s: the time ended first: plain loops make the output that kernels are "
                        "checked against, and were not through; give a longer --time, or smaller "
                        "sizes",
-                       s->row->name);
+                       s->what.row->name);
     if (outcome.end)
         return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
                        at_err_no_name(at_error_of_job(outcome.end)), outcome.error);

@@ -106,9 +106,9 @@ static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     at_session_open_chosen(&v->options, &chosen, s);
     v->is_open = true;
     AT_TRY(at_session_context(s, true, err));
-    if (r->extra.present && strcmp(s->context.pattern, r->extra.context.pattern) != 0)
+    if (r->extra.present && strcmp(s->how.context.pattern, r->extra.context.pattern) != 0)
         return at_fail(err, AT_E_USAGE, "its sparse weight is not the one that is made here");
-    if (!v->given->accept_changed && at_is_of_changed_template(r, s->task))
+    if (!v->given->accept_changed && at_is_of_changed_template(r, s->what.task))
         return at_fail(err, AT_E_USAGE,
                        "the template has changed since; --accept-changed verifies it all the same");
     v->known = v->log ? at_known_new(s->arena) : NULL;
@@ -139,10 +139,10 @@ static const char *changes(at_verifier *v, const at_record *r, const at_record *
     const at_extra *e = &r->extra;
     at_text t = {0};
     if (!e->present) return "";
-    if (*e->compiler_version && strcmp(e->compiler_version, s->compiler_version) != 0)
-        at_text_addf(&t, "; %s %s, was %s", s->context.compiler, s->compiler_version,
+    if (*e->compiler_version && strcmp(e->compiler_version, s->how.compiler_version) != 0)
+        at_text_addf(&t, "; %s %s, was %s", s->how.context.compiler, s->how.compiler_version,
                      e->compiler_version);
-    if (at_is_of_changed_template(r, s->task)) at_text_add(&t, "; the template has changed");
+    if (at_is_of_changed_template(r, s->what.task)) at_text_add(&t, "; the template has changed");
     if (*e->code_hash && *now->extra.code_hash && strcmp(e->code_hash, now->extra.code_hash) != 0)
         at_text_add(&t, "; the code has changed");
     const char *text = at_strdup(v->arena, t.len ? t.data + 2 : "");
@@ -231,7 +231,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     at_candidate c;
     at_record now;
     at_arena_reset(s->scratch);
-    if (at_config_of_record(s->scratch, s->task, r, &config, err) != AT_OK) {
+    if (at_config_of_record(s->scratch, s->what.task, r, &config, err) != AT_OK) {
         out->note = at_strdup(v->arena, err->text);
         return AT_OK;
     }
@@ -250,9 +250,9 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         return AT_OK;
     }
     out->time_s = out->in_pairs ? at_record_mean(&now) : at_record_spread(&now).median_s;
-    out->in_bytes = s->in_bytes;
-    out->of_dots = s->of_dots;
-    out->gflops = s->work / out->time_s * 1e-9;
+    out->in_bytes = s->what.in_bytes;
+    out->of_dots = s->what.of_dots;
+    out->gflops = s->what.work / out->time_s * 1e-9;
     if (!out->in_pairs) out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);
     return AT_OK;

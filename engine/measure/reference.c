@@ -63,7 +63,7 @@ static at_status check_finite(const at_session *s, at_error *err) {
             (long long)count, (long long)n, tensor->name,
             tensor->type == AT_F32 ? "a float32" : at_type_of(tensor->type)->name, tensor->name,
             (long long)first);
-        if (s->chosen.weight)
+        if (s->what.chosen.weight)
             return at_fail(err, AT_E_INPUT,
                            "--weight: %s, or their partial sums do; scale the weight", what);
         at_engine_warn(
@@ -76,7 +76,7 @@ static at_status check_finite(const at_session *s, at_error *err) {
 /* How many points of a sum it takes as long as. */
 static double points_of(const at_session *s) {
     const at_dataset *d = &s->bench->data;
-    double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
+    double points = s->what.flops / 2 * (d->is_exact ? 1 : limits_cost);
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *x = &d->compute->tensors[t];
         double elements = at_tensor_goes_in_steps(x) && !d->is_exact ? sampled_points : 0;
@@ -103,11 +103,11 @@ static at_status run_on(at_session *s, const at_dataset *d, at_naive_print_fn *p
 }
 
 at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err) {
-    return run_on(s, d, at_compute_double_c, s->flops / 2, err);
+    return run_on(s, d, at_compute_double_c, s->what.flops / 2, err);
 }
 
 at_status at_reference_with_limits(at_session *s, at_dataset *d, at_error *err) {
-    return run_on(s, d, at_compute_limits_c, s->flops / 2 * limits_cost, err);
+    return run_on(s, d, at_compute_limits_c, s->what.flops / 2 * limits_cost, err);
 }
 
 /* ---- the stand-in --------------------------------------------------------------------------- */
@@ -117,9 +117,9 @@ static bool is_projected(const at_session *s, at_projection *out) {
     const at_dataset *d = &s->bench->data;
     const at_pattern *pattern = d->pattern;
     const double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
-    return s->flops >= project_from_flops && d->is_exact &&
+    return s->what.flops >= project_from_flops && d->is_exact &&
            at_compute_project(s->scratch, d->compute, d->values, mean_row, out) &&
-           2 * out->points * least_gain <= s->flops;
+           2 * out->points * least_gain <= s->what.flops;
 }
 
 /* The text that makes the sums of the right output; *sums lies in the store. */
@@ -146,7 +146,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
     at_record unused;
     at_outcome outcome = {0};
     *ran = false;
-    AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &config, err));
+    AT_TRY(at_task_default_config(a, s->what.task, s->how.target->default_lanes, &config, err));
     if (!at_candidate_make(s, a, &config, &candidate, &unused)) return AT_OK;
     bool compiled;
     at_status status = at_candidate_compile(s, a, &candidate, &unused, &compiled, err);
@@ -244,7 +244,7 @@ static at_status end_of_filling(const at_session *s, const at_dataset *d, bool f
     return at_fail(err, AT_E_NO_VALID,
                    "%s: the time ended first: its data, %.2f GB, were not made yet; give a longer "
                    "--time, or smaller sizes",
-                   s->row->name, (double)at_dataset_bytes(d) * 1e-9);
+                   s->what.row->name, (double)at_dataset_bytes(d) * 1e-9);
 }
 
 at_status at_reference_fill(at_session *s, at_dataset *d, uint64_t seed, at_error *err) {

@@ -23,7 +23,7 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->spent.start_ns = at_now_ns();
     if (o->time_s > 0) s->deadline_ns = s->spent.start_ns + (int64_t)(o->time_s * 1e9);
     s->options = *o;
-    s->tuner = "";
+    s->how.tuner = "";
     s->arena = at_arena_new();
     s->scratch = at_arena_new();
     s->tiles = at_tile_memo_new();
@@ -31,32 +31,32 @@ static void begin(const at_engine_options *o, at_session *s) {
 }
 
 static void take_chosen(at_session *s) {
-    s->row = s->chosen.row;
-    s->task = s->chosen.task;
-    s->space = at_task_space(s->task);
-    s->flops = at_task_flops(s->task);
+    s->what.row = s->what.chosen.row;
+    s->what.task = s->what.chosen.task;
+    s->what.space = at_task_space(s->what.task);
+    s->what.flops = at_task_flops(s->what.task);
     at_session_count_work(s);
 }
 
 void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s) {
     begin(o, s);
-    s->chosen = *chosen;
+    s->what.chosen = *chosen;
     take_chosen(s);
 }
 
 /* A sketch is a range of the space. */
 static void search_sketch(at_session *s) {
     at_tuner_options *to = &s->options.tuner_options;
-    to->begin = at_space_part_begin(s->space, s->chosen.sketch);
-    to->end = at_space_part_begin(s->space, s->chosen.sketch + 1);
+    to->begin = at_space_part_begin(s->what.space, s->what.chosen.sketch);
+    to->end = at_space_part_begin(s->what.space, s->what.chosen.sketch + 1);
 }
 
 at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
                           at_session *s, at_error *err) {
     begin(o, s);
     AT_TRY(at_engine_check(o, err));
-    if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
-    else AT_TRY(at_problem_select(s->arena, o, q, &s->chosen, err));
+    if (task_only) AT_TRY(at_select_task(s->arena, q, &s->what.chosen, err));
+    else AT_TRY(at_problem_select(s->arena, o, q, &s->what.chosen, err));
     take_chosen(s);
     if (q->sketch && task_only) search_sketch(s);
     return AT_OK;
@@ -66,21 +66,21 @@ at_status at_session_open(const at_engine_options *o, const at_request *q, bool 
 static at_status choose_target(at_session *s, const at_context *recorded, bool measuring,
                                at_error *err) {
     const at_engine_options *o = &s->options;
-    s->target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
-    if (!s->target) {
-        s->target = at_engine_target(o);
-        if (!o->isa && at_task_compute(s->task)->in_steps)
-            s->target = at_target_of_integers(s->target);
+    s->how.target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
+    if (!s->how.target) {
+        s->how.target = at_engine_target(o);
+        if (!o->isa && at_task_compute(s->what.task)->in_steps)
+            s->how.target = at_target_of_integers(s->how.target);
     }
-    if (!measuring || at_target_check(s->target, err) == AT_OK) return AT_OK;
+    if (!measuring || at_target_check(s->how.target, err) == AT_OK) return AT_OK;
     if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
-    const char *lacks = s->target->name;
-    s->target = at_target_here();
+    const char *lacks = s->how.target->name;
+    s->how.target = at_target_here();
     at_engine_warn(o, at_format(s->arena,
                                 "line %lld of the log is for %s, which this CPU (%s) lacks; its "
                                 "configuration is taken for %s",
-                                (long long)s->chosen.record->line, lacks, at_cpu_facts()->name,
-                                s->target->name));
+                                (long long)s->what.chosen.record->line, lacks, at_cpu_facts()->name,
+                                s->how.target->name));
     return AT_OK;
 }
 
@@ -105,17 +105,17 @@ static at_status choose_flush(at_session *s, at_error *err) {
 /* Each thread has a core of its own, and so has whoever makes kernels while one is measured. */
 static at_status check_threads(const at_session *s, at_error *err) {
     int cores = at_cpu_cores(NULL, 0), jobs = (int)s->options.jobs;
-    if (jobs > 1 && s->threads + 1 > cores)
+    if (jobs > 1 && s->how.threads + 1 > cores)
         return at_fail(err, AT_E_USAGE,
                        "--jobs %d: takes a core beside the %d that kernels are measured on; this "
                        "process may use %d",
-                       jobs, s->threads, cores);
-    if (s->threads <= 1) return AT_OK;
+                       jobs, s->how.threads, cores);
+    if (s->how.threads <= 1) return AT_OK;
     if (!at_has_threads())
         return at_fail(err, AT_E_USAGE, "--threads %d: built without OpenMP; only 1 is accepted",
-                       s->threads);
-    if (s->threads <= cores) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "--threads %d: this process may use %d core%s", s->threads,
+                       s->how.threads);
+    if (s->how.threads <= cores) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--threads %d: this process may use %d core%s", s->how.threads,
                    cores, at_plural(cores));
 }
 
@@ -124,11 +124,11 @@ static at_status check_threads(const at_session *s, at_error *err) {
 static at_status check_reads(const at_session *s, at_error *err) {
     at_config config;
     int64_t *values;
-    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) !=
-            AT_OK ||
-        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK)
+    if (at_task_default_config(s->arena, s->what.task, s->how.target->default_lanes, &config,
+                               NULL) != AT_OK ||
+        at_task_values(s->arena, s->what.task, &config, &values, NULL) != AT_OK)
         return AT_OK;
-    return at_compute_check_reads(at_task_compute(s->task), values, NULL, NULL, err);
+    return at_compute_check_reads(at_task_compute(s->what.task), values, NULL, NULL, err);
 }
 
 /* Is the compiler there, and which version of it? */
@@ -141,26 +141,26 @@ static at_status check_compiler(at_session *s, bool measuring, at_error *err) {
             "--compiler %s: there are tcc, gcc, clang; others are for kernels of your own",
             o->program);
     if (!measuring) return AT_OK;
-    if (!at_compiler_available(s->compiler))
+    if (!at_compiler_available(s->how.compiler))
         return at_fail(err, AT_E_USAGE,
                        "--compiler %s: not found on this machine; install it (apt-get install %s), "
                        "or take tcc, which is part of this program",
-                       at_compiler_name(s->compiler), at_compiler_name(s->compiler));
-    return at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S), o->stop,
-                               &s->compiler_version, err);
+                       at_compiler_name(s->how.compiler), at_compiler_name(s->how.compiler));
+    return at_compiler_version(s->arena, s->how.compiler, fmax(o->timeout_s, LEAST_ANSWER_S),
+                               o->stop, &s->how.compiler_version, err);
 }
 
 /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
 static at_dialect dialect_of(const at_session *s) {
     if (s->options.for_dialect) return s->options.dialect;
-    return s->compiler == AT_TCC ? AT_DIALECT_TCC : AT_DIALECT_GNU;
+    return s->how.compiler == AT_TCC ? AT_DIALECT_TCC : AT_DIALECT_GNU;
 }
 
 void at_session_deliver(at_session *s, bool delivered) {
     if (!s->options.final_delivers) return;
-    at_compiler_from_name(s->context.compiler, &s->compiler);
-    s->dialect = dialect_of(s);
-    if (delivered) s->compiler = AT_GCC, s->dialect = s->options.final_dialect;
+    at_compiler_from_name(s->how.context.compiler, &s->how.compiler);
+    s->how.dialect = dialect_of(s);
+    if (delivered) s->how.compiler = AT_GCC, s->how.dialect = s->options.final_dialect;
 }
 
 static at_status check_final_dialect(const at_session *s, at_error *err) {
@@ -170,7 +170,7 @@ static at_status check_final_dialect(const at_session *s, at_error *err) {
     if (s->foreign)
         return at_fail(err, AT_E_USAGE,
                        "--final-dialect %s: %s is delivered as it is tuned; leave it out", name,
-                       s->row->name);
+                       s->what.row->name);
     if (!at_compiler_available(AT_GCC))
         return at_fail(err, AT_E_USAGE,
                        "--final-dialect %s: gcc is not found on this machine; install it (apt-get "
@@ -182,54 +182,55 @@ static at_status check_final_dialect(const at_session *s, at_error *err) {
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_cpu *cpu = at_cpu_facts();
-    const at_context *recorded = s->chosen.record && s->chosen.record->extra.present
-                                     ? &s->chosen.record->extra.context
+    const at_context *recorded = s->what.chosen.record && s->what.chosen.record->extra.present
+                                     ? &s->what.chosen.record->extra.context
                                      : NULL;
 
-    s->compiler = o->compiler;
-    s->packing = o->packing;
-    s->compiler_version = "";
-    if (at_foreign_of(s->task)) AT_TRY(at_foreign_open(s, measuring, err));
+    s->how.compiler = o->compiler;
+    s->how.packing = o->packing;
+    s->how.compiler_version = "";
+    if (at_foreign_of(s->what.task)) AT_TRY(at_foreign_open(s, measuring, err));
     bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
-    s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
-    if (s->threads > 1 && !from_record && !s->foreign && !at_task_has_para(s->task)) {
+    s->how.threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
+    if (s->how.threads > 1 && !from_record && !s->foreign && !at_task_has_para(s->what.task)) {
         /* Two threads of which one does nothing are no result for two. */
         at_engine_warn(o, at_format(s->arena,
                                     "--threads %d: %s has no para loop, so that its kernels run on "
                                     "one thread, and are recorded so",
-                                    s->threads, s->row->name));
-        s->threads = 1;
+                                    s->how.threads, s->what.row->name));
+        s->how.threads = 1;
     }
     if (measuring) AT_TRY(check_threads(s, err));
     if (recorded && !(o->set & AT_SET_COMPILER) && !s->foreign)
-        at_compiler_from_name(recorded->compiler, &s->compiler);
+        at_compiler_from_name(recorded->compiler, &s->how.compiler);
     if (recorded && !(o->set & AT_SET_PACKING))
-        at_packing_from_name(recorded->packing, &s->packing);
+        at_packing_from_name(recorded->packing, &s->how.packing);
     AT_TRY(check_compiler(s, measuring, err));
     AT_TRY(choose_target(s, recorded, measuring, err));
     AT_TRY(check_reads(s, err));
     AT_TRY(check_final_dialect(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));
-    s->dialect = dialect_of(s);
+    s->how.dialect = dialect_of(s);
 
-    s->context = (at_context){.cpu = cpu->name,
-                              .machine = cpu->machine,
-                              .threads = s->threads,
-                              .isa = s->target->name,
-                              .compiler = s->foreign ? at_foreign_compiler(s)
-                                                     : at_compiler_name(s->compiler),
-                              .packing = s->foreign ? "" : at_packing_name(s->packing),
-                              .cache = at_cache_name(o->cache),
-                              .pattern = s->chosen.pattern  ? s->chosen.pattern->hash
-                                         : s->chosen.arrays ? s->chosen.arrays->hash
-                                                            : "",
-                              .template_hash = at_task_hash(s->task)};
-    at_context_hash(&s->context, s->context_hash);
-    s->cpu_flags = cpu->flags;
-    s->sandbox = "";
-    s->record_target = cpu->device ? at_format(s->arena, "c -keys=%s,cpu -device=%s -mcpu=%s",
-                                               cpu->device, cpu->device, cpu->llvm_name)
-                                   : at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
+    s->how.context = (at_context){.cpu = cpu->name,
+                                  .machine = cpu->machine,
+                                  .threads = s->how.threads,
+                                  .isa = s->how.target->name,
+                                  .compiler = s->foreign ? at_foreign_compiler(s)
+                                                         : at_compiler_name(s->how.compiler),
+                                  .packing = s->foreign ? "" : at_packing_name(s->how.packing),
+                                  .cache = at_cache_name(o->cache),
+                                  .pattern = s->what.chosen.pattern  ? s->what.chosen.pattern->hash
+                                             : s->what.chosen.arrays ? s->what.chosen.arrays->hash
+                                                                     : "",
+                                  .template_hash = at_task_hash(s->what.task)};
+    at_context_hash(&s->how.context, s->how.context_hash);
+    s->how.cpu_flags = cpu->flags;
+    s->how.sandbox = "";
+    s->how.record_target = cpu->device
+                               ? at_format(s->arena, "c -keys=%s,cpu -device=%s -mcpu=%s",
+                                           cpu->device, cpu->device, cpu->llvm_name)
+                               : at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
     return AT_OK;
 }
 
@@ -237,17 +238,20 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
                              at_error *err) {
     at_config config;
     int64_t *values;
-    const at_compute *c = at_task_compute(s->task);
+    const at_compute *c = at_task_compute(s->what.task);
     const int **layouts = AT_NEW_ARRAY(s->arena, const int *, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
-    AT_TRY(at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, err));
-    AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
-    AT_TRY(at_dataset_new(s->arena, at_task_compute(s->task), values, layouts, shared, out, err));
-    out->pattern = s->chosen.pattern;
-    if (out->pattern) at_task_bsr(s->task, &out->bsr);
-    if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
-    for (int t = 0; s->chosen.arrays && t < c->num_tensors; t++) {
-        const at_arrays *given = s->chosen.arrays;
+    for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->what.task, t);
+    AT_TRY(
+        at_task_default_config(s->arena, s->what.task, s->how.target->default_lanes, &config, err));
+    AT_TRY(at_task_values(s->arena, s->what.task, &config, &values, err));
+    AT_TRY(
+        at_dataset_new(s->arena, at_task_compute(s->what.task), values, layouts, shared, out, err));
+    out->pattern = s->what.chosen.pattern;
+    if (out->pattern) at_task_bsr(s->what.task, &out->bsr);
+    if (s->what.chosen.weight)
+        at_dataset_give(out, s->what.chosen.weight_tensor, s->what.chosen.weight);
+    for (int t = 0; s->what.chosen.arrays && t < c->num_tensors; t++) {
+        const at_arrays *given = s->what.chosen.arrays;
         if (given->values[t]) at_dataset_give(out, t, given->values[t]);
         if (given->indices[t]) at_dataset_give_indices(out, t, given->indices[t]);
     }
@@ -299,7 +303,7 @@ static void tell_of_zeros(const at_session *s) {
 static void see_sandbox(at_session *s) {
     const char *why = at_worker_unconfined(s->bench->worker);
     bool asked = s->options.sandbox == AT_SANDBOX_OFF;
-    s->sandbox = !why ? "" : asked ? "off" : "none";
+    s->how.sandbox = !why ? "" : asked ? "off" : "none";
     if (why && !asked)
         at_engine_warn(&s->options,
                        at_format(s->arena,
@@ -320,12 +324,12 @@ static void tell_of_same(const at_session *s) {
 }
 
 static void tell_of_exact_steps(const at_session *s) {
-    if (s->options.max_error > 0 && at_task_compute(s->task)->in_steps)
+    if (s->options.max_error > 0 && at_task_compute(s->what.task)->in_steps)
         at_engine_warn(&s->options,
                        at_format(s->arena,
                                  "--max-error changes nothing: the integers of %s are compared bit "
                                  "by bit, and floats beside them with limits per element",
-                                 s->row->name));
+                                 s->what.row->name));
 }
 
 at_status at_session_begin(at_session *s, at_error *err) {
@@ -333,7 +337,7 @@ at_status at_session_begin(at_session *s, at_error *err) {
     tell_of_exact_steps(s);
     tell_of_zeros(s);
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
-    s->bench->states.core = at_quieter_core_here(s->threads, &s->bench->states.cores);
+    s->bench->states.core = at_quieter_core_here(s->how.threads, &s->bench->states.cores);
     AT_TRY(at_worker_new(s->options.worker, s->bench->data.store, -1, 0, s->options.sandbox,
                          &s->bench->worker, err));
     see_sandbox(s);
@@ -361,7 +365,7 @@ at_status at_session_start(at_session *s, at_error *err) {
 
 const at_file_pattern *at_session_file_pattern(const at_session *s) {
     at_bsr b;
-    if (!s->chosen.pattern || !at_task_bsr(s->task, &b)) return NULL;
+    if (!s->what.chosen.pattern || !at_task_bsr(s->what.task, &b)) return NULL;
     at_file_pattern *p = AT_NEW(s->arena, at_file_pattern);
     *p = (at_file_pattern){b.indices, b.indptr, b.rows, b.columns, b.nnz};
     return p;

@@ -22,16 +22,8 @@ typedef struct at_spent {
     int64_t trials_ns, trials_kernel_ns, cooldown_ns;
 } at_spent;
 
-/* What it measures with: data, worker, anchors, states; only files of measure/ look inside
- * (bench.h). */
-typedef struct at_bench at_bench;
-
-typedef struct at_foreign_session at_foreign_session;
-typedef struct at_session {
-    at_arena *arena;     /* lives as long as the session */
-    at_arena *scratch;   /* one candidate's; reset by whoever begins the next */
-    at_tile_memo *tiles; /* of the kernels that trials generate */
-    at_engine_options options;
+/* What is computed: the task, its space, and what a run of it amounts to. */
+typedef struct at_session_what {
     at_selection chosen;
     const at_template_row *row;
     at_task *task;
@@ -41,7 +33,10 @@ typedef struct at_session {
     bool in_bytes;                    /* there are no multiply-adds: bytes count */
     bool of_dots; /* the peak is that of dot products of bytes, where this CPU has them */
     double work;  /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
+} at_session_what;
 
+/* How kernels are made, compared and recorded: the context. */
+typedef struct at_session_how {
     at_compiler compiler;
     const at_target *target; /* of the code */
     at_dialect dialect;
@@ -55,7 +50,20 @@ typedef struct at_session {
     const char *cpu_flags;
     const char *sandbox; /* as in at_extra */
     const char *tuner;   /* of the records; "": they are of no search */
+} at_session_how;
 
+/* What it measures with: data, worker, anchors, states; only files of measure/ look inside
+ * (bench.h). */
+typedef struct at_bench at_bench;
+
+typedef struct at_foreign_session at_foreign_session;
+typedef struct at_session {
+    at_arena *arena;     /* lives as long as the session */
+    at_arena *scratch;   /* one candidate's; reset by whoever begins the next */
+    at_tile_memo *tiles; /* of the kernels that trials generate */
+    at_engine_options options;
+    at_session_what what;
+    at_session_how how;
     at_bench *bench;
     at_foreign_session *foreign; /* of a kernel that somebody wrote (foreign_build.h) */
     at_spent spent;

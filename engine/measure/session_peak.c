@@ -4,19 +4,21 @@
 #include "engine/measure/target_here.h"
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
-    AT_TRY(at_worker_peak(s->bench->worker, at_cpu_best_set(), s->threads, &s->bench->peak_gflops,
-                          err));
+    AT_TRY(at_worker_peak(s->bench->worker, at_cpu_best_set(), s->how.threads,
+                          &s->bench->peak_gflops, err));
     s->bench->peak = s->bench->peak_gflops;
-    if (s->of_dots) {
+    if (s->what.of_dots) {
         const char *set = at_target_of_integers(at_target_here())->name;
         double gops;
-        AT_TRY(at_worker_dot_peak(s->bench->worker, at_vector_set(set), s->threads, &gops, err));
-        s->of_dots = gops > 0; /* it is measured on this architecture */
-        if (s->of_dots) s->bench->peak = gops;
+        AT_TRY(
+            at_worker_dot_peak(s->bench->worker, at_vector_set(set), s->how.threads, &gops, err));
+        s->what.of_dots = gops > 0; /* it is measured on this architecture */
+        if (s->what.of_dots) s->bench->peak = gops;
     }
-    if (s->in_bytes)
-        AT_TRY(at_worker_bandwidth(s->bench->worker, (int64_t)s->read_bytes,
-                                   (int64_t)s->written_bytes, s->threads, &s->bench->peak, err));
+    if (s->what.in_bytes)
+        AT_TRY(at_worker_bandwidth(s->bench->worker, (int64_t)s->what.read_bytes,
+                                   (int64_t)s->what.written_bytes, s->how.threads, &s->bench->peak,
+                                   err));
     s->bench->peak_ns = at_now_ns();
     return AT_OK;
 }
@@ -24,7 +26,9 @@ at_status at_session_measure_peak(at_session *s, at_error *err) {
 void at_session_take_peak(at_session *s, double peak_gflops) {
     s->bench->peak = peak_gflops;
     /* Dot products are the work of the units of multiply-adds, a term for each product. */
-    s->bench->peak_gflops = s->in_bytes ? 0 : s->of_dots ? peak_gflops / AT_DOT_TERMS : peak_gflops;
+    s->bench->peak_gflops = s->what.in_bytes  ? 0
+                            : s->what.of_dots ? peak_gflops / AT_DOT_TERMS
+                                              : peak_gflops;
 }
 
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {

@@ -84,9 +84,9 @@ void at_session_count_by_data(at_session *s) {
         if (x->role == AT_ROLE_INDEX) data[t].i = at_store_at(d->store, d->offset[t]);
         if (x->role == AT_ROLE_STAGE) chooses |= chooses_by_list(c, x->body);
     }
-    if (s->flops <= 0 || !chooses) return;
+    if (s->what.flops <= 0 || !chooses) return;
     const double flops = at_compute_flops(c, d->values, data);
-    if (flops > 0 && flops < s->flops) s->flops = s->work = flops;
+    if (flops > 0 && flops < s->what.flops) s->what.flops = s->what.work = flops;
 }
 
 /* Does it add products of bytes? */
@@ -109,24 +109,24 @@ static bool adds_bytes(const at_compute *c) {
 
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 void at_session_count_work(at_session *s) {
-    const at_compute *c = at_task_compute(s->task);
+    const at_compute *c = at_task_compute(s->what.task);
     at_config config;
     int64_t *values, **extents;
-    s->work = s->flops;
-    s->of_dots = adds_bytes(c) && at_target_of_integers(at_target_here())->dots;
-    if (s->flops > 0 ||
-        at_task_default_config(s->arena, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
-        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||
+    s->what.work = s->what.flops;
+    s->what.of_dots = adds_bytes(c) && at_target_of_integers(at_target_here())->dots;
+    if (s->what.flops > 0 ||
+        at_task_default_config(s->arena, s->what.task, AT_ANY_LANES, &config, NULL) != AT_OK ||
+        at_task_values(s->arena, s->what.task, &config, &values, NULL) != AT_OK ||
         at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
         return;
     for (int t = 0; t < c->num_tensors; t++) {
         double bytes = (double)at_type_bytes(c->tensors[t].type);
         for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
         if (c->tensors[t].role != AT_ROLE_STAGE)
-            s->read_bytes +=
+            s->what.read_bytes +=
                 (double)at_type_bytes(c->tensors[t].type) * elements_read(c, extents, t);
-        else if (c->tensors[t].is_output) s->written_bytes += bytes;
+        else if (c->tensors[t].is_output) s->what.written_bytes += bytes;
     }
-    s->in_bytes = true;
-    s->work = s->read_bytes + s->written_bytes;
+    s->what.in_bytes = true;
+    s->what.work = s->what.read_bytes + s->what.written_bytes;
 }

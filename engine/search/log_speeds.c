@@ -9,7 +9,7 @@
 /* Of one instruction set; false: nothing is known of it, and it is guessed everywhere alike. */
 static bool speeds_of_target(const at_session *s, at_speed_table *out) {
     at_speeds_known(out);
-    const at_speeds *of = at_speed_table_find(out, s->target->name);
+    const at_speeds *of = at_speed_table_find(out, s->how.target->name);
     if (!of) return false;
     out->sets[0] = *of;
     out->num_sets = 1;
@@ -17,8 +17,8 @@ static bool speeds_of_target(const at_session *s, at_speed_table *out) {
 }
 
 static void print(at_text *out, const at_session *s, const at_speed_table *t) {
-    at_comment_begin(out, "speeds", at_task_record_name(s->task), at_task_args(s->task),
-                     s->context_hash);
+    at_comment_begin(out, "speeds", at_task_record_name(s->what.task), at_task_args(s->what.task),
+                     s->how.context_hash);
     at_text_add(out, ", \"machine\": ");
     at_speed_table_print(out, t);
     at_text_add(out, "}");

@@ -96,7 +96,7 @@ static at_status make(at_tuning *t, trial *x, const before *b, at_error *err) {
     const trial *under_way = b->under_way;
     int64_t begin_ns = at_now_ns();
     x->made = x->lowered = x->compiled = x->passed_over = false;
-    AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
+    AT_TRY(at_config_at(x->arena, s->what.space, x->index, &x->config, err));
     x->made = at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result);
     if (t->tuner) x->result.extra.part = at_tuner_part(t->tuner, x->index);
     x->passed_over = t->tuner && x->made && at_accuracy_is_refused(s, x->candidate.program);
@@ -104,7 +104,7 @@ static at_status make(at_tuning *t, trial *x, const before *b, at_error *err) {
     if (x->made && !is_known_program(t, x, b))
         x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
-    if (x->lowered && under_way && s->compiler != AT_TCC && !s->options.prune &&
+    if (x->lowered && under_way && s->how.compiler != AT_TCC && !s->options.prune &&
         !at_known_by_code(t->known, x->result.extra.code_hash) &&
         strcmp(under_way->result.extra.code_hash, x->result.extra.code_hash)) {
         AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &x->made, err));
@@ -181,7 +181,8 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err);
 
 static bool is_searched(const at_session *s, int64_t index) {
     const at_tuner_options *o = &s->options.tuner_options;
-    return index >= o->begin && (!o->end || index < o->end) && at_space_is_valid(s->space, index);
+    return index >= o->begin && (!o->end || index < o->end) &&
+           at_space_is_valid(s->what.space, index);
 }
 
 /* The default configuration, which trials are timed against, was measured, and counts as a result.
@@ -408,7 +409,7 @@ at_status at_trials_run(at_tuning *t, int64_t until, at_error *err) {
     for (int i = 0; i < AHEAD; i++) l.slots[i].arena = at_arena_new();
     int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
     if (o->jobs > 1)
-        at_cpu_leave(s->threads); /* at_session_context has seen that there are others */
+        at_cpu_leave(s->how.threads); /* at_session_context has seen that there are others */
     at_status status = search(t, until, &l, err);
     s->spent.trials_ns += at_now_ns() - start_ns;
     s->spent.trials_kernel_ns += s->spent.kernel_ns - start_kernel_ns;

@@ -34,10 +34,10 @@ static void share_known(at_arena *a, const at_tuning *parent, const at_features 
 
 bool at_tuning_default_config(at_session *s, at_config *out) {
     const int lanes = at_engine_target(&s->options)->default_lanes;
-    if (at_task_num_sketches(s->task))
-        return at_task_sketch_default(s->arena, s->task, s->chosen.sketch, lanes, out, NULL) ==
-               AT_OK;
-    return at_task_default_config(s->arena, s->task, lanes, out, NULL) == AT_OK;
+    if (at_task_num_sketches(s->what.task))
+        return at_task_sketch_default(s->arena, s->what.task, s->what.chosen.sketch, lanes, out,
+                                      NULL) == AT_OK;
+    return at_task_default_config(s->arena, s->what.task, lanes, out, NULL) == AT_OK;
 }
 
 /* parent: whose results are learned from; NULL: none. */
@@ -52,15 +52,15 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     to.seed = o->seed;
     to.asynchronous = o->far != NULL;
     AT_TRY(at_tuner_parse(o->tuner ? o->tuner : at_tuner_default(), &to, &row, err));
-    s->tuner = row->name;
-    AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
+    s->how.tuner = row->name;
+    AT_TRY(at_features_of(&t->features, s->what.task, o, &to.features, err));
     if (o->num_transfer) {
         if (!row->learns_features)
             return at_fail(err, AT_E_USAGE,
                            "--transfer: the tuner %s learns nothing from other "
                            "tasks; xgb does",
                            row->name);
-        AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
+        AT_TRY(at_history_read(s->arena, o, s->what.task, &history, err));
         if (history.costs_ns && row->goes_by_costs && !row->goes_by_costs(&to))
             at_engine_warn(o, "--transfer: trials of other computations correct the costs that a "
                               "draft goes by; without a draft they are not used");
@@ -70,16 +70,16 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
         to.history = &history;
     }
     if (row->learns_features) {
-        if (!at_task_foreign(s->task)) t->costs = at_cost_model_late(s->task, o);
+        if (!at_task_foreign(s->what.task)) t->costs = at_cost_model_late(s->what.task, o);
         if (t->costs) to.costs = at_costs_of(t->costs);
         if (at_tuning_default_config(s, &start) && start.index >= 0) to.start = &start.index;
         /* Of derived trees it is seldom bad, and a second has two or three trials of long kernels;
          * of templates the cheapest ones are better, but not always. */
-        to.start_leads = at_task_num_sketches(s->task) > 0;
-        t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
+        to.start_leads = at_task_num_sketches(s->what.task) > 0;
+        t->common = (at_common_maker){t->costs, at_task_flops(s->what.task)};
         if (t->costs) to.common = at_common_features(&t->common);
     }
-    AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
+    AT_TRY(at_tuner_new(s->how.tuner, s->what.space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;
     return AT_OK;
 }
@@ -87,11 +87,11 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
 void at_tuning_begin_tally(at_tuning *t) {
     at_session *s = &t->s;
     const at_tuner_options *to = &s->options.tuner_options;
-    int64_t len =
-        to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
+    int64_t len = to->end ? at_space_subrange_length(s->what.space, to->begin, to->end)
+                          : at_space_len(s->what.space);
     int64_t trials = s->options.trials ? s->options.trials : default_trials;
     t->tally.total = trials < len ? trials : len;
-    t->tally.in_bytes = s->in_bytes;
+    t->tally.in_bytes = s->what.in_bytes;
     t->known = at_known_new(s->arena);
     t->shift.arena = s->arena;
 }

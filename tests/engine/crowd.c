@@ -42,12 +42,13 @@ static void fill_record(crowd *c, at_arena *a, int worker, const char *entity, a
     at_config config;
     at_error err;
     if (!entity) {
-        assert_int_equal(
-            at_task_default_config(a, c->s.task, c->s.target->default_lanes, &config, &err), AT_OK);
+        assert_int_equal(at_task_default_config(a, c->s.what.task, c->s.how.target->default_lanes,
+                                                &config, &err),
+                         AT_OK);
     } else {
         const at_json *json;
         assert_int_equal(at_json_parse(a, entity, strlen(entity), &json, &err), AT_OK);
-        assert_int_equal(at_config_from_json(a, c->s.space, json, &config, &err), AT_OK);
+        assert_int_equal(at_config_from_json(a, c->s.what.space, json, &config, &err), AT_OK);
     }
     at_candidate_build(&c->s, a, &config, &x, r);
     double *cost = AT_NEW(a, double);
@@ -67,7 +68,7 @@ static void fill_record(crowd *c, at_arena *a, int worker, const char *entity, a
                                      .num_ratios = 1,
                                      .states = ""};
     }
-    r->extra.gflops = c->s.work / *cost * 1e-9;
+    r->extra.gflops = c->s.what.work / *cost * 1e-9;
     r->extra.check = AT_CHECK_EXACT;
     if (c->kinds && worker % c->kinds) { /* another CPU, on which all is slower */
         r->extra.context.machine = at_format(a, "machine %d", worker % c->kinds);

@@ -30,7 +30,7 @@ typedef struct listener {
 
 static void begin(void *ctx, at_tuning *t) {
     listener *l = ctx;
-    l->wrong += strcmp(t->s.row->name, l->name) != 0;
+    l->wrong += strcmp(t->s.what.row->name, l->name) != 0;
     l->begun++;
 }
 
@@ -39,7 +39,7 @@ static void trial(void *ctx, at_tuning *t, const at_record *r, bool answered) {
     l->trials++;
     l->answered += answered;
     l->wrong += t->tally.done != l->trials;
-    l->wrong += strcmp(r->task, at_task_record_name(t->s.task)) != 0;
+    l->wrong += strcmp(r->task, at_task_record_name(t->s.what.task)) != 0;
     if (l->trials == l->stop_after) l->stop = 1;
 }
 
@@ -173,8 +173,8 @@ static void set_round(void *ctx, at_set_tuning *t, int member) {
 static void set_trial(void *ctx, at_set_tuning *t, int member, const at_record *r, bool answered) {
     set_listener *l = ctx;
     const at_session *s = &t->members[member].tuning.s;
-    assert_string_equal(r->task, at_task_record_name(s->task));
-    assert_true(at_args_equal(r->args, at_task_args(s->task)));
+    assert_string_equal(r->task, at_task_record_name(s->what.task));
+    assert_true(at_args_equal(r->args, at_task_args(s->what.task)));
     assert_true(l->trials < MOST_TOLD);
     l->members[l->trials++] = member;
     l->answered += answered;
@@ -357,8 +357,8 @@ static void measured(void **state) {
             at_session_context(&s, true, &err) != AT_OK || at_session_reserve(&s, &err) != AT_OK ||
             at_session_start(&s, &err) != AT_OK)
             fail_msg("%s", err.text);
-        assert_int_equal(s.chosen.config.index, 11);
-        assert_int_equal(at_config_time(&s, &s.chosen.config, &c, &r, &time, &err), AT_OK);
+        assert_int_equal(s.what.chosen.config.index, 11);
+        assert_int_equal(at_config_time(&s, &s.what.chosen.config, &c, &r, &time, &err), AT_OK);
         assert_non_null(c.kernel);
         assert_int_equal(r.error_no, AT_ERR_NONE);
         assert_int_equal(r.extra.check, AT_CHECK_EXACT);
@@ -367,7 +367,7 @@ static void measured(void **state) {
         if (i) assert_string_equal(r.extra.code_hash, hash);
         strcpy(hash, r.extra.code_hash);
         at_text text = {0};
-        at_config_print_json(&text, &s.chosen.config);
+        at_config_print_json(&text, &s.what.chosen.config);
         snprintf(entity, sizeof entity, "%s", at_text_str(&text));
         at_text_free(&text);
         at_session_close(&s);

@@ -142,7 +142,8 @@ static void as_here(void **state) {
     at_error err;
     at_engine_options o = {0};
     assert_int_equal(at_session_open(&o, &crowd_request, true, &s, &err), AT_OK);
-    assert_int_equal(at_tuner_new("random", s.space, &(at_tuner_options){0}, &tuner, &err), AT_OK);
+    assert_int_equal(at_tuner_new("random", s.what.space, &(at_tuner_options){0}, &tuner, &err),
+                     AT_OK);
     assert_int_equal(at_tuner_next(tuner, expected, CROWD_TRIALS), CROWD_TRIALS);
     /* Several are under way, so neighbours may have changed places. */
     for (int i = 0; i < CROWD_TRIALS; i++) {

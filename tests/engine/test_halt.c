@@ -49,7 +49,7 @@ static void candidates(void **state) {
                     .args = "N=1,H=8,W=8,CI=4,CO=8,KH=3,KW=3,strides=1,padding=1,dilation=1"};
     assert_int_equal(at_session_open(&o, &q, false, &s, &err), AT_OK);
     assert_int_equal(at_session_context(&s, false, &err), AT_OK);
-    at_cost_model *costs = at_cost_model_late(s.task, &o);
+    at_cost_model *costs = at_cost_model_late(s.what.task, &o);
     const int64_t index[] = {0, 1};
     double before_ns[2], ns[2], after_ns[2];
     at_cost_points(costs, index, 2, before_ns);
@@ -58,11 +58,13 @@ static void candidates(void **state) {
         at_candidate c;
         at_lower_options lo = at_session_lower_options(&s, "kernel");
         at_halt_when(ways[i]);
-        is_told(&err, at_candidate_lower(&s, s.arena, &s.chosen.config, &lo, &c, &err), ways[i]);
+        is_told(&err, at_candidate_lower(&s, s.arena, &s.what.chosen.config, &lo, &c, &err),
+                ways[i]);
         at_cost_points(costs, index, 2, ns);
         at_halt_when(&none);
         assert_true(isinf(ns[0]) && isinf(ns[1]));
-        assert_int_equal(at_candidate_lower(&s, s.arena, &s.chosen.config, &lo, &c, &err), AT_OK);
+        assert_int_equal(at_candidate_lower(&s, s.arena, &s.what.chosen.config, &lo, &c, &err),
+                         AT_OK);
     }
     at_cost_points(costs, index, 2, after_ns);
     assert_true(isfinite(after_ns[0]) && after_ns[0] == before_ns[0]);

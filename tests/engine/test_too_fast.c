@@ -27,8 +27,9 @@ static void open_session(at_session *s, const at_request *q, bool measuring) {
 
 static at_config first_config(at_session *s) {
     at_config c;
-    assert_int_equal(at_task_default_config(s->arena, s->task, s->target->default_lanes, &c, NULL),
-                     AT_OK);
+    assert_int_equal(
+        at_task_default_config(s->arena, s->what.task, s->how.target->default_lanes, &c, NULL),
+        AT_OK);
     return c;
 }
 
@@ -43,7 +44,7 @@ static double limit_of(const char *name, const char *args) {
     at_lower_options o = at_session_lower_options(&s, "kernel");
     if (at_candidate_lower(&s, s.arena, &c, &o, &k, &err) != AT_OK) fail_msg("%s", err.text);
     s.bench->peak = s.bench->peak_gflops = 100;
-    double at_peak_s = s.flops / 100e9, low = 0, high = 1;
+    double at_peak_s = s.what.flops / 100e9, low = 0, high = 1;
     assert_false(at_is_beyond_peak(&s, s.arena, k.kernel->lowered, at_peak_s, 2));
     for (int i = 0; i < 20; i++) {
         double half = (low + high) / 2;
@@ -131,7 +132,7 @@ static void never_a_result(void **state) {
     at_lower_options o = at_session_lower_options(&large, "kernel");
     assert_int_equal(at_candidate_lower(&large, large.arena, &c, &o, &large_k, &err), AT_OK);
     k.kernel->lowered = large_k.kernel->lowered;
-    s.flops = s.work = large.flops;
+    s.what.flops = s.what.work = large.what.flops;
     assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
     assert_int_equal(r.error_no, AT_ERR_UNKNOWN);
     assert_non_null(strstr(r.extra.error, "faster than its multiply-adds can be"));

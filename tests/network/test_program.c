@@ -364,8 +364,8 @@ static void threads(void **state) {
     if (!at_has_threads()) skip();
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(p.num_kernels, 3);
-    assert_int_equal(p.kernels[1].forms.data[0].session.threads, 2);
-    assert_int_equal(p.kernels[2].forms.data[0].session.threads, 1);
+    assert_int_equal(p.kernels[1].forms.data[0].session.how.threads, 2);
+    assert_int_equal(p.kernels[2].forms.data[0].session.how.threads, 1);
     compare(net, &p);
     at_net_program_free(&p);
     at_net_close(net);
