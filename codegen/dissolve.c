@@ -127,7 +127,7 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
 static int streamed_weights(const at_low *l, const at_expr *e) {
     if (e->op == AT_X_INDEX) {
         const at_tensor *t = tensor_of(l, e->ref);
-        int64_t bytes = 4;
+        int64_t bytes = at_type_bytes(t->type);
         for (int i = 0; i < t->num_axes; i++) bytes *= l->program->extents[e->ref][i];
         bool weights = t->role == AT_ROLE_WEIGHT || t->is_packing;
         return weights && bytes > l->options->prefetch_above ? e->ref : -1;
@@ -213,27 +213,26 @@ static bool find_growth(at_low *l, const at_aff *x, const piece *p, int64_t *out
 
 /* A statement that streams weights asks for the next block of them, where there are blocks. */
 static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
-    enum { LINE_FLOATS = 16 };
     around a = {.num = 0};
     at_low *l = s->l;
     const at_lower_options *o = l->options;
-    if (!o->prefetch_room || o->dialect == AT_DIALECT_C || tensor_of(l, weights)->type != AT_F32)
-        return;
+    const int64_t bytes = at_type_bytes(tensor_of(l, weights)->type), line = AT_LINE_BYTES / bytes;
+    if (!o->prefetch_room || o->dialect == AT_DIALECT_C) return;
     const at_aff *at = element_read(l, n->val, weights);
     add_around(s, leaf->parent, &a);
     for (int i = 0; i < a.num && at; i++)
         if (!find_growth(l, at, &a.piece[i], &a.turns[i].growth)) at = NULL;
-    const int b = at ? at_ahead_loop(a.turns, a.num, o->prefetch_room) : -1;
+    const int b = at ? at_ahead_loop(a.turns, a.num, o->prefetch_room / bytes) : -1;
     if (b < 0) return;
     const int64_t turns = at_ahead_turns(a.turns, a.num, b);
-    int64_t floats = (a.turns[b].growth + turns - 1) / turns;
-    n->ahead_lines = (int)((floats + LINE_FLOATS - 1) / LINE_FLOATS);
+    int64_t elements = (a.turns[b].growth + turns - 1) / turns;
+    n->ahead_lines = (int)((elements + line - 1) / line);
     n->ahead = at_aff_const(l, a.turns[b].growth);
     for (int i = a.num - 1; i >= 0; i--) {
         if (a.turns[i].is_written_out) continue;
         n->ahead =
-            at_aff_add_times(l, n->ahead, a.piece[i].member, i > b ? floats : a.turns[i].growth);
-        if (i > b) floats *= a.turns[i].extent;
+            at_aff_add_times(l, n->ahead, a.piece[i].member, i > b ? elements : a.turns[i].growth);
+        if (i > b) elements *= a.turns[i].extent;
     }
 }
 

@@ -131,6 +131,9 @@ void at_build_start_body(at_builder *b); /* loads are shared within a straight-l
 int at_build_vreg(at_builder *b, at_tile_vreg v);
 /* A load or a constant, delayed by the allocator. */
 int at_build_load(at_builder *b, at_tile_vreg v);
+/* Asks for the lines that lie ahead of a vector load or store at `off` of slot `from`, as the
+ * statement at hand says, each once. */
+void at_build_prefetch(at_builder *b, int tensor, int from, int64_t off);
 int at_build_const(at_builder *b, double number);
 /* dst is what the operation updates; -1: a new register. x, y: -1: it has no such operand. */
 int at_build_operation(at_builder *b, at_tile_kind kind, int dst, int x, int y);

@@ -144,7 +144,9 @@ static int operand(at_builder *b, const fours *of) {
                                .fours = true,
                                .slot = (int16_t)at_build_slot_of(b, &p),
                                .off = p.off};
+    const int loads = b->vregs.len;
     int x = at_build_load(b, load);
+    if (b->vregs.len > loads && !all) at_build_prefetch(b, of->load->tensor, load.slot, p.off);
     if (of->shift) {
         x = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, x, -1);
         b->ops.data[b->ops.len - 1].by = of->shift;

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define LINE_FLOATS 16 /* of a cache line */
-
 static bool in_register(const at_builder *b, int tensor) {
     return b->regs->local[tensor] || b->open[tensor].held;
 }
@@ -63,26 +61,26 @@ static void ask_for(at_builder *b, int slot, int64_t off) {
 }
 
 /* What the next block has, where the statement says so and there is a pointer left for it. */
-static bool ask_ahead(at_builder *b, const at_stmt *s, int tensor) {
+static bool ask_ahead(at_builder *b, const at_stmt *s, int tensor, int64_t line) {
     if (!s->ahead || s->prefetch[0].tensor != tensor) return false;
     const at_tile_place p = at_build_locate(b, tensor, s->ahead);
     if (b->num_slots == b->most_slots) return false;
     const int slot = at_build_find_slot(b, &p, false);
     b->slots[slot].is_ahead = true;
-    for (int i = 0; i < s->ahead_lines; i++) ask_for(b, slot, p.off + LINE_FLOATS * i);
+    for (int i = 0; i < s->ahead_lines; i++) ask_for(b, slot, p.off + line * i);
     return true;
 }
 
-/* Asks for the line that lies ahead of a vector load or store, once per line. */
-static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
+void at_build_prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const at_ir *n = b->current;
-    if (n && ask_ahead(b, &n->stmt, tensor)) return;
-    for (int i = 0; n && off % LINE_FLOATS == 0 && i < n->stmt.num_prefetch; i++) {
+    const int64_t bytes = at_type_bytes(b->l->tensors[tensor].type), line = AT_LINE_BYTES / bytes;
+    if (n && ask_ahead(b, &n->stmt, tensor, line)) return;
+    for (int i = 0; n && off % line == 0 && i < n->stmt.num_prefetch; i++) {
         const at_prefetch *p = &n->stmt.prefetch[i];
         if (p->tensor != tensor || p->bytes <= 0) continue;
         at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
         op->slot = (int16_t)from;
-        op->off = off + p->bytes / 4;
+        op->off = off + p->bytes / bytes;
     }
 }
 
@@ -250,7 +248,7 @@ static int load_value(at_builder *b, const at_value *v) {
                                             .cyclic = p.cyclic,
                                             .times = (uint8_t)step,
                                             .narrow = is_narrow});
-    if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
+    if (b->vregs.len > loads && !bcast) at_build_prefetch(b, v->tensor, s, p.off);
     return r;
 }
 
@@ -550,6 +548,6 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     op->lanes = (uint8_t)lanes;
     op->times = (int32_t)step;
     note_stored(b, s, p.off, (int)at_tile_span(op), step ? -1 : v);
-    if (lanes > 1) prefetch(b, n->stmt.tensor, s, p.off);
+    if (lanes > 1) at_build_prefetch(b, n->stmt.tensor, s, p.off);
     b->first_fresh[n->stmt.tensor] = b->vregs.len; /* what was loaded may have been overwritten */
 }

@@ -14,8 +14,7 @@ int64_t at_ahead_turns(const at_weights_loop *all, int n, int b) {
     return turns;
 }
 
-int at_ahead_loop(const at_weights_loop *all, int n, int64_t room_bytes) {
-    enum { ELEMENT_BYTES = 4 };
+int at_ahead_loop(const at_weights_loop *all, int n, int64_t room_elements) {
     for (int b = 0; b < n; b++) {
         int64_t reach = 0, again = 1;
         if (all[b].growth <= 0 || all[b].is_written_out) continue;
@@ -24,8 +23,7 @@ int at_ahead_loop(const at_weights_loop *all, int n, int64_t room_bytes) {
             if (!all[i].growth && !all[i].is_reduce && !all[i].is_written_out)
                 again *= all[i].extent;
         }
-        if (again > 1 && reach < all[b].growth && 2 * all[b].growth * ELEMENT_BYTES <= room_bytes)
-            return b;
+        if (again > 1 && reach < all[b].growth && 2 * all[b].growth <= room_elements) return b;
     }
     return -1;
 }

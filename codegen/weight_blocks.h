@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { AT_LINE_BYTES = 64 }; /* of a cache, that is asked for as one */
+
 typedef struct at_weights_loop { /* a loop around a read of weights */
     int64_t extent, growth;      /* growth: elements from one turn to the next */
     bool is_reduce, is_written_out;
@@ -15,7 +17,7 @@ typedef struct at_weights_loop { /* a loop around a read of weights */
 int64_t at_ahead_room(int64_t l2_bytes);
 /* The outermost of n loops, the outer ones first, that goes from block to block, of blocks that are
  * gone through several times and of which two have room; -1: there is none. */
-int at_ahead_loop(const at_weights_loop *all, int n, int64_t room_bytes);
+int at_ahead_loop(const at_weights_loop *all, int n, int64_t room_elements);
 /* Turns of the loops inside of loop b that a tile does not write out: each asks once. */
 int64_t at_ahead_turns(const at_weights_loop *all, int n, int b);
 

@@ -19,11 +19,11 @@ static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access 
         all[i] = (at_weights_loop){.extent = (int64_t)l->turns,
                                    .growth = a->step[i],
                                    .is_reduce = l->sums,
-                                   .is_written_out = l->ann == AT_ANN_VEC ||
+                                   .is_written_out = l->ann == AT_ANN_VEC || l->is_dot ||
                                                      (l->ann == AT_ANN_UNROLL && !l->sums)};
     }
-    return a->buffer->bytes == 4 &&
-           at_ahead_loop(all, x->num_loops, at_ahead_room(e->o.cache_bytes[1])) >= 0;
+    return at_ahead_loop(all, x->num_loops,
+                         at_ahead_room(e->o.cache_bytes[1]) / a->buffer->bytes) >= 0;
 }
 
 double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access *a, double lines,

@@ -105,8 +105,14 @@ void at_prelude_neon(const at_target *t, at_text *out) {
     at_text_add(out, hot);
 }
 
+static const char widening[] =
+    "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n";
+
 void at_integers_neon(const at_target *t, at_text *out) {
     at_tile_integers(out, "fcvtns %0.4s, %1.4s", 'w');
+    at_text_add(out, widening);
     if (t->dots) at_text_add(out, dots);
     if (t->dots & AT_DOT_US) at_text_add(out, mixed_dots);
     at_text_add(out, "\n");

@@ -168,15 +168,31 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, "\n");
 }
 
+/* gcc 12 converts vectors of narrow elements one by one. */
+static const char widening[] =
+    "#define at_widen(how, bytes_of, is_signed, type, p) \\\n"
+    "    if (sizeof(type) == bytes_of && ((type)-1 < (type)1) == is_signed) \\\n"
+    "        __asm__(how \" %%1, %%0\" : \"=%1$c\"(at_wide) : \"m\"(*(const at_few *)(p)))\n"
+    "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    at_mask at_wide = {0}; \\\n"
+    "    at_widen(\"vpmovsxbd\", 1, 1, type, p); \\\n"
+    "    at_widen(\"vpmovzxbd\", 1, 0, type, p); \\\n"
+    "    at_widen(\"vpmovsxwd\", 2, 1, type, p); \\\n"
+    "    at_widen(\"vpmovzxwd\", 2, 0, type, p); \\\n"
+    "    (at_vector)at_wide; }))\n";
+
 void at_integers_avx2(const at_target *t, at_text *out) {
     (void)t;
     at_tile_integers(out, "vcvtps2dq %1, %0", 'x');
+    at_text_addf(out, widening, 'x');
     at_text_add(out, dots_avx2);
     at_text_add(out, "\n");
 }
 
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
+    at_text_addf(out, widening, 'v');
     if (t->dots) at_text_add(out, dots);
     at_text_add(out, "\n");
 }

@@ -20,12 +20,12 @@ static void loops(void **state) {
                                    {.extent = 512, .growth = 32, .is_reduce = true},
                                    {.extent = 7, .is_written_out = true},
                                    {.extent = 32, .growth = 1, .is_written_out = true}};
-    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536 * 4), 0);
+    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536), 0);
     assert_int_equal(at_ahead_turns(all, 6, 0), 7 * 4 * 512);
-    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536 * 4 - 1), -1); /* two have no room */
-    assert_int_equal(at_ahead_loop(all + 1, 5, ROOM), -1);          /* blocks come once each */
+    assert_int_equal(at_ahead_loop(all, 6, 2 * 65536 - 1), -1); /* two have no room */
+    assert_int_equal(at_ahead_loop(all + 1, 5, ROOM), -1);      /* blocks come once each */
     const at_weights_loop inner[] = {all[0], all[2], rows, all[3], all[5]};
-    assert_int_equal(at_ahead_loop(inner, 5, 2 * 65536 * 4 - 1), 1); /* smaller blocks */
+    assert_int_equal(at_ahead_loop(inner, 5, 2 * 65536 - 1), 1); /* smaller blocks */
     assert_int_equal(at_ahead_loop(inner, 5, ROOM), 0);
     const at_weights_loop apart[] = {{.extent = 4, .growth = 8}, rows, {.extent = 8, .growth = 32}};
     assert_int_equal(at_ahead_loop(apart, 3, ROOM), -1); /* blocks overlap */
