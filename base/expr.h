@@ -32,6 +32,7 @@ typedef struct at_lex {
     int64_t integer;
     double number;
     bool takes_texts; /* "..." is a value in an expression; set by the reader */
+    const struct at_text_functions *functions; /* that expressions may call, too; NULL: none */
 } at_lex;
 at_status at_lex_start(at_lex *l, const char *text, const char *what,
                        at_error *err); /* first token */
@@ -44,6 +45,17 @@ at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 at_status at_lex_fail_at(const at_lex *l, int line, int col, at_error *err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* Where a line of the text stands: behind #line 3 "sub/of.te" in that file, of the folder of the
+ * text's own, from its line 3 on; behind #line 7 in the text's own from line 7 on. file: NULL: it
+ * is its own. */
+typedef struct at_lex_place {
+    const char *file;
+    int file_length, line;
+} at_lex_place;
+at_lex_place at_lex_place_of(const at_lex *l, int line);
+/* Its path, as errors name it. */
+const char *at_lex_path_of(at_arena *a, const at_lex *l, const at_lex_place *place);
 
 typedef enum at_op {
     AT_X_INT,    /* integer */
@@ -144,6 +156,21 @@ static inline at_function at_type_rounding(at_type t) {
 int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
 /* A float's, of a power of two: a product with it is exactly the quotient. 0: it is none. */
 double at_exact_reciprocal(double number);
+
+/* A function that a text defines (expr_function.c): its parameters stand for arguments. */
+typedef struct at_text_function {
+    const char *name;
+    int num_params;
+    const char *const *params;
+    const at_expr *body;
+} at_text_function;
+typedef struct at_text_functions {
+    AT_VEC(at_text_function) list;
+} at_text_functions;
+const at_text_function *at_text_function_find(const at_text_functions *f, const char *name);
+/* Its body with arguments in place of parameters; NULL: that exceeds AT_MOST_EXPANDED terms. */
+enum { AT_MOST_EXPANDED = 10000 };
+at_expr *at_text_function_expand(at_arena *a, const at_text_function *f, at_expr *const *args);
 
 /* a*b in *out; false when it exceeds 64 bits. */
 static inline bool at_mul64(int64_t a, int64_t b, int64_t *out) {

@@ -108,9 +108,13 @@ static at_status unknown_function(parser *p, const at_expr *named) {
             "unknown function \"%s\"; it takes two stages: m[y:Y] = %s(k:K) x[y, k]"
             " and p[y:Y] = min(k:K) x[y, k] == m[y] ? k : inf",
             named->name, named->name + 3);
-    const char *known[AT_FUNCTION_COUNT + 2] = {"min", "max"};
+    const at_text_functions *own = p->lex->functions;
+    const int num_own = own ? own->list.len : 0;
+    const char **known = AT_NEW_ARRAY(p->arena, const char *, AT_FUNCTION_COUNT + 2 + num_own);
+    known[0] = "min", known[1] = "max";
     for (int i = 0; i < AT_FUNCTION_COUNT; i++) known[i + 2] = at_function_name((at_function)i);
-    const char *near = at_nearest(named->name, known, AT_FUNCTION_COUNT + 2);
+    for (int i = 0; i < num_own; i++) known[AT_FUNCTION_COUNT + 2 + i] = own->list.data[i].name;
+    const char *near = at_nearest(named->name, known, AT_FUNCTION_COUNT + 2 + num_own);
     at_text names = {0};
     for (int i = 1; i < AT_FUNCTION_COUNT + 2; i++)
         at_text_addf(&names, "%s %s", i == AT_FUNCTION_COUNT + 1 ? " and" : ",", known[i]);
@@ -137,20 +141,37 @@ static at_status refuse_reduction(parser *p, const at_expr *named, bool known) {
                           named->name, p->lex->length, p->lex->start);
 }
 
+/* Of a function that the text defines. */
+static at_status parse_own_call(parser *p, const at_expr *named, const at_text_function *f,
+                                at_expr **out) {
+    expr_list args = {0};
+    AT_TRY(parse_list(p, ")", &args));
+    if (args.len != f->num_params)
+        return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                              "%s takes %d argument%s, not %d", f->name, f->num_params,
+                              at_plural(f->num_params), args.len);
+    *out = at_text_function_expand(p->arena, f, args.data);
+    if (*out) return AT_OK;
+    return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                          "the expression exceeds %d terms", AT_MOST_EXPANDED);
+}
+
 /* min(a, b, ...) and max: more than two nest to the left; exp(x) and the like. */
 static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
     bool is_min = !strcmp(named->name, "min"), is_max = !strcmp(named->name, "max");
     int function = at_function_find(named->name);
+    const at_text_function *own = at_text_function_find(p->lex->functions, named->name);
     const at_lex open = *p->lex;
     AT_TRY(at_lex_next(p->lex, p->err));
     AT_TRY(refuse_reduction(p, named, is_min || is_max));
-    if (!is_min && !is_max && function < 0) {
+    if (!is_min && !is_max && function < 0 && !own) {
         *p->lex = open;
         return unknown_function(p, named);
     }
     if (at_lex_is(p->lex, ")"))
         return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs %s, not none",
-                              named->name, function < 0 ? "two arguments" : "one argument");
+                              named->name, own || function >= 0 ? "one argument" : "two arguments");
+    if (own) return parse_own_call(p, named, own, out);
     expr_list args = {0};
     AT_TRY(parse_list(p, ")", &args));
     if (function >= 0) {

@@ -103,16 +103,42 @@ bool at_lex_is(const at_lex *l, const char *op_or_name) {
            !memcmp(l->start, op_or_name, (size_t)l->length);
 }
 
-/* "what:line:col: text", the source line, and a caret under the column. */
-static at_status show(const at_lex *l, int line, int col, at_error *err, const char *text) {
-    const char *from = l->text;
-    for (int i = 1; i < line && from; i++) {
-        from = strchr(from, '\n');
-        if (from) from++;
+/* #line 3 "sub/of.te" tells where the next line stands. */
+static bool tells_place(const char *line, at_lex_place *out) {
+    char *end;
+    if (strncmp(line, "#line ", 6)) return false;
+    const long from = strtol(line + 6, &end, 10);
+    *out = (at_lex_place){.line = (int)(from & 0x3fffffff)};
+    if (strncmp(end, " \"", 2)) return true;
+    out->file = end + 2;
+    out->file_length = (int)strcspn(out->file, "\"\n");
+    return true;
+}
+
+at_lex_place at_lex_place_of(const at_lex *l, int line) {
+    at_lex_place x = {.line = 1};
+    const char *p = l->text;
+    for (int at = 1; p && at < line; at++) {
+        if (!tells_place(p, &x)) x.line++;
+        p = strchr(p, '\n');
+        if (p) p++;
+        else x.line += line - at - 1;
     }
-    if (!l->text) return at_fail(err, AT_E_INPUT, "%s: %s", l->what, text);
+    return x;
+}
+
+const char *at_lex_path_of(at_arena *a, const at_lex *l, const at_lex_place *place) {
+    const char *slash = strrchr(l->what, '/');
+    if (!place->file) return l->what;
+    return at_format(a, "%.*s%.*s", slash ? (int)(slash - l->what) + 1 : 0, l->what,
+                     place->file_length, place->file);
+}
+
+/* "path:line:col: text", the source line, and a caret under the column. */
+static at_status show_line(const char *path, int line, int col, const char *from, at_error *err,
+                           const char *text) {
     if (!from || !*from) /* behind the text there is nothing to show */
-        return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", l->what, line, col, text);
+        return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", path, line, col, text);
     /* Of a long line, a window around the place. */
     enum { WIDTH = 100 };
     int length = (int)strcspn(from, "\n"), skip = 0;
@@ -130,10 +156,25 @@ static at_status show(const at_lex *l, int line, int col, at_error *err, const c
         for (int i = 0; before && i < n; i++)
             if ((spelled[i] & 0xc0) != 0x80) at_text_add(&caret, *spelled == '\t' ? "\t" : " ");
     }
-    at_status s = at_fail_lines(err, AT_E_INPUT, "%s:%d:%d: %s\n%s\n%s^", l->what, line, col, text,
+    at_status s = at_fail_lines(err, AT_E_INPUT, "%s:%d:%d: %s\n%s\n%s^", path, line, col, text,
                                 at_text_str(&quoted), at_text_str(&caret));
     at_text_free(&quoted);
     at_text_free(&caret);
+    return s;
+}
+
+static at_status show(const at_lex *l, int line, int col, at_error *err, const char *text) {
+    const char *from = l->text;
+    const at_lex_place stands = at_lex_place_of(l, line);
+    for (int i = 1; i < line && from; i++) {
+        from = strchr(from, '\n');
+        if (from) from++;
+    }
+    if (!l->text) return at_fail(err, AT_E_INPUT, "%s: %s", l->what, text);
+    at_arena *a = at_arena_new();
+    const char *path = at_lex_path_of(a, l, &stands);
+    const at_status s = show_line(path, stands.line, col, from, err, text);
+    at_arena_free(a);
     return s;
 }
 

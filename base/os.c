@@ -107,13 +107,18 @@ at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len
     return read_all(a, STDIN_FILENO, "stdin", most_bytes, text, len, err);
 }
 
+at_status at_read_open(at_arena *a, int fd, const char *path, size_t most_bytes, char **text,
+                       size_t *len, at_error *err) {
+    const at_status s = read_all(a, fd, path, most_bytes, text, len, err);
+    close(fd);
+    return s;
+}
+
 at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **text, size_t *len,
                        at_error *err) {
     int fd;
     AT_TRY(at_open_file(path, &fd, err));
-    at_status s = read_all(a, fd, path, most_bytes, text, len, err);
-    close(fd);
-    return s;
+    return at_read_open(a, fd, path, most_bytes, text, len, err);
 }
 
 const char *at_cache_folder(at_arena *a) {

@@ -19,7 +19,18 @@ at_status at_open_file(const char *path, int *fd, at_error *err);
  * reason. */
 at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **text, size_t *len,
                        at_error *err);
+/* The same of what is open, as path is named in errors; takes fd. */
+at_status at_read_open(at_arena *a, int fd, const char *path, size_t most_bytes, char **text,
+                       size_t *len, at_error *err);
 at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len, at_error *err);
+
+/* ---- files that a file names (below.c) ------------------------------------------------------- */
+
+/* Does a name lead into the folder of what names it, or below? No absolute path, no "..". */
+bool at_leads_below(const char *location);
+/* Opens it step by step, so that no part of the way is a link; -1: *why. */
+int at_open_below(const char *folder, const char *location, const char **why);
+const char *at_folder_of(at_arena *a, const char *path); /* "." where path has none */
 
 /* The user's folder for what can be made again, as the XDG base directory specification has it;
  * NULL: there is none. */

@@ -3,7 +3,6 @@
 #include "network/network_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -56,49 +55,12 @@ net_external *net_external_new(at_arena *a, const char *path) {
     return x;
 }
 
-/* Step by step, so that no part of the way is a link. Takes no part of it; -1: *why. */
-static int open_below(const char *folder, const char *location, const char **why) {
-    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *why = "its folder cannot be opened";
-    for (const char *p = location; at >= 0;) {
-        char part[256];
-        const size_t n = strcspn(p, "/");
-        const bool last = !p[n];
-        if (n >= sizeof part || !n) break;
-        memcpy(part, p, n);
-        part[n] = 0;
-        const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-        const int next = openat(at, part, last ? flags : flags | O_DIRECTORY);
-        *why = errno == ELOOP || errno == ENOTDIR ? "it is a link or no folder" : strerror(errno);
-        close(at);
-        if (last || next < 0) return next;
-        at = next;
-        p += n + 1;
-    }
-    if (at >= 0) close(at);
-    return -1;
-}
-
-static bool leads_below(const char *location) {
-    if (!*location || *location == '/' || strchr(location, '\\')) return false;
-    for (const char *p = location;; p++) {
-        const size_t n = strcspn(p, "/");
-        if (!n || (n == 2 && !strncmp(p, "..", 2))) return false;
-        p += n;
-        if (!*p) return true;
-    }
-}
-
 static at_status file_at(net_external *x, const char *tensor, const char *location,
                          const external_file **out, at_error *err) {
     for (int i = 0; i < x->files.len; i++)
         if (!strcmp(x->files.data[i].location, location)) return *out = &x->files.data[i], AT_OK;
-    const char *slash = strrchr(x->path, '/'), *why;
-    const char *folder = !slash ? "."
-                         : slash == x->path
-                             ? "/"
-                             : at_strndup(x->arena, x->path, (size_t)(slash - x->path));
-    const int fd = open_below(folder, location, &why);
+    const char *why, *folder = at_folder_of(x->arena, x->path);
+    const int fd = at_open_below(folder, location, &why);
     if (fd < 0)
         return at_fail(err, AT_E_INPUT, "%s: \"%s\": external data \"%s\": %s", x->path, tensor,
                        location, why);
@@ -114,9 +76,9 @@ static at_status file_at(net_external *x, const char *tensor, const char *locati
 at_status net_external_data(net_external *x, const char *tensor, const char *location,
                             int64_t offset, int64_t length, const void **data, int64_t *bytes,
                             at_error *err) {
-    const external_file *f;
+    const external_file *f = NULL;
     if (!x->path) return at_fail(err, AT_E_INPUT, "\"%s\": its data are in another file", tensor);
-    if (!location || !leads_below(location))
+    if (!location || !at_leads_below(location))
         return at_fail(
             err, AT_E_INPUT,
             "%s: \"%s\": external data \"%s\": a place in the model's folder is accepted, "

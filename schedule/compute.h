@@ -88,7 +88,8 @@ typedef struct at_tensor {
     int cycle;          /* of which cycle it is a stage, from 1; 0: of none */
     bool is_carried;    /* a stage of a cycle that reads, or is read at, an earlier step of it */
     int step_loop;      /* the innermost of the cycle's loops that it stands in */
-    int line;           /* in the text, from 1 */
+    const char *what;   /* names its text in errors, or the file that this includes */
+    int line;           /* in that, from 1 */
 } at_tensor;
 /* What is stored there is read again at later elements: of itself, or by way of its cycle. */
 static inline bool at_tensor_goes_in_steps(const at_tensor *t) {

@@ -12,7 +12,7 @@ bool starts_line(const at_lex *l) {
     return true;
 }
 
-static bool is_reserved(const char *name) {
+bool compute_is_reserved(const char *name) {
     static const char *const words[] = {"where", "sum", "min", "max"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(name, words[i])) return true;
@@ -24,6 +24,7 @@ typedef struct parser {
     at_lex lex;
     at_error *err;
     AT_VEC(at_tensor) tensors;
+    at_text_functions functions;
 } parser;
 
 typedef AT_VEC(at_axis) axis_list;
@@ -46,7 +47,7 @@ static at_status expect(parser *p, const char *op) { return at_lex_expect(&p->le
 static at_status take_name(parser *p, const char *what, const char **name) {
     if (p->lex.kind != AT_TOK_NAME) return FAIL(p, "expected %s", what);
     char *s = at_strndup(p->arena, p->lex.start, (size_t)p->lex.length);
-    if (is_reserved(s))
+    if (compute_is_reserved(s))
         return FAIL_AT(p, p->lex.line, p->lex.col,
                        "\"%s\" is a word of the notation and cannot be a name", s);
     *name = s;
@@ -354,21 +355,49 @@ static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes, const pla
     return AT_OK;
 }
 
+/* ---- what a line begins ---------------------------------------------------------------------- */
+
 enum { MOST_TENSORS = 256 }; /* each edit of a tree copies it */
 
+static const at_tensor *find(const parser *p, const char *name) {
+    for (int i = 0; i < p->tensors.len; i++)
+        if (!strcmp(p->tensors.data[i].name, name)) return &p->tensors.data[i];
+    return NULL;
+}
+
+/* What an included text declares is what stands above it under that name. */
+static at_status check_same(parser *p, const at_tensor *known, const at_tensor *t, int line,
+                            int col) {
+    bool same = known->num_axes == t->num_axes &&
+                (known->role == AT_ROLE_INDEX) == (t->role == AT_ROLE_INDEX);
+    for (int k = 0; same && k < t->num_axes; k++)
+        same = at_expr_equal(known->axes[k].extent, t->axes[k].extent);
+    if (same && known->type == t->type) return AT_OK;
+    return FAIL_AT(p, line, col, "\"%s\" has another shape or type above, at line %d of %s",
+                   t->name, known->line, known->what);
+}
+
+/* pos : input is pos[1] : input. */
+static at_status parse_shape(parser *p, axis_list *axes, place_list *places, bool *named) {
+    if (!at(p, ":")) return parse_brackets(p, axes, places, named);
+    *named = false;
+    return add_axis(p, axes, (at_axis){.extent = at_expr_int(p->arena, 1)}, 0, 0);
+}
+
 static at_status parse_tensor(parser *p) {
-    at_tensor t = {.line = p->lex.line};
     int line = p->lex.line, col = p->lex.col;
+    const at_lex_place stands = at_lex_place_of(&p->lex, line);
+    at_tensor t = {.line = stands.line, .what = at_lex_path_of(p->arena, &p->lex, &stands)};
     if (p->tensors.len == MOST_TENSORS)
         return FAIL_AT(p, line, col, "more than %d tensors", MOST_TENSORS);
     AT_TRY(take_name(p, "a tensor name", &t.name));
-    for (int i = 0; i < p->tensors.len; i++)
-        if (!strcmp(p->tensors.data[i].name, t.name))
-            return FAIL_AT(p, line, col, "\"%s\" is defined twice", t.name);
+    const at_tensor *known = find(p, t.name);
     axis_list axes = {0};
     place_list places = {0};
     bool named;
-    AT_TRY(parse_brackets(p, &axes, &places, &named));
+    if (known && !stands.file) return FAIL_AT(p, line, col, "\"%s\" is defined twice", t.name);
+    AT_TRY(parse_shape(p, &axes, &places, &named));
+    if (known && named) return FAIL_AT(p, line, col, "\"%s\" is defined twice", t.name);
     t.num_axes = axes.len;
     if (named) AT_TRY(parse_stage(p, &t, &axes, &places));
     else AT_TRY(parse_decl(p, &t));
@@ -376,14 +405,40 @@ static at_status parse_tensor(parser *p) {
     if (p->lex.kind != AT_TOK_END && !starts_line(&p->lex))
         return FAIL(p,
                     named ? "expected an operator, 'where' or a new line" : "expected a new line");
+    if (known) return check_same(p, known, &t, line, col);
     *at_push(p->arena, &p->tensors) = t;
     return AT_OK;
+}
+
+/* Is it this word with such a token behind it? */
+static at_status is_word(parser *p, const char *word, at_token behind, bool *yes) {
+    at_lex probe = p->lex;
+    *yes = at(p, word);
+    if (!*yes) return AT_OK;
+    AT_TRY(at_lex_next(&probe, p->err));
+    *yes = probe.kind == behind;
+    return AT_OK;
+}
+
+static at_status parse_line(parser *p) {
+    bool defines, includes;
+    AT_TRY(is_word(p, "def", AT_TOK_NAME, &defines));
+    AT_TRY(is_word(p, "include", AT_TOK_STRING, &includes));
+    if (includes)
+        return FAIL_AT(p, p->lex.line, p->lex.col,
+                       "only a file of its own (FILE.te) includes others");
+    if (!defines) return parse_tensor(p);
+    AT_TRY(compute_parse_function(p->arena, &p->lex, &p->functions, p->err));
+    if (p->lex.kind == AT_TOK_END || starts_line(&p->lex)) return AT_OK;
+    return FAIL(p, "expected an operator or a new line");
 }
 
 /* Tensors as written to a computation; errors show the lexer's text. */
 static at_status finish(at_arena *a, const at_symbols *symbols, const at_lex *l, at_tensor *tensors,
                         int n, at_compute **out, at_error *err) {
     compute_info *c = AT_NEW(a, compute_info);
+    for (int i = 0; i < n; i++)
+        if (!tensors[i].what) tensors[i].what = l->what;
     c->pub = (at_compute){
         .text = l->text, .what = l->what, .symbols = symbols, .num_tensors = n, .tensors = tensors};
     AT_TRY(compute_resolve(a, l, c, err));
@@ -399,7 +454,8 @@ at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *t
                            const char *what, at_compute **out, at_error *err) {
     parser p = {.arena = a, .err = err};
     AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), at_strdup(a, what), err));
-    while (p.lex.kind != AT_TOK_END) AT_TRY(parse_tensor(&p));
+    p.lex.functions = &p.functions;
+    while (p.lex.kind != AT_TOK_END) AT_TRY(parse_line(&p));
     return finish(a, symbols, &p.lex, p.tensors.data, p.tensors.len, out, err);
 }
 

@@ -132,6 +132,23 @@ static at_status grow(scope *s, const at_expr *e, int nodes) {
     return FAIL_AT(s, e, "the expression exceeds %d terms", MAX_NODES_OF);
 }
 
+/* What is declared with one element is that element where it has no indices. */
+static bool is_single(const at_tensor *t) {
+    return t->role != AT_ROLE_STAGE && t->num_axes == 1 && t->axes[0].extent->op == AT_X_INT &&
+           t->axes[0].extent->integer == 1;
+}
+
+static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k);
+
+static at_status resolve_single(scope *s, const at_expr *e, at_expr **out, kind *k) {
+    at_expr *first = at_expr_int(s->arena, 0);
+    at_expr *read = at_expr_new(s->arena, AT_X_INDEX, 1, &first);
+    read->name = e->name;
+    read->line = first->line = e->line;
+    read->col = first->col = e->col;
+    return resolve_read(s, read, out, k);
+}
+
 static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k) {
     *k = (kind){0};
     int axis = find_axis(current(s), s->visible_axes, e->name);
@@ -157,6 +174,8 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
         *k = (kind){.is_float = true};
         return AT_OK;
     }
+    const int one = at_compute_find(&s->c->pub, e->name);
+    if (one >= 0 && is_single(&s->c->pub.tensors[one])) return resolve_single(s, e, out, k);
     if (find_axis(current(s), axes_of(current(s)), e->name) >= 0)
         return FAIL_AT(s, e, "\"%s\" is not known yet: bounds use the axes before them", e->name);
     if (at_compute_find(&s->c->pub, e->name) >= 0)

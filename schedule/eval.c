@@ -8,7 +8,7 @@ static at_status fail(const eval_ctx *ctx, const at_expr *e, const char *what) {
     const at_tensor *t = &ctx->compute->tensors[ctx->stage];
     at_text text = {0};
     at_expr_print(&text, e);
-    at_fail(ctx->err, AT_E_INPUT, "%s:%d: \"%s\": %s %s", ctx->compute->what, t->line, t->name,
+    at_fail(ctx->err, AT_E_INPUT, "%s:%d: \"%s\": %s %s", t->what, t->line, t->name,
             at_text_str(&text), what);
     at_text_free(&text);
     return AT_E_INPUT;
@@ -20,8 +20,8 @@ static at_status outside(const eval_ctx *ctx, const at_expr *e, const int64_t *i
     for (int i = 0; i < e->nargs; i++)
         at_text_addf(&text, "%s%lld", i ? ", " : "", (long long)index[i]);
     at_fail(ctx->err, AT_E_INPUT,
-            "%s:%d: \"%s\" reads %s[%s], outside of dimension %d with extent %lld",
-            ctx->compute->what, t->line, t->name, e->name, at_text_str(&text), axis + 1,
+            "%s:%d: \"%s\" reads %s[%s], outside of dimension %d with extent %lld", t->what,
+            t->line, t->name, e->name, at_text_str(&text), axis + 1,
             (long long)ctx->extents[e->ref][axis]);
     at_text_free(&text);
     return AT_E_INPUT;

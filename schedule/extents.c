@@ -17,19 +17,19 @@ static at_status tensor_extents(const at_compute *c, int tensor, const int64_t *
         if (t->axes[i].begin) continue;
         const char *name = t->axes[i].name;
         if (at_expr_eval(t->axes[i].extent, values, &extents[i], err) != AT_OK)
-            return at_fail_at(err, "%s:%d: extent %d of \"%s\": ", c->what, t->line, i + 1,
+            return at_fail_at(err, "%s:%d: extent %d of \"%s\": ", t->what, t->line, i + 1,
                               t->name);
         if (extents[i] < least)
             return at_fail(err, AT_E_INPUT,
                            "%s:%d: extent %d%s%s%s of \"%s\" is %lld; at least %lld is accepted",
-                           c->what, t->line, i + 1, name ? " (" : "", name ? name : "",
+                           t->what, t->line, i + 1, name ? " (" : "", name ? name : "",
                            name ? ")" : "", t->name, (long long)extents[i], (long long)least);
         if (i >= t->num_axes) continue;
         empty |= extents[i] == 0;
         exceeds |= !exceeds && !empty && !at_mul64(elements, extents[i], &elements);
     }
     if (exceeds && !empty)
-        return at_fail(err, AT_E_INPUT, "%s:%d: \"%s\" exceeds 2^63 elements", c->what, t->line,
+        return at_fail(err, AT_E_INPUT, "%s:%d: \"%s\" exceeds 2^63 elements", t->what, t->line,
                        t->name);
     return AT_OK;
 }
@@ -39,12 +39,12 @@ static at_status check_divisor(const at_compute *c, const divisor *d, const int6
     const at_tensor *t = &c->tensors[d->tensor];
     int64_t x;
     if (at_expr_eval(d->expr, values, &x, err) != AT_OK)
-        return at_fail_at(err, "%s:%d: divisor in \"%s\": ", c->what, t->line, t->name);
+        return at_fail_at(err, "%s:%d: divisor in \"%s\": ", t->what, t->line, t->name);
     if (x >= 1) return AT_OK;
     at_text text = {0};
     at_expr_print(&text, d->expr);
     at_fail(err, AT_E_INPUT, "%s:%d: \"%s\" divides by %s, which is %lld; at least 1 is accepted",
-            c->what, t->line, t->name, at_text_str(&text), (long long)x);
+            t->what, t->line, t->name, at_text_str(&text), (long long)x);
     at_text_free(&text);
     return AT_E_INPUT;
 }
@@ -62,7 +62,7 @@ static at_status check_digits(const at_compute *c, const digit_set *d, const int
     const at_tensor *t = &c->tensors[d->tensor];
     return at_fail(err, AT_E_INPUT,
                    "%s:%d: \"%s\": digits with %lld values cannot count axis \"%s\" of extent %lld",
-                   c->what, t->line, t->name, (long long)product, t->axes[d->axis].name,
+                   t->what, t->line, t->name, (long long)product, t->axes[d->axis].name,
                    (long long)whole);
 }
 

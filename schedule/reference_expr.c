@@ -64,8 +64,8 @@ static int64_t constant(naive *m, const at_expr *e) {
 int64_t naive_times(naive *m, int64_t x, int64_t y) {
     int64_t product = 0;
     if (!at_mul64(x, y, &product) && m->status == AT_OK)
-        m->status = at_fail(m->err, AT_E_INPUT, "%s:%d: \"%s\": an index exceeds 2^63", m->c->what,
-                            naive_stage(m)->line, naive_stage(m)->name);
+        m->status = at_fail(m->err, AT_E_INPUT, "%s:%d: \"%s\": an index exceeds 2^63",
+                            naive_stage(m)->what, naive_stage(m)->line, naive_stage(m)->name);
     return product;
 }
 

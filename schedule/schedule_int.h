@@ -81,6 +81,9 @@ at_status compute_parse_table(at_arena *a, at_lex *l, at_tensor *t, const at_axi
 
 /* Does the current token stand on a later line than the token before it? */
 bool starts_line(const at_lex *l);
+bool compute_is_reserved(const char *name); /* a word of the notation, and no name */
+/* def name(parameter, ..) = expr, with the lexer at "def" (compute_function.c). */
+at_status compute_parse_function(at_arena *a, at_lex *l, at_text_functions *out, at_error *err);
 
 /* ---- evaluation of resolved expressions (eval.c) ------------------------------------------- */
 

@@ -33,7 +33,7 @@ static at_status beyond(const ranger *r, const at_expr *e, range x) {
     at_fail(r->err, AT_E_INPUT,
             "%s:%d: \"%s\": %s may be from %.0f to %.0f, which is beyond 32 bits; make the sum "
             "shorter, or work in f32",
-            r->c->what, t->line, t->name, at_text_str(&text), x.lo, x.hi);
+            t->what, t->line, t->name, at_text_str(&text), x.lo, x.hi);
     at_text_free(&text);
     return AT_E_INPUT;
 }

@@ -45,6 +45,11 @@ const at_sketch *at_sketch_of_task(const at_task *t, int i);
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err);
 
+/* The text of a file with the files that it includes in place of its lines `include "FILE.te"`,
+ * each between lines that tell where it stands (te_include.c). AT_E_INPUT names file and line. */
+at_status at_te_include(at_arena *a, const char *path, char **text, size_t *length,
+                        size_t most_bytes, at_error *err);
+
 /* ---- how a program comes about (history.c) ----------------------------------------------------
  * The edits that lead to it from the plain tree, one a line, and back; the decisions of its knobs.
  */

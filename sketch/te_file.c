@@ -20,6 +20,7 @@ enum { MOST_ARGS = 64, MOST_SIZES = 256 };
 
 typedef struct te_size {
     const char *text; /* "X = N*L" */
+    const char *path;
     int line;
 } te_size;
 typedef AT_VEC(te_size) te_sizes;
@@ -67,6 +68,11 @@ static bool goes_on(const char *line, const char *end) {
     return end > line && end[-1] == ',';
 }
 
+/* Of what was included: each part needs to know where its lines stand. */
+static bool tells_place(const char *line, const char *end) {
+    return end - line > 6 && !memcmp(line, "#line ", 6) && isdigit((unsigned char)line[6]);
+}
+
 static void share_lines(te_reader *r, const char *text, size_t length) {
     static const char *const words[] = {"args", "sizes"};
     int part = COMPUTE;
@@ -82,6 +88,12 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
         const char *code_end = memchr(line, '#', (size_t)(end - line));
         if (!code_end) code_end = end;
         const char *from = line;
+        if (tells_place(line, end)) {
+            for (int i = 0; i < PARTS; i++)
+                memcpy(r->parts[i] + (line - text), line, (size_t)(end - line));
+            line = end + 1;
+            continue;
+        }
         if (!more) part = r->has_schedule ? SCHEDULE : COMPUTE;
         if (part == COMPUTE && is_alone(line, code_end, "schedule")) {
             r->has_schedule = true;
@@ -101,13 +113,15 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static at_status new_name(te_reader *r, at_lex *l, int most, const char **out) {
+/* known: what an included text names again is what stands above. */
+static at_status new_name(te_reader *r, at_lex *l, int most, const char **out, bool *known) {
     if (l->kind != AT_TOK_NAME) return at_lex_fail(l, r->err, "expected a name");
     char *name = at_strndup(r->arena, l->start, (size_t)l->length);
-    if (at_symbol_find(r->symbols, name) >= 0)
+    *known = at_symbol_find(r->symbols, name) >= 0;
+    if (*known && !at_lex_place_of(l, l->line).file)
         return at_lex_fail(l, r->err, "a second \"%s\"", name);
     if (r->symbols->names.len >= most) return at_lex_fail(l, r->err, "more than %d names", most);
-    at_symbol_add(r->arena, r->symbols, name);
+    at_symbol_add(r->arena, r->symbols, name); /* or finds it */
     *out = name;
     AT_TRY(at_lex_next(l, r->err));
     return at_lex_expect(l, "=", r->err);
@@ -126,18 +140,23 @@ static at_status read_args(te_reader *r) {
     l.text = r->text; /* is what errors show */
     while (l.kind != AT_TOK_END) {
         const char *name;
+        bool known;
         int line = l.line;
-        AT_TRY(new_name(r, &l, MOST_ARGS, &name));
+        AT_TRY(new_name(r, &l, MOST_ARGS, &name, &known));
         if (l.kind != AT_TOK_INT) return at_lex_fail(&l, r->err, "expected a whole number");
         at_lex value = l;
         int64_t least = 1;
-        at_text_addf(&r->args, "%s%s=%lld", r->args.len ? ", " : "", name, (long long)l.integer);
-        at_text_addf(&r->names, "%s%s", r->names.len ? ", " : "", name);
+        if (!known) {
+            at_text_addf(&r->args, "%s%s=%lld", r->args.len ? ", " : "", name,
+                         (long long)l.integer);
+            at_text_addf(&r->names, "%s%s", r->names.len ? ", " : "", name);
+        }
         AT_TRY(at_lex_next(&l, r->err));
         if (at_lex_is(&l, "from")) {
             AT_TRY(at_lex_next(&l, r->err));
             if (l.kind != AT_TOK_INT) return at_lex_fail(&l, r->err, "expected a whole number");
-            at_text_addf(&r->args, " from %lld", (long long)(least = l.integer));
+            least = l.integer;
+            if (!known) at_text_addf(&r->args, " from %lld", (long long)least);
             AT_TRY(at_lex_next(&l, r->err));
         }
         if (value.integer < least || value.integer > AT_LARGEST_ARG)
@@ -148,6 +167,12 @@ static at_status read_args(te_reader *r) {
     return AT_OK;
 }
 
+static bool is_same_size(const te_reader *r, const char *written) {
+    for (int i = 0; i < r->sizes.len; i++)
+        if (!strcmp(r->sizes.data[i].text, written)) return true;
+    return false;
+}
+
 static at_status read_sizes(te_reader *r) {
     at_lex l;
     AT_TRY(at_lex_start(&l, r->parts[SIZES], r->path, r->err));
@@ -155,13 +180,21 @@ static at_status read_sizes(te_reader *r) {
     while (l.kind != AT_TOK_END) {
         const char *name;
         at_expr *e;
-        int line = l.line;
-        AT_TRY(new_name(r, &l, MOST_ARGS + MOST_SIZES, &name));
+        bool known;
+        const at_lex at = l;
+        const int line = l.line;
+        AT_TRY(new_name(r, &l, MOST_ARGS + MOST_SIZES, &name, &known));
         AT_TRY(at_expr_parse(r->arena, &l, &e, r->err));
         at_text text = {0};
         at_text_addf(&text, "%s = ", name);
         at_expr_print(&text, e);
-        *at_push(r->arena, &r->sizes) = (te_size){at_text_take(r->arena, &text), line};
+        const char *written = at_text_take(r->arena, &text);
+        if (known && !is_same_size(r, written))
+            return at_lex_fail_at(&at, at.line, at.col, r->err, "\"%s\" is another above", name);
+        const at_lex_place place = at_lex_place_of(&l, line);
+        if (!known)
+            *at_push(r->arena, &r->sizes) =
+                (te_size){written, at_lex_path_of(r->arena, &l, &place), place.line};
         AT_TRY(next_item(r, &l, line));
     }
     return AT_OK;
@@ -173,7 +206,7 @@ static void define(at_template *t) {
     const te_row *x = (const te_row *)at_template_row_of(t);
     for (int i = 0; i < x->sizes.len; i++) {
         at_sizes(t, x->sizes.data[i].text);
-        at_template_stands_at(t, x->path, x->sizes.data[i].line);
+        at_template_stands_at(t, x->sizes.data[i].path, x->sizes.data[i].line);
     }
     at_compute_value(t, x->compute, x->compute_text);
     at_template_compute_stands(t, x->path, NULL);

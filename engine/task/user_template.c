@@ -166,6 +166,8 @@ static at_status load_text(const char *path, parse_fn *parse, const at_template_
     size_t length;
     at_status s = strcmp(path, "-") ? at_read_file(a, path, MOST_FILE_BYTES, &text, &length, err)
                                     : at_read_stdin(a, MOST_FILE_BYTES, &text, &length, err);
+    if (s == AT_OK && parse == at_te_parse)
+        s = at_te_include(a, path, &text, &length, MOST_FILE_BYTES, err);
     if (s == AT_OK) s = parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
     const char *own = parse == at_te_parse ? text : NULL; /* a program's text goes nowhere */
