@@ -282,7 +282,7 @@ static void refused_includes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts),   cmocka_unit_test(hash),     cmocka_unit_test(refused),
+        cmocka_unit_test(parts),  cmocka_unit_test(hash),     cmocka_unit_test(refused),
         cmocka_unit_test(places), cmocka_unit_test(included), cmocka_unit_test(refused_includes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
