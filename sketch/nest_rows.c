@@ -10,13 +10,16 @@
  *                                            i1:unroll, n1:vec => @total = {i0, i1}/i // {n0, n1}/n
  *                                        j0, i1:unroll, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
  *
- * row_by_row: short sums, each of which reads windows along a row of the one before; of what is
- * between them a row at a time is kept, near the core:
+ * rows_across: the same of rows that are shorter than registers: lanes are rows beside each other,
+ * which are turned on their way in and out:
  *
- *     h, w, r => @a = h, w // r          h:para =>
- *     h, w, q => @out = h, w // q            a_w0, r:unroll, a_w1:vec =>
- *                                                @a = h, {a_w0, a_w1}/w // r
- *                                ->          w0, q:unroll, w1:vec => @out = h, {w0, w1}/w // q  */
+ *     i0:para =>
+ *         k, i1:vec => @x_turned = k, {i0, i1}/i
+ *         k, i1:vec => @most = {i0, i1}/i // k
+ *         j, i1:vec => @e = {i0, i1}/i, j
+ *         n, i1:vec => @total = {i0, i1}/i // n
+ *         j, i1:vec => @out_across = j, {i0, i1}/i
+ *         i1:unroll, j:vec => @out = {i0, i1}/i, j  */
 #include "sketch/nests.h"
 
 /* ---- rows: which stages ---------------------------------------------------------------------- */
@@ -238,102 +241,157 @@ void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err) {
         *at_push(s->arena, out) = r.s;
 }
 
-/* ---- row by row ------------------------------------------------------------------------------ */
+/* ---- rows beside each other ------------------------------------------------------------------ */
 
-typedef struct chain {
-    sketch_state *s;
-    int last, num; /* the last stage; how many first axes all have in common */
-    at_error *err;
-} chain;
-
-static bool has_leaf(const sketch_state *s, int t) {
-    return s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
+/* The axis or reduction behind the rows; -1: there is none; -2: there are several. */
+static int part_of(const rows *r, int stage) {
+    const at_tensor *t = &r->s->facts->compute->tensors[stage];
+    const int n = t->num_axes + t->num_reduce - r->num;
+    return n == 1 ? r->num : n ? -2 : -1;
 }
 
-/* Along how many first axes each point reads the tensor at its own place. */
-static int common_axes(const at_expr *e, int tensor, int most) {
-    for (int i = 0; i < e->nargs; i++) most = common_axes(e->arg[i], tensor, most);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return most;
-    for (int k = 0; k < most && k < e->nargs; k++)
-        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k) most = k;
-    return most;
+/* Is what a stage reads of a tensor to be turned? */
+static bool goes_across(const rows *r, const at_access *x) {
+    return x->stride[r->num - 1] > 1 &&
+           r->s->facts->compute->tensors[x->tensor].role != AT_ROLE_STAGE;
 }
 
-/* Each stage has one reader, which has rows of it alone; false: they are no such chain. */
-static bool find_chain(chain *c) {
-    const at_facts *f = c->s->facts;
-    bool has_windows = false;
-    int stages = 0;
-    for (int t = 0; t < f->compute->num_tensors; t++) {
-        const at_tensor *x = &f->compute->tensors[t];
-        if (!has_leaf(c->s, t)) continue;
-        if (x->is_packing || x->role == AT_ROLE_INDEX || !tile_sums_are_short(c->s, t))
+/* Many short rows, of which each stage goes over one axis, and all that is read lies in them, or is
+ * the same for all of them. */
+static bool are_short(const rows *r) {
+    const at_facts *f = r->s->facts;
+    bool sums = false;
+    if (f->of[r->last].extent[r->num - 1] < ACROSS_LEAST_ROWS || has_marks(r) ||
+        part_of(r, r->last) < 0)
+        return false;
+    for (int t = 0; t <= r->last; t++) {
+        const int part = r->has_leaf[t] ? part_of(r, t) : -1;
+        if (part == -2 || (part >= 0 && f->of[t].extent[part] > ACROSS_MOST_PARTS) ||
+            (r->has_leaf[t] && (f->compute->tensors[t].type != AT_F32 || f->of[t].steps)))
             return false;
-        for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
-            if (x->axes[k].begin) return false;
-        if (!stages++ || x->num_axes - 1 < c->num) c->num = x->num_axes - 1;
-        c->last = t;
-    }
-    for (int t = 0; t < c->last && stages > 1; t++) {
-        if (!has_leaf(c->s, t)) continue;
-        int reader = f->of[t].reader;
-        if (f->of[t].num_readers != 1 || f->compute->tensors[t].is_output) return false;
-        const at_expr *body = f->compute->tensors[reader].body;
-        if (!at_expr_count_reads(body, t)) return false;
-        for (int i = 0; i < f->of[reader].num_accesses; i++) {
-            const at_access *x = &f->of[reader].access[i];
-            if (x->tensor == t && x->from != t && x->from >= 0) return false;
+        sums |= r->has_leaf[t] && f->compute->tensors[t].num_reduce > 0;
+        for (int i = 0; r->has_leaf[t] && i < f->of[t].num_accesses; i++) {
+            const at_access *x = &f->of[t].access[i];
+            if (!x->known || x->is_guarded || (goes_across(r, x) && x->from != x->tensor))
+                return false;
         }
-        c->num = common_axes(body, t, c->num);
-        for (int k = 0; k < c->num; k++)
-            if (f->extents[t][k] != f->extents[reader][k]) c->num = k;
-        has_windows |= !f->of[t].is_read_in_place;
     }
-    return stages > 1 && stages <= CHAIN_MOST_STAGES && has_windows && c->num > 0;
+    return sums;
 }
 
-/* What stands below the rows: other axes, reductions that are written out, vectors. */
-static at_status make_row(chain *c, int stage) {
-    const at_tensor *t = &c->s->facts->compute->tensors[stage];
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
-    const char *parts[2];
-    int last = t->num_axes - 1, n = 0;
-    AT_TRY(sketch_split_lanes(c->s, t->name, t->axes[last].name, parts, c->err));
-    for (int k = c->num; k < last; k++) order.names[n++] = t->axes[k].name;
-    order.names[n++] = parts[0];
-    for (int k = last + 1; k < t->num_axes + t->num_reduce; k++) {
-        order.names[n++] = t->axes[k].name;
-        AT_TRY(sketch_mark(c->s, t->name, t->axes[k].name, AT_ANN_UNROLL, c->err));
+/* A stage reads copies of inputs in which rows lie beside each other; those of another one, where
+ * it has them. */
+static at_status turn_reads(rows *r, int stage, const char **copies) {
+    const at_facts *f = r->s->facts;
+    const at_tensor *t = &f->compute->tensors[stage];
+    for (int i = 0; i < f->of[stage].num_accesses; i++) {
+        const at_access *x = &f->of[stage].access[i];
+        const char *from = f->compute->tensors[x->tensor].name;
+        at_edit e = {.kind = AT_EDIT_TURN,
+                     .stage = t->name,
+                     .other = from,
+                     .loop = t->axes[r->num - 1].name,
+                     .names = {copies[x->tensor]}};
+        bool is_done = !goes_across(r, x);
+        for (int k = 0; k < i && !is_done; k++)
+            is_done = f->of[stage].access[k].tensor == x->tensor;
+        if (is_done) continue;
+        if (!e.names[0])
+            e.names[0] = copies[x->tensor] =
+                sketch_fresh(r->s, at_format(r->s->arena, "%s_turned", from));
+        AT_TRY(sketch_step(r->s, &e, r->err));
     }
-    order.names[n++] = parts[1];
-    AT_TRY(sketch_step(c->s, &order, c->err));
-    return sketch_mark(c->s, t->name, parts[1], AT_ANN_VEC, c->err);
+    return AT_OK;
 }
 
-/* From the last stage to the first, each right before what reads it. */
-static at_status make_chain(chain *c) {
-    const at_facts *f = c->s->facts;
-    const at_tensor *last = &f->compute->tensors[c->last];
-    const char *row = last->axes[c->num - 1].name;
-    for (int t = c->last; t >= 0; t--) {
-        const char *name = f->compute->tensors[t].name;
-        at_edit away = {.kind = AT_EDIT_DISSOLVE, .stage = name},
-                nest = {.kind = AT_EDIT_NEST, .stage = name, .loop = row, .before = true};
-        if (!f->of[t].is_stage) continue;
-        if (f->of[t].is_dissolved) {
-            AT_TRY(sketch_step(c->s, &away, c->err));
-            continue;
-        }
-        if (t < c->last) {
-            nest.other = f->compute->tensors[f->of[t].reader].name;
-            AT_TRY(sketch_step(c->s, &nest, c->err));
-        }
-        AT_TRY(make_row(c, t));
-    }
-    return sketch_mark(c->s, last->name, last->axes[0].name, AT_ANN_PARA, c->err);
+/* The loops of a stage below those of the rows: its own, then the lanes. */
+static at_status put_lanes_last(rows *r, const char *stage, const char *part) {
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage, .names = {part, r->inner}};
+    if (part) AT_TRY(sketch_step(r->s, &order, r->err));
+    if (part) AT_TRY(sketch_mark(r->s, stage, part, AT_ANN_NONE, r->err));
+    return sketch_mark(r->s, stage, r->inner, AT_ANN_VEC, r->err);
 }
 
-void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err) {
-    chain c = {.s = sketch_branch(s, "row_by_row"), .last = -1, .err = err};
-    if (find_chain(&c) && make_chain(&c) == AT_OK) *at_push(s->arena, out) = c.s;
+static at_status put_across(rows *r, const char *stage, const char *beside, const char *part) {
+    const at_edit nest = {
+        .kind = AT_EDIT_NEST, .stage = stage, .other = beside, .loop = r->outer, .before = true};
+    AT_TRY(sketch_step(r->s, &nest, r->err));
+    return put_lanes_last(r, stage, part);
+}
+
+/* Rows of what stays within the computation lie beside each other, too. */
+static at_status store_across(rows *r, int stage) {
+    const at_tensor *t = &r->s->facts->compute->tensors[stage];
+    at_text text = {0};
+    at_text_add(&text, "[order");
+    for (int k = 0; k < t->num_axes; k++)
+        at_text_addf(&text, " %s",
+                     t->axes[k < r->num - 1        ? k
+                             : k + 1 < t->num_axes ? k + 1
+                                                   : r->num - 1]
+                         .name);
+    at_text_add(&text, "]");
+    const at_edit e = {
+        .kind = AT_EDIT_ATTRIBUTE, .stage = t->name, .other = at_text_take(r->s->arena, &text)};
+    return sketch_step(r->s, &e, r->err);
+}
+
+/* The last stage copies what is made of rows beside each other. */
+static at_status turn_last(rows *r, const char **across) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"};
+    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 8}};
+    const at_tensor *t = &r->s->facts->compute->tensors[r->last];
+    const char *parts[2], *row = t->axes[r->num - 1].name;
+    const at_edit e = {
+        .kind = AT_EDIT_ACROSS,
+        .stage = t->name,
+        .loop = row,
+        .names = { *across = sketch_fresh(r->s, at_format(r->s->arena, "%s_across", t->name))}};
+    AT_TRY(sketch_step(r->s, &e, r->err));
+    AT_TRY(sketch_split(r->s, t->name, row, 2, &spec, limits, parts, r->err));
+    AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
+    AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC, r->err));
+    AT_TRY(
+        sketch_mark(r->s, t->name, r->num > 1 ? t->axes[0].name : parts[0], AT_ANN_PARA, r->err));
+    r->outer = parts[0];
+    r->inner = parts[1];
+    return put_across(r, *across, t->name, t->axes[r->num].name);
+}
+
+static at_status make_across(rows *r) {
+    const at_facts *f = r->s->facts;
+    const at_compute *c = f->compute;
+    const char **copies = AT_NEW_ARRAY(r->s->arena, const char *, c->num_tensors), *across;
+    int *used = AT_NEW_ARRAY(r->s->arena, int, c->num_tensors);
+    for (int t = r->last; t >= 0; t--)
+        if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
+            AT_TRY(sketch_step(
+                r->s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = c->tensors[t].name}, r->err));
+    for (int t = r->last; t >= 0; t--)
+        for (int i = 0; r->has_leaf[t] && i < f->of[t].num_accesses; i++)
+            used[f->of[t].access[i].tensor] = t;
+    for (int t = 0; t <= r->last; t++)
+        if (r->has_leaf[t]) AT_TRY(turn_reads(r, t, copies));
+    AT_TRY(turn_last(r, &across));
+    for (int t = r->last - 1; t >= 0; t--) {
+        if (!r->has_leaf[t]) continue;
+        const at_tensor *x = &c->tensors[t];
+        const int reader = first_reader(r, t), part = part_of(r, t);
+        AT_TRY(put_across(r, x->name,
+                          reader < 0 || reader == r->last ? across : c->tensors[reader].name,
+                          part < 0 ? NULL : x->axes[part].name));
+        if (x->num_axes > r->num) AT_TRY(store_across(r, t));
+    }
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!copies[t]) continue;
+        const at_tensor *x = &r->s->compute->tensors[at_compute_find(r->s->compute, copies[t])];
+        AT_TRY(put_across(r, copies[t], used[t] == r->last ? across : c->tensors[used[t]].name,
+                          x->axes[x->num_axes - 2].name));
+    }
+    return AT_OK;
+}
+
+void sketch_rows_across(const sketch_state *s, sketch_states *out, at_error *err) {
+    rows r = {.s = sketch_branch(s, "rows_across"), .err = err};
+    if (find_rows(&r) && are_short(&r) && make_across(&r) == AT_OK) *at_push(s->arena, out) = r.s;
 }
