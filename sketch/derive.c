@@ -149,7 +149,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
 
 /* Sketches of all stages together. */
 typedef void whole_nest(const sketch_state *first, sketch_states *out, at_error *err);
-static whole_nest *const wholes[] = {sketch_rows, sketch_rows_across, sketch_chain};
+static whole_nest *const wholes[] = {sketch_rows, sketch_chain};
 enum { NUM_WHOLES = sizeof wholes / sizeof *wholes };
 
 /* What rules make of a computation: as many sketches as there are ways to place its stages. */

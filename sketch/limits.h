@@ -64,9 +64,10 @@ enum sketch_limit {
     BLOCK_SMALL_AXIS = 64,
     RUNNING_LEAST_ROWS = 4,
     ROWS_OF_STEPS = 16384,  /* 64 KB of each tensor: more than the first-level cache */
-    ACROSS_LEAST_ROWS = 64, /* lanes of rows beside each other, and loops around them */
+    ACROSS_LEAST_ROWS = 32, /* lanes of rows beside each other, and loops around them */
     ACROSS_MOST_PARTS = 32, /* of a row: longer ones have lanes along them */
-    CHAIN_MOST_STAGES = 4,  /* rows of more would not all stay near */
+    ACROSS_FIRST_PARTS = 16,
+    CHAIN_MOST_STAGES = 4, /* rows of more would not all stay near */
 
     /* Copies. */
     FAR_ELEMENTS = 65536,       /* 256 KB: beyond the caches near the core */

@@ -233,14 +233,6 @@ static at_status prefetch(rows *r) {
     return AT_OK;
 }
 
-void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err) {
-    rows r = {.s = sketch_branch(s, "rows"), .err = err};
-    if (!find_rows(&r)) return;
-    bool has_next = s->facts->of[r.last].extent[r.num - 1] > 1;
-    if (make_rows(&r, true) == AT_OK && (!has_next || prefetch(&r) == AT_OK))
-        *at_push(s->arena, out) = r.s;
-}
-
 /* ---- rows beside each other ------------------------------------------------------------------ */
 
 /* The axis or reduction behind the rows; -1: there is none; -2: there are several. */
@@ -277,6 +269,19 @@ static bool are_short(const rows *r) {
         }
     }
     return sums;
+}
+
+/* What is worked out of an element stands in memory, too, where lanes are rows; false: the last
+ * stage's rows are long, or few. */
+static bool keep_all(rows *r) {
+    const at_facts *f = r->s->facts;
+    const at_facts_given given = {.values = f->values, .varies = f->varies};
+    const int part = part_of(r, r->last);
+    if (part < 0 || f->of[r->last].extent[part] > ACROSS_MOST_PARTS) return false;
+    for (int t = 0; t < f->compute->num_tensors; t++)
+        if (f->of[t].is_stage && !is_packed(f->compute, t))
+            *at_push(r->s->arena, &r->s->kept) = f->compute->tensors[t].name;
+    return sketch_refresh_facts(r->s, &given, r->err) == AT_OK;
 }
 
 /* A stage reads copies of inputs in which rows lie beside each other; those of another one, where
@@ -358,6 +363,27 @@ static at_status turn_last(rows *r, const char **across) {
     return put_across(r, *across, t->name, t->axes[r->num].name);
 }
 
+static const at_expr *read_of(const at_expr *e, int tensor) {
+    const at_expr *found = e->op == AT_X_INDEX && e->ref == tensor ? e : NULL;
+    for (int i = 0; i < e->nargs && !found; i++) found = read_of(e->arg[i], tensor);
+    return found;
+}
+
+/* A copy stands before its first reader, in loops that are called as that one's are. */
+static at_status put_copy(rows *r, const char *copy, const char *reader) {
+    const at_compute *c = r->s->compute;
+    const int t = at_compute_find(c, copy), of = at_compute_find(c, reader);
+    const at_expr *read = read_of(c->tensors[of].body, t);
+    at_edit names = {.kind = AT_EDIT_RENAME, .stage = copy};
+    for (int k = 0; read && k < c->tensors[t].num_axes; k++) {
+        const int axis = at_index_axis(read->arg[k]);
+        names.names[k] = c->tensors[axis >= 0 ? of : t].axes[axis >= 0 ? axis : k].name;
+    }
+    if (!read) return at_fail(r->err, AT_E_INPUT, "@%s does not read %s", reader, copy);
+    AT_TRY(sketch_step(r->s, &names, r->err));
+    return put_across(r, copy, reader, names.names[c->tensors[t].num_axes - 2]);
+}
+
 static at_status make_across(rows *r) {
     const at_facts *f = r->s->facts;
     const at_compute *c = f->compute;
@@ -384,14 +410,30 @@ static at_status make_across(rows *r) {
     }
     for (int t = 0; t < c->num_tensors; t++) {
         if (!copies[t]) continue;
-        const at_tensor *x = &r->s->compute->tensors[at_compute_find(r->s->compute, copies[t])];
-        AT_TRY(put_across(r, copies[t], used[t] == r->last ? across : c->tensors[used[t]].name,
-                          x->axes[x->num_axes - 2].name));
+        AT_TRY(put_copy(r, copies[t], used[t] == r->last ? across : c->tensors[used[t]].name));
     }
     return AT_OK;
 }
 
-void sketch_rows_across(const sketch_state *s, sketch_states *out, at_error *err) {
+static void add_across(const sketch_state *s, sketch_states *out, at_error *err) {
     rows r = {.s = sketch_branch(s, "rows_across"), .err = err};
-    if (find_rows(&r) && are_short(&r) && make_across(&r) == AT_OK) *at_push(s->arena, out) = r.s;
+    if (find_rows(&r) && keep_all(&r) && find_rows(&r) && are_short(&r) && make_across(&r) == AT_OK)
+        *at_push(s->arena, out) = r.s;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+/* The default, which is the first, has lanes across rows where these are no longer than a register.
+ */
+void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err) {
+    rows r = {.s = sketch_branch(s, "rows"), .err = err};
+    if (!find_rows(&r)) return;
+    const at_stage_facts *last = &s->facts->of[r.last];
+    const int part = part_of(&r, r.last);
+    const bool is_short = part >= 0 && last->extent[part] <= ACROSS_FIRST_PARTS,
+               has_next = last->extent[r.num - 1] > 1;
+    if (is_short) add_across(s, out, err);
+    if (make_rows(&r, true) == AT_OK && (!has_next || prefetch(&r) == AT_OK))
+        *at_push(s->arena, out) = r.s;
+    if (!is_short) add_across(s, out, err);
 }

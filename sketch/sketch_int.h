@@ -150,8 +150,6 @@ bool sketch_stands_beside(const sketch_state *s, int stage);
 void sketch_place_left(sketch_states *states);
 /* Stages that need a reduction of a row, beside it in the row's loop (nest_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
-/* The same of short rows, with lanes across rows (nest_rows.c). */
-void sketch_rows_across(const sketch_state *s, sketch_states *out, at_error *err);
 /* Short sums, each over windows of the one before, row by row (nest_chain.c). */
 void sketch_chain(const sketch_state *s, sketch_states *out, at_error *err);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long

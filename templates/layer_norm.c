@@ -29,8 +29,14 @@ static const char tree[] =
     "        @out [prefetch out there] = {yo, yi}/y, {xo, xi}/x\n";
 /* clang-format on */
 
+/* Rows that are shorter than registers are left to rules, which put rows beside each other. */
 static void define(at_template *t) {
     double share = 1.0 / (double)at_evaluate(t, "N");
+    const char *text = at_textf(t, compute, share, share);
+    if (at_evaluate(t, "N <= 16 && M >= 32")) {
+        at_compute(t, text);
+        return;
+    }
     at_split(t, "tile_y", "M", "yo yi", .policy = AT_FACTORS, .filter = "last <= 4");
     at_split(t, "tile_k", "N", "ko ki", .policy = AT_VERBOSE, .filter = "last <= 512");
     at_split(t, "tile_x", "N", "xo xi", .policy = AT_VERBOSE, .filter = "last <= 256");
@@ -38,7 +44,7 @@ static void define(at_template *t) {
     at_option(t, "prefetch", "[0, 1, 2]",
               (int)at_evaluate(t, "M*N <= 65536 ? 0 : M*N <= 2097152 ? 2 : 1"));
     at_sizes(t, "ahead = (prefetch > 0)*4*N*|yi|, there = (prefetch == 1)*4*N*|yi|");
-    at_compute(t, at_textf(t, compute, share, share));
+    at_compute(t, text);
     at_schedule(t, tree);
 }
 

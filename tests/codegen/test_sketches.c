@@ -285,6 +285,8 @@ static void operators(void **state) {
         {"block_sparse_dense", "M=5,R=3,Q=4,E=11,B=19,C=9"},
         {"tests/te/lower_triangle", "N=31,M=3"},
         {"tests/te/colours", "H=9,W=114,C=3"},
+        {"tests/te/short_rows", "B=2,M=37,N=6"}, /* lanes across rows */
+        {"tests/te/short_rows", "B=1,M=33,N=13"},
         {"tests/te/colours", "H=2,W=40,C=7"},
         {"tests/te/points", "N=349,D=3"},
         {"tests/te/small_matrices", "N=37,R=3"},

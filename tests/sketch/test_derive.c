@@ -60,6 +60,8 @@ static void sets(void **state) {
         {"tests/te/potentials.te", "N=23,D=9", false}, /* too many terms */
         {"tests/te/nearest.te", "N=5,M=19", false},
         {"examples/te/softmax.te", "M=5,N=19", false},
+        {"examples/te/softmax.te", "M=37,N=5", false}, /* lanes across rows */
+        {"examples/te/layer_norm.te", "M=35,N=9", false},
         {"examples/te/softmax.te", "M=5,N=16387", false}, /* rows are asked for ahead */
         {"examples/te/layer_norm.te", "M=7,N=13", false},
         {"examples/te/layer_norm.te", "M=1,N=40", false},
