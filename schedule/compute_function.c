@@ -9,6 +9,13 @@
 
 enum { MOST_FUNCTIONS = 256, MOST_PARAMS = 16 };
 
+bool compute_is_reserved(const char *name) {
+    static const char *const words[] = {"where", "sum", "min", "max"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(name, words[i])) return true;
+    return false;
+}
+
 typedef AT_VEC(const char *) names;
 
 static at_status take_new_name(at_arena *a, at_lex *l, const char *what, const char **out,

@@ -12,13 +12,6 @@ bool starts_line(const at_lex *l) {
     return true;
 }
 
-bool compute_is_reserved(const char *name) {
-    static const char *const words[] = {"where", "sum", "min", "max"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(name, words[i])) return true;
-    return false;
-}
-
 typedef struct parser {
     at_arena *arena;
     at_lex lex;
