@@ -1,5 +1,6 @@
 /* codegen/lower.c: the pass list. */
 #include "codegen/codegen_int.h"
+#include "codegen/tile_text.h"
 #include "codegen/lowered.h"
 #include "codegen/tile_memo.h"
 

@@ -207,37 +207,6 @@ static inline int at_tile_lane_from(const at_tile_op *op, int i) {
     return op->times * (op->kind == AT_T_LOAD && op->by ? (i + op->plus) / op->by : i);
 }
 
-/* tile_pick.c: a load of every so many floats as loads of whole registers, of which lanes are
- * taken. Those begin at these elements behind the first one, so that none reaches beyond the last
- * one: how many; at: [AT_TILE_MAX_PICKS], `lanes` floats each. */
-int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at);
-/* Floats of the first one, which are fewer where it is the only one. */
-int at_tile_pick_first(const at_tile_op *op, int lanes);
-/* The lane that lane i is from once that part is loaded: of the part, `lanes` and more; of what is
- * put together before it, less. */
-int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i);
-/* Four lanes of such a load, from this one on, out of two loads of four floats: where these begin,
- * none of which reaches beyond the last one that is asked for, and which of the eight each lane is.
- * false: steps are too wide for that, or it ends too early. */
-bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]);
-/* Is a store to every so many floats one of registers of which masks let lanes be written? Else
- * they are stored one by one. */
-static inline bool at_tile_stores_by_masks(const at_target *t, const at_tile_op *op) {
-    return t->masked_stores && op->times <= AT_TILE_WHOLE_STEP;
-}
-/* How many floats lie between the first that a load or store moves and the last, both included. */
-int64_t at_tile_span(const at_tile_op *op);
-/* Of a store to every so many floats: in how many registers these lie, and where each begins, which
- * may be before the first; which lane of the value lane i of one is (-1: none, and nothing is
- * written there), and the lanes that are written, as bits. */
-int at_tile_spread_parts(const at_tile_op *op, int lanes);
-int at_tile_spread_lane(const at_tile_op *op, int lanes, int part, int i);
-int64_t at_tile_spread_at(const at_tile_op *op, int lanes, int part);
-uint32_t at_tile_spread_mask(const at_tile_op *op, int lanes, int part);
-/* What stands before it in its group of `times`: all stores to a group begin at the same place, so
- * that they do not cut lines of the cache in different places. */
-int at_tile_spread_before(const at_tile_op *op);
-
 /* Does it change memory? */
 static inline bool at_tile_stores(const at_tile_op *op) {
     return op->kind == AT_T_STORE || op->kind == AT_T_SCATTER;
@@ -311,31 +280,5 @@ typedef struct at_tile_quotient {
 at_tile_quotient at_tile_divide(int32_t by, int32_t most);
 /* Is the quotient that the operation before made one that this one can go on from? */
 bool at_tile_goes_on(const at_tile *t, const at_tile_op *op);
-/* tile_dump.c: readable text. */
-void at_tile_print(at_text *out, const at_tile *t);
-/* tile_c.c: the function in plain C, and what other C printers share with it. */
-void at_c_float(at_text *out, float x);
-void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
-const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
-void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
-void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
-/* tile_integers.c: macros for integers, once per file. to_int: the instruction that makes integers
- * of floats, letter: of the registers that an instruction may name. */
-void at_tile_integers(at_text *out, const char *to_int, char letter);
-typedef struct at_tile_style { /* what tells one dialect of C from another */
-    const char *type;          /* of a register */
-    char letter;               /* its name: v0, v1, ... */
-    const char *types;         /* that the function begins with; or "" */
-    void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
-    const char *aligned; /* before an array that begins with a line of the cache; or "" */
-} at_tile_style;
-void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
-                      const char *prefix);
-void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
-void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
-/* Functions that they call, before them. */
-void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix);
-/* tile_gnu.c: with vector types, for gcc and clang; the target's prelude comes before, once. */
-void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix);
 
 #endif

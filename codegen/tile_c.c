@@ -1,6 +1,6 @@
 /* codegen/tile_c.c: a tile program as plain scalar C, one float variable per register. For any
  * compiler, and the fallback of every other printer. Needs: a program made for one lane. */
-#include "codegen/tile.h"
+#include "codegen/tile_text.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* codegen/tile_dump.c: a tile program as text, for --dump=tile and for people. */
-#include "codegen/tile.h"
+#include "codegen/tile_text.h"
 
 static const char *const names[] = {
     "loop",    "end",     "bump",    "prefetch",   "index",       "const",     "load",   "bcast",

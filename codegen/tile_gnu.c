@@ -4,7 +4,8 @@
  * keep accumulators in memory. Each function names its instruction set, so that no -march is
  * needed. Vectors in memory have a type of their own, aligned like a float and free to alias. What
  * concerns only the first lanes of a vector touches nothing beyond them. */
-#include "codegen/tile.h"
+#include "codegen/tile_text.h"
+#include "codegen/tile_pick.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* codegen/tile_integers.c: what tiles with integers in C with vector types take besides, of every
  * target. */
-#include "codegen/tile.h"
+#include "codegen/tile_text.h"
 
 /* Integers; narrower ones, of `bytes` bytes together. What is apart is rounded by itself: the
  * compilers make multiply-adds else. */

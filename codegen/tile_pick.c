@@ -2,6 +2,7 @@
  * are taken: where these begin, and which lane is from where. A store to every so many as stores of
  * lanes of registers that lie behind each other. */
 #include "codegen/tile.h"
+#include "codegen/tile_pick.h"
 
 int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
     int last = at_tile_lane_from(op, op->lanes - 1), n = 1;

@@ -3,6 +3,7 @@
  * Equal loads of one straight-line body are shared. A tensor that lives in registers has one
  * register per vector of its elements. */
 #include "codegen/tile_build.h"
+#include "codegen/tile_pick.h"
 
 #include <string.h>
 

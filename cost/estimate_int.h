@@ -5,20 +5,14 @@
 
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
+#include "cost/estimate_moves.h"
+#include "cost/estimate_terms.h"
 #include "schedule/access.h"
 
 /* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
  * reach few of its places. */
 enum { WAY_BYTES = 4096 };
-enum {
-    MAX_LEAVES = 64,
-    MAX_LOOPS = 24,
-    MAX_READS = 32,
-    MAX_DIMS = 8,
-    MAX_SIZES = 8,
-    MOST_SIZES_THROUGH = 20,
-    MOST_SIZES_ASKED = 32
-};
+enum { MAX_LEAVES = 64, MAX_LOOPS = 24, MAX_READS = 32, MOST_SIZES_ASKED = 32 };
 
 typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
     const at_node *node;
@@ -67,46 +61,6 @@ typedef struct est_access {
     double crowd[MAX_LOOPS + 1];  /* bytes, as if all places were as full as those it reaches */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
-
-/* Places along an axis that conditions are asked at: all of a short one; of a long one those near
- * its ends, and some between that stand for their neighbours. */
-typedef struct est_places {
-    int num;
-    int64_t *at;    /* [num], upwards */
-    double *number; /* [num] of places that it stands for, itself included */
-} est_places;
-
-/* Where a stage's terms count along one of its axes. */
-enum { MAX_BORDERS = 4, EST_FEWER = 2, EST_WIDTHS = 16 };
-typedef struct est_border {
-    int axis;
-    uint32_t asked;    /* bits: axes that the conditions along it are of */
-    int64_t num;       /* places along it */
-    est_places places; /* of these, those asked */
-    int terms;         /* combinations of what is summed over that were asked */
-    double *number;    /* [terms] of combinations that each stands for */
-    bool *holds;       /* [places][terms] does it count there, wherever on the other axes? */
-    struct {
-        int64_t width; /* of blocks; 0: none is kept here */
-        double share;  /* of (block, term), those with any */
-    } kept[EST_WIDTHS];
-    struct {
-        double number,
-            size;       /* of the places; of the terms that count elsewhere, that count there */
-    } fewer[EST_FEWER]; /* places where fewer terms count; number 0: none */
-} est_border;
-
-/* Which of a stage's terms count, in one tree with one set of numbers. */
-typedef struct est_terms {
-    const struct est_terms *next; /* of the same stage's in others */
-    uint64_t hash;                /* of the next three */
-    const bool *dissolved;        /* the tree's: whose conditions the stage has as its own */
-    const int64_t *extent;        /* of the stage's axes and of what it sums over */
-    int64_t *sizes;               /* of those that may be asked: values */
-    double share;                 /* of the terms that count */
-    est_border *borders;          /* [MAX_BORDERS] */
-    int num_borders;
-} est_terms;
 
 /* A leaf with such numbers, as it was worked out at the last point that had them. */
 enum { MOST_NUMBERS = 192, FORMS = 16, EST_SEEN_BESIDE = 3 };
@@ -158,13 +112,6 @@ typedef struct est_leaf {
     int num_sizes;         /* -1: too many */
 } est_leaf;
 
-/* An index that is a sum of axes, each times a number, as worked out for these sizes. */
-typedef struct est_straight {
-    bool is_known;
-    int64_t sizes[MAX_SIZES], origin;
-    int64_t *one; /* [axes] what each is multiplied by */
-} est_straight;
-
 enum { KEPT_TERMS = 256 };
 typedef struct est_stage { /* what no configuration changes, but for terms */
     const at_expr *const *read;
@@ -186,30 +133,6 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int num_sizes_through[MAX_READS];
     const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
 } est_stage;
-
-/* How an index moves in a loop, as worked out before for the same sizes. */
-typedef struct est_move {
-    const at_expr *index; /* NULL: none is kept here */
-    int axis;
-    int64_t coef, turns, sizes[MAX_SIZES];
-    int64_t origin, one; /* at the first turn, and from there to the second */
-    double reach;        /* how far from the first turn it comes */
-} est_move;
-enum { MOVES = 1024 };
-
-/* The same of what is read through stages, in all dimensions. */
-typedef struct est_way {
-    const at_expr *read; /* the first of them; NULL: none is kept here */
-    int num, axis;       /* reads, one through the other */
-    uint64_t hash;       /* of what does not depend on the loop */
-    int64_t coef, turns, sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
-    int64_t step, run; /* run: as est_loop's; 0: not asked yet */
-    bool straight;     /* all turns are such steps */
-    uint32_t moves;    /* bits: dimensions */
-    uint32_t turned;   /* the same of those in which it goes back */
-    double reach[MAX_DIMS];
-} est_way;
-enum { WAYS = 2048 };
 
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
@@ -305,8 +228,6 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
  * where it reads? Which terms of the leaf's stage count, kept with the stage. */
 bool est_is_conditional(const est_stage *stages, const at_program *p, int tensor);
 const est_terms *est_terms_of(at_estimator *e, const at_program *p, const est_leaf *x);
-/* Share of blocks that wide, with each term, in which any counts. */
-double est_share_along(est_border *b, double width);
 
 /* estimate_leaf.c: sets e->leaf: all leaves of the kernel that are no initialisation, in order;
  * false: too many of something. */

@@ -1,6 +1,7 @@
 /* codegen/x86/permute.c: where the lanes of a load or a store are from, as bytes behind the code.
  */
 #include "codegen/x86/encode.h"
+#include "codegen/tile_pick.h"
 
 /* Of the lane i. */
 static int from(const at_x86_spread *s, int lanes, int i) {

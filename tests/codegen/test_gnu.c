@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "codegen/tile_make.h"
+#include "codegen/tile_text.h"
 #include "tests/codegen/support.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */

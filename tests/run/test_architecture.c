@@ -251,12 +251,22 @@ static void check_hook(const char *path, const char *line) {
     if (points || (fn && !strchr(fn, '('))) fail_msg("%s keeps a function: %s", path, text);
 }
 
+/* A header has one subject. */
+static void check_length(const char *path, const char *text) {
+    enum { MOST_LINES = 300 };
+    int lines = 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++) lines++;
+    if (strcmp(path + strlen(path) - 2, ".h") == 0 && lines > MOST_LINES)
+        fail_msg("%s has %d lines; a header has at most %d", path, lines, MOST_LINES);
+}
+
 static void check_file(const char *folder, const char *path, const char *allowed) {
     char *text;
     size_t n = strlen(path);
     at_error err;
     if (strcmp(path + n - 2, ".c") && strcmp(path + n - 2, ".h")) return;
     if (read_whole(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    check_length(path, text);
     check_words(path, text);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
