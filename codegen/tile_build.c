@@ -253,6 +253,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     t->num_pointers = b.num_pointers;
     if (!allocate_best(&b, t)) return NULL;
     at_tile_sum_in_blocks(l, t);
+    at_tile_spread_asking(l, t);
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     c->notes = b.notes.data;

@@ -114,6 +114,8 @@ at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const a
 
 /* tile_blocks.c: sums of some hundred terms and more are added up in blocks. */
 void at_tile_sum_in_blocks(at_low *l, at_tile *t);
+/* tile_spread.c: lines that the end of a tile asks for are asked for while its sums go on. */
+void at_tile_spread_asking(at_low *l, at_tile *t);
 
 /* tile_key.c: of all that a tile's code depends on: not of names, nor of which tensors the pointers
  * lead to. */
