@@ -49,3 +49,57 @@ void at_net_add_version(at_text *out) {
         "1;\n",
         AT_NET_WEIGHTS_VERSION);
 }
+
+/* ---- floats of 16 bits, which are passed as their bits --------------------------------------- */
+
+bool at_net_is_half(at_net_type t) { return t == AT_NET_FLOAT16 || t == AT_NET_BFLOAT16; }
+
+/* By a step of the network, or by the main. */
+static bool is_converted(const at_net_program *p, at_net_type t, bool widens, bool has_main) {
+    for (int i = 0; i < p->steps.len; i++) {
+        const at_net_step *s = &p->steps.data[i];
+        if (s->kind != AT_NET_CONVERT) continue;
+        const at_net_type from = p->storages.data[s->args[0]].type,
+                          to = p->storages.data[s->args[1]].type;
+        if (from != to && (widens ? from : to) == t) return true;
+    }
+    const int n = widens ? p->net->outputs.len : p->net->inputs.len;
+    for (int i = 0; has_main && i < n; i++)
+        if (at_net_port(p, widens, i)->type == t) return true;
+    return false;
+}
+
+void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main) {
+    static const char *const texts[][2] = {
+        {"static unsigned short float16_of_float(float value) {\n"
+         "    union { unsigned bits; float value; } x;\n    unsigned sign, bits;\n"
+         "    x.value = value;\n    sign = x.bits >> 16 & 0x8000u;\n"
+         "    bits = x.bits & 0x7fffffffu;\n"
+         "    if (bits > 0x7f800000u) return 0x7e00;\n"
+         "    if (bits >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);\n"
+         "    if (bits < 0x38800000u) {\n        x.bits = bits;\n        x.value += 0.5f;\n"
+         "        return (unsigned short)(sign | (x.bits - 0x3f000000u));\n    }\n"
+         "    bits += 0xfffu + (bits >> 13 & 1) - (112u << 23);\n"
+         "    return (unsigned short)(sign | bits >> 13);\n}\n\n",
+         "static float float_of_float16(unsigned short h) {\n"
+         "    union { unsigned bits; float value; } x;\n"
+         "    unsigned rest = (h & 0x7fffu) << 13;\n"
+         "    if (rest < 0x00800000u) x.value = (float)(h & 1023) * 5.9604644775390625e-8f;\n"
+         "    else x.bits = rest >= 0x0f800000u ? rest | 0x7f800000u : rest + (112u << 23);\n"
+         "    x.bits |= (h & 0x8000u) << 16;\n    return x.value;\n}\n\n"},
+        {"static unsigned short bfloat16_of_float(float value) {\n"
+         "    union { unsigned bits; float value; } x;\n    x.value = value;\n"
+         "    if ((x.bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;\n"
+         "    return (unsigned short)((x.bits + 0x7fffu + (x.bits >> 16 & 1)) >> 16);\n}\n\n",
+         "static float float_of_bfloat16(unsigned short h) {\n"
+         "    union { unsigned bits; float value; } x;\n"
+         "    x.bits = (unsigned)h << 16;\n    return x.value;\n}\n\n"}};
+    for (int brain = 0; brain < 2; brain++)
+        for (int widens = 0; widens < 2; widens++) {
+            bool is_needed = false;
+            for (int i = 0; i < n; i++)
+                is_needed |= is_converted(&programs[i], brain ? AT_NET_BFLOAT16 : AT_NET_FLOAT16,
+                                          widens, has_main);
+            if (is_needed) at_text_add(out, texts[brain][widens]);
+        }
+}

@@ -15,6 +15,9 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
  * make. Producers are to be numbered again. */
 void at_net_move_edges(at_net *net);
 
+/* net_halves.c: elements of weights that are kept in 16 bits have their types. */
+void at_net_keep_halves(at_net *net);
+
 /* net_whole.c: tells of each node whether it is to be computed in whole numbers. */
 void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */

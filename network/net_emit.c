@@ -170,16 +170,23 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     const char *type = at_net_c_type(to->type);
     const bool wraps = at_net_type_is_float(from->type) && at_net_type_is_int(to->type) &&
                        at_net_type_bytes(to->type) < 8;
-    at_text_addf(out, "    for (place = 0; place < %lld; place++) {\n        const %s element = (",
-                 (long long)to->elements, at_net_c_type(from->type));
+    const bool widens = from->type != to->type && at_net_is_half(from->type),
+               narrows = from->type != to->type && at_net_is_half(to->type);
+    at_text_addf(out, "    for (place = 0; place < %lld; place++) {\n        const %s element = ",
+                 (long long)to->elements, widens ? "float" : at_net_c_type(from->type));
+    if (widens) at_text_addf(out, "float_of_%s", at_net_type_name(from->type));
+    at_text_add(out, "((");
     add_place(out, p, from->place, at_net_c_type(from->type));
-    at_text_add(out, ")[place];\n");
+    at_text_add(out, ")[place]);\n");
     if (s->lo <= s->hi)
         at_text_addf(out, "        if (element < %lld || element > %lld) return %d;\n",
                      (long long)s->lo, (long long)s->hi, fault);
     at_text_add(out, "        (");
     add_place(out, p, to->place, type);
-    if (to->type == AT_NET_BOOL) at_text_add(out, ")[place] = element != 0;\n    }\n");
+    if (narrows)
+        at_text_addf(out, ")[place] = %s_of_float((float)element);\n    }\n",
+                     at_net_type_name(to->type));
+    else if (to->type == AT_NET_BOOL) at_text_add(out, ")[place] = element != 0;\n    }\n");
     else at_text_addf(out, ")[place] = (%s)%selement;\n    }\n", type, wraps ? "(long long)" : "");
 }
 
@@ -455,6 +462,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     add_head(source, programs, n, o);
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
+    at_net_add_halves(source, programs, n, o->expected != NULL);
     for (int i = 0; i < n; i++)
         AT_TRY(add_program(source, programs, i, &builds[i], o,
                            o->sized ? o->sized->suffix[i]

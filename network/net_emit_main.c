@@ -80,18 +80,28 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
                  o->name, o->name);
 }
 
+/* A difference less what its type rounds. */
+static const char *rounds_of(const at_net_program *p, at_net_type t) {
+    if (!at_net_is_half(t)) return "";
+    const double least = at_net_type_rounds(t, 0);
+    return at_format(p->arena, "        d -= (e < 0 ? -e : e) * %.17g + %.17g;\n",
+                     at_net_type_rounds(t, 1) - least, least);
+}
+
 static void add_comparison(at_text *out, const at_net_program *p, const at_net_expected *x, int i,
                            const char *suffix) {
     const at_net_value *v = at_net_port(p, true, i);
     const double ill = AT_NET_OF_MOVED * x->moved[i]; /* what no kernel can be held to */
+    const bool is_half = at_net_is_half(v->type);
     at_text_addf(out,
                  "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
-                 "        double e = expected%s_%d[i / %lldL], d = out_%d[i] - e;\n"
-                 "        if (d < 0) d = -d;\n        sum += e * e;\n"
+                 "        double e = expected%s_%d[i / %lldL], d = %s%s(out_%d[i]) - e;\n"
+                 "        if (d < 0) d = -d;\n        sum += e * e;\n%s"
                  "        if (!(d <= most) && most == most) most = d;\n    }\n"
                  "    most /= sum > 0 ? root(sum / %lld) : 1;\n    printf(\"",
                  (long long)v->elements, (long long)distance(v), suffix, i, (long long)distance(v),
-                 i, (long long)((v->elements + distance(v) - 1) / distance(v)));
+                 is_half ? "float_of_" : "", is_half ? at_net_type_name(v->type) : "", i,
+                 rounds_of(p, v->type), (long long)((v->elements + distance(v) - 1) / distance(v)));
     for (const char *c = v->name; *c; c++)
         if (*c >= ' ' && *c < 127 && !strchr("\"\\%?", *c)) at_text_addf(out, "%c", *c);
     at_text_addf(out,
@@ -126,9 +136,12 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
     at_text_add(out, "    (void)state;\n");
     for (int i = 0; i < p->net->inputs.len; i++) {
         const at_net_value *v = at_net_port(p, false, i);
-        at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = (%s)make(&state, %d);\n",
-                     (long long)v->elements, i, at_net_c_type(v->type),
-                     at_net_type_is_float(v->type));
+        const char *cast =
+            at_net_is_half(v->type)
+                ? at_format(p->arena, "%s_of_float((float)", at_net_type_name(v->type))
+                : at_format(p->arena, "((%s)", at_net_c_type(v->type));
+        at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = %smake(&state, %d));\n",
+                     (long long)v->elements, i, cast, at_net_type_is_float(v->type));
     }
     at_text_addf(out,
                  "    for (run = 0; run < 10; run++) {\n        clock_t begin = clock();\n"

@@ -385,7 +385,7 @@ at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
 double at_net_distance(const at_net_value *v, const double *x, const double *expected) {
     double most = 0;
     for (int64_t k = 0; k < v->elements; k++) {
-        const double d = fabs(x[k] - expected[k]);
+        const double d = fabs(x[k] - expected[k]) - at_net_type_rounds(v->type, expected[k]);
         if (x[k] == expected[k] || (isnan(x[k]) && isnan(expected[k]))) continue;
         if (!(d <= most)) most = isnan(d) ? INFINITY : d;
     }

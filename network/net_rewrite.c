@@ -113,7 +113,7 @@ static int add_constant(at_net *net, const char *name, int rank, const int64_t *
 static const at_net_value *constant_input(const at_net *net, const at_net_node *n, int k) {
     if (k >= n->num_inputs || n->inputs[k] < 0) return NULL;
     const at_net_value *v = &net->values.data[n->inputs[k]];
-    return v->data && v->type == AT_NET_FLOAT ? v : NULL;
+    return v->data && at_net_type_is_float(v->type) ? v : NULL;
 }
 
 /* y = x*factor + shift, of each channel. */
@@ -138,7 +138,7 @@ static bool normalization_of(const at_net *net, const at_net_node *n, affine *ou
     *out = affine_new(net, of[1]->elements);
     for (int64_t c = 0; c < out->channels; c++) {
         double v[5];
-        for (int k = 1; k < 5; k++) v[k] = at_net_element(AT_NET_FLOAT, of[k]->data, c);
+        for (int k = 1; k < 5; k++) v[k] = at_net_element(of[k]->type, of[k]->data, c);
         out->factor[c] = v[1] / sqrt(v[4] + (epsilon ? (double)epsilon->f : 1e-5));
         out->shift[c] = v[2] - v[3] * out->factor[c];
     }
@@ -165,7 +165,7 @@ static bool arithmetic_of(const at_net *net, const at_net_node *n, affine *out) 
         return false;
     *out = affine_new(net, x->dims[1]);
     for (int64_t c = 0; c < out->channels; c++) {
-        double k = at_net_element(AT_NET_FLOAT, v->data, v->elements == 1 ? 0 : c);
+        double k = at_net_element(v->type, v->data, v->elements == 1 ? 0 : c);
         if (!isfinite(k) || (*n->op == 'D' && k == 0)) return false;
         if (*n->op == 'M') out->factor[c] = k;
         else if (*n->op == 'D') out->factor[c] = 1 / k;
@@ -184,14 +184,14 @@ static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
     int64_t inner = w->elements / f->channels;
     float *scaled = AT_NEW_ARRAY(net->arena, float, w->elements);
     for (int64_t i = 0; i < w->elements; i++)
-        scaled[i] = (float)(at_net_element(AT_NET_FLOAT, w->data, i) * f->factor[i / inner]);
+        scaled[i] = (float)(at_net_element(w->type, w->data, i) * f->factor[i / inner]);
     int value = add_constant(net, w->name, w->rank, w->dims, scaled);
     set_input(net, conv, 1, value);
     if (!b) return true;
     float *bias = AT_NEW_ARRAY(net->arena, float, f->channels);
     b = &net->values.data[conv->inputs[2]];
     for (int64_t c = 0; c < f->channels; c++) {
-        bias[c] = (float)(at_net_element(AT_NET_FLOAT, b->data, c) * f->factor[c] + f->shift[c]);
+        bias[c] = (float)(at_net_element(b->type, b->data, c) * f->factor[c] + f->shift[c]);
         f->shift[c] = 0;
     }
     value = add_constant(net, b->name, b->rank, b->dims, bias);
@@ -256,8 +256,8 @@ static bool take_before(at_net *net, bool *dropped, at_net_node *n, int from, af
     const at_net_value *shift = constant_input(net, first, first->num_inputs - 1);
     const at_net_value *factor = first->num_inputs > 2 ? constant_input(net, first, 1) : NULL;
     for (int64_t c = 0; c < f->channels; c++) {
-        f->shift[c] += f->factor[c] * at_net_element(AT_NET_FLOAT, shift->data, c);
-        if (factor) f->factor[c] *= at_net_element(AT_NET_FLOAT, factor->data, c);
+        f->shift[c] += f->factor[c] * at_net_element(shift->type, shift->data, c);
+        if (factor) f->factor[c] *= at_net_element(factor->type, factor->data, c);
     }
     dropped[by] = true;
     set_input(net, n, from, first->inputs[0]);
@@ -310,6 +310,7 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     fold_channels(copy);
     at_net_move_edges(copy);
     renumber_producers(copy);
+    at_net_keep_halves(copy);
     at_net_find_whole(copy);
     at_net_place_inside(copy);
     renumber_producers(copy);

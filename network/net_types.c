@@ -41,6 +41,8 @@ const char *at_net_c_type(at_net_type t) {
     case AT_NET_INT8: return "signed char";
     case AT_NET_UINT8:
     case AT_NET_BOOL: return "unsigned char";
+    case AT_NET_FLOAT16: /* their bits */
+    case AT_NET_BFLOAT16:
     case AT_NET_UINT16: return "unsigned short";
     case AT_NET_UINT32: return "unsigned int";
     case AT_NET_UINT64: return "unsigned long long";
@@ -48,12 +50,17 @@ const char *at_net_c_type(at_net_type t) {
     }
 }
 
-static double half_value(uint16_t h) {
-    const int exponent = h >> 10 & 31, mantissa = h & 1023;
-    const double sign = h >> 15 ? -1 : 1;
-    if (exponent == 31) return mantissa ? NAN : sign * INFINITY;
-    if (!exponent) return sign * ldexp(mantissa, -24);
-    return sign * ldexp(1024 + mantissa, exponent - 25);
+static float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float half_value(uint16_t h) {
+    const uint32_t sign = (uint32_t)(h >> 15) << 31, rest = (uint32_t)(h & 0x7fff) << 13;
+    if (rest >= 0x0f800000) return float_of(sign | 0x7f800000 | rest);
+    if (rest >= 0x00800000) return float_of(sign | (rest + (112u << 23)));
+    return float_of(sign | 0x3f800000) * (float)(h & 1023) * 0x1p-24f;
 }
 
 static uint16_t half_of(double x) {
@@ -115,10 +122,7 @@ double at_net_element(at_net_type t, const void *data, int64_t i) {
     case AT_NET_FLOAT16: memcpy(&half, at, sizeof half); return half_value(half);
     case AT_NET_BFLOAT16: {
         memcpy(&half, at, sizeof half);
-        const uint32_t bits = (uint32_t)half << 16;
-        float x;
-        memcpy(&x, &bits, sizeof x);
-        return x;
+        return float_of((uint32_t)half << 16);
     }
     case AT_NET_UINT64: return (double)(uint64_t)at_net_element_int(t, data, i);
     default: return (double)at_net_element_int(t, data, i);
@@ -140,4 +144,40 @@ void at_net_store(at_net_type t, void *data, int64_t i, double x) {
     default: bits = whole(t, x);
     }
     memcpy(at, &bits, (size_t)r->bytes);
+}
+
+double at_net_type_rounds(at_net_type t, double x) {
+    if (t == AT_NET_FLOAT16) return fabs(x) * 0x1p-11 + 0x1p-25;
+    return t == AT_NET_BFLOAT16 ? fabs(x) * 0x1p-8 : 0;
+}
+
+/* As half_of and brain_of, of what float32 has, in steps that compilers make vectors of. */
+static uint16_t half_of_float(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint32_t sign = bits >> 16 & 0x8000;
+    bits &= 0x7fffffff;
+    uint32_t small;
+    const float shifted = float_of(bits) + 0.5f; /* rounds to multiples of 2^-24 */
+    memcpy(&small, &shifted, sizeof small);
+    const uint32_t rounded = (bits + 0xfff + (bits >> 13 & 1) - (112u << 23)) >> 13;
+    const uint32_t near = bits < 0x38800000 ? small - 0x3f000000 : rounded;
+    const uint32_t large = bits > 0x7f800000 ? 0x7e00 : 0x7c00;
+    return (uint16_t)((bits > 0x7f800000 ? 0 : sign) | (bits >= 0x477ff000 ? large : near));
+}
+
+bool at_net_widen(at_net_type from, const void *x, at_net_type to, void *y, int64_t elements) {
+    const bool widens = to == AT_NET_FLOAT;
+    const at_net_type narrow = widens ? from : to;
+    if ((widens ? to : from) != AT_NET_FLOAT) return false;
+    if (narrow != AT_NET_FLOAT16 && narrow != AT_NET_BFLOAT16) return false;
+    const uint16_t *halves = widens ? x : y;
+    const float *floats = widens ? y : x;
+    for (int64_t i = 0; i < elements; i++) {
+        if (narrow == AT_NET_FLOAT16 && widens) ((float *)y)[i] = half_value(halves[i]);
+        else if (narrow == AT_NET_FLOAT16) ((uint16_t *)y)[i] = half_of_float(floats[i]);
+        else if (widens) ((float *)y)[i] = float_of((uint32_t)halves[i] << 16);
+        else ((uint16_t *)y)[i] = brain_of((double)floats[i]);
+    }
+    return true;
 }

@@ -113,6 +113,8 @@ at_net_type at_net_kept_type(const at_net *net, int v, bool whole) {
     case AT_U8: return AT_NET_UINT8;
     case AT_S8: return AT_NET_INT8;
     case AT_S32: return AT_NET_INT32;
+    case AT_F16: return AT_NET_FLOAT16;
+    case AT_BF16: return AT_NET_BFLOAT16;
     default: return whole && as_it_is && at_net_type_is_int(x->type) ? x->type : AT_NET_FLOAT;
     }
 }

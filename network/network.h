@@ -167,6 +167,12 @@ int64_t at_net_element_int(at_net_type t, const void *data, int64_t i);
 /* Stores x there, as ONNX's Cast does. */
 void at_net_store(at_net_type t, void *data, int64_t i, double x);
 
+/* Floats of 16 bits as floats, or the other way around; false: these are other types. */
+bool at_net_widen(at_net_type from, const void *x, at_net_type to, void *y, int64_t elements);
+/* How far an output of this type may be from x since it is rounded: of types below float32; else 0.
+ */
+double at_net_type_rounds(at_net_type t, double x);
+
 /* A node's computation: its text behind declarations. What is constant is a weight, unless the text
  * reads it as an index. */
 at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *n, at_compute **out,
@@ -192,7 +198,8 @@ at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
                                  double *const *outputs, double *moved, const volatile int *stop,
                                  at_error *err);
 void at_net_reference_free(at_net_reference *r); /* NULL is fine */
-/* The largest difference of elements; infinite where one is no number. */
+/* The largest difference of elements beyond what their type rounds; infinite where one is no
+ * number. */
 double at_net_distance(const at_net_value *v, const double *x, const double *expected);
 
 #endif

@@ -44,9 +44,11 @@ static int num_read(const at_net_node *n) {
 static bool has_integers(const cutter *c, int node) {
     const at_net_node *n = node_at(c, node);
     for (int k = 0; k < n->num_inputs; k++)
-        if (n->inputs[k] >= 0 && value_at(c, n->inputs[k])->element) return true;
+        if (n->inputs[k] >= 0 && at_type_of(value_at(c, n->inputs[k])->element)->is_int)
+            return true;
     for (int k = 0; k < n->num_outputs; k++)
-        if (n->outputs[k] >= 0 && value_at(c, n->outputs[k])->element) return true;
+        if (n->outputs[k] >= 0 && at_type_of(value_at(c, n->outputs[k])->element)->is_int)
+            return true;
     return false;
 }
 

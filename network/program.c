@@ -110,6 +110,7 @@ static at_status convert(const running *r, const at_net_step *s, at_error *err) 
     void *y = address(r, to->place);
     bool checked = s->lo <= s->hi;
     if (from->type == to->type && !checked) return memcpy(y, x, (size_t)to->bytes), AT_OK;
+    if (!checked && at_net_widen(from->type, x, to->type, y, to->elements)) return AT_OK;
     for (int64_t i = 0; i < to->elements; i++) {
         double e = at_net_element(from->type, x, i);
         if (checked && !(e >= (double)s->lo && e <= (double)s->hi))

@@ -49,7 +49,8 @@ static float normal_of(double x) { return fabs(x) < (double)FLT_MIN ? 0 : (float
 
 /* A constant as kernels have it: float or int, or of its own narrow type as it is. */
 static void *elements_of(at_arena *a, const at_net_value *v, bool index) {
-    if (!index && v->element != AT_F32) return (void *)v->data;
+    if (!index && v->element != AT_F32)
+        return at_copy(a, v->data, (size_t)v->elements * (size_t)at_type_bytes(v->element));
     char *out = at_alloc(a, (size_t)v->elements * 4);
     for (int64_t i = 0; i < v->elements; i++)
         if (index) ((int32_t *)(void *)out)[i] = (int32_t)at_net_element_int(v->type, v->data, i);

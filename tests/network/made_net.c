@@ -111,7 +111,8 @@ const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_pro
         for (int64_t k = 0; k < v->elements; k++) sum += e[k] * e[k];
         double limit = 2e-6 * sqrt(sum / (double)v->elements) + 1e-12;
         for (int64_t k = 0; k < v->elements; k++)
-            if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <= limit))
+            if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <=
+                  limit + at_net_type_rounds(v->type, e[k])))
                 return at_format(arena, "%s[%lld] is %g, not %g", v->name, (long long)k,
                                  at_net_element(v->type, outputs[i], k), e[k]);
     }

@@ -48,6 +48,13 @@ static at_net *made_network(void) {
     onnx_node(&g, "Concat", "c2 int", "out", "axis=1"); /* and here inside of an output */
     onnx_output(&g, "between");
     onnx_output(&g, "out");
+    onnx_input(&g, "half", AT_NET_FLOAT16, "2,33");
+    onnx_input(&g, "brain", AT_NET_BFLOAT16, "33");
+    onnx_node(&g, "Cast", "brain", "narrow", "to=10");
+    onnx_node(&g, "Mul", "half narrow", "halves", "");
+    onnx_node(&g, "Cast", "halves", "brains", "to=16");
+    onnx_output(&g, "halves");
+    onnx_output(&g, "brains");
     onnx_output(&g, "int"); /* a word of C */
     onnx_output(&g, "best");
     onnx_input(&g, "x", AT_NET_INT64, "3");

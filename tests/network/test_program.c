@@ -371,6 +371,41 @@ static void threads(void **state) {
     at_net_close(net);
 }
 
+/* Halves in and out; a weight of few rows stays in 16 bits, that of a convolution does not. */
+static void halves(void **state) {
+    (void)state;
+    static const at_net_type types[] = {AT_NET_FLOAT16, AT_NET_BFLOAT16};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        onnx_graph g = {0};
+        at_net_program p;
+        at_net_build b = {0};
+        at_error err;
+        onnx_input(&g, "x", types[i], "1,3,8,8");
+        const char *to = types[i] == AT_NET_FLOAT16 ? "to=10" : "to=16";
+        static const char *const dims[] = {"16,3,3,3", "16", "16,40"};
+        for (int k = 0; k < 3; k++) {
+            onnx_numbers(&g, at_format(arena, "f%d", k), dims[k], k + 1, k == 1);
+            onnx_node(&g, "Cast", at_format(arena, "f%d", k), at_format(arena, "w%d", k), to);
+        }
+        onnx_node(&g, "Conv", "x w0", "c", "");
+        onnx_node(&g, "BatchNormalization", "c w1 w1 w1 w1", "n", "");
+        onnx_node(&g, "GlobalAveragePool", "n", "q", "");
+        onnx_node(&g, "Flatten", "q", "f", "");
+        onnx_node(&g, "MatMul", "f w2", "y", "");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+        const char *name =
+            types[i] == AT_NET_FLOAT16 ? "w0[16, 40] : weight f16" : "w0[16, 40] : weight bf16";
+        assert_string_equal(p.cut.parts[0].title, "conv3x3 3 to 16 at 6, bias");
+        assert_non_null(strstr(p.cut.parts[0].text, "w0[16, 3, 3, 3] : weight\n"));
+        assert_non_null(strstr(p.cut.parts[p.cut.num_parts - 1].text, name));
+        compare(net, &p);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads),      cmocka_unit_test(channels),
@@ -379,7 +414,7 @@ int main(void) {
         cmocka_unit_test(rows),         cmocka_unit_test(shared_moves),
         cmocka_unit_test(choices),      cmocka_unit_test(indices),
         cmocka_unit_test(transposed),   cmocka_unit_test(values_between),
-        cmocka_unit_test(edges),
+        cmocka_unit_test(edges),        cmocka_unit_test(halves),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -370,6 +370,32 @@ static void bound(void **state) {
     }
 }
 
+/* Many at once as one by one: all patterns, and floats around each of them. */
+static void widened(void **state) {
+    (void)state;
+    static const at_net_type types[] = {AT_NET_FLOAT16, AT_NET_BFLOAT16};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (uint32_t h = 0; h < 65536; h++) {
+            const uint16_t half = (uint16_t)h;
+            float x, near[5];
+            uint16_t narrow[5], expected;
+            assert_true(at_net_widen(types[t], &half, AT_NET_FLOAT, &x, 1));
+            const double value = at_net_element(types[t], &half, 0);
+            assert_true((double)x == value || (isnan(x) && isnan(value)));
+            const float between = x * (1 + (t ? 0x1p-8f : 0x1p-11f)); /* a tie, or beside one */
+            near[0] = x, near[1] = between, near[4] = x + 0x1p-25f;
+            near[2] = nextafterf(between, 0), near[3] = nextafterf(between, between * 2);
+            assert_true(at_net_widen(AT_NET_FLOAT, near, types[t], narrow, 5));
+            for (int k = 0; k < 5; k++) {
+                at_net_store(types[t], &expected, 0, (double)near[k]);
+                assert_int_equal(narrow[k], expected);
+            }
+        }
+    int32_t whole = 1;
+    float none;
+    assert_false(at_net_widen(AT_NET_INT32, &whole, AT_NET_FLOAT, &none, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolution),   cmocka_unit_test(recurrence),
@@ -377,6 +403,7 @@ int main(void) {
         cmocka_unit_test(external_data), cmocka_unit_test(refused),
         cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
         cmocka_unit_test(bound),         cmocka_unit_test(unnamed),
+        cmocka_unit_test(widened),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
 }
