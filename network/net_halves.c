@@ -1,6 +1,6 @@
-/* network/net_halves.c: weights of 16-bit floats that stay as they are. A product with few rows waits
- * for its weight to come from memory: half as many bytes take half the time. With more rows, and in
- * convolutions, weights are float32. */
+/* network/net_halves.c: weights of 16-bit floats that stay as they are. A product with few rows
+ * waits for its weight to come from memory: half as many bytes take half the time. With more rows,
+ * and in convolutions, weights are float32. */
 #include <string.h>
 
 #include "network/graph.h"
