@@ -121,11 +121,11 @@ const char *ansor_replace_reads(at_arena *a, const char *text, const char *name,
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
 /* The computation with the stages there are (ansor_tree.c). */
 void ansor_compute_text(const ansor_state *s, at_text *out);
-/* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation; values: by
- * slot. *again: a stage became one of blocks, so that the computation is another one, and there is
- * no tree yet. */
-at_status ansor_tree_text(ansor_state *s, const at_compute *c, const int64_t *values, at_text *tree,
-                          at_text *sizes, bool *again);
+/* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation, over symbols
+ * which get the names of pieces; values: by slot. *again: a stage became one of blocks, so that the
+ * computation is another one, and there is no tree yet. */
+at_status ansor_make_tree(ansor_state *s, const at_compute *c, at_symbols *symbols,
+                          const int64_t *values, at_tree **tree, at_text *sizes, bool *again);
 /* The axis of a stage that the k-th of its tensor is. */
 int ansor_axis_of(const ansor_stage *x, int k);
 bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p);

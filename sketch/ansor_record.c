@@ -126,31 +126,34 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
 }
 
 /* The computation with all its stages, and the tree over it. */
-static at_status write_texts(const at_task *task, const int64_t *values, ansor_state *s,
-                             const char **text, at_text *tree, at_text *sizes) {
+static at_status make_tree(const at_task *task, const int64_t *values, ansor_state *s,
+                           at_compute **c, at_tree **tree, at_text *sizes) {
+    const at_symbols *known = at_task_compute(task)->symbols;
     bool again = true;
     while (again) {
         at_text compute = {0};
-        at_compute *c;
+        at_symbols *symbols = AT_NEW(s->arena, at_symbols);
+        for (int i = 0; i < known->names.len; i++)
+            at_symbol_add(s->arena, symbols, known->names.data[i]);
         ansor_compute_text(s, &compute);
-        *text = at_text_take(s->arena, &compute);
-        AT_TRY(at_compute_parse(s->arena, at_task_compute(task)->symbols, *text,
-                                "rewritten computation", &c, s->err));
+        AT_TRY(at_compute_parse(s->arena, symbols, at_text_take(s->arena, &compute),
+                                "rewritten computation", c, s->err));
         at_text_clear(sizes);
-        AT_TRY(ansor_tree_text(s, c, values, tree, sizes, &again));
+        AT_TRY(ansor_make_tree(s, *c, symbols, values, tree, sizes, &again));
     }
     return AT_OK;
 }
 
 static at_status program(at_arena *a, const at_task *task, ansor_state *s, const at_json *steps,
                          at_schedulable **out, at_error *err) {
-    at_text tree = {0}, sizes = {0};
-    const char *text;
+    at_text text = {0}, sizes = {0};
+    at_compute *c;
+    at_tree *tree;
     int64_t *values;
     AT_TRY(at_task_plain_values(a, task, &values, err));
     AT_TRY(ansor_start(s, at_task_compute(task), values));
     AT_TRY(apply_all(s, steps));
-    at_status status = write_texts(task, values, s, &text, &tree, &sizes);
+    at_status status = make_tree(task, values, s, &c, &tree, &sizes);
     if (status == AT_OK) {
         int n = at_task_num_definitions(task);
         at_definition *all = AT_NEW_ARRAY(a, at_definition, n + 1);
@@ -159,13 +162,16 @@ static at_status program(at_arena *a, const at_task *task, ansor_state *s, const
             (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_strdup(a, at_text_str(&sizes))}};
         at_text args = {0}, record_args = {0};
         at_schedulable_args(task, &args, &record_args);
+        at_tree_print(&text, tree);
         *out = at_schedulable_untried(a, at_task_row(task)->name, at_text_str(&args),
                                       at_text_str(&record_args), all, n + (sizes.len > 0), NULL, 0,
-                                      text, at_text_str(&tree));
+                                      c->text, at_text_str(&text));
+        (*out)->compute = c;
+        (*out)->tree = tree;
         at_text_free(&args);
         at_text_free(&record_args);
     }
-    at_text_free(&tree);
+    at_text_free(&text);
     at_text_free(&sizes);
     return status;
 }

@@ -14,7 +14,9 @@ typedef struct tree_writer {
     ansor_digits axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
     ansor_digits around[ANSOR_STAGES];           /* the loops that a stage stands in */
     AT_VEC(const char *) names;                  /* of pieces */
-    at_text *tree, *sizes;
+    at_symbols *symbols;                         /* of c, which get these names */
+    at_tree_maker *tree;
+    at_text *sizes;
 } tree_writer;
 
 /* ---- the computation ------------------------------------------------------------------------- */
@@ -150,6 +152,7 @@ static void name_piece(tree_writer *w, const ansor_axis *axis, ansor_piece *p, i
     while (is_piece(w, p->name) || ansor_is_named(w->s, w->c, p->name))
         p->name = at_format(w->s->arena, "%s_", p->name);
     *at_push(w->s->arena, &w->names) = p->name;
+    at_symbol_add(w->s->arena, w->symbols, p->name);
     at_text_addf(w->sizes, "%s%s = %lld", w->sizes->len ? ", " : "", p->name, (long long)p->extent);
 }
 
@@ -283,29 +286,19 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
     return AT_OK;
 }
 
-/* ---- the text -------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
-static void indent(tree_writer *w, int depth) {
-    for (int i = 0; i < depth; i++) at_text_add(w->tree, "    ");
-}
-
-static void write_leaf(tree_writer *w, const ansor_stage *x, int depth) {
-    indent(w, depth);
-    at_text_addf(w->tree, "@%s = ", x->name);
-    bool any = false, reduces = false;
+static at_status add_leaf(tree_writer *w, const ansor_stage *x, at_tree_node *parent) {
+    at_tree_node *leaf;
+    at_tree_new_line(w->tree);
+    AT_TRY(at_tree_add_leaf(w->tree, parent, x->name, false, &leaf));
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         if (x->axis[k].is_gone) continue;
         const ansor_digits *d = &w->axis[x->id][k];
-        bool first = k >= x->num_axes && !reduces;
-        at_text_add(w->tree, first ? "  // " : any ? ", " : "");
-        any = true;
-        reduces |= first;
-        if (!d->n) at_text_add(w->tree, "0");
-        for (int i = 0; i < d->n; i++)
-            at_text_addf(w->tree, "%s%s", i ? ", " : d->n > 1 ? "{" : "", d->piece[i]->name);
-        if (d->n > 1) at_text_addf(w->tree, "}/%s", x->axis[k].name);
+        at_tree_add_index(w->tree, leaf);
+        for (int i = 0; i < d->n; i++) AT_TRY(at_tree_add_digit(w->tree, leaf, d->piece[i]->name));
     }
-    at_text_add(w->tree, "\n");
+    return AT_OK;
 }
 
 static int64_t extent_of(const ansor_loop *l) {
@@ -328,49 +321,52 @@ static void unroll_inside(ansor_stage *x) {
     }
 }
 
-static bool write_loop(tree_writer *w, const ansor_loop *l, bool goes_on, int depth) {
-    static const char *const words[] = {"", ":unroll", ":vec", ":para"};
-    int n = 0, all = 0;
-    for (int i = 0; i < l->num_pieces; i++) all += l->piece[i]->extent != 1;
-    if (!all) return false;
-    if (goes_on) at_text_add(w->tree, ", ");
-    else indent(w, depth);
-    for (int i = 0; i < l->num_pieces; i++)
-        if (l->piece[i]->extent != 1)
-            at_text_addf(w->tree, "%s%s", n++ ? ", " : all > 1 ? "{" : "", l->piece[i]->name);
-    at_text_addf(w->tree, "%s%s", all > 1 ? "}" : "", words[l->annotation]);
-    return true;
+/* Goes on to the loop inside of *at, if the loop runs more than once; goes_on: in the same line. */
+static at_status add_loop(tree_writer *w, const ansor_loop *l, bool *goes_on, at_tree_node **at) {
+    static const at_ann anns[] = {AT_ANN_NONE, AT_ANN_UNROLL, AT_ANN_VEC, AT_ANN_PARA};
+    at_tree_node *loop = NULL;
+    for (int i = 0; i < l->num_pieces; i++) {
+        if (l->piece[i]->extent == 1) continue;
+        if (!loop) {
+            if (!*goes_on) at_tree_new_line(w->tree);
+            loop = at_tree_add_loop(w->tree, *at, anns[l->annotation]);
+        }
+        AT_TRY(at_tree_add_piece(w->tree, loop, l->piece[i]->name));
+    }
+    if (!loop) return AT_OK;
+    *at = loop;
+    *goes_on = true;
+    return AT_OK;
 }
 
-static void write_stage(tree_writer *w, ansor_stage *x, int depth) {
-    bool line = false;
+static at_status add_stage(tree_writer *w, ansor_stage *x, at_tree_node *at) {
+    bool goes_on = false;
     unroll_inside(x);
     for (int i = 0; i < x->num_loops; i++) {
         ansor_loop *l = x->loop[i];
-        line |= write_loop(w, l, line, depth);
-        bool any = false;
-        for (int k = 0; k < l->num_attached; k++) any |= !l->attached[k]->is_inlined;
-        if (!any) continue;
-        if (line) at_text_add(w->tree, " =>\n"), depth++, line = false;
+        AT_TRY(add_loop(w, l, &goes_on, &at));
         for (int t = 0; t < w->s->num_stages; t++) /* producers first */
             for (int k = 0; k < l->num_attached; k++)
-                if (l->attached[k] == w->s->stage[t] && !w->s->stage[t]->is_inlined)
-                    write_stage(w, w->s->stage[t], depth);
+                if (l->attached[k] == w->s->stage[t] && !w->s->stage[t]->is_inlined) {
+                    AT_TRY(add_stage(w, w->s->stage[t], at));
+                    goes_on = false;
+                }
     }
-    if (line) at_text_add(w->tree, " =>\n"), depth++;
-    write_leaf(w, x, depth);
+    return add_leaf(w, x, at);
 }
 
-at_status ansor_tree_text(ansor_state *s, const at_compute *c, const int64_t *values, at_text *tree,
-                          at_text *sizes, bool *again) {
+at_status ansor_make_tree(ansor_state *s, const at_compute *c, at_symbols *symbols,
+                          const int64_t *values, at_tree **tree, at_text *sizes, bool *again) {
     tree_writer *w = AT_NEW(s->arena, tree_writer);
-    *w = (tree_writer){.s = s, .c = c, .values = values, .tree = tree, .sizes = sizes};
+    *w = (tree_writer){.s = s, .c = c, .symbols = symbols, .values = values, .sizes = sizes};
     for (int i = 0; i < s->num_stages; i++) s->stage[i]->id = i;
     for (int i = s->num_stages - 1; i >= 0 && !w->again; i--)
         if (!s->stage[i]->declared && !s->stage[i]->is_inlined) AT_TRY(lay_out(w, s->stage[i]));
     *again = w->again;
-    for (int i = 0; i < s->num_stages && !w->again; i++)
+    if (w->again) return AT_OK;
+    w->tree = at_tree_begin(s->arena, c, "tree of the record", s->err);
+    for (int i = 0; i < s->num_stages; i++)
         if (!s->stage[i]->declared && !s->stage[i]->is_inlined && !s->stage[i]->at)
-            write_stage(w, s->stage[i], 0);
-    return AT_OK;
+            AT_TRY(add_stage(w, s->stage[i], NULL));
+    return at_tree_finish(w->tree, tree);
 }
