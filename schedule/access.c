@@ -9,41 +9,26 @@
 
 typedef struct point {
     const int64_t *values, *axis;
-    const bool *varies; /* [sizes], NULL: none */
-    bool known;         /* nothing so far that varies, comes at run time, or has no value */
-    bool looks;         /* someone wants to know that */
 } point;
 
-static int64_t value_at(point *p, const at_expr *e) {
+static int64_t index_at(const int64_t *values, const at_expr *e, const int64_t *axis) {
     int64_t x, y, value;
     switch (e->op) {
     case AT_X_INT: return e->integer;
-    case AT_X_NAME:
-        if (e->ref < AT_REF_SIZE) return p->axis[e->ref];
-        if (p->varies && p->varies[e->ref - AT_REF_SIZE]) p->known = false;
-        return p->values[e->ref - AT_REF_SIZE];
-    case AT_X_NEG: return -value_at(p, e->arg[0]);
-    case AT_X_NOT: return !value_at(p, e->arg[0]);
+    case AT_X_NAME: return e->ref < AT_REF_SIZE ? axis[e->ref] : values[e->ref - AT_REF_SIZE];
+    case AT_X_NEG: return -index_at(values, e->arg[0], axis);
+    case AT_X_NOT: return !index_at(values, e->arg[0], axis);
     case AT_X_SELECT:
-        x = value_at(p, e->arg[0]);
-        if (p->looks) value_at(p, e->arg[x ? 2 : 1]);
-        return value_at(p, e->arg[x ? 1 : 2]);
+        return index_at(values, e->arg[index_at(values, e->arg[0], axis) ? 1 : 2], axis);
     default: break;
     }
-    /* An element of an index tensor has no value here: the tensor comes at run time. */
-    if (e->nargs != 2 || e->op == AT_X_INDEX) return p->known = false, 0;
-    x = value_at(p, e->arg[0]);
-    y = value_at(p, e->arg[1]);
+    if (e->nargs != 2 || e->op == AT_X_INDEX) return 0;
+    x = index_at(values, e->arg[0], axis);
+    y = index_at(values, e->arg[1], axis);
     switch (e->op) { /* those that indices are made of, without a call */
-    case AT_X_ADD:
-        if (!__builtin_add_overflow(x, y, &value)) return value;
-        break;
-    case AT_X_SUB:
-        if (!__builtin_sub_overflow(x, y, &value)) return value;
-        break;
-    case AT_X_MUL:
-        if (!__builtin_mul_overflow(x, y, &value)) return value;
-        break;
+    case AT_X_ADD: return __builtin_add_overflow(x, y, &value) ? 0 : value;
+    case AT_X_SUB: return __builtin_sub_overflow(x, y, &value) ? 0 : value;
+    case AT_X_MUL: return __builtin_mul_overflow(x, y, &value) ? 0 : value;
     case AT_X_DIV:
         if (x >= 0 && y > 0) return x / y;
         break;
@@ -52,19 +37,31 @@ static int64_t value_at(point *p, const at_expr *e) {
         break;
     default: break;
     }
-    if (at_expr_binary(e->op, x, y, &value)) return value;
-    p->known = false;
-    return 0;
+    return at_expr_binary(e->op, x, y, &value) ? value : 0;
 }
 
+static int64_t value_at(point p, const at_expr *e) { return index_at(p.values, e, p.axis); }
+
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis) {
-    return value_at(&(point){.values = p->values, .axis = axis}, e);
+    return index_at(p->values, e, axis);
+}
+
+/* Has it a value, which neither what comes at run time decides nor a size that varies? */
+static bool is_known(point p, const bool *varies, const at_expr *e) {
+    int64_t value;
+    if (e->op == AT_X_INT) return true;
+    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE || !varies || !varies[e->ref - AT_REF_SIZE];
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_known(p, varies, e->arg[i])) return false;
+    if (e->op == AT_X_NEG || e->op == AT_X_NOT || e->op == AT_X_SELECT) return true;
+    return e->nargs == 2 && e->op != AT_X_INDEX &&
+           at_expr_binary(e->op, value_at(p, e->arg[0]), value_at(p, e->arg[1]), &value);
 }
 
 bool at_size_value(const at_read_facts *f, const at_expr *e, int64_t *out) {
-    point p = {.values = f->values, .varies = f->varies, .known = true, .looks = true};
-    *out = value_at(&p, e);
-    return p.known;
+    const point p = {.values = f->values};
+    *out = value_at(p, e);
+    return is_known(p, f->varies, e);
 }
 
 /* ---- what indices are made of ---------------------------------------------------------------- */
@@ -249,7 +246,7 @@ static reach reach_of_read(const reach *index, int n) {
 }
 
 /* Of an index that min and max bound by sizes. */
-static at_guard bound_at(point *p, const at_expr *e) {
+static at_guard bound_at(point p, const at_expr *e) {
     at_guard found = AT_NO_GUARD;
     if (e->op == AT_X_INDEX) return AT_NO_GUARD;
     for (int i = 0; i < e->nargs; i++) {
@@ -289,12 +286,14 @@ static void collect_read(reader *r, const at_expr *e, const way *w) {
     const at_read_facts *f = r->f;
     int64_t *index = AT_NEW_ARRAY(r->arena, int64_t, e->nargs + 1), at = 0;
     reach *reaches = w->reaches ? AT_NEW_ARRAY(r->arena, reach, e->nargs + 1) : NULL;
-    point p = {f->values, w->axis, f->varies, true, true};
+    const point p = {f->values, w->axis};
+    bool known = true;
     way inside = {w->depth ? w->from : e->ref, w->depth + 1, index, reaches, w->choice, w->bound};
     for (int i = 0; i < e->nargs; i++) {
-        const at_guard bound = bound_at(&p, e->arg[i]);
+        const at_guard bound = bound_at(p, e->arg[i]);
         inside.bound = inside.bound > bound ? inside.bound : bound;
-        index[i] = value_at(&p, e->arg[i]);
+        index[i] = value_at(p, e->arg[i]);
+        known &= is_known(p, f->varies, e->arg[i]);
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
         if (reaches) reaches[i] = reach_of(f, e->arg[i], w->reaches);
     }
@@ -303,13 +302,13 @@ static void collect_read(reader *r, const at_expr *e, const way *w) {
         return;
     }
     reach all = reaches ? reach_of_read(reaches, e->nargs) : (reach){0};
-    if (!p.known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
+    if (!known && !all.has_data) all.by_data = UINT32_MAX; /* a division by 0 */
     if (r->out.len < MOST_READS)
         *at_push(r->arena, &r->out) = (at_reading){.tensor = e->ref,
                                                    .from = inside.from,
                                                    .depth = w->depth,
                                                    .at = at,
-                                                   .known = p.known && !all.has_data,
+                                                   .known = known && !all.has_data,
                                                    .by_data = all.by_data,
                                                    .by_entry = all.by_entry,
                                                    .choice = inside.choice,
@@ -320,8 +319,8 @@ static void collect_read(reader *r, const at_expr *e, const way *w) {
 
 static void collect(reader *r, const at_expr *e, way w) {
     if (e->op == AT_X_SELECT && w.choice != AT_CUT) {
-        point p = {.values = r->f->values, .axis = w.axis};
-        w.choice = value_at(&p, e->arg[0]) ? AT_GUARDED : AT_CUT;
+        const point p = {r->f->values, w.axis};
+        w.choice = value_at(p, e->arg[0]) ? AT_GUARDED : AT_CUT;
     }
     if (--r->left < 0) return;
     if (e->op == AT_X_INDEX && w.depth <= MOST_DEPTH) {
