@@ -19,13 +19,14 @@ bool tile_may_pack(const sketch_state *s, int stage, const at_access *x) {
     return elements <= sketch_elements(s, x->tensor);
 }
 
-/* Whether a copy in blocks would be read several times: there is an axis that does not move it. */
+/* Whether a copy in blocks would be read several times: there are axes that do not move it. */
 static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
     const at_compute *c = s->facts->compute;
+    int64_t uses = 1;
     if (!tile_may_pack(s, stage, x)) return false;
-    for (int k = 0; k < c->tensors[stage].num_axes; k++)
-        if (tile_goes(s, stage, k) && x->stride[k] == 0) return true;
-    return sketch_is_weight(s, x->tensor);
+    for (int k = 0; k < c->tensors[stage].num_axes && uses < PACK_LEAST_USES; k++)
+        if (tile_goes(s, stage, k) && x->stride[k] == 0) uses *= s->facts->of[stage].extent[k];
+    return uses >= PACK_LEAST_USES || sketch_is_weight(s, x->tensor);
 }
 
 /* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */

@@ -1,6 +1,6 @@
 /* templates/conv2d_nhwc.c: direct convolution, channels last: data [N, H, W, CI], weight
- * [KH, KW, CI, CO], packed ahead in blocks of output channels. With other types than float32 it
- * leaves the loops to the rules. */
+ * [KH, KW, CI, CO], packed ahead in blocks of output channels. With other types than float32,
+ * or fewer channels than the shortest register has lanes, it leaves the loops to the rules. */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -70,7 +70,7 @@ static void define(at_template *t) {
                 "pb = bottom < 0 ? (eh-1)/2 : bottom, pr = right < 0 ? (ew-1)/2 : right");
     at_require(t, "H + pt + pb >= eh && W + pl + pr >= ew", "the kernel exceeds the padded image");
     at_sizes(t, "OH = (H + pt + pb - eh)/sh + 1, OW = (W + pl + pr - ew)/sw + 1");
-    if (at_is_typed(t, "types")) {
+    if (at_is_typed(t, "types") || at_evaluate(t, "CO < 4")) {
         define_typed(t);
         return;
     }

@@ -57,7 +57,8 @@ static void define_knobs(at_template *t) {
     at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
 }
 
-/* Of any types; the rules make the loops. A bias of integers is added before the output is scaled.
+/* Of any types, or with fewer columns than the shortest register has lanes; the rules make the
+ * loops. A bias of integers is added before the output is scaled.
  */
 static void define_typed(at_template *t) {
     const int bias = at_evaluate(t, "bias > 0") != 0;
@@ -79,7 +80,7 @@ static void define_dense(at_template *t) {
     int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
     at_require(t, "bias <= 1", "bias is 0 or 1");
     at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
-    if (at_is_typed(t, "types")) {
+    if (at_is_typed(t, "types") || at_evaluate(t, "N < 4 && wb == 0")) {
         define_typed(t);
         return;
     }

@@ -25,12 +25,14 @@ static const char *const conv2d_nhwc[] = {
     "CI=6,CO=10,H=11,W=9,dilation=2,padding=2",
     "N=2,CI=7,CO=5,H=12,W=9,padding=[1,0,2,3],KH=2,KW=4",
     "CI=5,CO=6,H=3,W=70,padding=VALID",
+    "CI=9,CO=2,H=7,W=11",
 };
 
 static const char *const dense[] = {
     "M=37,N=48,K=33",       "M=1,N=100,K=64,bias=1",
     "M=64,N=60,K=100,wb=4", "M=28,N=64,K=40,bias=1,wb=32",
     "M=7,N=1,K=1",          "M=48,N=96,K=1",
+    "M=21,N=3,K=33,bias=1",
 };
 
 static const char *const matmul_add[] = {
