@@ -131,35 +131,31 @@ static int64_t declare_stages(naive *m, at_text *out) {
     return naive_times(m, floats, (int64_t)sizeof(float));
 }
 
-static bool calls(const naive *m, const char *body, const char *helper) {
-    return strstr(body, at_format(m->arena, "%s_%s(", m->entry, helper)) != NULL;
-}
-
 /* Those that the body calls. */
 static void add_helpers(const naive *m, const char *body, at_text *out) {
     const char *n = m->entry;
     function_texts(m->c, n, out);
     if (m->rounded) naive_limit_helper(m, out);
-    if (calls(m, body, "square")) naive_sample_helpers(m, out);
-    if (calls(m, body, "div"))
+    naive_sample_helpers(m, body, out);
+    if (naive_calls(m, body, "div"))
         at_text_addf(out, "static long %s_div(long x, long y) { return x / y - (x %% y < 0); }\n",
                      n);
-    if (calls(m, body, "mod"))
+    if (naive_calls(m, body, "mod"))
         at_text_addf(
             out, "static long %s_mod(long x, long y) { return x %% y + (x %% y < 0 ? y : 0); }\n",
             n);
-    if (calls(m, body, "within"))
+    if (naive_calls(m, body, "within"))
         at_text_addf(out,
                      "static inline long %s_within(double x, double least, double most) { return "
                      "(long)(x >= least ? x <= most ? x : most : least); }\n",
                      n);
     for (int max = 0; max < 2; max++) {
         const char *name = max ? "max" : "min", *op = max ? ">" : "<";
-        if (calls(m, body, name))
+        if (naive_calls(m, body, name))
             at_text_addf(out,
                          "static inline long %s_%s(long x, long y) { return x %s y ? x : y; }\n", n,
                          name, op);
-        if (calls(m, body, max ? "max_real" : "min_real"))
+        if (naive_calls(m, body, max ? "max_real" : "min_real"))
             at_text_addf(out,
                          "static inline %1$s %2$s_%3$s_real(%1$s x, %1$s y) { return %4$s; }\n",
                          naive_real(m), n, name, at_extreme_c(m->arena, max, "x", "y"));

@@ -3,6 +3,8 @@
 #ifndef AT_REFERENCE_INT_H
 #define AT_REFERENCE_INT_H
 
+#include <string.h>
+
 #include "schedule/schedule_int.h"
 
 enum { NAIVE_SAMPLES = 8 };
@@ -120,7 +122,12 @@ int naive_repeated(const naive *m, const at_expr *e);
  * one (reference_limits.c). */
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own);
 void naive_limit_helper(const naive *m, at_text *out);
-void naive_sample_helpers(const naive *m, at_text *out);
+void naive_sample_helpers(const naive *m, const char *body, at_text *out);
+
+/* Does the text call this helper of the function? */
+static inline bool naive_calls(const naive *m, const char *body, const char *helper) {
+    return strstr(body, at_format(m->arena, "%s_%s(", m->entry, helper)) != NULL;
+}
 
 /* Under a projection: is this axis of the tensor summed over, is any of its axes? Elements that are
  * left of it; a value as an integer modulo 2^64; an element of what is left; the weight of an

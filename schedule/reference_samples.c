@@ -162,37 +162,40 @@ void samples_end_sum(block *b, const char *own) {
 /* Roundings of random signs, of samples that are independent; derivatives; 16 times the mean
  * square: of so few samples it is seldom far too small. What is no number any more is off by any
  * amount, and stays so. */
-void naive_sample_helpers(const naive *m, at_text *out) {
-    const char *n = m->entry;
-    at_text_addf(out,
-                 "static inline void %1$s_spread(double *d, double e, unsigned long *bits) {\n"
-                 "    const double root = %1$s_root(e);\n"
-                 "    unsigned long x = *bits += 0x9e3779b97f4a7c15UL;\n"
-                 "    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9UL;\n"
-                 "    x = (x ^ x >> 27) * 0x94d049bb133111ebUL;\n"
-                 "    x ^= x >> 31;\n"
-                 "    for (int k = 0; k < %2$d; k++) d[k] = x >> k & 1 ? root : -root;\n"
-                 "}\n"
-                 "static inline void %1$s_move(double *d, const double *from, double by) {\n"
-                 "    for (int k = 0; k < %2$d; k++) {\n"
-                 "        const double moved = from[k] * by;\n"
-                 "        d[k] += moved == moved               ? moved\n"
-                 "                : from[k] == 0 || by == 0 ? 0\n"
-                 "                                          : 1.0 / 0.0;\n"
-                 "    }\n"
-                 "}\n"
-                 "static inline void %1$s_add(double *d, const double *from) {\n"
-                 "    for (int k = 0; k < %2$d; k++) d[k] += from[k];\n"
-                 "}\n"
-                 "static inline double %1$s_square(const double *d) {\n"
-                 "    double sum = 0;\n"
-                 "    for (int k = 0; k < %2$d; k++) sum += d[k] * d[k];\n"
-                 "    return sum == sum ? 16 * sum / %2$d : 1.0 / 0.0;\n"
-                 "}\n"
-                 "static inline void %1$s_larger(double *d, double *o) {\n"
-                 "    for (int k = 0; k < %2$d; k++)\n"
-                 "        if (d[k] * d[k] > o[k] * o[k]) o[k] = d[k];\n"
-                 "        else d[k] = o[k];\n"
-                 "}\n",
-                 n, NAIVE_SAMPLES);
+static const char *const helpers[][2] = {
+    {"spread", "static inline void %1$s_spread(double *d, double e, unsigned long *bits) {\n"
+               "    const double root = %1$s_root(e);\n"
+               "    unsigned long x = *bits += 0x9e3779b97f4a7c15UL;\n"
+               "    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9UL;\n"
+               "    x = (x ^ x >> 27) * 0x94d049bb133111ebUL;\n"
+               "    x ^= x >> 31;\n"
+               "    for (int k = 0; k < %2$d; k++) d[k] = x >> k & 1 ? root : -root;\n"
+               "}\n"},
+    {"move", "static inline void %1$s_move(double *d, const double *from, double by) {\n"
+             "    for (int k = 0; k < %2$d; k++) {\n"
+             "        const double moved = from[k] * by;\n"
+             "        d[k] += moved == moved               ? moved\n"
+             "                : from[k] == 0 || by == 0 ? 0\n"
+             "                                          : 1.0 / 0.0;\n"
+             "    }\n"
+             "}\n"},
+    {"add", "static inline void %1$s_add(double *d, const double *from) {\n"
+            "    for (int k = 0; k < %2$d; k++) d[k] += from[k];\n"
+            "}\n"},
+    {"square", "static inline double %1$s_square(const double *d) {\n"
+               "    double sum = 0;\n"
+               "    for (int k = 0; k < %2$d; k++) sum += d[k] * d[k];\n"
+               "    return sum == sum ? 16 * sum / %2$d : 1.0 / 0.0;\n"
+               "}\n"},
+    {"larger", "static inline void %1$s_larger(double *d, double *o) {\n"
+               "    for (int k = 0; k < %2$d; k++)\n"
+               "        if (d[k] * d[k] > o[k] * o[k]) o[k] = d[k];\n"
+               "        else d[k] = o[k];\n"
+               "}\n"},
+};
+
+void naive_sample_helpers(const naive *m, const char *body, at_text *out) {
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+        if (naive_calls(m, body, helpers[i][0]))
+            at_text_addf(out, helpers[i][1], m->entry, NAIVE_SAMPLES);
 }
