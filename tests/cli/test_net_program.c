@@ -244,6 +244,29 @@ static void missing_way(void **state) {
                   "grep -q 'configuration from no record' wide.c");
 }
 
+/* Two sizes in one file; the main runs both, and another one runs, too. */
+static void several_sizes(void **state) {
+    (void)state;
+    make_model();
+    const cli_result *r = cli_expect(0, "./autotune apply net.onnx --dim N=4,1 --main -o sizes.c");
+    expect_text(r->out, "; N 1: 0 of 4 kinds of parts are tuned; N 4: 0 of 4 kinds");
+    expect_text(r->out, "sizes: N 1 and 4; other sizes run in pieces of these");
+    r = cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 sizes.c -o sizes && ./sizes");
+    expect_text(r->out, "N_size 1:");
+    expect_text(r->out, "N_size 4:");
+    cli_expect(0, "grep -q 'sizes_run(const void .weights, long N_size, ' sizes.h");
+    r = cli_expect(0, "./autotune apply net.onnx --dim N=1,4 --force --json -o sizes.c");
+    expect_text(r->out, "\"sizes\": [1, 4]");
+    expect_text(r->out, "\"rows_not_apart\": null");
+    r = cli_expect(2, "./autotune apply net.onnx --dim N=1,4 --isas scalar --force -o sizes.c");
+    expect_text(r->err, "--isas with several sizes of N: leave one of them out");
+    r = cli_expect(2, "./autotune run net.onnx --dim N=1,4");
+    expect_text(r->err, "several sizes of one name go with apply");
+    r = cli_expect(2, "./autotune apply net.onnx --dim M=1,4 -o other.c");
+    expect_text(r->err, "size of inputs is not given: N");
+    cli_expect(0, "test ! -e other.c");
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -278,6 +301,7 @@ int main(void) {
         cmocka_unit_test(parts_without_the_model),
         cmocka_unit_test(states_of_caches),
         cmocka_unit_test(missing_way),
+        cmocka_unit_test(several_sizes),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
