@@ -295,14 +295,10 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program),
-        cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),
-        cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),
-        cmocka_unit_test(missing_way),
-        cmocka_unit_test(several_sizes),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
+        cmocka_unit_test(several_sizes),        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
