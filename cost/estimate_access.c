@@ -252,32 +252,11 @@ static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s
     return *m;
 }
 
-/* What an index that divides by nothing multiplies each axis by. */
-static const est_straight *straight_of(const at_program *p, const est_stage *s, int read, int d) {
-    est_straight *m = &s->straight[read][d];
-    const int n = s->num_sizes[read][d], *size = s->sizes[read][d];
-    bool same = m->is_known;
-    for (int i = 0; i < n && same; i++) same = m->sizes[i] == p->values[size[i]];
-    if (same) return m;
-    uint32_t axes = 0;
-    m->is_known = true;
-    for (int i = 0; i < n; i++) m->sizes[i] = p->values[size[i]];
-    for (int i = 0; i < AT_ACCESS_AXES; i++)
-        if (s->moved_by[read][i] >> d & 1) axes |= (uint32_t)1 << i;
-    at_index_straight(p, s->read[read]->arg[d], axes, &m->origin, m->one);
-    return m;
-}
-
 /* How an index moves in a loop. */
 static est_move move_in(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
                         const est_loop *l) {
     est_move m = {.one = l->coef};
-    if (read >= 0 && s->straight[read] && s->straight[read][d].one) {
-        const est_straight *one = straight_of(p, s, read, d);
-        if (__builtin_mul_overflow(one->one[l->axis], l->coef, &m.one)) m.one = 0;
-        m.origin = one->origin;
-    } else if (read >= 0 && s->read[read]->arg[d]->op != AT_X_NAME)
-        return move_of(e, p, s, read, d, l);
+    if (read >= 0 && s->read[read]->arg[d]->op != AT_X_NAME) return move_of(e, p, s, read, d, l);
     m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
     return m;
 }

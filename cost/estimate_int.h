@@ -124,7 +124,6 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int num_sizes_asked;                       /* -1: more than these: all are taken to count */
     double operations;                         /* arithmetic per element */
     uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
-    est_straight *straight[MAX_READS];         /* [dimensions] */
     bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
     int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */
@@ -133,13 +132,6 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int num_sizes_through[MAX_READS];
     const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
 } est_stage;
-
-enum { KEPT = 256 };
-typedef struct kept { /* sizes chosen before */
-    int num;
-    int64_t other;
-    at_part parts[AT_PARTS_MAX];
-} kept;
 
 /* What is kept of one program from point to point. */
 typedef struct est_tree {
@@ -172,7 +164,6 @@ struct at_estimator {
     int8_t (*common)[MAX_LEAVES];
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
-    kept kept[KEPT];
     est_move moves[MOVES];
     est_way ways[WAYS];
     uint64_t last_made;                              /* of forms */

@@ -7,13 +7,6 @@
 
 enum { MAX_DIMS = 8, MAX_SIZES = 8, MOST_SIZES_THROUGH = 20 };
 
-/* An index that is a sum of axes, each times a number, as worked out for these sizes. */
-typedef struct est_straight {
-    bool is_known;
-    int64_t sizes[MAX_SIZES], origin;
-    int64_t *one; /* [axes] what each is multiplied by */
-} est_straight;
-
 /* How an index moves in a loop, as worked out before for the same sizes. */
 typedef struct est_move {
     const at_expr *index; /* NULL: none is kept here */

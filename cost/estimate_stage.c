@@ -91,10 +91,6 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
             out->listed[r][d] = at_expr_reads(out->read[r]->arg[d]);
             at_index_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d],
                            &out->num_sizes[r][d]);
-            if (!out->straight[r]) out->straight[r] = AT_NEW_ARRAY(a, est_straight, MAX_DIMS);
-            if (!out->divides[r][d] && out->num_sizes[r][d] >= 0 &&
-                out->read[r]->arg[d]->op != AT_X_NAME)
-                out->straight[r][d].one = AT_NEW_ARRAY(a, int64_t, 32);
         }
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
         find_sizes_through(stages, out->read[r], out->sizes_through[r], &out->num_sizes_through[r]);

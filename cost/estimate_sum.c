@@ -20,21 +20,9 @@ static void choose(at_estimator *e, const est_tile *t, at_part *parts) {
         if (!(t->uncut >> i & 1)) cut[n++] = *p;
         else other *= p->vector ? (p->extent + lanes - 1) / lanes : p->extent;
     }
-    uint64_t h = (uint64_t)other * 31 + (uint64_t)n;
-    for (int i = 0; i < n; i++)
-        h = h * 0x9E3779B97F4A7C15u + (uint64_t)(2 * cut[i].extent + cut[i].vector);
-    kept *k = &e->kept[h >> 32 & (KEPT - 1)];
-    bool same = k->num == n && k->other == other;
-    for (int i = 0; i < n && same; i++)
-        same = k->parts[i].extent == cut[i].extent && k->parts[i].vector == cut[i].vector;
-    if (!same) {
-        at_tile_parts(e->o.target, cut, n, other, 0);
-        k->num = n;
-        k->other = other;
-        memcpy(k->parts, cut, sizeof *cut * (size_t)n);
-    }
+    at_tile_parts(e->o.target, cut, n, other, 0);
     for (int i = 0, c = 0; i < t->num_parts; i++)
-        if (!(t->uncut >> i & 1)) parts[i].size = k->parts[c++].size;
+        if (!(t->uncut >> i & 1)) parts[i].size = cut[c++].size;
 }
 
 /* Share of what a multiply-add waits for behind another, where a loop goes over a list. */

@@ -102,18 +102,6 @@ void at_index_sizes(const at_expr *e, int most, int *sizes, int *num) {
         add_size(e->ref - AT_REF_SIZE, most, sizes, num);
 }
 
-void at_index_straight(const at_program *p, const at_expr *e, uint32_t axes, int64_t *origin,
-                       int64_t *one) {
-    int64_t axis[AT_ACCESS_AXES] = {0};
-    *origin = at_program_index(p, e, axis);
-    for (int i = 0; i < AT_ACCESS_AXES; i++) {
-        if (!(axes >> i & 1)) continue;
-        axis[i] = 1;
-        one[i] = at_program_index(p, e, axis) - *origin;
-        axis[i] = 0;
-    }
-}
-
 static bool has_axes(const at_expr *e) {
     if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
     for (int i = 0; i < e->nargs; i++)

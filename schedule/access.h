@@ -18,10 +18,6 @@ int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *a
 void at_index_look(const at_expr *e, uint32_t *axes, bool *divides);
 /* Slots of the sizes in it, each once; *num: -1 where they are more than `most`. */
 void at_index_sizes(const at_expr *e, int most, int *sizes, int *num);
-/* What an index that divides by nothing is with all axes at 0, and what it multiplies each of these
- * axes by: one[axis]. */
-void at_index_straight(const at_program *p, const at_expr *e, uint32_t axes, int64_t *origin,
-                       int64_t *one);
 /* An index, or a read, as it is where no bound decides, min(max(h - 1, 0), H - 1) as h - 1: so it
  * is but for a few places. */
 const at_expr *at_index_unbounded(at_arena *a, const at_expr *e);
