@@ -241,13 +241,15 @@ static void shake_doubles(at_rng *rng, double *x, int64_t n) {
         if (x[i] != floor(x[i])) x[i] *= 1 + 0x1p-24 * (2 * at_rng_unit(rng) - 1);
 }
 
-/* A copy of a constant of float32, in which one element of eight is its neighbour. */
+/* A copy of a constant of float32, in which one element of eight is its neighbour; of a few, such as
+ * a scale, one of two. */
 static void *shaken(at_rng *rng, const at_net_value *v) {
+    const uint32_t choices = v->elements < 8 ? 4 : 16;
     float *copy = malloc((size_t)v->elements * sizeof *copy + 1);
     AT_NEED(copy);
     memcpy(copy, v->data, (size_t)v->elements * sizeof *copy);
     for (int64_t i = 0; i < v->elements; i++) {
-        const int64_t draw = at_rng_below(rng, 16);
+        const int64_t draw = at_rng_below(rng, choices);
         if (draw < 2 && isfinite(copy[i]) && copy[i] != floorf(copy[i]))
             copy[i] = nextafterf(copy[i], draw ? INFINITY : -INFINITY);
     }

@@ -303,6 +303,70 @@ static at_status q_linear_average(net_op *o, bool whole) {
 static at_status q_linear_average_pool(net_op *o) { return q_linear_average(o, false); }
 static at_status q_linear_global_average_pool(net_op *o) { return q_linear_average(o, true); }
 
+/* The element of input k whose place along the axis is so much less than the output's. */
+static const char *element_before(net_op *o, int k, int axis, int64_t less) {
+    const char *out = op_format(o, "x%d[", k);
+    for (int i = 0; i < op_in(o, k)->rank; i++)
+        out = op_format(o, i == axis && less ? "%s%sa%d - %lld" : "%s%sa%d", out, i ? ", " : "", i,
+                        (long long)less);
+    return op_format(o, "%s]", out);
+}
+
+/* The output's scale and zero, then each input with its own. */
+static at_status q_linear_concat(net_op *o) {
+    enum { FIRST = 2, EACH = 3 };
+    const at_net_value *first = op_in(o, FIRST);
+    const int num = (o->node->num_inputs - FIRST) / EACH;
+    int64_t dims[AT_NET_MAX_RANK], at = 0;
+    int axis;
+    if ((o->node->num_inputs - FIRST) % EACH || !first)
+        return op_fail(o, "an input without its scale and zero");
+    AT_TRY(op_axis(o, op_int(o, "axis", 0), first->rank, &axis));
+    memcpy(dims, first->dims, sizeof *dims * (size_t)first->rank);
+    dims[axis] = 0;
+    for (int i = 0; i < num; i++) {
+        const at_net_value *x = op_in(o, FIRST + EACH * i);
+        bool fits = x && x->rank == first->rank && x->elements;
+        for (int k = 0; fits && k < x->rank; k++) fits = k == axis || x->dims[k] == dims[k];
+        if (!fits) return op_fail(o, "input %d does not fit the first", FIRST + EACH * i + 1);
+        AT_TRY(op_same_type(o, FIRST, FIRST + EACH * i));
+        dims[axis] += x->dims[axis];
+    }
+    AT_TRY(op_out(o, 0, first->type, first->rank, dims));
+    const char *axes = op_axes(o, "a", first->rank, dims), *all = "";
+    for (int i = 0; i < num; i++) {
+        const int k = FIRST + EACH * i;
+        const char *x;
+        AT_TRY(real_of(o, k, element_before(o, k, axis, at), &x));
+        at += op_in(o, k)->dims[axis];
+        all = i + 1 < num ? op_format(o, "%sa%d < %lld ? %s : ", all, axis, (long long)at, x)
+                          : op_format(o, "%s%s", all, x);
+    }
+    op_add(o, "r[%s] = %s\n", axes, all);
+    return to_own_output(o, axes, op_index(o, "a", first->rank), 0, first->type);
+}
+
+static at_status q_linear_softmax(net_op *o) {
+    const at_net_value *v = op_in(o, 0);
+    const char *x;
+    int axis;
+    AT_TRY(op_axis(o, op_int(o, "axis", -1), v->rank, &axis));
+    AT_TRY(op_out_like(o, 0, v));
+    const bool is_one = op_int(o, "opset", 13) >= 13; /* before, all axes from there on */
+    const uint32_t before = (1u << axis) - 1, all_axes = (1u << v->rank) - 1;
+    const op_reduction r = op_reduce(v, is_one ? 1u << axis : all_axes & ~before);
+    const char *rows = op_axes(o, "a", v->rank, r.kept), *all = op_axes(o, "a", v->rank, v->dims),
+               *in = op_index(o, "a", v->rank), *of = op_term(o, &r, NULL),
+               *term = op_term(o, &r, "r"), *terms = op_terms(o, &r);
+    AT_TRY(real_of(o, 0, op_format(o, "x0[%s]", in), &x));
+    op_add(o, "e[%s] = %s\n", all, x);
+    op_add(o, "m[%s] = max(%s) e[%s]\n", rows, terms, term);
+    op_add(o, "p[%s] = exp(e[%s] - m[%s])\n", all, in, of);
+    op_add(o, "s[%s] = sum(%s) p[%s]\n", rows, terms, term);
+    op_add(o, "r[%s] = p[%s]/s[%s]\n", all, in, of);
+    return to_own_output(o, all, in, 3, v->type);
+}
+
 #define OWN(name, kind, least, most, function)                                                     \
     { name, "com.microsoft", 1, kind, least, most, 1, function }
 
@@ -313,6 +377,8 @@ const at_net_row net_rows_quant[] = {
     OWN("QLinearLeakyRelu", AT_NET_MAP, 4, 5, q_linear_leaky_relu),
     OWN("QLinearAveragePool", AT_NET_SUM, 4, 5, q_linear_average_pool),
     OWN("QLinearGlobalAveragePool", AT_NET_SUM, 5, 5, q_linear_global_average_pool),
+    OWN("QLinearConcat", AT_NET_OTHER, 5, -1, q_linear_concat),
+    OWN("QLinearSoftmax", AT_NET_OTHER, 4, 5, q_linear_softmax),
     {"QuantizeLinear", "", 10, AT_NET_MAP, 2, 3, 1, quantize_linear},
     {"DequantizeLinear", "", 10, AT_NET_MAP, 2, 3, 1, dequantize_linear},
     {"DynamicQuantizeLinear", "", 11, AT_NET_OTHER, 1, 1, 3, dynamic_quantize_linear},

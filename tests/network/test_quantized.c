@@ -265,6 +265,13 @@ static double mean_of(const unsigned char *x, int plane, int row, int column, bo
     return sum / n;
 }
 
+/* The exponential of an element over the sum of `n` that begin at a multiple of n. */
+static double share_of(const unsigned char *x, int i, int n) {
+    double sum = 0;
+    for (int k = i / n * n; k < i / n * n + n; k++) sum += exp(real_at(x, k) - real_at(x, i));
+    return 1 / sum;
+}
+
 /* What plain loops make of the operator. */
 static int expected_of(const char *op, const unsigned char *x, const unsigned char *b, int i) {
     const int column = i % COLUMNS, row = i / COLUMNS % ROWS, plane = i / COLUMNS / ROWS;
@@ -273,6 +280,8 @@ static int expected_of(const char *op, const unsigned char *x, const unsigned ch
     if (!strcmp(op, "QLinearMul")) return stored(e * f);
     if (!strcmp(op, "QLinearSigmoid")) return stored(1 / (1 + exp(-e)));
     if (!strcmp(op, "QLinearLeakyRelu")) return stored(e >= 0 ? e : e * 0.3125);
+    if (!strcmp(op, "QLinearSoftmax")) return stored(share_of(x, i, COLUMNS));
+    if (!strcmp(op, "QLinearSoftmax, planes")) return stored(share_of(x, i, ROWS * COLUMNS));
     return stored(mean_of(x, plane, row, column, !strcmp(op, "QLinearAveragePool, padding")));
 }
 
@@ -320,16 +329,57 @@ static void own_domain(void **state) {
     own_operator("QLinearMul", "x sx zx b sb zb sy zy", "");
     own_operator("QLinearSigmoid", "x sx zx sy zy", "");
     own_operator("QLinearLeakyRelu", "x sx zx sy zy", "alpha=0.3125");
+    own_operator("QLinearSoftmax", "x sx zx sy zy", "opset=13");
+    own_operator("QLinearSoftmax, planes", "x sx zx sy zy", "opset=11 axis=2");
     own_operator("QLinearAveragePool", "x sx zx sy zy", windows);
     own_operator("QLinearAveragePool, padding", "x sx zx sy zy",
                  at_format(arena, "%s count_include_pad=1", windows));
 }
 
+/* Bytes of two scales one behind another, in a third. */
+static void concatenated(void **state) {
+    (void)state;
+    enum { FIRST = 6, SECOND = 10, COUNT = FIRST + SECOND };
+    unsigned char x[FIRST], b[SECOND];
+    onnx_graph g = {0}, again = {0};
+    at_net_truth t;
+    at_error err;
+    for (int i = 0; i < FIRST; i++) x[i] = (unsigned char)(i * 41 + 3);
+    for (int i = 0; i < SECOND; i++) b[i] = (unsigned char)(i * 23 + 7);
+    onnx_input(&g, "x", AT_NET_UINT8, "2,3");
+    onnx_input(&g, "b", AT_NET_UINT8, "2,5");
+    scalar(&g, "sx", AT_NET_FLOAT, "0.0213");
+    scalar(&g, "sb", AT_NET_FLOAT, "0.0371");
+    scalar(&g, "sy", AT_NET_FLOAT, "0.0517");
+    scalar(&g, "zx", AT_NET_UINT8, "131");
+    scalar(&g, "zb", AT_NET_UINT8, "100");
+    scalar(&g, "zy", AT_NET_UINT8, "9");
+    onnx_node(&g, "com.microsoft:QLinearConcat", "sy zy x sx zx b sb zb", "y", "axis=-1");
+    onnx_output(&g, "y");
+    at_text_addn(&again.bytes, at_text_str(&g.bytes), g.bytes.len);
+    at_net *net = onnx_open(arena, &g);
+    const void *given[] = {x, b};
+    if (at_net_truth_new(net, given, NULL, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < COUNT; i++) {
+        const int row = i / 8, column = i % 8;
+        const double real = column < 3 ? real_at(x, row * 3 + column)
+                                       : (b[row * 5 + column - 3] - ZERO_B) * scale_b;
+        if (t.expected[0][i] != stored(real))
+            fail_msg("%d is %g, not %d", i, t.expected[0][i], stored(real));
+    }
+    at_net_truth_free(&t);
+    at_net_close(net);
+    check(&again, 0, false, 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_domain),     cmocka_unit_test(linear_convolutions),
-        cmocka_unit_test(linear_product), cmocka_unit_test(integers),
-        cmocka_unit_test(dynamic),        cmocka_unit_test(picture),
-        cmocka_unit_test(mixed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(own_domain),
+                                       cmocka_unit_test(concatenated),
+                                       cmocka_unit_test(linear_convolutions),
+                                       cmocka_unit_test(linear_product),
+                                       cmocka_unit_test(integers),
+                                       cmocka_unit_test(dynamic),
+                                       cmocka_unit_test(picture),
+                                       cmocka_unit_test(mixed)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
