@@ -241,8 +241,8 @@ static void shake_doubles(at_rng *rng, double *x, int64_t n) {
         if (x[i] != floor(x[i])) x[i] *= 1 + 0x1p-24 * (2 * at_rng_unit(rng) - 1);
 }
 
-/* A copy of a constant of float32, in which one element of eight is its neighbour; of a few, such as
- * a scale, one of two. */
+/* A copy of a constant of float32, in which one element of eight is its neighbour; of a few, such
+ * as a scale, one of two. */
 static void *shaken(at_rng *rng, const at_net_value *v) {
     const uint32_t choices = v->elements < 8 ? 4 : 16;
     float *copy = malloc((size_t)v->elements * sizeof *copy + 1);
