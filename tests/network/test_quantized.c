@@ -33,6 +33,20 @@ static int count_integers(const at_net_program *p) {
     return n;
 }
 
+/* A part's estimate is of the instructions that its kernel has, with weights that are cold. */
+static void check_estimates(const at_net_program *p, const at_net_build *b) {
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_net_choice *c = &p->kernels[i].choices[0];
+        at_engine_options o = b->engine;
+        if (p->kernels[i].part->is_whole || !isfinite(c->time_s)) continue;
+        o.isa = at_net_isa(b, c->selection.task);
+        o.cache = AT_CACHE_WEIGHTS_COLD;
+        const double seconds = at_config_seconds(&o, c->selection.task, &c->selection.config);
+        if (fabs(c->time_s - seconds) > 1e-6 * seconds)
+            fail_msg("%s: %g s, not %g", p->kernels[i].part->title, c->time_s, seconds);
+    }
+}
+
 /* integers: so many parts are of integers, where this CPU's kernels have them. exact: outputs are
  * equal; else no element is more than `step` away, and but one in fifty is equal: a half may be
  * rounded to either side. */
@@ -58,6 +72,7 @@ static void check(onnx_graph *g, int integers, bool exact, double step) {
         at_net_truth_new(net, inputs, NULL, &t, &err) != AT_OK ||
         at_net_truth_compare(&t, &p, errors, NULL, &err) != AT_OK)
         fail_msg("%s", err.text);
+    check_estimates(&p, &b);
     if (at_engine_target(&b.engine)->has_integers) assert_int_equal(count_integers(&p), integers);
     for (int i = 0; i < net->outputs.len; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
