@@ -9,6 +9,7 @@
 enum {
     MOST_WORK = 60000000, /* of at_domains: a third of a second */
     MEND_WORK = 200000,   /* of one point */
+    NEAR_WORK = 20000,    /* of one that keeps a value: there are others */
     PROBES = 2000,        /* of how many points there are */
     MOST_TRIED = 64       /* values of a knob, in one of them */
 };
@@ -112,7 +113,7 @@ static int64_t mended(const at_space *s, int64_t index, int first, bool may_chan
     int *order = near_knobs(s, first);
     int64_t *own = malloc(sizeof *own * (size_t)(s->num_knobs + 1));
     AT_NEED(own);
-    search x = begin(s, order, s->num_knobs, MEND_WORK);
+    search x = begin(s, order, s->num_knobs, may_change ? MEND_WORK : NEAR_WORK);
     at_space_digits(s, index, own);
     x.from = own;
     x.around = true;

@@ -95,12 +95,14 @@ bool at_book_sample(const at_book *b, int64_t begin, int64_t end, int most, at_r
                     at_numbering *out) {
     int64_t first = at_space_place(b->space, begin);
     int enough = out->len + most;
+    /* Where points are found from places, a place takes long, and two may have one point. */
+    const int draws = at_space_mends(b->space) ? most : MOST_DRAWS;
     at_shuffle order;
     at_shuffle_init(&order, at_tuner_places(b->space, begin, end));
-    for (int i = 0; out->len < enough && i < MOST_DRAWS && order.remaining > 0; i++) {
+    for (int i = 0; out->len < enough && i < draws && order.remaining > 0; i++) {
         int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
         int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
-        if (at_book_allows(b, index)) at_number_add(out, index);
+        if (at_book_allows(b, index) && at_number_of(out, index) < 0) at_number_add(out, index);
     }
     bool all = order.remaining == 0;
     at_shuffle_free(&order);

@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 
-enum { WIDEST = 64 }; /* values of a knob to either side */
+/* Values of a knob to either side; of one whose neighbours have to be found by a search. */
+enum { WIDEST = 64, WIDEST_MENDED = 4 };
 
 void at_add_neighbours_by(const at_book *b, int64_t *digits, int knob, at_numbering *out) {
     const at_space *s = b->space;
-    int64_t own = digits[knob], length = at_space_knob_len(s, knob);
-    int64_t last = own + WIDEST < length ? own + WIDEST : length - 1;
-    for (digits[knob] = own > WIDEST ? own - WIDEST : 0; digits[knob] <= last; digits[knob]++) {
+    const int64_t own = digits[knob], length = at_space_knob_len(s, knob);
+    const int64_t widest = at_space_mends(s) ? WIDEST_MENDED : WIDEST;
+    const int64_t last = own + widest < length ? own + widest : length - 1;
+    for (digits[knob] = own > widest ? own - widest : 0; digits[knob] <= last; digits[knob]++) {
         int64_t other = at_space_mend_but(s, at_space_index(s, digits), knob);
         if (at_number_of(out, other) < 0 && at_book_allows(b, other)) at_number_add(out, other);
     }

@@ -9,6 +9,7 @@
 
 enum {
     POOL = 4096,         /* points by chance that are looked at, beside those near the best */
+    MENDED_POOL = 64,    /* where each takes long to be found */
     MOST_WORK = 1 << 25, /* multiplications of a plan */
     LEAST_CANDIDATES = 256,
     FEW = 3,   /* best trials whose neighbours are looked at */
@@ -74,7 +75,8 @@ static void begin(at_process *p) {
     float numbers[MOST_NUMBERS];
     bool is_text[MOST_NUMBERS];
     p->begun = true;
-    at_book_sample(b, b->begin, b->end, POOL, &b->rng, &pool);
+    const int room = at_space_mends(b->space) ? MENDED_POOL : POOL;
+    at_book_sample(b, b->begin, b->end, room, &b->rng, &pool);
     p->num_pool = pool.len;
     p->pool = malloc(sizeof *p->pool * (size_t)(pool.len + 1));
     AT_NEED(p->pool);

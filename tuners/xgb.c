@@ -319,7 +319,9 @@ static void *create(at_space *space, const at_tuner_options *o) {
     x->annealer = (at_annealer){.book = &x->book,
                                 .score = score,
                                 .ctx = x,
-                                .most_points = o->autotvm ? 128 : 16,
+                                .most_points = o->autotvm              ? 128
+                                               : at_space_mends(space) ? 4 /* a step takes long */
+                                                                       : 16,
                                 .patience = o->autotvm ? 50 : 5};
     x->discount = 1;
     bool drafts = goes_by_costs(o);

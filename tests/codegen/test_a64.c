@@ -99,13 +99,10 @@ static const uint32_t *assemble(at_arena *a, const char *text, size_t *num_words
     return (const uint32_t *)(const void *)bytes;
 }
 
-static void every_form(void **state) {
-    (void)state;
-    at_arena *a = at_arena_new();
+/* TURNS instructions of each form, and their texts, a line each. */
+static at_a64_code make_all(at_arena *a, at_text *text) {
     at_a64_code code = {.arena = a};
-    at_text text = {0};
     at_rng rng;
-    size_t num_words = 0;
     at_rng_seed(&rng, 58, 1);
     for (int i = 0; i < NUM_FORMS * TURNS; i++) {
         int64_t operands[MOST_OPERANDS];
@@ -117,8 +114,17 @@ static void every_form(void **state) {
         const uint8_t *word = (const uint8_t *)&code.words.data[i];
         if (at_a64_disassemble(word, 4, line, sizeof line) != 4)
             fail_msg("%s cannot be read back", forms[form].name);
-        at_text_addf(&text, "%s\n", line);
+        at_text_addf(text, "%s\n", line);
     }
+    return code;
+}
+
+static void every_form(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    size_t num_words = 0;
+    const at_a64_code code = make_all(a, &text);
     const uint32_t *made = assemble(a, at_text_str(&text), &num_words);
     if (!made) {
         print_message("aarch64-linux-gnu-as is not installed\n");
@@ -133,6 +139,63 @@ static void every_form(void **state) {
                      (unsigned)code.words.data[i], (unsigned)made[i]);
     }
     print_message("%d forms, %d instructions\n", NUM_FORMS, NUM_FORMS * TURNS);
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
+/* What Capstone reads of all words, a line each behind that of its version; NULL: it is not there.
+ */
+static char *decode(at_arena *a, const at_a64_code *code) {
+    const char *named = getenv("AUTOTUNE_PYTHON"), *python = named ? named : "python3";
+    char *said;
+    size_t n;
+    FILE *f = fopen(at_format(a, "%s/words", folder), "w");
+    assert_non_null(f);
+    for (int i = 0; i < code->words.len; i++) fprintf(f, "%08x\n", (unsigned)code->words.data[i]);
+    assert_int_equal(fclose(f), 0);
+    const int status =
+        system(at_format(a,
+                         "{ %s tests/codegen/read_a64.py || /usr/bin/python3 "
+                         "tests/codegen/read_a64.py; } <%s/words >%s/read 2>/dev/null",
+                         python, folder, folder));
+    if (status) return NULL;
+    CALL(read_whole(a, at_format(a, "%s/read", folder), &said, &n, &err));
+    return said;
+}
+
+/* Another decoder: as makes the words again of what it reads. Forms that it does not know are told.
+ */
+static void read_by_capstone(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_text text = {0}, texts = {0}, unknown = {0};
+    size_t num_words = 0;
+    int *of = AT_NEW_ARRAY(a, int, NUM_FORMS *TURNS), n = 0, i = 0, last = -1;
+    const at_a64_code code = make_all(a, &text);
+    char *line = decode(a, &code);
+    if (!line) {
+        print_message("no Python with capstone (package python3-capstone) is installed\n");
+        skip();
+    }
+    print_message("Capstone %.*s\n", (int)strcspn(line, "\n"), line);
+    for (line = strchr(line, '\n') + 1; *line; line = strchr(line, '\n') + 1, i++) {
+        if (*line != '?') {
+            at_text_addn(&texts, line, strcspn(line, "\n") + 1);
+            of[n++] = i;
+        } else if (i / TURNS != last) at_text_addf(&unknown, " %s", forms[last = i / TURNS].name);
+    }
+    assert_int_equal(i, NUM_FORMS * TURNS);
+    const uint32_t *made = assemble(a, at_text_str(&texts), &num_words);
+    if (!made) skip();
+    assert_int_equal(num_words, n);
+    for (int k = 0; k < n; k++)
+        if (made[k] != code.words.data[of[k]])
+            fail_msg("%s: %08x, as Capstone reads it %08x", forms[of[k] / TURNS].name,
+                     (unsigned)code.words.data[of[k]], (unsigned)made[k]);
+    print_message("%d of %d instructions; not known to it:%s\n", n, i, at_text_str(&unknown));
+    assert_true(n > i / 2);
+    at_text_free(&unknown);
+    at_text_free(&texts);
     at_text_free(&text);
     at_arena_free(a);
 }
@@ -188,8 +251,8 @@ static void short_floats(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form),
-                                       cmocka_unit_test(what_does_not_fit),
-                                       cmocka_unit_test(short_floats)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form), cmocka_unit_test(read_by_capstone),
+        cmocka_unit_test(what_does_not_fit), cmocka_unit_test(short_floats)};
     return cmocka_run_group_tests_name("codegen/a64", tests, make_folder, remove_folder);
 }
