@@ -5,14 +5,21 @@
 
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
-#include "cost/estimate_moves.h"
 #include "cost/estimate_terms.h"
 #include "schedule/access.h"
 
 /* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
  * reach few of its places. */
 enum { WAY_BYTES = 4096 };
-enum { MAX_LEAVES = 64, MAX_LOOPS = 24, MAX_READS = 32, MOST_SIZES_ASKED = 32 };
+enum {
+    MAX_LEAVES = 64,
+    MAX_LOOPS = 24,
+    MAX_READS = 32,
+    MAX_DIMS = 8,
+    MAX_SIZES = 8,
+    MOST_SIZES_THROUGH = 20,
+    MOST_SIZES_ASKED = 32
+};
 
 typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
     const at_node *node;
@@ -132,6 +139,30 @@ typedef struct est_stage { /* what no configuration changes, but for terms */
     int num_sizes_through[MAX_READS];
     const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
 } est_stage;
+
+/* How an index moves in a loop, as worked out before for the same sizes. */
+typedef struct est_move {
+    const at_expr *index; /* NULL: none is kept here */
+    int axis;
+    int64_t coef, turns, sizes[MAX_SIZES];
+    int64_t origin, one; /* at the first turn, and from there to the second */
+    double reach;        /* how far from the first turn it comes */
+} est_move;
+enum { MOVES = 1024 };
+
+/* The same of what is read through stages, in all dimensions. */
+typedef struct est_way {
+    const at_expr *read; /* the first of them; NULL: none is kept here */
+    int num, axis;       /* reads, one through the other */
+    uint64_t hash;       /* of what does not depend on the loop */
+    int64_t coef, turns, sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
+    int64_t step, run; /* run: as est_loop's; 0: not asked yet */
+    bool straight;     /* all turns are such steps */
+    uint32_t moves;    /* bits: dimensions */
+    uint32_t turned;   /* the same of those in which it goes back */
+    double reach[MAX_DIMS];
+} est_way;
+enum { WAYS = 2048 };
 
 /* What is kept of one program from point to point. */
 typedef struct est_tree {

@@ -102,22 +102,15 @@ void at_index_sizes(const at_expr *e, int most, int *sizes, int *num) {
         add_size(e->ref - AT_REF_SIZE, most, sizes, num);
 }
 
-static bool has_axes(const at_expr *e) {
-    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_axes(e->arg[i])) return true;
-    return false;
-}
-
 /* Is it bounded: min or max of something that moves and something that does not? */
 static bool is_bounded(const at_expr *e) {
     return (e->op == AT_X_MIN || e->op == AT_X_MAX) && !at_expr_reads(e) &&
-           has_axes(e->arg[0]) != has_axes(e->arg[1]);
+           !at_expr_axes(e->arg[0]) != !at_expr_axes(e->arg[1]);
 }
 
 const at_expr *at_index_unbounded(at_arena *a, const at_expr *e) {
     at_expr *copy = NULL;
-    if (is_bounded(e)) return at_index_unbounded(a, e->arg[!has_axes(e->arg[0])]);
+    if (is_bounded(e)) return at_index_unbounded(a, e->arg[!at_expr_axes(e->arg[0])]);
     for (int i = 0; i < e->nargs; i++) {
         const at_expr *inside = at_index_unbounded(a, e->arg[i]);
         if (inside == e->arg[i]) continue;

@@ -86,15 +86,9 @@ void rewrite_inline_all(sketch_state *s) {
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-static bool has_axes(const at_expr *e) {
-    bool has = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
-    for (int i = 0; i < e->nargs; i++) has |= has_axes(e->arg[i]);
-    return has;
-}
-
 static bool is_triangle(const at_axis *x) {
     return x->begin && !at_expr_reads(x->begin) && !at_expr_reads(x->end) &&
-           has_axes(x->begin) != has_axes(x->end);
+           (at_expr_axes(x->begin) != 0) != (at_expr_axes(x->end) != 0);
 }
 
 static bool runs_on(const at_tensor *t, const int64_t *values) {
