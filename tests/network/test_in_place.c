@@ -149,8 +149,52 @@ static void rows(void **state) {
     check(&g, NULL);
 }
 
+/* One element behind the first 24 of a row of 64, in the last row but one. */
+static void writes_beside(void *const *tensors, void *packed, void *workspace) {
+    (void)packed, (void)workspace;
+    ((float *)tensors[2])[18 * 64 + 24] = 1;
+}
+
+static void writes_its_own(void *const *tensors, void *packed, void *workspace) {
+    (void)packed, (void)workspace;
+    for (int r = 0; r < 20; r++)
+        for (int i = 0; i < 24; i++) ((float *)tensors[2])[r * 64 + i] = 1;
+}
+
+/* A kernel that writes between its rows is noticed before the network runs. */
+static void between_rows(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "20,16");
+    onnx_numbers(&g, "w", "16,24", 1, false);
+    onnx_numbers(&g, "v", "16,40", 2, false);
+    onnx_node(&g, "MatMul", "x w", "a", "");
+    onnx_node(&g, "MatMul", "x v", "b", "");
+    onnx_node(&g, "Concat", "a b", "y", "axis=1");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    const at_net_kernel *k = &p.kernels[0];
+    assert_string_equal(k->part->title, "product 16 to 24 of 20");
+    assert_int_equal(k->forms.len, 1);
+    at_net_form f = k->forms.data[0];
+    assert_int_equal(f.rows[2], 64);
+    assert_int_equal(at_net_check_rows(k, &f, &err), AT_OK);
+    f.fast = writes_its_own;
+    assert_int_equal(at_net_check_rows(k, &f, &err), AT_OK);
+    f.fast = writes_beside;
+    assert_int_equal(at_net_check_rows(k, &f, &err), AT_E_BUG);
+    compare(net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(branches), cmocka_unit_test(nested),
-                                       cmocka_unit_test(split), cmocka_unit_test(rows)};
+                                       cmocka_unit_test(split), cmocka_unit_test(rows),
+                                       cmocka_unit_test(between_rows)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
