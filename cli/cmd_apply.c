@@ -170,6 +170,38 @@ static at_status apply_foreign(at_session *s, at_text *source, const at_options 
     return status;
 }
 
+/* Of a main whose kernel is C++ or Fortran: the kernel, beside it. */
+static at_status write_main_part(at_session *s, const at_options *o, const char *name,
+                                 at_error *err) {
+    const at_foreign *f = at_foreign_of(s->what.task);
+    if (!f || f->language == AT_LANGUAGE_C) return AT_OK;
+    const char *path = at_format(s->arena, "%.*s_kernel%s", (int)strlen(o->output) - 2, o->output,
+                                 at_foreign_ending(f));
+    at_output_rules rules = at_rules_of_output(o);
+    at_text text = {0};
+    at_output *file = NULL;
+    at_status status = at_foreign_main_part(s->arena, s->what.task, &s->what.chosen.config,
+                                            head_text(s, s->what.chosen.from), name, &text, err);
+    if (status == AT_OK) status = at_output_open(path, &rules, &file, err);
+    if (status == AT_OK) status = at_output_add(file, at_text_str(&text), text.len, err);
+    if (status == AT_OK) status = at_output_commit(&file, 1, err);
+    at_output_close(file);
+    at_text_free(&text);
+    return status;
+}
+
+/* A main is C; a kernel that is not gets a file of its own. */
+static at_status check_main_output(const at_session *s, const at_options *o, at_error *err) {
+    const at_foreign *f = at_foreign_of(s->what.task);
+    const size_t n = o->output ? strlen(o->output) : 0;
+    if (!f || f->language == AT_LANGUAGE_C || (n > 2 && !strcmp(o->output + n - 2, ".c")))
+        return AT_OK;
+    return at_fail(err, AT_E_USAGE,
+                   "--main: a main is C, and %s is not: name a file that ends in .c, as in -o "
+                   "check.c; the kernel goes beside it, into check_kernel%s",
+                   f->path, at_foreign_ending(f));
+}
+
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
     at_file_kernel kernel = {0};
     AT_TRY(at_open_config(o, true, s, err));
@@ -177,8 +209,10 @@ static at_status apply_one(at_session *s, at_text *source, const at_options *o, 
     if (as_it_is) AT_TRY(apply_foreign(s, source, o, err));
     if (as_it_is && !o->json) return AT_OK;
     if (!as_it_is) {
+        AT_TRY(check_main_output(s, o, err));
         AT_TRY(make_kernel(s, o->name, "", &kernel, err));
         AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
+        AT_TRY(write_main_part(s, o, kernel.name, err));
     }
     if (!o->json) return AT_OK;
 

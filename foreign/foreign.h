@@ -110,11 +110,14 @@ at_status at_foreign_unit_of(at_arena *a, const at_task *t, const at_config *c,
 /* The kernel that a worker gets: its parameters are the task's inputs, then its outputs. In a. */
 at_status at_foreign_kernel(at_arena *a, const at_task *t, const at_program *p, const at_config *c,
                             at_kernel **out, at_foreign_unit *unit, at_error *err);
-/* The kernel as a file of its own, for `apply`: its functions are called name. AT_E_USAGE: it is no
- * C, or nothing says what is right, which a main compares with. In a. */
+/* The kernel as a file of its own, for `apply`: its functions are called name; what is no C is the
+ * other file that at_foreign_main_part prints. AT_E_USAGE: nothing says what is right, which a main
+ * compares with. In a. */
 at_status at_foreign_file_kernel(at_arena *a, const at_task *t, const at_program *p,
                                  const at_config *c, const char *name, at_kernel **out,
                                  at_error *err);
+at_status at_foreign_main_part(at_arena *a, const at_task *t, const at_config *c, const char *head,
+                               const char *name, at_text *out, at_error *err);
 /* The file as it is, its macros defined, and a header with its prototype. head: comment text;
  * header_name: of the header's file. */
 at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *c, const char *head,

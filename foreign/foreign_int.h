@@ -4,6 +4,8 @@
 
 #include "foreign/foreign.h"
 
+#define AT_ENTRY_PARAMS "void *const at_buf[], void *at_workspace, void *at_par"
+
 typedef enum at_head_word {
     HEAD_ARGS,
     HEAD_SIZES,

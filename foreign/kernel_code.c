@@ -62,32 +62,28 @@ at_status at_foreign_file_kernel(at_arena *a, const at_task *t, const at_program
         "} at_par;\n\n";
     const at_foreign *f = at_foreign_of(t);
     at_foreign_unit unit;
-    if (f->language != AT_LANGUAGE_C)
-        return at_fail(err, AT_E_USAGE, "--main: %s is no C, and a main is", f->path);
     if (f->num_outputs)
         return at_fail(err, AT_E_USAGE, "--main: %s has no computation, which a main compares with",
                        f->path);
     AT_TRY(at_foreign_kernel(a, t, p, c, out, &unit, err));
     at_kernel *k = *out;
     k->entry = at_format(a, "%s_entry", name);
-    AT_TRY(at_foreign_unit_of(a, t, c, NULL, at_format(a, "%s_call", name), &unit, err));
+    const char *call = at_format(a, "%s_call", name);
+    AT_TRY(at_foreign_unit_of(a, t, c, NULL, call, &unit, err));
+    /* What is no C is a file of its own, which has the entry, too, unless that is C. */
+    const char *before =
+        f->language == AT_LANGUAGE_C ? at_format(a, "%s%s\n%s", unit.macros, f->text, unit.entry)
+        : f->language == AT_LANGUAGE_FORTRAN ? unit.entry
+                                             : at_format(a, "int %s(" AT_ENTRY_PARAMS ");\n", call);
     k->source = at_format(a,
-                          "%s%s%s\n%s\n"
+                          "%s%s\n"
                           "static int %s(void *const buf[], void *memory, at_par *par) {\n"
-                          "    return %s_call(buf, memory, par);\n}\n",
-                          common, unit.macros, f->text, unit.entry, k->entry, name);
+                          "    return %s(buf, memory, par);\n}\n",
+                          common, before, k->entry, call);
     k->common_bytes = sizeof common - 1;
     k->dialect = AT_DIALECT_C;
     k->target = at_target_at(0);
     return AT_OK;
-}
-
-static void add_prototype(const at_head_call *call, at_text *out) {
-    at_text_addf(out, "%s%s(", call->returns, call->function);
-    for (int i = 0; i < call->params.len; i++)
-        at_text_addf(out, "%s%s%s", i ? ", " : "", call->params.data[i].type,
-                     call->params.data[i].name);
-    at_text_add(out, call->params.len ? ");\n" : "void);\n");
 }
 
 static void add_comment(at_text *out, const char *head, const at_foreign *f,
@@ -111,6 +107,25 @@ static void add_comment(at_text *out, const char *head, const at_foreign *f,
         at_text_add(out, "; what it includes is beside the kernel's own file");
     at_text_add(out, is_fortran ? "\n" : "\n */\n");
     at_text_free(&flags);
+}
+
+at_status at_foreign_main_part(at_arena *a, const at_task *t, const at_config *c, const char *head,
+                               const char *name, at_text *out, at_error *err) {
+    const at_foreign *f = at_foreign_of(t);
+    at_foreign_unit unit;
+    AT_TRY(at_foreign_unit_of(a, t, c, NULL, at_format(a, "%s_call", name), &unit, err));
+    add_comment(out, head, f, &unit);
+    at_text_addf(out, "%s%s\n", unit.macros, f->text);
+    if (f->language == AT_LANGUAGE_CXX) at_text_add(out, unit.entry);
+    return AT_OK;
+}
+
+static void add_prototype(const at_head_call *call, at_text *out) {
+    at_text_addf(out, "%s%s(", call->returns, call->function);
+    for (int i = 0; i < call->params.len; i++)
+        at_text_addf(out, "%s%s%s", i ? ", " : "", call->params.data[i].type,
+                     call->params.data[i].name);
+    at_text_add(out, call->params.len ? ");\n" : "void);\n");
 }
 
 at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *c, const char *head,

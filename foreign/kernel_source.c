@@ -6,8 +6,6 @@
 
 #include "foreign/foreign_int.h"
 
-#define ENTRY_PARAMS "void *const at_buf[], void *at_workspace, void *at_par"
-
 /* ---- macros ---------------------------------------------------------------------------------- */
 
 /* One macro at a time: its name and its value. */
@@ -244,8 +242,8 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
     bool returns = !strcmp(call->returns, "int ");
     const char *linkage = x->head->pub.language == AT_LANGUAGE_CXX ? "extern \"C\" " : "";
     at_text_addf(out,
-                 "%s__attribute__((visibility(\"default\"))) int %s(" ENTRY_PARAMS ");\n"
-                 "%sint %s(" ENTRY_PARAMS ") {\n"
+                 "%s__attribute__((visibility(\"default\"))) int %s(" AT_ENTRY_PARAMS ");\n"
+                 "%sint %s(" AT_ENTRY_PARAMS ") {\n"
                  "    (void)at_buf, (void)at_workspace, (void)at_par;\n%s",
                  linkage, symbol, linkage, symbol, at_text_str(&x->before));
     x->call_at = out->len;

@@ -283,7 +283,15 @@ static void fortran(void **state) {
     expect_error(2, "apply scale.f90 --log scale.log -o best.c", "name a file that ends in .f90");
     for (int i = 0; i < 2; i++) /* over its own, too */
         cli_expect(0, "./autotune apply scale.f90 --log scale.log -o best.f90");
-    cli_expect(0, "gfortran -cpp -c best.f90 -o best.o && rm scale.f90 best.f90");
+    cli_expect(0, "gfortran -cpp -c best.f90 -o best.o");
+    expect_error(2, "apply scale.f90 --log scale.log --main", "name a file that ends in .c, as in");
+    cli_expect(0, "./autotune apply scale.f90 --log scale.log --main -o check.c");
+    cli_expect(0, "gfortran -O2 -cpp check.c check_kernel.f90 -o check -lm && ./check | grep ': "
+                  "right, '");
+    cli_expect(0, "sed -i 's/ \\* 2/ * 3/' check_kernel.f90 && gfortran -O2 -cpp check.c "
+                  "check_kernel.f90 -o check -lm");
+    cli_expect(1, "./check | grep ': right, '");
+    cli_expect(0, "rm scale.f90 best.f90 check_kernel.f90");
 }
 
 /* A header that a C++ program can include, of a function as the file has it. */
@@ -299,7 +307,10 @@ static void cxx(void **state) {
         cli_expect(0, "./autotune apply twice.cpp --log twice.log -o best.cpp");
     cli_write("main.cpp", "#include \"best.h\"\nint main() { float x[2] = {1, 2}, y[2];\n"
                           "    twice(x, y, 2);\n    return y[0] != 2 || y[1] != 4; }\n");
-    cli_expect(0, "g++ main.cpp best.cpp -o main && ./main && rm main.cpp best.cpp twice.cpp");
+    cli_expect(0, "g++ main.cpp best.cpp -o main && ./main");
+    cli_expect(0, "./autotune apply twice.cpp --log twice.log --main -o check.c");
+    cli_expect(0, "gcc -O2 check.c check_kernel.cpp -o check -lstdc++ -lm && ./check | grep ': "
+                  "right, ' && rm main.cpp best.cpp twice.cpp check_kernel.cpp");
 }
 
 /* What breaks all of them is told once, in the compiler's words, and nothing is recorded. */
