@@ -92,6 +92,13 @@ static void find_shares(naive *m) {
     }
 }
 
+/* Is its element what its text says? An s32 holds any entry of an index tensor. */
+static bool is_kept(const naive *m, const at_tensor *t) {
+    if (at_type_of(t->type)->is_int && !is_float_expr(m->c, t->body))
+        return naive_is_certain(m, t->body);
+    return naive_is_exact(m, t->body);
+}
+
 void naive_find_rounded(naive *m) {
     bool changes = true;
     m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
@@ -100,7 +107,7 @@ void naive_find_rounded(naive *m) {
         for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
             const at_tensor *t = naive_stage(m);
             if (t->role != AT_ROLE_STAGE || m->rounded[m->stage]) continue;
-            m->rounded[m->stage] = rounds_terms(t) || !naive_is_exact(m, t->body);
+            m->rounded[m->stage] = rounds_terms(t) || !is_kept(m, t);
             changes |= m->rounded[m->stage] && t->cycle;
         }
     }
