@@ -267,7 +267,7 @@ bool at_pass_emit(at_low *l) {
     l->turns = cut.num ? cut.total : 0;
     at_text_addf(&out, "%s%s%s", par_type, cut.num ? par_turns : "", par_end);
     if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
-    if (l->dialect == AT_DIALECT_GNU && l->target->integers && l->program->compute->in_steps)
+    if (l->dialect == AT_DIALECT_GNU && l->target->integers && l->program->compute->has_integers)
         l->target->integers(l->target, &out);
     if (l->dialect == AT_DIALECT_GNU && l->target->halves && l->program->compute->has_halves)
         l->target->halves(l->target, &out);

@@ -141,7 +141,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
         return at_fail(err, AT_E_INPUT,
                        "tiles for %s have no machine code; dialects gnu and c do without",
                        l->target->name);
-    const bool no_integers = p->compute->in_steps && !l->target->has_integers,
+    const bool no_integers = p->compute->has_integers && !l->target->has_integers,
                no_halves = p->compute->has_halves && !l->target->has_halves;
     if (o->dialect != AT_DIALECT_C && (no_integers || no_halves))
         return at_fail(err, AT_E_INPUT, "tiles for %s know no %s so far; dialect c does%s",

@@ -122,9 +122,10 @@ typedef struct at_compute {
     /* All tensors, each behind what it reads, stages of a cycle together, and of a loop of steps.
      */
     const int *order;
-    /* A tensor has a type of integers that is no index tensor: floats are rounded at each step of
-     * an expression, as written, so that whoever works it out gets the same bits. */
-    bool in_steps;
+    /* A tensor has a type of integers that is no index tensor; other than copies of such: floats
+     * are rounded at each step of an expression, as written, so that whoever works it out gets the
+     * same bits. */
+    bool has_integers, in_steps;
     bool has_halves; /* a tensor has elements of 16-bit floats */
 } at_compute;
 /* Of resolved expressions (expr_axes.c): its axes as a set, of those below 32; is it of sizes and

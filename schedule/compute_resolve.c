@@ -531,13 +531,20 @@ static at_status resolve_tensor(scope *s, int tensor) {
     return t->role == AT_ROLE_STAGE ? resolve_stage(s, t, info) : AT_OK;
 }
 
+static bool copies_entries(const at_compute *c, const at_tensor *t) {
+    return t->role == AT_ROLE_STAGE && t->type == AT_S32 && !t->num_reduce &&
+           t->body->op == AT_X_INDEX && c->tensors[t->body->ref].role == AT_ROLE_INDEX;
+}
+
 at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err) {
     scope s = {.arena = a, .lex = l, .err = err, .c = c};
     c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
     for (int i = 0; i < c->pub.num_tensors; i++) {
         const at_tensor *t = &c->pub.tensors[i];
-        c->pub.in_steps |= t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
+        const bool is_int = t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
+        c->pub.has_integers |= is_int;
+        c->pub.in_steps |= is_int && !copies_entries(&c->pub, t);
         c->pub.has_halves |= at_type_is_half(t->type);
     }
     AT_TRY(compute_find_cycles(a, l, c, err));

@@ -2,7 +2,7 @@
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
  * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
- * E9 is what an operator's author would write by hand, E10 to E18 what its text could have been.
+ * E9 is what an operator's author would write by hand, E10 to E19 what its text could have been.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -208,6 +208,20 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
                            const char *const *names, const at_compute **compute, at_tree **out,
                            at_error *err);
 bool at_edit_has_branches(const at_tensor *sum);
+/* E19: where a sum of floats takes bits out of entries of an index tensor, read at a quotient of
+ * one of its reductions, the entries are stage `name`, of integers; the reduction goes by entries,
+ * and by what else divides it, and the numbers of an entry are terms beside each other, times what
+ * they have in common (edit_unpack.c).
+ *     @s = sum(k:K) x[k]*(k%2 == 0 ? w[n, k/2]%16 : w[n, k/2]/16)*a[k/32]   ->
+ *         @name = w[i, j];  @s = sum(k:K/32, k_1:16) (x[32*k + 2*k_1]*(name[n, 16*k + k_1] & 15) +
+ *             x[32*k + 2*k_1 + 1]*(name[n, 16*k + k_1] >> 4))*a[k] */
+at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const char *axis,
+                         const char *name, const at_compute **compute, at_tree **out,
+                         at_error *err);
+/* How many numbers an entry of *tensor holds, along the axis; *whole: what has to divide the axis.
+ * 0: none. */
+int64_t at_edit_unpacks(const at_compute *c, const at_tensor *sum, int axis, int *tensor,
+                        int64_t *whole);
 /* By how much a step of the axis moves an index: -1, 0, 1, or: */
 enum { AT_STEP_OTHER = 2 };
 int at_index_step(const at_expr *e, int axis);

@@ -68,6 +68,7 @@ static const rewrite_row rewrites[] = {
     {.all = rewrite_inline_all},
     {.rewrite = rewrite_phases},
     {.rewrite = rewrite_terms, .is_backwards = true},
+    {.rewrite = rewrite_unpacked},
     {.rewrite = rewrite_operands},
     {.rewrite = rewrite_shifted},
     {.rewrite = rewrite_branches},

@@ -39,6 +39,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_SHIFT] = {"shift", "O for S as 3"},
     [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
     [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
+    [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
 };
 static const edit_line copies[] = {
     {"write", "S as 1"}, {"read", "O for S as 1"}, {"layout", "O for S as 1"}};

@@ -26,6 +26,8 @@ enum sketch_limit {
     TILE_COLUMNS = 64,      /* four registers: tiles of a longer axis stand beside each other */
     TILE_SMALL_AXIS = 32,   /* two levels are enough of it */
     TILE_FAR_APART = 512,   /* numbers in 2 KB: places of the first-level cache repeat */
+    UNPACK_MOST_USES = 8,   /* sums that need the same number of a few bits: of more it is packed as
+                               a float */
     TILE_FOURS = 4,         /* bytes in a lane */
     SHORT_SUM_STEPS = 7,    /* the width of the widest usual window: it is written out */
     SHORT_SUM_TERMS = 25,   /* 5x5: all of it is written out */

@@ -10,6 +10,13 @@
  * Beside these sketches stand those that pack weights without entries one by one: what a tile
  * makes of them may take less than what packing inline does.
  *
+ * unpacked: of entries that hold several numbers each, which few sums need, the entries are packed
+ * and stay as narrow as they are; a tile takes them apart:
+ *
+ *     s[m, n] = sum(k) x[m, k]*(k%2 == 0 ? w[n, k/2] % 16 : w[n, k/2]/16)*a[n, k/32]    ->
+ *         w_entries[n, q] : s32 = w[n, q];  s[m, n] = sum(k:K/32, k_1:16) (x[m, 32*k + 2*k_1]*
+ *             (w_entries[n, 16*k + k_1] & 15) + ..)*a[n, k]
+ *
  * shifted: a sum of products of two s8, or of two u8, becomes one of dot products, which are of one
  * of each: one operand is moved by 128, a weight while it is packed, another tensor as a whole, and
  * 128 times the sums of the other operand make up for it; sums of weights are packed.
@@ -81,7 +88,9 @@ static bool take_part(sketch_state *s, const char *sum, int tensor, const at_fac
         at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
     bool has_to =
         operand && (at_expr_reads_role(c, operand, AT_ROLE_INDEX) || reads_at_products(operand));
-    if (!operand || (s->keeps_weights && !has_to)) return false;
+    const bool stays_narrow = /* unpacked: in registers */
+        s->facts->of[tensor].is_operand && c->tensors[tensor].type == AT_S32;
+    if (!operand || stays_narrow || (s->keeps_weights && !has_to)) return false;
     sketch_state *b = sketch_branch(s, "");
     b->joins_weights |= !has_to;
     e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_value", from));
@@ -109,6 +118,45 @@ bool rewrite_operands(sketch_state *s, int stage, const at_facts_given *given) {
         at_expr_reads_role(s->compute, x->body, AT_ROLE_INDEX))
         return take(s, x->name, given) && suits(s, stage);
     return !f->is_dissolved && x->num_reduce && take_parts(s, x->name, given);
+}
+
+/* ---- unpacked -------------------------------------------------------------------------------- */
+
+/* How many elements of the sum need the same entry. */
+static int64_t uses_of(const sketch_state *s, int stage, int tensor) {
+    const at_tensor *t = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int64_t uses = 1;
+    for (int k = 0; k < t->num_axes; k++) {
+        bool moves = false;
+        for (int i = 0; i < f->num_accesses; i++)
+            moves |=
+                f->access[i].tensor == tensor && (!f->access[i].known || f->access[i].stride[k]);
+        if (!moves) uses *= f->extent[k];
+    }
+    return uses;
+}
+
+bool rewrite_unpacked(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *t = &s->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    if (f->is_kept || f->is_dissolved || t->cycle) return false;
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++) {
+        int tensor;
+        int64_t whole;
+        if (!at_edit_unpacks(s->compute, t, k, &tensor, &whole) || f->extent[k] % whole ||
+            uses_of(s, stage, tensor) > UNPACK_MOST_USES)
+            continue;
+        const at_edit e = {.kind = AT_EDIT_UNPACK,
+                           .stage = t->name,
+                           .loop = t->axes[k].name,
+                           .names = {sketch_fresh(s, at_format(s->arena, "%s_entries",
+                                                               s->compute->tensors[tensor].name))}};
+        *at_push(s->arena, &s->operands) = e.names[0];
+        return sketch_rewrite_by(s, &e, given) &&
+               tile_vector_of(s, at_compute_find(s->compute, t->name)) >= 0;
+    }
+    return false;
 }
 
 /* ---- shifted --------------------------------------------------------------------------------- */

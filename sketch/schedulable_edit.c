@@ -148,6 +148,8 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_phases(a, t, e->stage, e->loop, e->names[0], e->other != NULL, compute, tree,
                               err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
+    case AT_EDIT_UNPACK:
+        return at_edit_unpack(a, t, e->stage, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_FACTOR:
         return at_edit_factor(a, t, e->stage, e->loop, e->names[0], e->other, compute, tree, err);
     case AT_EDIT_MARK: return at_edit_mark(a, t, c, e->stage, e->loop, e->ann, tree, err);

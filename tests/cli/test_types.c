@@ -2,11 +2,15 @@
  * refused, and what it says. */
 #include "tests/cli/cli_test.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SIZES "args M=12, N=48, K=40\n"
 #define OPERANDS "data[M, K] : input u8\nweight[N, K] : weight s8\n"
 #define SUM "acc[y:M, x:N] : s32 = sum(k:K) data[y, k] * weight[x, k]\n"
+
+static char sources[PATH_MAX]; /* the tests run in a folder of their own */
 
 /* What rules derive of it runs with every compiler, and as plain C, and gives the reference's bits.
  */
@@ -334,6 +338,30 @@ static void types_as_arguments(void **state) {
     assert_non_null(strstr(r->err, "weights of other types than float32 are not packed: wb is 0"));
 }
 
+/* Numbers of a few bits stay in the entries that they lie in, where few rows need them. */
+static void entries_unpacked(void **state) {
+    (void)state;
+    static const char *const tasks[][2] = {{"int4_dense", "M=1,N=70,K=96"},
+                                           {"int4_dense", "M=3,N=37,K=64"},
+                                           {"packed_dense", "M=2,N=40,K=36"}};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        const cli_result *r = cli_expect(0, "./autotune derive %s/examples/te/%s.te --args %s",
+                                         sources, tasks[i][0], tasks[i][1]);
+        assert_non_null(strstr(r->out, "@w_entries_packed"));
+        r = cli_expect(0,
+                       "./autotune %s/examples/te/%s.te --args %s --trials 8 --tuner random "
+                       "--isa avx2 --log n.log",
+                       sources, tasks[i][0], tasks[i][1]);
+        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+        for (int gnu = 0; gnu < 2 && !cli_run("command -v gcc")->status; gnu++) {
+            cli_expect(0, "./autotune apply --log n.log --dialect %s --main --force -o k.c",
+                       gnu ? "gnu" : "c");
+            cli_expect(0, "gcc -O1 -o k k.c -lm && ./k");
+        }
+        cli_run("rm n.log");
+    }
+}
+
 /* Floats of 16 bits come from floats, the nearest, or from their bits. */
 static void arrays_of_halves(void **state) {
     (void)state;
@@ -356,6 +384,7 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
+    assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
                                        cmocka_unit_test(requantised),
                                        cmocka_unit_test(signed_outputs),
@@ -371,6 +400,7 @@ int main(void) {
                                        cmocka_unit_test(arrays),
                                        cmocka_unit_test(products_of_halves),
                                        cmocka_unit_test(types_as_arguments),
+                                       cmocka_unit_test(entries_unpacked),
                                        cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }

@@ -223,7 +223,7 @@ static void operators(void **state) {
         {"tests/te/chosen_by_place", "N=31,M=31,K=97"},
         {"tests/te/chosen_by_place", "N=1,M=19,K=21"},
         {"tests/te/thirds_by_place", "N=31,M=31,K=60"},
-        {"packed_dense", "M=5,N=37,K=18"},
+        {"packed_dense", "M=9,N=37,K=18"},
         {"tests/te/whole_weight", "M=7,N=37,K=9"},
         {"tests/te/halves_of_a_weight", "M=5,N=37,H=9"},
         {"tests/te/eighths_of_a_weight", "M=5,N=37,L=2"},

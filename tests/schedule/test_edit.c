@@ -647,6 +647,38 @@ static void gone_by_phases(void **state) {
     end();
 }
 
+static at_status unpack(const char *stage, const char *axis, const char *name) {
+    return at_edit_unpack(e.f.arena, e.tree, stage, axis, name, &e.compute, &e.tree, &e.err);
+}
+
+/* Entries become a stage, and the numbers of one terms beside each other. */
+static void unpacked(void **state) {
+    (void)state;
+    static const char text[] =
+        "x[K] : input\na[K/4] : input\nw[N, K/2] : index\n"
+        "s[i:N] = sum(k:K) x[k]*((k%2 == 0 ? w[i, k/2]%16 : w[i, k/2]/16%16) - 8)*a[k/4]\n"
+        "t[i:N] = sum(k:K) x[k]*(w[i, k/2]/N%16)\n"
+        "u[i:N] = sum(k:K) x[k]*(k%2 == 0 ? w[i, k/2]%10 : w[i, k/2]/10)\n"
+        "m[i:N] = max(k:K) x[k]*w[i, k/2]\n"
+        "out[i:N] = s[i] + t[i] + u[i] + m[i]\n";
+    static const example x = {"text", "N=3, K=8", text,
+                              "i, k =>\n    @s = i // k\ni, k =>\n    @t = i // k\n"
+                              "i, k =>\n    @u = i // k\ni, k =>\n    @m = i // k\n"
+                              "i =>\n    @out = i\n"};
+    begin(&x);
+    REFUSED("@m takes nothing out of entries along \"k\"", unpack("m", "k", "e"));
+    REFUSED("@s takes nothing out of entries along \"i\"", unpack("s", "i", "e"));
+    REFUSED("@t takes other parts than bits out of entries", unpack("t", "k", "e"));
+    REFUSED("@u takes other parts than bits out of entries", unpack("u", "k", "e"));
+    REFUSED("there is a tensor \"w\" already", unpack("s", "k", "w"));
+    DO(unpack("s", "k", "e"));
+    expect_stage("e[e_0:N, e_1:K/2] : s32 = w[e_0, e_1]\n");
+    expect_stage("s[i:N] = sum(k:K/4, k_1:2) (x[k*4 + k_1*2]*((e[i, k*2 + k_1] & 15) - 8) + "
+                 "x[k*4 + k_1*2 + 1]*((e[i, k*2 + k_1] >> 4 & 15) - 8))*a[k]\n");
+    expect_same_outputs();
+    end();
+}
+
 static at_status by_branches(const char *stage, const char *first, const char *second) {
     return at_edit_branches(e.f.arena, e.tree, stage, (const char *[]){first, second}, &e.compute,
                             &e.tree, &e.err);
@@ -843,6 +875,7 @@ int main(void) {
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_by_branches),
+                                       cmocka_unit_test(unpacked),
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(fission),
