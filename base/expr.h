@@ -176,6 +176,9 @@ at_expr *at_text_function_expand(at_arena *a, const at_text_function *f, at_expr
 static inline bool at_mul64(int64_t a, int64_t b, int64_t *out) {
     return !__builtin_mul_overflow(a, b, out);
 }
+/* x to the power of a number (expr_power.c); NULL: `by` is none, which *problem need not say, or
+ * *problem does. */
+at_expr *at_expr_power(at_arena *a, const at_expr *x, const at_expr *by, const char **problem);
 int64_t at_floordiv(int64_t a, int64_t b);
 int64_t at_floormod(int64_t a, int64_t b);
 int64_t at_gcd(int64_t a, int64_t b); /* neither -2^63; not below 0 */

@@ -108,16 +108,17 @@ static at_status unknown_function(parser *p, const at_expr *named) {
             "unknown function \"%s\"; it takes two stages: m[y:Y] = %s(k:K) x[y, k]"
             " and p[y:Y] = min(k:K) x[y, k] == m[y] ? k : inf",
             named->name, named->name + 3);
+    enum { OTHERS = 3, ALL = AT_FUNCTION_COUNT + OTHERS };
     const at_text_functions *own = p->lex->functions;
     const int num_own = own ? own->list.len : 0;
-    const char **known = AT_NEW_ARRAY(p->arena, const char *, AT_FUNCTION_COUNT + 2 + num_own);
-    known[0] = "min", known[1] = "max";
-    for (int i = 0; i < AT_FUNCTION_COUNT; i++) known[i + 2] = at_function_name((at_function)i);
-    for (int i = 0; i < num_own; i++) known[AT_FUNCTION_COUNT + 2 + i] = own->list.data[i].name;
-    const char *near = at_nearest(named->name, known, AT_FUNCTION_COUNT + 2 + num_own);
+    const char **known = AT_NEW_ARRAY(p->arena, const char *, ALL + num_own);
+    known[0] = "min", known[1] = "max", known[2] = "pow";
+    for (int i = OTHERS; i < ALL; i++) known[i] = at_function_name((at_function)(i - OTHERS));
+    for (int i = 0; i < num_own; i++) known[ALL + i] = own->list.data[i].name;
+    const char *near = at_nearest(named->name, known, ALL + num_own);
     at_text names = {0};
-    for (int i = 1; i < AT_FUNCTION_COUNT + 2; i++)
-        at_text_addf(&names, "%s %s", i == AT_FUNCTION_COUNT + 1 ? " and" : ",", known[i]);
+    for (int i = 1; i < ALL; i++)
+        at_text_addf(&names, "%s %s", i == ALL - 1 ? " and" : ",", known[i]);
     at_status s =
         near ? at_lex_fail_at(p->lex, named->line, named->col, p->err,
                               "unknown function \"%s\"; did you mean \"%s\"?", named->name, near)
@@ -159,12 +160,13 @@ static at_status parse_own_call(parser *p, const at_expr *named, const at_text_f
 /* min(a, b, ...) and max: more than two nest to the left; exp(x) and the like. */
 static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
     bool is_min = !strcmp(named->name, "min"), is_max = !strcmp(named->name, "max");
+    const bool is_power = !strcmp(named->name, "pow");
     int function = at_function_find(named->name);
     const at_text_function *own = at_text_function_find(p->lex->functions, named->name);
     const at_lex open = *p->lex;
     AT_TRY(at_lex_next(p->lex, p->err));
     AT_TRY(refuse_reduction(p, named, is_min || is_max));
-    if (!is_min && !is_max && function < 0 && !own) {
+    if (!is_min && !is_max && !is_power && function < 0 && !own) {
         *p->lex = open;
         return unknown_function(p, named);
     }
@@ -174,6 +176,12 @@ static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
     if (own) return parse_own_call(p, named, own, out);
     expr_list args = {0};
     AT_TRY(parse_list(p, ")", &args));
+    if (is_power) {
+        const char *problem = "pow takes a value and a number, as pow(x, -1.5)";
+        *out = args.len == 2 ? at_expr_power(p->arena, args.data[0], args.data[1], &problem) : NULL;
+        return *out ? AT_OK
+                    : at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s", problem);
+    }
     if (function >= 0) {
         if (args.len != 1)
             return at_lex_fail_at(p->lex, named->line, named->col, p->err,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_ANGLE 131072 /* sines of larger ones are none */
+
 static const struct row {
     const char *name;
     int ulps;

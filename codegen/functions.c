@@ -182,6 +182,35 @@ static int logistic(at_builder *b, int x) {
     return binary(b, AT_T_DIV, above, with(b, AT_T_ADD, e, 1));
 }
 
+/* Half of pi in parts, of which all but the last have 7 digits: products with integers below 2^17
+ * are exact. */
+static const float half_pi[] = {0x1.9p+0f,  0x1.0cp-7f,  0x1.ecp-14f, 0x1.5p-22f,
+                                0x1.1p-30f, 0x1.68p-39f, 0x1.84p-48f, 0x1.a62634p-58f};
+#define MOST_ANGLE 0x1p17f
+
+/* The sine of x + quarter*pi/2. |x| = k pi/2 + r, |r| <= pi/4: by k + quarter the sine of r or its
+ * cosine, of either sign. */
+static int sine(at_builder *b, int x, unsigned quarter) {
+    int of = magnitude(b, x), rounded = start(b, ROUNDER), r = copy(b, of);
+    add_product(b, rounded, of, 0x1.45f306p-1f); /* 2/pi */
+    int k = with(b, AT_T_SUB, rounded, ROUNDER);
+    for (size_t i = 0; i < sizeof half_pi / sizeof *half_pi; i++) add_product(b, r, k, -half_pi[i]);
+    int z = binary(b, AT_T_MUL, r, r), odd = copy(b, r), even = start(b, 1);
+    int factor = binary(b, AT_T_MUL, POLYNOMIAL(b, SIN, z), z);
+    at_build_operation(b, AT_T_FMA, odd, r, factor);
+    add_product(b, even, z, -0.5f);
+    factor = binary(b, AT_T_MUL, POLYNOMIAL(b, COS, z), z);
+    at_build_operation(b, AT_T_FMA, even, z, factor);
+    int turns = quarter ? with(b, AT_T_INT_ADD, rounded, at_of_bits(quarter)) : rounded;
+    int is_cosine = shift(b, AT_T_SHIFT_RIGHT, shift(b, AT_T_SHIFT_LEFT, turns, 31), 31);
+    int sign = with(b, AT_T_AND, shift(b, AT_T_SHIFT_LEFT, turns, 30), at_of_bits(SIGN));
+    blend(b, odd, is_cosine, even);
+    int result = binary(b, AT_T_INT_ADD, odd, sign), all = start(b, at_of_bits(0x7fc00000));
+    if (!quarter) result = binary(b, AT_T_INT_ADD, result, with(b, AT_T_AND, x, at_of_bits(SIGN)));
+    blend(b, all, binary(b, AT_T_AT_MOST, of, at_build_const(b, MOST_ANGLE)), result);
+    return all;
+}
+
 /* Rounded to the nearest by a large number, halves to the even one; for floor down by 1 where that
  * was up. ceil(x) is -floor(-x). */
 static int rounded(at_builder *b, int x, at_function f) {
@@ -244,6 +273,8 @@ int at_build_function(at_builder *b, at_function f, int x) {
     case AT_FUNCTION_TANH: return hyperbolic_tangent(b, x);
     case AT_FUNCTION_ERF: return error_function(b, x);
     case AT_FUNCTION_SIGMOID: return logistic(b, x);
+    case AT_FUNCTION_SIN: return sine(b, x, 0);
+    case AT_FUNCTION_COS: return sine(b, x, 1);
     case AT_FUNCTION_ABS: return magnitude(b, x);
     case AT_FUNCTION_FLOOR:
     case AT_FUNCTION_CEIL:

@@ -14,6 +14,8 @@ UNARY(relu, "max(X0, 0)")
 UNARY(sigmoid, LOGISTIC("X0"))
 UNARY(tanh_of, "tanh(X0)")
 UNARY(exp_of, "exp(X0)")
+UNARY(sin_of, "sin(X0)")
+UNARY(cos_of, "cos(X0)")
 UNARY(log_of, "log(X0)")
 UNARY(sqrt_of, "sqrt(X0)")
 UNARY(erf_of, "erf(X0)")
@@ -179,24 +181,14 @@ static at_status mean(net_op *o) {
 
 /* ---- powers ---------------------------------------------------------------------------------- */
 
-/* An exponent that is known, and small. */
-static const char *known_power(double y) {
-    return y == 2      ? "X0*X0"
-           : y == 3    ? "X0*X0*X0"
-           : y == 1    ? "X0"
-           : y == 0.5  ? "sqrt(X0)"
-           : y == -0.5 ? "rsqrt(X0)"
-           : y == -1   ? "1/X0"
-                       : NULL;
-}
-
 static at_status power(net_op *o) {
     const at_net_value *y = op_in(o, 1);
     const at_net_type type = op_in(o, 0)->type;
-    const char *known = y->is_constant && y->elements == 1
-                            ? known_power(at_net_element(y->type, y->data, 0))
-                            : NULL;
-    if (known) return op_map(o, type, "%s", known);
+    const double known =
+        y->is_constant && y->elements == 1 ? at_net_element(y->type, y->data, 0) : NAN;
+    const bool is_whole = known >= 0 && known == floor(known);
+    if (isfinite(known) && (is_whole || !at_net_type_is_int(type)))
+        return op_map(o, type, "%s", op_format(o, "pow(X0, %.17g)", known));
     /* Below 0, only of a whole exponent. */
     const char *p = "exp(X1*log(abs(X0)))";
     p = op_format(o,
@@ -290,6 +282,8 @@ const at_net_row net_rows_map[] = {
     MAP("Sigmoid", 1, 1, 1, sigmoid),
     MAP("Tanh", 1, 1, 1, tanh_of),
     MAP("Exp", 1, 1, 1, exp_of),
+    MAP("Sin", 7, 1, 1, sin_of),
+    MAP("Cos", 7, 1, 1, cos_of),
     MAP("Log", 1, 1, 1, log_of),
     MAP("Sqrt", 1, 1, 1, sqrt_of),
     MAP("Erf", 1, 1, 1, erf_of),

@@ -219,7 +219,9 @@ static double function_magnitude(const at_expr *e, double x) {
     case AT_FUNCTION_SQRT: return sqrt(x);
     case AT_FUNCTION_TANH:
     case AT_FUNCTION_ERF:
-    case AT_FUNCTION_SIGMOID: return 1;
+    case AT_FUNCTION_SIGMOID:
+    case AT_FUNCTION_SIN:
+    case AT_FUNCTION_COS: return 1;
     default: return INFINITY; /* near zero */
     }
 }

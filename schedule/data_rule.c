@@ -274,7 +274,9 @@ static wish wish_of(const ruler *r, const data_decision *d) {
     case AT_FUNCTION_EXP:
     case AT_FUNCTION_TANH:
     case AT_FUNCTION_ERF:
-    case AT_FUNCTION_SIGMOID: return moderate(d);
+    case AT_FUNCTION_SIGMOID:
+    case AT_FUNCTION_SIN:
+    case AT_FUNCTION_COS: return moderate(d);
     case AT_FUNCTION_FLOOR:
         return !r->is_exact && data_quantile(d, 0, 0.5) < 1 ? (wish){d->of, 4} : no_wish;
     default: return no_wish;

@@ -73,6 +73,26 @@ static const char error_function[] = /* a series of positive terms, times exp(-x
 static const char logistic[] =
     "static double %1$s_sigmoid_of(double x) { return 1 / (1 + %1$s_exp_of(-x)); }\n";
 
+/* What is left of k times half of pi, by a series; of the n-th quarter. */
+static const char sine[] =
+    "static double %1$s_quarter_of(double x, long n) {\n"
+    "    const double zero = 0, size = x < 0 ? -x : x;\n"
+    "    if (!(size <= 131072)) return zero / zero;\n"
+    "    const long k = (long)(size * 0.63661977236758134 + 0.5);\n"
+    "    const double r = size - (double)k * 0x1.921fb544p0 - (double)k * 0x1.0b4611a6p-34 - "
+    "(double)k * 0x1.3198a2e037073p-69;\n"
+    "    const int odd = (int)((k + n) %% 2);\n"
+    "    double sum = 0, term = odd ? 1 : r;\n"
+    "    for (int i = odd ? 1 : 2; i < 26; i += 2) sum += term, term *= -r * r / (i * (i + 1));\n"
+    "    return (k + n) / 2 %% 2 ? -sum : sum;\n"
+    "}\n"
+    "static double %1$s_sin_of(double x) {\n"
+    "    return x < 0 ? -%1$s_quarter_of(x, 0) : x == 0 ? x : %1$s_quarter_of(x, 0);\n"
+    "}\n";
+
+static const char cosine[] =
+    "static double %1$s_cos_of(double x) { return %1$s_quarter_of(x, 1); }\n";
+
 static const char magnitude[] =
     "static double %1$s_abs_of(double x) { return x < 0 ? -x : x + 0.0; }\n";
 
@@ -163,6 +183,8 @@ static const struct {
     [AT_FUNCTION_TANH] = {hyperbolic_tangent, AT_FUNCTION_EXP},
     [AT_FUNCTION_ERF] = {error_function, AT_FUNCTION_EXP},
     [AT_FUNCTION_SIGMOID] = {logistic, AT_FUNCTION_EXP},
+    [AT_FUNCTION_SIN] = {sine, -1},
+    [AT_FUNCTION_COS] = {cosine, AT_FUNCTION_SIN},
     [AT_FUNCTION_ABS] = {magnitude, -1},
     [AT_FUNCTION_FLOOR] = {rounded_down, -1},
     [AT_FUNCTION_CEIL] = {rounded_up, -1},

@@ -7,6 +7,8 @@
 
 #include "tests/arena.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static at_expr *parse(const char *text) {
@@ -150,6 +152,43 @@ static void printed_with_fewest_parentheses(void **state) {
     }
 }
 
+/* Of what a power is made of. */
+static double power_at(const at_expr *e, double x) {
+    if (e->op == AT_X_NAME) return x;
+    if (e->op == AT_X_FLOAT) return e->number;
+    const double a = power_at(e->arg[0], x), b = e->nargs > 1 ? power_at(e->arg[1], x) : 0;
+    switch (e->op) {
+    case AT_X_CALL: return at_function_value((at_function)e->integer, a);
+    case AT_X_MUL: return a * b;
+    case AT_X_DIV: return a / b;
+    case AT_X_LT: return a < b;
+    case AT_X_SELECT: return a != 0 ? b : power_at(e->arg[2], x);
+    default: fail_msg("operator %d in a power", e->op);
+    }
+    return 0;
+}
+
+static void powers_by_numbers(void **state) {
+    (void)state;
+    static const char *const by[] = {"0",   "1",    "2",    "7",   "32",    "33",  "40",  "0.5",
+                                     "1.5", "-0.5", "-1.5", "2.2", "-0.75", "1/3", "-1",  "-2",
+                                     "-7",  "-33",  "-40",  "3.0", "31.5",  "1e2", "-3/2"};
+    static const double at[] = {-3, -1, -0.4, 0.3, 1, 1.7, 5};
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+        at_expr *e;
+        at_error err;
+        const double y =
+            strchr(by[i], '/') ? atof(by[i]) / atof(strchr(by[i], '/') + 1) : atof(by[i]);
+        const char *text = at_format(arena, "pow(x, %s)", by[i]);
+        assert_int_equal(at_expr_parse_text(arena, text, "t", &e, &err), AT_OK);
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+            const double is = power_at(e, at[k]), wanted = pow(at[k], y);
+            if (isnan(is) != isnan(wanted) || fabs(is - wanted) > 1e-13 * fabs(wanted))
+                fail_msg("pow(%g, %g) is %.17g, not %.17g", at[k], y, is, wanted);
+        }
+    }
+}
+
 static void refused(const char *text, const char *first_line) {
     at_expr *e = NULL;
     at_error err;
@@ -173,12 +212,15 @@ static void each_refusal_has_its_message(void **state) {
     refused("|a", "t:1:3: expected '|', got the end");
     refused("|1|", "t:1:2: expected a name, got '1'");
     refused("a ? b", "t:1:6: expected ':', got the end");
-    refused("1 + sum(a)", "t:1:5: unknown function \"sum\"; there are min, max, exp, log, sqrt, "
-                          "rsqrt, tanh, erf, sigmoid, abs, floor, ceil, round, half, f16 "
-                          "and bf16");
+    refused("1 + sum(a)", "t:1:5: unknown function \"sum\"; there are min, max, pow, exp, log, "
+                          "sqrt, rsqrt, tanh, erf, sigmoid, sin, cos, abs, floor, ceil, round, "
+                          "half, f16 and bf16");
     refused("expp(a)", "t:1:1: unknown function \"expp\"; did you mean \"exp\"?");
     refused("exp(a, 2)", "t:1:1: exp takes one argument, not 2");
     refused("exp()", "t:1:1: exp needs one argument, not none");
+    refused("pow(a)", "t:1:1: pow takes a value and a number, as pow(x, -1.5)");
+    refused("pow(a, b)", "t:1:1: pow takes a value and a number, as pow(x, -1.5)");
+    refused("pow(a, 1/0)", "t:1:1: pow takes a value and a number, as pow(x, -1.5)");
     refused("min()", "t:1:1: min needs two arguments, not none");
     refused("min(a)", "t:1:1: min needs two arguments; of all elements it is min(k:K) x[k]");
     refused("argmax(a)", "t:1:1: unknown function \"argmax\"; it takes two stages: m[y:Y] = "
@@ -348,6 +390,7 @@ int main(void) {
         cmocka_unit_test(names_and_operators_are_told_apart),
         cmocka_unit_test(errors_show_the_line),
         cmocka_unit_test(printed_with_fewest_parentheses),
+        cmocka_unit_test(powers_by_numbers),
         cmocka_unit_test(each_refusal_has_its_message),
         cmocka_unit_test(values_of_expressions),
         cmocka_unit_test(values_that_do_not_exist),
