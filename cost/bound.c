@@ -51,7 +51,7 @@ typedef struct {
         bool known;
     } * kept; /* [num_tiles][KEPT] */
     bool partial;
-    double flops;
+    double flops, unit_flops;
     int64_t turns_left; /* of MOST_TURNS; what comes after them is left out */
     double share;       /* of what is counted, one thread does this much */
 } bounder;
@@ -249,8 +249,9 @@ static part call(bounder *b, const node *d, double times) {
     add_misses(b, &p, d->footprint);
     close_part(b, &p);
     at_tile_bound *sum = &b->tiles[d->tile];
-    b->flops +=
-        (2 * (w->fmas + (AT_DOT_TERMS - 1) * w->dots) + w->muls + w->adds) * c->tile->lanes * times;
+    const double unit_flops = (2 * w->fmas + w->muls + w->adds) * c->tile->lanes * times;
+    b->unit_flops += unit_flops;
+    b->flops += unit_flops + 2 * (AT_DOT_TERMS - 1) * w->dots * c->tile->lanes * times;
     sum->work.calls += times;
     sum->work.fmas += w->fmas * times;
     sum->work.others += (w->muls + w->adds) * times;
@@ -353,6 +354,7 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
     }
     for (int i = 0; i < 3; i++) out->bytes[i] = all.bytes[i];
     out->flops = b.flops;
+    out->unit_flops = b.unit_flops;
     out->bound_cycles = all.cycles;
     out->partial = b.partial;
     return out;

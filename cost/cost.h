@@ -134,6 +134,7 @@ typedef struct at_bound {
     double bytes[3];              /* from L2, L3, memory; one thread's */
     double flops;                 /* of whole vectors; multiply-adds count as two, dot products of
                                      bytes as eight */
+    double unit_flops;            /* dot products as two, which the units of multiply-adds take */
     double bound_cycles;          /* phases that cannot overlap added up: at least each of them */
     at_need largest;
     bool partial; /* some counts depend on data that was not given, or differ in too many turns:

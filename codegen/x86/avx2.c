@@ -229,12 +229,17 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
     x->scratch_now = 0; /* it was there */
 }
 
-/* Pairs of products, which do not leave 16 bits, are added to 32. */
+/* By one instruction, or pairs of products, which do not leave 16 bits, are added to 32. */
 static void dot(at_x86 *x, const at_tile_op *op) {
     const at_tile_op ones = {.number = (double)at_of_bits(0x00010001)}; /* in each 16 bits */
     const at_x86_arg dst = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
+                     b = op->mem ? at_x86_memory(x, op, 32) : at_x86_reg(x, op->b),
                      pairs = at_x86_reg(x, x->t->target->regs - x->t->target->dot_regs);
-    EMIT(x, VPMADDUBSW, pairs, a, op->mem ? at_x86_memory(x, op, 32) : at_x86_reg(x, op->b));
+    if (!x->t->target->dot_regs) {
+        EMIT(x, VPDPBUSD, dst, a, b);
+        return;
+    }
+    EMIT(x, VPMADDUBSW, pairs, a, b);
     EMIT(x, VPMADDWD, pairs, pairs, at_x86_constant(32));
     at_x86_point(x, &ones, 0);
     EMIT(x, VPADDD, dst, dst, pairs);

@@ -8,9 +8,10 @@
 
 static const struct {
     const char *part;
-    int leaf, word, bit; /* word: eax, ebx, ecx, edx */
-} bits[] = {{"fma", 1, 2, 12},      {"avx2", 7, 1, 5},      {"avx512f", 7, 1, 16},
-            {"avx512dq", 7, 1, 17}, {"avx512bw", 7, 1, 30}, {"avx512vl", 7, 1, 31}};
+    int leaf, sub, word, bit; /* word: eax, ebx, ecx, edx */
+} bits[] = {{"fma", 1, 0, 2, 12},        {"avx2", 7, 0, 1, 5},      {"avx512f", 7, 0, 1, 16},
+            {"avx512dq", 7, 0, 1, 17},   {"avx512bw", 7, 0, 1, 30}, {"avx512vl", 7, 0, 1, 31},
+            {"avx512vnni", 7, 0, 2, 11}, {"avxvnni", 7, 1, 0, 4}};
 enum { NUM_BITS = sizeof bits / sizeof bits[0] };
 
 /* %1$s: the name */
@@ -41,11 +42,11 @@ static bool needs(const at_target *t, const char *part) {
     return false;
 }
 
-static void ask(const at_target *t, const char *name, int leaf, at_text *out) {
+static void ask(const at_target *t, const char *name, int leaf, int sub, at_text *out) {
     bool first = true;
     for (int i = 0; i < NUM_BITS; i++) {
-        if (bits[i].leaf != leaf || !needs(t, bits[i].part)) continue;
-        if (first) at_text_addf(out, "    %s_cpuid(%d, 0, words);\n", name, leaf);
+        if (bits[i].leaf != leaf || bits[i].sub != sub || !needs(t, bits[i].part)) continue;
+        if (first) at_text_addf(out, "    %s_cpuid(%d, %d, words);\n", name, leaf, sub);
         at_text_addf(out, "    if (!(words[%d] >> %d & 1)) return 0; /* %s */\n", bits[i].word,
                      bits[i].bit, bits[i].part);
         first = false;
@@ -63,7 +64,7 @@ static void ask_compiler(const at_target *t, const char *name, at_text *out) {
 }
 
 void at_x86_cpu_test(const at_target *t, const char *name, bool by_compiler, at_text *out) {
-    if (by_compiler) {
+    if (by_compiler && !needs(t, "avxvnni")) { /* which not every compiler's builtins know */
         ask_compiler(t, name, out);
         return;
     }
@@ -79,8 +80,9 @@ void at_x86_cpu_test(const at_target *t, const char *name, bool by_compiler, at_
                      "    if (!(words[2] >> 27 & 1)) return 0; /* osxsave */\n"
                      "    if ((%1$s_xgetbv(0) & %2$s) != %2$s) return 0;\n",
                      name, state);
-        ask(t, name, 1, out);
-        ask(t, name, 7, out);
+        ask(t, name, 1, 0, out);
+        ask(t, name, 7, 0, out);
+        ask(t, name, 7, 1, out);
     }
     at_text_add(out, "    return 1;\n}\n\n");
 }

@@ -32,6 +32,11 @@ static const char dots_avx2[] =
     "            : \"x\"(a), \"x\"(b), \"x\"((at_mask){0} + 0x00010001)); } while (0)\n"
     "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n";
 
+static const char dots_avx_vnni[] =
+    "#define at_usdot(c, a, b) \\\n"
+    "    __asm__(\"%{vex%} vpdpbusd %2, %1, %0\" : \"+x\"(c) : \"x\"(a), \"x\"(b))\n"
+    "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n";
+
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
@@ -183,10 +188,9 @@ static const char widening[] =
     "    (at_vector)at_wide; }))\n";
 
 void at_integers_avx2(const at_target *t, at_text *out) {
-    (void)t;
     at_tile_integers(out, "vcvtps2dq %1, %0", 'x');
     at_text_addf(out, widening, 'x');
-    at_text_add(out, dots_avx2);
+    at_text_add(out, t->dot_regs ? dots_avx2 : dots_avx_vnni);
     at_text_add(out, "\n");
 }
 

@@ -15,6 +15,18 @@ static const at_target of_doubles[4];
     .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
     .architecture = &at_x86_64
 
+/* Masked stores are slow on some CPUs with avx2. */
+#define AVX2_PARTS "avx2,fma"
+#define AVX2_MEMBERS                                                                               \
+    .lanes = 8, .default_lanes = 8, .regs = 15, .gathers = true, .most_step = 16,                  \
+    .most_stored_step = 16, .joins_fours = true, .fold_vector = true, .fold_const = true,          \
+    .fused = true, .masked_loads = true,                                                           \
+    .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
+    .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \
+    .scatters = true, .has_halves = true, .halves = at_prelude_halves, .has_integers = true,       \
+    .integers = at_integers_avx2, .dots = AT_DOT_US, .encode = at_encode_avx2,                     \
+    .in_double = &of_doubles[2], .prelude = at_prelude_avx2, .architecture = &at_x86_64
+
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product; avx2 keeps
  * one for masks. Plain C has no registers; 15 keep its tiles of a size that a compiler can hold. */
 static const at_target targets[] = {
@@ -48,34 +60,13 @@ static const at_target targets[] = {
      .in_double = &of_doubles[1],
      .prelude = at_prelude_sse2,
      .architecture = &at_x86_64},
-    /* Masked stores are slow on some CPUs with avx2. */
-    {.name = "avx2",
-     .parts = "avx2,fma",
-     .lanes = 8,
-     .default_lanes = 8,
-     .regs = 15,
-     .gathers = true,
-     .most_step = 16,
-     .most_stored_step = 16,
-     .joins_fours = true,
-     .fold_vector = true,
-     .fold_const = true,
-     .fused = true,
-     .masked_loads = true,
-     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
-     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",
-     .scatters = true,
-     .has_halves = true,
-     .halves = at_prelude_halves,
-     .has_integers = true,
-     .integers = at_integers_avx2,
-     .dots = AT_DOT_US,
-     .dot_regs = 1,
-     .dot_terms = 3,
-     .encode = at_encode_avx2,
-     .in_double = &of_doubles[2],
-     .prelude = at_prelude_avx2,
-     .architecture = &at_x86_64},
+    {.name = "avx2", .parts = AVX2_PARTS, .dot_regs = 1, .dot_terms = 3, AVX2_MEMBERS},
+    /* The same with dot products of bytes by one instruction. */
+    {.name = "avx2_vnni",
+     .like = "avx2",
+     .parts = AVX2_PARTS ",avxvnni",
+     .dot_terms = 1,
+     AVX2_MEMBERS},
     {.name = "avx512", .parts = AVX512_PARTS, AVX512_MEMBERS},
     /* The same with dot products of bytes. */
     {.name = "avx512vnni",

@@ -52,11 +52,11 @@ at_status at_session_machine(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-static double executed(const at_session *s, at_arena *a, const at_lowered *p) {
+static const at_bound *executed(const at_session *s, at_arena *a, const at_lowered *p) {
     at_machine m =
         with_core(at_core_at(0), s->how.threads); /* any: what is counted depends on none */
     give_index(s, a, &m);
-    return at_bound_of(a, p, &m)->flops;
+    return at_bound_of(a, p, &m);
 }
 
 double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) {
@@ -64,14 +64,14 @@ double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) 
     if (!p || s->what.in_bytes) return 0;
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_INDEX) return 0;
-    return executed(s, a, p);
+    return executed(s, a, p)->unit_flops;
 }
 
 double at_share_of_bound(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
                          double peak_gflops) {
     const double most = peak_gflops * 1e9 * run_s;
     if (!p || s->what.in_bytes || s->what.flops <= most || !(peak_gflops > 0)) return 0;
-    return executed(s, a, p) / most;
+    return executed(s, a, p)->flops / most;
 }
 
 bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,

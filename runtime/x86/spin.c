@@ -42,6 +42,18 @@ __attribute__((target("avx512f,avx512vnni"), noinline)) static void dot_avx512(i
           "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");
 }
 
+#define DOT_AVX2(n) "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm" #n "\n\t"
+__attribute__((target("avx2"), noinline)) static void dot_avx2(int64_t n) {
+    __asm__ volatile("vpxor %%ymm14, %%ymm14, %%ymm14\n\tvpxor %%ymm15, %%ymm15, %%ymm15\n\t"
+                     ".p2align 6\n1:\n\t" DOT_AVX2(0) DOT_AVX2(1) DOT_AVX2(2) DOT_AVX2(3)
+                         DOT_AVX2(4) DOT_AVX2(5) DOT_AVX2(6) DOT_AVX2(7) DOT_AVX2(8) DOT_AVX2(9)
+                             DOT_AVX2(10) DOT_AVX2(11) "dec %0\n\tjnz 1b\n\tvzeroupper"
+                     : "+r"(n)
+                     :
+                     : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm14", "xmm15");
+}
+
 __attribute__((target("avx2"), noinline)) static void multiply_add_avx2(int64_t n) {
     static const float half = 0.5f;
     __asm__ volatile("vbroadcastss %1, %%ymm14\n\tvbroadcastss %1, %%ymm15\n\t"
@@ -120,6 +132,10 @@ const at_arch_set at_arch_sets[] = {
      at_x86_has_avx2,
      {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, NULL, 0},
      false},
+    {"avx2_vnni",
+     at_x86_has_avx_vnni,
+     {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, dot_avx2, 12 * 8 * 8},
+     .for_integers = true},
     {"avx512",
      at_x86_has_avx512,
      {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, NULL, 0},

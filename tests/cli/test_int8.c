@@ -65,8 +65,20 @@ static void rounded_at_each_step(void **state) {
     assert_non_null(strstr(r->out, "of the dot peak beside it"));
 }
 
+/* What a delivered kernel takes is judged beside multiply-adds, of which a dot product takes the
+ * time of one. */
+static void delivered(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status) skip();
+    cli_expect(0, "./autotune apply dense_int8 --args M=64,N=64,K=256 --config default --dialect "
+                  "gnu --main --force -o d.c");
+    cli_expect(0, "gcc -O2 -ffp-contract=off -o d d.c");
+    if (!cli_run("grep -q avx512_vnni /proc/cpuinfo")->status) cli_expect(0, "./d");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loaded),
-                                       cmocka_unit_test(rounded_at_each_step)};
+                                       cmocka_unit_test(rounded_at_each_step),
+                                       cmocka_unit_test(delivered)};
     return cmocka_run_group_tests_name("cli/int8", tests, setup, cli_teardown);
 }

@@ -21,7 +21,9 @@ enum { NUM_TYPES = sizeof types / sizeof *types };
 static bool runs(const at_target *t) {
     if (!t->has_integers || !t->encode || !cpu_has(t)) return false;
 #ifdef __x86_64__
-    if (t->dots && !t->dot_regs) return __builtin_cpu_supports("avx512vnni");
+    if (t->dots && !t->dot_regs)
+        return t->lanes == 16 ? __builtin_cpu_supports("avx512vnni")
+                              : __builtin_cpu_supports("avxvnni");
 #endif
     return true;
 }

@@ -31,7 +31,7 @@ static void vector_sets(void **state) {
     assert_true(at_cpu_has_set(at_cpu_best_set()));
     /* Those behind it that the CPU has are for integers. */
     for (int i = at_cpu_best_set() + 1; i < n; i++)
-        assert_true(!at_cpu_has_set(i) || !strcmp(at_vector_set_name(i), "avx512vnni"));
+        assert_true(!at_cpu_has_set(i) || strstr(at_vector_set_name(i), "vnni"));
     assert_true(has("scalar") && has("sse2"));
     assert_true(has("avx2") || !has("avx512"));
     /* The compiler that built this asks the CPU in its own way. */
