@@ -379,7 +379,9 @@ static bool is_whole(void) {
 static void all_of(const char *const (*tasks)[2], int n, int wanted) {
     missed = 0;
     for (int i = 0; i < n; i++)
-        if (is_asked(tasks[i][0])) count(tasks[i][0], tasks[i][1], wanted);
+        if (is_asked(tasks[i][0]))
+            count(tasks[i][0], tasks[i][1],
+                  wanted == ALL ? mutants_of(tasks[i][0], tasks[i][1], ALL) : wanted);
     assert_int_equal(missed, 0);
 }
 
@@ -433,11 +435,15 @@ static const char *const of_templates[][2] = {
     {"conv2d_NCHWc_int8", "IC=8,H=5,W=7,OC=16"},
     {"dense_int8", "M=11,N=32,K=20"},
     {"dense_q4_0", "M=29,N=32,K=96"},
-    {"dense_q8_0", "M=5,N=48,K=96"},
-    {"dense_q4_k", "M=3,N=32,K=512"},
+    {"dense_q8_0", "M=29,N=48,K=96"},
+    {"dense_q4_k", "M=19,N=32,K=512"},
     {"dense_f16", "M=11,N=37,K=19"},
     {"dense_bf16", "M=11,N=37,K=19"},
     {"batch_matmul_int8", "B=3,M=5,N=16,K=8"},
+    {"dense_int8+u8", "M=29,N=32,K=20"},
+    {"dense", "M=11,N=32,K=20,types=u8s8u8"},
+    {"dense", "M=11,N=32,K=20,types=s8s8s8"},
+    {"conv2d_nhwc", "H=5,W=7,CI=8,CO=16,types=u8s8u8"},
 };
 
 static void templates(void **state) {

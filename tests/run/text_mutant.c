@@ -95,6 +95,10 @@ static at_expr *change_binary(at_arena *a, const at_compute *c, at_expr *e, bool
         return *what = "a term or factor is lost", x;
     }
     if (in_index && (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_MUL)) return NULL;
+    if (!in_index && c->in_steps && at_expr_is_whole(c, e) && !one_of(rng, 3)) {
+        at_expr *most = node(a, AT_X_MIN, e, at_expr_int(a, 32767));
+        return *what = "cut to 16 bits", node(a, AT_X_MAX, most, at_expr_int(a, -32768));
+    }
     const at_op op = other_op(e->op, rng);
     if (op == e->op) return NULL;
     return *what = "another operation", with_op(a, e, op);

@@ -345,3 +345,10 @@ bool text_subject_rounds_otherwise(text_subject *s, const text_mutant *m, at_rng
     at_dataset_fill(d, 0);
     return same;
 }
+
+int mutants_of(const char *name, const char *args, int all) {
+    static const char *const words[] = {"int8", "_q", "u8s8", "s8s8", "int4"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]) || strstr(args, words[i])) return 5 * all;
+    return all;
+}

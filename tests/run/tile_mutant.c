@@ -44,9 +44,10 @@ static const char *lost_part(at_tile *t, at_tile_op *op) {
 static const char *without(at_tile_op *op) {
     if (op->kind == AT_T_STORE) return leave_out(op, "a store that is not made");
     if (op->kind == AT_T_CONST) return leave_out(op, "a missing initialisation");
-    const bool joins = op->kind == AT_T_FMA || op->kind == AT_T_FNMA ||
-                       ((op->kind == AT_T_ADD || op->kind == AT_T_MAX || op->kind == AT_T_MIN) &&
-                        (op->dst == op->a || op->dst == op->b));
+    const bool may_join = op->kind == AT_T_ADD || op->kind == AT_T_MAX || op->kind == AT_T_MIN ||
+                          op->kind == AT_T_INT_ADD || op->kind == AT_T_INT_SUB;
+    const bool joins = op->kind == AT_T_FMA || op->kind == AT_T_FNMA || op->kind == AT_T_DOT ||
+                       (may_join && (op->dst == op->a || op->dst == op->b));
     return joins ? leave_out(op, "a term that is not taken in") : NULL;
 }
 
@@ -63,9 +64,15 @@ static const char *swapped(at_tile_op *op) {
 
 static const char *other_operation(at_tile_op *op) {
     static const uint8_t others[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = AT_T_SUB, [AT_T_SUB] = AT_T_ADD,      [AT_T_MAX] = AT_T_MIN,
-        [AT_T_MIN] = AT_T_MAX, [AT_T_FMA] = AT_T_FNMA,     [AT_T_FNMA] = AT_T_FMA,
-        [AT_T_MUL] = AT_T_ADD, [AT_T_LESS] = AT_T_AT_MOST, [AT_T_AT_MOST] = AT_T_LESS};
+        [AT_T_ADD] = AT_T_SUB,         [AT_T_SUB] = AT_T_ADD,         [AT_T_MAX] = AT_T_MIN,
+        [AT_T_MIN] = AT_T_MAX,         [AT_T_FMA] = AT_T_FNMA,        [AT_T_FNMA] = AT_T_FMA,
+        [AT_T_MUL] = AT_T_ADD,         [AT_T_LESS] = AT_T_AT_MOST,    [AT_T_AT_MOST] = AT_T_LESS,
+        [AT_T_INT_ADD] = AT_T_INT_SUB, [AT_T_INT_SUB] = AT_T_INT_ADD, [AT_T_INT_MAX] = AT_T_INT_MIN,
+        [AT_T_INT_MIN] = AT_T_INT_MAX};
+    if (op->kind == AT_T_SHIFT_RIGHT && op->by == 4) { /* the other half of a byte */
+        op->by = 8;
+        return "another shift";
+    }
     if (!others[op->kind]) return NULL;
     op->kind = others[op->kind];
     return "another operation";
