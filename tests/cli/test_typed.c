@@ -21,7 +21,9 @@ static void types_as_arguments(void **state) {
         {"conv2d_nhwc", "H=7,W=6,CI=8,CO=32,types=f16f16f16"},
         {"conv2d_nhwc --sketch tile_f+pointers_data", "H=7,W=6,CI=8,CO=32,types=bf16bf16f32"},
         {"dense_int8+bias+relu+u8", "M=13,N=32,K=36"},
-        {"conv2d_NCHWc_int8+s8", "IC=8,H=7,W=6,OC=32"}};
+        {"conv2d_NCHWc_int8+s8", "IC=8,H=7,W=6,OC=32"},
+        {"depthwise_conv2d_NCHWc", "IC=16,H=9,W=7,types=u8s8u8"},
+        {"depthwise_conv2d_NCHWc", "IC=16,H=9,W=7,M=2,types=s8s8s32,strides=2"}};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         char task[200];
         snprintf(task, sizeof task, "'%s", tasks[i][0]);
