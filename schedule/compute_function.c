@@ -10,7 +10,7 @@
 enum { MOST_FUNCTIONS = 256, MOST_PARAMS = 16 };
 
 bool compute_is_reserved(const char *name) {
-    static const char *const words[] = {"where", "sum", "min", "max"};
+    static const char *const words[] = {"where", "sum", "min", "max", "pow"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(name, words[i])) return true;
     return false;
