@@ -47,6 +47,8 @@ void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_
                   const int *inputs, int num_inputs, int output, at_text *text);
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);
 int net_output_axis(const product *p); /* of the weight */
+/* Element i of a product's weight less its zero. */
+double net_weight(const product *p, const at_net_value *w, int64_t i);
 extern const char *const net_picture_axes[], *const net_matrix_axes[];
 void net_add_dims(at_text *t, const at_net_value *v, const char *const *names);
 void net_add_names(at_text *t, int rank, const char *const *names);

@@ -68,18 +68,25 @@ bool net_is_byte(const at_net_value *v) {
     return v->type == AT_NET_UINT8 || v->type == AT_NET_INT8;
 }
 
-static bool all_are(const double *x, int64_t n, double y) {
-    for (int64_t i = 0; i < n; i++)
-        if (x[i] != y) return false;
-    return true;
+int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
+
+double net_weight(const product *p, const at_net_value *w, int64_t i) {
+    const int64_t rest = w->elements / p->outputs;
+    const int64_t output = net_output_axis(p) ? i % p->outputs : i / rest;
+    return net_known_element(w, i) - p->w.zero[p->w.num > 1 ? output : 0];
 }
 
-/* Weights are of s8 around 0, or of u8 around 128; scales are those of outputs. */
-static bool weights_fit(const quantizer *q, const product *p, int net_output_axis) {
+/* Less their zero they are of s8; scales are those of outputs. */
+static bool weights_fit(const quantizer *q, const product *p) {
     const at_net_value *w = constant_at(q->net, p->w.value);
-    if (!w || !net_is_byte(w) || w->dims[net_output_axis] != p->outputs) return false;
-    if (p->w.num != 1 && (p->w.num != p->outputs || p->w.axis != net_output_axis)) return false;
-    return all_are(p->w.zero, p->w.num, w->type == AT_NET_INT8 ? 0 : 128);
+    const int axis = net_output_axis(p);
+    if (!w || !net_is_byte(w) || w->dims[axis] != p->outputs) return false;
+    if (p->w.num != 1 && (p->w.num != p->outputs || p->w.axis != axis)) return false;
+    for (int64_t i = 0; i < w->elements; i++) {
+        const double x = net_weight(p, w, i);
+        if (x < -128 || x > 127) return false;
+    }
+    return true;
 }
 
 static bool data_fit(const quantizer *q, const product *p) {
@@ -116,8 +123,6 @@ static bool shape_fits(const quantizer *q, product *p, int w) {
     return x->dims[x->rank - 1] == k->dims[p->transposed ? 1 : 0];
 }
 
-int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
-
 /* A bias has as many elements as there are outputs. in_units: they count the scale of x times that
  * of the output's weights; else they are reals. */
 static bool take_bias(const quantizer *q, product *p, int value, bool in_units) {
@@ -139,7 +144,7 @@ bool net_match_reals(const quantizer *q, const at_net_node *n, product *p) {
     *p = (product){.node = n, .zero_value = -1, .output = n->outputs[0]};
     return at_net_op_is(n, names) && at_net_dequantized(q->arena, q->net, n->inputs[0], &p->x) &&
            at_net_dequantized(q->arena, q->net, n->inputs[1], &p->w) && shape_fits(q, p, 1) &&
-           data_fit(q, p) && p->x.num == 1 && weights_fit(q, p, net_output_axis(p)) &&
+           data_fit(q, p) && p->x.num == 1 && weights_fit(q, p) &&
            take_bias(q, p, net_input(n, 2), false);
 }
 
@@ -154,7 +159,7 @@ bool net_match_linear(const quantizer *q, const at_net_node *n, product *p) {
         !at_net_quantized_by(q->arena, q->net, n->inputs[6], n->inputs[7], 0, &p->y))
         return false;
     p->x.value = n->inputs[0], p->w.value = n->inputs[3];
-    return p->x.num == 1 && p->y.num == 1 && data_fit(q, p) && weights_fit(q, p, axis) &&
+    return p->x.num == 1 && p->y.num == 1 && data_fit(q, p) && weights_fit(q, p) &&
            net_is_byte(value_at(q->net, p->output)) && take_bias(q, p, net_input(n, 8), true);
 }
 
@@ -179,8 +184,7 @@ bool net_match_integers(const quantizer *q, const at_net_node *n, product *p) {
     for (int64_t m = 0; m < p->w.num; m++) p->w.zero[m] = w_zero ? net_known_element(w_zero, m) : 0;
     for (int64_t m = 0; m < p->outputs; m++) p->w.scale[m] = 1;
     /* What is padded with a zero that comes with the run is no constant. */
-    return data_fit(q, p) && weights_fit(q, p, net_output_axis(p)) &&
-           (p->zero_value < 0 || p->kind == MATRICES);
+    return data_fit(q, p) && weights_fit(q, p) && (p->zero_value < 0 || p->kind == MATRICES);
 }
 
 /* The node that makes a value which this reader alone reads; NULL: another. */

@@ -50,7 +50,6 @@ void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_
 /* Weights as s8 around 0, their channels rounded up to `inner`. */
 static int whole_weights(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *w = value_at(q->net, p->w.value);
-    const int less = w->type == AT_NET_UINT8 ? 128 : 0;
     const int64_t rows = p->kind == CONVOLUTION ? w->dims[0] : 1,
                   channels = p->kind == CONVOLUTION ? w->dims[1] : 1,
                   rest = w->elements / (rows * channels);
@@ -63,19 +62,17 @@ static int whole_weights(quantizer *q, const product *p, int64_t inner) {
         for (int64_t c = 0; c < channels; c++)
             for (int64_t i = 0; i < rest; i++)
                 data[(r * made + c) * rest + i] =
-                    (int8_t)(at_net_element_int(w->type, w->data, (r * channels + c) * rest + i) -
-                             less);
+                    (int8_t)net_weight(p, w, (r * channels + c) * rest + i);
     return add_constant(q, w->name, AT_NET_INT8, AT_S8, w->rank, dims, data);
 }
 
 /* The sum of an output's weights. */
 static double *sums_of_weights(quantizer *q, const product *p) {
     const at_net_value *w = value_at(q->net, p->w.value);
-    const double zero = w->type == AT_NET_UINT8 ? 128 : 0;
     double *sum = AT_NEW_ARRAY(q->arena, double, p->outputs);
     const int64_t rest = w->elements / p->outputs;
     for (int64_t i = 0; i < w->elements; i++)
-        sum[net_output_axis(p) ? i % p->outputs : i / rest] += net_known_element(w, i) - zero;
+        sum[net_output_axis(p) ? i % p->outputs : i / rest] += net_weight(p, w, i);
     return sum;
 }
 
