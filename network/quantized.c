@@ -203,6 +203,7 @@ static bool replace(quantizer *q, const at_net_node *n) {
 }
 
 void at_net_use_integers(at_net *net) {
+    net_view_bytes(net);
     quantizer q = {.arena = net->arena, .net = net, .readers = at_net_readers(net->arena, net)};
     choose_elements(&q);
     for (int i = 0; i < net->nodes.len; i++) {

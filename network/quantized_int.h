@@ -38,8 +38,10 @@ bool net_match_rounded(const quantizer *q, const at_net_node *n, product *p);
 /* The node that makes a value which this reader alone reads; NULL: another. */
 const at_net_node *net_maker_of(const quantizer *q, int v);
 bool net_is_byte(const at_net_value *v);
-int net_input(const at_net_node *n, int k);                 /* -1: not given */
-double net_known_element(const at_net_value *v, int64_t i); /* the only one, where there is one */
+int net_input(const at_net_node *n, int k); /* -1: not given */
+
+/* quantized_views.c: views of dequantized numbers become views of their bytes. */
+void net_view_bytes(at_net *net);
 
 /* quantized_nodes.c: appended to the quantizer's nodes. */
 bool net_add_product(quantizer *q, const product *p); /* false: numbers beyond 32 bits */

@@ -14,7 +14,8 @@ static const at_net_value *constant_at(const at_net *net, int v) {
                                                                              : NULL;
 }
 
-double net_known_element(const at_net_value *v, int64_t i) {
+/* The only one, where there is one. */
+static double known_element(const at_net_value *v, int64_t i) {
     return at_net_element(v->type, v->data, v->elements == 1 ? 0 : i);
 }
 
@@ -30,8 +31,8 @@ bool at_net_quantized_by(at_arena *a, const at_net *net, int scale, int zero, in
                               .scale = AT_NEW_ARRAY(a, double, s->elements),
                               .zero = AT_NEW_ARRAY(a, double, s->elements)};
     for (int64_t i = 0; i < s->elements; i++) {
-        out->scale[i] = net_known_element(s, i);
-        out->zero[i] = z ? net_known_element(z, i) : 0;
+        out->scale[i] = known_element(s, i);
+        out->zero[i] = z ? known_element(z, i) : 0;
         if (!(out->scale[i] > 0) || !isfinite(out->scale[i])) return false;
     }
     return true;
@@ -73,7 +74,7 @@ int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->tran
 double net_weight(const product *p, const at_net_value *w, int64_t i) {
     const int64_t rest = w->elements / p->outputs;
     const int64_t output = net_output_axis(p) ? i % p->outputs : i / rest;
-    return net_known_element(w, i) - p->w.zero[p->w.num > 1 ? output : 0];
+    return known_element(w, i) - p->w.zero[p->w.num > 1 ? output : 0];
 }
 
 /* Less their zero they are of s8; scales are those of outputs. */
@@ -132,8 +133,8 @@ static bool take_bias(const quantizer *q, product *p, int value, bool in_units) 
         return false;
     double *bias = AT_NEW_ARRAY(q->arena, double, p->outputs);
     for (int64_t m = 0; m < p->outputs; m++)
-        bias[m] = net_known_element(b, m) *
-                  (in_units ? p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0] : 1);
+        bias[m] =
+            known_element(b, m) * (in_units ? p->x.scale[0] * p->w.scale[p->w.num > 1 ? m : 0] : 1);
     p->bias = bias;
     return true;
 }
@@ -174,14 +175,14 @@ bool net_match_integers(const quantizer *q, const at_net_node *n, product *p) {
     if ((zw >= 0 && !w_zero) || (zx >= 0 && value_at(q->net, zx)->elements != 1)) return false;
     p->x = (at_net_quantized){.value = n->inputs[0], .num = 1, .scale = (double *)one};
     p->x.zero = AT_NEW_ARRAY(q->arena, double, 1);
-    if (x_zero) p->x.zero[0] = net_known_element(x_zero, 0);
+    if (x_zero) p->x.zero[0] = known_element(x_zero, 0);
     else if (zx >= 0) p->zero_value = zx;
     p->w = (at_net_quantized){.value = n->inputs[1],
                               .axis = net_output_axis(p),
                               .num = w_zero ? w_zero->elements : 1,
                               .scale = AT_NEW_ARRAY(q->arena, double, p->outputs)};
     p->w.zero = AT_NEW_ARRAY(q->arena, double, p->w.num);
-    for (int64_t m = 0; m < p->w.num; m++) p->w.zero[m] = w_zero ? net_known_element(w_zero, m) : 0;
+    for (int64_t m = 0; m < p->w.num; m++) p->w.zero[m] = w_zero ? known_element(w_zero, m) : 0;
     for (int64_t m = 0; m < p->outputs; m++) p->w.scale[m] = 1;
     /* What is padded with a zero that comes with the run is no constant. */
     return data_fit(q, p) && weights_fit(q, p) && (p->zero_value < 0 || p->kind == MATRICES);

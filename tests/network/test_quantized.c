@@ -214,6 +214,28 @@ static void dequantized(onnx_graph *g, const char *name, const char *dims, int n
     onnx_node(g, "DequantizeLinear", at_format(arena, "%s %s %s", q, s, z), name, "");
 }
 
+/* A product of integers behind views of dequantized numbers, one of which is read elsewhere, too.
+ */
+static void behind_views(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "2,4,3,2");
+    dequantized(&g, "w1", "10,24", 240, "0.01");
+    dequantized(&g, "w2", "10,24", 240, "0.02");
+    onnx_constant(&g, "shape", AT_NET_INT64, "2", "2 -1", false);
+    quantized(&g, "x", "a", "0.016", "127");
+    onnx_node(&g, "Flatten", "a", "f", "");
+    onnx_node(&g, "Gemm", "f w1", "c", "transB=1");
+    onnx_node(&g, "Neg", "x", "n", "");
+    quantized(&g, "n", "b", "0.013", "100");
+    onnx_node(&g, "Reshape", "b shape", "r", "");
+    onnx_node(&g, "Abs", "r", "e", "");
+    onnx_node(&g, "Gemm", "r w2", "d", "transB=1");
+    static const char *const outputs[] = {"c", "d", "e"};
+    for (int i = 0; i < 3; i++) onnx_output(&g, outputs[i]);
+    check(&g, 2, false, 1);
+}
+
 /* Convolutions, an addend, the largest of windows, a mean, a product: all on bytes. */
 static void picture(void **state) {
     (void)state;
@@ -400,13 +422,11 @@ static void concatenated(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(own_domain),
-                                       cmocka_unit_test(concatenated),
-                                       cmocka_unit_test(linear_convolutions),
-                                       cmocka_unit_test(linear_product),
-                                       cmocka_unit_test(integers),
-                                       cmocka_unit_test(dynamic),
-                                       cmocka_unit_test(picture),
-                                       cmocka_unit_test(mixed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_domain),     cmocka_unit_test(behind_views),
+        cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
+        cmocka_unit_test(linear_product), cmocka_unit_test(integers),
+        cmocka_unit_test(dynamic),        cmocka_unit_test(picture),
+        cmocka_unit_test(mixed)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
