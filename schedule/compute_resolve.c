@@ -458,8 +458,8 @@ static at_status check_type(scope *s, const at_tensor *t) {
         return AT_OK;
     if (t->num_reduce && !adds && has_infinity(t->body))
         return FAIL_AT(s, t->written,
-                       "terms that are left out of this reduction are %sinf, which is no %s: leave "
-                       "the type away, and round in another stage",
+                       "terms that are left out of this reduction are %sinf, which is no %s: put a "
+                       "whole number there, as in min(k:K) .. ? k : K, or leave the type away",
                        t->reduction == AT_REDUCE_MAX ? "-" : "", type->name);
     return FAIL_AT(s, t->written,
                    t->num_reduce ? "the terms of an %s are integers, and this one is f32"

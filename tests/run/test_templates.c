@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
         {"dense", "M=1,N=100,K=64"},
         {"dense", "M=32,N=60,K=50,wb=4"},
         {"dense", "M=28,N=64,K=40,bias=1,wb=32"},
-        {"dense", "M=7,N=1,K=1"},
+        {"dense", "M=7,N=5,K=1"},
         {"matmul_add", "N=20,L=18,M=36"},
         {"matmul_add", "N=37,L=33,M=48"},
         {"matmul_add", "N=1,L=64,M=100"},
