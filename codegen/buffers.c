@@ -8,7 +8,9 @@
  * multiples of 16 bytes, so that the elements lie in different banks of that cache (measured: 0.94
  * instead of 0.87). A stage's [dense], [pad n] and [order ...] say otherwise.
  * What goes on from step to step and is read within a step alone is kept for one step: each takes
- * the place of the one before. What another stage reads of earlier steps is kept for all of them.
+ * the place of the one before. Where steps are the outermost loop, and what is read behind it are
+ * the last of them, as many are kept as a step looks back, and itself, in turn. What another stage
+ * reads of earlier steps is kept for all of them.
  * Needs:   a tree with indices per dimension.   Ensures: every statement and load
  * has an address. */
 #include "codegen/codegen_int.h"
@@ -22,18 +24,26 @@
 /* A read of what an earlier step of the same leaf stored: where that is, and what is stored now. */
 typedef struct {
     const at_aff **from, **to;
-    bool is_repeated; /* a step is made several times, by a loop inside of the steps' */
+    bool is_repeated;       /* a step is made several times, by a loop inside of the steps' */
+    const at_ir *outermost; /* loop around it */
 } step;
+
+typedef struct {
+    const at_aff **ix;
+    const at_ir *outermost; /* loop around it; NULL: there is none */
+} access;
 
 typedef struct {
     int depth;                    /* -1: no access seen yet */
     const at_ir *path[MAX_DEPTH]; /* loops that enclose all accesses so far */
-    AT_VEC(const at_aff **) accesses;
+    AT_VEC(access) accesses;
     AT_VEC(step) steps;
     at_mask carries; /* loops whose earlier turns other stages of its cycle read */
     int in_place; /* along this dimension each step takes the place of the one before; -1: none */
-    bool dense;   /* places along several axes of it are counted as one */
-    bool column;  /* a sum reads elements of several rows at once, each for a single vector */
+    int rolls;    /* along this dimension `kept` steps are stored in turn; -1: all are */
+    int64_t kept;
+    bool dense;  /* places along several axes of it are counted as one */
+    bool column; /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
 
 typedef struct {
@@ -45,7 +55,7 @@ typedef struct {
 
 static void see(walk *w, int tensor, const at_aff **ix) {
     usage *u = &w->use[tensor];
-    *at_push(w->l->arena, &u->accesses) = ix;
+    *at_push(w->l->arena, &u->accesses) = (access){ix, w->depth ? w->path[0] : NULL};
     if (u->depth < 0) {
         u->depth = w->depth;
         memcpy(u->path, w->path, sizeof(at_ir *) * (size_t)w->depth);
@@ -120,7 +130,7 @@ static void see_value(walk *w, const at_stmt *s, const at_value *v) {
     const bool sums = s->add;
     if (v->op == AT_V_LOAD && v->tensor == s->tensor) {
         step *x = at_push(w->l->arena, &w->use[s->tensor].steps);
-        *x = (step){.from = v->ix, .to = s->ix};
+        *x = (step){.from = v->ix, .to = s->ix, .outermost = w->depth ? w->path[0] : NULL};
         x->is_repeated = is_repeated(w, s, differ_by(w->l, s->tensor, x));
     } else if (v->op == AT_V_LOAD) {
         see(w, v->tensor, v->ix);
@@ -168,8 +178,63 @@ static bool is_of_one_step(const usage *u, int dim, const at_aff *at, at_mask lo
         loops &= ~AT_BIT(n->loop.sym);
     }
     for (int i = 0; i < u->accesses.len; i++)
-        if (!at_aff_equal(u->accesses.data[i][dim], at)) return false;
+        if (!at_aff_equal(u->accesses.data[i].ix[dim], at)) return false;
     return !loops;
+}
+
+/* How many steps a step looks back along the outermost loop, which goes over that dimension step by
+ * step; 0: it does otherwise. */
+static int64_t looks_back(at_low *l, const step *s, int dim) {
+    const at_aff *to = s->to[dim], *by = at_aff_sub(l, to, s->from[dim]);
+    const bool goes = to->n == 1 && to->t[0].k == 1 && s->outermost &&
+                      s->outermost->loop.sym == to->t[0].sym &&
+                      s->outermost->loop.ann == AT_ANN_NONE;
+    return goes && !by->n && by->c > 0 ? by->c : 0;
+}
+
+/* Is it one of the steps that are kept: of those at hand, within the loop, or, behind it, the last?
+ */
+static bool is_kept(at_low *l, const access *a, const step *s, int dim, int64_t kept,
+                    int64_t last) {
+    const at_aff *by = at_aff_sub(l, s->to[dim], a->ix[dim]);
+    if (a->outermost == s->outermost) return !by->n && by->c >= 0 && by->c < kept;
+    return !a->ix[dim]->n && a->ix[dim]->c > last - kept && a->ix[dim]->c <= last;
+}
+
+/* Are so many steps enough as all of them look back? Then they are stored in turn. */
+static void find_rolls(at_low *l, int tensor, usage *u) {
+    enum { MOST_KEPT = 8 };
+    const at_tensor *t = &l->program->compute->tensors[tensor];
+    int64_t kept = 0, lo, last;
+    int dim = 0;
+    if (!u->steps.len || u->carries || !t->is_recurrence || t->is_output) return;
+    while (dim < t->num_axes && !looks_back(l, &u->steps.data[0], dim)) dim++;
+    if (dim == t->num_axes) return;
+    for (int i = 0; i < u->steps.len; i++) {
+        const int64_t back = looks_back(l, &u->steps.data[i], dim);
+        if (!back || u->steps.data[i].outermost != u->steps.data[0].outermost) return;
+        kept = back >= kept ? back + 1 : kept;
+    }
+    at_aff_range(l, u->steps.data[0].to[dim], &lo, &last);
+    if (kept > MOST_KEPT || lo != 0 || last != l->tensors[tensor].extents[dim] - 1 || last < kept)
+        return;
+    for (int i = 0; i < u->accesses.len; i++)
+        if (!is_kept(l, &u->accesses.data[i], &u->steps.data[0], dim, kept, last)) return;
+    u->rolls = dim;
+    u->kept = kept;
+}
+
+/* Indices along that dimension become places of the steps that are kept. */
+static void roll(at_low *l, usage *u) {
+    AT_VEC(const at_aff **) done = {0};
+    for (int i = 0; i < u->accesses.len; i++) {
+        const at_aff **ix = u->accesses.data[i].ix;
+        bool is_done = false;
+        for (int k = 0; k < done.len; k++) is_done |= done.data[k] == ix;
+        if (is_done) continue;
+        *at_push(l->arena, &done) = ix;
+        ix[u->rolls] = at_aff_mod(l, ix[u->rolls], u->kept);
+    }
 }
 
 /* The storage of what goes from step to step lies outside of the loops of the steps. */
@@ -184,8 +249,10 @@ static void place_steps(at_low *l, int tensor, usage *u) {
         if (dim >= 0 && (s[i].is_repeated || one_before(l, tensor, &s[i]) != dim)) dim = -1;
     }
     if (dim >= 0 && is_of_one_step(u, dim, s->to[dim], loops)) u->in_place = dim;
+    else find_rolls(l, tensor, u);
     for (int i = 0; i < u->steps.len && u->in_place < 0; i++)
-        *at_push(l->arena, &u->accesses) = s[i].from;
+        *at_push(l->arena, &u->accesses) = (access){s[i].from, s[i].outermost};
+    if (u->rolls >= 0) roll(l, u);
     for (int i = 0; i < u->depth; i++)
         if (loops & AT_BIT(u->path[i]->loop.sym)) u->depth = i;
 }
@@ -259,7 +326,7 @@ static const at_aff *common_base(at_low *l, const usage *u, int dim, at_mask ins
     const at_aff *base = NULL;
     for (int i = 0; i < u->accesses.len; i++) {
         const at_aff *rest;
-        at_aff_part(l, u->accesses.data[i][dim], inside, &rest);
+        at_aff_part(l, u->accesses.data[i].ix[dim], inside, &rest);
         rest = at_aff_shift(l, rest, -rest->c);
         if (base && !at_aff_equal(base, rest)) return NULL;
         base = rest;
@@ -278,15 +345,16 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     }
     for (int d = 0; d < t->num_axes; d++) {
         const at_aff *base =
-            d == u->in_place ? u->accesses.data[0][d] : common_base(l, u, d, ~b->outer);
+            d == u->in_place ? u->accesses.data[0].ix[d] : common_base(l, u, d, ~b->outer);
         if (!base) base = at_aff_const(l, 0);
         int64_t lo = INT64_MAX, hi = INT64_MIN;
         for (int i = 0; i < u->accesses.len; i++) {
             int64_t alo, ahi;
-            at_aff_range(l, at_aff_sub(l, u->accesses.data[i][d], base), &alo, &ahi);
+            at_aff_range(l, at_aff_sub(l, u->accesses.data[i].ix[d], base), &alo, &ahi);
             if (alo < lo) lo = alo;
             if (ahi > hi) hi = ahi;
         }
+        if (d == u->rolls) base = at_aff_const(l, lo = 0), hi = u->kept - 1;
         if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF || hi - lo >= 2 * t->extents[d]) {
             /* data-dependent reads: the whole axis */
             base = at_aff_const(l, 0);
@@ -369,7 +437,7 @@ bool at_pass_buffers(at_low *l) {
     walk w = {.l = l, .use = AT_NEW_ARRAY(l->arena, usage, n)}, pack = {.l = l};
     pack.use = AT_NEW_ARRAY(l->arena, usage, n);
     for (int t = 0; t < n; t++)
-        w.use[t].depth = w.use[t].in_place = pack.use[t].depth = pack.use[t].in_place = -1;
+        w.use[t] = pack.use[t] = (usage){.depth = -1, .in_place = -1, .rolls = -1};
     see_list(&w, l->root);
     see_list(&pack, l->pack_root);
     for (int t = 0; t < n; t++) place_steps(l, t, &w.use[t]);

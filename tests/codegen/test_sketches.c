@@ -209,6 +209,8 @@ static void operators(void **state) {
         {"tests/te/stored_half", "N=37"},
         {"tests/te/stored_half", "N=9"},
         {"tests/te/long_rows_of_steps", "T=113,C=147"},
+        {"tests/te/last_step", "T=6,H=3,W=9"}, /* steps in turn */
+        {"tests/te/last_step", "T=5,H=4,W=19"},
         {"tests/te/resized_rows", "H=3,W=150,OH=7,K=5"},
         {"tests/te/resized_rows", "H=1,W=131,OH=3,K=8"},
         {"tests/te/reflected_border", "H=5,W=37"},

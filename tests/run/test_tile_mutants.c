@@ -509,6 +509,7 @@ static const char *const of_examples[][2] = {
     {TE "integral_image.te", "H=11,W=19"},
     {TE "layer_norm.te", "M=5,N=43"},
     {TE "linear_attention.te", "H=2,T=11,D=5,E=7"},
+    {"tests/te/last_step.te", "T=11,H=9,W=37"},
     {"tests/te/long_rows_of_steps.te", "T=113,C=147"},
     {"tests/te/short_rows.te", "B=2,M=400,N=6"},
     {TE "lstm.te", "T=5,B=3,D=7,H=11"},
