@@ -53,15 +53,11 @@ static void all_steps(void **state) {
     /* and a row before the first, which no step reads */
     for (int i = 0; i < 3; i++)
         assert_int_equal(floats_kept(DECAY, SIZES, trees[i]), 97 * ROW + SLACK);
-    /* made several times, by a loop of what reads it, or of none */
-    static const char *const repeated[] = {
-        "t, r:3 =>\n    c:vec => @h = t, c\n    c:vec => @y = t // c\n",
-        "{t, r:3} =>\n    c => @h = t, c\n    c => @y = t // c\n",
-        "t =>\n    r:3, c:vec => @h = t, c\n    c:vec => @y = t // c\n",
-        "t0, r:3, t1 =>\n    c => @h = {t0, t1}/t, c\n    c => @y = {t0, t1}/t // c\n",
-    };
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(floats_kept(DECAY, SIZES, repeated[i]), 97 * ROW + SLACK);
+    /* made several times, by a loop of parts of the steps */
+    assert_int_equal(floats_kept(DECAY, SIZES,
+                                 "t0, r:3, t1 =>\n    c => @h = {t0, t1}/t, c\n"
+                                 "    c => @y = {t0, t1}/t // c\n"),
+                     97 * ROW + SLACK);
     assert_int_equal(
         floats_kept(DECAY, SIZES, "r:3, t =>\n    c => @h = t, c\n    c => @y = t // c\n"),
         ROW + SLACK);
@@ -71,15 +67,43 @@ static void all_steps(void **state) {
                                  "y[t:T] = sum(c:C) h[t, c]\n",
                                  SIZES, trees[0]),
                      98 * ROW + SLACK);
+}
+
+/* As many as a step looks back, and itself, where steps are the outermost loop. */
+static void steps_in_turn(void **state) {
+    (void)state;
+    static const char *const repeated[] = {
+        "t, r:3 =>\n    c:vec => @h = t, c\n    c:vec => @y = t // c\n",
+        "{t, r:3} =>\n    c => @h = t, c\n    c => @y = t // c\n",
+        "t =>\n    r:3, c:vec => @h = t, c\n    c:vec => @y = t // c\n",
+    };
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(floats_kept(DECAY, SIZES, repeated[i]), 2 * ROW + SLACK);
+    static const char within[] = "t =>\n    c:vec => @h = t, c\n    c:vec => @y = t // c\n";
     assert_int_equal(
         floats_kept("x[T, C] : input\n"
                     "h[t:T, c:C] = (t > 0 && c > 0 ? h[t - 1, c - 1]*0.5 : 0) + x[t, c]\n"
                     "y[t:T] = sum(c:C) h[t, c]\n",
-                    SIZES, "t =>\n    c:vec => @h = t, c\n    c:vec => @y = t // c\n"),
-        97 * ROW + SLACK);
+                    SIZES, within),
+        2 * ROW + SLACK);
+    /* read behind the steps: the last two of three that are kept; one that is not; the first */
+    static const char *const read[] = {"T - 2", "T - 4", "0"};
+    static const int kept[] = {3, 98, 98};
+    for (int i = 0; i < 3; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "x[T, C] : input\n"
+                 "h[t:T, c:C] = (t > 1 ? h[t - 2, c]*0.5 : 0) + x[t, c]\n"
+                 "y[c:C] = h[T - 1, c] + h[%s, c]\n",
+                 read[i]);
+        assert_int_equal(
+            floats_kept(text, SIZES, "t =>\n    c:vec => @h = t, c\nc:vec => @y = c\n"),
+            kept[i] * ROW + SLACK);
+    }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_step), cmocka_unit_test(all_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_step), cmocka_unit_test(all_steps),
+                                       cmocka_unit_test(steps_in_turn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
