@@ -132,6 +132,34 @@ static void strange_results(void **state) {
     at_arena_free(a);
 }
 
+/* Points that have to be found, two places for one of them at times: none is proposed twice. */
+static void found_points(void **state) {
+    (void)state;
+    enum { KNOBS = 5, TRIALS = 40 };
+    at_arena *a = at_arena_new();
+    at_space *s = at_space_new(a);
+    at_error err;
+    for (int k = 0; k < KNOBS; k++)
+        assert_int_equal(at_space_option(s, (const char *[]){"a", "b", "c", "d", "e"}[k],
+                                         "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14]", &err),
+                         AT_OK);
+    assert_int_equal(at_space_require(s, -1, "a*b*c*d*e == 5040", "product", NULL, 0, &err), AT_OK);
+    assert_true(at_space_mends(s));
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        at_tuner *t = new_tuner(learners[l], s, (at_tuner_options){.seed = 3});
+        int64_t got[TRIALS];
+        for (int n = 0; n < TRIALS; n++) {
+            assert_int_equal(at_tuner_next(t, got + n, 1), 1);
+            assert_true(at_space_is_valid(s, got[n]));
+            for (int i = 0; i < n; i++) assert_true(got[i] != got[n]);
+            at_tuner_update(t, &(at_trial){got[n], true, (double)(got[n] % 97) + 1, false}, 1);
+        }
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
 /* ---- better than chance --------------------------------------------------------------------- */
 
 /* Trials until the goal; one more than `most` if not within these. */
@@ -283,13 +311,10 @@ static void bounds_have_no_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exhaustive),
-        cmocka_unit_test(nothing_to_learn),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(strange_results),
-        cmocka_unit_test(beats_chance),
-        cmocka_unit_test(crossover),
-        cmocka_unit_test(bounds_have_no_order),
+        cmocka_unit_test(exhaustive),   cmocka_unit_test(nothing_to_learn),
+        cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
+        cmocka_unit_test(found_points), cmocka_unit_test(beats_chance),
+        cmocka_unit_test(crossover),    cmocka_unit_test(bounds_have_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
