@@ -440,10 +440,10 @@ static const char *const of_templates[][2] = {
     {"dense_f16", "M=11,N=37,K=19"},
     {"dense_bf16", "M=11,N=37,K=19"},
     {"batch_matmul_int8", "B=3,M=5,N=16,K=8"},
-    {"dense_int8+u8", "M=29,N=32,K=20"},
-    {"dense", "M=11,N=32,K=20,types=u8s8u8"},
-    {"dense", "M=11,N=32,K=20,types=s8s8s8"},
-    {"conv2d_nhwc", "H=5,W=7,CI=8,CO=16,types=u8s8u8"},
+    {"dense_int8+u8", "M=55,N=80,K=20"},
+    {"dense", "M=55,N=80,K=20,types=u8s8u8"},
+    {"dense", "M=55,N=80,K=20,types=s8s8s8"},
+    {"conv2d_nhwc", "H=13,W=15,CI=8,CO=16,types=u8s8u8"},
 };
 
 static void templates(void **state) {
