@@ -90,12 +90,14 @@ typedef struct set {
 
 static void make_tasks(set *s) {
     const at_set_result *r = &s->result;
+    const int64_t weights_bytes = s->net ? at_net_weights_bytes(s->net) : 0;
     for (int p = 0; p < r->num_problems; p++) s->n += r->problems[p].num_ways;
     s->tasks = AT_NEW_ARRAY(r->arena, at_options, s->n);
     s->problem = AT_NEW_ARRAY(r->arena, int, s->n);
     for (int p = 0, i = 0; p < r->num_problems; p++)
         for (int w = 0; w < r->problems[p].num_ways; w++, i++) {
             s->tasks[i] = *s->of;
+            s->tasks[i].engine.weights_bytes = weights_bytes;
             s->tasks[i].request = r->problems[p].ways[w];
             s->tasks[i].task = i + 1;
             s->tasks[i].num_tasks = s->n;

@@ -39,6 +39,9 @@ typedef struct at_engine_options {
     /* How they are measured: as in at_job. */
     uint64_t seed; /* of the data and of the search */
     at_cache cache;
+    /* Cold weights: the bytes of all that one pass of what the kernel is a part of reads, as a
+     * network's; 0: unknown. */
+    int64_t weights_bytes;
     int64_t number, repeat; /* 0: chosen by the timer */
     double min_repeat_ms;
     double timeout_s;  /* of compiling, and of running; 0: 10 */

@@ -15,6 +15,23 @@ int at_net_first_output(const at_net_node *n) {
     return n->outputs[k];
 }
 
+int64_t at_net_weights_bytes(const at_net *net) {
+    at_arena *a = at_arena_new();
+    bool *counts = AT_NEW_ARRAY(a, bool, net->values.len);
+    int64_t bytes = 0;
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs; k++)
+            if (n->inputs[k] >= 0 && at_net_reads(n, k)) counts[n->inputs[k]] = true;
+    }
+    for (int v = 0; v < net->values.len; v++) {
+        const at_net_value *x = &net->values.data[v];
+        if (counts[v] && x->is_constant) bytes += x->elements * at_net_type_bytes(x->type);
+    }
+    at_arena_free(a);
+    return bytes;
+}
+
 const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
     at_int_list *readers = AT_NEW_ARRAY(a, at_int_list, net->values.len);
     for (int i = 0; i < net->nodes.len; i++) {

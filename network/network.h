@@ -137,6 +137,9 @@ typedef struct at_net {
     struct at_net_file *file;
 } at_net;
 
+/* Of all constants that nodes read, each once. */
+int64_t at_net_weights_bytes(const at_net *net);
+
 /* Sizes by name and values of inputs, as the user gives them. */
 typedef struct at_net_options {
     const char *dims; /* "batch=1,seq=128"; x[0]=1 is a size of the input x; NULL: none */

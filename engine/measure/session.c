@@ -17,6 +17,7 @@
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 static const int64_t unknown_l2_bytes = 2 << 20;
+enum { MEMORY_SHARE = 16 }; /* at most, of all, for weights in a ring */
 
 static void begin(const at_engine_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
@@ -84,16 +85,29 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
     return AT_OK;
 }
 
-/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second.
- * Cold weights come from beyond the second one, as those of a network do. */
+static int64_t last_cache_bytes(void) {
+    const at_cpu *cpu = at_cpu_facts();
+    const int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
+    return last > 0 ? last : unknown_cache_bytes;
+}
+
+/* Cold weights come from beyond the second cache, as those of a network do, and from beyond the
+ * last one where the network's do. */
+static int64_t ring_bytes(const at_session *s) {
+    const at_cpu *cpu = at_cpu_facts();
+    const int64_t least = 2 * (cpu->l2_bytes > 0 ? cpu->l2_bytes : unknown_l2_bytes);
+    int64_t ring = s->options.weights_bytes, most = 2 * last_cache_bytes();
+    if (most > cpu->memory_bytes / MEMORY_SHARE) most = cpu->memory_bytes / MEMORY_SHARE;
+    if (ring > most) ring = most;
+    return ring > least ? ring : least;
+}
+
+/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
 static at_status choose_flush(at_session *s, at_error *err) {
     const at_cpu *cpu = at_cpu_facts();
-    if (s->options.cache == AT_CACHE_WEIGHTS_COLD)
-        s->bench->ring_bytes = 2 * (cpu->l2_bytes > 0 ? cpu->l2_bytes : unknown_l2_bytes);
+    if (s->options.cache == AT_CACHE_WEIGHTS_COLD) s->bench->ring_bytes = ring_bytes(s);
     if (s->options.cache != AT_CACHE_COLD) return AT_OK;
-    int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
-    if (last <= 0) last = unknown_cache_bytes;
-    s->bench->flush_bytes = 2 * last;
+    s->bench->flush_bytes = 2 * last_cache_bytes();
     if (s->bench->flush_bytes > cpu->memory_bytes / 2)
         return at_fail(err, AT_E_USAGE,
                        "--cache cold: flushing takes %lld MiB, twice the last cache; this machine "

@@ -99,6 +99,22 @@ static void slice(void **state) {
 
 /* A part goes on behind a value that leaves where that is asked for, to where no more values leave;
  * what it stores and reads again is marked. Behind a convolution it does not. */
+/* A weight that two nodes read is one, and what nobody reads, or for its size alone, is none. */
+static void bytes_of_weights(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,8,4,4");
+    onnx_numbers(&g, "w", "8,8,1,1", 1, false);
+    onnx_numbers(&g, "b", "8", 2, false);
+    onnx_numbers(&g, "unread", "99", 3, false);
+    onnx_constant(&g, "shape", AT_NET_INT64, "2", "8 16", false);
+    onnx_node(&g, "Conv", "x w b", "c", "");
+    onnx_node(&g, "Conv", "c w", "d", "");
+    onnx_node(&g, "Reshape", "d shape", "y", "");
+    onnx_output(&g, "y");
+    assert_int_equal(at_net_weights_bytes(onnx_open(arena, &g)), (64 + 8) * 4);
+}
+
 static void joined(void **state) {
     (void)state;
     static const char text[] = "x0[4, 6] : input\n"
@@ -137,6 +153,7 @@ static void joined(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shuffle), cmocka_unit_test(slice),
-                                       cmocka_unit_test(joined)};
+                                       cmocka_unit_test(joined),
+                                       cmocka_unit_test(bytes_of_weights)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
