@@ -2,14 +2,19 @@
  * loop tree says *how*. Texts are parsed once per task; per configuration the tree is built with
  * numbers and verified.
  *
- *   compute := (decl | stage)*
- *   decl    := name "[" extent ("," extent)* "]" ":" ("input" [type] | "weight" [type] | "index")
+ *   compute := (decl | stage | function)*
+ *   decl    := name ["[" extent ("," extent)* "]"] ":" ("input" [type] | "weight" [type] | "index")
  *   type    := "f32" | "s32" | "s16" | "s8" | "u8" | "f16" | "bf16"
  *   stage   := name "[" axis ("," axis)* "]" [kind] "=" [reduction] expr ["where" def ("," def)*]
+ *            | name "[" at ("," at)* "]" [kind] ("+=" | "max=" | "min=") "(" red ("," red)* ")"
+ *              expr
+ *              ["where" def ("," def)*]
  *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
  *   kind    := ":" "output" [type] | ":" type
  *   axis    := name ":" extent
+ *   at      := axis | expr ":" extent
  *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
+ *   function := "def" name "(" name ("," name)* ")" "=" expr
  *   red     := name ":" (extent | expr ".." expr)
  *   def     := name "=" expr
  *            | "{" name [":" extent] ("," name ":" extent)* "}" "=" expr
