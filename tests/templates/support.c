@@ -83,20 +83,19 @@ static void fill_pattern(at_arena *a, const at_task *t, at_pattern *p, at_data *
     x[b->indptr].i = at_copy(a, p->indptr, sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
-/* Inputs shared by both runs, so that each has only its own stages. */
-static void fill_inputs(at_arena *a, const at_compute *c, int64_t *const *extents, int range,
-                        at_data *x, at_data *y) {
+/* Inputs shared by both runs, so that each has only its own stages: y's are of the computation that
+ * the tree is over. */
+static void fill_inputs(at_arena *a, const at_compute *c, const at_compute *over,
+                        int64_t *const *extents, int range, at_data *x, at_data *y) {
     at_rng rng;
     at_rng_seed(&rng, 5, 3);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
-        y[t] = x[t];
-        if (c->tensors[t].role == AT_ROLE_INDEX) continue;
-        int64_t n = num_elements(c, t, extents);
-        x[t].f = AT_NEW_ARRAY(a, float, n);
+        int64_t n = c->tensors[t].role == AT_ROLE_INDEX ? 0 : num_elements(c, t, extents);
+        if (n) x[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++)
             x[t].f[i] = (float)((int)at_rng_below(&rng, (uint64_t)(2 * range + 1)) - range);
-        y[t] = x[t];
+        y[at_compute_find(over, c->tensors[t].name)] = x[t];
     }
 }
 
@@ -112,17 +111,20 @@ void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
     fill_pattern(a, t, &pattern, expressions);
     int range = at_compute_exact_range(c, p->values, NULL, pattern.longest);
     assert_true(range >= 1);
-    at_data *tree = AT_NEW_ARRAY(a, at_data, c->num_tensors);
-    fill_inputs(a, c, p->extents, range, expressions, tree);
+    int64_t **extents;
+    at_data *tree = AT_NEW_ARRAY(a, at_data, p->compute->num_tensors);
+    if (at_compute_extents(a, c, p->values, &extents, &err) != AT_OK) fail_msg("%s", err.text);
+    fill_inputs(a, c, p->compute, extents, range, expressions, tree);
     if (at_compute_interpret(a, c, p->values, expressions, &err) != AT_OK ||
         at_program_interpret(a, p, tree, &err) != AT_OK)
         fail_msg("%s %s: %s", at_task_args_text(t), entity, err.text);
     for (int i = 0; i < c->num_tensors; i++) {
         if (!c->tensors[i].is_output) continue;
-        for (int64_t e = 0; e < num_elements(c, i, p->extents); e++)
-            if (tree[i].f[e] != expressions[i].f[e])
+        const float *found = tree[at_compute_find(p->compute, c->tensors[i].name)].f;
+        for (int64_t e = 0; e < num_elements(c, i, extents); e++)
+            if (found[e] != expressions[i].f[e])
                 fail_msg("%s %s: %s[%lld] is %g, expressions give %g", at_task_args_text(t), entity,
-                         c->tensors[i].name, (long long)e, (double)tree[i].f[e],
+                         c->tensors[i].name, (long long)e, (double)found[e],
                          (double)expressions[i].f[e]);
     }
 }
