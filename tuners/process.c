@@ -65,7 +65,7 @@ static int row_of(void *ctx, int64_t index, float *out, int max) {
     float numbers[MOST_NUMBERS];
     bool is_text[MOST_NUMBERS];
     int n = numbers_of(ctx, index, numbers, is_text);
-    if (n >= 0 && n <= max) memcpy(out, numbers, sizeof *out * (size_t)n);
+    if (n > 0 && n <= max) memcpy(out, numbers, sizeof *out * (size_t)n);
     return n;
 }
 
