@@ -336,8 +336,8 @@ at_status at_args_read_array(at_template *t, const char *text, at_error *err) {
     for (int i = 0; i < all.len; i++) {
         at_error why;
         matcher m = {.t = t, .err = &why};
-        memcpy(t->values.data, values, sizeof *values * (size_t)t->values.len);
-        memcpy(t->args.data, args, sizeof *args * (size_t)t->args.len);
+        for (int k = 0; k < t->values.len; k++) t->values.data[k] = values[k];
+        for (int k = 0; k < t->args.len; k++) t->args.data[k] = args[k];
         if (match_form(&m, &all.data[i], v) == AT_OK) return AT_OK;
         if (m.matched <= furthest) continue;
         furthest = m.matched;
