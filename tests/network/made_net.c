@@ -1,5 +1,11 @@
 #include "tests/network/made_net.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,4 +123,26 @@ const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_pro
                                  at_net_element(v->type, outputs[i], k), e[k]);
     }
     return NULL;
+}
+
+void onnx_check_program(at_arena *a, const at_net *net, const at_net_program *p) {
+    const char *difference = onnx_difference(a, net, p);
+    if (difference) fail_msg("%s", difference);
+}
+
+void onnx_check(at_arena *a, onnx_graph *g, const char *titles) {
+    at_net *net = onnx_open(a, g);
+    at_net_program p;
+    at_net_build b = {0};
+    at_error err;
+    at_text found = {0};
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < p.cut.num_parts; i++)
+        at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
+    if (titles) assert_string_equal(at_text_str(&found), titles);
+    at_text_free(&found);
+    assert_true((double)p.workspace_bytes <= 1.05 * (double)p.least_bytes);
+    onnx_check_program(a, net, &p);
+    at_net_program_free(&p);
+    at_net_close(net);
 }

@@ -17,4 +17,9 @@ double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
 /* A run on seeded inputs beside those values: NULL, or what differs first. */
 const char *onnx_difference(at_arena *a, const at_net *net, const at_net_program *p);
 
+/* For cmocka: the same of a program that is made already; of a graph, which it takes: titles of its
+ * parts in order, "a; b" (NULL: any), and little more memory than it needs at least. */
+void onnx_check_program(at_arena *a, const at_net *net, const at_net_program *p);
+void onnx_check(at_arena *a, onnx_graph *g, const char *titles);
+
 #endif

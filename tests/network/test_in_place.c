@@ -11,29 +11,6 @@
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
 
-static void compare(const at_net *net, const at_net_program *p) {
-    const char *difference = onnx_difference(arena, net, p);
-    if (difference) fail_msg("%s", difference);
-}
-
-/* titles: of the parts in order; NULL: they are not looked at. */
-static void check(onnx_graph *g, const char *titles) {
-    at_net *net = onnx_open(arena, g);
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
-    at_text found = {0};
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    for (int i = 0; i < p.cut.num_parts; i++)
-        at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
-    if (titles) assert_string_equal(at_text_str(&found), titles);
-    at_text_free(&found);
-    assert_true((double)p.workspace_bytes <= 1.05 * (double)p.least_bytes);
-    compare(net, &p);
-    at_net_program_free(&p);
-    at_net_close(net);
-}
-
 static void branch(onnx_graph *g, const char *x, const char *y, int inputs, int outputs, int k,
                    int seed) {
     char dims[64], w[32], attributes[64];
@@ -57,9 +34,10 @@ static void branches(void **state) {
     onnx_node(&g, "Dropout", "k", "d", "");
     onnx_node(&g, "MaxPool", "d", "y", "kernel_shape=[2,2] strides=[2,2]");
     onnx_output(&g, "y");
-    check(&g,
-          "conv3x3 3 to 16 at 14x15; conv1x1 16 to 24 at 14x15; conv3x3 16 to 40 at 14x15, relu; "
-          "max pool2x2 64 at 7 stride 2");
+    onnx_check(
+        arena, &g,
+        "conv3x3 3 to 16 at 14x15; conv1x1 16 to 24 at 14x15; conv3x3 16 to 40 at 14x15, relu; "
+        "max pool2x2 64 at 7 stride 2");
 }
 
 /* Each Concat goes on with the one before; all lie in the last. What is read of each is part of its
@@ -99,7 +77,7 @@ static void nested(void **state) {
     at_error err;
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
     for (int i = 0; i < p.cut.num_parts; i++) assert_null(strstr(p.cut.parts[i].title, "concat"));
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
     at_net_close(net);
 }
@@ -119,8 +97,9 @@ static void split(void **state) {
     onnx_node(&g, "Concat", "e d d", "m", "axis=1");
     onnx_node(&g, "Relu", "m", "y", "");
     onnx_output(&g, "y");
-    check(&g, "conv3x3 3 to 32 at 13x12; conv3x3 16 to 16 at 13x12, add; copy 16 at 13x12; "
-              "conv1x1 48 to 16 at 13x12; copy 16 at 13x12; relu 48 at 13x12");
+    onnx_check(arena, &g,
+               "conv3x3 3 to 32 at 13x12; conv3x3 16 to 16 at 13x12, add; copy 16 at 13x12; "
+               "conv1x1 48 to 16 at 13x12; copy 16 at 13x12; relu 48 at 13x12");
 }
 
 /* Rows of three axes; whole rows one behind another; inputs and outputs of the network; what is not
@@ -146,7 +125,7 @@ static void rows(void **state) {
     onnx_node(&g, "Sub", "h j", "q", "");
     static const char *const outputs[] = {"y", "w", "q", "i"};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) onnx_output(&g, outputs[i]);
-    check(&g, NULL);
+    onnx_check(arena, &g, NULL);
 }
 
 /* One element behind the first 24 of a row of 64, in the last row but one. */
@@ -187,7 +166,7 @@ static void between_rows(void **state) {
     assert_int_equal(at_net_check_rows(k, &f, &err), AT_OK);
     f.fast = writes_beside;
     assert_int_equal(at_net_check_rows(k, &f, &err), AT_E_BUG);
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
     at_net_close(net);
 }

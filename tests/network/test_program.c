@@ -30,29 +30,6 @@ static void normalization(onnx_graph *g, const char *x, const char *y, const cha
     at_text_free(&inputs);
 }
 
-static void compare(const at_net *net, const at_net_program *p) {
-    const char *difference = onnx_difference(arena, net, p);
-    if (difference) fail_msg("%s", difference);
-}
-
-/* kinds: of parts; the parts' titles in order, "a; b". */
-static void check(onnx_graph *g, const char *titles) {
-    at_net *net = onnx_open(arena, g);
-    at_net_program p;
-    at_net_build b = {0};
-    at_error err;
-    at_text found = {0};
-    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    for (int i = 0; i < p.cut.num_parts; i++)
-        at_text_addf(&found, "%s%s", i ? "; " : "", p.cut.parts[i].title);
-    assert_string_equal(at_text_str(&found), titles);
-    at_text_free(&found);
-    assert_true((double)p.workspace_bytes <= 1.05 * (double)p.least_bytes);
-    compare(net, &p);
-    at_net_program_free(&p);
-    at_net_close(net);
-}
-
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* Shifts and factors one behind another are in weight and bias; where something else reads what is
@@ -80,8 +57,9 @@ static void channels(void **state) {
     onnx_node(&g, "Sub", "s r1", "b2", "");
     onnx_node(&g, "Add", "a2 b2", "y", "");
     onnx_output(&g, "y");
-    check(&g, "channels last 8 at 9x7; conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; "
-              "conv1x1 16 to 16 at 9x7, add, add; channels first 16 at 9x7");
+    onnx_check(arena, &g,
+               "channels last 8 at 9x7; conv1x1 8 to 16 at 9x7, bias, relu; sub 16 at 9x7; "
+               "conv1x1 16 to 16 at 9x7, add, add; channels first 16 at 9x7");
 }
 
 /* Transposed convolutions whose windows lie side by side, with padding, more at the end, in groups;
@@ -109,7 +87,7 @@ static void side_by_side(void **state) {
         onnx_output(&g, "y");
         at_net *net = onnx_open(arena, &g);
         if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-        compare(net, &p);
+        onnx_check_program(arena, net, &p);
         at_net_program_free(&p);
         at_net_close(net);
     }
@@ -128,7 +106,7 @@ static void subnormal_weights(void **state) {
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     for (int64_t i = 0; i + 4 <= p.weights_bytes; i += 4) {
         float x;
         memcpy(&x, p.weights + i, sizeof x);
@@ -158,8 +136,10 @@ static void residual(void **state) {
     onnx_node(&g, "Add", "n2 n3", "a", "");
     onnx_node(&g, "Relu", "a", "y", "");
     onnx_output(&g, "y");
-    check(&g, "channels last 8 at 9x7; conv3x3 8 to 16 at 9x7, bias, relu; conv1x1 8 to 16 at 9x7, "
-              "bias; conv3x3 16 to 16 at 9x7, bias, add, relu; channels first 16 at 9x7");
+    onnx_check(
+        arena, &g,
+        "channels last 8 at 9x7; conv3x3 8 to 16 at 9x7, bias, relu; conv1x1 8 to 16 at 9x7, "
+        "bias; conv3x3 16 to 16 at 9x7, bias, add, relu; channels first 16 at 9x7");
 }
 
 /* Only convolutions with channels enough move them, and what leaves in the middle of a part is no
@@ -184,9 +164,10 @@ static void edges(void **state) {
     onnx_node(&g, "MaxPool", "c", "q", "kernel_shape=[2,2]");
     static const char *const outputs[] = {"e", "few", "m", "alone", "q"};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) onnx_output(&g, outputs[i]);
-    check(&g, "channels last 8 at 5x7; conv1x1 8 to 8 at 5x7; conv1x1 8 to 3 at 5x7; "
-              "conv1x1 3 to 8 at 5x7, add, sigmoid, mul; channels first 8 at 5x7; "
-              "depthwise3x3 8 at 5x7; abs 8 at 5x7; max pool2x2 8 at 4x6");
+    onnx_check(arena, &g,
+               "channels last 8 at 5x7; conv1x1 8 to 8 at 5x7; conv1x1 8 to 3 at 5x7; "
+               "conv1x1 3 to 8 at 5x7, add, sigmoid, mul; channels first 8 at 5x7; "
+               "depthwise3x3 8 at 5x7; abs 8 at 5x7; max pool2x2 8 at 4x6");
 }
 
 /* Branches that come together, pooling, a view, a product, a softmax. */
@@ -213,11 +194,12 @@ static void classifier(void **state) {
     onnx_node(&g, "Softmax", "m", "y", "");
     onnx_output(&g, "r1");
     onnx_output(&g, "y");
-    check(&g,
-          "conv3x3 3 to 8 at 6 stride 2, bias, sigmoid, mul; channels first 8 at 6; conv1x1 8 to "
-          "4 at 6; depthwise3x3 8 at 6; concat 12 at 6; max pool2x2 12 at 3 stride 2; global "
-          "average pool 12 at 1; "
-          "product 12 to 10 of 1, bias; softmax 1x10");
+    onnx_check(
+        arena, &g,
+        "conv3x3 3 to 8 at 6 stride 2, bias, sigmoid, mul; channels first 8 at 6; conv1x1 8 to "
+        "4 at 6; depthwise3x3 8 at 6; concat 12 at 6; max pool2x2 12 at 3 stride 2; global "
+        "average pool 12 at 1; "
+        "product 12 to 10 of 1, bias; softmax 1x10");
 }
 
 /* Rows less their mean over their deviation, in nine nodes, are one part; moves are read through;
@@ -248,8 +230,9 @@ static void rows(void **state) {
     onnx_output(&g, "y");
     onnx_output(&g, "same");
     onnx_output(&g, "kept");
-    check(&g, "reduce mean 2x5x1, sub, pow, reduce mean, add, sqrt, div and 2 more; product 16 to "
-              "12 of 5, 2 times; product 12 to 5 of 5, 2 times");
+    onnx_check(arena, &g,
+               "reduce mean 2x5x1, sub, pow, reduce mean, add, sqrt, div and 2 more; product 16 to "
+               "12 of 5, 2 times; product 12 to 5 of 5, 2 times");
 }
 
 /* A move that two parts read through is made in both. */
@@ -265,7 +248,7 @@ static void shared_moves(void **state) {
     onnx_node(&g, "Relu", "a", "y2", "");
     onnx_output(&g, "y1");
     onnx_output(&g, "y2");
-    check(&g, "product 4 to 3 of 6; product 4 to 5 of 6, relu");
+    onnx_check(arena, &g, "product 4 to 3 of 6; product 4 to 5 of 6, relu");
 }
 
 /* Truth values of one node are conditions of the next; a place is found among the numbers of an
@@ -283,7 +266,7 @@ static void choices(void **state) {
     onnx_node(&g, "ArgMin", "x", "place", "axis=1");
     onnx_output(&g, "y");
     onnx_output(&g, "place");
-    check(&g, "greater 3x8; less 3x8, or, where; arg min 3x1");
+    onnx_check(arena, &g, "greater 3x8; less 3x8, or, where; arg min 3x1");
 }
 
 /* A transposed convolution whose output steps do not divide: its last phases are shorter. */
@@ -294,7 +277,7 @@ static void transposed(void **state) {
     onnx_numbers(&g, "w", "1,2,3,3", 1, false);
     onnx_node(&g, "ConvTranspose", "x w", "y", "strides=[3,2] pads=[1,2,1,2]");
     onnx_output(&g, "y");
-    check(&g, "deconv3x3 1 to 2 at 7x3 stride 3");
+    onnx_check(arena, &g, "deconv3x3 1 to 2 at 7x3 stride 3");
 }
 
 /* Values that leave in the middle of chains, however these are cut. */
@@ -316,7 +299,7 @@ static void values_between(void **state) {
     const at_net_build b = {0};
     at_error err;
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
     at_net_close(net);
 }
@@ -335,7 +318,7 @@ static void indices(void **state) {
     at_net_build b = {0};
     at_error err;
     if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     int64_t ids[6] = {0, -1, 2, 3, 0, 0};
     const void *inputs[] = {ids};
     float y[48];
@@ -366,7 +349,7 @@ static void threads(void **state) {
     assert_int_equal(p.num_kernels, 3);
     assert_int_equal(p.kernels[1].forms.data[0].session.how.threads, 2);
     assert_int_equal(p.kernels[2].forms.data[0].session.how.threads, 1);
-    compare(net, &p);
+    onnx_check_program(arena, net, &p);
     at_net_program_free(&p);
     at_net_close(net);
 }
@@ -400,7 +383,7 @@ static void halves(void **state) {
         assert_string_equal(p.cut.parts[0].title, "conv3x3 3 to 16 at 6, bias");
         assert_non_null(strstr(p.cut.parts[0].text, "w0[16, 3, 3, 3] : weight\n"));
         assert_non_null(strstr(p.cut.parts[p.cut.num_parts - 1].text, name));
-        compare(net, &p);
+        onnx_check_program(arena, net, &p);
         at_net_program_free(&p);
         at_net_close(net);
     }
