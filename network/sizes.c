@@ -40,7 +40,8 @@ at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_e
         const size_t n = strcspn(p, ",");
         const char *word = at_strndup(a, p, n), *equals = strrchr(word, '=');
         p += n + (p[n] == ',');
-        if (!equals && last) {
+        if (!equals && !last) s = no_sizes(err, dims);
+        else if (!equals) {
             const char *own = strrchr(last, '=');
             const char *name = at_strndup(a, last, (size_t)(own - last));
             if (out->name && strcmp(out->name, name) != 0) s = no_sizes(err, dims);

@@ -27,11 +27,16 @@ static void option(void **state) {
                 {"batch=8,1,4", "batch", {"batch=1", "batch=4", "batch=8"}},
                 {"seq=7,batch=4,1", "batch", {"seq=7,batch=1", "seq=7,batch=4"}},
                 {"x[0]=3,2,seq=7", "x[0]", {"seq=7,x[0]=2", "seq=7,x[0]=3"}}};
-    static const char *const bad[] = {
-        "batch=1,x",         "batch=1,1",
-        "batch=1,0",         "batch=1,-2",
-        "batch=1,4,seq=1,4", "batch=x,2",
-        "batch=1,2.5",       "b=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
+    static const char *const bad[] = {"batch=1,x",
+                                      "batch=1,1",
+                                      "batch=1,0",
+                                      "batch=1,-2",
+                                      "batch=1,4,seq=1,4",
+                                      "batch=x,2",
+                                      "batch=1,2.5",
+                                      "b=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+                                      "4,8",
+                                      "batch,4"};
     at_net_sizes s;
     at_error err;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
