@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "network/net_emit.h"
+#include "network/net_memory.h"
 
 const at_net_value *at_net_port(const at_net_program *p, bool output, int i) {
     return &p->net->values.data[output ? p->net->outputs.data[i] : p->net->inputs.data[i]];
@@ -48,6 +49,11 @@ void at_net_add_version(at_text *out) {
         "    if (*(const char *)weights != 'a' || ((const char *)weights)[8] != %d) return "
         "1;\n",
         AT_NET_WEIGHTS_VERSION);
+}
+
+void at_net_add_alignment(at_text *out) {
+    at_text_addf(out, "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n", AT_NET_ALIGNMENT,
+                 AT_NET_ALIGNMENT, AT_NET_ALIGNMENT);
 }
 
 /* ---- floats of 16 bits, which are passed as their bits --------------------------------------- */

@@ -234,10 +234,8 @@ static void add_run(at_text *out, const at_net_program *p, const at_net_emit_opt
                  "    char *memory = (char *)workspace;\n%s",
                  (long long)(AT_NET_WEIGHTS_HEAD + before), converts ? "    long place;\n" : "");
     if (!*set) at_net_add_version(out);
-    at_text_addf(out,
-                 "    memory += (%d - (unsigned long)memory %% %d) %% %d;\n"
-                 "    (void)memory, (void)known;\n",
-                 AT_NET_ALIGNMENT, AT_NET_ALIGNMENT, AT_NET_ALIGNMENT);
+    at_net_add_alignment(out);
+    at_text_add(out, "    (void)memory, (void)known;\n");
     const char *title = NULL;
     for (int i = 0, fault = 2; i < p->steps.len; i++) {
         const at_net_step *s = &p->steps.data[i];

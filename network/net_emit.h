@@ -53,10 +53,12 @@ const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
 /* "const float *data_0, .. ", of all. */
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
-/* NAME_run, or NAME_run_SUFFIX; what it begins with. */
+/* NAME_run, or NAME_run_SUFFIX; what it begins with: whose the weights are, and `memory`, the
+ * workspace, at a multiple of AT_NET_ALIGNMENT. */
 void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_emit_options *o,
                           const char *suffix);
 void at_net_add_version(at_text *out);
+void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
 bool at_net_is_half(at_net_type t);
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);

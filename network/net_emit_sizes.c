@@ -24,17 +24,13 @@ static int num_ports(const at_net_program *p, bool output) {
     return output ? p->net->outputs.len : p->net->inputs.len;
 }
 
-static int64_t aligned(int64_t bytes) {
-    return (bytes + AT_NET_ALIGNMENT - 1) / AT_NET_ALIGNMENT * AT_NET_ALIGNMENT;
-}
-
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest) {
     int64_t sum = 0;
     for (int side = 0; side < 2 && !s->rows->fault; side++)
         for (int i = 0; i < num_ports(largest, side); i++) {
             const at_net_value *v = at_net_port(largest, side, i);
             if (axis_of(s, largest, side, i) >= 0)
-                sum += aligned(v->elements * at_net_type_bytes(v->type));
+                sum += at_net_rounded(v->elements * at_net_type_bytes(v->type));
         }
     return sum;
 }
@@ -104,14 +100,14 @@ static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_
     const at_net_sized *s = o->sized;
     const at_net_program *p = &programs[n - 1];
     int64_t at = s->workspace_bytes;
-    at_text_add(out, "    memory += 64 - (unsigned long)memory % 64;\n");
+    at_net_add_alignment(out);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (axis_of(s, p, side, i) < 0) continue;
             at_text_addf(out, "    char *%s_%d = memory + %lldL;\n", side ? "put" : "taken", i,
                          (long long)at);
-            at += aligned(v->elements * at_net_type_bytes(v->type));
+            at += at_net_rounded(v->elements * at_net_type_bytes(v->type));
         }
     at_text_addf(out,
                  "    for (first = 0; first < %s; first += rows) {\n        rows = %s - first;\n",
