@@ -209,10 +209,9 @@ static at_status find_rows(at_arena *a, programs *all, at_error *err) {
     const int last = all->n - 1;
     AT_TRY(at_net_find_rows(a, all->nets[0], all->sizes.value[0], all->nets[last],
                             all->sizes.value[last], &all->rows, err));
-    all->sized =
-        (at_net_sized){.sizes = &all->sizes,
-                       .rows = &all->rows,
-                       .parameter = at_format(a, "%s_size", at_c_name(a, all->sizes.name))};
+    all->sized = (at_net_sized){.sizes = &all->sizes,
+                                .rows = &all->rows,
+                                .parameter = at_net_size_name(a, all->of, all->sizes.name)};
     for (int i = 0; i < all->n; i++) {
         all->sized.suffix[i] = at_format(a, "%lld", (long long)all->sizes.value[i]);
         if (all->of[i].workspace_bytes > all->sized.workspace_bytes)

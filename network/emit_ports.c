@@ -16,6 +16,8 @@ const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, 
     static const char *const taken[] = {"weights", "workspace", "known",  "memory",
                                         "tensors", "place",     "element"};
     bool again = at_c_is_reserved(name) || isdigit((unsigned char)*name);
+    again |=
+        !strncmp(name, "piece_", strlen("piece_")); /* net_emit_sizes.c has variables of these */
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) again |= !strcmp(name, taken[k]);
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < (side ? p->net->outputs.len : p->net->inputs.len); k++)
@@ -23,6 +25,19 @@ const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, 
                 !strcmp(name, at_c_name(a, at_net_port(p, side, k)->name)))
                 again = true;
     return again ? at_format(a, "%s_%d_%s", output ? "out" : "in", i, name) : name;
+}
+
+static bool is_port(at_arena *a, const at_net_program *p, const char *name) {
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++)
+            if (!strcmp(name, at_net_port_name(a, p, side, i))) return true;
+    return false;
+}
+
+const char *at_net_size_name(at_arena *a, const at_net_program *p, const char *size) {
+    const char *name = at_format(a, "%s_size", at_c_name(a, size));
+    while (is_port(a, p, name)) name = at_format(a, "%s_", name);
+    return name;
 }
 
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types) {

@@ -51,6 +51,8 @@ void **at_net_make_inputs(at_arena *a, const at_net *net);
 /* emit_ports.c: input or output i of the network, and its name in C. */
 const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
+/* The parameter that takes a size: "batch_size", where that is the name of no input or output. */
+const char *at_net_size_name(at_arena *a, const at_net_program *p, const char *size);
 /* "const float *data_0, .. ", of all. */
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types);
 /* NAME_run, or NAME_run_SUFFIX; what it begins with: whose the weights are, and `memory`, the

@@ -70,8 +70,8 @@ static void add_run(at_text *out, const at_net_emit_options *o, const at_net_pro
         for (int i = 0; i < num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (pieces && axis_of(s, p, side, i) >= 0)
-                at_text_addf(out, "(%s%s *)%s_%d, ", side ? "" : "const ", at_net_c_type(v->type),
-                             side ? "put" : "taken", i);
+                at_text_addf(out, "(%s%s *)piece_%s_%d, ", side ? "" : "const ",
+                             at_net_c_type(v->type), side ? "out" : "in", i);
             else at_text_addf(out, "%s, ", at_net_port_name(p->arena, p, side, i));
         }
     at_text_add(out, "workspace)");
@@ -87,10 +87,10 @@ static void add_moves(at_text *out, const at_net_emit_options *o, const at_net_p
         int64_t outer, bytes;
         if (axis < 0) continue;
         rows_of(v, axis, &outer, &bytes);
-        if (output) at_text_addf(out, "        %s_put((char *)%s, put_%d", o->name, name, i);
-        else at_text_addf(out, "        %s_take(taken_%d, (const char *)%s", o->name, i, name);
-        at_text_addf(out, ", size, %s, first, rows, %lldL, %lldL);\n", o->sized->parameter,
-                     (long long)outer, (long long)bytes);
+        if (output) at_text_addf(out, "        %s_put((char *)%s, piece_out_%d", o->name, name, i);
+        else at_text_addf(out, "        %s_take(piece_in_%d, (const char *)%s", o->name, i, name);
+        at_text_addf(out, ", piece_takes, %s, piece_first, piece_rows, %lldL, %lldL);\n",
+                     o->sized->parameter, (long long)outer, (long long)bytes);
     }
 }
 
@@ -105,27 +105,31 @@ static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_
         for (int i = 0; i < num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (axis_of(s, p, side, i) < 0) continue;
-            at_text_addf(out, "    char *%s_%d = memory + %lldL;\n", side ? "put" : "taken", i,
+            at_text_addf(out, "    char *piece_%s_%d = memory + %lldL;\n", side ? "out" : "in", i,
                          (long long)at);
             at += at_net_rounded(v->elements * at_net_type_bytes(v->type));
         }
     at_text_addf(out,
-                 "    for (first = 0; first < %s; first += rows) {\n        rows = %s - first;\n",
+                 "    for (piece_first = 0; piece_first < %s; piece_first += piece_rows) {\n"
+                 "        piece_rows = %s - piece_first;\n",
                  s->parameter, s->parameter);
     for (int i = 0; i < n; i++)
-        at_text_addf(
-            out,
-            i + 1 < n ? "        %sif (rows <= %lld) size = %lld;\n" : "        %ssize = %lld;\n",
-            i ? "else " : "", (long long)s->sizes->value[i], (long long)s->sizes->value[i]);
-    at_text_add(out, "        if (rows > size) rows = size;\n");
+        at_text_addf(out,
+                     i + 1 < n ? "        %sif (piece_rows <= %lld) piece_takes = %lld;\n"
+                               : "        %spiece_takes = %lld;\n",
+                     i ? "else " : "", (long long)s->sizes->value[i],
+                     (long long)s->sizes->value[i]);
+    at_text_add(out, "        if (piece_rows > piece_takes) piece_rows = piece_takes;\n");
     add_moves(out, o, p, false);
     for (int i = 0; i < n; i++) {
-        at_text_addf(out, i + 1 < n ? "        %sif (size == %lld) fault = " : "        %sfault = ",
+        at_text_addf(out,
+                     i + 1 < n ? "        %sif (piece_takes == %lld) piece_fault = "
+                               : "        %spiece_fault = ",
                      i ? "else " : "", (long long)s->sizes->value[i]);
         add_run(out, o, &programs[i], s->suffix[i], true);
         at_text_add(out, ";\n");
     }
-    at_text_add(out, "        if (fault) return fault;\n");
+    at_text_add(out, "        if (piece_fault) return piece_fault;\n");
     add_moves(out, o, p, true);
     at_text_add(out, "    }\n    return 0;\n}\n");
 }
@@ -139,7 +143,7 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
     at_text_add(out, " {\n");
     if (apart)
         at_text_add(out, "    char *memory = (char *)workspace;\n"
-                         "    long first, rows, size;\n    int fault;\n");
+                         "    long piece_first, piece_rows, piece_takes;\n    int piece_fault;\n");
     at_net_add_version(out);
     for (int i = 0; i < n; i++) {
         at_text_addf(out, "    if (%s == %lld) return ", s->parameter,

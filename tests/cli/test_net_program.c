@@ -267,6 +267,26 @@ static void several_sizes(void **state) {
     cli_expect(0, "test ! -e other.c");
 }
 
+/* Inputs whose names the function has for what it takes and computes itself. */
+static void names_of_sizes(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    onnx_input(&g, "N_size", AT_NET_FLOAT, "N,16");
+    onnx_input(&g, "piece_rows", AT_NET_FLOAT, "N,16");
+    onnx_node(&g, "Add", "N_size piece_rows", "rows", "");
+    onnx_output(&g, "rows");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("named.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    cli_expect(0, "./autotune apply named.onnx --dim N=1,4 --main -o named.c");
+    const cli_result *r =
+        cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 named.c -o named && ./named");
+    expect_text(r->out, "N_size_ 4:");
+    cli_expect(0, "grep -q 'long N_size_, const float .N_size, const float .in_1_piece_rows, "
+                  "float .rows, ' named.h");
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -295,10 +315,15 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
-        cmocka_unit_test(several_sizes),        cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program),
+        cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),
+        cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),
+        cmocka_unit_test(missing_way),
+        cmocka_unit_test(several_sizes),
+        cmocka_unit_test(names_of_sizes),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
