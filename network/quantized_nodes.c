@@ -78,13 +78,15 @@ static double *sums_of_weights(quantizer *q, const product *p) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
+/* A value of rank 0 has one axis of extent 1. */
 void net_add_dims(at_text *t, const at_net_value *v, const char *const *names) {
     for (int i = 0; i < v->rank; i++)
         at_text_addf(t, "%s%s:%lld", i ? ", " : "", names[i], (long long)v->dims[i]);
+    if (!v->rank) at_text_addf(t, "%s:1", names[0]);
 }
 
 void net_add_names(at_text *t, int rank, const char *const *names) {
-    for (int i = 0; i < rank; i++) at_text_addf(t, "%s%s", i ? ", " : "", names[i]);
+    for (int i = 0; i < rank || !i; i++) at_text_addf(t, "%s%s", i ? ", " : "", names[i]);
 }
 
 const char *const net_picture_axes[] = {"n", "m", "a0", "a1", "a2"};

@@ -23,15 +23,12 @@ static const at_net_node *dequantizer_of(const mover *m, const at_net_node *n) {
 }
 
 static const char *dequantized_text(const mover *m, const at_net_node *by, const at_net_value *y) {
-    at_text text = {0}, index = {0};
+    at_text text = {0};
     at_text_add(&text, "y0[");
-    for (int i = 0; i < y->rank; i++) {
-        at_text_addf(&text, "%sa%d:%lld", i ? ", " : "", i, (long long)y->dims[i]);
-        at_text_addf(&index, "%sa%d", i ? ", " : "", i);
-    }
-    at_text_addf(&text, "] = (x0[%s] - %s)*x1[0]\n", at_text_str(&index),
-                 net_input(by, 2) >= 0 ? "x2[0]" : "0");
-    at_text_free(&index);
+    net_add_dims(&text, y, net_matrix_axes);
+    at_text_add(&text, "] = (x0[");
+    net_add_names(&text, y->rank, net_matrix_axes);
+    at_text_addf(&text, "] - %s)*x1[0]\n", net_input(by, 2) >= 0 ? "x2[0]" : "0");
     return at_text_take(m->net->arena, &text);
 }
 

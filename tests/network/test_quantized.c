@@ -236,6 +236,20 @@ static void behind_views(void **state) {
     check(&g, 2, false, 1);
 }
 
+/* A single dequantized number, as an input without axes and as a view without any. */
+static void without_axes(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,1");
+    onnx_input(&g, "v", AT_NET_FLOAT, "");
+    quantized(&g, "x", "a", "0.016", "127");
+    quantized(&g, "v", "b", "0.013", "100");
+    onnx_node(&g, "Squeeze", "a", "s", "");
+    onnx_node(&g, "Add", "s b", "y", "");
+    onnx_output(&g, "y");
+    check(&g, 0, false, 1);
+}
+
 /* Convolutions, an addend, the largest of windows, a mean, a product: all on bytes. */
 static void picture(void **state) {
     (void)state;
@@ -427,6 +441,6 @@ int main(void) {
         cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
         cmocka_unit_test(dynamic),        cmocka_unit_test(picture),
-        cmocka_unit_test(mixed)};
+        cmocka_unit_test(mixed),          cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
