@@ -105,6 +105,5 @@ void at_net_move_edges(at_net *net) {
         if (moves)
             *at_push(net->arena, &e.nodes) = at_net_identity(net, "ChannelsFirst", inner[v], v);
     }
-    net->nodes.len = 0;
-    for (int i = 0; i < e.nodes.len; i++) *at_push(net->arena, &net->nodes) = e.nodes.data[i];
+    at_net_set_nodes(net, e.nodes.data, e.nodes.len);
 }

@@ -12,7 +12,7 @@
 at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
 
 /* edges.c: copies with channels last of inputs that convolutions read and of outputs that they
- * make. Producers are to be numbered again. */
+ * make. */
 void at_net_move_edges(at_net *net);
 
 /* net_halves.c: elements of weights that are kept in 16 bits have their types. */
@@ -37,8 +37,7 @@ typedef struct at_net_box {
     int64_t row;    /* from one of its rows in memory to the next; 0: as long as they are */
 } at_net_box;
 /* in_place.c: tells of Concat and Split where nothing needs to be copied; what a Concat has to copy
- * still is copied by nodes before it. Producers are to be numbered again. Then, [value] where they
- * lie. */
+ * still is copied by nodes before it. Then, [value] where they lie. */
 void at_net_place_inside(at_net *net);
 const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const *orders,
                                const int *views);
@@ -101,6 +100,9 @@ bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends 
 typedef AT_VEC(int) at_int_list;
 /* [value] the nodes that read it, each once. */
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
+/* The graph has these nodes from now on (they may be the first of those that it had), and its
+ * values these producers. */
+void at_net_set_nodes(at_net *net, const at_net_node *nodes, int n);
 /* The node reads another value instead of this one. */
 void at_net_reread(at_net *net, at_net_node *n, int from, int to);
 /* A node that makes the same elements as another value, as a part of its own. */

@@ -46,6 +46,16 @@ const at_int_list *at_net_readers(at_arena *a, const at_net *net) {
     return readers;
 }
 
+void at_net_set_nodes(at_net *net, const at_net_node *nodes, int n) {
+    net->nodes.len = 0;
+    for (int i = 0; i < n; i++) *at_push(net->arena, &net->nodes) = nodes[i];
+    for (int i = 0; i < net->values.len; i++) net->values.data[i].producer = -1;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < net->nodes.data[i].num_outputs; k++)
+            if (net->nodes.data[i].outputs[k] >= 0)
+                net->values.data[net->nodes.data[i].outputs[k]].producer = i;
+}
+
 void at_net_reread(at_net *net, at_net_node *n, int from, int to) {
     int *inputs = at_copy(net->arena, n->inputs, sizeof *inputs * (size_t)n->num_inputs);
     for (int k = 0; k < n->num_inputs; k++)

@@ -181,8 +181,7 @@ static void insert_copies(placing *p) {
             if (p->before.data[k] == i) *at_push(net->arena, &nodes) = p->copies.data[k];
         *at_push(net->arena, &nodes) = net->nodes.data[i];
     }
-    net->nodes.len = 0;
-    for (int i = 0; i < nodes.len; i++) *at_push(net->arena, &net->nodes) = nodes.data[i];
+    at_net_set_nodes(net, nodes.data, nodes.len);
 }
 
 void at_net_place_inside(at_net *net) {

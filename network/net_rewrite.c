@@ -29,20 +29,11 @@ static void set_input(at_net *net, at_net_node *n, int k, int value) {
     n->inputs = inputs;
 }
 
-static void renumber_producers(at_net *net) {
-    for (int i = 0; i < net->values.len; i++) net->values.data[i].producer = -1;
-    for (int i = 0; i < net->nodes.len; i++)
-        for (int k = 0; k < net->nodes.data[i].num_outputs; k++)
-            if (net->nodes.data[i].outputs[k] >= 0)
-                net->values.data[net->nodes.data[i].outputs[k]].producer = i;
-}
-
 static void drop_nodes(at_net *net, const bool *dropped) {
     int n = 0;
     for (int i = 0; i < net->nodes.len; i++)
         if (!dropped[i]) net->nodes.data[n++] = net->nodes.data[i];
-    net->nodes.len = n;
-    renumber_producers(net);
+    at_net_set_nodes(net, net->nodes.data, n);
 }
 
 /* ---- what is read by nobody, and what stands there twice ------------------------------------- */
@@ -303,16 +294,13 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
     join_equal(copy);
     if (integers) {
         at_net_use_integers(copy);
-        renumber_producers(copy);
         drop_dead(copy);
         join_equal(copy);
     }
     fold_channels(copy);
     at_net_move_edges(copy);
-    renumber_producers(copy);
     at_net_keep_halves(copy);
     at_net_find_whole(copy);
     at_net_place_inside(copy);
-    renumber_producers(copy);
     return copy;
 }

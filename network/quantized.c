@@ -210,6 +210,5 @@ void at_net_use_integers(at_net *net) {
         const at_net_node n = net->nodes.data[i];
         if (!replace(&q, &n)) *at_push(q.arena, &q.nodes) = n;
     }
-    net->nodes.len = 0;
-    for (int i = 0; i < q.nodes.len; i++) *at_push(net->arena, &net->nodes) = q.nodes.data[i];
+    at_net_set_nodes(net, q.nodes.data, q.nodes.len);
 }

@@ -60,11 +60,5 @@ void net_view_bytes(at_net *net) {
         if (by) exchange(&m, &n, by);
         else *at_push(net->arena, &m.nodes) = n;
     }
-    net->nodes.len = 0;
-    for (int i = 0; i < m.nodes.len; i++) {
-        *at_push(net->arena, &net->nodes) = m.nodes.data[i];
-        for (int k = 0; k < m.nodes.data[i].num_outputs; k++)
-            if (m.nodes.data[i].outputs[k] >= 0)
-                net->values.data[m.nodes.data[i].outputs[k]].producer = i;
-    }
+    at_net_set_nodes(net, m.nodes.data, m.nodes.len);
 }
