@@ -93,7 +93,7 @@ static void fill(const at_net_value *v, int seed, void *out) {
                                                    : (double)at_rng_below(&rng, 3));
 }
 
-const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_program *p) {
+void onnx_check_program(at_arena *arena, const at_net *net, const at_net_program *p) {
     const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
     void **outputs = AT_NEW_ARRAY(arena, void *, net->outputs.len);
     at_error err;
@@ -108,8 +108,7 @@ const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_pro
     memory += (AT_NET_ALIGNMENT - (uintptr_t)memory % AT_NET_ALIGNMENT) % AT_NET_ALIGNMENT;
     memset(memory, 0xff, (size_t)p->workspace_bytes); /* its content does not matter */
     double **expected = onnx_values(arena, net, inputs);
-    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK)
-        return at_strdup(arena, err.text);
+    if (at_net_program_run(p, inputs, outputs, memory, &err) != AT_OK) fail_msg("%s", err.text);
     for (int i = 0; i < net->outputs.len; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
         const double *e = expected[net->outputs.data[i]];
@@ -119,15 +118,9 @@ const char *onnx_difference(at_arena *arena, const at_net *net, const at_net_pro
         for (int64_t k = 0; k < v->elements; k++)
             if (!(fabs(at_net_element(v->type, outputs[i], k) - e[k]) <=
                   limit + at_net_type_rounds(v->type, e[k])))
-                return at_format(arena, "%s[%lld] is %g, not %g", v->name, (long long)k,
-                                 at_net_element(v->type, outputs[i], k), e[k]);
+                fail_msg("%s[%lld] is %g, not %g", v->name, (long long)k,
+                         at_net_element(v->type, outputs[i], k), e[k]);
     }
-    return NULL;
-}
-
-void onnx_check_program(at_arena *a, const at_net *net, const at_net_program *p) {
-    const char *difference = onnx_difference(a, net, p);
-    if (difference) fail_msg("%s", difference);
 }
 
 void onnx_check(at_arena *a, onnx_graph *g, const char *titles) {

@@ -14,11 +14,8 @@ at_net *onnx_open(at_arena *a, onnx_graph *g);
 at_net_cutting onnx_cutting(at_arena *a, const at_net *net);
 /* Every value in double, node by node; inputs: elements, in the order of the network's. */
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
-/* A run on seeded inputs beside those values: NULL, or what differs first. */
-const char *onnx_difference(at_arena *a, const at_net *net, const at_net_program *p);
-
-/* For cmocka: the same of a program that is made already; of a graph, which it takes: titles of its
- * parts in order, "a; b" (NULL: any), and little more memory than it needs at least. */
+/* For cmocka: a run on seeded inputs beside those values; of a graph, which it takes, also titles
+ * of its parts in order, "a; b" (NULL: any), and that it needs little more memory than it must. */
 void onnx_check_program(at_arena *a, const at_net *net, const at_net_program *p);
 void onnx_check(at_arena *a, onnx_graph *g, const char *titles);
 

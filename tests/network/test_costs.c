@@ -97,8 +97,6 @@ static void slice(void **state) {
     }
 }
 
-/* A part goes on behind a value that leaves where that is asked for, to where no more values leave;
- * what it stores and reads again is marked. Behind a convolution it does not. */
 /* A weight that two nodes read is one, and what nobody reads, or for its size alone, is none. */
 static void bytes_of_weights(void **state) {
     (void)state;
@@ -115,6 +113,8 @@ static void bytes_of_weights(void **state) {
     assert_int_equal(at_net_weights_bytes(onnx_open(arena, &g)), (64 + 8) * 4);
 }
 
+/* A part goes on behind a value that leaves where the join is asked for, to where no more values
+ * leave; what it stores and reads again is marked. Behind a convolution it does not. */
 static void joined(void **state) {
     (void)state;
     static const char text[] = "x0[4, 6] : input\n"
