@@ -173,6 +173,8 @@ const char *op_number(const net_op *o, double x); /* a float as the notation has
 const char *op_axes(const net_op *o, const char *letter, int rank, const int64_t *dims);
 /* "a0, a1"; of rank 0 "0". */
 const char *op_index(const net_op *o, const char *letter, int rank);
+/* "a0, a1 - 4, a2" */
+const char *op_shifted(const net_op *o, int rank, int axis, int64_t by);
 /* An input that is broadcast to so many axes: "x1[a0, 0, a2]". */
 const char *op_read(const net_op *o, int k, const char *letter, int rank);
 /* The index of an element of sizes `in` as that of one of sizes `out` with as many elements whose

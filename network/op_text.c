@@ -56,6 +56,16 @@ const char *op_index(const net_op *o, const char *letter, int rank) {
     return at_text_take(o->arena, &t);
 }
 
+const char *op_shifted(const net_op *o, int rank, int axis, int64_t by) {
+    at_text t = {0};
+    for (int i = 0; i < rank; i++) {
+        at_text_addf(&t, "%sa%d", i ? ", " : "", i);
+        if (i == axis && by)
+            at_text_addf(&t, " %c %lld", by < 0 ? '-' : '+', (long long)(by < 0 ? -by : by));
+    }
+    return at_text_take(o->arena, &t);
+}
+
 static const char *spread(const net_op *o, const char *letter, int rank, const at_net_value *v) {
     at_text t = {0};
     for (int i = 0; i < v->rank; i++) {

@@ -122,17 +122,6 @@ static at_status transpose(net_op *o) {
     return AT_OK;
 }
 
-/* "a0, a1 - 4, a2" */
-static const char *shifted(const net_op *o, int rank, int axis, int64_t by) {
-    at_text t = {0};
-    for (int i = 0; i < rank; i++) {
-        at_text_addf(&t, "%sa%d", i ? ", " : "", i);
-        if (i == axis && by)
-            at_text_addf(&t, " %c %lld", by < 0 ? '-' : '+', (long long)(by < 0 ? -by : by));
-    }
-    return at_text_take(o->arena, &t);
-}
-
 static at_status concat(net_op *o) {
     const at_net_value *first = op_in(o, 0);
     int64_t dims[AT_NET_MAX_RANK], at = 0;
@@ -156,7 +145,7 @@ static at_status concat(net_op *o) {
         const at_net_value *x = op_in(o, k);
         if (!x->elements) continue;
         if (k < last) op_add(o, "a%d < %lld ? ", axis, (long long)(at + x->dims[axis]));
-        op_add(o, "x%d[%s]%s", k, shifted(o, first->rank, axis, -at), k < last ? " : " : "\n");
+        op_add(o, "x%d[%s]%s", k, op_shifted(o, first->rank, axis, -at), k < last ? " : " : "\n");
         at += x->dims[axis];
     }
     return AT_OK;
@@ -249,7 +238,7 @@ static at_status split(net_op *o) {
             return op_fail(o, "parts of more than %lld elements", (long long)x->dims[axis]);
         if (dims[axis] && op_has_out(o, k))
             op_add(o, "y%d[%s] = x0[%s]\n", k, op_axes(o, "a", x->rank, dims),
-                   shifted(o, x->rank, axis, at));
+                   op_shifted(o, x->rank, axis, at));
         at += dims[axis];
     }
     return at == x->dims[axis] ? AT_OK

@@ -303,15 +303,6 @@ static at_status q_linear_average(net_op *o, bool whole) {
 static at_status q_linear_average_pool(net_op *o) { return q_linear_average(o, false); }
 static at_status q_linear_global_average_pool(net_op *o) { return q_linear_average(o, true); }
 
-/* The element of input k whose place along the axis is so much less than the output's. */
-static const char *element_before(net_op *o, int k, int axis, int64_t less) {
-    const char *out = op_format(o, "x%d[", k);
-    for (int i = 0; i < op_in(o, k)->rank; i++)
-        out = op_format(o, i == axis && less ? "%s%sa%d - %lld" : "%s%sa%d", out, i ? ", " : "", i,
-                        (long long)less);
-    return op_format(o, "%s]", out);
-}
-
 /* The output's scale and zero, then each input with its own. */
 static at_status q_linear_concat(net_op *o) {
     enum { FIRST = 2, EACH = 3 };
@@ -337,7 +328,8 @@ static at_status q_linear_concat(net_op *o) {
     for (int i = 0; i < num; i++) {
         const int k = FIRST + EACH * i;
         const char *x;
-        AT_TRY(real_of(o, k, element_before(o, k, axis, at), &x));
+        const char *element = op_shifted(o, first->rank, axis, -at);
+        AT_TRY(real_of(o, k, op_format(o, "x%d[%s]", k, element), &x));
         at += op_in(o, k)->dims[axis];
         all = i + 1 < num ? op_format(o, "%sa%d < %lld ? %s : ", all, axis, (long long)at, x)
                           : op_format(o, "%s%s", all, x);
