@@ -246,8 +246,10 @@ static void pieces(void **state) {
                                     "-o net && ./net",
                                     folder);
     assert_int_equal(system(compile), 0);
-    found.fault = "Conv \"a\" is made up";
+    found.fault = "Conv \"a*/ int made_up; /*\" is made up";
     write_network(p, b, SIZES, &sized);
+    assert_int_not_equal(system(at_format(arena, "grep -q '[*]/ int made_up' %s/net.h", folder)),
+                         0);
     assert_int_not_equal(system(compile), 0); /* a size that is not there: -2 */
     for (int i = 0; i < SIZES; i++) at_net_program_free(&p[i]), at_net_close(nets[i]);
 }
