@@ -73,8 +73,6 @@ void at_net_add_alignment(at_text *out) {
 
 /* ---- floats of 16 bits, which are passed as their bits --------------------------------------- */
 
-bool at_net_is_half(at_net_type t) { return t == AT_NET_FLOAT16 || t == AT_NET_BFLOAT16; }
-
 /* By a step of the network, or by the main. */
 static bool is_converted(const at_net_program *p, at_net_type t, bool widens, bool has_main) {
     for (int i = 0; i < p->steps.len; i++) {

@@ -170,8 +170,8 @@ static void add_conversion(at_text *out, const at_net_program *p, const at_net_s
     const char *type = at_net_c_type(to->type);
     const bool wraps = at_net_type_is_float(from->type) && at_net_type_is_int(to->type) &&
                        at_net_type_bytes(to->type) < 8;
-    const bool widens = from->type != to->type && at_net_is_half(from->type),
-               narrows = from->type != to->type && at_net_is_half(to->type);
+    const bool widens = from->type != to->type && at_net_type_is_half(from->type),
+               narrows = from->type != to->type && at_net_type_is_half(to->type);
     at_text_addf(out, "    for (place = 0; place < %lld; place++) {\n        const %s element = ",
                  (long long)to->elements, widens ? "float" : at_net_c_type(from->type));
     if (widens) at_text_addf(out, "float_of_%s", at_net_type_name(from->type));

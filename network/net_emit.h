@@ -62,7 +62,6 @@ void at_net_add_signature(at_text *out, const at_net_program *p, const at_net_em
 void at_net_add_version(at_text *out);
 void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
-bool at_net_is_half(at_net_type t);
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
 /* net_emit_sizes.c: the function that chooses a size; bytes of workspace that pieces take; the
  * sizes in words. */

@@ -82,7 +82,7 @@ static void add_reading(at_text *out, const at_net_emit_options *o) {
 
 /* A difference less what its type rounds. */
 static const char *rounds_of(const at_net_program *p, at_net_type t) {
-    if (!at_net_is_half(t)) return "";
+    if (!at_net_type_is_half(t)) return "";
     const double least = at_net_type_rounds(t, 0);
     return at_format(p->arena, "        d -= (e < 0 ? -e : e) * %.17g + %.17g;\n",
                      at_net_type_rounds(t, 1) - least, least);
@@ -92,7 +92,7 @@ static void add_comparison(at_text *out, const at_net_program *p, const at_net_e
                            const char *suffix) {
     const at_net_value *v = at_net_port(p, true, i);
     const double ill = AT_NET_OF_MOVED * x->moved[i]; /* what no kernel can be held to */
-    const bool is_half = at_net_is_half(v->type);
+    const bool is_half = at_net_type_is_half(v->type);
     at_text_addf(out,
                  "    for (i = 0, most = sum = 0; i < %lldL; i += %lldL) {\n"
                  "        double e = expected%s_%d[i / %lldL], d = %s%s(out_%d[i]) - e;\n"
@@ -137,7 +137,7 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
     for (int i = 0; i < p->net->inputs.len; i++) {
         const at_net_value *v = at_net_port(p, false, i);
         const char *cast =
-            at_net_is_half(v->type)
+            at_net_type_is_half(v->type)
                 ? at_format(p->arena, "%s_of_float((float)", at_net_type_name(v->type))
                 : at_format(p->arena, "((%s)", at_net_c_type(v->type));
         at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = %smake(&state, %d));\n",

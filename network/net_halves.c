@@ -9,7 +9,7 @@ enum { MOST_ROWS = 8 };
 
 static bool is_half(const at_net_value *v) {
     return v->is_constant && v->data && v->element == AT_F32 && v->rank == 2 &&
-           (v->type == AT_NET_FLOAT16 || v->type == AT_NET_BFLOAT16);
+           at_net_type_is_half(v->type);
 }
 
 /* A product of few rows has the value as its weight, and as nothing else. */

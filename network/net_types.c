@@ -29,6 +29,7 @@ static const type_row *row_of(at_net_type t) {
 const char *at_net_type_name(at_net_type t) { return row_of(t)->name; }
 int at_net_type_bytes(at_net_type t) { return row_of(t)->bytes; }
 bool at_net_type_is_float(at_net_type t) { return row_of(t)->is_float; }
+bool at_net_type_is_half(at_net_type t) { return row_of(t)->is_float && row_of(t)->bytes == 2; }
 bool at_net_type_is_int(at_net_type t) { return row_of(t)->bits != 0; }
 
 const char *at_net_c_type(at_net_type t) {
@@ -170,7 +171,7 @@ bool at_net_widen(at_net_type from, const void *x, at_net_type to, void *y, int6
     const bool widens = to == AT_NET_FLOAT;
     const at_net_type narrow = widens ? from : to;
     if ((widens ? to : from) != AT_NET_FLOAT) return false;
-    if (narrow != AT_NET_FLOAT16 && narrow != AT_NET_BFLOAT16) return false;
+    if (!at_net_type_is_half(narrow)) return false;
     const uint16_t *halves = widens ? x : y;
     const float *floats = widens ? y : x;
     for (int64_t i = 0; i < elements; i++) {

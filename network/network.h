@@ -31,7 +31,8 @@ const char *at_net_type_name(at_net_type t); /* "float32"; "unknown" */
 int at_net_type_bytes(at_net_type t);        /* of an element; 0: it has no fixed size */
 const char *at_net_c_type(at_net_type t);    /* NULL: C has none */
 bool at_net_type_is_float(at_net_type t);
-bool at_net_type_is_int(at_net_type t); /* whole numbers, truth values aside */
+bool at_net_type_is_half(at_net_type t); /* floats of 16 bits */
+bool at_net_type_is_int(at_net_type t);  /* whole numbers, truth values aside */
 
 enum { AT_NET_MAX_RANK = 12 };
 #define AT_NET_MAX_ELEMENTS (1LL << 32) /* of one value */
