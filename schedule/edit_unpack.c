@@ -162,30 +162,35 @@ static at_expr *times(unpacking *u, at_expr *x, at_expr *y) {
     return x ? rewrite_binary(u->arena, AT_X_MUL, x, y) : y;
 }
 
-/* The terms of one entry added up, times what they have in common. */
+/* What the term's factor is for the d-th number of an entry. */
+static at_expr *factor_of(unpacking *u, const at_expr *factor, int64_t d) {
+    u->digit[0] = at_expr_int(u->arena, d);
+    return term_of(u, factor);
+}
+
+static bool differs_within(unpacking *u, const at_expr *factor) {
+    const at_expr *first = factor_of(u, factor, 0);
+    for (int64_t d = 1; d < u->units.of[1]; d++)
+        if (!at_expr_equal(first, factor_of(u, factor, d))) return true;
+    return false;
+}
+
+/* The terms of one entry added up, times what they have in common; NULL: all of them are the same
+ * term. */
 static at_expr *written_out(unpacking *u, const at_expr *body) {
-    const at_expr *factor[MOST_FACTORS + 1];
-    bool differs[MOST_FACTORS + 1];
+    const at_expr *factor[MOST_FACTORS + 1], *differing[MOST_FACTORS + 1];
     at_expr *sum = NULL, *common = NULL;
-    int n = 0;
+    int n = 0, num = 0;
     find_factors(body, factor, &n);
-    for (int i = 0; i < n; i++) {
-        at_expr *two[2];
-        for (int d = 0; d < 2; d++) {
-            u->digit[0] = at_expr_int(u->arena, d);
-            two[d] = term_of(u, factor[i]);
-        }
-        differs[i] = !at_expr_equal(two[0], two[1]);
-        if (!differs[i]) common = times(u, common, two[0]);
-    }
-    for (int64_t d = 0; d < u->units.of[1]; d++) {
+    for (int i = 0; i < n; i++)
+        if (differs_within(u, factor[i])) differing[num++] = factor[i];
+        else common = times(u, common, factor_of(u, factor[i], 0));
+    for (int64_t d = 0; d < u->units.of[1] && num; d++) {
         at_expr *term = NULL;
-        u->digit[0] = at_expr_int(u->arena, d);
-        for (int i = 0; i < n; i++)
-            if (differs[i]) term = times(u, term, term_of(u, factor[i]));
+        for (int i = 0; i < num; i++) term = times(u, term, factor_of(u, differing[i], d));
         sum = sum ? rewrite_binary(u->arena, AT_X_ADD, sum, term) : term;
     }
-    return common ? rewrite_binary(u->arena, AT_X_MUL, sum, common) : sum;
+    return sum && common ? rewrite_binary(u->arena, AT_X_MUL, sum, common) : sum;
 }
 
 /* ---- the stages ------------------------------------------------------------------------------ */
@@ -255,6 +260,9 @@ at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const
     sum->written = written_out(&u, x->body);
     if (u.fails)
         return at_fail(err, AT_E_INPUT, "@%s takes other parts than bits out of entries", stage);
+    if (!sum->written)
+        return at_fail(err, AT_E_INPUT,
+                       "@%s reads an entry along \"%s\" for the same term each time", stage, axis);
     tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, &entries));
     tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, sum));
     rewrite_insert(&w, stage, entries);

@@ -679,6 +679,26 @@ static void unpacked(void **state) {
     end();
 }
 
+/* Numbers of an entry that several terms have: some of its terms differ, though the first two do
+ * not; or none does. */
+static void unpacked_for_several(void **state) {
+    (void)state;
+    static const char text[] = "x[K] : input\nw[N, K/4] : index\n"
+                               "s[i:N] = sum(k:K) x[k]*(k%4 < 2 ? w[i, k/4]%16 : w[i, k/4]/16)\n"
+                               "t[i:N] = sum(k:K) x[k/4]*(w[i, k/4]%16)\n"
+                               "out[i:N] = s[i] + t[i]\n";
+    static const example x = {"text", "N=3, K=8", text,
+                              "i, k =>\n    @s = i // k\ni, k =>\n    @t = i // k\n"
+                              "i =>\n    @out = i\n"};
+    begin(&x);
+    REFUSED("@t reads an entry along \"k\" for the same term each time", unpack("t", "k", "e"));
+    DO(unpack("s", "k", "e"));
+    expect_stage("s[i:N] = sum(k:K/4) x[k*4]*(e[i, k] & 15) + x[k*4 + 1]*(e[i, k] & 15) + "
+                 "x[k*4 + 2]*(e[i, k] >> 4) + x[k*4 + 3]*(e[i, k] >> 4)\n");
+    expect_same_outputs();
+    end();
+}
+
 static at_status by_branches(const char *stage, const char *first, const char *second) {
     return at_edit_branches(e.f.arena, e.tree, stage, (const char *[]){first, second}, &e.compute,
                             &e.tree, &e.err);
@@ -876,6 +896,7 @@ int main(void) {
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_by_branches),
                                        cmocka_unit_test(unpacked),
+                                       cmocka_unit_test(unpacked_for_several),
                                        cmocka_unit_test(gone_across_in_steps),
                                        cmocka_unit_test(run_on),
                                        cmocka_unit_test(fission),
