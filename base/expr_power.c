@@ -78,7 +78,7 @@ at_expr *at_expr_power(at_arena *a, const at_expr *x, const at_expr *by, const c
     double y;
     if (!known_number(by, &y)) return NULL;
     if (at_expr_nodes(x) > MOST_NODES) {
-        *problem = "pow of a long expression: name that by where, or make it a stage";
+        *problem = "pow of a long expression: name the expression by where, or make it a stage";
         return NULL;
     }
     if (y == 0) return number_of(a, x, 1);
