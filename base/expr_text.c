@@ -53,10 +53,12 @@ typedef struct parser {
     at_lex *lex;
     at_error *err;
     int depth;
+    int64_t terms; /* so far, those that calls write out included */
     bool compared; /* the relation parsed last had an operator outside parentheses */
 } parser;
 
-enum { DEEPEST = 256 };
+/* Operators side by side make an expression as deep as they are many, and others walk it. */
+enum { DEEPEST = 256, MOST_TERMS = 2 * AT_MOST_EXPANDED };
 
 static at_status parse_level(parser *p, int level, at_expr **out);
 
@@ -65,6 +67,12 @@ static at_expr *node(parser *p, at_op op, int line, int col, int nargs, at_expr 
     e->line = line;
     e->col = col;
     return e;
+}
+
+static at_status count_terms(parser *p, int64_t more, int line, int col) {
+    p->terms += more;
+    if (p->terms <= MOST_TERMS) return AT_OK;
+    return at_lex_fail_at(p->lex, line, col, p->err, "the expression exceeds %d terms", MOST_TERMS);
 }
 
 static at_status take_name(parser *p, const char **name) {
@@ -142,17 +150,25 @@ static at_status refuse_reduction(parser *p, const at_expr *named, bool known) {
                           named->name, p->lex->length, p->lex->start);
 }
 
+/* What a call is written out as, beside its arguments. */
+static at_status count_written_out(parser *p, const at_expr *named, const at_expr *made,
+                                   const expr_list *args) {
+    int64_t more = at_expr_nodes(made);
+    for (int i = 0; i < args->len; i++) more -= at_expr_nodes(args->data[i]);
+    return more > 0 ? count_terms(p, more, named->line, named->col) : AT_OK;
+}
+
 /* Of a function that the text defines. */
 static at_status parse_own_call(parser *p, const at_expr *named, const at_text_function *f,
                                 at_expr **out) {
     expr_list args = {0};
-    AT_TRY(parse_list(p, ")", &args));
+    if (!at_lex_is(p->lex, ")")) AT_TRY(parse_list(p, ")", &args));
     if (args.len != f->num_params)
         return at_lex_fail_at(p->lex, named->line, named->col, p->err,
                               "%s takes %d argument%s, not %d", f->name, f->num_params,
                               at_plural(f->num_params), args.len);
     *out = at_text_function_expand(p->arena, f, args.data);
-    if (*out) return AT_OK;
+    if (*out) return count_written_out(p, named, *out, &args);
     return at_lex_fail_at(p->lex, named->line, named->col, p->err,
                           "the expression exceeds %d terms", AT_MOST_EXPANDED);
 }
@@ -170,16 +186,16 @@ static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
         *p->lex = open;
         return unknown_function(p, named);
     }
+    if (own) return parse_own_call(p, named, own, out);
     if (at_lex_is(p->lex, ")"))
         return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs %s, not none",
-                              named->name, own || function >= 0 ? "one argument" : "two arguments");
-    if (own) return parse_own_call(p, named, own, out);
+                              named->name, function >= 0 ? "one argument" : "two arguments");
     expr_list args = {0};
     AT_TRY(parse_list(p, ")", &args));
     if (is_power) {
         const char *problem = "pow takes a value and a number, as pow(x, -1.5)";
         *out = args.len == 2 ? at_expr_power(p->arena, args.data[0], args.data[1], &problem) : NULL;
-        return *out ? AT_OK
+        return *out ? count_written_out(p, named, *out, &args)
                     : at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s", problem);
     }
     if (function >= 0) {
@@ -338,6 +354,7 @@ static at_status parse_level(parser *p, int level, at_expr **out) {
     }
     /* Every way of nesting comes through these two. */
     if (++p->depth > DEEPEST) return at_lex_fail(p->lex, p->err, "nested too deeply");
+    if (level == UNARY) AT_TRY(count_terms(p, 1, p->lex->line, p->lex->col));
     AT_TRY(level == SELECT ? parse_select(p, out) : parse_unary(p, out));
     p->depth--;
     return AT_OK;

@@ -240,6 +240,8 @@ static void each_refusal_has_its_message(void **state) {
     refused(deep, "t:1:129: nested too deeply, got '('");
     memset(deep, '-', 100000);
     refused(deep, "t:1:256: nested too deeply, got '-'");
+    for (int i = 0; i < 100000; i++) deep[i] = i % 2 ? '/' : '1';
+    refused(deep, "t:1:40001: the expression exceeds 20000 terms");
 }
 
 /* ---- evaluating

@@ -114,11 +114,16 @@ static void refused(void **state) {
         {"def f(v) = v w\n", "dir/my.te:1:14: expected an operator or a new line, got 'w'"},
         {"args N=4\nA[N] : input\ndef f(u, v) = u*v\nB[i:N] = f(A[i])\n",
          "dir/my.te:4:10: f takes 2 arguments, not 1"},
+        {"args N=4\nA[N] : input\ndef f(u, v) = u*v\nB[i:N] = f()\n",
+         "dir/my.te:4:10: f takes 2 arguments, not 0"},
         {"args N=4\nA[N] : input\ndef twice(v) = v + v\nB[i:N] = twise(A[i])\n",
          "dir/my.te:4:10: unknown function \"twise\"; did you mean \"twice\"?"},
         {"args N=4\nA[N] : input\ndef a(v) = v + v + v + v\ndef b(v) = a(a(a(v)))\n"
          "def c(v) = b(b(v))\nB[i:N] = c(c(A[i]))\n",
          "dir/my.te:6:12: the expression exceeds 10000 terms"},
+        {"args N=4\ndef a(v) = v + v + v + v\ndef b(v) = a(a(a(v)))\ndef c(v) = b(b(v))\n"
+         "B[i:N] = c(1) +\n    c(2) + c(3)\n",
+         "dir/my.te:6:12: the expression exceeds 20000 terms"},
         {"args N=4\npos : index\npos : input\nB[i:N] = i\n",
          "dir/my.te:3:1: \"pos\" is defined twice"},
         {"pos : 4\n", "dir/my.te:1:7: expected input, weight or index, got '4'"},
