@@ -24,6 +24,7 @@ int at_open_below(const char *folder, const char *location, const char **why) {
         char part[256];
         const size_t n = strcspn(p, "/");
         const bool last = !p[n];
+        if (n >= sizeof part) *why = strerror(ENAMETOOLONG);
         if (n >= sizeof part || !n) break;
         memcpy(part, p, n);
         part[n] = 0;

@@ -58,10 +58,8 @@ static at_status read_below(includer *x, const level *l, const char *line, const
     const char *why;
     struct stat st;
     const int fd = at_open_below(x->folder, file, &why);
-    if (fd < 0) {
-        at_fail(x->err, AT_E_INPUT, "cannot read \"%s\": %s", file, why);
-        return fail_at(x, l, line, "%s", at_strdup(x->arena, x->err->text));
-    }
+    if (fd < 0)
+        return fail_at(x, l, line, "%s", at_format(x->arena, "cannot read \"%s\": %s", file, why));
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         close(fd);
         return fail_at(x, l, line, "\"%s\" is no file", file);
@@ -92,7 +90,6 @@ static at_status include(includer *x, const level *l, const char *line, const ch
     const char *file =
         slash ? at_format(x->arena, "%.*s/%s", (int)(slash - l->file), l->file, name) : name;
     AT_TRY(read_below(x, l, line, file, &text));
-    if (!strncmp(text, "\xef\xbb\xbf", 3)) text += 3;
     const level next = {text, file, l->depth + 1};
     return add(x, &next);
 }
@@ -113,10 +110,12 @@ static void tell(includer *x, const level *l, int line) {
 }
 
 static at_status add(includer *x, const level *l) {
+    static const char bom[] = "\xef\xbb\xbf"; /* some editors begin a text with it */
+    const char *line = l->text + (strncmp(l->text, bom, 3) ? 0 : 3);
     bool in_tree = false;
     int number = 1;
     if (l->file) tell(x, l, 1);
-    for (const char *line = l->text; *line; number++) {
+    for (; *line; number++) {
         const char *end = line + strcspn(line, "\n"), *rest;
         const char *name = in_tree ? NULL : name_at(x->arena, line, end, &rest);
         in_tree |= is_schedule(line, end);

@@ -230,6 +230,8 @@ static void included(void **state) {
         if (c->tensors[i].body) assert_true(at_expr_equal(c->tensors[i].body, d->tensors[i].body));
     }
     if (read_file("parts/square.te", &row, &err) != AT_OK) fail_msg("%s", err.text);
+    write_to("marked.te", "\xef\xbb\xbfinclude \"parts/square.te\"\n");
+    if (read_file("marked.te", &row, &err) != AT_OK) fail_msg("%s", err.text);
 }
 
 static void refused_includes(void **state) {
@@ -273,6 +275,12 @@ static void refused_includes(void **state) {
         if (strncmp(err.text, wanted, strlen(wanted)) != 0)
             fail_msg("\"%s\", not \"%s\"", err.text, wanted);
     }
+    const char *no_name = at_format(arena, "parts/%0300d.te", 0);
+    const at_template_row *none;
+    at_error too_long;
+    write_to("main.te", at_format(arena, "include \"%s\"\n", no_name));
+    assert_int_equal(read_file("main.te", &none, &too_long), AT_E_INPUT);
+    assert_non_null(strstr(too_long.text, "0.te\": File name too long"));
     /* What only numbers tell stands in the file that says it. */
     const at_template_row *row;
     at_task *t;
