@@ -9,6 +9,8 @@
  * ahead, or first thing in the kernel. Source: M. Dukhan, arXiv 1907.02129. */
 #include "codegen/dissolve.h"
 
+#include <math.h>
+
 enum { MOST_ENTRIES = 1 << 22, MOST_AXES = 32 };
 
 /* ---- which axes and dimensions --------------------------------------------------------------- */
@@ -109,12 +111,23 @@ static const at_aff *entry_at(at_low *l, at_place_list *p, uint32_t axes,
     return at_aff_load(l, p->tensor, at);
 }
 
+/* Is the number what an element of that type holds? It lies among elements where there are none. */
+static bool has_number(at_type type, double number) {
+    const at_type_facts *of = at_type_of(type);
+    const float x = (float)number;
+    char element[sizeof x];
+    if (of->is_int) return number >= of->least && number <= of->most && trunc(number) == number;
+    at_type_store(type, element, 0, x);
+    return isnan(number) || at_type_value(type, element, 0) == (double)x;
+}
+
 const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const at_aff *const *axes,
                                  int tensor, double number) {
     const at_expr *read = e->arg[1];
     int last;
     uint32_t moved = at_expr_axes(e->arg[0]);
     if (read->op != AT_X_INDEX || read->ref != tensor || e->arg[2]->op == AT_X_INDEX) return NULL;
+    if (!has_number(l->tensors[tensor].type, number)) return NULL;
     int first = dimensions(read, &moved, &last);
     if (first < 0) return NULL;
     at_place_list *p = (at_place_list *)known_list(l, stage, e);

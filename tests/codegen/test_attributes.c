@@ -187,12 +187,33 @@ static void no_lists(void **state) {
                    "n, h, w, r, c, f:vec =>\n    @out[pointers data] = n, h, w, f  // r, c\n");
 }
 
+/* What lies where there is no element is of the tensor's type: a number that this lacks is not read
+ * by a list. */
+static void numbers_of_the_type(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *number;
+        bool is_held;
+    } cases[] = {{"f32", "0.1", true},   {"f16", "0.1", false},  {"f16", "301", true},
+                 {"bf16", "301", false}, {"bf16", "300", true},  {"bf16", "-inf", true},
+                 {"f16", "65504", true}, {"f16", "65520", false}};
+    static const char tree[] = "h, c:vec =>\n    @out[pointers x] = h, c\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *body = at_format(
+            arena, "x[H, C] : input %s\nout[h:H, c:C] = (h >= 1 ? x[h - 1, c] : %s)*2.0\n",
+            cases[i].type, cases[i].number);
+        if (!cases[i].is_held) expect_no_list(body, tree);
+        else assert_int_equal(lower_pointers(body, tree, false, "buffers", NULL)->lists.len, 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows),
                                        cmocka_unit_test(orders),
                                        cmocka_unit_test(prefetches),
                                        cmocka_unit_test(packed_ahead),
                                        cmocka_unit_test(lists_of_places),
-                                       cmocka_unit_test(no_lists)};
+                                       cmocka_unit_test(no_lists),
+                                       cmocka_unit_test(numbers_of_the_type)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
