@@ -8,34 +8,19 @@
 
 #include "schedule/rewrite.h"
 
-static const char *const names[] = {
-#define AT_EPILOGUE(id, name, text, help, type) name,
+static const struct row {
+    const char *name, *text, *help;
+    at_type type;
+} rows[] = {
+#define AT_EPILOGUE(id, name, text, help, type) {name, text, help, type},
 #include "schedule/epilogue.def"
 #undef AT_EPILOGUE
 };
 
-static const char *const texts[] = {
-#define AT_EPILOGUE(id, name, text, help, type) text,
-#include "schedule/epilogue.def"
-#undef AT_EPILOGUE
-};
-
-static const char *const helps[] = {
-#define AT_EPILOGUE(id, name, text, help, type) help,
-#include "schedule/epilogue.def"
-#undef AT_EPILOGUE
-};
-
-static const at_type types[] = {
-#define AT_EPILOGUE(id, name, text, help, type) type,
-#include "schedule/epilogue.def"
-#undef AT_EPILOGUE
-};
-
-const char *at_epilogue_name(at_epilogue e) { return names[e]; }
-const char *at_epilogue_text(at_epilogue e) { return texts[e]; }
-const char *at_epilogue_help(at_epilogue e) { return helps[e]; }
-at_type at_epilogue_type(at_epilogue e) { return types[e]; }
+const char *at_epilogue_name(at_epilogue e) { return rows[e].name; }
+const char *at_epilogue_text(at_epilogue e) { return rows[e].text; }
+const char *at_epilogue_help(at_epilogue e) { return rows[e].help; }
+at_type at_epilogue_type(at_epilogue e) { return rows[e].type; }
 
 /* What a name in the text stands for. */
 typedef struct operand {
