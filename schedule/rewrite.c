@@ -150,7 +150,6 @@ at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out) 
 
 typedef struct slots {
     const at_symbols *from, *to;
-    int first; /* what refs of the expression count from */
 } slots;
 
 static bool has_slot(const slots *s, int slot) {
@@ -159,13 +158,13 @@ static bool has_slot(const slots *s, int slot) {
 
 static at_walk lacks_slot(const at_expr *e, void *ctx) {
     const slots *s = ctx;
-    if (e->op != AT_X_NAME || e->ref < s->first) return AT_WALK_ON;
-    return has_slot(s, e->ref - s->first) ? AT_WALK_ON : AT_WALK_END;
+    if (e->op != AT_X_NAME || e->ref < 0) return AT_WALK_ON;
+    return has_slot(s, e->ref) ? AT_WALK_ON : AT_WALK_END;
 }
 
 /* Have all sizes of a computation the same slots there? */
 static bool has_slots(const compute_info *c, const at_symbols *symbols) {
-    slots s = {c->pub.symbols, symbols, 0};
+    slots s = {c->pub.symbols, symbols};
     bool lacks = false;
     for (int i = 0; i < c->key_sizes.len; i++) lacks |= !has_slot(&s, c->key_sizes.data[i]);
     for (int i = 0; i < c->divisors.len; i++)
