@@ -1,6 +1,5 @@
 /* templates/define.c: a template is defined: its define() is called, or its calls are repeated, and
  * what they noted is parsed when all names are known. */
-#include "schedule/edit.h"
 #include "templates/template_int.h"
 
 #include <string.h>
@@ -208,12 +207,7 @@ static at_status parse_computation(at_template *t) {
     bool begun;
     if (!t->compute_text)
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
-    const char *what = at_format(t->arena, "computation of %s", t->row->name);
-    const char *text = t->compute_source ? t->compute_source : t->compute_text;
-    AT_TRY(t->given
-               ? at_compute_over(t->arena, t->given, &t->symbols, what, &t->compute, &t->err)
-               : at_compute_parse(t->arena, &t->symbols, text,
-                                  t->compute_file ? t->compute_file : what, &t->compute, &t->err));
+    AT_TRY(at_template_read_compute(t, &t->compute));
     if (t->foreign) return AT_OK; /* there is no tree to be left open */
     AT_TRY(leaves_rest(t, &begun));
     t->open = leaves_all(t) ? OPEN_ALL : begun ? OPEN_REST : OPEN_NOTHING;

@@ -63,18 +63,12 @@ static void refuse(at_template *t, const char *stage) {
     at_fail_at(&t->err, "--fuse %s: ", stage);
 }
 
-static at_status read_compute(at_template *t, at_compute **out) {
-    const char *what = at_format(t->arena, "computation of %s", t->row->name);
-    return t->given ? at_compute_over(t->arena, t->given, &t->symbols, what, out, &t->err)
-                    : at_compute_parse(t->arena, &t->symbols, t->compute_text, what, out, &t->err);
-}
-
 /* An output that is a sum gets a copy behind it, in every tree. */
 static at_status copy_sum(at_template *t, const char *sum) {
     at_compute *c;
     const at_compute *edited = NULL;
     const char *name = at_format(t->arena, "%s_sum", sum);
-    AT_TRY(read_compute(t, &c));
+    AT_TRY(at_template_read_compute(t, &c));
     if (!t->trees.len) { /* they are derived afterwards */
         at_tree *plain;
         AT_TRY(at_edit_plain(t->arena, c, &plain, &t->err));
@@ -152,14 +146,14 @@ static at_status fuse(at_template *t, const fused *f) {
     at_compute *parsed;
     const at_compute *c;
     const char *sum;
-    AT_TRY(read_compute(t, &parsed));
+    AT_TRY(at_template_read_compute(t, &parsed));
     if (at_edit_output_sum(parsed, &sum, &t->err) != AT_OK) {
         refuse(t, f->stages[0]);
         return t->err.status;
     }
     if (sum) {
         AT_TRY(copy_sum(t, sum));
-        AT_TRY(read_compute(t, &parsed));
+        AT_TRY(at_template_read_compute(t, &parsed));
     }
     c = parsed;
     for (int i = 0; i < f->num_stages; i++) {

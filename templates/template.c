@@ -124,6 +124,14 @@ void at_schedule_value(at_template *t, const at_tree *tree, const char *text) {
     if (t->trees.len > n) t->trees.data[n].given = tree;
 }
 
+at_status at_template_read_compute(at_template *t, at_compute **out) {
+    const char *what = at_format(t->arena, "computation of %s", t->row->name);
+    const char *text = t->compute_source ? t->compute_source : t->compute_text;
+    if (t->given) return at_compute_over(t->arena, t->given, &t->symbols, what, out, &t->err);
+    return at_compute_parse(t->arena, &t->symbols, text, t->compute_file ? t->compute_file : what,
+                            out, &t->err);
+}
+
 at_status at_template_read_tree(at_template *t, const at_compute *c, const tree_choice *x,
                                 const char *what, bool may_be_open, at_tree **out) {
     if (x->given) return at_tree_over(t->arena, x->given, c, what, may_be_open, out, &t->err);

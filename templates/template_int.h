@@ -148,7 +148,9 @@ at_status at_template_expr(at_template *t, const char *text, const char *what, a
 at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out);
 /* What at_layout noted (layout.c). */
 at_status at_layout_parse(at_template *t, layout *l);
-/* What a schedule says, over the computation as it is now (template.c). */
+/* What the computation says; what a schedule says, over the computation as it is now (template.c).
+ */
+at_status at_template_read_compute(at_template *t, at_compute **out);
 at_status at_template_read_tree(at_template *t, const at_compute *c, const tree_choice *x,
                                 const char *what, bool may_be_open, at_tree **out);
 /* The row's functions (call.c); the first mistake. AT_E_INPUT: the user's own code crashed. */
