@@ -341,10 +341,10 @@ static void *create(at_space *space, const at_tuner_options *o) {
         base.patience = 100;
         base.top *= 2;
         x->base = fit_history(o->history, &base);
-    } else if (x->descends && !has_draft && !at_space_num_parts(space))
-        x->process = at_process_new(&x->book);
-    else if (has_draft)
+    } else if (has_draft)
         x->drafted = at_drafted_new(&x->book, &x->rows, o, &x->fit, x->plan_size, x->diversity);
+    else if (x->descends && !at_space_num_parts(space))
+        x->process = at_process_new(&x->book);
     return x;
 }
 
