@@ -5,17 +5,19 @@
 #include "templates/template_int.h"
 
 /* The argument's text; "": it has none. */
-static const char *text_of(at_template *t, const char *argument) {
-    const arg *a = at_template_has_text(t, "at_argument_type", argument)
+static const char *text_of(at_template *t, const char *call, const char *argument) {
+    const arg *a = at_template_has_text(t, call, argument)
                        ? at_args_find(t, argument, strlen(argument))
                        : NULL;
     return a && a->kind == ARG_TEXT ? a->form->string : "";
 }
 
-int at_is_typed(at_template *t, const char *argument) { return *text_of(t, argument) != 0; }
+int at_is_typed(at_template *t, const char *argument) {
+    return *text_of(t, "at_is_typed", argument) != 0;
+}
 
 const char *at_argument_type(at_template *t, const char *argument, int i) {
-    const char *rest = text_of(t, argument);
+    const char *rest = text_of(t, "at_argument_type", argument);
     for (int n; *rest; rest += n, i--) {
         int type = -1;
         for (n = 0; type < 0 && rest[n];) type = at_type_find(rest, ++n);
