@@ -4,7 +4,7 @@
  *   arg   := name "=" INTEGER ["from" INTEGER]               a whole number; from 1 on if not said
  *          | name "(" name ("," name)* ")" "=" INTEGER ["from" INTEGER]
  *          | name "=" STRING ("or" STRING)*                  one of these texts, the first if not
- *                                                            said; "" is shown nowhere
+ *                                                            said; "" as the first is not shown
  *
  * "NCHW{ib}c" is a text with the value of the number ib in it, and none where that is 0.
  *
@@ -191,12 +191,17 @@ void at_arg_print(const at_template *t, const arg *a, bool is_whole, at_text *ou
     }
 }
 
+/* Is it the text "", as it would be if nothing were said? */
+static bool says_nothing(const arg *a) {
+    return a->kind == ARG_TEXT && !*a->form->string && !*a->words.data[0]->string;
+}
+
 const char *at_args_text(const at_template *t) {
     at_text text = {0};
     for (int i = 0; i < t->args.len; i++) {
         const arg *a = &t->args.data[i];
-        if (a->kind == ARG_TEXT && !*a->form->string) continue; /* nothing is said */
-        at_text_addf(&text, "%s%s=", i ? "," : "", a->name);
+        if (says_nothing(a)) continue;
+        at_text_addf(&text, "%s%s=", text.len ? "," : "", a->name);
         at_arg_print(t, a, false, &text);
     }
     return at_text_take(t->arena, &text);

@@ -182,6 +182,25 @@ static void nested_pattern(void **state) {
         expect_refused(*state, &nested, cases[i].args, AT_E_USAGE, cases[i].text);
 }
 
+/* A text "" is not shown where nothing said means the same. */
+static void empty_texts(void **state) {
+    static const struct {
+        const char *args, *given, *text;
+    } cases[] = {
+        {"K=\"\" or \"b\", A=2, B=3", "A=5", "A=5,B=3"},
+        {"K=\"\" or \"b\", A=2, B=3", "K=b", "K=\"b\",A=2,B=3"},
+        {"K=\"b\" or \"\", A=2, B=3", "K=\"\"", "K=\"\",A=2,B=3"},
+        {"A=2, B=3, K=\"b\" or \"\"", "K=\"\"", "A=2,B=3,K=\"\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const at_template_row row = {
+            .name = "texts", .args = cases[i].args, .record_args = "[A, B, K]", .define = define};
+        at_task *t = task_of(*state, &row, cases[i].given);
+        assert_string_equal(at_task_args_text(t), cases[i].text);
+        assert_string_equal(at_task_args_text(task_of(*state, &row, cases[i].text)), cases[i].text);
+    }
+}
+
 static void finding(void **state) {
     (void)state;
     const at_template_row *row = NULL;
@@ -204,8 +223,8 @@ static void finding(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(accepted),    TEST(spellings), TEST(by_name),        TEST(refused),
-        TEST(broken_json), TEST(too_large), TEST(nested_pattern), TEST(finding),
+        TEST(accepted),  TEST(spellings),      TEST(by_name),     TEST(refused), TEST(broken_json),
+        TEST(too_large), TEST(nested_pattern), TEST(empty_texts), TEST(finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
