@@ -39,8 +39,8 @@ typedef struct at_engine_options {
     /* How they are measured: as in at_job. */
     uint64_t seed; /* of the data and of the search */
     at_cache cache;
-    /* Cold weights: the bytes of all that one pass of what the kernel is a part of reads, as a
-     * network's; 0: unknown. */
+    /* Cold weights: how many bytes of them one pass of the network reads that the kernel is a part
+     * of; 0: unknown. */
     int64_t weights_bytes;
     int64_t number, repeat; /* 0: chosen by the timer */
     double min_repeat_ms;

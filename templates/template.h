@@ -97,7 +97,7 @@ long long at_evaluate(at_template *t, const char *expression);
 /* The i-th of the types of elements that an argument's text names: of "u8s8s32" "u8", "s8", "s32";
  * "f32" where it names none. */
 const char *at_argument_type(at_template *t, const char *argument, int i);
-/* Of data, weight and output of such types: that of their sums, and the text of the output "out".
+/* Of data, weight and output of such types: the type of sums, and the text of the output "out".
  * Sums of integers are put into other types by channel: times scale[c], plus zero[c], rounded to
  * the nearest where the output has integers. */
 typedef struct at_typed {

@@ -133,7 +133,7 @@ static int gather_trials(const at_book *b, int64_t *indices, double *y) {
     return n;
 }
 
-/* What a trial may be expected to be better than the best. */
+/* How much better than the best a trial may be expected to be. */
 static double gain(double mean, double deviation, double best) {
     const double z = (mean - best) / deviation;
     const double below = 0.5 * erfc(-z / sqrt(2)), density = exp(-z * z / 2) / root_of_two_pi;
