@@ -32,15 +32,13 @@ struct at_process {
 
 /* ---- points as numbers ----------------------------------------------------------------------- */
 
+/* The numbers that others learn from, or, where there are none, which of its values it is. */
 static int numbers_of_entity(const at_entity *e, int64_t digit, float *out, bool *is_text) {
-    const bool is_option = e->kind == AT_KNOB_OPTION;
-    if (is_option && (e->option->kind == AT_JSON_NUMBER || e->option->kind == AT_JSON_BOOL)) {
-        *out = e->option->kind == AT_JSON_BOOL ? e->option->boolean : (float)e->option->number;
-        return *is_text = false, 1;
-    }
-    if (is_option || e->marks) return *out = (float)digit, *is_text = true, 1;
-    for (int i = 0; i < e->n; i++) out[i] = (float)e->sizes[i], is_text[i] = false;
-    return e->n;
+    const at_config own = {.entities = e, .num_knobs = 1};
+    const int n = e->marks ? -1 : at_config_features(&own, out);
+    if (n < 0) return *out = (float)digit, *is_text = true, 1;
+    for (int i = 0; i < n; i++) is_text[i] = false;
+    return n;
 }
 
 enum { MOST_NUMBERS = 256 };
