@@ -343,8 +343,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
         x->base = fit_history(o->history, &base);
     } else if (has_draft)
         x->drafted = at_drafted_new(&x->book, &x->rows, o, &x->fit, x->plan_size, x->diversity);
-    else if (x->descends && !at_space_num_parts(space))
-        x->process = at_process_new(&x->book);
+    else if (x->descends && !at_space_num_parts(space)) x->process = at_process_new(&x->book);
     return x;
 }
 
