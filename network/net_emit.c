@@ -433,7 +433,8 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
         at_net_add_sizes(&sizes, o->sized); /* with a name of the model's */
         at_text_add_c_comment(out, at_text_str(&sizes));
         at_text_free(&sizes);
-        at_text_addf(out, o->sized->rows->fault ? ": %d. */\n" : ". */\n", AT_NET_NO_SIZE);
+        at_text_addf(out, o->sized->rows->fault ? ": %d. */\n" : ". %d: a size below 1. */\n",
+                     AT_NET_NO_SIZE);
     } else if (n > 1) at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
     at_net_add_signature(out, p, o, "");
     at_text_add(out, ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");

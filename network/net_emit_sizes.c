@@ -100,6 +100,7 @@ static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_
     const at_net_sized *s = o->sized;
     const at_net_program *p = &programs[n - 1];
     int64_t at = s->workspace_bytes;
+    at_text_addf(out, "    if (%s < 1) return %d;\n", s->parameter, AT_NET_NO_SIZE);
     at_net_add_alignment(out);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < num_ports(p, side); i++) {

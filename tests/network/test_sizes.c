@@ -180,6 +180,8 @@ static const char caller[] =
     "    if (fread(weights, 1, net_weights_bytes(), f) != net_weights_bytes()) return 9;\n"
     "    for (int i = 0; i < MOST * X; i++) x[i] = (float)((i * 37) % 64 - 32) / 16;\n"
     "    for (int i = 0; i < 16; i++) shift[i] = (float)i;\n"
+    "    if (net_run(weights, 0, x, shift, all, workspace) != -2) return 7;\n"
+    "    if (net_run(weights, -4, x, shift, all, workspace) != -2) return 8;\n"
     "    for (int n = 1; n <= MOST; n++) {\n"
     "        for (int i = 0; i < MOST * Y; i++) all[i] = -1;\n"
     "        if (net_run(weights, n, x, shift, all, workspace)) return 2;\n"
