@@ -65,7 +65,7 @@ bool at_result_read(const at_frame *f, const at_record *ready, at_record *out, a
     const at_extra *x = &said->extra;
     *id = (at_trial_id){.search = f->search,
                         .epoch = (int)(f->epoch & INT32_MAX),
-                        .number = (int64_t)(f->number & INT64_MAX),
+                        .number = (int64_t)f->number,
                         .attempt = (int)(f->attempt & INT32_MAX)};
     if (!is_fine(said)) return false;
     *out = *ready;

@@ -78,7 +78,7 @@ at_status at_far_resume(at_tuning *t, int64_t until, bool *enough, at_error *err
         } else AT_TRY(at_far_begin_trial(t, x, enough, err));
         i -= before - f->flights.len;
     }
-    return AT_OK;
+    return f->asked ? at_far_begin_default(t, err) : AT_OK;
 }
 
 static uint64_t search_of(const at_known *k) {

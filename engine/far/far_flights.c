@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The place of a number, or where it would be. */
+static int place_of(const at_flights *f, int64_t number) {
+    int low = 0, high = f->len;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (f->of[middle]->id.number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 at_flight *at_flight_new(at_flights *f, const at_trial_id *id, int64_t index) {
     if (f->len == f->cap) {
         f->cap = f->cap ? 2 * f->cap : 64;
@@ -15,7 +26,9 @@ at_flight *at_flight_new(at_flights *f, const at_trial_id *id, int64_t index) {
     AT_NEED(x);
     *x = (at_flight){.worker = AT_FLIGHT_UNSENT, .id = *id, .index = index};
     f->num_unsent++;
-    return f->of[f->len++] = x;
+    int at = place_of(f, id->number);
+    memmove(f->of + at + 1, f->of + at, sizeof *f->of * (size_t)(f->len++ - at));
+    return f->of[at] = x;
 }
 
 void at_flight_move(at_flights *f, at_flight *x, int worker) {
@@ -32,17 +45,6 @@ void at_flight_built(at_flights *f, at_flight *x, at_key key) {
     x->is_built = true;
     x->other = f->by_key[slot_of(key)];
     f->by_key[slot_of(key)] = x;
-}
-
-/* The place of a number, or where it would be. */
-static int place_of(const at_flights *f, int64_t number) {
-    int low = 0, high = f->len;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (f->of[middle]->id.number < number) low = middle + 1;
-        else high = middle;
-    }
-    return low;
 }
 
 void at_flight_end(at_flights *f, at_flight *x) {
@@ -62,7 +64,7 @@ at_flight *at_flight_find(const at_flights *f, int64_t number) {
     return i < f->len && f->of[i]->id.number == number ? f->of[i] : NULL;
 }
 
-/* New ones are at the end. */
+/* New trials are at the end. */
 at_flight *at_flight_unsent(const at_flights *f) {
     for (int i = f->len - 1; i >= 0 && f->num_unsent; i--)
         if (f->of[i]->worker == AT_FLIGHT_UNSENT) return f->of[i];

@@ -16,6 +16,9 @@ enum {
     AT_FLIGHT_WITH_ANOTHER = -2 /* its program is under way as another trial */
 };
 
+/* The number of what is no trial: the default configuration, measured since it is the anchor. */
+enum { AT_FLIGHT_OF_ANCHOR = -1 };
+
 typedef struct at_flight {
     at_trial_id id;
     int worker;
@@ -35,7 +38,7 @@ typedef struct at_flights {
     int num_spare;
 } at_flights;
 
-/* Not sent yet; its number is above all others. */
+/* Not sent yet; no other has its number. */
 at_flight *at_flight_new(at_flights *f, const at_trial_id *id, int64_t index);
 void at_flight_move(at_flights *f, at_flight *x, int worker);
 /* Its program is known from now on. */
@@ -98,6 +101,9 @@ struct at_far_search {
 /* The tuner's next; false: it has none. */
 bool at_far_propose(at_tuning *t, int64_t *index);
 at_flight *at_far_enter(at_tuning *t, int64_t number, int64_t index); /* it is under way */
+/* What all trials are timed against is a result, too, as it is of a search here: unless it is known
+ * or the first trial, it is under way. */
+at_status at_far_begin_default(at_tuning *t, at_error *err);
 /* A trial that is new, until it is known, fails to be made, or is to be sent. */
 at_status at_far_begin_trial(at_tuning *t, at_flight *x, bool *enough, at_error *err);
 /* Every free worker gets a trial. */

@@ -20,11 +20,11 @@ at_status at_far_take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
                       at_error *err) {
     at_session *s = &t->s;
     far_search *f = t->far;
-    r->extra.trial = x->id;
-    r->extra.trial.asked = f->asked;
+    const bool is_trial = x->id.number != AT_FLIGHT_OF_ANCHOR;
+    if (is_trial) r->extra.trial = x->id, r->extra.trial.asked = f->asked;
     r->extra.tuner = s->how.tuner;
     r->extra.seed = s->options.seed;
-    r->extra.part = at_tuner_part(t->tuner, x->index);
+    r->extra.part = is_trial ? at_tuner_part(t->tuner, x->index) : at_part_anchor;
     /* Two workers may have come to the same code: one result counts. */
     const at_record *same =
         *r->extra.code_hash ? at_known_by_code(t->known, r->extra.code_hash) : NULL;
@@ -33,7 +33,7 @@ at_status at_far_take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
     const at_record *kept = at_session_keep(s, s->arena, r, x->index);
     at_known_add(t->known, kept, key);
     at_flight_end(&f->flights, x);
-    *enough = at_trial_learn(t, kept, false);
+    if (is_trial) *enough = at_trial_learn(t, kept, false);
     return AT_OK;
 }
 
@@ -110,12 +110,31 @@ at_status at_far_begin_trial(at_tuning *t, flight *x, bool *enough, at_error *er
     return AT_OK;
 }
 
+at_status at_far_begin_default(at_tuning *t, at_error *err) {
+    far_search *f = t->far;
+    const at_known *k = t->known;
+    at_config c;
+    bool enough;
+    if (!f->has_anchor || !at_tuning_default_config(&t->s, &c) ||
+        !at_trial_is_searched(&t->s, c.index) || at_known_of_index(k, c.index) ||
+        at_known_by_code(k, f->anchor.first))
+        return AT_OK;
+    for (int i = 0; i < f->flights.len; i++)
+        if (f->flights.of[i]->index == c.index) return AT_OK;
+    return at_far_begin_trial(t, at_far_enter(t, AT_FLIGHT_OF_ANCHOR, c.index), &enough, err);
+}
+
+static int64_t trials_under_way(const at_flights *f) {
+    return f->len - (f->len && f->of[0]->id.number == AT_FLIGHT_OF_ANCHOR);
+}
+
 static at_status begin_next(at_tuning *t, bool *enough, at_error *err) {
     int64_t index;
     if (!at_far_propose(t, &index)) return AT_OK;
     const at_record *known = at_known_by_index(t->known, index);
-    if (known) return *enough = at_trial_learn(t, known, true), AT_OK;
-    return at_far_begin_trial(t, at_far_enter(t, t->far->asked - 1, index), enough, err);
+    if (known) *enough = at_trial_learn(t, known, true);
+    else AT_TRY(at_far_begin_trial(t, at_far_enter(t, t->far->asked - 1, index), enough, err));
+    return t->far->asked == 1 ? at_far_begin_default(t, err) : AT_OK;
 }
 
 /* There is room at a worker; those that wait longest come first. */
@@ -182,7 +201,9 @@ at_status at_far_fill(at_tuning *t, int64_t until, bool *enough, at_error *err) 
             AT_TRY(send(t, x, worker, err));
             continue;
         }
-        if (t->tally.done + f->flights.len >= until || at_engine_stopped(&t->s.options)) break;
+        if (t->tally.done + trials_under_way(&f->flights) >= until ||
+            at_engine_stopped(&t->s.options))
+            break;
         AT_TRY(begin_next(t, enough, err));
         if (t->exhausted) break;
     }

@@ -179,7 +179,7 @@ static double best_s(const at_tuning *t) {
 
 static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err);
 
-static bool is_searched(const at_session *s, int64_t index) {
+bool at_trial_is_searched(const at_session *s, int64_t index) {
     const at_tuner_options *o = &s->options.tuner_options;
     return index >= o->begin && (!o->end || index < o->end) &&
            at_space_is_valid(s->what.space, index);
@@ -192,7 +192,7 @@ static at_status try_anchor(at_tuning *t, int64_t proposed, at_error *err) {
     const at_candidate *k = at_anchor_default(&t->s);
     if (!t->log || !k) return AT_OK;
     const int64_t index = k->config.index;
-    if (index == proposed || !is_searched(&t->s, index) ||
+    if (index == proposed || !at_trial_is_searched(&t->s, index) ||
         at_known_by_code(t->known, k->kernel->code_hash))
         return AT_OK;
     trial x = {.arena = at_arena_new(), .index = index};

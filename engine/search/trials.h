@@ -23,6 +23,8 @@ void at_trial_pair_free(at_trial_pair *p); /* NULL is fine */
  * the next one. AT_E_INTERRUPTED, AT_E_OUTPUT, AT_E_BUG. */
 at_status at_trial_measure(at_tuning *t, at_trial_pair *p, int64_t index, int64_t next_index,
                            double known_best_s, at_record *out, at_error *err);
+/* Within the part of the space that is searched. */
+bool at_trial_is_searched(const at_session *s, int64_t index);
 /* The same program or code was measured before: its result, under the index of r. */
 void at_trial_copy(const at_record *same, at_record *r);
 /* Tally and tuner are told of a result that is known now; true: that is enough. */

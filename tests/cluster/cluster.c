@@ -116,10 +116,11 @@ static trials_of *find_context(trials_of *of, int most, const char *line, const 
 void expect_trials(const char *log, int trials) {
     enum { MOST_CONTEXTS = 2 }; /* there are two nodes */
     trials_of of[MOST_CONTEXTS] = {0};
-    cli_expect(0,
-               "sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*\"context_hash\": "
-               "\"\\([0-9a-f]*\\)\".*/\\1 \\2/p' %s | sort | uniq -d | wc -l | grep -x 0",
-               log);
+    cli_expect(
+        0,
+        "grep '\"trial\"' %s | sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*\"context_hash\": "
+        "\"\\([0-9a-f]*\\)\".*/\\1 \\2/p' | sort | uniq -d | wc -l | grep -x 0",
+        log);
     char *text = cli_read(log), *line_end;
     for (char *line = text; (line_end = strchr(line, '\n')); line = line_end + 1) {
         /* "number" is the number of runs per sample, too */

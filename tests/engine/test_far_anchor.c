@@ -8,8 +8,36 @@
 #include "engine/far/far_search.h"
 #include "tests/whole_file.h"
 
-/* A search of workers that time in pairs, over a log that may be there; what is in it afterwards.
- */
+/* What is left without the records of default configurations, which are no trials: one for each
+ * context. */
+static void keep_trials(const crowd *c, at_record *all, int *n) {
+    const char *hashes[CROWD_MOST];
+    int trials = 0, defaults = 0, contexts = 0;
+    at_config first;
+    assert_int_equal(at_task_default_config(c->arena, c->s.what.task,
+                                            c->s.how.target->default_lanes, &first, NULL),
+                     AT_OK);
+    for (int i = 0; i < *n; i++) {
+        const at_record *r = &all[i];
+        int k = 0;
+        while (k < contexts && strcmp(hashes[k], r->extra.context_hash)) k++;
+        if (k == contexts) hashes[contexts++] = r->extra.context_hash;
+        if (at_record_is_trial(r)) {
+            all[trials++] = *r;
+            continue;
+        }
+        defaults++;
+        assert_string_equal(r->extra.part, at_part_anchor);
+        assert_int_equal(r->extra.trial.search, 0);
+        assert_int_equal(r->config.recorded_index, first.index);
+        assert_true(fabs(at_record_mean(r) / crowd_time_of(first.index) - 1) < 1e-9);
+    }
+    assert_int_equal(defaults, contexts);
+    *n = trials;
+}
+
+/* A search of workers that time in pairs, over a log that may be there; the trials that are in it
+ * afterwards. */
 static at_record *search_paired(crowd *c, int64_t trials, int *n, const char **log_text) {
     at_error err = {0};
     at_tuning t;
@@ -22,8 +50,9 @@ static at_record *search_paired(crowd *c, int64_t trials, int *n, const char **l
     c->arena = at_arena_new();
     if (at_tuning_open(&o, &crowd_request, crowd_log, &t, &err) != AT_OK) fail_msg("%s", err.text);
     if (at_far_run(&t, t.tally.total, &err) != AT_OK) fail_msg("%s", err.text);
-    at_tuning_close(&t, &err);
     at_log_read_all(c->arena, crowd_log, NULL, NULL, &all, n, &err);
+    keep_trials(c, all, n);
+    at_tuning_close(&t, &err);
     assert_int_equal(read_whole(c->arena, crowd_log, &text, &len, &err), AT_OK);
     *log_text = text;
     return all;
