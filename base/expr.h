@@ -111,17 +111,29 @@ at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
 at_expr *at_expr_int(at_arena *a, int64_t value);
 bool at_expr_equal(const at_expr *x, const at_expr *y);
 /* Visits an expression and all below it, each before its arguments, until a visit ends the walk:
- * true. */
+ * the node where it ended, or NULL. */
 typedef enum at_walk { AT_WALK_ON, AT_WALK_PAST /* not into its arguments */, AT_WALK_END } at_walk;
 typedef at_walk at_expr_visit(const at_expr *e, void *ctx);
-bool at_expr_walk(const at_expr *e, at_expr_visit *visit, void *ctx);
-/* A copy in which f makes each node of a copy of it, whose arguments are made already. */
-typedef at_expr *at_expr_make(at_expr *copy, void *ctx);
+const at_expr *at_expr_walk(const at_expr *e, at_expr_visit *visit, void *ctx);
+/* The first node that a test is true of, or NULL; the second looks into no index of a read, the
+ * third nowhere else. */
+typedef bool at_expr_test(const at_expr *e, const void *ctx);
+const at_expr *at_expr_find(const at_expr *e, at_expr_test *is, const void *ctx);
+const at_expr *at_expr_find_value(const at_expr *e, at_expr_test *is, const void *ctx);
+const at_expr *at_expr_find_index(const at_expr *e, at_expr_test *is, const void *ctx);
+/* A copy in which f makes what stands for each node e of a copy of it, whose arguments are made
+ * already; f NULL: a copy. */
+typedef at_expr *at_expr_make(const at_expr *e, at_expr *copy, void *ctx);
 at_expr *at_expr_map(at_arena *a, const at_expr *e, at_expr_make *f, void *ctx);
+/* Has f change each node where it stands, behind its arguments. */
+typedef void at_expr_change(at_expr *e, void *ctx);
+void at_expr_each(at_expr *e, at_expr_change *f, void *ctx);
 bool at_expr_mentions(const at_expr *e, const char *name);
 bool at_expr_uses(const at_expr *e, int ref); /* has it a name with that ref? */
 bool at_expr_has(const at_expr *e, at_op op);
-bool at_expr_reads(const at_expr *e); /* does it read any tensor? */
+bool at_expr_reads(const at_expr *e);                         /* does it read any tensor? */
+bool at_expr_is_read(const at_expr *e, const void *tensor);   /* a test: of that int? */
+const at_expr *at_expr_read_of(const at_expr *e, int tensor); /* the first one, or NULL */
 int at_expr_count_reads(const at_expr *e, int tensor);
 int at_expr_nodes(const at_expr *e);
 /* Value over integers. Names have been given refs into values[]; INDEX, FIELD and FLOAT nodes are

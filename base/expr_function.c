@@ -13,6 +13,7 @@ const at_text_function *at_text_function_find(const at_text_functions *f, const 
 typedef struct call {
     const at_text_function *of;
     at_expr *const *args;
+    int64_t nodes;
 } call;
 
 static int parameter(const at_text_function *f, const at_expr *e) {
@@ -21,21 +22,21 @@ static int parameter(const at_text_function *f, const at_expr *e) {
     return -1;
 }
 
-static int64_t nodes_of(const call *c, const at_expr *e) {
+static at_walk count_nodes(const at_expr *e, void *ctx) {
+    call *c = ctx;
     const int p = parameter(c->of, e);
-    int64_t n = 1;
-    if (p >= 0) return at_expr_nodes(c->args[p]);
-    for (int i = 0; i < e->nargs; i++) n += nodes_of(c, e->arg[i]);
-    return n;
+    c->nodes += p < 0 ? 1 : at_expr_nodes(c->args[p]);
+    return AT_WALK_ON;
 }
 
-static at_expr *put_in(at_expr *copy, void *ctx) {
+static at_expr *put_in(const at_expr *e, at_expr *copy, void *ctx) {
     const call *c = ctx;
-    const int p = parameter(c->of, copy);
+    const int p = parameter(c->of, e);
     return p < 0 ? copy : c->args[p];
 }
 
 at_expr *at_text_function_expand(at_arena *a, const at_text_function *f, at_expr *const *args) {
-    call c = {f, args};
-    return nodes_of(&c, f->body) > AT_MOST_EXPANDED ? NULL : at_expr_map(a, f->body, put_in, &c);
+    call c = {f, args, 0};
+    at_expr_walk(f->body, count_nodes, &c);
+    return c.nodes > AT_MOST_EXPANDED ? NULL : at_expr_map(a, f->body, put_in, &c);
 }

@@ -6,11 +6,6 @@
 
 enum { MOST_PRODUCTS = 32, MOST_NODES = 100 };
 
-static at_expr *same(at_expr *copy, void *unused) {
-    (void)unused;
-    return copy;
-}
-
 static at_expr *node(at_arena *a, at_op op, const at_expr *at, int nargs, at_expr *const *args) {
     at_expr *e = at_expr_new(a, op, nargs, args);
     e->line = at->line;
@@ -23,7 +18,7 @@ static at_expr *binary(at_arena *a, at_op op, at_expr *x, at_expr *y) {
 }
 
 static at_expr *call_of(at_arena *a, at_function f, const at_expr *x) {
-    at_expr *e = node(a, AT_X_CALL, x, 1, (at_expr *[]){at_expr_map(a, x, same, NULL)});
+    at_expr *e = node(a, AT_X_CALL, x, 1, (at_expr *[]){at_expr_map(a, x, NULL, NULL)});
     e->integer = f;
     return e;
 }
@@ -36,7 +31,7 @@ static at_expr *number_of(at_arena *a, const at_expr *at, double number) {
 
 /* The n-th power, n >= 1. */
 static at_expr *products(at_arena *a, const at_expr *x, int n) {
-    if (n == 1) return at_expr_map(a, x, same, NULL);
+    if (n == 1) return at_expr_map(a, x, NULL, NULL);
     return binary(a, AT_X_MUL, products(a, x, n - n / 2), products(a, x, n / 2));
 }
 

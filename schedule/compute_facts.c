@@ -54,44 +54,34 @@ static double count_points(counter *k, int axis) {
     return total;
 }
 
-/* Does evaluating e read a tensor that has no data? */
-static bool lacks_data(const at_expr *e, const at_data *data) {
-    if (e->op == AT_X_INDEX && (!data || !data[e->ref].i)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (lacks_data(e->arg[i], data)) return true;
-    return false;
+static bool lacks_data(const at_expr *e, const void *data) {
+    return e->op == AT_X_INDEX && (!data || !((const at_data *)data)[e->ref].i);
 }
 
 static bool lacks_bounds(const at_tensor *t, const at_data *data) {
     for (int i = t->num_axes; i < axes_of(t); i++)
-        if (t->axes[i].begin &&
-            (lacks_data(t->axes[i].begin, data) || lacks_data(t->axes[i].end, data)))
+        if (t->axes[i].begin && (at_expr_find(t->axes[i].begin, lacks_data, data) ||
+                                 at_expr_find(t->axes[i].end, lacks_data, data)))
             return true;
     return false;
 }
 
 /* A number that data give: an element, or a calculation with entries of index tensors. */
-static bool is_of_data(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_INDEX || is_float_expr(c, e)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (is_of_data(c, e->arg[i])) return true;
-    return false;
+static bool is_of_data(const at_expr *e, const void *compute) {
+    return e->op == AT_X_INDEX || is_float_expr(compute, e);
 }
 
-static bool multiplies(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_MUL && is_float_expr(c, e) && is_of_data(c, e->arg[0]) &&
-        is_of_data(c, e->arg[1]))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (e->op != AT_X_INDEX && multiplies(c, e->arg[i])) return true;
-    return false;
+static bool is_product(const at_expr *e, const void *compute) {
+    return e->op == AT_X_MUL && is_float_expr(compute, e) &&
+           at_expr_find(e->arg[0], is_of_data, compute) &&
+           at_expr_find(e->arg[1], is_of_data, compute);
 }
 
 /* Products that a term e of a sum adds to it, on average. */
 static double multiply_adds(eval_ctx *ctx, const at_expr *e) {
     if (e->op == AT_X_ADD || e->op == AT_X_SUB)
         return multiply_adds(ctx, e->arg[0]) + multiply_adds(ctx, e->arg[1]);
-    return multiplies(ctx->compute, e) ? part_of_products(ctx, e) : 0;
+    return at_expr_find_value(e, is_product, ctx->compute) ? part_of_products(ctx, e) : 0;
 }
 
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data) {
@@ -109,8 +99,9 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
         k.ctx.stage = t;
         k.placed = at_scatter_of(&c->tensors[t]).axes;
         double points = count_points(&k, 0);
-        products += points * (k.placed ? (double)multiplies(c, c->tensors[t].body)
-                                       : multiply_adds(&k.ctx, c->tensors[t].body));
+        products +=
+            points * (k.placed ? (double)!!at_expr_find_value(c->tensors[t].body, is_product, c)
+                               : multiply_adds(&k.ctx, c->tensors[t].body));
         sums += points;
     }
     at_arena_free(a);
@@ -143,17 +134,21 @@ static range corners(double a, double b, double c, double d) {
     return r;
 }
 
-static void cut_to_reads(const at_expr *e, int64_t *const *extents, int axis, int64_t *lo,
-                         int64_t *hi) {
-    if (e->op == AT_X_SELECT) return;
-    for (int i = 0; i < e->nargs; i++) {
-        if (e->op == AT_X_INDEX && e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == axis) {
-            const int64_t last = extents[e->ref][i] - 1;
-            if (*lo < 0) *lo = 0;
-            if (*hi > last) *hi = last;
-        }
-        cut_to_reads(e->arg[i], extents, axis, lo, hi);
+typedef struct axis_range {
+    int64_t *const *extents;
+    int axis;
+    int64_t *lo, *hi;
+} axis_range;
+
+static at_walk cut_to_read(const at_expr *e, void *ctx) {
+    const axis_range *x = ctx;
+    for (int i = 0; i < e->nargs && e->op == AT_X_INDEX; i++) {
+        if (e->arg[i]->op != AT_X_NAME || e->arg[i]->ref != x->axis) continue;
+        const int64_t last = x->extents[e->ref][i] - 1;
+        if (*x->lo < 0) *x->lo = 0;
+        if (*x->hi > last) *x->hi = last;
     }
+    return e->op == AT_X_SELECT ? AT_WALK_PAST : AT_WALK_ON;
 }
 
 void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int stage, int axis,
@@ -161,7 +156,8 @@ void at_compute_axis_range(const at_compute *c, int64_t *const *extents, int sta
     const int64_t extent = extents[stage][axis];
     *lo = extent < 0 ? INT32_MIN : 0;
     *hi = extent < 0 ? INT32_MAX : extent - 1;
-    if (extent < 0) cut_to_reads(c->tensors[stage].body, extents, axis, lo, hi);
+    if (extent < 0)
+        at_expr_walk(c->tensors[stage].body, cut_to_read, &(axis_range){extents, axis, lo, hi});
 }
 
 /* Of an integer or a condition. */
@@ -517,46 +513,44 @@ int at_compute_exact_range(const at_compute *c, const int64_t *values, const dou
 
 /* ---- how it rounds --------------------------------------------------------------------------- */
 
-static bool is_computed(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_STAGE;
-    for (int i = 0; i < e->nargs; i++)
-        if (is_computed(c, e->arg[i])) return true;
+static bool is_computed(const at_expr *e, const void *compute) {
+    if (e->op == AT_X_INDEX)
+        return ((const at_compute *)compute)->tensors[e->ref].role == AT_ROLE_STAGE;
     return e->op == AT_X_CALL || e->op == AT_X_MUL || e->op == AT_X_DIV;
 }
 
-static bool magnifies_errors(const at_compute *c, const at_expr *e) {
+static bool magnifies_errors(const at_expr *e, const void *compute) {
+    const at_expr *of = NULL;
     if (e->op == AT_X_CALL && (e->integer == AT_FUNCTION_EXP || e->integer == AT_FUNCTION_LOG ||
                                e->integer == AT_FUNCTION_SQRT || e->integer == AT_FUNCTION_RSQRT))
-        return is_computed(c, e->arg[0]);
-    if (e->op == AT_X_DIV && is_float_expr(c, e->arg[1]) && is_computed(c, e->arg[1])) return true;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (magnifies_errors(c, e->arg[i])) return true;
-    return false;
+        of = e->arg[0];
+    if (e->op == AT_X_DIV && is_float_expr(compute, e->arg[1])) of = e->arg[1];
+    return of && at_expr_find_value(of, is_computed, compute);
 }
 
 bool at_compute_is_transform(const at_compute *c) {
     bool has_table = false;
     for (int t = 0; t < c->num_tensors; t++) {
         has_table |= c->tensors[t].is_table;
-        if (c->tensors[t].role == AT_ROLE_STAGE && magnifies_errors(c, c->tensors[t].body))
+        if (c->tensors[t].role == AT_ROLE_STAGE &&
+            at_expr_find_value(c->tensors[t].body, magnifies_errors, c))
             return false;
     }
     return has_table;
 }
 
-static bool has_steps(const at_compute *c, const at_expr *e) {
-    bool compares = e->op == AT_X_LT || e->op == AT_X_LE || e->op == AT_X_GT || e->op == AT_X_GE ||
-                    e->op == AT_X_EQ || e->op == AT_X_NE;
-    if (e->op == AT_X_CALL && e->integer == AT_FUNCTION_FLOOR) return true;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if ((compares && is_float_expr(c, e->arg[i]) && is_computed(c, e->arg[i])) ||
-            has_steps(c, e->arg[i]))
-            return true;
-    return false;
+static bool is_step(const at_expr *e, const void *compute) {
+    bool is = e->op == AT_X_CALL && e->integer == AT_FUNCTION_FLOOR;
+    for (int i = 0; i < e->nargs && e->op >= AT_X_LT && e->op <= AT_X_NE; i++)
+        is |= is_float_expr(compute, e->arg[i]) &&
+              at_expr_find_value(e->arg[i], is_computed, compute);
+    return is;
 }
 
 bool at_compute_has_steps(const at_compute *c) {
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE && has_steps(c, c->tensors[t].body)) return true;
+        if (c->tensors[t].role == AT_ROLE_STAGE &&
+            at_expr_find_value(c->tensors[t].body, is_step, c))
+            return true;
     return false;
 }

@@ -46,21 +46,14 @@ static at_status take_params(at_arena *a, at_lex *l, names *out, at_error *err) 
     return at_lex_next(l, err);
 }
 
-typedef struct body_check {
-    const names *params;
-    const at_expr *other;
-} body_check;
-
-/* The first name that is no parameter. */
-static at_walk find_other(const at_expr *e, void *ctx) {
-    body_check *c = ctx;
-    bool known =
+static bool is_other(const at_expr *e, const void *ctx) {
+    const names *params = ctx;
+    bool known = e->op == AT_X_NAME && !strcmp(e->name, "inf");
+    known |=
         e->op != AT_X_NAME && e->op != AT_X_INDEX && e->op != AT_X_EXTENT && e->op != AT_X_FIELD;
-    for (int i = 0; e->op == AT_X_NAME && i < c->params->len; i++)
-        known |= !strcmp(c->params->data[i], e->name);
-    known |= e->op == AT_X_NAME && !strcmp(e->name, "inf");
-    c->other = known ? NULL : e;
-    return known ? AT_WALK_ON : AT_WALK_END;
+    for (int i = 0; e->op == AT_X_NAME && i < params->len; i++)
+        known |= !strcmp(params->data[i], e->name);
+    return !known;
 }
 
 at_status compute_parse_function(at_arena *a, at_lex *l, at_text_functions *out, at_error *err) {
@@ -80,11 +73,11 @@ at_status compute_parse_function(at_arena *a, at_lex *l, at_text_functions *out,
     AT_TRY(take_params(a, l, &params, err));
     AT_TRY(at_lex_expect(l, "=", err));
     AT_TRY(at_expr_parse(a, l, &body, err));
-    body_check c = {.params = &params};
-    if (at_expr_walk(body, find_other, &c))
-        return at_lex_fail_at(l, c.other->line, c.other->col, err,
+    const at_expr *other = at_expr_find(body, is_other, &params);
+    if (other)
+        return at_lex_fail_at(l, other->line, other->col, err,
                               "\"%s\" is no parameter of %s, and a function has nothing else",
-                              c.other->name, f.name);
+                              other->name, f.name);
     f.num_params = params.len;
     f.params = params.data;
     f.body = body;

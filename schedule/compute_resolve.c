@@ -93,15 +93,8 @@ static at_status resolve_size(scope *s, at_expr *e) {
     }
 }
 
-static bool consists_of_sizes(const at_expr *resolved) {
-    if (resolved->op == AT_X_NAME) return resolved->ref >= AT_REF_SIZE;
-    if (resolved->op == AT_X_INDEX || resolved->op == AT_X_CALL) return false;
-    for (int i = 0; i < resolved->nargs; i++)
-        if (!consists_of_sizes(resolved->arg[i])) return false;
-    return true;
-}
-
-static at_expr *move_ref(at_expr *copy, void *by) {
+static at_expr *move_ref(const at_expr *unused, at_expr *copy, void *by) {
+    (void)unused;
     if (copy->op == AT_X_NAME) copy->ref += *(int *)by;
     return copy;
 }
@@ -282,7 +275,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     if (e->op == AT_X_MOD && k->is_float)
         return FAIL_AT(s, e, "only an index has a remainder, a value has none");
     if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
-        if (!consists_of_sizes(copy->arg[1]))
+        if (!at_expr_is_size(copy->arg[1]) || at_expr_has(copy->arg[1], AT_X_CALL))
             return FAIL_AT(s, e->arg[1], "indices are divided by sizes only");
         add_divisor(s, to_slots(s, copy->arg[1]));
     }
@@ -362,15 +355,18 @@ static at_status resolve_bound(scope *s, int axis, at_expr **bound, uint32_t *us
     return AT_OK;
 }
 
-typedef AT_VEC(const at_expr *) read_list;
+typedef struct read_list {
+    at_arena *arena;
+    AT_VEC(const at_expr *) all;
+} read_list;
 
-static void collect_reads(scope *s, const at_expr *e, read_list *reads) {
-    if (e->op == AT_X_INDEX) {
-        for (int i = 0; i < reads->len; i++)
-            if (reads->data[i] == e) return;
-        *at_push(s->arena, reads) = e;
-    }
-    for (int i = 0; i < e->nargs; i++) collect_reads(s, e->arg[i], reads);
+static at_walk collect_read(const at_expr *e, void *ctx) {
+    read_list *reads = ctx;
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    for (int i = 0; i < reads->all.len; i++)
+        if (reads->all.data[i] == e) return AT_WALK_PAST;
+    *at_push(reads->arena, &reads->all) = e;
+    return AT_WALK_ON;
 }
 
 /* Of a stage that nothing is read for, such as a table. */
@@ -379,18 +375,9 @@ static bool is_number(const scope *s, const at_tensor *t) {
     return t->role == AT_ROLE_STAGE && !t->num_reduce && !info->num_reads;
 }
 
-/* Is the element of an index tensor a place of another read? Then it is no number, as a weight is.
- */
-static bool leads(const scope *s, const at_expr *e, int tensor, bool in_read) {
-    bool found = e->op == AT_X_INDEX && e->ref == tensor && in_read;
-    for (int i = 0; i < e->nargs && !found; i++)
-        found = leads(s, e->arg[i], tensor, in_read || e->op == AT_X_INDEX);
-    return found;
-}
-
 static at_status check_recurrence(scope *s, const at_tensor *t, const read_list *reads) {
-    for (int i = 0; i < reads->len; i++) {
-        const at_expr *read = reads->data[i];
+    for (int i = 0; i < reads->all.len; i++) {
+        const at_expr *read = reads->all.data[i];
         if (&s->c->pub.tensors[read->ref] != t || recurrence_first(t, read) >= 0) continue;
         return FAIL_AT(s, read,
                        "\"%s\" reads itself where it is not computed yet: the first index that is "
@@ -436,10 +423,9 @@ static at_status narrow(scope *s, at_tensor *t) {
     return AT_OK;
 }
 
-static bool has_infinity(const at_expr *e) {
-    bool has = e->op == AT_X_FLOAT && isinf(e->number);
-    for (int i = 0; i < e->nargs; i++) has |= has_infinity(e->arg[i]);
-    return has;
+static bool is_infinite(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_FLOAT && isinf(e->number);
 }
 
 /* What a stage of integers holds. */
@@ -456,7 +442,7 @@ static at_status check_type(scope *s, const at_tensor *t) {
         return FAIL_AT(s, t->written, "\"%s\" reads itself: such a stage is f32", t->name);
     if (t->num_reduce ? at_expr_is_whole(&s->c->pub, t->body) : is_rounded(&s->c->pub, t->body))
         return AT_OK;
-    if (t->num_reduce && !adds && has_infinity(t->body))
+    if (t->num_reduce && !adds && at_expr_find(t->body, is_infinite, NULL))
         return FAIL_AT(s, t->written,
                        "terms that are left out of this reduction are %sinf, which is no %s: put a "
                        "whole number there, as in min(k:K) .. ? k : K, or leave the type away",
@@ -475,19 +461,20 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     s->size = 0;
     AT_TRY(resolve(s, t->written, &t->body, &k));
     if (k.is_bool) return FAIL_AT(s, t->written, "a condition is no value: use ? and :");
-    read_list reads = {0};
-    collect_reads(s, t->body, &reads);
+    read_list reads = {.arena = s->arena};
+    at_expr_walk(t->body, collect_read, &reads);
     for (int i = 0; i < t->num_reduce; i++) {
         at_axis *axis = &t->axes[t->num_axes + i];
         if (!axis->begin) continue;
-        collect_reads(s, axis->begin, &reads);
-        collect_reads(s, axis->end, &reads);
+        at_expr_walk(axis->begin, collect_read, &reads);
+        at_expr_walk(axis->end, collect_read, &reads);
     }
-    info->num_reads = reads.len;
-    info->reads = reads.data;
+    info->num_reads = reads.all.len;
+    info->reads = reads.all.data;
     bool of_weights = false, of_others = false;
-    for (int i = 0; i < reads.len; i++) {
-        at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
+    for (int i = 0; i < info->num_reads; i++) {
+        const int from = info->reads[i]->ref;
+        at_tensor *read = &s->c->pub.tensors[from];
         if (read == t) continue;
         if (read > t) { /* of its cycle, which is looked at when all are resolved */
             of_others = true;
@@ -495,8 +482,8 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
         }
         read->is_output = read->is_marked;
         bool is_entry =
-            read->role == AT_ROLE_INDEX && !leads(s, t->body, reads.data[i]->ref, false);
-        info->of_entries |= is_entry || s->c->info[reads.data[i]->ref].of_entries;
+            read->role == AT_ROLE_INDEX && !at_expr_find_index(t->body, at_expr_is_read, &from);
+        info->of_entries |= is_entry || s->c->info[from].of_entries;
         if (read->role == AT_ROLE_WEIGHT || read->is_packing || is_entry) of_weights = true;
         else if (!is_number(s, read)) of_others = true;
     }

@@ -35,13 +35,10 @@ static node *find(const data_look *l, const at_expr *e) {
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-static bool reads_extreme(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_INDEX)
-        return c->tensors[e->ref].num_reduce &&
-               at_reduction_is_extreme(c->tensors[e->ref].reduction);
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_extreme(c, e->arg[i])) return true;
-    return false;
+static bool reads_extreme(const at_expr *e, const void *compute) {
+    const at_tensor *t =
+        e->op == AT_X_INDEX ? &((const at_compute *)compute)->tensors[e->ref] : NULL;
+    return t && t->num_reduce && at_reduction_is_extreme(t->reduction);
 }
 
 static bool number_of(const at_expr *e, double *x) {
@@ -72,7 +69,8 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     double lo, hi, x;
     if (e->op == AT_X_CALL) {
         d->of = e->arg[0];
-        d->below_maximum = e->integer == AT_FUNCTION_EXP && reads_extreme(l->c, e->arg[0]);
+        d->below_maximum =
+            e->integer == AT_FUNCTION_EXP && at_expr_find_value(e->arg[0], reads_extreme, l->c);
         return e->integer != AT_FUNCTION_ABS && !at_function_narrows((at_function)e->integer);
     }
     if (is_bound(e->op) && is_float_expr(l->c, e)) {

@@ -88,12 +88,20 @@ static void fill_all(ruler *r, double lo, double hi) {
 
 /* ---- changing the size of an expression ------------------------------------------------------ */
 
+typedef struct role_asked {
+    const ruler *r;
+    at_role role;
+} role_asked;
+
+static bool is_of_role(const at_expr *e, const void *ctx) {
+    const role_asked *x = ctx;
+    return e->op == AT_X_INDEX &&
+           (x->r->c->tensors[e->ref].role == x->role || x->r->reads[x->role][e->ref]);
+}
+
 /* Does an expression read a tensor of that role, itself or through stages? */
 static bool reads_role(const ruler *r, const at_expr *e, at_role role) {
-    if (e->op == AT_X_INDEX) return r->c->tensors[e->ref].role == role || r->reads[role][e->ref];
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_role(r, e->arg[i], role)) return true;
-    return false;
+    return at_expr_find_value(e, is_of_role, &(role_asked){r, role});
 }
 
 /* Of each stage, the ones that it reads first; not of those that read themselves. */
@@ -380,11 +388,10 @@ static void spread_one(ruler *r, int t, double most) {
     }
 }
 
-static bool multiplies(const at_expr *e, int tensor) {
+static bool multiplies(const at_expr *e, const void *tensor) {
     bool any = false;
-    for (int i = 0; i < e->nargs; i++)
-        any |= (e->op == AT_X_MUL && e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == tensor) ||
-               multiplies(e->arg[i], tensor);
+    for (int i = 0; i < e->nargs && e->op == AT_X_MUL; i++)
+        any |= e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == *(const int *)tensor;
     return any;
 }
 
@@ -392,7 +399,8 @@ static bool multiplies(const at_expr *e, int tensor) {
 static double most_spread(const ruler *r, int tensor) {
     bool any = false;
     for (int s = 0; s < r->c->num_tensors && !any; s++)
-        any = r->c->tensors[s].role == AT_ROLE_STAGE && multiplies(r->c->tensors[s].body, tensor);
+        any = r->c->tensors[s].role == AT_ROLE_STAGE &&
+              at_expr_find(r->c->tensors[s].body, multiplies, &tensor);
     return any ? SPREAD_FACTORS : SPREAD_OTHERS;
 }
 
@@ -498,7 +506,7 @@ static bool is_poor(const ruler *r) {
         for (int t = 0; t < r->c->num_tensors && !any; t++)
             any = at_tensor_goes_in_steps(&r->c->tensors[s]) && is_drawn(r, t) &&
                   r->fill[t].hi - r->fill[t].lo < AT_LEAST_MOVING &&
-                  multiplies(r->c->tensors[s].body, t);
+                  at_expr_find(r->c->tensors[s].body, multiplies, &t);
     return any;
 }
 

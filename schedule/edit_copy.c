@@ -59,6 +59,7 @@ typedef struct layout_axis {
 } layout_axis;
 
 typedef struct layout {
+    at_arena *arena;
     const at_tensor *reader, *from;
     tree_node *leaf;
     const at_expr *read; /* the reader's of the tensor */
@@ -129,22 +130,20 @@ static bool moves(const layout *l, int axis) {
     return false;
 }
 
-/* The axes of an index; false: it has what a tensor holds. */
-static bool find_axes(rewrite *w, const at_expr *e, layout *l) {
-    if (e->op == AT_X_INDEX) return false;
+/* An axis of an index; what a tensor holds is none. */
+static at_walk find_axis(const at_expr *e, void *ctx) {
+    layout *l = ctx;
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && !moves(l, e->ref))
-        *at_push(w->arena, &l->moved) = e->ref;
-    for (int i = 0; i < e->nargs; i++)
-        if (!find_axes(w, e->arg[i], l)) return false;
-    return true;
+        *at_push(l->arena, &l->moved) = e->ref;
+    return e->op == AT_X_INDEX ? AT_WALK_END : AT_WALK_ON;
 }
 
+static bool is_same(const at_expr *e, const void *read) { return at_expr_equal(e, read); }
+
 /* Is a choice made between this read and something else? */
-static bool is_chosen(const at_expr *e, const at_expr *read, bool in_choice) {
-    if (in_choice && at_expr_equal(e, read)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (is_chosen(e->arg[i], read, in_choice || (e->op == AT_X_SELECT && i > 0))) return true;
-    return false;
+static bool is_choice(const at_expr *e, const void *read) {
+    return e->op == AT_X_SELECT &&
+           (at_expr_find(e->arg[1], is_same, read) || at_expr_find(e->arg[2], is_same, read));
 }
 
 /* With which indices the reader reads the tensor, always the same. */
@@ -162,10 +161,10 @@ static at_status find_read(rewrite *w, layout *l) {
         return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", l->reader->name,
                        l->from->name);
     for (int d = 0; d < l->from->num_axes; d++)
-        if (!find_axes(w, l->read->arg[d], l))
+        if (at_expr_walk(l->read->arg[d], find_axis, l))
             return at_fail(w->err, AT_E_INPUT, "\"%s\" is read where another tensor says",
                            l->from->name);
-    l->is_chosen = is_chosen(w->old->tensors[r].body, l->read, false);
+    l->is_chosen = at_expr_find(w->old->tensors[r].body, is_choice, l->read);
     return AT_OK;
 }
 
@@ -262,7 +261,8 @@ static bool is_made_beside(const rewrite *w, const layout *l, const at_tensor *f
 
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
     at_tensor copy = {.name = name, .role = AT_ROLE_STAGE};
-    layout l = {.reader = rewrite_find(w, reader),
+    layout l = {.arena = w->arena,
+                .reader = rewrite_find(w, reader),
                 .from = rewrite_find(w, tensor),
                 .leaf = tree_leaf(w->made, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};

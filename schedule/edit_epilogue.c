@@ -49,34 +49,21 @@ typedef struct reach {
     uint32_t *inputs; /* [num_tensors] */
 } reach;
 
-/* The axes, spatial ones alone, that occur in an expression of a stage. Where an entry of
- * an index tensor stands is one of them, or not. */
-static uint32_t axes_in(const at_tensor *t, const at_expr *e, bool with_entries) {
-    uint32_t set = 0;
-    if (e->op == AT_X_NAME && e->ref >= 0 && e->ref < t->num_axes) set |= 1u << e->ref;
-    for (int i = 0; i < e->nargs && (with_entries || e->op != AT_X_INDEX); i++)
-        set |= axes_in(t, e->arg[i], with_entries);
-    return set;
+/* The axes that occur in an index where no entry of an index tensor is asked for. */
+static at_walk add_plain_axis(const at_expr *e, void *axes) {
+    if (e->op == AT_X_NAME && e->ref >= 0 && e->ref < MAX_AXES) *(uint32_t *)axes |= 1u << e->ref;
+    return e->op == AT_X_INDEX ? AT_WALK_PAST : AT_WALK_ON;
 }
 
-/* Does a reduction occur in it? */
-static bool sums_over(const at_tensor *t, const at_expr *e) {
-    if (e->op == AT_X_NAME && e->ref >= t->num_axes && e->ref < AT_REF_SIZE) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (sums_over(t, e->arg[i])) return true;
-    return false;
-}
-
-/* The axes that choose a list of terms, as xr of sum(e: indptr[xr] .. indptr[xr + 1]), where e
- * occurs in an index. */
-static uint32_t axes_of_lists(const at_tensor *t, const at_expr *e) {
+/* Of the reductions in a set, the axes that choose a list of terms, as xr of sum(e: indptr[xr] ..
+ * indptr[xr + 1]). */
+static uint32_t axes_of_lists(const at_tensor *t, uint32_t axes) {
     uint32_t set = 0;
-    if (e->op == AT_X_NAME && e->ref >= t->num_axes && e->ref < AT_REF_SIZE) {
-        const at_axis *x = &t->axes[e->ref];
-        if (x->begin && (at_expr_reads(x->begin) || at_expr_reads(x->end)))
-            set |= axes_in(t, x->begin, true) | axes_in(t, x->end, true);
+    for (int k = t->num_axes; k < axes_of(t); k++) {
+        const at_axis *x = &t->axes[k];
+        if (axes >> k & 1 && x->begin && (at_expr_reads(x->begin) || at_expr_reads(x->end)))
+            set |= at_expr_axes(x->begin) | at_expr_axes(x->end);
     }
-    for (int i = 0; i < e->nargs; i++) set |= axes_of_lists(t, e->arg[i]);
     return set;
 }
 
@@ -96,11 +83,13 @@ static bool reach_of(const at_compute *c, int stage, reach *all) {
         const at_expr *read = info->reads[r];
         const at_tensor *of = &c->tensors[read->ref];
         for (int d = 0; d < read->nargs; d++) {
-            const uint32_t axes = axes_in(t, read->arg[d], true);
+            const uint32_t spatial = t->num_axes < MAX_AXES ? (1u << t->num_axes) - 1 : ~0u;
+            const uint32_t moved = at_expr_axes(read->arg[d]), axes = moved & spatial;
+            uint32_t plain = 0;
+            at_expr_walk(read->arg[d], add_plain_axis, &plain);
             /* where a kernel is moved along, as h*2 + kh, is no channel */
             const uint32_t fixed =
-                axes_of_lists(t, read->arg[d]) |
-                (sums_over(t, read->arg[d]) ? 0 : axes_in(t, read->arg[d], false));
+                (axes_of_lists(t, moved) | (moved & ~spatial ? 0 : plain)) & spatial;
             if (of->role == AT_ROLE_INPUT) any |= take(&own->inputs[read->ref], axes);
             else if (of->role == AT_ROLE_WEIGHT) any |= take(&own->constant, fixed);
             if (of->role != AT_ROLE_STAGE) continue;
@@ -293,17 +282,16 @@ static at_status fill_in(epilogue *x, const at_expr *e, at_expr **out) {
     return AT_OK;
 }
 
-static at_walk is_rounding(const at_expr *e, void *unused) {
+static bool is_rounding(const at_expr *e, const void *unused) {
     (void)unused;
-    return e->op == AT_X_CALL && at_function_rounds((at_function)e->integer) ? AT_WALK_END
-                                                                             : AT_WALK_ON;
+    return e->op == AT_X_CALL && at_function_rounds((at_function)e->integer);
 }
 
 static at_status apply(epilogue *x, const char *text) {
     at_expr *e, *made;
     AT_TRY(parse(x->w.arena, text, &e, x->w.err));
     /* what stays an integer has integers added */
-    if (at_type_of(stage_of(x)->type)->is_int && !at_expr_walk(e, is_rounding, NULL))
+    if (at_type_of(stage_of(x)->type)->is_int && !at_expr_find(e, is_rounding, NULL))
         x->operand = AT_S32;
     x->value = stage_of(x)->written;
     AT_TRY(fill_in(x, e, &made));

@@ -7,6 +7,7 @@
 
 /* What is inlined; extent: of its reductions, in their order. */
 typedef struct inlined {
+    at_arena *arena;
     const at_tensor *stage;
     int64_t extent[AT_INLINE_SUMS];
 } inlined;
@@ -25,39 +26,44 @@ static bool is_single_extreme(const inlined *x) {
 
 /* An element's terms, one behind the other; value: of its axes, behind which those of the
  * reductions go. */
-static at_expr *terms_at(rewrite *w, const inlined *x, int reduction, at_expr **value) {
-    if (reduction == x->stage->num_reduce) return rewrite_expr_at(w->arena, x->stage->body, value);
+static at_expr *terms_at(const inlined *x, int reduction, at_expr **value) {
+    if (reduction == x->stage->num_reduce) return rewrite_expr_at(x->arena, x->stage->body, value);
     at_expr *all = NULL;
     for (int64_t i = 0; i < x->extent[reduction]; i++) {
-        value[x->stage->num_axes + reduction] = at_expr_int(w->arena, i);
-        at_expr *term = terms_at(w, x, reduction + 1, value);
-        all = all ? rewrite_binary(w->arena, joined[x->stage->reduction], all, term) : term;
+        value[x->stage->num_axes + reduction] = at_expr_int(x->arena, i);
+        at_expr *term = terms_at(x, reduction + 1, value);
+        all = all ? rewrite_binary(x->arena, joined[x->stage->reduction], all, term) : term;
     }
     return all;
 }
 
-static void replace_reads(rewrite *w, const inlined *x, at_expr **e) {
+static void put_in(at_expr *e, void *ctx) {
+    const inlined *x = ctx;
     at_expr *value[MAX_AXES];
-    for (int i = 0; i < (*e)->nargs; i++) replace_reads(w, x, &(*e)->arg[i]);
-    if ((*e)->op != AT_X_INDEX || strcmp((*e)->name, x->stage->name)) return;
-    memcpy(value, (*e)->arg, sizeof *value * (size_t)(*e)->nargs);
-    *e = terms_at(w, x, 0, value);
-    if (!is_single_extreme(x)) return;
-    at_expr *nothing = at_expr_new(w->arena, AT_X_FLOAT, 0, NULL);
-    nothing->number = (double)at_reduction_neutral(x->stage->reduction);
-    *e = rewrite_binary(w->arena, joined[x->stage->reduction], *e, nothing);
+    if (e->op != AT_X_INDEX || strcmp(e->name, x->stage->name)) return;
+    memcpy(value, e->arg, sizeof *value * (size_t)e->nargs);
+    at_expr *made = terms_at(x, 0, value);
+    if (is_single_extreme(x)) {
+        at_expr *nothing = at_expr_new(x->arena, AT_X_FLOAT, 0, NULL);
+        nothing->number = (double)at_reduction_neutral(x->stage->reduction);
+        made = rewrite_binary(x->arena, joined[x->stage->reduction], made, nothing);
+    }
+    *e = *made;
 }
+
+typedef struct stage_read {
+    const at_tensor *reader;
+    int stage;
+} stage_read;
 
 /* Is an element of the stage read where a list leads? How far that goes is not known, and the stage
  * may calculate with its index. */
-static bool is_of_list(const at_tensor *reader, const at_expr *e, int stage) {
-    bool found = false;
-    for (int i = 0; i < e->nargs; i++) {
-        found |= is_of_list(reader, e->arg[i], stage);
-        for (int k = 0; k < axes_of(reader) && e->op == AT_X_INDEX && e->ref == stage; k++)
-            found |= reader->axes[k].begin && at_expr_uses(e->arg[i], k);
-    }
-    return found;
+static bool is_of_list(const at_expr *e, const void *ctx) {
+    const stage_read *x = ctx;
+    bool is = false;
+    for (int k = 0; k < axes_of(x->reader) && at_expr_is_read(e, &x->stage); k++)
+        is |= x->reader->axes[k].begin && at_expr_uses(e, k);
+    return is;
 }
 
 /* How far each reduction goes: as the names say, in any order. */
@@ -88,7 +94,7 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     rewrite w = {.arena = a, .old = t->compute, .tree = t, .err = err};
     int s = at_compute_find(t->compute, stage);
     const at_tensor *x = s < 0 ? NULL : &t->compute->tensors[s];
-    inlined in = {.stage = x};
+    inlined in = {.arena = a, .stage = x};
     if (!x || x->role != AT_ROLE_STAGE)
         return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", stage);
     if (x->is_output || at_type_of(x->type)->is_int || x->is_recurrence || x->is_carried)
@@ -101,10 +107,11 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     for (int i = 0; i < t->compute->num_tensors; i++) {
         at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
         if (i == s) continue;
-        if (copy.written && is_of_list(&t->compute->tensors[i], t->compute->tensors[i].body, s))
+        const stage_read read = {&t->compute->tensors[i], s};
+        if (copy.written && at_expr_find(read.reader->body, is_of_list, &read))
             return at_fail(err, AT_E_INPUT, "@%s is read over a list: it cannot be inlined", stage);
-        if (copy.written) replace_reads(&w, &in, &copy.written);
-        for (int d = 0; d < copy.num_defs; d++) replace_reads(&w, &in, &copy.defs[d].expr);
+        if (copy.written) at_expr_each(copy.written, put_in, &in);
+        for (int d = 0; d < copy.num_defs; d++) at_expr_each(copy.defs[d].expr, put_in, &in);
         *at_push(a, &w.tensors) = copy;
     }
     tree_node *leaf = tree_leaf(w.made, stage);

@@ -63,20 +63,19 @@ static bool is_renaming(const at_compute *c, const at_tensor *stage, const at_ex
     return is;
 }
 
-/* The first read of the tensor that moves along the stage's axis, or that lies along it; NULL: none
- * does. */
-static const at_expr *read_along(const at_compute *c, const at_tensor *stage, const at_expr *e,
-                                 int tensor, int axis, bool lies) {
-    if (e->op == AT_X_INDEX)
-        return e->ref == tensor && at_expr_uses(lies ? e->arg[e->nargs - 1] : e, axis) &&
-                       is_renaming(c, stage, e)
-                   ? e
-                   : NULL;
-    for (int i = 0; i < e->nargs; i++) {
-        const at_expr *found = read_along(c, stage, e->arg[i], tensor, axis, lies);
-        if (found) return found;
-    }
-    return NULL;
+/* A read of the tensor that moves along the stage's axis, or that lies along it. */
+typedef struct along {
+    const at_compute *c;
+    const at_tensor *stage;
+    int tensor, axis;
+    bool lies;
+} along;
+
+static bool is_along(const at_expr *e, const void *ctx) {
+    const along *x = ctx;
+    return at_expr_is_read(e, &x->tensor) &&
+           at_expr_uses(x->lies ? e->arg[e->nargs - 1] : e, x->axis) &&
+           is_renaming(x->c, x->stage, e);
 }
 
 static at_status find_operand(const at_compute *c, const at_tensor *stage, int tensor,
@@ -91,36 +90,49 @@ static at_status find_operand(const at_compute *c, const at_tensor *stage, int t
     *out = NULL;
     for (int k = 0; k < axes_of(stage); k++) {
         if (strcmp(stage->axes[k].name, axis) != 0) continue;
-        *out = read_along(c, stage, stage->body, tensor, k, true);
-        if (!*out) *out = read_along(c, stage, stage->body, tensor, k, false);
+        const along it = {c, stage, tensor, k, true}, moves = {c, stage, tensor, k, false};
+        *out = at_expr_find_value(stage->body, is_along, &it);
+        if (!*out) *out = at_expr_find_value(stage->body, is_along, &moves);
     }
     if (*out) return AT_OK;
     return at_fail(err, AT_E_INPUT, "@%s reads no \"%s\" as it lies along \"%s\"", stage->name,
                    name, axis);
 }
 
-/* Its axes that are not among the n so far, in the order in which it has them; of_reads: those of
- * places alone. */
-static void find_axes(const at_expr *e, bool of_reads, int *axes, int *n) {
-    bool is_new = !of_reads && e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
-    for (int i = 0; i < *n && is_new; i++) is_new = axes[i] != e->ref;
-    if (is_new) axes[(*n)++] = e->ref;
-    for (int i = 0; i < e->nargs; i++)
-        find_axes(e->arg[i], of_reads && e->op != AT_X_INDEX, axes, n);
+typedef struct axis_order {
+    int axes[MAX_AXES], n;
+} axis_order;
+
+/* Takes in an axis that is not among those so far. */
+static at_walk find_axis(const at_expr *e, void *ctx) {
+    axis_order *x = ctx;
+    bool is_new = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
+    for (int i = 0; i < x->n && is_new; i++) is_new = x->axes[i] != e->ref;
+    if (is_new) x->axes[x->n++] = e->ref;
+    return AT_WALK_ON;
 }
 
-/* A copy of e that reads the operand wherever it has the same expression. */
-static at_expr *with_reads(rewrite *w, const at_expr *e, const at_expr *operand,
-                           const at_tensor *made, at_expr **axis) {
-    if (at_expr_equal(e, operand)) {
-        at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, made->num_axes);
-        for (int k = 0; k < made->num_axes; k++)
-            index[k] = rewrite_name(w->arena, made->axes[k].name);
-        return rewrite_read(w->arena, made->name, made->num_axes, index);
-    }
-    at_expr *out = rewrite_expr_at(w->arena, e, axis);
-    for (int i = 0; i < e->nargs; i++) out->arg[i] = with_reads(w, e->arg[i], operand, made, axis);
-    return out;
+/* Those of places alone. */
+static at_walk find_axes_of_read(const at_expr *e, void *ctx) {
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    at_expr_walk(e, find_axis, ctx);
+    return AT_WALK_PAST;
+}
+
+typedef struct operand_made {
+    rewrite_values values;
+    const at_expr *of;
+    const at_tensor *made;
+} operand_made;
+
+/* Reads the operand wherever an expression has it. */
+static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
+    operand_made *x = ctx;
+    at_arena *a = x->values.arena;
+    if (!at_expr_equal(e, x->of)) return rewrite_at_values(e, copy, &x->values);
+    at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->made->num_axes);
+    for (int k = 0; k < x->made->num_axes; k++) index[k] = rewrite_name(a, x->made->axes[k].name);
+    return rewrite_read(a, x->made->name, x->made->num_axes, index);
 }
 
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
@@ -129,7 +141,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     rewrite w;
     const at_expr *operand;
     at_expr *value[MAX_AXES];
-    int axes[MAX_AXES], n = 0;
+    axis_order order = {.n = 0};
     AT_TRY(rewrite_start(&w, a, t, name, err));
     int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
     const at_tensor *from = s < 0 ? NULL : &t->compute->tensors[s];
@@ -137,8 +149,9 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
     AT_TRY(find_operand(t->compute, from, of, axis, &operand, err));
-    find_axes(operand, true, axes, &n); /* as what is read lies */
-    find_axes(operand, false, axes, &n);
+    at_expr_walk(operand, find_axes_of_read, &order); /* as what is read lies */
+    at_expr_walk(operand, find_axis, &order);
+    const int n = order.n;
     at_tensor made = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n};
     const at_tensor *alone = operand->op == AT_X_INDEX ? &t->compute->tensors[operand->ref] : NULL;
     /* Entries that a stage of floats multiplies become floats once, and on every set of vectors. */
@@ -148,7 +161,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     made.axes = AT_NEW_ARRAY(a, at_axis, n);
     for (int k = 0; k < axes_of(from); k++) value[k] = rewrite_name(a, from->axes[k].name);
     for (int k = 0; k < n; k++) {
-        const at_axis *of_stage = &from->axes[axes[k]];
+        const at_axis *of_stage = &from->axes[order.axes[k]];
         if (!of_stage->extent)
             return at_fail(err, AT_E_INPUT, "how far \"%s\" of @%s goes is not known",
                            of_stage->name, stage);
@@ -158,6 +171,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     if (!n)
         return at_fail(err, AT_E_INPUT, "what @%s makes of \"%s\" is one number", stage, tensor);
     made.written = rewrite_expr_at(a, operand, value);
-    rewrite_add_stage(&w, stage, made, with_reads(&w, from->body, operand, &made, value));
+    operand_made x = {{a, value}, operand, &made};
+    rewrite_add_stage(&w, stage, made, at_expr_map(a, from->body, with_read, &x));
     return rewrite_finish(&w, compute, out);
 }

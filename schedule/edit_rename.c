@@ -18,9 +18,8 @@ static const char *renamed(const renaming *r, const char *name) {
     return name;
 }
 
-static void rename_expr(const renaming *r, at_expr *e) {
+static void rename_node(at_expr *e, void *r) {
     if (e->op == AT_X_NAME) e->name = renamed(r, e->name);
-    for (int i = 0; i < e->nargs; i++) rename_expr(r, e->arg[i]);
 }
 
 static void rename_list(const renaming *r, name_list *l) {
@@ -80,8 +79,8 @@ at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const
         at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
         *at_push(a, &w.tensors) = copy;
         if (i != s) continue;
-        rename_expr(&r, copy.written);
-        for (int d = 0; d < copy.num_defs; d++) rename_expr(&r, copy.defs[d].expr);
+        at_expr_each(copy.written, rename_node, &r);
+        for (int d = 0; d < copy.num_defs; d++) at_expr_each(copy.defs[d].expr, rename_node, &r);
         for (int k = 0; k < n; k++) copy.axes[k].name = names[k];
     }
     AT_TRY(rename_loops(&r, leaf, err));

@@ -18,6 +18,9 @@ int at_index_step(const at_expr *e, int axis) {
 }
 
 typedef struct turn {
+    rewrite *w;
+    rewrite_values values; /* names of the reader's axes */
+    const char *name;
     const at_tensor *from;
     int tensor, axis;
     int dimension, step; /* of the reads that move along the axis; -1: there are none so far */
@@ -27,47 +30,40 @@ static bool is_turned(const turn *x, const at_expr *e) {
     return e->op == AT_X_INDEX && e->ref == x->tensor && at_expr_uses(e, x->axis);
 }
 
-/* False: one of them moves in several dimensions, or unlike another. */
-static bool find_way(turn *x, const at_expr *e) {
-    if (!is_turned(x, e)) {
-        for (int i = 0; i < e->nargs; i++)
-            if (!find_way(x, e->arg[i])) return false;
-        return true;
-    }
+/* Ends where one of them moves in several dimensions, or unlike another. */
+static at_walk find_way(const at_expr *e, void *ctx) {
+    turn *x = ctx;
     int dimension = -1, step = 0;
+    if (!is_turned(x, e)) return AT_WALK_ON;
     for (int d = 0; d < e->nargs; d++) {
         int own = at_index_step(e->arg[d], x->axis);
-        if (own == AT_STEP_OTHER || (own && dimension >= 0)) return false;
+        if (own == AT_STEP_OTHER || (own && dimension >= 0)) return AT_WALK_END;
         if (own) dimension = d, step = own;
     }
     bool is_alike = x->dimension < 0 || (x->dimension == dimension && x->step == step);
     x->dimension = dimension;
     x->step = step;
-    return dimension >= 0 && is_alike;
+    return dimension >= 0 && is_alike ? AT_WALK_PAST : AT_WALK_END;
 }
 
 /* From the end of the dimension instead of its beginning. */
-static at_expr *from_end(rewrite *w, const turn *x, at_expr *index) {
-    at_expr *last = rewrite_binary(w->arena, AT_X_SUB,
-                                   rewrite_copy_expr(w->arena, x->from->axes[x->dimension].extent),
-                                   at_expr_int(w->arena, 1));
-    return rewrite_binary(w->arena, AT_X_SUB, last, index);
+static at_expr *from_end(const turn *x, at_expr *index) {
+    at_arena *a = x->w->arena;
+    at_expr *last = rewrite_binary(
+        a, AT_X_SUB, rewrite_copy_expr(a, x->from->axes[x->dimension].extent), at_expr_int(a, 1));
+    return rewrite_binary(a, AT_X_SUB, last, index);
 }
 
-/* A copy of e that reads the turned copy. */
-static at_expr *with_reads(rewrite *w, const turn *x, const at_expr *e, const char *name,
-                           at_expr **axis) {
-    at_expr *out = rewrite_expr_at(w->arena, e, axis);
-    if (!is_turned(x, e)) {
-        for (int i = 0; i < e->nargs; i++) out->arg[i] = with_reads(w, x, e->arg[i], name, axis);
-        return out;
-    }
-    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, e->nargs);
+/* Reads the turned copy. */
+static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
+    turn *x = ctx;
+    if (!is_turned(x, e)) return rewrite_at_values(e, copy, &x->values);
+    at_expr **index = AT_NEW_ARRAY(x->w->arena, at_expr *, e->nargs);
     for (int d = 0, n = 0; d < e->nargs; d++)
-        if (d != x->dimension) index[n++] = out->arg[d];
-    at_expr *last = out->arg[x->dimension];
-    index[e->nargs - 1] = x->step < 0 ? from_end(w, x, last) : last;
-    return rewrite_read(w->arena, name, e->nargs, index);
+        if (d != x->dimension) index[n++] = copy->arg[d];
+    at_expr *last = copy->arg[x->dimension];
+    index[e->nargs - 1] = x->step < 0 ? from_end(x, last) : last;
+    return rewrite_read(x->w->arena, x->name, e->nargs, index);
 }
 
 /* The copy as a stage of its own, over axes of fresh names. */
@@ -82,7 +78,7 @@ static at_tensor made_of(rewrite *w, const turn *x, const char *name) {
                                  .extent = rewrite_copy_expr(w->arena, x->from->axes[d].extent)};
         index[d] = rewrite_name(w->arena, made.axes[k].name);
     }
-    if (x->step < 0) index[x->dimension] = from_end(w, x, index[x->dimension]);
+    if (x->step < 0) index[x->dimension] = from_end(x, index[x->dimension]);
     made.written = rewrite_read(w->arena, x->from->name, n, index);
     return made;
 }
@@ -116,13 +112,19 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
     if (!from || !tree_leaf(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     if (of < 0) return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
-    turn x = {.from = &c->tensors[of], .tensor = of, .axis = -1, .dimension = -1};
+    turn x = {.w = &w,
+              .values = {a, value},
+              .name = name,
+              .from = &c->tensors[of],
+              .tensor = of,
+              .axis = -1,
+              .dimension = -1};
     for (int k = 0; k < axes_of(from); k++) {
         value[k] = rewrite_name(a, from->axes[k].name);
         if (!strcmp(from->axes[k].name, axis)) x.axis = k;
     }
     if (x.axis < 0) return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\"", stage, axis);
-    if (x.from->role == AT_ROLE_INDEX || !find_way(&x, from->body) || x.dimension < 0)
+    if (x.from->role == AT_ROLE_INDEX || at_expr_walk(from->body, find_way, &x) || x.dimension < 0)
         return at_fail(err, AT_E_INPUT,
                        "@%s has no reads of \"%s\" that go along one dimension by steps of \"%s\"",
                        stage, tensor, axis);
@@ -131,7 +133,7 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
                        axis);
     if (there >= 0 && !is_made(&x, c, there, s))
         return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
-    at_expr *written = with_reads(&w, &x, from->body, name, value);
+    at_expr *written = at_expr_map(a, from->body, with_read, &x);
     if (there < 0) {
         rewrite_add_stage(&w, stage, made_of(&w, &x, name), written);
         return rewrite_finish(&w, compute, out);
@@ -162,13 +164,19 @@ static at_tensor copy_across(rewrite *w, const at_tensor *sum, const char *name,
     return t;
 }
 
+typedef struct own_read {
+    at_arena *arena;
+    const char *stage, *name;
+    int axis;
+} own_read;
+
 /* What reads itself reads its new name, at indices in their new order. */
-static void reads_across(at_arena *a, at_expr *e, const char *stage, const char *name, int axis) {
-    for (int i = 0; i < e->nargs; i++) reads_across(a, e->arg[i], stage, name, axis);
-    if (e->op != AT_X_INDEX || strcmp(e->name, stage)) return;
-    at_expr **index = AT_NEW_ARRAY(a, at_expr *, e->nargs);
-    for (int k = 0; k < e->nargs; k++) index[k] = e->arg[axis_at(k, axis, e->nargs)];
-    e->name = name;
+static void read_across(at_expr *e, void *ctx) {
+    const own_read *x = ctx;
+    if (e->op != AT_X_INDEX || strcmp(e->name, x->stage)) return;
+    at_expr **index = AT_NEW_ARRAY(x->arena, at_expr *, e->nargs);
+    for (int k = 0; k < e->nargs; k++) index[k] = e->arg[axis_at(k, x->axis, e->nargs)];
+    e->name = x->name;
     e->arg = index;
 }
 
@@ -197,8 +205,9 @@ at_status at_edit_across(at_arena *a, const at_tree *t, const char *stage, const
         sum.axes[i] = x->axes[i < sum.num_axes ? axis_at(i, k, sum.num_axes) : i];
     put_last(a, leaf, k, sum.num_axes);
     if (init) put_last(a, init, k, sum.num_axes);
-    reads_across(a, sum.written, stage, name, k);
-    for (int d = 0; d < sum.num_defs; d++) reads_across(a, sum.defs[d].expr, stage, name, k);
+    own_read own = {a, stage, name, k};
+    at_expr_each(sum.written, read_across, &own);
+    for (int d = 0; d < sum.num_defs; d++) at_expr_each(sum.defs[d].expr, read_across, &own);
     sum.name = leaf->stage = name;
     if (init) init->stage = name;
     *x = copy;

@@ -10,10 +10,11 @@
 
 enum { MOST_UNITS = 4, MOST_WRITTEN = 16, MOST_FACTORS = 16 };
 
-/* By what the sum's axis is divided: 1, then those numbers, each a multiple of the one before. */
+/* By what an axis of the sum is divided: 1, then those numbers, each a multiple of the one before.
+ */
 typedef struct units {
     int64_t of[MOST_UNITS];
-    int n;
+    int n, axis;
 } units;
 
 typedef struct unpacking {
@@ -46,30 +47,34 @@ static bool add_unit(units *u, int64_t number) {
     return true;
 }
 
-static bool find_units(const at_expr *e, int axis, units *u) {
-    if (takes_digits(e, axis)) return add_unit(u, e->arg[1]->integer);
-    for (int i = 0; i < e->nargs; i++)
-        if (!find_units(e->arg[i], axis, u)) return false;
-    return true;
+static at_walk find_unit(const at_expr *e, void *ctx) {
+    units *u = ctx;
+    if (!takes_digits(e, u->axis)) return AT_WALK_ON;
+    return add_unit(u, e->arg[1]->integer) ? AT_WALK_PAST : AT_WALK_END;
 }
 
-static const at_expr *read_at_quotient(const at_compute *c, const at_expr *e, int axis) {
+typedef struct quotient {
+    const at_compute *c;
+    int axis;
+} quotient;
+
+static bool is_read_at_quotient(const at_expr *e, const void *ctx) {
+    const quotient *x = ctx;
     bool any = false;
     for (int i = 0; i < e->nargs && e->op == AT_X_INDEX; i++)
-        any |= e->arg[i]->op == AT_X_DIV && takes_digits(e->arg[i], axis);
-    if (any && c->tensors[e->ref].role == AT_ROLE_INDEX) return e;
-    const at_expr *found = NULL;
-    for (int i = 0; i < e->nargs && !found; i++) found = read_at_quotient(c, e->arg[i], axis);
-    return found;
+        any |= e->arg[i]->op == AT_X_DIV && takes_digits(e->arg[i], x->axis);
+    return any && x->c->tensors[e->ref].role == AT_ROLE_INDEX;
 }
 
 int64_t at_edit_unpacks(const at_compute *c, const at_tensor *sum, int axis, int *tensor,
                         int64_t *whole) {
-    units u = {{1}, 1};
+    units u = {{1}, 1, axis};
     const at_expr *read = NULL;
     if (!sum->num_reduce || sum->reduction != AT_REDUCE_SUM || sum->axes[axis].begin) return 0;
-    if (at_type_of(sum->type)->is_int || !find_units(sum->body, axis, &u) || u.n < 2) return 0;
-    if (u.of[1] <= MOST_WRITTEN) read = read_at_quotient(c, sum->body, axis);
+    if (at_type_of(sum->type)->is_int || at_expr_walk(sum->body, find_unit, &u) || u.n < 2)
+        return 0;
+    if (u.of[1] <= MOST_WRITTEN)
+        read = at_expr_find(sum->body, is_read_at_quotient, &(quotient){c, axis});
     if (!read) return 0;
     *tensor = read->ref;
     *whole = u.of[u.n - 1];
@@ -251,7 +256,8 @@ at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const
         return at_fail(err, AT_E_INPUT, "@%s takes nothing out of entries along \"%s\"", stage,
                        axis);
     for (int k = 0; k < axes_of(x); k++) value[k] = rewrite_name(a, x->axes[k].name);
-    find_units(x->body, u.axis, &u.units);
+    u.units.axis = u.axis;
+    at_expr_walk(x->body, find_unit, &u.units);
     const at_tensor entries = entries_of(&w, &t->compute->tensors[u.tensor], name);
     tree_node *outermost = rewrite_outermost(leaf);
     at_tensor *sum = rewrite_find(&w, stage);

@@ -12,13 +12,12 @@ uint32_t at_expr_axes(const at_expr *e) {
     return axes;
 }
 
-static at_walk moves(const at_expr *e, void *unused) {
+static bool moves(const at_expr *e, const void *unused) {
     (void)unused;
-    const bool is_axis = e->op == AT_X_NAME && e->ref < AT_REF_SIZE;
-    return e->op == AT_X_INDEX || is_axis ? AT_WALK_END : AT_WALK_ON;
+    return e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE);
 }
 
-bool at_expr_is_size(const at_expr *e) { return !at_expr_walk(e, moves, NULL); }
+bool at_expr_is_size(const at_expr *e) { return !at_expr_find(e, moves, NULL); }
 
 bool at_expr_is_in_place(const at_expr *read) {
     for (int k = 0; k < read->nargs; k++)
@@ -31,12 +30,11 @@ typedef struct role_of {
     at_role role;
 } role_of;
 
-static at_walk reads_role(const at_expr *e, void *ctx) {
+static bool reads_role(const at_expr *e, const void *ctx) {
     const role_of *x = ctx;
-    const bool reads = e->op == AT_X_INDEX && x->c->tensors[e->ref].role == x->role;
-    return reads ? AT_WALK_END : AT_WALK_ON;
+    return e->op == AT_X_INDEX && x->c->tensors[e->ref].role == x->role;
 }
 
 bool at_expr_reads_role(const at_compute *c, const at_expr *e, at_role role) {
-    return at_expr_walk(e, reads_role, &(role_of){c, role});
+    return at_expr_find(e, reads_role, &(role_of){c, role});
 }

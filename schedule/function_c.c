@@ -194,12 +194,12 @@ static const struct {
     [AT_FUNCTION_BF16] = {nearest_upper, -1},
 };
 
-static void see(const at_expr *e, bool *used) {
-    if (e->op == AT_X_CALL) {
-        used[e->integer] = true;
-        if (texts[e->integer].needs >= 0) used[texts[e->integer].needs] = true;
-    }
-    for (int i = 0; i < e->nargs; i++) see(e->arg[i], used);
+static at_walk see(const at_expr *e, void *ctx) {
+    bool *used = ctx;
+    if (e->op != AT_X_CALL) return AT_WALK_ON;
+    used[e->integer] = true;
+    if (texts[e->integer].needs >= 0) used[texts[e->integer].needs] = true;
+    return AT_WALK_ON;
 }
 
 void function_texts(const at_compute *c, const char *entry, at_text *out) {
@@ -209,7 +209,7 @@ void function_texts(const at_compute *c, const char *entry, at_text *out) {
         const at_tensor *x = &c->tensors[t];
         reads[x->type] |= x->role != AT_ROLE_STAGE || x->is_output;
         stores[x->type] |= x->is_output;
-        if (x->body) see(x->body, used);
+        if (x->body) at_expr_walk(x->body, see, used);
     }
     used[AT_FUNCTION_HALF] |= reads[AT_F16];
     for (int f = 0; f < AT_FUNCTION_COUNT; f++)

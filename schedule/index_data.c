@@ -11,33 +11,32 @@ enum {
     MOST_ELEMENTS = 1 << 22 /* of all index tensors; with more of them the search takes too long */
 };
 
-/* Is an entry of t a number that is calculated with? */
-static bool is_value(const at_compute *c, const at_expr *e, int t) {
-    if (e->op == AT_X_INDEX) return e->ref == t;
-    if (e->op >= AT_X_LT && e->op <= AT_X_NE && !is_float_expr(c, e->arg[0]) &&
-        !is_float_expr(c, e->arg[1]))
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (is_value(c, e->arg[i], t)) return true;
-    return false;
+typedef struct tensor_asked {
+    const at_compute *c;
+    int tensor;
+} tensor_asked;
+
+/* Is an entry of the tensor a number that is calculated with? */
+static at_walk find_number(const at_expr *e, void *ctx) {
+    const tensor_asked *x = ctx;
+    if (at_expr_is_read(e, &x->tensor)) return AT_WALK_END;
+    const bool compares = e->op >= AT_X_LT && e->op <= AT_X_NE && !is_float_expr(x->c, e->arg[0]) &&
+                          !is_float_expr(x->c, e->arg[1]);
+    return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
 /* Is something divided by what may be an entry, or a logarithm or root of it taken? */
-static bool needs_above_0(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_CALL && (e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT))
-        return true;
-    if (e->op == AT_X_DIV && (is_float_expr(c, e) || at_expr_reads(e->arg[1])) &&
-        e->arg[1]->op != AT_X_FLOAT && e->arg[1]->op != AT_X_INT)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (needs_above_0(c, e->arg[i])) return true;
-    return false;
+static bool needs_above_0(const at_expr *e, const void *compute) {
+    if (e->op == AT_X_CALL) return e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT;
+    return e->op == AT_X_DIV && (is_float_expr(compute, e) || at_expr_reads(e->arg[1])) &&
+           e->arg[1]->op != AT_X_FLOAT && e->arg[1]->op != AT_X_INT;
 }
 
 static bool any_needs_above_0(const at_compute *c) {
     bool any = false;
     for (int s = 0; s < c->num_tensors && !any; s++)
-        any = c->tensors[s].role == AT_ROLE_STAGE && needs_above_0(c, c->tensors[s].body);
+        any = c->tensors[s].role == AT_ROLE_STAGE &&
+              at_expr_find(c->tensors[s].body, needs_above_0, c);
     return any;
 }
 
@@ -46,7 +45,7 @@ static void look_at_uses(const at_compute *c, int t, at_index_range *r, bool *us
     for (int s = t + 1; s < c->num_tensors; s++) {
         const at_tensor *x = &c->tensors[s];
         if (x->role != AT_ROLE_STAGE) continue;
-        *used_as_value |= is_value(c, x->body, t);
+        *used_as_value |= at_expr_walk(x->body, find_number, &(tensor_asked){c, t}) != NULL;
         for (int i = x->num_axes; i < axes_of(x); i++)
             r->ascends |= x->axes[i].begin && (at_expr_count_reads(x->axes[i].begin, t) ||
                                                at_expr_count_reads(x->axes[i].end, t));
@@ -122,18 +121,17 @@ static bool allows(finder *f, at_index_range r) {
     return stay_inside(f, &r);
 }
 
-/* Does one index read both? */
-static bool reads_both(const at_expr *e, int t, int u, bool in_index) {
-    if (in_index && at_expr_count_reads(e, t) && at_expr_count_reads(e, u)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_both(e->arg[i], t, u, e->op == AT_X_INDEX)) return true;
-    return false;
+/* Does an index read both of two tensors? */
+static bool reads_both(const at_expr *e, const void *two) {
+    const int *tensor = two;
+    return at_expr_read_of(e, tensor[0]) && at_expr_read_of(e, tensor[1]);
 }
 
 static bool lead_together(const at_compute *c, int t, int u) {
     bool any = false;
     for (int s = 0; s < c->num_tensors && !any; s++)
-        any = c->tensors[s].role == AT_ROLE_STAGE && reads_both(c->tensors[s].body, t, u, false);
+        any = c->tensors[s].role == AT_ROLE_STAGE &&
+              at_expr_find_index(c->tensors[s].body, reads_both, (const int[]){t, u});
     return any;
 }
 

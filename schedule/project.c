@@ -47,11 +47,12 @@ static bool is_projected(const projector *p, int tensor) {
 
 /* ---- what is linear in the projected values, and the rest ------------------------------------ */
 
+static bool reads_projected(const at_expr *e, const void *p) {
+    return e->op == AT_X_INDEX && is_projected(p, e->ref);
+}
+
 static bool depends(const projector *p, const at_expr *e) {
-    if (e->op == AT_X_INDEX) return is_projected(p, e->ref);
-    for (int i = 0; i < e->nargs; i++)
-        if (depends(p, e->arg[i])) return true;
-    return false;
+    return at_expr_find_value(e, reads_projected, p);
 }
 
 /* Is e the sum of a linear function of the projected values and of something else? */
@@ -179,11 +180,9 @@ static bool take_read(projector *p, const at_expr *e) {
     return true;
 }
 
-static bool take_reads(projector *p, const at_expr *e) {
-    if (e->op == AT_X_INDEX) return !is_projected(p, e->ref) || take_read(p, e);
-    for (int i = 0; i < e->nargs; i++)
-        if (!take_reads(p, e->arg[i])) return false;
-    return true;
+static at_walk take_projected(const at_expr *e, void *p) {
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    return !is_projected(p, e->ref) || take_read(p, e) ? AT_WALK_PAST : AT_WALK_END;
 }
 
 /* Beside the indices that are summed over, does e depend on the axis? */
@@ -195,18 +194,15 @@ static bool uses(const projector *p, const at_expr *e, int axis) {
 }
 
 /* A read that lacks one of the stage's axes would not be summed over it. */
-static bool has_all(const projector *p, const at_expr *e) {
-    if (e->op == AT_X_INDEX && is_projected(p, e->ref)) {
-        uint32_t has = 0, all = 0;
-        for (int i = 0; i < e->nargs; i++)
-            if (p->stride[e->ref][i]) has |= 1u << piece_of(p, e->arg[i]).axis;
-        for (int i = 0; i < p->c->tensors[p->stage].num_axes; i++)
-            if (p->axis_from[i]) all |= 1u << i;
-        return has == all;
-    }
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (!has_all(p, e->arg[i])) return false;
-    return true;
+static bool lacks_axis(const at_expr *e, const void *ctx) {
+    const projector *p = ctx;
+    uint32_t has = 0, all = 0;
+    if (!reads_projected(e, p)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (p->stride[e->ref][i]) has |= 1u << piece_of(p, e->arg[i]).axis;
+    for (int i = 0; i < p->c->tensors[p->stage].num_axes; i++)
+        if (p->axis_from[i]) all |= 1u << i;
+    return has != all;
 }
 
 /* False: the projection ends here. */
@@ -219,7 +215,7 @@ static bool pass_stage(projector *p, int stage) {
         return false;
     if (!is_affine(p, t->body)) return false;
     at_expr *linear = part_of(p, t->body, true);
-    if (!take_reads(p, linear)) return false;
+    if (at_expr_walk(linear, take_projected, p)) return false;
     for (int axis = 0; axis < t->num_axes; axis++) {
         if (!p->axis_from[axis]) continue;
         bool used = uses(p, linear, axis);
@@ -228,7 +224,7 @@ static bool pass_stage(projector *p, int stage) {
                 used |= uses(p, t->axes[i].begin, axis) || uses(p, t->axes[i].end, axis);
         if (used) return give_up(p, p->axis_from[axis]);
     }
-    if (!has_all(p, linear)) return false;
+    if (at_expr_find_value(linear, lacks_axis, p)) return false;
     for (int axis = 0; axis < t->num_axes; axis++) {
         p->from[stage][axis] = p->axis_from[axis];
         p->stride[stage][axis] = p->axis_from[axis] ? p->axis_stride[axis] : 0;
@@ -299,19 +295,17 @@ static projector new_projector(at_arena *a, const at_compute *c, const int64_t *
     return p;
 }
 
-static bool has_fractions(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_FLOAT) return !(e->number == floor(e->number));
-    if (e->op == AT_X_DIV && is_float_expr(c, e)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_fractions(c, e->arg[i])) return true;
-    return false;
+static bool is_fraction(const at_expr *e, const void *compute) {
+    return e->op == AT_X_FLOAT ? !(e->number == floor(e->number))
+                               : e->op == AT_X_DIV && is_float_expr(compute, e);
 }
 
 /* The projection is worked out in integers, from elements that are floats. */
 static bool is_of_integers(const at_compute *c) {
     for (int t = 0; t < c->num_tensors; t++)
         if ((c->tensors[t].type != AT_F32 && c->tensors[t].role != AT_ROLE_INDEX) ||
-            (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body)))
+            (c->tensors[t].role == AT_ROLE_STAGE &&
+             at_expr_find(c->tensors[t].body, is_fraction, c)))
             return false;
     return true;
 }

@@ -28,21 +28,17 @@ static const at_tensor *current(const checker *k) { return &k->c->tensors[k->b.s
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static const at_expr *find_at(const at_expr *e, int line, int col, at_op op) {
-    if (e->op == op && e->line == line && e->col == col) return e;
-    for (int i = 0; i < e->nargs; i++) {
-        const at_expr *found = find_at(e->arg[i], line, col, op);
-        if (found) return found;
-    }
-    return NULL;
+static bool stands_there(const at_expr *e, const void *other) {
+    const at_expr *x = other;
+    return e->op == x->op && e->line == x->line && e->col == x->col;
 }
 
 /* A read as it was written: definitions are substituted in what is checked. */
 static const at_expr *as_written(const checker *k, const at_expr *e) {
     const at_tensor *t = current(k);
-    const at_expr *found = find_at(t->written, e->line, e->col, e->op);
+    const at_expr *found = at_expr_find(t->written, stands_there, e);
     for (int i = 0; i < t->num_defs && !found; i++)
-        found = find_at(t->defs[i].expr, e->line, e->col, e->op);
+        found = at_expr_find(t->defs[i].expr, stands_there, e);
     return found ? found : e;
 }
 

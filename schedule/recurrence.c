@@ -135,27 +135,35 @@ const char *recurrence_axis(const at_tensor *t, const at_expr *read) {
     return t->num_axes ? t->axes[0].name : "t";
 }
 
-/* Takes in where the reads of `tensor` in e lead. */
-static void look(const at_compute *c, const at_expr *e, int tensor, at_recurrence *out) {
-    const at_tensor *t = &c->tensors[tensor];
-    for (int i = 0; i < e->nargs; i++) look(c, e->arg[i], tensor, out);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return;
+typedef struct own_reads {
+    const at_compute *c;
+    int stage;
+    at_recurrence lead;
+} own_reads;
+
+/* Takes in where a read leads. */
+static at_walk look(const at_expr *e, void *ctx) {
+    own_reads *x = ctx;
+    const at_tensor *t = &x->c->tensors[x->stage];
+    if (!at_expr_is_read(e, &x->stage)) return AT_WALK_ON;
     const int first = recurrence_first(t, e);
-    out->steps |= 1u << first;
+    x->lead.steps |= 1u << first;
     for (int i = first + 1; i < e->nargs; i++) {
         const where w = index_leads(t, e, i);
-        if (w == BEFORE) out->back[first] |= 1u << i;
-        if (w == UP_TO || w == ELSEWHERE) out->across[first] |= 1u << i;
+        if (w == BEFORE) x->lead.back[first] |= 1u << i;
+        if (w == UP_TO || w == ELSEWHERE) x->lead.across[first] |= 1u << i;
     }
+    return AT_WALK_ON;
 }
 
 at_recurrence at_recurrence_of(const at_compute *c, int stage) {
-    at_recurrence r = {0};
+    own_reads x = {.c = c, .stage = stage};
+    at_recurrence *r = &x.lead;
     const at_tensor *t = &c->tensors[stage];
-    if (t->is_recurrence) look(c, t->body, stage, &r);
-    for (int i = 0; i < t->num_axes; i++) r.beyond |= r.back[i] | r.across[i];
-    r.beyond &= ~r.steps;
-    return r;
+    if (t->is_recurrence) at_expr_walk(t->body, look, &x);
+    for (int i = 0; i < t->num_axes; i++) r->beyond |= r->back[i] | r->across[i];
+    r->beyond &= ~r->steps;
+    return *r;
 }
 
 uint32_t at_stage_steps(const at_compute *c, int stage) {

@@ -72,23 +72,32 @@ static uint32_t long_axes(const naive *m, int stage, int from, int to) {
     return axes;
 }
 
+typedef struct share {
+    const naive *m;
+    uint32_t all; /* axes of the stage */
+} share;
+
+static bool is_share(const at_expr *e, const void *ctx) {
+    const share *x = ctx;
+    const uint32_t axes = at_expr_axes(e) & x->all;
+    return e->op == AT_X_INDEX &&
+           (x->m->shares[e->ref] || (x->m->rounded[e->ref] && axes != x->all));
+}
+
 /* Does a stage's element hang on a rounded value that other elements of it do, too? What goes on
  * from step to step is not followed: its limits are those of samples. */
-static bool shares_within(const naive *m, int stage, const at_expr *e) {
+static bool shares_within(const naive *m, int stage) {
     const at_tensor *t = &m->c->tensors[stage];
     if (t->role != AT_ROLE_STAGE || t->num_reduce || at_tensor_goes_in_steps(t)) return false;
-    const uint32_t all = long_axes(m, stage, 0, t->num_axes);
-    if (e->op == AT_X_INDEX && m->rounded[e->ref] && (at_expr_axes(e) & all) != all) return true;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (shares_within(m, stage, e->arg[i])) return true;
-    return e->op == AT_X_INDEX && m->shares[e->ref];
+    const share x = {m, long_axes(m, stage, 0, t->num_axes)};
+    return at_expr_find_value(t->body, is_share, &x);
 }
 
 static void find_shares(naive *m) {
     m->shares = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (int i = 0; i < m->c->num_tensors; i++) {
         const int t = m->c->order[i];
-        m->shares[t] = shares_within(m, t, m->c->tensors[t].body);
+        m->shares[t] = shares_within(m, t);
     }
 }
 
@@ -122,20 +131,25 @@ bool naive_is_shared(const naive *m, const at_expr *e) {
     return e->op == AT_X_INDEX && m->shares[e->ref];
 }
 
+static bool is_shared(const at_expr *e, const void *m) { return naive_is_shared(m, e); }
+
 bool naive_has_shared(const naive *m, const at_expr *e) {
-    if (naive_is_shared(m, e)) return true;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (naive_has_shared(m, e->arg[i])) return true;
-    return false;
+    return at_expr_find_value(e, is_shared, m);
 }
 
 /* ---- values that one expression reads several times ------------------------------------------ */
 
-static int count_reads(const at_expr *e, const at_expr *read) {
-    if (e->op == AT_X_INDEX) return at_expr_equal(e, read);
-    int n = 0;
-    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], read);
-    return n;
+/* Reads of an expression where values are, in their order. */
+typedef struct value_reads {
+    at_arena *arena;
+    AT_VEC(const at_expr *) all;
+} value_reads;
+
+static at_walk add_read(const at_expr *e, void *ctx) {
+    value_reads *reads = ctx;
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    *at_push(reads->arena, &reads->all) = e;
+    return AT_WALK_PAST;
 }
 
 int naive_repeated(const naive *m, const at_expr *e) {
@@ -144,14 +158,16 @@ int naive_repeated(const naive *m, const at_expr *e) {
     return -1;
 }
 
-static void add_repeated(naive *m, const at_expr *whole, const at_expr *e) {
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++) add_repeated(m, whole, e->arg[i]);
-    if (e->op != AT_X_INDEX || !m->rounded[e->ref] || m->num_repeated == NAIVE_SAMPLES) return;
-    if (naive_repeated(m, e) < 0 && count_reads(whole, e) > 1) m->repeated[m->num_repeated++] = e;
-}
-
 bool naive_find_repeated(naive *m, const at_expr *e) {
+    value_reads reads = {.arena = m->arena};
     m->num_repeated = 0;
-    add_repeated(m, e, e);
+    at_expr_walk(e, add_read, &reads);
+    for (int i = 0; i < reads.all.len && m->num_repeated < NAIVE_SAMPLES; i++) {
+        const at_expr *read = reads.all.data[i];
+        int n = 0;
+        if (!m->rounded[read->ref] || naive_repeated(m, read) >= 0) continue;
+        for (int k = i; k < reads.all.len; k++) n += at_expr_equal(reads.all.data[k], read);
+        if (n > 1) m->repeated[m->num_repeated++] = read;
+    }
     return m->num_repeated > 0;
 }

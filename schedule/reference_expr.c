@@ -28,12 +28,8 @@ bool naive_is_projected(const naive *m, int tensor) {
     return false;
 }
 
-/* Does e, of values, depend on projected ones? */
-static bool reads_projected(const naive *m, const at_expr *e) {
-    if (e->op == AT_X_INDEX && naive_is_projected(m, e->ref)) return true;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (reads_projected(m, e->arg[i])) return true;
-    return false;
+static bool is_projected(const at_expr *e, const void *m) {
+    return e->op == AT_X_INDEX && naive_is_projected(m, e->ref);
 }
 
 /* Elements that are left of a tensor. */
@@ -47,11 +43,7 @@ int64_t naive_projected_count(const naive *m, int tensor) {
 /* ---- constants and depths ------------------------------------------------------------------ */
 
 static bool is_constant(const at_expr *e) {
-    if (e->op == AT_X_NAME) return e->ref >= AT_REF_SIZE;
-    if (e->op == AT_X_INDEX || e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_constant(e->arg[i])) return false;
-    return true;
+    return at_expr_is_size(e) && !at_expr_has(e, AT_X_FLOAT) && !at_expr_has(e, AT_X_CALL);
 }
 
 static int64_t constant(naive *m, const at_expr *e) {
@@ -71,11 +63,8 @@ int64_t naive_times(naive *m, int64_t x, int64_t y) {
 
 /* The last axis that e needs; -1: none. */
 static int depth_of(const at_expr *e) {
-    int depth = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
-    for (int i = 0; i < e->nargs; i++) {
-        int d = depth_of(e->arg[i]);
-        if (d > depth) depth = d;
-    }
+    int depth = -1;
+    for (uint32_t axes = at_expr_axes(e); axes; axes >>= 1) depth++;
     return depth;
 }
 
@@ -297,7 +286,7 @@ const char *naive_value(naive *m, const at_expr *e, int depth) {
 
 /* A value as an integer modulo 2^64. */
 const char *naive_projected(naive *m, const at_expr *e, int depth) {
-    if (!reads_projected(m, e))
+    if (!at_expr_find_value(e, is_projected, m))
         return at_format(m->arena, "(unsigned long)(long)%s", naive_value(m, e, depth));
     switch (e->op) {
     case AT_X_INDEX: return naive_projected_element(m, e->ref, e->arg, depth);

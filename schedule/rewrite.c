@@ -6,23 +6,21 @@
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-/* value: NULL: axes stay names. */
-static at_expr *copy_expr(at_arena *a, const at_expr *e, at_expr *const *value) {
-    if (!e) return NULL;
-    if (value && e->op == AT_X_NAME && e->ref < AT_REF_SIZE)
-        return copy_expr(a, value[e->ref], NULL);
-    at_expr *copy = at_copy(a, e, sizeof *e);
+at_expr *rewrite_at_values(const at_expr *e, at_expr *copy, void *values) {
+    const rewrite_values *v = values;
+    if (v && e->op == AT_X_NAME && e->ref < AT_REF_SIZE)
+        return rewrite_copy_expr(v->arena, v->of_axis[e->ref]);
     copy->ref = -1;
     copy->line = copy->col = 0;
-    copy->arg = e->nargs ? AT_NEW_ARRAY(a, at_expr *, e->nargs) : NULL;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = copy_expr(a, e->arg[i], value);
     return copy;
 }
 
-at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e) { return copy_expr(a, e, NULL); }
+at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e) {
+    return e ? at_expr_map(a, e, rewrite_at_values, NULL) : NULL;
+}
 
 at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value) {
-    return copy_expr(a, e, value);
+    return at_expr_map(a, e, rewrite_at_values, &(rewrite_values){a, value});
 }
 
 at_expr *rewrite_name(at_arena *a, const char *name) {
@@ -46,25 +44,30 @@ at_expr *rewrite_read(at_arena *a, const char *tensor, int n, at_expr **index) {
     return e;
 }
 
-/* Reads of one tensor become reads of another; index: made of each read's own, or NULL. */
-static int rename_reads(rewrite *w, at_expr *e, const char *from, const char *to,
-                        rewrite_index *index, void *ctx) {
-    int count = 0;
-    for (int i = 0; i < e->nargs; i++) count += rename_reads(w, e->arg[i], from, to, index, ctx);
-    if (e->op != AT_X_INDEX || strcmp(e->name, from)) return count;
-    e->name = to;
-    if (index) e->arg = index(w, ctx, e->arg, &e->nargs);
-    return count + 1;
+typedef struct read_change {
+    rewrite *w;
+    const char *from, *to;
+    rewrite_index *index;
+    void *ctx;
+    int count;
+} read_change;
+
+static void rename_read(at_expr *e, void *ctx) {
+    read_change *x = ctx;
+    if (e->op != AT_X_INDEX || strcmp(e->name, x->from)) return;
+    e->name = x->to;
+    if (x->index) e->arg = x->index(x->w, x->ctx, e->arg, &e->nargs);
+    x->count++;
 }
 
 at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
                         rewrite_index *index, void *ctx) {
     if (!strcmp(reader->name, from))
         return at_fail(w->err, AT_E_INPUT, "@%s reads itself: that needs no other tensor", from);
-    int count = rename_reads(w, reader->written, from, to, index, ctx);
-    for (int d = 0; d < reader->num_defs; d++)
-        count += rename_reads(w, reader->defs[d].expr, from, to, index, ctx);
-    if (count) return AT_OK;
+    read_change x = {w, from, to, index, ctx, 0};
+    at_expr_each(reader->written, rename_read, &x);
+    for (int d = 0; d < reader->num_defs; d++) at_expr_each(reader->defs[d].expr, rename_read, &x);
+    if (x.count) return AT_OK;
     return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", reader->name, from);
 }
 
@@ -156,10 +159,8 @@ static bool has_slot(const slots *s, int slot) {
     return slot < s->to->names.len && !strcmp(s->from->names.data[slot], s->to->names.data[slot]);
 }
 
-static at_walk lacks_slot(const at_expr *e, void *ctx) {
-    const slots *s = ctx;
-    if (e->op != AT_X_NAME || e->ref < 0) return AT_WALK_ON;
-    return has_slot(s, e->ref) ? AT_WALK_ON : AT_WALK_END;
+static bool lacks_slot(const at_expr *e, const void *ctx) {
+    return e->op == AT_X_NAME && e->ref >= 0 && !has_slot(ctx, e->ref);
 }
 
 /* Have all sizes of a computation the same slots there? */
@@ -168,14 +169,14 @@ static bool has_slots(const compute_info *c, const at_symbols *symbols) {
     bool lacks = false;
     for (int i = 0; i < c->key_sizes.len; i++) lacks |= !has_slot(&s, c->key_sizes.data[i]);
     for (int i = 0; i < c->divisors.len; i++)
-        lacks |= at_expr_walk(c->divisors.data[i].expr, lacks_slot, &s);
+        lacks |= at_expr_find(c->divisors.data[i].expr, lacks_slot, &s) != NULL;
     for (int i = 0; i < c->digit_sets.len; i++)
         for (int k = 0; k < c->digit_sets.data[i].num_extents; k++)
-            lacks |= at_expr_walk(c->digit_sets.data[i].extents[k], lacks_slot, &s);
+            lacks |= at_expr_find(c->digit_sets.data[i].extents[k], lacks_slot, &s) != NULL;
     for (int i = 0; i < c->pub.num_tensors; i++)
         for (int k = 0; k < axes_of(&c->pub.tensors[i]); k++) {
             const at_expr *extent = c->pub.tensors[i].axes[k].extent;
-            lacks |= extent && at_expr_walk(extent, lacks_slot, &s);
+            lacks |= extent && at_expr_find(extent, lacks_slot, &s);
         }
     return !lacks;
 }

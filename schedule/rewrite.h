@@ -34,6 +34,12 @@ const char *rewrite_fresh(const rewrite *w, const char *like);
 at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e);
 /* A copy of a stage's expression with copies of other values for its axes: value[axis]. */
 at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value);
+/* What at_expr_map makes such a copy by; values NULL: axes stay names. */
+typedef struct rewrite_values {
+    at_arena *arena;
+    at_expr *const *of_axis;
+} rewrite_values;
+at_expr *rewrite_at_values(const at_expr *e, at_expr *copy, void *values);
 at_expr *rewrite_name(at_arena *a, const char *name);
 at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
 /* condition ? value : 0; NULL: no condition. */

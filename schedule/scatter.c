@@ -23,39 +23,41 @@ static bool is_neutral(const at_expr *e, at_reduction r) {
            (e->op == AT_X_FLOAT && e->number == neutral);
 }
 
+typedef struct equations {
+    const at_tensor *t;
+    int counts[MAX_AXES]; /* uses of each axis */
+    at_scatter found;
+} equations;
+
 /* Takes in the equations of a condition, one side of which is an axis that nothing else uses. */
-static void look(const at_tensor *t, const at_expr *e, const int *counts, at_scatter *out) {
-    if (e->op == AT_X_AND) {
-        look(t, e->arg[0], counts, out);
-        look(t, e->arg[1], counts, out);
-        return;
-    }
+static at_walk look(const at_expr *e, void *ctx) {
+    equations *x = ctx;
     for (int side = 0; e->op == AT_X_EQ && side < 2; side++) {
         const at_expr *axis = e->arg[side];
-        if (axis->op != AT_X_NAME || axis->ref < 0 || axis->ref >= t->num_axes ||
-            axis->ref >= AT_SCATTER_AXES || counts[axis->ref] != 1)
+        if (axis->op != AT_X_NAME || axis->ref < 0 || axis->ref >= x->t->num_axes ||
+            axis->ref >= AT_SCATTER_AXES || x->counts[axis->ref] != 1)
             continue;
-        out->axes |= 1u << axis->ref;
-        out->place[axis->ref] = e->arg[!side];
-        return;
+        x->found.axes |= 1u << axis->ref;
+        x->found.place[axis->ref] = e->arg[!side];
+        break;
     }
+    return e->op == AT_X_AND ? AT_WALK_ON : AT_WALK_PAST;
 }
 
 at_scatter at_scatter_of(const at_tensor *t) {
-    at_scatter found = {0};
-    int counts[MAX_AXES] = {0};
+    equations x = {.t = t};
     if (t->role != AT_ROLE_STAGE || !t->num_reduce || at_tensor_goes_in_steps(t) || t->is_packing)
-        return found;
-    at_expr_walk(t->body, count_name, counts);
+        return x.found;
+    at_expr_walk(t->body, count_name, x.counts);
     for (int i = t->num_axes; i < axes_of(t); i++) {
         if (!t->axes[i].begin) continue;
-        at_expr_walk(t->axes[i].begin, count_name, counts);
-        at_expr_walk(t->axes[i].end, count_name, counts);
+        at_expr_walk(t->axes[i].begin, count_name, x.counts);
+        at_expr_walk(t->axes[i].end, count_name, x.counts);
     }
     for (const at_expr *e = t->body; e->op == AT_X_SELECT && is_neutral(e->arg[2], t->reduction);
          e = e->arg[1])
-        look(t, e->arg[0], counts, &found);
-    return found;
+        at_expr_walk(e->arg[0], look, &x);
+    return x.found;
 }
 
 int at_scatter_equation(const at_scatter *x, const at_expr *e) {

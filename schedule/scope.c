@@ -86,14 +86,12 @@ void stage_scopes(const at_program *p, int num_leaves, const at_node *const *lea
     }
 }
 
-bool at_index_multiplies(const at_expr *e) {
-    if (e->op == AT_X_INDEX) return false;
-    if (e->op == AT_X_MUL && !at_expr_is_size(e->arg[0]) && !at_expr_is_size(e->arg[1]))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (at_index_multiplies(e->arg[i])) return true;
-    return false;
+static bool multiplies(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_MUL && !at_expr_is_size(e->arg[0]) && !at_expr_is_size(e->arg[1]);
 }
+
+bool at_index_multiplies(const at_expr *e) { return at_expr_find_value(e, multiplies, NULL); }
 
 const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num) {
     *num = info_of(c)->info[tensor].num_reads;

@@ -2,17 +2,14 @@
  * which stages are the same bits in every kernel. */
 #include "schedule/schedule_int.h"
 
-static bool is_steady_expr(const at_expr *e, const bool *unsteady) {
-    if (e->op == AT_X_CALL && at_function_ulps((at_function)e->integer)) return false;
-    if (e->op == AT_X_INDEX && unsteady[e->ref]) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_steady_expr(e->arg[i], unsteady)) return false;
-    return true;
+static bool is_unsteady(const at_expr *e, const void *unsteady) {
+    return (e->op == AT_X_CALL && at_function_ulps((at_function)e->integer)) ||
+           (e->op == AT_X_INDEX && ((const bool *)unsteady)[e->ref]);
 }
 
 static bool is_steady_stage(const at_tensor *t, const bool *unsteady) {
     const bool adds = t->num_reduce && !at_reduction_is_extreme(t->reduction);
-    return (!adds || at_type_of(t->type)->is_int) && is_steady_expr(t->body, unsteady);
+    return (!adds || at_type_of(t->type)->is_int) && !at_expr_find(t->body, is_unsteady, unsteady);
 }
 
 /* [tensor] */

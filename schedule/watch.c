@@ -8,6 +8,7 @@ struct watch {
     int slot[MOST_WATCHED], num; /* num -1: more than these, all are taken to change */
     int64_t value[MOST_WATCHED]; /* at the last time */
     bool is_known;
+    uint64_t seen; /* in the expression that is looked through */
 };
 
 static uint64_t bit_of(watch *w, int slot) {
@@ -22,14 +23,18 @@ static uint64_t bit_of(watch *w, int slot) {
     return UINT64_C(1) << w->num++;
 }
 
+static at_walk add_value(const at_expr *e, void *ctx) {
+    watch *w = ctx;
+    if (e->op != AT_X_NAME && e->op != AT_X_EXTENT && e->op != AT_X_FIELD) return AT_WALK_ON;
+    if (e->ref >= 0) w->seen |= bit_of(w, e->ref);
+    return AT_WALK_PAST;
+}
+
 /* NULL: none. */
 static uint64_t values_of(watch *w, const at_expr *e) {
-    uint64_t bits = 0;
-    if (!e) return 0;
-    if (e->op == AT_X_NAME || e->op == AT_X_EXTENT || e->op == AT_X_FIELD)
-        return e->ref < 0 ? 0 : bit_of(w, e->ref);
-    for (int i = 0; i < e->nargs; i++) bits |= values_of(w, e->arg[i]);
-    return bits;
+    w->seen = 0;
+    if (e) at_expr_walk(e, add_value, w);
+    return w->seen;
 }
 
 static uint64_t values_of_piece(watch *w, const tree_piece *p, const uint64_t *extents) {

@@ -24,25 +24,19 @@ bool is_zero_expr(const at_expr *e) {
     return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
 }
 
-/* Does it compare entries of index tensors, all of which are known, with places? */
-static bool asks_data(const eval_ctx *ctx, const at_expr *e, bool *any) {
-    if (e->op == AT_X_INDEX) {
-        if (ctx->compute->tensors[e->ref].role != AT_ROLE_INDEX || !ctx->data ||
-            !ctx->data[e->ref].i)
-            return false;
-        *any = true;
-    }
-    if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!asks_data(ctx, e->arg[i], any)) return false;
-    return true;
+/* Anything but places and entries of index tensors, all of which are known. */
+static bool is_unknown(const at_expr *e, const void *of_reader) {
+    const eval_ctx *ctx = of_reader;
+    if (e->op == AT_X_INDEX)
+        return ctx->compute->tensors[e->ref].role != AT_ROLE_INDEX || !ctx->data ||
+               !ctx->data[e->ref].i;
+    return e->op == AT_X_FLOAT || e->op == AT_X_CALL;
 }
 
 /* Is it a condition that is counted? */
 static bool is_counted(const eval_ctx *ctx, const at_expr *e) {
-    bool any = false;
-    if (asks_data(ctx, e, &any) && any) return true;
-    return e->op == AT_X_EQ && at_expr_has(e, AT_X_MOD) && !at_expr_has(e, AT_X_INDEX);
+    if (at_expr_reads(e)) return !at_expr_find(e, is_unknown, ctx);
+    return e->op == AT_X_EQ && at_expr_has(e, AT_X_MOD);
 }
 
 /* The conditions that e asks for. read: what reads the stage whose axes e names, or NULL. */
