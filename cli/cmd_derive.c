@@ -26,9 +26,7 @@ typedef struct derived {
 
 /* Of the default configuration, on this machine. */
 static const char *waiting_sums(at_arena *a, const at_task *t) {
-    const bool has_integers = at_task_compute(t)->in_steps;
-    const at_target *best = at_target_here(),
-                    *target = has_integers ? at_target_of_integers(best) : best;
+    const at_target *target = at_target_of_types(at_target_here(), at_task_compute(t));
     const at_lower_options o = {.dialect = AT_DIALECT_GNU, .name = "kernel", .target = target};
     at_arena *scratch = at_arena_new();
     const at_lowered *l;

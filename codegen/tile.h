@@ -104,6 +104,10 @@ typedef struct at_tile_op {
     uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
                                 a's are multiplied with; 0: each with its own */
     bool fours;    /* load, broadcast, dot: four elements, which are bytes, to a lane as they lie */
+    bool halves;   /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as
+                      `lanes` says. Term: of the first such floats of a and b, one to a lane,
+                      `element` being one of all of b's */
+    bool upper;    /* term of those: of the second half of a's, and of b's but for an element */
     bool apart;    /* product: it is rounded before anything is added */
     bool may_miss; /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
                       times `number` */
@@ -175,7 +179,7 @@ static inline float at_of_bits(uint32_t bits) {
 /* Does memory hold what a register does, 32 bits to a lane? Else it is widened as it is loaded, and
  * as it is stored its lowest bits are. */
 static inline bool at_tile_is_wide(const at_tile *t, const at_tile_op *op) {
-    return op->fours || at_type_bytes(t->slot_type[op->slot]) == 4;
+    return op->fours || op->halves || at_type_bytes(t->slot_type[op->slot]) == 4;
 }
 
 /* A number as doubles carry it, and its bits as a float. What is not a number keeps all of its

@@ -130,6 +130,7 @@ typedef struct {
 static bool give_registers(const listing *of, at_low *l, const int *slot_tensor, bool spills,
                            at_tile *t) {
     listing in = *of;
+    in.ops = at_tile_of_halves(l, in.ops, in.num_ops, &in.vregs, &in.num_vregs, slot_tensor);
     in.ops = at_tile_by_element(l, in.ops, in.num_ops, &in.vregs, &in.num_vregs, slot_tensor);
     return at_tile_alloc(l, in.ops, in.num_ops, in.vregs, in.num_vregs, spills, t);
 }

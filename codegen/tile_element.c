@@ -26,12 +26,13 @@ static bool is_product(const at_tile_op *op) {
     return at_tile_is_term(op) || op->kind == AT_T_MUL || op->kind == AT_T_DOT;
 }
 
-/* Four bytes that lie in a lane together are one, too. */
+/* Four bytes that lie in a lane together are one, too; floats of 16 bits are widened four at once.
+ */
 static bool is_number(const elements *x, int v, const int *slot_tensor) {
     const at_tile_vreg *r = &x->vregs[v];
-    return r->load == AT_T_BCAST && !r->acc && !r->narrow &&
-           (r->fours || x->l->tensors[slot_tensor[r->slot]].type == AT_F32) &&
-           !x->may_change[slot_tensor[r->slot]];
+    if (r->load != AT_T_BCAST || r->acc || x->may_change[slot_tensor[r->slot]]) return false;
+    const at_type type = x->l->tensors[slot_tensor[r->slot]].type;
+    return r->fours || type == AT_F32 || at_type_is_half(type);
 }
 
 /* Elements of memory from one number to the next. */
@@ -75,7 +76,8 @@ static int behind(const elements *x, int v, int numbers) {
 static int make_vector(elements *x, int first) {
     at_tile_vreg all = x->vregs[first];
     int n = 0, v = first;
-    while (v >= 0 && n < x->l->target->lanes) {
+    const int most = all.halves ? 2 * x->l->target->lanes : x->l->target->lanes;
+    while (v >= 0 && n < most) {
         const int next = behind(x, v, 1);
         x->whole[v] = x->num_vregs + x->made.len;
         x->lane[v] = n++;

@@ -81,6 +81,26 @@ static void store_halves(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
+/* As they lie: by pieces of 8, 4, 2 and 1. */
+static void load_raw_halves(at_text *out, const at_tile_op *op) {
+    const char *blank = "";
+    if (op->kind == AT_T_BCAST) {
+        at_text_addf(out, "at_broadcast_half(v%d, ", op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    }
+    for (int i = 0, n; i < op->lanes; i += n, blank = " ") {
+        n = i ? 1 : op->lanes >= 8 ? 8 : op->lanes >= 4 ? 4 : op->lanes >= 2 ? 2 : 1;
+        at_text_addf(out, i ? "%sat_half_into(v%d, " : "%sat_halves%d(v%d, ", blank,
+                     i ? op->dst : n, op->dst);
+        address(out, op, i);
+        if (i) at_text_addf(out, ", %d", i);
+        at_text_add(out, ");");
+    }
+    at_text_add(out, "\n");
+}
+
 static void load_halves(at_text *out, const at_tile *t, const at_tile_op *op) {
     const char *name = at_type_of(t->slot_type[op->slot])->name;
     if (op->kind == AT_T_LOAD && op->lanes == t->lanes) {
@@ -121,6 +141,10 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* Widened, or four bytes to a lane as they lie. */
 static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->halves) {
+        load_raw_halves(out, op);
+        return;
+    }
     if (at_type_is_half(t->slot_type[op->slot])) {
         load_halves(out, t, op);
         return;
@@ -478,7 +502,19 @@ static void load_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
 }
 
+/* Products of floats of 16 bits. */
+static void multiply_halves(at_text *out, const at_tile_op *op) {
+    at_text_addf(out, "at_half_%s%s%s(v%d, v%d, v%d", op->kind == AT_T_FMA ? "fma" : "fnma",
+                 op->upper ? "2" : "", op->element ? "_lane" : "", op->dst, op->a, op->b);
+    if (op->element) at_text_addf(out, ", %d", op->element - 1);
+    at_text_add(out, ");\n");
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->halves && at_tile_is_term(op)) {
+        multiply_halves(out, op);
+        return;
+    }
     if (op->element && op->kind != AT_T_DOT) {
         by_element(out, op);
         return;

@@ -164,10 +164,35 @@ static void interpret_scatter(const at_tile *t, const at_tile_op *op, float reg[
     }
 }
 
+/* ---- floats of 16 bits, two to a lane -------------------------------------------------------- */
+
+static float half_of(const float lanes[MAX_LANES], int i) {
+    return (float)at_type_value(AT_F16, lanes, i);
+}
+
+static void load_halves(const at_tile_op *op, float into[MAX_LANES], const char *m, int lanes) {
+    const size_t bytes = 2;
+    memset(into, 0, sizeof *into * MAX_LANES);
+    for (int i = 0; i < (op->kind == AT_T_BCAST ? 2 * lanes : op->lanes); i++)
+        memcpy((char *)into + bytes * (size_t)i, op->kind == AT_T_BCAST ? m : m + bytes * (size_t)i,
+               bytes);
+}
+
+static void add_halves(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES]) {
+    const int from = op->upper ? t->lanes : 0;
+    for (int i = 0; i < t->lanes; i++)
+        reg[op->dst][i] =
+            at_tile_lane(t, op, reg[op->dst][i], half_of(reg[op->a], from + i),
+                         half_of(reg[op->b], op->element ? op->element - 1 : from + i));
+}
+
 /* What is done with registers; m: where an operand in memory lies. */
 static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[][MAX_LANES],
                              char *m) {
     float one[MAX_LANES] = {0};
+    if (op->halves && at_tile_is_term(op)) add_halves(t, op, reg);
+    else if (op->halves) load_halves(op, reg[op->dst], m, t->lanes);
+    if (op->halves) return;
     switch (op->kind) {
     case AT_T_CONST:
         for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = at_of_bits(at_tile_bits(op));

@@ -58,6 +58,7 @@ typedef struct at_tile_vreg {
     bool cyclic;      /* it gets number (i + plus)%by */
     uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
     bool fours;       /* four bytes to a lane */
+    bool halves;      /* floats of 16 bits as they lie, two to a lane: `lanes` of them */
     bool narrow;      /* widened as it is loaded */
     double number;
     bool pooled; /* const: may be a memory operand */
@@ -99,6 +100,12 @@ const at_tile_op *at_tile_contract(at_low *l, const at_tile_op *ops, const at_ti
  * least, loads before their time, on targets that have such cores; within straight-line bodies. */
 static inline bool at_tile_loads_ahead(const at_target *t) { return t->by_element; }
 void at_tile_load_ahead(at_low *l, at_tile_op *ops, int num_ops);
+
+/* tile_halves.c: the same operations, of which terms take floats of 16 bits as they lie in memory,
+ * where the target multiplies those; *vregs then has the registers that hold twice as many, too. */
+const at_tile_op *at_tile_of_halves(at_low *l, const at_tile_op *ops, int num_ops,
+                                    const at_tile_vreg **vregs, int *num_vregs,
+                                    const int *slot_tensor);
 
 /* tile_element.c: the same operations, of which products take factors that are one number from
  * lanes of registers, where the target multiplies by a lane; *vregs then has the vectors that hold

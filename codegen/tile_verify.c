@@ -39,6 +39,8 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "an entry is read of what is no index list";
     if (memory && !at_tile_is_wide(t, op) && (!widens || op->times || op->by))
         return "an operand in memory is to be widened";
+    if (memory && op->halves && (t->slot_type[op->slot] != AT_F16 || op->times || op->by))
+        return "floats of 16 bits as they lie are none";
     if (memory && op->fours && at_type_bytes(t->slot_type[op->slot]) != 1)
         return "four elements to a lane are no bytes";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
@@ -48,6 +50,11 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
     return NULL;
 }
 
+/* Elements that a register holds. */
+static int most_lanes(const at_tile *t, const at_tile_op *op) {
+    return op->halves ? 2 * t->lanes : t->lanes;
+}
+
 /* The lanes that an operation moves; NULL: it may. */
 static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
     const bool stores = at_tile_stores(op);
@@ -55,7 +62,7 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
     if (op->kind == AT_T_GATHER && (!t->target->gathers || op->dst == op->a || op->lanes < 2))
         return "the set does not gather, or not into the register that says from where";
     if ((stores || op->kind == AT_T_LOAD || op->kind == AT_T_FIRST || op->kind == AT_T_GATHER) &&
-        (op->lanes < 1 || op->lanes > t->lanes))
+        (op->lanes < 1 || op->lanes > most_lanes(t, op)))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
         (op->times < 2 || op->times > t->target->most_step || op->cyclic || op->lanes < 2))
@@ -89,6 +96,10 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "the set has no such dot products";
     if (op->kind == AT_T_DOT && op->by == AT_DOT_SU && !op->element)
         return "such dot products are by a lane";
+    if (op->halves && (!t->target->multiplies_halves || op->mem ||
+                       (op->kind != AT_T_LOAD && op->kind != AT_T_BCAST && !at_tile_is_term(op))))
+        return "the set does not multiply floats of 16 bits, or not so";
+    if (op->upper && !op->halves) return "there is no second half";
     const char *fault = check_memory(t, op, made);
     if (fault) return fault;
     if (op->kind == AT_T_INDEX) return check_index(t, op, made);
@@ -125,7 +136,7 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if (op->kind >= AT_T_FOURS && (!t->target->joins_fours || op->lanes != t->lanes ||
                                    (op->kind == AT_T_HALVES && t->lanes != 8)))
         return "the set does not put lanes of two registers together so";
-    if (op->element && (!t->target->by_element || op->mem || op->element > t->lanes ||
+    if (op->element && (!t->target->by_element || op->mem || op->element > most_lanes(t, op) ||
                         (!at_tile_is_term(op) && op->kind != AT_T_MUL && op->kind != AT_T_DOT)))
         return "the set does not multiply by that lane of a register";
     if (at_tile_updates(op) && !defined[op->dst])

@@ -170,6 +170,6 @@ bool at_cpu_has_set(int set) { return at_vector_set_name(set) && at_arch_sets[se
 
 int at_cpu_best_set(void) {
     int best = at_arch_num_sets - 1;
-    while (best > 0 && (at_arch_sets[best].for_integers || !at_cpu_has_set(best))) best--;
+    while (best > 0 && (at_arch_sets[best].for_types || !at_cpu_has_set(best))) best--;
     return best;
 }

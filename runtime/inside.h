@@ -196,7 +196,7 @@ typedef struct at_arch_set { /* a vector set (spin.c) */
     const char *name;
     bool (*has)(void); /* this CPU */
     at_spin spin;
-    bool for_integers; /* what it has beside others is for integers alone */
+    bool for_types; /* what it has beside others is for elements of some types alone */
 } at_arch_set;
 extern const at_arch_set at_arch_sets[];
 extern const int at_arch_num_sets;

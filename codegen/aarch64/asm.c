@@ -39,7 +39,8 @@ static const field fields[] = {
     {'i', 19, 2, 0, 0, 0, false, 0, 1},   {'j', 13, 2, 0, 0, 0, false, 0, 1},
     {'I', 20, 1, 0, 0, 0, false, 0, 1},   {'J', 14, 1, 0, 0, 0, false, 0, 1},
     {'k', 12, 1, 30, 1, 0, false, 0, 1},  {'g', 11, 2, 30, 1, 0, false, 0, 1},
-    {'t', 10, 3, 30, 1, 0, false, 0, 1},
+    {'t', 10, 3, 30, 1, 0, false, 0, 1},  {'o', 16, 4, 0, 0, 0, false, 0, 1},
+    {'p', 20, 2, 11, 1, 0, false, 0, 1},  {'q', 18, 3, 0, 0, 0, false, 0, 1},
 };
 
 static const field *field_of(char letter) {

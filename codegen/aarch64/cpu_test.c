@@ -7,7 +7,7 @@
 static const struct {
     const char *part;
     int word, bit; /* of AT_HWCAP, which is 16, or AT_HWCAP2, which is 26 */
-} parts[] = {{"dotprod", 16, 20}, {"i8mm", 26, 13}};
+} parts[] = {{"dotprod", 16, 20}, {"fp16fml", 16, 23}, {"i8mm", 26, 13}};
 
 void at_aarch64_cpu_test(const at_target *t, const char *name, bool by_compiler, at_text *out) {
     (void)by_compiler;

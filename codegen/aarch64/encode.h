@@ -8,8 +8,9 @@
 #include "codegen/tile.h"
 
 #define AT_A64_MAX_NEST 16
-#define AT_A64_RELOADS 3      /* registers for pointers that lie in memory, where some do */
-#define AT_A64_SCRATCH_VEC 31 /* what tiles have to spare: at_target.joining_regs */
+#define AT_A64_RELOADS 3            /* registers for pointers that lie in memory, where some do */
+#define AT_A64_ELEMENT_REGISTERS 16 /* of whose 16 bits elements can be */
+#define AT_A64_SCRATCH_VEC 31       /* what tiles have to spare: at_target.joining_regs */
 
 typedef struct at_a64_patch {
     int at, entry; /* an instruction, and what it is to lead to */
@@ -61,6 +62,10 @@ void at_a64_number(at_a64 *x, int reg, uint64_t number);
 void at_a64_add(at_a64 *x, int into, int from, int64_t bytes);
 /* Lanes of register `from` as a table says, into another one. */
 void at_a64_permute(at_a64 *x, int into, int from, const at_a64_lanes *lanes);
+
+/* element_registers.c: the same tile with other registers, where elements of some are multiplied by
+ * that an instruction takes of the first 16 alone; false: there are none. */
+bool at_a64_place_elements(at_arena *arena, const at_tile *t, at_tile *placed);
 
 /* scatter_lanes.c: vector joins a term with what memory holds. */
 void at_a64_scatter(at_a64 *x, const at_tile_op *op, void (*vector)(at_a64 *, const at_tile_op *));

@@ -75,8 +75,23 @@ static void spread(at_a64 *x, const at_tile_op *op, int v) {
     at_a64_permute(x, v, v, &lanes);
 }
 
+/* Floats of 16 bits as they lie. */
+static void load_halves(at_a64 *x, const at_tile_op *op, int v) {
+    const int n = op->lanes, whole = n >= 8 ? 3 : n >= 4 ? 2 : n >= 2 ? 1 : 0;
+    if (op->kind == AT_T_BCAST) {
+        EMIT(x, LD1R_8H, v, at_a64_address(x, op, 0));
+        return;
+    }
+    at_a64_move(x, op, false, v, whole + 1, 0);
+    for (int i = 1 << whole; i < n; i++) EMIT(x, LD1_H, v, i, at_a64_address(x, op, 2 * i));
+}
+
 static void load(at_a64 *x, const at_tile_op *op) {
     const int v = reg(op->dst);
+    if (op->halves) {
+        load_halves(x, op, v);
+        return;
+    }
     if (op->times) {
         move_apart(x, op, false, v);
         return;
@@ -87,6 +102,10 @@ static void load(at_a64 *x, const at_tile_op *op) {
 
 static void broadcast(at_a64 *x, const at_tile_op *op) {
     const int v = reg(op->dst);
+    if (op->halves) {
+        load_halves(x, op, v);
+        return;
+    }
     if (!at_tile_is_wide(x->t, op)) {
         move_narrow(x, op, false, v);
         EMIT(x, DUP_LANE, v, v, 0);
@@ -193,6 +212,21 @@ static void dot(at_a64 *x, const at_tile_op *op) {
     at_a64_emit(&x->code, (by_lane ? lanes : whole)[op->by], (const int64_t[]){d, a, b, lane});
 }
 
+/* Products of floats of 16 bits; an element is one of the first 16 registers', in which those that
+ * have elements lie (element_registers.c). */
+static void multiply_halves(at_a64 *x, const at_tile_op *op) {
+    static const at_a64_form whole[2][2] = {{AT_A64_FMLAL, AT_A64_FMLAL2},
+                                            {AT_A64_FMLSL, AT_A64_FMLSL2}},
+                             lanes[2][2] = {{AT_A64_FMLAL_LANE, AT_A64_FMLAL2_LANE},
+                                            {AT_A64_FMLSL_LANE, AT_A64_FMLSL2_LANE}};
+    const bool less = op->kind == AT_T_FNMA, out_of_reach = reg(op->b) >= AT_A64_ELEMENT_REGISTERS,
+               repeated = op->element && out_of_reach;
+    const int b = repeated ? AT_A64_SCRATCH_VEC : reg(op->b);
+    if (repeated) EMIT(x, DUP_LANE_8H, b, reg(op->b), op->element - 1);
+    at_a64_emit(&x->code, (op->element && !repeated ? lanes : whole)[less][op->upper],
+                (const int64_t[]){reg(op->dst), reg(op->a), b, op->element - 1});
+}
+
 /* By one lane of b. */
 static void by_element(at_a64 *x, const at_tile_op *op) {
     at_a64_emit(&x->code,
@@ -205,6 +239,10 @@ static void by_element(at_a64 *x, const at_tile_op *op) {
 static void vector(at_a64 *x, const at_tile_op *op) {
     const int d = op->dst >= 0 ? reg(op->dst) : -1, a = op->a >= 0 ? reg(op->a) : -1;
     at_a64_form form;
+    if (op->halves && at_tile_is_term(op)) {
+        multiply_halves(x, op);
+        return;
+    }
     if (op->element && op->kind != AT_T_DOT) {
         by_element(x, op);
         return;
@@ -244,4 +282,11 @@ static void vector(at_a64 *x, const at_tile_op *op) {
     }
 }
 
-bool at_encode_neon(at_arena *arena, at_tile *t) { return at_a64_encode(arena, t, vector); }
+bool at_encode_neon(at_arena *arena, at_tile *t) {
+    at_tile placed;
+    if (!at_a64_place_elements(arena, t, &placed)) return at_a64_encode(arena, t, vector);
+    const bool encoded = at_a64_encode(arena, &placed, vector);
+    t->code = placed.code;
+    t->code_bytes = placed.code_bytes;
+    return encoded;
+}

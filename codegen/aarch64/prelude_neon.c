@@ -69,6 +69,33 @@ static const char halves[] =
     "#define at_store_bf16(p, v) \\\n"
     "    (*(at_half4 *)(p) = __builtin_convertvector((at_mask)(v) >> 16, at_half4))\n";
 
+/* Floats of 16 bits as they lie, up to 8 of them, and products of the first four or the others:
+ * fp16fml. An element's register is one of the first 16. */
+static const char products_of_halves[] =
+    "typedef unsigned at_two_halves __attribute__((may_alias, aligned(2)));\n"
+    "typedef float at_halves __attribute__((vector_size(16), may_alias, aligned(2)));\n"
+    "#define at_halves8(c, p) ((c) = (at_vector)(*(const at_halves *)(p)))\n"
+    "#define at_halves4(c, p) \\\n"
+    "    __asm__(\"ldr %d0, %1\" : \"=w\"(c) : \"m\"(*(const at_half4 *)(p)))\n"
+    "#define at_halves2(c, p) \\\n"
+    "    __asm__(\"ldr %s0, %1\" : \"=w\"(c) : \"m\"(*(const at_two_halves *)(p)))\n"
+    "#define at_halves1(c, p) __asm__(\"ldr %h0, %1\" : \"=w\"(c) : \"m\"(*(p)))\n"
+    "#define at_half_into(c, p, i) \\\n"
+    "    __asm__(\"ld1 {%0.h}[\" #i \"], %1\" : \"+w\"(c) : \"Q\"(*(p)))\n"
+    "#define at_broadcast_half(c, p) __asm__(\"ld1r {%0.8h}, %1\" : \"=w\"(c) : \"Q\"(*(p)))\n"
+    "#define at_by_halves(name, c, a, b) \\\n"
+    "    __asm__(name \" %0.4s, %1.4h, %2.4h\" : \"+w\"(c) : \"w\"(a), \"w\"(b))\n"
+    "#define at_by_half(name, c, a, b, i) \\\n"
+    "    __asm__(name \" %0.4s, %1.4h, %2.h[\" #i \"]\" : \"+w\"(c) : \"w\"(a), \"x\"(b))\n"
+    "#define at_half_fma(c, a, b) at_by_halves(\"fmlal\", c, a, b)\n"
+    "#define at_half_fma2(c, a, b) at_by_halves(\"fmlal2\", c, a, b)\n"
+    "#define at_half_fnma(c, a, b) at_by_halves(\"fmlsl\", c, a, b)\n"
+    "#define at_half_fnma2(c, a, b) at_by_halves(\"fmlsl2\", c, a, b)\n"
+    "#define at_half_fma_lane(c, a, b, i) at_by_half(\"fmlal\", c, a, b, i)\n"
+    "#define at_half_fma2_lane(c, a, b, i) at_by_half(\"fmlal2\", c, a, b, i)\n"
+    "#define at_half_fnma_lane(c, a, b, i) at_by_half(\"fmlsl\", c, a, b, i)\n"
+    "#define at_half_fnma2_lane(c, a, b, i) at_by_half(\"fmlsl2\", c, a, b, i)\n";
+
 /* c += the products of four bytes to a lane; a letter to an operand: s, it has a sign, u, none. */
 static const char dots[] =
     "#define at_by_bytes(name, c, a, b, bytes) \\\n"
@@ -119,7 +146,7 @@ void at_integers_neon(const at_target *t, at_text *out) {
 }
 
 void at_halves_neon(const at_target *t, at_text *out) {
-    (void)t;
     at_text_add(out, halves);
+    if (t->multiplies_halves) at_text_add(out, products_of_halves);
     at_text_add(out, "\n");
 }

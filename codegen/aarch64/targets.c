@@ -39,6 +39,12 @@ static const at_target targets[] = {
      .parts = "dotprod,i8mm",
      .dots = AT_DOT_SS | AT_DOT_UU | AT_DOT_US | AT_DOT_SU,
      NEON_MEMBERS},
+    /* With products of floats of 16 bits that are added to floats. */
+    {.name = "neon_fp16fml",
+     .like = "neon",
+     .parts = "fp16fml",
+     .multiplies_halves = true,
+     NEON_MEMBERS},
 };
 
 /* One is kept for what is stored. */

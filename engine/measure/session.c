@@ -70,8 +70,8 @@ static at_status choose_target(at_session *s, const at_context *recorded, bool m
     s->how.target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
     if (!s->how.target) {
         s->how.target = at_engine_target(o);
-        if (!o->isa && at_task_compute(s->what.task)->in_steps)
-            s->how.target = at_target_of_integers(s->how.target);
+        if (!o->isa)
+            s->how.target = at_target_of_types(s->how.target, at_task_compute(s->what.task));
     }
     if (!measuring || at_target_check(s->how.target, err) == AT_OK) return AT_OK;
     if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);

@@ -89,31 +89,13 @@ void at_session_count_by_data(at_session *s) {
     if (flops > 0 && flops < s->what.flops) s->what.flops = s->what.work = flops;
 }
 
-/* Does it add products of bytes? */
-static bool adds_bytes(const at_compute *c) {
-    bool found = false;
-    for (int t = 0; t < c->num_tensors; t++) {
-        const at_tensor *x = &c->tensors[t];
-        int num;
-        if (x->role != AT_ROLE_STAGE || x->type != AT_S32 || !x->num_reduce ||
-            x->reduction != AT_REDUCE_SUM || !at_expr_has(x->body, AT_X_MUL))
-            continue;
-        bool of_bytes = true;
-        const at_expr *const *reads = at_compute_reads(c, t, &num);
-        for (int i = 0; i < num; i++)
-            of_bytes &= at_type_bytes(c->tensors[reads[i]->ref].type) == 1;
-        found |= of_bytes;
-    }
-    return found;
-}
-
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 void at_session_count_work(at_session *s) {
     const at_compute *c = at_task_compute(s->what.task);
     at_config config;
     int64_t *values, **extents;
     s->what.work = s->what.flops;
-    s->what.of_dots = adds_bytes(c) && at_target_of_integers(at_target_here())->dots;
+    s->what.of_dots = at_adds_products(c, true) && at_target_of_integers(at_target_here())->dots;
     if (s->what.flops > 0 ||
         at_task_default_config(s->arena, s->what.task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->arena, s->what.task, &config, &values, NULL) != AT_OK ||

@@ -3,11 +3,16 @@
 #define AT_ENGINE_TARGET_HERE_H
 
 #include "codegen/target.h"
+#include "schedule/compute.h"
 
 const at_target *at_target_here(void); /* the best that this CPU has */
 /* AT_E_USAGE: the target is of another architecture, or this CPU lacks it. */
 at_status at_target_check(const at_target *t, at_error *err);
 /* The same with dot products of integers, where this CPU has them; else itself. */
 const at_target *at_target_of_integers(const at_target *t);
+/* The same with what a computation's types of elements have use for. */
+const at_target *at_target_of_types(const at_target *t, const at_compute *c);
+/* Does it add products of bytes, or of floats of 16 bits (f16)? */
+bool at_adds_products(const at_compute *c, bool of_bytes);
 
 #endif

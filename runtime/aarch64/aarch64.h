@@ -8,5 +8,6 @@
 bool at_aarch64_has_base(void); /* with NEON: every CPU that runs this program has it */
 bool at_aarch64_has_dotprod(void);
 bool at_aarch64_has_i8mm(void);
+bool at_aarch64_has_fp16fml(void);
 
 #endif

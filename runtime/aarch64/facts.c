@@ -137,6 +137,7 @@ static void list_flags(char *out, size_t size) {
 
 bool at_aarch64_has_base(void) { return true; }
 bool at_aarch64_has_dotprod(void) { return getauxval(AT_HWCAP) & HWCAP_ASIMDDP; }
+bool at_aarch64_has_fp16fml(void) { return getauxval(AT_HWCAP) & HWCAP_ASIMDFHM; }
 bool at_aarch64_has_i8mm(void) {
     return at_aarch64_has_dotprod() && getauxval(AT_HWCAP2) & HWCAP2_I8MM;
 }

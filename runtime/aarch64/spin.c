@@ -65,5 +65,9 @@ const at_arch_set at_arch_sets[] = {
      at_aarch64_has_i8mm,
      {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true, NULL, 0},
      true},
+    {"neon_fp16fml",
+     at_aarch64_has_fp16fml,
+     {multiply_add_neon, 24 * 8, step_neon, VECTOR_STEPS, true, NULL, 0},
+     true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

@@ -135,7 +135,7 @@ const at_arch_set at_arch_sets[] = {
     {"avx2_vnni",
      at_x86_has_avx_vnni,
      {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, dot_avx2, 12 * 8 * 8},
-     .for_integers = true},
+     .for_types = true},
     {"avx512",
      at_x86_has_avx512,
      {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, NULL, 0},
@@ -143,6 +143,6 @@ const at_arch_set at_arch_sets[] = {
     {"avx512vnni",
      at_x86_has_vnni,
      {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, dot_avx512, 24 * 16 * 8},
-     .for_integers = true},
+     .for_types = true},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

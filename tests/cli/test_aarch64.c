@@ -216,6 +216,45 @@ static void floats_of_16_bits(void **state) {
         }
 }
 
+/* Products of two floats of 16 bits: by numbers and by vectors, of whole registers and rests. */
+static void products_of_halves(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *wanted;
+    } of[] = {
+        {"x[12, 64] : input f16\nw[48, 64] : weight f16\n"
+         "y[m:12, n:48] = sum(k:64) x[m, k] * w[n, k]\n",
+         "fmlal2 v"},
+        {"x[7, 33] : input f16\nw[21, 33] : weight f16\n"
+         "y[m:7, n:21] = sum(k:33) x[m, k] * w[n, k]\n",
+         "fmlal v"},
+        {"x[3, 40] : input f16\nw[40, 16] : weight f16\n"
+         "y[m:3, n:16] = sum(k:40) x[m, k] * w[k, n]\nschedule\n"
+         "ko:5 =>\n    ki:8 unroll, m0:3 unroll, n0:16 vec =>\n        @y = m0, n0 // {ko, ki}\n",
+         "fmlal2 v"},
+        /* more registers with elements than the first 16, of which instructions take them */
+        {"x[12, 6, 5] : input f16\nw[12, 4] : weight f16\n"
+         "y[m:6, n:4] = sum(k:12) x[k, m, 2] * w[k, n]\nschedule\n"
+         "k:12 unroll, m0:6 unroll, n0:4 vec =>\n    @y = m0, n0 // k\n",
+         ".8h, v"},
+        {"x[9, 20] : input f16\nw[9, 20] : input f16\n"
+         "y[n:20] = sum(k:9) x[k, n] * w[k, n]\n",
+         "fmlal v"},
+    };
+    need_tools();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int gnu = 0; gnu < 2; gnu++) {
+            cli_write("products.te", of[i].text);
+            cli_expect(0,
+                       "./autotune apply products.te --config default --isa neon_fp16fml "
+                       "--dialect %s --main -o k.c",
+                       gnu ? "gnu" : "tcc");
+            if (!strstr(cli_read("k.c"), gnu ? "at_half_fma" : of[i].wanted))
+                fail_msg("%s: no %s", of[i].text, of[i].wanted);
+            expect_right(of[i].text, gnu ? "gnu" : "tcc");
+        }
+}
+
 /* ---- points of spaces ------------------------------------------------------------------------ */
 
 /* A point of a space, the same one each time; those that it leaves out are passed over. */
@@ -250,6 +289,7 @@ int main(void) {
         cmocka_unit_test(machine_code),      cmocka_unit_test(vector_types),
         cmocka_unit_test(scalar_code),       cmocka_unit_test(dots_of_one_kind),
         cmocka_unit_test(dots_of_two_kinds), cmocka_unit_test(dots_of_each_pair),
-        cmocka_unit_test(floats_of_16_bits), cmocka_unit_test(other_points)};
+        cmocka_unit_test(floats_of_16_bits), cmocka_unit_test(products_of_halves),
+        cmocka_unit_test(other_points)};
     return cmocka_run_group_tests_name("cli/aarch64", tests, setup, cli_teardown);
 }

@@ -83,7 +83,7 @@ static void command_line(void **state) {
         {T " --isa sse9", 2,
          "--isa sse9: there are scalar, sse2, avx2, avx2_vnni, avx512, avx512vnni, a64, neon, "
          "neon_dotprod, "
-         "neon_i8mm; did you mean "
+         "neon_i8mm, neon_fp16fml; did you mean "
          "sse2?"},
         {T " --pack never", 2, "--pack never: there are ahead, inline"},
         {T " --threads 0", 2, "--threads 0: must be from 1 to 1024"},

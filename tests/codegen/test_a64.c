@@ -48,6 +48,9 @@ static const struct {
     {'k', 0, 1, 4},
     {'g', 0, 1, 8},
     {'t', 0, 1, 16},
+    {'o', 0, 1, 16},
+    {'p', 0, 1, 8},
+    {'q', 0, 1, 8},
 };
 enum { NUM_FORMS = sizeof forms / sizeof *forms, NUM_RANGES = sizeof ranges / sizeof *ranges };
 enum { TURNS = 40, MOST_OPERANDS = 5 };
@@ -87,7 +90,7 @@ static const uint32_t *assemble(at_arena *a, const char *text, size_t *num_words
     const char *command = at_format(
         a,
         "cd %s && { command -v aarch64-linux-gnu-as || exit 9; } >messages && "
-        "aarch64-linux-gnu-as -march=armv8.2-a+dotprod+i8mm forms.s -o forms.o >messages 2>&1 "
+        "aarch64-linux-gnu-as -march=armv8.2-a+dotprod+i8mm+fp16fml forms.s -o forms.o >messages 2>&1 "
         "&& aarch64-linux-gnu-objcopy -O binary -j .text forms.o forms.bin",
         folder);
     const int status = system(command);

@@ -212,7 +212,7 @@ static const struct {
     const char *folder, *words[9];
 } architectures[] = {
     {"/x86/", {"sse2", "avx2", "avx512", "zmm", "ymm", "__x86_64__"}},
-    {"/aarch64/", {"neon", "asimd", "a64_", "fmla", "__aarch64__", "dotprod", "hwcap"}},
+    {"/aarch64/", {"neon", "asimd", "a64_", "fmla", "__aarch64__", "dotprod", "fp16fml", "hwcap"}},
 };
 enum { NUM_ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
