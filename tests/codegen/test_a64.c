@@ -87,12 +87,13 @@ static const uint32_t *assemble(at_arena *a, const char *text, size_t *num_words
     assert_non_null(f);
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
-    const char *command = at_format(
-        a,
-        "cd %s && { command -v aarch64-linux-gnu-as || exit 9; } >messages && "
-        "aarch64-linux-gnu-as -march=armv8.2-a+dotprod+i8mm+fp16fml forms.s -o forms.o >messages 2>&1 "
-        "&& aarch64-linux-gnu-objcopy -O binary -j .text forms.o forms.bin",
-        folder);
+    const char *command =
+        at_format(a,
+                  "cd %s && { command -v aarch64-linux-gnu-as || exit 9; } >messages && "
+                  "aarch64-linux-gnu-as -march=armv8.2-a+dotprod+i8mm+fp16fml forms.s -o forms.o "
+                  ">messages 2>&1 "
+                  "&& aarch64-linux-gnu-objcopy -O binary -j .text forms.o forms.bin",
+                  folder);
     const int status = system(command);
     if (status == 9 << 8) return NULL;
     CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
