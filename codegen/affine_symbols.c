@@ -8,6 +8,22 @@
 
 #include <string.h>
 
+at_low_mark at_low_mark_now(const at_low *l) {
+    return (at_low_mark){at_arena_mark(l->arena),
+                         l->tiles.len,
+                         l->tiles.cap,
+                         l->num_loops,
+                         l->syms.len,
+                         l->parts.len};
+}
+
+void at_low_go_back(at_low *l, const at_low_mark *to) {
+    const bool is_all = l->tiles.cap == to->tiles_room && l->num_loops == to->loops &&
+                        l->syms.len == to->symbols && l->parts.len == to->parts;
+    l->tiles.len = to->tiles;
+    if (is_all) at_arena_rewind(l->arena, to->memory);
+}
+
 int at_sym_loop(at_low *l, const char *name, int64_t extent) {
     if (l->num_loops == AT_MAX_LOOPS) {
         at_lower_fail(l, "lowering makes more than %d loops of the tree", AT_MAX_LOOPS);

@@ -90,6 +90,14 @@ struct at_low {
 };
 
 at_aff *at_aff_alloc(at_low *l, int n); /* room for n terms, 0 */
+/* affine_symbols.c: tiles that are tried go again: those made since, and the memory, unless loops
+ * or symbols were made, which stay. Nothing else that was made since may be kept. */
+typedef struct at_low_mark {
+    at_mark memory;
+    int tiles, tiles_room, loops, symbols, parts;
+} at_low_mark;
+at_low_mark at_low_mark_now(const at_low *l);
+void at_low_go_back(at_low *l, const at_low_mark *to);
 /* low_tensors.c */
 void at_low_list_tensors(at_low *l);                       /* the computation's */
 int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */

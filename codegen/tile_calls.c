@@ -122,17 +122,17 @@ static int count_listed(const at_low *l, at_ir *list, at_mask keep, at_mask *lis
 }
 
 at_ir *at_tile_calls(at_low *l, const at_ir *list, const at_tile_regs *regs) {
-    const int made = l->tiles.len;
+    const at_low_mark before = at_low_mark_now(l);
     maker m = {l, *regs, 0};
-    at_ir *copy = at_ir_copy_list(l, list), *out = NULL;
+    at_ir *out = NULL;
     for (int counts = 0; counts < 2 && !out; counts++) {
         at_mask listed = 0;
-        if (counts) copy = at_ir_copy_list(l, list);
+        at_ir *copy = at_ir_copy_list(l, list);
         /* what no tensor in registers is indexed by needs no cutting */
         m.keep = index_loops(l, copy, regs->local, regs->promote) & ~at_counted_loops(copy);
         if (counts && !count_listed(l, copy, m.keep, &listed)) break;
         out = at_cut_to_registers(l, copy, m.keep, make_call, &m);
-        if (!out) l->tiles.len = made; /* some parts may have fitted */
+        if (!out) at_low_go_back(l, &before); /* some parts may have fitted */
     }
     return out;
 }

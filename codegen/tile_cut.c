@@ -199,10 +199,11 @@ static int calls_in(const at_ir *list) {
 at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
                            void *context) {
     cut cuts[AT_PARTS_MAX];
-    int num = find_cuts(list, list, keep, cuts, 0), made = l->tiles.len;
+    int num = find_cuts(list, list, keep, cuts, 0);
     int64_t other = other_registers(l, list, keep, cuts, num) * sums_together(l, list);
     int most = calls_in(list) ? MOST_BESIDE : 0;
-    for (int beside = 0; beside <= most; beside += 3) {
+    for (int beside = 0; beside <= most && at_lower_goes_on(l); beside += 3) {
+        const at_low_mark before = at_low_mark_now(l);
         cutter x = {l, cuts, num, build, context, true};
         at_part parts[AT_PARTS_MAX];
         for (int i = 0; i < num; i++) parts[i] = cuts[i].part;
@@ -210,7 +211,7 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
         for (int i = 0; i < num; i++) cuts[i].part = parts[i];
         at_ir *out = cut_list(&x, beside < most ? at_ir_copy_list(l, list) : list, 0);
         if (x.ok) return out;
-        l->tiles.len = made;
+        at_low_go_back(l, &before);
     }
     return NULL;
 }

@@ -73,13 +73,6 @@ static bool can_be_tile(const at_low *l, const at_ir *n) {
     return fits(l, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(n));
 }
 
-static bool writes(const at_ir *n, int tensor) {
-    if (n->kind == AT_IR_STMT) return n->stmt.tensor == tensor;
-    for (const at_ir *c = n->child; c; c = c->next)
-        if (writes(c, tensor)) return true;
-    return false;
-}
-
 /* How often statements of a list read or write each tensor. */
 static void count_value(const at_value *v, int *accesses) {
     if (v->op == AT_V_LOAD) accesses[v->tensor]++;
@@ -172,41 +165,64 @@ typedef struct {
 
 #define MAX_GROUPS 8 /* of one beginning */
 
-/* Tensors that are inside a list, at addresses that registers can stand for. */
-static bool *locals_of(tiler *x, const at_ir *list) {
-    const int n = x->l->num_tensors;
-    bool *local = AT_NEW_ARRAY(x->l->arena, bool, n), any = false;
-    int *accesses = AT_NEW_ARRAY(x->l->arena, int, n);
-    fixed_query q = {x->l, at_counted_loops(list), at_ir_loops(list),
-                     AT_NEW_ARRAY(x->l->arena, fixed_tensor, n)};
-    count_accesses(list, accesses);
-    for (int t = 0; t < n; t++) any |= q.of[t].is_asked = is_inside(x, accesses[t], t);
-    if (any) fixed_list(&q, list);
-    for (int t = 0; t < n; t++) local[t] = q.of[t].is_asked && !q.of[t].is_other;
-    return local;
+/* What neighbours say of each tensor, put together as they are looked at. */
+typedef struct {
+    fixed_query query;
+    int *accesses;        /* [tensor] */
+    bool *local, *writes; /* [tensor] it can live in registers; the group so far writes it */
+} neighbours;
+
+static void mark_written(const at_ir *n, bool *written) {
+    if (n->kind == AT_IR_STMT) written[n->stmt.tensor] = true;
+    for (const at_ir *c = n->child; c; c = c->next) mark_written(c, written);
 }
 
-/* Does a tensor that is written in [n, end) live in registers now, and did not before? */
-static bool gains(const tiler *x, const at_ir *n, const at_ir *end, const bool *before,
-                  const bool *now) {
-    for (; n != end; n = n->next)
-        for (int t = 0; t < x->l->num_tensors; t++)
-            if (now[t] && !(before && before[t]) && writes(n, t)) return true;
-    return false;
+/* Has [n, end) now all accesses to a tensor that the group writes? *more: there is one that others
+ * behind it may complete. */
+static bool look_at(tiler *x, neighbours *all, const at_ir *n, bool *more) {
+    at_ir one = *n;
+    bool gains = false;
+    one.next = NULL;
+    all->query.counted |= at_counted_loops(&one);
+    all->query.inner |= at_ir_loops(&one);
+    count_accesses(&one, all->accesses);
+    fixed_list(&all->query, &one);
+    *more = false;
+    for (int t = 0; t < x->l->num_tensors; t++) {
+        const fixed_tensor *f = &all->query.of[t];
+        if (all->local[t] || f->is_other || !f->is_asked) continue;
+        all->local[t] = is_inside(x, all->accesses[t], t);
+        gains |= all->local[t] && all->writes[t];
+        *more |= !all->local[t] && all->writes[t];
+    }
+    return gains;
 }
 
 /* The groups that begin with n, each longer than the one before: up to where a tensor written by n
  * is used up, so that it lives in registers; then up to where another that the group writes is. */
 static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) {
     at_low *l = x->l;
+    const int num = l->num_tensors;
+    neighbours all = {.query = {l, 0, 0, AT_NEW_ARRAY(l->arena, fixed_tensor, num)},
+                      .accesses = AT_NEW_ARRAY(l->arena, int, num),
+                      .local = AT_NEW_ARRAY(l->arena, bool, num),
+                      .writes = AT_NEW_ARRAY(l->arena, bool, num)};
+    bool more;
     int count = 0;
-    at_ir *list = at_ir_copy(l, n), *last = list;
-    for (at_ir *m = n->next; m != run_end && count < MAX_GROUPS; m = m->next) {
-        last = last->next = at_ir_copy(l, m);
-        const group *before = count ? &groups[count - 1] : NULL;
-        bool *local = locals_of(x, list);
-        if (gains(x, n, before ? before->end : n->next, before ? before->local : NULL, local))
-            groups[count++] = (group){m->next, local};
+    for (int t = 0; t < num; t++)
+        all.query.of[t].is_asked =
+            l->buffers[t].place == AT_PLACE_WORKSPACE || l->buffers[t].place == AT_PLACE_THREAD;
+    mark_written(n, all.writes);
+    bool gains = look_at(x, &all, n, &more);
+    for (at_ir *m = n->next; m != run_end && (more || gains) && count < MAX_GROUPS; m = m->next) {
+        gains |= look_at(x, &all, m, &more);
+        if (!gains) continue;
+        groups[count++] =
+            (group){m->next, at_copy(l->arena, all.local, sizeof *all.local * (size_t)num)};
+        at_ir *from = count > 1 ? groups[count - 2].end : n->next;
+        for (; from != m->next; from = from->next) mark_written(from, all.writes);
+        more = true;
+        gains = false;
     }
     return count;
 }
@@ -352,8 +368,10 @@ static int spills_of(at_low *l, const at_ir *n, const at_ir *end) {
         int here = 0;
         at_ir one = *n;
         one.next = NULL;
+        const at_low_mark before = at_low_mark_now(l);
         if (n->kind == AT_IR_LOOP) here = spills_of(l, n->child, NULL);
         else if (!calls_with(l, &one, 0)) here = AT_TILE_MAX_SLOTS + 3 * loads_in(n->stmt.val);
+        at_low_go_back(l, &before);
         if (here > most) most = here;
     }
     return most;
@@ -362,15 +380,14 @@ static int spills_of(at_low *l, const at_ir *n, const at_ir *end) {
 static at_ir *calls_of_nest(at_low *l, const at_ir *n) {
     at_ir *out = calls_with(l, n, 0);
     if (out) return out;
-    const int made = l->tiles.len, spills = spills_of(l, n, n->next);
-    l->tiles.len = made;
+    const int spills = spills_of(l, n, n->next);
     return spills ? calls_with(l, n, spills) : NULL;
 }
 
 bool at_becomes_tile(at_low *l, const at_ir *n) {
-    const int made = l->tiles.len;
+    const at_low_mark before = at_low_mark_now(l);
     const bool becomes = can_be_tile(l, n) && calls_of_nest(l, at_ir_copy(l, n));
-    l->tiles.len = made;
+    at_low_go_back(l, &before);
     return becomes;
 }
 
@@ -390,12 +407,10 @@ static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
     at_ir *last = from;
     while (last->next != end) last = last->next;
     last->next = NULL;
-    const int made = x->l->tiles.len;
     at_tile_regs regs = {.local = local, .promote = true};
     at_ir *tiles = at_tile_calls(x->l, from, &regs);
     if (!tiles) {
         regs.spills = spills_of(x->l, from, NULL);
-        x->l->tiles.len = made;
         if (regs.spills) tiles = at_tile_calls(x->l, from, &regs);
     }
     last->next = end;
