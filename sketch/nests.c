@@ -41,6 +41,7 @@ static const nest_row nests[] = {
     {"flat",     false,    false,  nest_find_flat,       nest_make_flat},
     {"points",   false,    false,  nest_find_points,     nest_make_points},
     {"tile",     true,     false,  nest_find_tile,       nest_make_tile},
+    {"through",  false,    false,  nest_find_through,    nest_make_through},
     {"tile",     false,    false,  nest_find_tile_with,  nest_make_tile},
     {"lanes",    false,    false,  nest_find_lanes_with, nest_make_lanes},
     {"tile",     false,    false,  nest_find_pointers,   nest_make_tile},

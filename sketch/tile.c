@@ -143,6 +143,8 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
+    if (t->choice.height)
+        limits[1] = (at_part_limit){.wide = t->choice.height, .narrow = t->choice.height};
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
     if (is_grouped(t, axis)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));

@@ -75,6 +75,8 @@ static void sets(void **state) {
         {"examples/te/group_norm.te", "N=2,H=5,W=3,C=18,G=3", false},
         {"examples/te/correlation.te", "N=1,C=3,H=5,W=7,D=1", false},
         {"examples/te/attention.te", "B=2,S=5,T=11,D=9", false},
+        {"examples/te/attention.te", "B=2,S=37,T=19,D=9", false}, /* blocks of rows */
+        {"examples/te/mlp.te", "B=19,I=7,H=9,O=5", false},
         {"examples/te/lstm_cell.te", "N=3,X=7,H=13", false},
         {"examples/te/gru_cell.te", "N=3,X=7,H=13", false},
         {"examples/te/separable_conv2d.te", "N=1,H=5,W=7,CI=5,CO=9", false},

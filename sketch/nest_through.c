@@ -1,0 +1,319 @@
+/* sketch/nest_through.c: a block of rows goes through a chain of stages up to a sum, so that what
+ * lies between them is as large as the block, and stays in a cache near the core: what a sum reads
+ * of its own row alone stands in the loop of the sum's blocks.
+ *
+ *     i, j, k => @score = i, j // k           i0:para =>
+ *     i, j => @most = i // j                      j0, i1, k0, k1:unroll, i2:unroll, j1:vec =>
+ * @score i, j => @e = i, j                           i1, i2, m0, m1:vec => @most i, n => @total = i
+ * // n        ->           i1, i2, n0 => i, d, j => @mixed = i, d // j                   n1:vec =>
+ * @e i, d => @out = i, d                             n1:vec => @total d0, i1 => l0, l1:unroll,
+ * i2:unroll, d1:vec => @mixed i2:unroll, d1:vec => @out  */
+#include "sketch/nests.h"
+
+typedef struct through {
+    sketch_state *s;
+    int sum, vec, row;
+    bool *is_member; /* [tensor] stands in the loop of the blocks */
+    int **axis_of;   /* [tensor][axis of the sum] the stage's axis that goes with it; -1: none */
+    const char *leaf, *block, *rows[AT_TREE_MOST_DIGITS]; /* loops of a block's rows */
+    int num_rows;
+    bool *is_placed; /* [tensor] in its last place */
+    at_error *err;
+} through;
+
+/* ---- which stages ---------------------------------------------------------------------------- */
+
+static bool has_leaf(const through *b, int t) {
+    return b->s->facts->of[t].is_stage && !b->s->facts->of[t].is_dissolved;
+}
+
+/* The stages with a leaf that read a tensor. */
+static const bool *readers_of(const through *b, int tensor) {
+    const at_compute *c = b->s->facts->compute;
+    bool *reads = AT_NEW_ARRAY(b->s->arena, bool, c->num_tensors);
+    at_compute_reach(c, b->s->facts->dissolved, tensor, reads);
+    for (int t = 0; t < c->num_tensors; t++) reads[t] &= has_leaf(b, t);
+    return reads;
+}
+
+static int first_reader(const through *b, int tensor) {
+    const bool *reads = readers_of(b, tensor);
+    for (int t = tensor + 1; t < b->s->facts->compute->num_tensors; t++)
+        if (reads[t]) return t;
+    return -1;
+}
+
+/* The axis of a stage that its reader reads where axis k of the sum is; -1: there is none. */
+static int axis_by(const through *b, int reader, int stage, int k) {
+    const at_facts *f = b->s->facts;
+    const int of = b->axis_of[reader][k];
+    for (int d = 0; of >= 0 && d < f->compute->tensors[stage].num_axes; d++)
+        if (at_compute_read_axis(b->s->arena, f->compute, f->dissolved, reader, stage, d) == of &&
+            f->extents[stage][d] == f->of[reader].extent[of])
+            return d;
+    return -1;
+}
+
+/* Whether an axis of the sum has a loop around the blocks. */
+static bool is_outside(const through *b, int k) {
+    return k != b->vec && b->s->facts->of[b->sum].extent[k] > 1;
+}
+
+/* Whether loops over axes of its own suit a stage of the chain. */
+static bool has_plain_axes(const through *b, int t) {
+    const at_tensor *x = &b->s->facts->compute->tensors[t];
+    const at_stage_facts *f = &b->s->facts->of[t];
+    if (x->is_packing || x->is_output || f->is_written || f->steps || sketch_is_joined(b->s, t) ||
+        at_scatter_of(x).axes || tile_list_of(b->s, t) >= 0)
+        return false;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+        if (x->axes[k].begin || f->divisor[k]) return false;
+    const int vec = tile_vector_of(b->s, t);
+    for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
+        if (vec >= 0 && b->axis_of[t][k] == vec) return false;
+    return true;
+}
+
+/* Whether all that reads a stage stands in the blocks, and needs of it the rows of a block alone.
+ */
+static bool belongs(through *b, int t) {
+    const at_facts *f = b->s->facts;
+    const bool *reads = readers_of(b, t);
+    const int axes = f->compute->tensors[b->sum].num_axes;
+    bool is_read = false;
+    for (int k = 0; k < axes; k++) b->axis_of[t][k] = -1;
+    for (int r = t + 1; r < f->compute->num_tensors; r++) {
+        if (!reads[r]) continue;
+        if (!b->is_member[r]) return false;
+        for (int k = 0; k < axes; k++) {
+            const int axis = axis_by(b, r, t, k);
+            if (is_read && axis != b->axis_of[t][k]) return false;
+            if (axis < 0 && is_outside(b, k)) return false;
+            b->axis_of[t][k] = axis;
+        }
+        is_read = true;
+    }
+    return is_read && has_plain_axes(b, t);
+}
+
+static void add_reader(through *b) {
+    const at_facts *f = b->s->facts;
+    const int reader = f->of[b->sum].reader;
+    if (!f->of[b->sum].has_matched_reader) return;
+    b->is_member[reader] = true;
+    for (int k = 0; k < f->compute->tensors[b->sum].num_axes; k++)
+        b->axis_of[reader][k] =
+            at_compute_read_axis(b->s->arena, f->compute, f->dissolved, reader, b->sum, k);
+}
+
+/* The rows of tiles, or, where these are few, the longest axis of such as share what lanes read. */
+static int row_of(const through *b) {
+    const at_stage_facts *f = &b->s->facts->of[b->sum];
+    int row = tile_row_of(b->s, b->sum, b->vec);
+    for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes && row >= 0; k++)
+        if (k != b->vec && f->extent[row] < TILE_SMALL_AXIS && f->extent[k] > f->extent[row] &&
+            tile_reuses(b->s, b->sum, b->vec, k))
+            row = k;
+    return row >= 0 && f->extent[row] >= THROUGH_LEAST_ROWS ? row : -1;
+}
+
+/* Whether a chain ends in the sum; *kept: how many elements lie between its stages. */
+static bool find_chain(through *b, double *kept) {
+    const at_facts *f = b->s->facts;
+    const int n = f->compute->num_tensors, axes = f->compute->tensors[b->sum].num_axes;
+    bool has_tile = false;
+    b->vec = tile_vector_of(b->s, b->sum);
+    b->row = b->vec < 0 || tile_sums_are_short(b->s, b->sum) ? -1 : row_of(b);
+    if (b->row < 0) return false;
+    for (int k = 0; k < axes; k++)
+        if (f->of[b->sum].divisor[k]) return false;
+    b->is_member = AT_NEW_ARRAY(b->s->arena, bool, n);
+    b->is_placed = AT_NEW_ARRAY(b->s->arena, bool, n);
+    b->axis_of = AT_NEW_ARRAY(b->s->arena, int *, n);
+    for (int t = 0; t < n; t++) b->axis_of[t] = AT_NEW_ARRAY(b->s->arena, int, axes);
+    b->is_member[b->sum] = true;
+    for (int k = 0; k < axes; k++) b->axis_of[b->sum][k] = k;
+    add_reader(b);
+    *kept = 0;
+    for (int t = b->sum - 1; t >= 0; t--) {
+        b->is_member[t] = has_leaf(b, t) && belongs(b, t);
+        has_tile |= b->is_member[t] && tile_vector_of(b->s, t) >= 0;
+        if (b->is_member[t]) *kept += sketch_elements(b->s, t);
+    }
+    return has_tile;
+}
+
+void nest_find_through(const sketch_state *s, int stage, nest_choices *out) {
+    through b = {.s = (sketch_state *)s, .sum = stage};
+    double kept;
+    if (find_chain(&b, &kept))
+        nest_add(out, s->facts->compute->tensors[stage].axes[b.row].name, b.vec)->row = b.row;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static const char *name_of(const through *b, int t) {
+    return b->s->facts->compute->tensors[t].name;
+}
+
+/* The loop of a whole axis, as it was put into the block. */
+static const char *loop_of(const through *b, int t, int axis) {
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    const int now = at_compute_find(b->s->compute, name_of(b, t));
+    return at_tree_digits(b->s->tree, now, axis, d) > 0 ? d[0].piece : NULL;
+}
+
+/* Whether an axis of a stage goes in loops around the blocks or over their rows. */
+static bool is_shared(const through *b, int t, int axis) {
+    for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
+        if (is_outside(b, k) && b->axis_of[t][k] == axis) return true;
+    return false;
+}
+
+static at_status put_before(const through *b, int t, const char *reader, const char *loop) {
+    return sketch_step(b->s,
+                       &(at_edit){.kind = AT_EDIT_NEST,
+                                  .stage = name_of(b, t),
+                                  .other = reader,
+                                  .loop = loop,
+                                  .before = true},
+                       b->err);
+}
+
+/* A register tile of an earlier sum over the rows of the block; what is made of its elements stands
+ * beside it. */
+static at_status make_tile(through *b, int t) {
+    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "4 8 12 16 24 32 48 64"},
+                               terms = {.policy = AT_FACTORS, .filter = "last <= 16"};
+    static const at_part_limit two[] = {{0}, {.vectors = 2}},
+                               one[] = {{0}, {.wide = 1, .narrow = 1}};
+    const at_facts *f = b->s->facts;
+    const at_tensor *x = &f->compute->tensors[t];
+    const int vec = tile_vector_of(b->s, t), last = x->num_axes + x->num_reduce - 1;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *part[2], *sums[2];
+    int n = 0;
+    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, vec), 2, &lanes, two, part, b->err));
+    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, last), 2, &terms, one, sums, b->err));
+    for (int k = 0; k < x->num_axes; k++)
+        if (k != vec && !is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
+    order.names[n++] = part[0];
+    for (int i = 0; i + 1 < b->num_rows; i++) order.names[n++] = b->rows[i];
+    const char *inner = order.names[n - 1];
+    for (int k = x->num_axes; k < last; k++) order.names[n++] = loop_of(b, t, k);
+    order.names[n++] = sums[0];
+    order.names[n++] = sums[1];
+    order.names[n++] = b->rows[b->num_rows - 1];
+    order.names[n++] = part[1];
+    AT_TRY(sketch_step(b->s, &order, b->err));
+    AT_TRY(sketch_mark(b->s, x->name, sums[1], AT_ANN_UNROLL, b->err));
+    AT_TRY(sketch_mark(b->s, x->name, part[1], AT_ANN_VEC, b->err));
+    *at_push(b->s->arena, &b->s->tiles) = (sketch_tile){.stage = t,
+                                                        .leaf = x->name,
+                                                        .vec = vec,
+                                                        .row = b->axis_of[t][b->row],
+                                                        .fours = -1,
+                                                        .inner = inner};
+    const int reader = f->of[t].reader;
+    if (!f->of[t].has_matched_reader || !b->is_member[reader] || f->of[reader].is_expensive)
+        return AT_OK;
+    b->is_placed[reader] = true;
+    return sketch_step(
+        b->s,
+        &(at_edit){
+            .kind = AT_EDIT_NEST, .stage = name_of(b, reader), .other = x->name, .loop = inner},
+        b->err);
+}
+
+/* What a sum adds up as it is made: a stage that sums nothing, each of whose elements the sum takes
+ * first of all; -1. */
+static int summed_of(const through *b, int sum) {
+    const at_facts *f = b->s->facts;
+    const at_tensor *x = &f->compute->tensors[sum];
+    for (int i = 0; i < f->of[sum].num_accesses && x->num_reduce == 1; i++) {
+        const at_access *a = &f->of[sum].access[i];
+        const at_tensor *e = &f->compute->tensors[a->tensor];
+        if (b->is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce && a->is_bare &&
+            first_reader(b, a->tensor) == sum && e->num_axes == x->num_axes + 1 &&
+            sketch_elements(b->s, a->tensor) ==
+                sketch_elements(b->s, sum) * (double)f->of[sum].extent[x->num_axes])
+            return a->tensor;
+    }
+    return -1;
+}
+
+/* Any other stage: row by row, in vectors along its last axis. */
+static at_status make_row(through *b, int t) {
+    const at_facts *f = b->s->facts;
+    const at_tensor *x = &f->compute->tensors[t];
+    const int last = x->num_axes + x->num_reduce - 1;
+    const bool has_lanes = !is_shared(b, t, last) && f->of[t].extent[last] >= LEAST_ROW_LANES &&
+                           (last < x->num_axes || tile_lanes_of(b->s, t) == last);
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *parts[2];
+    int n = 0;
+    if (has_lanes) AT_TRY(sketch_split_lanes(b->s, x->name, loop_of(b, t, last), parts, b->err));
+    for (int i = 0; i < b->num_rows; i++) order.names[n++] = b->rows[i];
+    for (int k = 0; k < last + !has_lanes; k++)
+        if (!is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
+    for (int i = 0; i < 2 && has_lanes; i++) order.names[n++] = parts[i];
+    AT_TRY(sketch_step(b->s, &order, b->err));
+    AT_TRY(sketch_mark(b->s, x->name, b->rows[b->num_rows - 1], AT_ANN_NONE, b->err));
+    if (!has_lanes) return AT_OK;
+    AT_TRY(sketch_mark(b->s, x->name, parts[1], AT_ANN_VEC, b->err));
+    const int summed = x->num_reduce ? summed_of(b, t) : -1;
+    if (summed < 0) return AT_OK;
+    b->is_placed[summed] = true;
+    return put_before(b, summed, x->name, parts[0]);
+}
+
+/* How many elements sums read that are the same for each block of rows. */
+static double read_again(const through *b) {
+    const at_facts *f = b->s->facts;
+    double n = 0;
+    for (int t = 0; t <= b->sum; t++)
+        for (int i = 0; b->is_member[t] && i < f->of[t].num_accesses; i++) {
+            const at_access *x = &f->of[t].access[i];
+            if (f->compute->tensors[t].num_reduce && !b->is_member[x->tensor] &&
+                !x->stride[b->axis_of[t][b->row]])
+                n += sketch_elements(b->s, x->tensor);
+        }
+    return n;
+}
+
+/* As many tiles below each other as leave the rows of all stages between near. */
+static int height_of(const through *b, double kept) {
+    double rows = 1;
+    for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
+        if (is_outside(b, k)) rows *= (double)b->s->facts->of[b->sum].extent[k];
+    const double height = FAR_ELEMENTS * rows / kept / THROUGH_ROWS;
+    return height < 1 ? 1 : height > THROUGH_MOST_HEIGHT ? THROUGH_MOST_HEIGHT : (int)height;
+}
+
+/* The sum's own tile, with columns within the rows of a block; then all others, from the last to
+ * the first, each before what reads it first; then their loops. */
+at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
+    through b = {.s = s, .sum = stage, .err = err};
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    nest_choice own = *c;
+    double kept;
+    if (!find_chain(&b, &kept)) AT_BUG("no chain ends in \"%s\"", name_of(&b, stage));
+    own.rows_first = true;
+    own.height = height_of(&b, kept);
+    AT_TRY(nest_make_tile(s, stage, &own, err));
+    b.leaf = s->tiles.data[s->tiles.len - 1].leaf;
+    const int n = at_tree_digits(s->tree, at_compute_find(s->compute, b.leaf), b.row, d);
+    b.block = d[0].piece;
+    for (int i = 1; i < n; i++) b.rows[b.num_rows++] = d[i].piece;
+    for (int t = stage - 1; t >= 0; t--) {
+        if (!b.is_member[t]) continue;
+        const int reader = first_reader(&b, t);
+        AT_TRY(put_before(&b, t, reader == stage ? b.leaf : name_of(&b, reader), b.block));
+    }
+    for (int t = stage - 1; t >= 0; t--)
+        if (b.is_member[t] && tile_vector_of(s, t) >= 0) AT_TRY(make_tile(&b, t));
+    for (int t = stage - 1; t >= 0; t--)
+        if (b.is_member[t] && tile_vector_of(s, t) < 0 && !b.is_placed[t]) AT_TRY(make_row(&b, t));
+    s->is_preferred |= kept > FAR_ELEMENTS && kept > read_again(&b);
+    return AT_OK;
+}
