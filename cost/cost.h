@@ -167,6 +167,7 @@ typedef struct at_estimate_options {
     bool pack_inline;
     double mean_dynamic; /* turns of a data-dependent loop, on the average */
     bool cold_weights;   /* weights come from beyond the second-level cache in every run */
+    const int64_t *row;  /* as at_lower_options.row */
 } at_estimate_options;
 
 typedef struct at_estimator at_estimator;

@@ -9,6 +9,16 @@
 
 #include <math.h>
 
+/* Inputs in the text's order, then outputs. */
+static void set_rows(at_estimator *e, const int64_t *row) {
+    for (int side = 0, i = 0; side < 2 && row; side++)
+        for (int t = 0; t < e->compute->num_tensors; t++) {
+            const at_tensor *x = &e->compute->tensors[t];
+            const bool is_stage = x->role == AT_ROLE_STAGE;
+            if (side ? is_stage && x->is_output : !is_stage) e->row[t] = row[i++];
+        }
+}
+
 at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estimate_options *o) {
     at_estimator *e = AT_NEW(a, at_estimator);
     e->arena = a;
@@ -19,6 +29,8 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
+    e->row = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    set_rows(e, o->row);
     for (int t = 0; t < c->num_tensors; t++) {
         est_stage_init(a, c, o->target, t, e->stages);
         e->room += c->tensors[t].role == AT_ROLE_STAGE && e->room < MAX_LEAVES;

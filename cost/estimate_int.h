@@ -195,6 +195,7 @@ struct at_estimator {
     int8_t (*common)[MAX_LEAVES];
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
+    int64_t *row;      /* [tensor] from one row of the last axis to the next; 0: as long as it is */
     est_move moves[MOVES];
     est_way ways[WAYS];
     uint64_t last_made;                              /* of forms */

@@ -88,6 +88,7 @@ static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner
             int64_t unit = has_columns(e, tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
             row = ((row + unit - 1) / unit | 1) * unit;
         }
+        if (i == n - 1 && e->row[tensor]) row = e->row[tensor];
         elements *= row;
     }
 }

@@ -32,6 +32,7 @@ typedef struct at_engine_options {
         *program; /* that compiles kernels which somebody wrote; NULL: what their heads say */
     at_packing packing;
     int64_t threads;     /* 0: 1 */
+    const int64_t *row;  /* of kernels that are not measured: as in at_lower_options */
     bool for_dialect;    /* they are written to a file in this dialect, and not run */
     at_dialect dialect;  /* else it is the compiler's */
     bool final_delivers; /* finals time what is delivered in final_dialect, through gcc */

@@ -26,11 +26,13 @@ at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
 /* orders.c: [value] the axes as they lie in memory, the slowest first; NULL: as declared. Between
  * convolutions and what goes with them channels lie last. */
 const int *const *at_net_orders(at_arena *a, const at_net *net);
+/* The size of the axis whose elements lie side by side. */
+int64_t at_net_row_elements(const at_net *net, const int *const *orders, int v);
 /* [value] the value whose memory it shares since its elements lie in the same order; else itself.
  */
 const int *at_net_views(at_arena *a, const at_net *net, const int *const *orders);
 
-/* A value inside of another. */
+/* Where a value lies: inside of another, or in memory of its own. */
 typedef struct at_net_box {
     int in;         /* the value whose memory has it, which is in no other; -1: it has its own */
     int64_t offset; /* elements before its first */
@@ -41,6 +43,9 @@ typedef struct at_net_box {
 void at_net_place_inside(at_net *net);
 const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const *orders,
                                const int *views);
+/* row_gaps.c: a line between rows that would meet in a few places of the caches. */
+void at_net_add_row_gaps(at_net_box *boxes, at_arena *a, const at_net *net,
+                         const int *const *orders, const int *views);
 
 /* A parameter of a part's kernel. */
 typedef struct at_net_param {
@@ -80,6 +85,8 @@ typedef struct at_net_cut {
 } at_net_cut;
 /* The value whose memory has this one's elements; *offset (may be NULL): how many are before. */
 int at_net_root(const at_net_cut *cut, int v, int64_t *offset);
+/* So many elements does the memory of a value have that lies in no other. */
+int64_t at_net_elements_in_memory(const at_net_cut *cut, int v);
 /* How a graph is cut: [node]. */
 typedef struct at_net_cutting {
     bool *apart;  /* moves of data that are not made by the parts that read them */
@@ -98,6 +105,8 @@ const char *at_net_part_name(at_arena *a, const char *title, const char *text);
 int at_net_first_output(const at_net_node *n);                     /* that is wanted */
 bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
 typedef AT_VEC(int) at_int_list;
+/* Kernels alone make and read the value, as numbers. readers: of at_net_readers. */
+bool at_net_is_of_kernels(const at_net *net, const at_int_list *readers, int v);
 /* [value] the nodes that read it, each once. */
 const at_int_list *at_net_readers(at_arena *a, const at_net *net);
 /* The graph has these nodes from now on (they may be the first of those that it had), and its

@@ -84,6 +84,30 @@ at_net_node at_net_identity(at_net *net, const char *op, int from, int to) {
                          .text = at_text_take(a, &text)};
 }
 
+bool at_net_is_of_kernels(const at_net *net, const at_int_list *readers, int v) {
+    const at_net_value *x = &net->values.data[v];
+    if (x->is_constant) return false;
+    if (!at_net_type_is_float(x->type) && x->element == AT_F32) return false;
+    for (int i = 0; i < readers[v].len; i++) {
+        const at_net_node *n = &net->nodes.data[readers[v].data[i]];
+        for (int k = 0; k < n->num_inputs; k++)
+            if (n->inputs[k] == v && (n->index_inputs >> k & 1)) return false;
+        if (n->is_whole) return false;
+    }
+    return x->producer < 0 || !net->nodes.data[x->producer].is_whole;
+}
+
+int64_t at_net_row_elements(const at_net *net, const int *const *orders, int v) {
+    const at_net_value *x = &net->values.data[v];
+    if (!x->rank) return 1;
+    return x->dims[orders[v] ? orders[v][x->rank - 1] : x->rank - 1];
+}
+
+int64_t at_net_elements_in_memory(const at_net_cut *cut, int v) {
+    const int64_t elements = cut->net->values.data[v].elements, row = cut->boxes[v].row;
+    return row ? elements / at_net_row_elements(cut->net, cut->orders, v) * row : elements;
+}
+
 int at_net_root(const at_net_cut *cut, int v, int64_t *offset) {
     const at_net_box *b = &cut->boxes[cut->views[v]];
     if (offset) *offset = b->in < 0 ? 0 : b->offset;

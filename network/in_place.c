@@ -51,26 +51,11 @@ static bool lie_alike(const placing *p, int x, int y) {
     return of_x->element == of_y->element && (!a || !memcmp(a, b, sizeof *a * (size_t)of_x->rank));
 }
 
-/* Kernels alone make and read it, as numbers. */
-static bool is_of_kernels(const placing *p, int v) {
-    const at_net_value *x = value_at(p, v);
-    const at_int_list *readers = &p->readers[v];
-    if (x->is_constant) return false;
-    if (!at_net_type_is_float(x->type) && x->element == AT_F32) return false;
-    for (int i = 0; i < readers->len; i++) {
-        const at_net_node *n = &p->net->nodes.data[readers->data[i]];
-        for (int k = 0; k < n->num_inputs; k++)
-            if (n->inputs[k] == v && (n->index_inputs >> k & 1)) return false;
-        if (n->is_whole) return false;
-    }
-    return x->producer < 0 || !p->net->nodes.data[x->producer].is_whole;
-}
-
 /* May it be written, and read, inside of another value? */
 static bool may_lie_inside(const placing *p, int v) {
     const at_net_value *x = value_at(p, v);
     return x->producer >= 0 && !x->is_output && !p->is_inside[v] && !p->is_viewed[v] &&
-           p->views[v] == v && is_of_kernels(p, v);
+           p->views[v] == v && at_net_is_of_kernels(p->net, p->readers, v);
 }
 
 /* ---- Split ----------------------------------------------------------------------------------- */
@@ -79,7 +64,7 @@ static void place_split(placing *p, at_net_node *n) {
     bool of_rows;
     int64_t inner;
     const int x = n->inputs[0];
-    if (!is_of_kernels(p, x) || !is_cut(p, x, axis_of(value_at(p, x), n), &of_rows, &inner)) return;
+    if (!at_net_is_of_kernels(p->net, p->readers, x) || !is_cut(p, x, axis_of(value_at(p, x), n), &of_rows, &inner)) return;
     if (value_at(p, x)->elements < LEAST_ELEMENTS) return;
     for (int k = 0; k < n->num_outputs; k++) {
         const int y = n->outputs[k];
@@ -148,7 +133,7 @@ static bool can_be_placed(const placing *p, const at_net_node *n) {
     bool of_rows;
     int64_t inner;
     const int y = n->outputs[0];
-    if (strcmp(n->op, "Concat") || y < 0 || n->is_whole || !is_of_kernels(p, y)) return false;
+    if (strcmp(n->op, "Concat") || y < 0 || n->is_whole || !at_net_is_of_kernels(p->net, p->readers, y)) return false;
     if (!is_cut(p, y, axis_of(value_at(p, y), n), &of_rows, &inner)) return false;
     for (int k = 0; k < n->num_inputs; k++)
         if (n->inputs[k] < 0 || !value_at(p, n->inputs[k])->elements ||
@@ -236,8 +221,7 @@ static void resolve(at_net_box *boxes, const placing *p, int v) {
     if (b->in < 0 || boxes[b->in].in < 0) return;
     resolve(boxes, p, b->in);
     const at_net_box *outer = &boxes[b->in];
-    const at_net_value *x = value_at(p, b->in);
-    const int64_t own = x->dims[p->orders[b->in] ? p->orders[b->in][x->rank - 1] : x->rank - 1];
+    const int64_t own = at_net_row_elements(p->net, p->orders, b->in);
     if (outer->row) {
         b->offset = b->offset / own * outer->row + b->offset % own;
         b->row = outer->row;
@@ -260,5 +244,6 @@ const at_net_box *at_net_boxes(at_arena *a, const at_net *net, const int *const 
             else put_parts(boxes, &p, n, n->inputs, n->num_inputs, n->outputs[0]);
         }
     for (int v = 0; v < net->values.len; v++) resolve(boxes, &p, v);
+    at_net_add_row_gaps(boxes, a, net, orders, views);
     return boxes;
 }

@@ -7,8 +7,9 @@
 static const char parallel_for[] = "at_par_for", name[] = "kernel";
 
 /* They run here, where weights are cold, whatever a record was measured with. */
-static at_engine_options engine_of(const at_net_build *b) {
+static at_engine_options engine_of(const at_net_build *b, const at_net_form *f) {
     at_engine_options o = b->engine;
+    o.row = f->rows;
     o.compiler = AT_TCC;
     o.for_dialect = false;
     o.cache = AT_CACHE_WEIGHTS_COLD;
@@ -79,7 +80,7 @@ static int64_t threads_of(const at_net_build *b, const at_selection *s) {
 
 static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, const at_net_build *b,
                       at_error *err) {
-    at_engine_options o = engine_of(b);
+    at_engine_options o = engine_of(b, form);
     at_file_kernel f;
     at_session *s = &form->session;
     o.isa = at_net_isa(b, k->chosen.task);
@@ -87,8 +88,7 @@ static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, co
     at_session_open_chosen(&o, &k->chosen, s);
     AT_TRY(at_session_context(s, false, err));
     if (b->with_bounds) AT_TRY(at_session_machine(s, err));
-    at_lower_options lo = at_session_lower_options(s, name);
-    lo.row = form->rows;
+    const at_lower_options lo = at_session_lower_options(s, name);
     AT_TRY(at_candidate_lower(s, s->arena, &s->what.chosen.config, &lo, &form->candidate, err));
     f = (at_file_kernel){.program = form->candidate.program,
                          .kernel = form->candidate.kernel,

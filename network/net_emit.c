@@ -296,12 +296,12 @@ static at_status add_form(emitted *e, const at_net_build *b, const at_net_kernel
     e->late[e->num] = f->is_late;
     e->engine.isa = at_net_isa(b, k->chosen.task);
     e->engine.threads = f->session.how.threads;
+    e->engine.row = f->rows;
     at_session_open_chosen(&e->engine, &k->chosen, session);
     e->kernels[e->num++] = (at_file_kernel){.name = name, .head = kernel_head(a, k)};
     AT_TRY(at_session_context(session, false, err));
     at_lower_options lo = at_session_lower_options(session, name);
     lo.without_pack = !f->is_late;
-    lo.row = f->rows;
     AT_TRY(at_candidate_lower(session, a, &session->what.chosen.config, &lo, &c, err));
     at_file_kernel *out = &e->kernels[e->num - 1];
     out->program = c.program, out->kernel = c.kernel, out->threads = session->how.threads;

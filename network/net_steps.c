@@ -26,7 +26,7 @@ static int storage_of(at_net_program *p, int v, at_net_type type) {
     int root = root_of(p, v);
     for (int i = 0; i < p->storages.len; i++)
         if (p->storages.data[i].value == root && p->storages.data[i].type == type) return i;
-    return add_storage(p, root, type, value_at(p, root)->elements);
+    return add_storage(p, root, type, at_net_elements_in_memory(&p->cut, root));
 }
 
 static void use(at_net_program *p, int storage, int step) {

@@ -313,13 +313,12 @@ static void set_roles(joining *g) {
         if (g->j.tensors.data[i].role == AT_ROLE_WEIGHT) g->j.tensors.data[i].role = AT_ROLE_INPUT;
 }
 
-/* NULL: no parameter lies inside of another value. */
+/* NULL: rows of all parameters are as long as they are. */
 static const int64_t *rows_of(const cutter *c, const at_net_part *p) {
     int64_t *rows = AT_NEW_ARRAY(c->arena, int64_t, p->num_params);
     bool any = false;
     for (int i = 0; i < p->num_params; i++) {
-        const at_net_box *b = &c->cut->boxes[p->params[i].value];
-        if (b->in >= 0) rows[i] = b->row;
+        rows[i] = c->cut->boxes[p->params[i].value].row;
         any |= rows[i] != 0;
     }
     return any ? rows : NULL;

@@ -69,7 +69,8 @@ void at_cost_model_set(at_cost_model *m, const at_speed_table *table) {
                                                        table->cache_bytes[2]},
                                        .threads = o->threads ? (int)o->threads : 1,
                                        .pack_inline = o->packing == AT_PACKING_INLINE,
-                                       .cold_weights = o->cache == AT_CACHE_WEIGHTS_COLD});
+                                       .cold_weights = o->cache == AT_CACHE_WEIGHTS_COLD,
+                                       .row = o->row});
 }
 
 static void set_known(at_cost_model *m) {
