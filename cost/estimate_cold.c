@@ -7,9 +7,9 @@
  * it comes after what is worked out meanwhile, not beside. Weights of a network lie further away.
  */
 static const double behind = 1, far_behind = 1.5;
-/* The same of a line that all turns of the block before ask for, however much hides it. Parts of a
- * tile ask for the same lines each, which is not better than before. */
-static const double beside = 0.4;
+/* The share of that which a line takes that all turns of the block before ask for, however much
+ * hides it. Parts of a tile ask for the same lines each, which is not better than before. */
+static const double beside = 0.6;
 
 /* Does lowering ask for these weights block by block? (codegen/weight_blocks.h) */
 static bool is_ahead(const at_estimator *e, const est_leaf *x, const est_access *a) {
@@ -33,9 +33,7 @@ double est_beyond_ns(const at_estimator *e, const est_leaf *x, const est_access 
     const bool is_weight = t->is_packing || t->role == AT_ROLE_WEIGHT,
                is_cold = is_weight && e->o.cold_weights;
     const double cold = is_cold ? a->lines[0] : 0, again = est_max(0, lines - cold);
-    if (is_weight && is_one && is_ahead(e, x, a)) {
-        const double all_ns = (cold + again) * line_ns;
-        return est_max(beside * all_ns, all_ns - sums_ns);
-    }
-    return (far_behind * cold + behind * again) * line_ns;
+    const double all_ns = (far_behind * cold + behind * again) * line_ns;
+    if (is_weight && is_one && is_ahead(e, x, a)) return est_max(beside * all_ns, all_ns - sums_ns);
+    return all_ns;
 }

@@ -64,7 +64,9 @@ static void place_split(placing *p, at_net_node *n) {
     bool of_rows;
     int64_t inner;
     const int x = n->inputs[0];
-    if (!at_net_is_of_kernels(p->net, p->readers, x) || !is_cut(p, x, axis_of(value_at(p, x), n), &of_rows, &inner)) return;
+    if (!at_net_is_of_kernels(p->net, p->readers, x) ||
+        !is_cut(p, x, axis_of(value_at(p, x), n), &of_rows, &inner))
+        return;
     if (value_at(p, x)->elements < LEAST_ELEMENTS) return;
     for (int k = 0; k < n->num_outputs; k++) {
         const int y = n->outputs[k];
@@ -133,7 +135,9 @@ static bool can_be_placed(const placing *p, const at_net_node *n) {
     bool of_rows;
     int64_t inner;
     const int y = n->outputs[0];
-    if (strcmp(n->op, "Concat") || y < 0 || n->is_whole || !at_net_is_of_kernels(p->net, p->readers, y)) return false;
+    if (strcmp(n->op, "Concat") || y < 0 || n->is_whole ||
+        !at_net_is_of_kernels(p->net, p->readers, y))
+        return false;
     if (!is_cut(p, y, axis_of(value_at(p, y), n), &of_rows, &inner)) return false;
     for (int k = 0; k < n->num_inputs; k++)
         if (n->inputs[k] < 0 || !value_at(p, n->inputs[k])->elements ||

@@ -37,11 +37,8 @@ void at_net_add_row_gaps(at_net_box *boxes, at_arena *a, const at_net *net,
         if (!fixed[v] && may_have_gaps(net, readers, v) && meets(net, orders, v))
             boxes[v].row = at_net_row_elements(net, orders, v) +
                            LINE_BYTES / at_type_bytes(net->values.data[v].element);
-    for (int v = 0; v < n; v++) {
+    for (int v = 0; v < n; v++) { /* rows of what lies inside begin in the first row */
         const int64_t row = boxes[v].in < 0 ? 0 : boxes[boxes[v].in].row;
-        const int64_t before = boxes[v].row;
-        if (row && row != before)
-            boxes[v].offset = boxes[v].offset / before * row + boxes[v].offset % before,
-            boxes[v].row = row;
+        if (row) boxes[v].row = row;
     }
 }

@@ -8,18 +8,26 @@
 #include "cost/cost.h"
 #include "tests/codegen/support.h"
 
-static at_estimate estimate_of(at_arena *a, const program *of) {
+static at_estimate estimate_with(at_arena *a, const program *of, int64_t l1_bytes,
+                                 const int64_t *row) {
     const at_target *target = at_target_find("avx2");
     const at_program *p = program_of(a, of);
     at_speeds speeds;
     at_estimate out;
     at_speeds_guess(at_core_find("sapphirerapids"), target, &speeds);
-    at_estimator *e = at_estimator_new(
-        a, p->compute,
-        &(at_estimate_options){
-            .target = target, .speeds = &speeds, .cache_bytes = {1 << 12, 1 << 14}, .threads = 1});
+    at_estimator *e =
+        at_estimator_new(a, p->compute,
+                         &(at_estimate_options){.target = target,
+                                                .speeds = &speeds,
+                                                .cache_bytes = {l1_bytes, 4 * l1_bytes},
+                                                .threads = 1,
+                                                .row = row});
     assert_true(at_estimate_of(e, p, &out));
     return out;
+}
+
+static at_estimate estimate_of(at_arena *a, const program *of) {
+    return estimate_with(a, of, 1 << 12, NULL);
 }
 
 #define SIZES "H=24 W=160"
@@ -167,9 +175,30 @@ static void used_up(void **state) {
     at_arena_free(a);
 }
 
+/* Columns of 32 rows 4 KB apart meet in one place of the first-level cache, which loses each line
+ * before it is read again; a line further apart they do not. */
+static void rows_apart(void **state) {
+    (void)state;
+    static const program columns = {"columns", "H=32 K=1024",
+                                    "x[H, K] : input\n"
+                                    "out[h:H] = sum(k:K) x[h, k]\n",
+                                    "k, h =>\n"
+                                    "    @out = h // k\n"};
+    static const int64_t same[] = {0, 0}, further[] = {1040, 0};
+    at_arena *a = at_arena_new();
+    const at_estimate meeting = estimate_with(a, &columns, 48 << 10, NULL),
+                      as_long = estimate_with(a, &columns, 48 << 10, same),
+                      apart = estimate_with(a, &columns, 48 << 10, further);
+    assert_true(as_long.bytes[0] == meeting.bytes[0]);
+    assert_true(apart.bytes[0] < 2 * 32 * 1024 * 4);
+    assert_true(meeting.bytes[0] > 8 * apart.bytes[0]);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_through), cmocka_unit_test(blocks_of_a_sum),
-        cmocka_unit_test(long_axes), cmocka_unit_test(grouped_stores), cmocka_unit_test(used_up)};
+        cmocka_unit_test(long_axes),    cmocka_unit_test(grouped_stores),
+        cmocka_unit_test(used_up),      cmocka_unit_test(rows_apart)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
