@@ -50,6 +50,9 @@ typedef struct at_head_knob {
 
 typedef struct at_head_param {
     const char *name, *type; /* "const float *", "int" */
+    const char *element;     /* of an array of arrays: "const float "; else NULL */
+    const char *bounds;      /* and its own, "[64][32]": */
+    int num_bounds;
     bool is_pointer, is_const;
 } at_head_param;
 

@@ -58,13 +58,18 @@ static at_status take_param(at_head *h, at_lex *l, at_error *err) {
                            "size, a knob, or workspace");
     p.name = at_strndup(h->arena, l->start, (size_t)l->length);
     AT_TRY(at_lex_next(l, err));
-    for (int dims = 1; at_lex_is(l, "["); dims++) {
+    const char *element = p.type, *bounds = l->start;
+    while (at_lex_is(l, "[")) {
         p.is_pointer = true;
         /* Rows of a length that is not known here: C takes any pointer for them. */
-        if (dims == 1) p.type = at_format(h->arena, "%s*", p.type);
+        if (++p.num_bounds == 1) p.type = at_format(h->arena, "%s*", p.type);
         else p.type = p.is_const ? "const void *" : "void *";
         while (l->kind != AT_TOK_END && !at_lex_is(l, "]")) AT_TRY(at_lex_next(l, err));
         AT_TRY(at_lex_expect(l, "]", err));
+    }
+    if (p.num_bounds > 1) {
+        p.element = element;
+        p.bounds = at_strndup(h->arena, bounds, (size_t)(l->start - bounds));
     }
     if (h->call.params.len == MOST_PARAMS)
         return at_lex_fail(l, err, "more than %d parameters", MOST_PARAMS);

@@ -120,11 +120,33 @@ at_status at_foreign_main_part(at_arena *a, const at_task *t, const at_config *c
     return AT_OK;
 }
 
-static void add_prototype(const at_head_call *call, at_text *out) {
+/* [N][M] with the numbers that these are. */
+static void add_bounds(at_arena *a, const at_task *t, const int64_t *values, const char *bounds,
+                       at_text *out) {
+    while (*bounds) {
+        size_t n =
+            strspn(bounds, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        int64_t value;
+        const char *word = at_strndup(a, bounds, n ? n : 1);
+        if (n && at_task_value(t, values, word, &value))
+            at_text_addf(out, "%lld", (long long)value);
+        else at_text_add(out, word);
+        bounds += strlen(word);
+    }
+}
+
+/* Arrays of arrays are any pointers to C; to C++ they are part of a function's name. */
+static void add_prototype(at_arena *a, const at_task *t, const int64_t *values, bool is_c,
+                          at_text *out) {
+    const at_head *h = at_task_foreign(t);
+    const at_head_call *call = &h->call;
     at_text_addf(out, "%s%s(", call->returns, call->function);
-    for (int i = 0; i < call->params.len; i++)
-        at_text_addf(out, "%s%s%s", i ? ", " : "", call->params.data[i].type,
-                     call->params.data[i].name);
+    for (int i = 0; i < call->params.len; i++) {
+        const at_head_param *p = &call->params.data[i];
+        const bool rows = p->element && !is_c;
+        at_text_addf(out, "%s%s%s", i ? ", " : "", rows ? p->element : p->type, p->name);
+        if (rows) add_bounds(a, t, values, p->bounds, out);
+    }
     at_text_add(out, call->params.len ? ");\n" : "void);\n");
 }
 
@@ -133,6 +155,8 @@ at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *
                                 at_error *err) {
     const at_head *h = at_task_foreign(t);
     at_foreign_unit unit;
+    int64_t *values;
+    AT_TRY(at_task_values(a, t, c, &values, err));
     AT_TRY(at_foreign_unit_of(a, t, c, NULL, "kernel_entry", &unit, err));
     add_comment(source, head, &h->pub, &unit);
     at_text_addf(source, "%s%s", unit.macros, h->pub.text);
@@ -145,7 +169,7 @@ at_status at_foreign_print_file(at_arena *a, const at_task *t, const at_config *
                  "/* written by autotune from the kernel's own file */\n#ifndef %s\n#define %s\n\n",
                  at_text_str(&guard), at_text_str(&guard));
     if (is_c) at_text_add(header, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    add_prototype(&h->call, header);
+    add_prototype(a, t, values, is_c, header);
     if (is_c) at_text_add(header, "\n#ifdef __cplusplus\n}\n#endif\n");
     at_text_add(header, "\n#endif\n");
     at_text_free(&guard);

@@ -100,7 +100,8 @@ typedef struct entry {
     const int64_t *values;
     const at_compute *compute;
     bool by_reference; /* Fortran */
-    at_text before;    /* what stands before the call: numbers that have an address */
+    at_text before;    /* what stands before the call: numbers that have an address, */
+    at_text types;     /* and before the entry: arrays of arrays in C++ */
     size_t call_at;    /* in the text */
     at_error *err;
 } entry;
@@ -167,20 +168,47 @@ static at_status unknown_param(const entry *x, const at_head_param *p) {
 }
 
 static at_status bad_param(const entry *x, const at_head_param *p, const char *why) {
-    return at_fail(x->err, AT_E_INPUT, "%s:%d: the call's parameter \"%s%s\": %s",
-                   x->head->pub.path, x->head->call.line, p->type, p->name, why);
+    return at_fail(x->err, AT_E_INPUT, "%s:%d: the call's parameter \"%s%s%s\": %s",
+                   x->head->pub.path, x->head->call.line, p->element ? p->element : p->type,
+                   p->name, p->element ? p->bounds : "", why);
+}
+
+/* A pointer that C++ takes for one to arrays of this element, whatever their bounds. */
+static void add_rows(entry *x, const at_head_param *p) {
+    at_text params = {0}, names = {0}, bounds = {0};
+    for (int i = 1; i < p->num_bounds; i++) {
+        at_text_addf(&params, "%sunsigned long at_%d", i > 1 ? ", " : "", i);
+        at_text_addf(&names, "%sat_%d", i > 1 ? ", " : "", i);
+        at_text_addf(&bounds, "[at_%d]", i);
+    }
+    at_text_addf(&x->types,
+                 "template <%1$s> using at_row_of_%2$s = %3$s%4$s;\n"
+                 "struct at_rows_of_%2$s {\n"
+                 "    void *at;\n"
+                 "    template <%1$s> operator at_row_of_%2$s<%5$s> *() const {\n"
+                 "        return (at_row_of_%2$s<%5$s> *)at;\n"
+                 "    }\n"
+                 "};\n",
+                 at_text_str(&params), p->name, p->element, at_text_str(&bounds),
+                 at_text_str(&names));
+    at_text_free(&params);
+    at_text_free(&names);
+    at_text_free(&bounds);
 }
 
 static at_status add_tensor(entry *x, const at_head_param *p, int buffer, int tensor,
                             at_text *call) {
     const at_tensor *t = &x->compute->tensors[tensor];
     if (!p->is_pointer) return bad_param(x, p, "it is a tensor, and the parameter no pointer");
-    if (!fits(t, p->type))
+    if (!fits(t, p->element ? p->element : p->type))
         return bad_param(
             x, p, at_format(x->arena, "the tensor's elements are %s", at_type_of(t->type)->name));
     if (t->is_output && p->is_const)
         return bad_param(x, p, "it is an output, and the parameter const");
-    at_text_addf(call, "(%s)at_buf[%d]", p->type, buffer);
+    if (p->element && x->head->pub.language == AT_LANGUAGE_CXX) {
+        add_rows(x, p);
+        at_text_addf(call, "at_rows_of_%s{at_buf[%d]}", p->name, buffer);
+    } else at_text_addf(call, "(%s)at_buf[%d]", p->type, buffer);
     return AT_OK;
 }
 
@@ -219,14 +247,27 @@ static const char *fortran_symbol(const entry *x, const char *function) {
     return at_format(x->arena, "%s_", lower);
 }
 
-static void add_declaration(entry *x, const char *symbol, at_text *out) {
+static const char *types_of_params(const entry *x) {
     const at_head_call *call = &x->head->call;
-    at_text_addf(out, "extern %s%s(", call->returns, symbol);
+    at_text out = {0};
     for (int i = 0; i < call->params.len; i++) {
         const at_head_param *p = &call->params.data[i];
-        at_text_addf(out, "%s%s%s", i ? ", " : "", p->type, p->is_pointer ? "" : "*");
+        at_text_addf(&out, "%s%s%s", i ? ", " : "", p->type,
+                     p->is_pointer || !x->by_reference ? "" : "*");
     }
-    at_text_add(out, call->params.len ? ");\n" : "void);\n");
+    if (!call->params.len) at_text_add(&out, "void");
+    return at_text_take(x->arena, &out);
+}
+
+/* What is called: in C a function that was declared without the types of its parameters has those
+ * of the head, else numbers would be passed as they are promoted. */
+static const char *callee(const entry *x, const char *function) {
+    const char *returns = x->head->call.returns;
+    if (x->head->pub.language != AT_LANGUAGE_C) return function;
+    return at_format(x->arena,
+                     "__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(%1$s), "
+                     "%2$s(struct at_none)), (%2$s(*)(%3$s))%1$s, %1$s)",
+                     function, returns, types_of_params(x));
 }
 
 static at_status add_entry(entry *x, const char *function, const char *symbol, at_text *out) {
@@ -238,7 +279,10 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
         if (i) at_text_add(&args, ", ");
         s = add_param(x, &call->params.data[i], &args);
     }
-    if (s == AT_OK && x->by_reference) add_declaration(x, called, out);
+    if (s == AT_OK && x->by_reference)
+        at_text_addf(out, "extern %s%s(%s);\n", call->returns, called, types_of_params(x));
+    if (x->head->pub.language == AT_LANGUAGE_C) at_text_add(out, "struct at_none;\n");
+    at_text_add(out, at_text_str(&x->types));
     bool returns = !strcmp(call->returns, "int ");
     const char *linkage = x->head->pub.language == AT_LANGUAGE_CXX ? "extern \"C\" " : "";
     at_text_addf(out,
@@ -247,10 +291,11 @@ static at_status add_entry(entry *x, const char *function, const char *symbol, a
                  "    (void)at_buf, (void)at_workspace, (void)at_par;\n%s",
                  linkage, symbol, linkage, symbol, at_text_str(&x->before));
     x->call_at = out->len;
-    at_text_addf(out, "    %s%s(%s);\n%s}\n", returns ? "return " : "", called, at_text_str(&args),
-                 returns ? "" : "    return 0;\n");
+    at_text_addf(out, "    %s%s(%s);\n%s}\n", returns ? "return " : "", callee(x, called),
+                 at_text_str(&args), returns ? "" : "    return 0;\n");
     at_text_free(&args);
     at_text_free(&x->before);
+    at_text_free(&x->types);
     return s;
 }
 

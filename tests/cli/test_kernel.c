@@ -313,6 +313,63 @@ static void cxx(void **state) {
                   "right, ' && rm main.cpp best.cpp twice.cpp check_kernel.cpp");
 }
 
+/* Rows of rows, whose lengths are part of a C++ function's type, and so of its name. */
+static void cxx_rows(void **state) {
+    (void)state;
+    static const struct {
+        const char *of_call, *of_function, *message;
+    } of[] = {{"float", "float", NULL},
+              {"double", "double",
+               "t.cpp:6: the call's parameter \"const double a[2][8][N]\": the tensor's elements "
+               "are f32"},
+              {"float", "double", "no candidate compiles: g++: t.cpp:6:"}};
+    if (cli_run("command -v g++")->status) skip();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "// autotune\n// args N=4\n// a[2, 8, N] : input\n// b[n:N, m:8] = a[1, m, n]\n"
+                 "// knob U = 1 2\n// call void turn(const %s a[2][8][N], float b[N][8])\n"
+                 "void turn(const %s a[2][8][4], float b[4][8]) {\n"
+                 "    for (int n = 0; n < 4; n += U)\n        for (int m = 0; m < 8; m++)\n"
+                 "            for (int u = 0; u < U; u++) b[n + u][m] = a[1][m][n + u];\n}\n",
+                 of[i].of_call, of[i].of_function);
+        cli_write("t.cpp", text);
+        if (of[i].message) expect_error(4, "t.cpp --trials 2", of[i].message);
+        else {
+            cli_expect(0, "./autotune t.cpp --trials 2 --tuner grid");
+            cli_expect(0, "./autotune apply t.cpp --log t.log -o best.cpp");
+            cli_expect(0, "./autotune apply t.cpp --log t.log --main -o check.c");
+        }
+    }
+    cli_write("main.cpp", "#include \"best.h\"\nint main() { static float a[2][8][4], b[4][8];\n"
+                          "    a[1][5][3] = 7;\n    turn(a, b);\n    return b[3][5] != 7; }\n");
+    cli_expect(0, "g++ main.cpp best.cpp -o main && ./main");
+    cli_expect(0, "gcc -O2 check.c check_kernel.cpp -o check -lstdc++ -lm && ./check | grep ': "
+                  "right, ' && rm main.cpp best.cpp t.cpp check_kernel.cpp t.log");
+}
+
+/* A function of another file: without a declaration, with one that says nothing of its parameters,
+ * and with a whole one. */
+static void functions_of_other_files(void **state) {
+    (void)state;
+    static const char *const declared[] = {
+        "", "void twice();\n", "void twice(const float *x, float *y, float n, char two);\n"};
+    cli_write("more.c", "void twice(const float *x, float *y, float n, char two) {\n"
+                        "    for (int i = 0; i < n; i++) y[i] = x[i] * (float)two;\n}\n");
+    for (size_t i = 0; i < sizeof declared / sizeof *declared; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "/* autotune\n * args N=64, TWO=2\n * x[N] : input\n * y[n:N] = x[n]*TWO\n"
+                 " * knob T = 1 2\n * flags -DX={T} more.c\n"
+                 " * call void twice(const float *x, float *y, float N, char TWO)\n */\n%s",
+                 declared[i]);
+        cli_write("t.c", text);
+        if (*declared[i]) cli_expect(0, "./autotune run t.c --config default");
+        else expect_error(4, "t.c --trials 2", "t.c: no candidate compiles: gcc: t.c:7:");
+    }
+    cli_expect(0, "rm t.c more.c");
+}
+
 /* What breaks all of them is told once, in the compiler's words, and nothing is recorded. */
 static void mistakes_of_all(void **state) {
     (void)state;
@@ -559,6 +616,8 @@ int main(void) {
         cmocka_unit_test(layers),
         cmocka_unit_test(fortran),
         cmocka_unit_test(cxx),
+        cmocka_unit_test(cxx_rows),
+        cmocka_unit_test(functions_of_other_files),
         cmocka_unit_test(headers_travel),
         cmocka_unit_test(data_travel),
         cmocka_unit_test(no_compiler_there),
