@@ -53,3 +53,13 @@ bool at_expr_equal(const at_expr *x, const at_expr *y) {
         if (!at_expr_equal(x->arg[i], y->arg[i])) return false;
     return true;
 }
+
+bool at_expr_same(const at_expr *x, const at_expr *y) {
+    if (x == y) return true;
+    if (x->op != y->op || x->ref != y->ref || x->nargs != y->nargs || x->integer != y->integer ||
+        x->number != y->number)
+        return false;
+    for (int i = 0; i < x->nargs; i++)
+        if (!at_expr_same(x->arg[i], y->arg[i])) return false;
+    return true;
+}

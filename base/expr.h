@@ -109,7 +109,8 @@ at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at
 void at_expr_print(at_text *out, const at_expr *e); /* minimal parentheses; parses back equal */
 at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
 at_expr *at_expr_int(at_arena *a, int64_t value);
-bool at_expr_equal(const at_expr *x, const at_expr *y);
+bool at_expr_equal(const at_expr *x, const at_expr *y); /* by names */
+bool at_expr_same(const at_expr *x, const at_expr *y);  /* by refs */
 /* Visits an expression and all below it, each before its arguments, until a visit ends the walk:
  * the node where it ended, or NULL. */
 typedef enum at_walk { AT_WALK_ON, AT_WALK_PAST /* not into its arguments */, AT_WALK_END } at_walk;
@@ -129,8 +130,8 @@ at_expr *at_expr_map(at_arena *a, const at_expr *e, at_expr_make *f, void *ctx);
 typedef void at_expr_change(at_expr *e, void *ctx);
 void at_expr_each(at_expr *e, at_expr_change *f, void *ctx);
 bool at_expr_mentions(const at_expr *e, const char *name);
-bool at_expr_uses(const at_expr *e, int ref); /* has it a name with that ref? */
-bool at_expr_has(const at_expr *e, at_op op);
+bool at_expr_uses(const at_expr *e, int ref);                 /* has it a name with that ref? */
+const at_expr *at_expr_has(const at_expr *e, at_op op);       /* the first one, or NULL */
 bool at_expr_reads(const at_expr *e);                         /* does it read any tensor? */
 bool at_expr_is_read(const at_expr *e, const void *tensor);   /* a test: of that int? */
 const at_expr *at_expr_read_of(const at_expr *e, int tensor); /* the first one, or NULL */

@@ -62,10 +62,10 @@ bool at_expr_uses(const at_expr *e, int ref) {
     return any;
 }
 
-bool at_expr_has(const at_expr *e, at_op op) {
-    bool any = e->op == op;
-    for (int i = 0; i < e->nargs && !any; i++) any = at_expr_has(e->arg[i], op);
-    return any;
+const at_expr *at_expr_has(const at_expr *e, at_op op) {
+    const at_expr *found = e->op == op ? e : NULL;
+    for (int i = 0; i < e->nargs && !found; i++) found = at_expr_has(e->arg[i], op);
+    return found;
 }
 
 bool at_expr_reads(const at_expr *e) { return at_expr_has(e, AT_X_INDEX); }

@@ -101,11 +101,8 @@ static bool is_comparison(const at_expr *e) { return e->op >= AT_X_LT && e->op <
 
 /* Does e compare values, or indices of which values choose one, as in (x[i] > y[i] ? 1 : 0) != 0?
  */
-static bool compares_values(const at_low *l, const at_expr *e) {
-    bool any = false;
-    for (int i = 0; i < e->nargs; i++)
-        any |= (is_comparison(e) && !is_index(l, e->arg[i])) || compares_values(l, e->arg[i]);
-    return any;
+static bool compares_values(const at_expr *e, const void *l) {
+    return is_comparison(e) && !(is_index(l, e->arg[0]) && is_index(l, e->arg[1]));
 }
 
 /* Both as integers, where the expression of them is worked out in those, else as numbers. */
@@ -127,7 +124,7 @@ static bool both_whole(const at_low *l, const at_expr *x, const at_expr *y) {
 
 static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     index_choice choice;
-    if (!compares_values(l, e)) {
+    if (!at_expr_find(e, compares_values, l)) {
         at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
         v.a = at_value_bits(l, true);
         v.b = at_value_bits(l, false);
@@ -164,7 +161,7 @@ static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *co
     const at_value *x = at_value_expr(l, e->arg[1], axes), *y = at_value_expr(l, e->arg[2], axes);
     const bool whole = is_whole(l, e) || (is_index(l, e) && (x->whole || y->whole));
     alike(l, whole, &x, &y);
-    if (compares_values(l, e->arg[0]))
+    if (at_expr_find(e->arg[0], compares_values, l))
         return at_value_choose(l, mask_expr(l, e->arg[0], axes), x, y);
     if (l->leaf->has_pointers && x->op == AT_V_LOAD && !x->whole && y->op == AT_V_CONST) {
         const at_value *listed =

@@ -122,21 +122,15 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
     return guard ? axes : inside;
 }
 
-/* The tensor of weights in an expression that is too large for the second-level cache, so that it
- * comes from beyond in each run; -1: there is none. */
-static int streamed_weights(const at_low *l, const at_expr *e) {
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *t = tensor_of(l, e->ref);
-        int64_t bytes = at_type_bytes(t->type);
-        for (int i = 0; i < t->num_axes; i++) bytes *= l->program->extents[e->ref][i];
-        bool weights = t->role == AT_ROLE_WEIGHT || t->is_packing;
-        return weights && bytes > l->options->prefetch_above ? e->ref : -1;
-    }
-    for (int i = 0; i < e->nargs; i++) {
-        int found = streamed_weights(l, e->arg[i]);
-        if (found >= 0) return found;
-    }
-    return -1;
+/* Of weights that are too large for the second-level cache, so that they come from beyond in each
+ * run. */
+static bool is_streamed(const at_expr *e, const void *low) {
+    const at_low *l = low;
+    if (e->op != AT_X_INDEX) return false;
+    const at_tensor *t = tensor_of(l, e->ref);
+    int64_t bytes = at_type_bytes(t->type);
+    for (int i = 0; i < t->num_axes; i++) bytes *= l->program->extents[e->ref][i];
+    return (t->role == AT_ROLE_WEIGHT || t->is_packing) && bytes > l->options->prefetch_above;
 }
 
 /* Where a value reads the tensor: its element, if rows of it lie one behind the other; NULL: it
@@ -301,15 +295,15 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init && !leaf->is_running && !leaf->is_scatter;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
-    int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0 &&
-                           goes_over_terms(l, leaf)
-                       ? streamed_weights(l, t->body)
-                       : -1;
-    if (streamed >= 0) {
-        const at_prefetch own = {streamed, PREFETCH_BYTES};
+    const at_expr *streamed = n->stmt.add && !leaf->num_prefetch &&
+                                      l->options->prefetch_above > 0 && goes_over_terms(l, leaf)
+                                  ? at_expr_find_value(t->body, is_streamed, l)
+                                  : NULL;
+    if (streamed) {
+        const at_prefetch own = {streamed->ref, PREFETCH_BYTES};
         n->stmt.prefetch = at_copy(l->arena, &own, sizeof own);
         n->stmt.num_prefetch = 1;
-        ask_ahead(s, leaf, streamed, &n->stmt);
+        ask_ahead(s, leaf, streamed->ref, &n->stmt);
     }
     return n;
 }

@@ -19,33 +19,27 @@ static int ways_of(const at_expr *e) {
     return ways > MOST_WAYS ? MOST_WAYS + 1 : ways;
 }
 
-static const at_expr *first_choice(const at_expr *e) {
-    if (e->op == AT_X_SELECT) return e;
-    for (int i = 0; i < e->nargs; i++) {
-        const at_expr *found = first_choice(e->arg[i]);
-        if (found) return found;
-    }
-    return NULL;
-}
+typedef struct chosen {
+    const at_expr *choice;
+    int side;
+} chosen;
 
-/* e with one side of the choice in its place. */
-static at_expr *chosen(at_low *l, const at_expr *e, const at_expr *choice, int side) {
-    if (e == choice) return e->arg[side];
-    at_expr *out = at_copy(l->arena, e, sizeof *e);
-    if (e->nargs) out->arg = AT_NEW_ARRAY(l->arena, at_expr *, e->nargs);
-    for (int i = 0; i < e->nargs; i++) out->arg[i] = chosen(l, e->arg[i], choice, side);
-    return out;
+/* One side of the choice in its place. */
+static at_expr *put_side(const at_expr *e, at_expr *copy, void *ctx) {
+    const chosen *x = ctx;
+    return e == x->choice ? copy->arg[x->side] : copy;
 }
 
 bool at_index_choice(at_low *l, const at_expr *e, index_choice *out) {
-    const at_expr *choice = first_choice(e);
+    const at_expr *choice = at_expr_has(e, AT_X_SELECT);
     if (!choice) return false;
     if (ways_of(e) > MOST_WAYS) {
         at_lower_fail(l, "an index depends on conditions that lead to over %d others", MOST_WAYS);
         return false;
     }
     out->condition = choice->arg[0];
-    for (int side = 1; side <= 2; side++) out->side[side - 1] = chosen(l, e, choice, side);
+    for (int side = 1; side <= 2; side++)
+        out->side[side - 1] = at_expr_map(l->arena, e, put_side, &(chosen){choice, side});
     return true;
 }
 

@@ -95,12 +95,9 @@ static void add_condition(scatterer *x, const at_cond *c, conditions *out) {
     else out->of[out->num++] = c;
 }
 
-/* Does an expression read an element whose index is read, too? */
-static bool leads(const at_expr *e, bool in_index) {
-    if (e->op == AT_X_INDEX && in_index) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (leads(e->arg[i], in_index || e->op == AT_X_INDEX)) return true;
-    return false;
+static bool is_read(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_INDEX;
 }
 
 static bool is_of_indices(const scatterer *x, const at_expr *e) {
@@ -115,7 +112,7 @@ static void ask_place(scatterer *x, int axis, conditions *out) {
     at_low *l = x->l;
     const at_expr *e = x->places.place[axis];
     const int64_t extent = l->program->extents[l->leaf->tensor][axis];
-    if (!leads(x->t->body, false) || !is_of_indices(x, e)) return;
+    if (!at_expr_find_index(x->t->body, is_read, NULL) || !is_of_indices(x, e)) return;
     at_expr *inside = binary(x, AT_X_AND, binary(x, AT_X_GE, e, at_expr_int(l->arena, 0)),
                              binary(x, AT_X_LT, e, at_expr_int(l->arena, extent)));
     add_condition(x, at_cond_expr(l, inside, x->axes), out);

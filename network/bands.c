@@ -41,19 +41,14 @@ static bool is_read_in_place(const at_expr *read) {
     return true;
 }
 
-static const at_expr *read_of(const at_expr *e, int tensor) {
-    const at_expr *found = NULL;
-    if (e->op == AT_X_INDEX && e->ref == tensor) return e;
-    for (int i = 0; i < e->nargs && !found; i++) found = read_of(e->arg[i], tensor);
-    return found;
+/* A read of a stage that is not in place. */
+static bool leads_elsewhere(const at_expr *e, const void *b) {
+    return e->op == AT_X_INDEX && is_stage(b, e->ref) && !is_read_in_place(e);
 }
 
-/* All reads of stages in place, but for those of `made` by the reader. */
-static bool reads_in_place(const banding *b, const at_expr *e, bool is_reader) {
-    for (int i = 0; i < e->nargs; i++)
-        if (!reads_in_place(b, e->arg[i], is_reader)) return false;
-    if (e->op != AT_X_INDEX || !is_stage(b, e->ref)) return true;
-    return (is_reader && e->ref == b->made) || is_read_in_place(e);
+/* The same, but for those of `made`. */
+static bool leads_beyond_made(const at_expr *e, const void *b) {
+    return leads_elsewhere(e, b) && e->ref != ((const banding *)b)->made;
 }
 
 /* The row that the reader reads in its row, at the first or the last term of its sum; false: it is
@@ -75,7 +70,7 @@ static bool row_at(const banding *b, const at_expr *index, int64_t row, bool las
 
 /* Which rows a window has. */
 static bool find_windows(banding *b) {
-    const at_expr *read = read_of(old(b, b->reader)->body, b->made);
+    const at_expr *read = at_expr_read_of(old(b, b->reader)->body, b->made);
     int64_t next, end;
     if (!read || !is_axis(read->arg[CHANNEL], CHANNEL)) return false;
     const at_expr *batch = read->arg[BAND];
@@ -118,7 +113,8 @@ static bool find_sums(banding *b) {
     for (int t = 0; t <= last; t++) {
         if (!is_stage(b, t)) continue;
         if (t < last && old(b, t)->is_output) return false;
-        if (!reads_in_place(b, old(b, t)->body, t == b->reader)) return false;
+        if (at_expr_find(old(b, t)->body, t == b->reader ? leads_beyond_made : leads_elsewhere, b))
+            return false;
     }
     return find_windows(b);
 }
@@ -168,13 +164,16 @@ static at_expr **axes_of(const banding *b, int stage) {
     return e;
 }
 
-/* axes: of what is no place in a band. */
-static at_expr *banded(const banding *b, const at_expr *e, at_expr *const *axes) {
-    if (e->op == AT_X_NAME) return at_join_replace(b->old->arena, axes[e->ref], NULL, NULL);
-    at_expr *copy = at_copy(b->old->arena, e, sizeof *e);
+typedef struct banded_at {
+    const banding *b;
+    at_expr *const *axes; /* of what is no place in a band */
+} banded_at;
+
+static at_expr *put_in_band(const at_expr *e, at_expr *copy, void *ctx) {
+    const banded_at *x = ctx;
+    const banding *b = x->b;
+    if (e->op == AT_X_NAME) return at_expr_map(b->old->arena, x->axes[e->ref], NULL, NULL);
     const bool in_band = e->op == AT_X_INDEX && is_stage(b, e->ref);
-    copy->arg = AT_NEW_ARRAY(b->old->arena, at_expr *, e->nargs + 1);
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = banded(b, e->arg[i], axes);
     if (e->op == AT_X_INDEX) copy->ref = b->place[e->ref];
     if (in_band && !is_read_in_place(e)) { /* a window: from the band's first row on */
         at_expr *first = binary(b, AT_X_MUL, axis(b, BAND), number(b, b->rows * b->step));
@@ -186,11 +185,8 @@ static at_expr *banded(const banding *b, const at_expr *e, at_expr *const *axes)
     return copy;
 }
 
-static bool reads_inputs(const banding *b, const at_expr *e) {
-    if (e->op == AT_X_INDEX && old(b, e->ref)->role == AT_ROLE_INPUT) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_inputs(b, e->arg[i])) return true;
-    return false;
+static bool reads_input(const at_expr *e, const void *b) {
+    return e->op == AT_X_INDEX && old(b, e->ref)->role == AT_ROLE_INPUT;
 }
 
 /* Rows beyond the picture, which windows do not count, are none of the inputs'. */
@@ -206,9 +202,15 @@ static at_expr *guarded(const banding *b, const at_joined_tensor *t, at_expr *co
     return at_expr_new(b->old->arena, AT_X_SELECT, 3, (at_expr *[]){is_inside, value, none});
 }
 
+typedef struct new_stage {
+    banding *b;
+    const at_joined_tensor *t;
+} new_stage;
+
 /* A weight that each channel has its own of, with channels last, which vectors read as it lies. */
-static void pack(banding *b, const at_joined_tensor *t, at_expr *e) {
-    for (int i = 0; i < e->nargs; i++) pack(b, t, e->arg[i]);
+static void pack(at_expr *e, void *ctx) {
+    banding *b = ((const new_stage *)ctx)->b;
+    const at_joined_tensor *t = ((const new_stage *)ctx)->t;
     if (e->op != AT_X_INDEX || b->new.tensors.data[e->ref].role != AT_ROLE_WEIGHT) return;
     int channel = -1, n = 0;
     for (int k = 0; k < e->nargs; k++) {
@@ -243,8 +245,9 @@ static void add_stage(banding *b, int stage) {
     const bool before = stage <= b->made;
     static const char *const names[][AXES] = {{"b", "ra", "ca", "na"}, {"b", "rb", "cb", "nb"}};
     at_joined_tensor t = *old(b, stage);
-    at_expr **places = axes_of(b, stage), *body = banded(b, t.body, places);
-    if (before && reads_inputs(b, t.body)) body = guarded(b, &t, places, body);
+    at_expr **places = axes_of(b, stage);
+    at_expr *body = at_expr_map(b->old->arena, t.body, put_in_band, &(banded_at){b, places});
+    if (before && at_expr_find(t.body, reads_input, b)) body = guarded(b, &t, places, body);
     t.axes = AT_NEW_ARRAY(b->old->arena, at_joined_axis, AXES + t.num_reduce);
     for (int k = 0; k < AXES; k++)
         t.axes[k] = (at_joined_axis){names[!before][k], old(b, stage)->axes[k].extent, NULL, NULL};
@@ -258,7 +261,7 @@ static void add_stage(banding *b, int stage) {
         x->name = at_format(b->old->arena, "%s%d", before ? "ka" : "kb", k - AXES);
     }
     t.body = at_join_simplify(b->old->arena, body, t.axes);
-    if (t.num_reduce) pack(b, &t, t.body);
+    if (t.num_reduce) at_expr_each(t.body, pack, &(new_stage){b, &t});
     b->place[stage] = b->new.tensors.len;
     *at_push(b->old->arena, &b->new.tensors) = t;
 }

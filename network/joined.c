@@ -90,19 +90,33 @@ at_status at_join_text(at_joined *j, const char *text, const char *what, const i
 
 /* ---- the order of axes ----------------------------------------------------------------------- */
 
-static void permute_reads(at_joined *j, at_expr *e, int tensor, const int *order) {
-    if (!e) return;
-    for (int i = 0; i < e->nargs; i++) permute_reads(j, e->arg[i], tensor, order);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return;
-    at_expr **args = AT_NEW_ARRAY(j->arena, at_expr *, e->nargs);
-    for (int i = 0; i < e->nargs; i++) args[i] = e->arg[order[i]];
+typedef struct permuted {
+    at_arena *arena;
+    int tensor, num_axes;
+    const int *order, *place; /* which axis goes to a place, where an axis goes */
+} permuted;
+
+static void permute_read(at_expr *e, void *ctx) {
+    const permuted *x = ctx;
+    if (!at_expr_is_read(e, &x->tensor)) return;
+    at_expr **args = AT_NEW_ARRAY(x->arena, at_expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) args[i] = e->arg[x->order[i]];
     e->arg = args;
 }
 
-static void renumber(at_expr *e, const int *place, int n) {
-    if (!e) return;
-    if (e->op == AT_X_NAME && e->ref < n) e->ref = place[e->ref];
-    for (int i = 0; i < e->nargs; i++) renumber(e->arg[i], place, n);
+static void renumber(at_expr *e, void *ctx) {
+    const permuted *x = ctx;
+    if (e->op == AT_X_NAME && e->ref < x->num_axes) e->ref = x->place[e->ref];
+}
+
+/* All that a stage's text says: its body and the bounds of its sums. */
+static void change_stage(at_joined_tensor *t, at_expr_change *f, void *ctx) {
+    if (t->role != AT_ROLE_STAGE) return;
+    at_expr_each(t->body, f, ctx);
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (t->axes[k].begin) at_expr_each(t->axes[k].begin, f, ctx);
+        if (t->axes[k].end) at_expr_each(t->axes[k].end, f, ctx);
+    }
 }
 
 void at_join_permute(at_joined *j, int tensor, const int *order) {
@@ -116,26 +130,12 @@ void at_join_permute(at_joined *j, int tensor, const int *order) {
         place[order[k]] = k;
     }
     t->axes = axes;
-    renumber(t->body, place, n);
-    for (int i = n; i < all; i++)
-        renumber(axes[i].begin, place, n), renumber(axes[i].end, place, n);
-    for (int i = 0; i < j->tensors.len; i++) {
-        at_joined_tensor *s = &j->tensors.data[i];
-        permute_reads(j, s->body, tensor, order);
-        for (int k = 0; s->role == AT_ROLE_STAGE && k < s->num_axes + s->num_reduce; k++) {
-            permute_reads(j, s->axes[k].begin, tensor, order);
-            permute_reads(j, s->axes[k].end, tensor, order);
-        }
-    }
+    permuted x = {j->arena, tensor, n, order, place};
+    change_stage(t, renumber, &x);
+    for (int i = 0; i < j->tensors.len; i++) change_stage(&j->tensors.data[i], permute_read, &x);
 }
 
 /* ---- dissolving ------------------------------------------------------------------------------ */
-
-static int count_reads(const at_expr *e, int tensor) {
-    int n = e->op == AT_X_INDEX && e->ref == tensor;
-    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], tensor);
-    return n;
-}
 
 /* Does it read elements of one tensor or another, and calculate nothing? */
 static bool is_move(const at_expr *e) {
@@ -154,8 +154,8 @@ static bool reads_several(const at_expr *e) {
 
 static bool reads_in_bounds(const at_joined_tensor *s, int tensor) {
     for (int i = 0; i < s->num_axes + s->num_reduce; i++) {
-        if (s->axes[i].begin && count_reads(s->axes[i].begin, tensor)) return true;
-        if (s->axes[i].end && count_reads(s->axes[i].end, tensor)) return true;
+        if (s->axes[i].begin && at_expr_read_of(s->axes[i].begin, tensor)) return true;
+        if (s->axes[i].end && at_expr_read_of(s->axes[i].end, tensor)) return true;
     }
     return false;
 }
@@ -166,13 +166,13 @@ static bool dissolves(const at_joined *j, int tensor) {
     int reads = 0;
     bool in_sum = false;
     if (t->role != AT_ROLE_STAGE || t->is_output || t->is_gone || t->num_reduce) return false;
-    if (count_reads(t->body, tensor)) return false;
+    if (at_expr_read_of(t->body, tensor)) return false;
     for (int i = 0; i < j->tensors.len; i++) {
         const at_joined_tensor *s = &j->tensors.data[i];
         if (s->role != AT_ROLE_STAGE || s->is_gone) continue;
-        if (reads_in_bounds(s, tensor) || (i < tensor && count_reads(s->body, tensor)))
+        if (reads_in_bounds(s, tensor) || (i < tensor && at_expr_read_of(s->body, tensor)))
             return false;
-        int n = count_reads(s->body, tensor);
+        int n = at_expr_count_reads(s->body, tensor);
         reads += n;
         in_sum |= n && s->num_reduce;
     }
@@ -181,17 +181,23 @@ static bool dissolves(const at_joined *j, int tensor) {
     return reads == 1 && !in_sum;
 }
 
-/* Reads of the tensor become its body at these indices. */
-static at_expr *inlined(at_joined *j, at_expr *e, int tensor) {
-    for (int i = 0; i < e->nargs; i++) e->arg[i] = inlined(j, e->arg[i], tensor);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return e;
-    return at_join_replace(j->arena, j->tensors.data[tensor].body, e->arg, NULL);
+typedef struct of_stage {
+    const at_joined *j;
+    const at_joined_tensor *s;
+} of_stage;
+
+/* A read of the stage becomes its body at these indices. */
+static void inline_read(at_expr *e, void *ctx) {
+    const of_stage *x = ctx;
+    const int tensor = (int)(x->s - x->j->tensors.data);
+    if (at_expr_is_read(e, &tensor)) *e = *at_join_replace(x->j->arena, x->s->body, e->arg, NULL);
 }
 
 /* Element 0 along an axis of extent 1 is told by the reader's own such axis: so it is seen that
  * both go element by element. */
-static void name_units(const at_joined *j, const at_joined_tensor *s, at_expr *e) {
-    for (int i = 0; i < e->nargs; i++) name_units(j, s, e->arg[i]);
+static void name_units(at_expr *e, void *ctx) {
+    const at_joined *j = ((const of_stage *)ctx)->j;
+    const at_joined_tensor *s = ((const of_stage *)ctx)->s;
     if (e->op != AT_X_INDEX || e->nargs != s->num_axes) return;
     const at_joined_tensor *t = &j->tensors.data[e->ref];
     for (int k = 0; k < e->nargs; k++) {
@@ -207,14 +213,16 @@ void at_join_dissolve(at_joined *j) {
         if (!dissolves(j, i)) continue;
         for (int k = i + 1; k < j->tensors.len; k++) {
             at_joined_tensor *s = &j->tensors.data[k];
-            if (s->role == AT_ROLE_STAGE && !s->is_gone) s->body = inlined(j, s->body, i);
+            if (s->role == AT_ROLE_STAGE && !s->is_gone)
+                at_expr_each(s->body, inline_read, &(of_stage){j, &j->tensors.data[i]});
         }
         j->tensors.data[i].is_gone = true;
     }
     for (int i = 0; i < j->tensors.len; i++) {
         at_joined_tensor *s = &j->tensors.data[i];
-        if (s->role == AT_ROLE_STAGE && !s->is_gone)
-            s->body = at_join_simplify(j->arena, s->body, s->axes), name_units(j, s, s->body);
+        if (s->role != AT_ROLE_STAGE || s->is_gone) continue;
+        s->body = at_join_simplify(j->arena, s->body, s->axes);
+        at_expr_each(s->body, name_units, &(of_stage){j, s});
     }
 }
 
@@ -234,14 +242,14 @@ void at_join_name(at_joined *j) {
     }
 }
 
-static void set_names(const at_joined *j, const at_joined_tensor *t, at_expr *e) {
-    if (e->op == AT_X_NAME) e->name = t->axes[e->ref].name;
-    if (e->op == AT_X_INDEX) e->name = j->tensors.data[e->ref].name;
-    for (int i = 0; i < e->nargs; i++) set_names(j, t, e->arg[i]);
+static void set_name(at_expr *e, void *ctx) {
+    const of_stage *x = ctx;
+    if (e->op == AT_X_NAME) e->name = x->s->axes[e->ref].name;
+    if (e->op == AT_X_INDEX) e->name = x->j->tensors.data[e->ref].name;
 }
 
 static void print_expr(at_text *out, const at_joined *j, const at_joined_tensor *t, at_expr *e) {
-    set_names(j, t, e);
+    at_expr_each(e, set_name, &(of_stage){j, t});
     at_expr_print(out, e);
 }
 
@@ -251,7 +259,7 @@ static bool is_read_output(const at_joined *j, const at_joined_tensor *t) {
     for (int i = 0; i < j->tensors.len && t->is_output; i++) {
         const at_joined_tensor *s = &j->tensors.data[i];
         if (s == t || s->role != AT_ROLE_STAGE || s->is_gone) continue;
-        if (count_reads(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
+        if (at_expr_count_reads(s->body, tensor) || reads_in_bounds(s, tensor)) return true;
     }
     return false;
 }

@@ -30,50 +30,41 @@ typedef struct simplifier {
     const at_joined_axis *axes;
 } simplifier;
 
-at_expr *at_join_replace(at_arena *a, const at_expr *e, at_expr *const *axes, const int *tensors) {
-    if (e->op == AT_X_NAME && axes && axes[e->ref])
-        return at_join_replace(a, axes[e->ref], NULL, NULL);
-    at_expr *copy = at_copy(a, e, sizeof *e);
-    if (e->op == AT_X_INDEX && tensors) copy->ref = tensors[e->ref];
-    copy->arg = e->nargs ? AT_NEW_ARRAY(a, at_expr *, e->nargs) : NULL;
-    for (int i = 0; i < e->nargs; i++) copy->arg[i] = at_join_replace(a, e->arg[i], axes, tensors);
+typedef struct replacing {
+    at_arena *arena;
+    at_expr *const *axes;
+    const int *tensors;
+} replacing;
+
+static at_expr *replace(const at_expr *e, at_expr *copy, void *ctx) {
+    const replacing *x = ctx;
+    if (e->op == AT_X_NAME && x->axes && x->axes[e->ref])
+        return at_expr_map(x->arena, x->axes[e->ref], NULL, NULL);
+    if (e->op == AT_X_INDEX && x->tensors) copy->ref = x->tensors[e->ref];
     return copy;
 }
 
-/* Of whole numbers alone, without reads? */
-static bool is_integer(const at_expr *e) {
-    switch (e->op) {
-    case AT_X_INT:
-    case AT_X_NAME: return true;
-    case AT_X_NEG:
-    case AT_X_ADD:
-    case AT_X_SUB:
-    case AT_X_MUL:
-    case AT_X_DIV:
-    case AT_X_MOD:
-    case AT_X_MIN:
-    case AT_X_MAX:
-        for (int i = 0; i < e->nargs; i++)
-            if (!is_integer(e->arg[i])) return false;
-        return true;
-    default: return false;
-    }
+at_expr *at_join_replace(at_arena *a, const at_expr *e, at_expr *const *axes, const int *tensors) {
+    return at_expr_map(a, e, replace, &(replacing){a, axes, tensors});
 }
+
+static bool is_no_integer(const at_expr *e, const void *unused) {
+    (void)unused;
+    const bool is = e->op == AT_X_INT || e->op == AT_X_NAME || e->op == AT_X_NEG ||
+                    (e->op >= AT_X_ADD && e->op <= AT_X_MOD) || e->op == AT_X_MIN ||
+                    e->op == AT_X_MAX;
+    return !is;
+}
+
+/* Of whole numbers alone, without reads? */
+static bool is_integer(const at_expr *e) { return !at_expr_find(e, is_no_integer, NULL); }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
-
-static bool same(const at_expr *x, const at_expr *y) {
-    if (x->op != y->op || x->ref != y->ref || x->nargs != y->nargs || x->integer != y->integer)
-        return false;
-    for (int i = 0; i < x->nargs; i++)
-        if (!same(x->arg[i], y->arg[i])) return false;
-    return true;
-}
 
 static bool add_term(sum *s, int64_t factor, at_expr *of, range in) {
     if (!factor) return true;
     for (int i = 0; i < s->n; i++) {
-        if (!same(s->terms[i].of, of)) continue;
+        if (!at_expr_same(s->terms[i].of, of)) continue;
         s->terms[i].factor += factor;
         if (!s->terms[i].factor) s->terms[i] = s->terms[--s->n];
         return true;

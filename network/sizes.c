@@ -93,23 +93,20 @@ static bool is_same_constant(const at_net_value *x, const at_net_value *y, bool 
 
 typedef struct stage_rows {
     const int *axis; /* [tensor] with rows; NO_AXIS: none */
+    int num_axes;    /* of the stage */
     int row;         /* axis of the stage by which all of these are read; NO_AXIS: none was */
     bool is_apart;
 } stage_rows;
 
 /* Reads of tensors with rows: *row is by which axis of the stage. */
-static void look_at_reads(stage_rows *s, const at_expr *e, int num_axes) {
-    for (int i = 0; i < e->nargs; i++) {
-        const bool is_row = e->op == AT_X_INDEX && s->axis[e->ref] == i;
-        const at_expr *x = e->arg[i];
-        if (!is_row) {
-            look_at_reads(s, x, num_axes);
-            continue;
-        }
-        const bool is_plain = x->op == AT_X_NAME && x->ref < num_axes;
-        if (!is_plain || (s->row >= 0 && s->row != x->ref)) s->is_apart = false;
-        else s->row = x->ref;
-    }
+static at_walk look_at_read(const at_expr *e, void *ctx) {
+    stage_rows *s = ctx;
+    if (e->op != AT_X_INDEX || s->axis[e->ref] < 0) return AT_WALK_ON;
+    const at_expr *x = e->arg[s->axis[e->ref]];
+    const bool is_plain = x->op == AT_X_NAME && x->ref < s->num_axes;
+    if (!is_plain || (s->row >= 0 && s->row != x->ref)) s->is_apart = false;
+    else s->row = x->ref;
+    return s->is_apart ? AT_WALK_ON : AT_WALK_END;
 }
 
 /* Does the expression use that axis but to read rows? */
@@ -121,22 +118,20 @@ static bool uses_row(const stage_rows *s, const at_expr *e) {
     return false;
 }
 
-static bool reads_any(const at_expr *e, const int *axis) {
-    if (e->op == AT_X_INDEX && axis[e->ref] >= 0) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_any(e->arg[i], axis)) return true;
-    return false;
+static bool reads_rows(const at_expr *e, const void *axis) {
+    return e->op == AT_X_INDEX && ((const int *)axis)[e->ref] >= 0;
 }
 
 /* The axis of the stage's rows; false: rows are not apart. */
 static bool stage_axis(const at_tensor *t, const int *axis, int *out) {
-    stage_rows s = {.axis = axis, .row = NO_AXIS, .is_apart = true};
+    stage_rows s = {.axis = axis, .num_axes = t->num_axes, .row = NO_AXIS, .is_apart = true};
     for (int i = 0; i < t->num_axes + t->num_reduce; i++) {
         const at_axis *x = &t->axes[i];
-        if ((x->begin && reads_any(x->begin, axis)) || (x->end && reads_any(x->end, axis)))
+        if ((x->begin && at_expr_find(x->begin, reads_rows, axis)) ||
+            (x->end && at_expr_find(x->end, reads_rows, axis)))
             return false;
     }
-    look_at_reads(&s, t->body, t->num_axes);
+    at_expr_walk(t->body, look_at_read, &s);
     *out = s.row;
     return s.is_apart && (s.row < 0 || !uses_row(&s, t->body));
 }

@@ -58,14 +58,11 @@ static at_expr *read_of(tail *t, const at_tensor *stage, const at_expr *e) {
     return read;
 }
 
-static bool reads_sum(const tail *t, const at_expr *e) {
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *of = &t->c->tensors[e->ref];
-        return e->ref == t->sum || (of->role == AT_ROLE_STAGE && reads_sum(t, of->body));
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_sum(t, e->arg[i])) return true;
-    return false;
+static bool is_of_sum(const at_expr *e, const void *ctx) {
+    const tail *t = ctx;
+    const at_tensor *of = e->op == AT_X_INDEX ? &t->c->tensors[e->ref] : NULL;
+    return of && (e->ref == t->sum ||
+                  (of->role == AT_ROLE_STAGE && at_expr_find_value(of->body, is_of_sum, t)));
 }
 
 /* The body of a stage with x for the sum, which comes first where the order does not matter. */
@@ -74,7 +71,8 @@ static at_expr *value_of(tail *t, const at_tensor *stage, const at_expr *e) {
     if (e->op == AT_X_NAME) return fail(t); /* an axis as a number */
     at_expr *copy = at_copy(t->arena, e, sizeof *e);
     copy->arg = AT_NEW_ARRAY(t->arena, at_expr *, e->nargs + 1);
-    bool turned = (e->op == AT_X_ADD || e->op == AT_X_MUL) && !reads_sum(t, e->arg[0]);
+    bool turned =
+        (e->op == AT_X_ADD || e->op == AT_X_MUL) && !at_expr_find_value(e->arg[0], is_of_sum, t);
     for (int i = 0; i < e->nargs; i++)
         copy->arg[i] = value_of(t, stage, e->arg[turned ? e->nargs - 1 - i : i]);
     return copy;

@@ -16,17 +16,6 @@ static interval at_point(int64_t x) { return (interval){x, x, false}; }
 
 static bool is_point(interval x) { return x.lo == x.hi && !x.exceeds; }
 
-/* The same names of the same things: an axis may have the name of a size. */
-static bool same(const at_expr *x, const at_expr *y) {
-    if (x == y) return true;
-    if (x->op != y->op || x->ref != y->ref || x->nargs != y->nargs || x->integer != y->integer ||
-        x->number != y->number)
-        return false;
-    for (int i = 0; i < x->nargs; i++)
-        if (!same(x->arg[i], y->arg[i])) return false;
-    return true;
-}
-
 /* ---- operators ------------------------------------------------------------------------------- */
 
 static interval combine(at_op op, interval x, interval y) {
@@ -78,7 +67,7 @@ static void add_constant(linear *l, int64_t x, int64_t factor) {
 
 static void add_term(linear *l, const at_expr *of, int64_t factor) {
     for (int i = 0; i < l->n; i++) {
-        if (!same(l->term[i].of, of)) continue;
+        if (!at_expr_same(l->term[i].of, of)) continue;
         if (__builtin_add_overflow(l->term[i].factor, factor, &l->term[i].factor)) spoil(l);
         return;
     }
@@ -168,7 +157,7 @@ static interval narrow(bounder *b, const box *at, const guard *g, const at_expr 
             for (int t = 0; t < m->n; t++) {
                 int64_t factor = 0;
                 for (int j = 0; j < l.n; j++)
-                    if (same(l.term[j].of, m->term[t].of)) factor = l.term[j].factor;
+                    if (at_expr_same(l.term[j].of, m->term[t].of)) factor = l.term[j].factor;
                 /* INT64_MIN / -1 traps. */
                 if (!factor || factor == INT64_MIN || factor % m->term[t].factor) continue;
                 int64_t times = factor / m->term[t].factor;

@@ -177,15 +177,18 @@ static bool parts_of(region_maker *m, const at_expr *e, index_parts *out) {
 
 /* ---- the stage and its reader ---------------------------------------------------------------- */
 
-/* The one index list by which an expression reads a tensor; false: there are several. */
-static bool find_read(const at_expr *e, int tensor, const at_expr **read) {
-    if (e->op == AT_X_INDEX && e->ref == tensor) {
-        if (*read && !at_expr_equal(*read, e)) return false;
-        *read = e;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (!find_read(e->arg[i], tensor, read)) return false;
-    return true;
+typedef struct one_read {
+    int tensor;
+    const at_expr *read; /* the one index list by which the tensor is read */
+} one_read;
+
+/* Ends where there are several. */
+static at_walk find_read(const at_expr *e, void *ctx) {
+    one_read *x = ctx;
+    if (!at_expr_is_read(e, &x->tensor)) return AT_WALK_ON;
+    if (x->read && !at_expr_equal(x->read, e)) return AT_WALK_END;
+    x->read = e;
+    return AT_WALK_ON;
 }
 
 /* Blocks of the reader's axes: those of its digits that stand around, which are its outer ones. */
@@ -253,18 +256,18 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
 
 bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
                        const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around) {
-    const at_expr *read = NULL;
+    one_read of = {.tensor = x->id};
     index_parts parts[ANSOR_AXES];
     int reader = -1;
     for (int t = x->id + 1; t < c->num_tensors; t++) {
-        const at_expr *before = read;
+        const at_expr *before = of.read;
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        if (!find_read(c->tensors[t].body, x->id, &read)) return false;
-        if (read == before) continue;
+        if (at_expr_walk(c->tensors[t].body, find_read, &of)) return false;
+        if (of.read == before) continue;
         if (before || s->stage[t]->is_inlined) return false;
         reader = t;
     }
-    if (!read || x->num_blocks) return false;
+    if (!of.read || x->num_blocks) return false;
     region_maker m = {.arena = s->arena,
                       .reader = s->stage[reader],
                       .tensor = &c->tensors[reader],
@@ -274,7 +277,7 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
     for (int k = 0; k < axes; k++)
         m.name[k] = fresh_name(s, c, at_format(s->arena, "%s_block", m.tensor->axes[k].name));
     for (int k = 0; k < x->num_axes; k++)
-        if (!parts_of(&m, read->arg[k], &parts[k])) return false;
+        if (!parts_of(&m, of.read->arg[k], &parts[k])) return false;
     for (int k = 0; k < axes; k++)
         for (int i = 0; i < x->num_axes; i++)
             m.is_used[k] |= parts[i].block && at_expr_mentions(parts[i].block, m.name[k]);

@@ -80,20 +80,11 @@ static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_
     return digits_of(w, reader, e->arg[0]->arg[0], out) && digits_of(w, reader, e->arg[1], out);
 }
 
-/* Does the expression move with a loop around? */
-static bool moves(const tree_writer *w, int reader, const at_expr *e, const ansor_digits *around) {
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
-        const ansor_digits *d = &w->axis[reader][ansor_axis_of(w->s->stage[reader], e->ref)];
-        for (int i = 0; i < d->n; i++)
-            if (ansor_has_digit(around, d->piece[i])) return true;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (moves(w, reader, e->arg[i], around)) return true;
-    return false;
-}
-
 /* What is read of one axis of a stage in one iteration of the loops around it. */
 typedef struct region {
+    const tree_writer *w;
+    int tensor, axis, reader;
+    int64_t whole;
     const ansor_digits *around;
     ansor_digits base; /* those of them that count it */
     int64_t extent;
@@ -115,27 +106,44 @@ static void take(region *r, const ansor_digits *d, int64_t extent) {
     r->known = true;
 }
 
-static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t whole);
-
-static void look_in(const tree_writer *w, region *r, int tensor, int axis, int64_t whole,
-                    int reader, const at_expr *e) {
-    for (int i = 0; i < e->nargs; i++) look_in(w, r, tensor, axis, whole, reader, e->arg[i]);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return;
-    const at_expr *index = e->arg[axis];
-    ansor_digits d = {0};
-    if (w->s->stage[reader]->is_inlined) { /* what reads that reads this */
-        bool bare = index->op == AT_X_NAME && index->ref < w->c->tensors[reader].num_axes;
-        if (bare) look(w, r, reader, index->ref, whole);
-        else r->halo |= r->around->n > 0;
-    } else if (digits_of(w, reader, index, &d)) take(r, &d, whole);
-    else if (moves(w, reader, index, r->around)) r->halo = true;
-    else take(r, &(ansor_digits){0}, whole);
+/* Does an axis of the reader move with a loop around? */
+static bool moves(const at_expr *e, const void *ctx) {
+    const region *r = ctx;
+    if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE) return false;
+    const int axis = ansor_axis_of(r->w->s->stage[r->reader], e->ref);
+    const ansor_digits *d = &r->w->axis[r->reader][axis];
+    for (int i = 0; i < d->n; i++)
+        if (ansor_has_digit(r->around, d->piece[i])) return true;
+    return false;
 }
 
-static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t whole) {
-    for (int t = tensor + 1; t < w->c->num_tensors; t++)
-        if (w->c->tensors[t].role == AT_ROLE_STAGE)
-            look_in(w, r, tensor, axis, whole, t, w->c->tensors[t].body);
+static void look(region *r, int tensor, int axis);
+
+static at_walk look_at(const at_expr *e, void *ctx) {
+    region *r = ctx;
+    const tree_writer *w = r->w;
+    ansor_digits d = {0};
+    if (!at_expr_is_read(e, &r->tensor)) return AT_WALK_ON;
+    const at_expr *index = e->arg[r->axis];
+    if (w->s->stage[r->reader]->is_inlined) { /* what reads that reads this */
+        bool bare = index->op == AT_X_NAME && index->ref < w->c->tensors[r->reader].num_axes;
+        if (bare) look(r, r->reader, index->ref);
+        else r->halo |= r->around->n > 0;
+    } else if (digits_of(w, r->reader, index, &d)) take(r, &d, r->whole);
+    else if (at_expr_find(index, moves, r)) r->halo = true;
+    else take(r, &(ansor_digits){0}, r->whole);
+    return AT_WALK_ON;
+}
+
+/* At all that reads an axis of a tensor. */
+static void look(region *r, int tensor, int axis) {
+    const region before = *r;
+    r->tensor = tensor;
+    r->axis = axis;
+    for (r->reader = tensor + 1; r->reader < r->w->c->num_tensors; r->reader++)
+        if (r->w->c->tensors[r->reader].role == AT_ROLE_STAGE)
+            at_expr_walk(r->w->c->tensors[r->reader].body, look_at, r);
+    r->tensor = before.tensor, r->axis = before.axis, r->reader = before.reader;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -197,15 +205,13 @@ static bool steps_with(const at_expr *e, int axis) {
     return steps_with(e->arg[0], axis);
 }
 
-/* Are all elements that it reads side by side along the axis, or the same? */
-static bool reads_in_rows(const at_expr *e, int axis) {
-    for (int i = 0; i < e->nargs; i++) {
-        bool is_index = e->op == AT_X_INDEX;
-        if (is_index && i == e->nargs - 1 && steps_with(e->arg[i], axis)) continue;
-        if (is_index ? at_expr_uses(e->arg[i], axis) : !reads_in_rows(e->arg[i], axis))
-            return false;
-    }
-    return true;
+/* A read of elements that are neither side by side along the axis nor the same. */
+static bool is_scattered(const at_expr *e, const void *ctx) {
+    const int axis = *(const int *)ctx;
+    for (int i = 0; i < e->nargs && e->op == AT_X_INDEX; i++)
+        if (at_expr_uses(e->arg[i], axis) && !(i == e->nargs - 1 && steps_with(e->arg[i], axis)))
+            return true;
+    return false;
 }
 
 /* What Ansor leaves to its compiler: the inmost loop of a stage that sums nothing is one of vectors
@@ -216,7 +222,8 @@ static at_status add_vectors(tree_writer *w, ansor_stage *x, int64_t extent) {
     int64_t length = MOST;
     ansor_loop *l = x->num_loops ? x->loop[x->num_loops - 1] : NULL;
     if (!w->s->adds || !l || l->num_pieces != 1 || l->piece[0]->axis != last || l->annotation ||
-        l->num_attached || x->num_reduce || !reads_in_rows(w->c->tensors[x->id].body, last))
+        l->num_attached || x->num_reduce ||
+        at_expr_find_value(w->c->tensors[x->id].body, is_scattered, &last))
         return AT_OK;
     const ansor_piece *p = l->piece[0];
     if (p->length && p->length < extent) extent = p->length;
@@ -260,8 +267,8 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
     region regions[ANSOR_AXES] = {0};
     if (x->num_blocks) return lay_out_region(w, x);
     for (int k = 0; k < x->num_axes; k++) {
-        regions[k].around = around;
-        if (around->n) look(w, &regions[k], x->id, k, x->axis[k].extent);
+        regions[k] = (region){.w = w, .around = around, .whole = x->axis[k].extent};
+        if (around->n) look(&regions[k], x->id, k);
         if (!regions[k].halo) continue;
         if (x->num_reduce || ansor_has_attached(x) || w->c->tensors[x->id].is_output)
             return ANSOR_REFUSE(w->s,

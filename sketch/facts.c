@@ -17,20 +17,28 @@ static bool is_bare(const at_expr *read) {
     return true;
 }
 
+typedef struct axis_groups {
+    const at_read_facts *f;
+    at_stage_facts *s;
+    int num_axes;
+} axis_groups;
+
 /* `f / D` and `f % D` of an axis whose groups are whole: the largest D of each. */
-static void find_groups(const at_read_facts *f, const at_expr *e, at_stage_facts *s) {
-    for (int i = 0; i < e->nargs; i++) find_groups(f, e->arg[i], s);
+static at_walk find_group(const at_expr *e, void *ctx) {
+    const at_read_facts *f = ((axis_groups *)ctx)->f;
+    at_stage_facts *s = ((axis_groups *)ctx)->s;
     if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || e->arg[0]->op != AT_X_NAME ||
         e->arg[0]->ref >= AT_REF_SIZE || !at_expr_is_size(e->arg[1]))
-        return;
+        return AT_WALK_ON;
     int axis = e->arg[0]->ref;
     int64_t by;
     if (!at_size_value(f, e->arg[1], &by) || by <= 1 || by >= s->extent[axis] ||
         s->extent[axis] % by)
-        return;
-    if (s->divisor[axis] && by <= s->inner[axis]) return;
+        return AT_WALK_ON;
+    if (s->divisor[axis] && by <= s->inner[axis]) return AT_WALK_ON;
     s->inner[axis] = by;
     s->divisor[axis] = e->arg[1];
+    return AT_WALK_ON;
 }
 
 /* By what an axis is divided anywhere in an expression; NULL: by nothing, or by several. */
@@ -48,9 +56,11 @@ static const at_expr *divides(const at_expr *e, int axis) {
 }
 
 /* Axes that a dissolved stage divides: (h + r - B)/S. */
-static void find_phases(const at_read_facts *f, const at_expr *e, at_stage_facts *s, int num_axes) {
-    for (int i = 0; i < e->nargs; i++) find_phases(f, e->arg[i], s, num_axes);
-    if (e->op != AT_X_INDEX || !f->dissolved[e->ref]) return;
+static at_walk find_phase(const at_expr *e, void *ctx) {
+    const at_read_facts *f = ((axis_groups *)ctx)->f;
+    at_stage_facts *s = ((axis_groups *)ctx)->s;
+    const int num_axes = ((axis_groups *)ctx)->num_axes;
+    if (e->op != AT_X_INDEX || !f->dissolved[e->ref]) return AT_WALK_ON;
     for (int d = 0; d < e->nargs; d++) {
         const at_expr *by = divides(f->compute->tensors[e->ref].body, d);
         int64_t steps = 0;
@@ -63,6 +73,7 @@ static void find_phases(const at_read_facts *f, const at_expr *e, at_stage_facts
             s->is_phase[k] = true;
         }
     }
+    return AT_WALK_ON;
 }
 
 static bool is_cut(const at_reading *x) { return x->choice == AT_CUT || x->bound == AT_CUT; }
@@ -140,8 +151,9 @@ static void find_accesses(at_arena *a, const at_read_facts *f, int stage, at_sta
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
     s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
     s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
-    find_groups(f, t->body, s);
-    find_phases(f, t->body, s, n);
+    axis_groups groups = {f, s, n};
+    at_expr_walk(t->body, find_group, &groups);
+    at_expr_walk(t->body, find_phase, &groups);
     find_middle(s, n, axis);
     const at_readings base = at_readings_at(a, f, stage, axis, true);
     s->num_accesses = base.len;
@@ -196,31 +208,19 @@ static double operations_of(const at_compute *c, const at_expr *e) {
     return n;
 }
 
-static bool calls(const at_expr *e) {
-    if (e->op == AT_X_CALL && e->integer != AT_FUNCTION_ABS &&
-        !at_function_rounds((at_function)e->integer) &&
-        !at_function_narrows((at_function)e->integer))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (calls(e->arg[i])) return true;
-    return false;
+static bool calls(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_CALL && e->integer != AT_FUNCTION_ABS &&
+           !at_function_rounds((at_function)e->integer) &&
+           !at_function_narrows((at_function)e->integer);
 }
 
-static bool divides_or_reads(const at_expr *e) {
-    if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_INDEX) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (divides_or_reads(e->arg[i])) return true;
-    return false;
-}
-
-/* Does it read by an index that is chosen, or bounded and no sum of axes within? No vector can be
- * loaded so. */
-static bool clamps(const at_expr *e, bool in_index) {
+/* Is an index chosen, or bounded and no sum of axes within? No vector can be loaded so. */
+static bool clamps(const at_expr *e, const void *unused) {
+    (void)unused;
     const bool bounds = e->op == AT_X_MIN || e->op == AT_X_MAX;
-    if (in_index && (e->op == AT_X_SELECT || (bounds && divides_or_reads(e)))) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (clamps(e->arg[i], in_index || e->op == AT_X_INDEX)) return true;
-    return false;
+    return e->op == AT_X_SELECT ||
+           (bounds && (at_expr_has(e, AT_X_DIV) || at_expr_has(e, AT_X_MOD) || at_expr_reads(e)));
 }
 
 /* ---- who reads whom -------------------------------------------------------------------------- */
@@ -300,11 +300,16 @@ static void find_readers(at_arena *a, at_facts *f) {
     }
 }
 
-/* Does an expression take sums of a stage's own shape, each element the one of its place? */
-static bool takes_sums(const at_facts *f, int stage, const at_expr *e) {
+typedef struct of_stage {
+    const at_facts *f;
+    int stage;
+} of_stage;
+
+/* A sum of the stage's own shape, read at the stage's place. */
+static bool is_sum_there(const at_expr *e, const void *ctx) {
+    const at_facts *f = ((const of_stage *)ctx)->f;
+    const int stage = ((const of_stage *)ctx)->stage;
     const at_tensor *t = &f->compute->tensors[stage];
-    for (int i = 0; i < e->nargs; i++)
-        if (takes_sums(f, stage, e->arg[i])) return true;
     if (e->op != AT_X_INDEX || !f->compute->tensors[e->ref].num_reduce ||
         f->compute->tensors[e->ref].num_axes != t->num_axes || !at_expr_is_in_place(e))
         return false;
@@ -334,8 +339,10 @@ static bool dissolves(const at_facts *f, int stage) {
             points *= (double)f->extents[r][k];
         again |= points > elements;
     }
-    if (again && f->of[stage].operations > 0 && takes_sums(f, stage, t->body)) return false;
-    bool is_dear = f->of[stage].is_expensive || clamps(t->body, false);
+    if (again && f->of[stage].operations > 0 &&
+        at_expr_find(t->body, is_sum_there, &(of_stage){f, stage}))
+        return false;
+    bool is_dear = f->of[stage].is_expensive || at_expr_find_index(t->body, clamps, NULL);
     return !is_dear || (places == 1 && !again);
 }
 
@@ -376,7 +383,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
         s->is_operand = given->operands && given->operands[t];
-        s->is_expensive = calls(x->body);
+        s->is_expensive = at_expr_find(x->body, calls, NULL);
         s->operations = operations_of(c, x->body) + (x->num_reduce > 0);
         const unsigned placed = at_scatter_of(x).axes; /* a term goes to one place along these */
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)

@@ -17,13 +17,15 @@ static bool has_leaf(const sketch_state *s, int t) {
     return s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
 }
 
-/* Along how many first axes each point reads the tensor at its own place. */
-static int common_axes(const at_expr *e, int tensor, int most) {
-    for (int i = 0; i < e->nargs; i++) most = common_axes(e->arg[i], tensor, most);
-    if (e->op != AT_X_INDEX || e->ref != tensor) return most;
-    for (int k = 0; k < most && k < e->nargs; k++)
-        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k) most = k;
-    return most;
+typedef struct common {
+    int tensor, num; /* first axes along which each point reads the tensor at its own place */
+} common;
+
+static at_walk find_common(const at_expr *e, void *ctx) {
+    common *x = ctx;
+    for (int k = 0; k < x->num && k < e->nargs && at_expr_is_read(e, &x->tensor); k++)
+        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k) x->num = k;
+    return AT_WALK_ON;
 }
 
 /* Each stage has one reader, which has rows of it alone; false: they are no such chain. */
@@ -51,7 +53,9 @@ static bool find_chain(chain *c) {
             const at_access *x = &f->of[reader].access[i];
             if (x->tensor == t && x->from != t && x->from >= 0) return false;
         }
-        c->num = common_axes(body, t, c->num);
+        common found = {t, c->num};
+        at_expr_walk(body, find_common, &found);
+        c->num = found.num;
         for (int k = 0; k < c->num; k++)
             if (f->extents[t][k] != f->extents[reader][k]) c->num = k;
         has_windows |= !f->of[t].is_read_in_place;

@@ -59,11 +59,8 @@ static bool is_packed(const sketch_state *s, int stage, const at_access *x, int 
 }
 
 /* Does the index of an axis of the lanes decide a condition, or is it a number of the sum? */
-static bool asks_for(const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME) return e->ref == axis;
-    for (int i = 0; e->op != AT_X_INDEX && i < e->nargs; i++)
-        if (asks_for(e->arg[i], axis)) return true;
-    return false;
+static bool asks_for(const at_expr *e, const void *axis) {
+    return e->op == AT_X_NAME && e->ref == *(const int *)axis;
 }
 
 /* The axis of the points: the one before the last, or, of a long sum, the innermost reduction. */
@@ -100,8 +97,9 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
     const double terms = tile_terms_of(s, stage);
     const int parts = t->num_axes - 1, points = flat_points_of(t, terms);
     if (terms <= 0 || parts < 0 || points < 0 || t->is_packing || sketch_stands_beside(s, stage) ||
-        !has_flat_extents(s, stage, points, terms) || asks_for(t->body, points) ||
-        asks_for(t->body, parts))
+        !has_flat_extents(s, stage, points, terms) ||
+        at_expr_find_value(t->body, asks_for, &points) ||
+        at_expr_find_value(t->body, asks_for, &parts))
         return;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];

@@ -363,17 +363,11 @@ static at_status turn_last(rows *r, const char **across) {
     return put_across(r, *across, t->name, t->axes[r->num].name);
 }
 
-static const at_expr *read_of(const at_expr *e, int tensor) {
-    const at_expr *found = e->op == AT_X_INDEX && e->ref == tensor ? e : NULL;
-    for (int i = 0; i < e->nargs && !found; i++) found = read_of(e->arg[i], tensor);
-    return found;
-}
-
 /* A copy stands before its first reader, in loops that are called as that one's are. */
 static at_status put_copy(rows *r, const char *copy, const char *reader) {
     const at_compute *c = r->s->compute;
     const int t = at_compute_find(c, copy), of = at_compute_find(c, reader);
-    const at_expr *read = read_of(c->tensors[of].body, t);
+    const at_expr *read = at_expr_read_of(c->tensors[of].body, t);
     at_edit names = {.kind = AT_EDIT_RENAME, .stage = copy};
     for (int k = 0; read && k < c->tensors[t].num_axes; k++) {
         const int axis = at_index_axis(read->arg[k]);

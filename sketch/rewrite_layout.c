@@ -76,22 +76,17 @@ bool sketch_has_layouts(const sketch_state *s) {
     return false;
 }
 
-/* Does an expression read a stage, and only at the reader's own axes in their order? */
-static bool reads_in_place(const at_expr *e, int stage, bool *any) {
-    for (int i = 0; i < e->nargs; i++)
-        if (!reads_in_place(e->arg[i], stage, any)) return false;
-    if (e->op != AT_X_INDEX || e->ref != stage) return true;
-    *any = true;
-    return at_expr_is_in_place(e);
+/* Does an expression read a stage elsewhere than at the reader's own axes in their order? */
+static bool leads_elsewhere(const at_expr *e, const void *stage) {
+    return at_expr_is_read(e, stage) && !at_expr_is_in_place(e);
 }
 
 /* Is a stage made of the elements of another one, each of that at its place, for others? */
 static bool goes_along(const at_compute *c, int reader, int stage) {
     const at_tensor *x = &c->tensors[reader], *t = &c->tensors[stage];
-    bool any = false;
     return x->role == AT_ROLE_STAGE && !x->num_reduce && !x->is_output && !x->cycle &&
-           !x->is_recurrence && x->num_axes == t->num_axes &&
-           reads_in_place(x->body, stage, &any) && any;
+           !x->is_recurrence && x->num_axes == t->num_axes && at_expr_read_of(x->body, stage) &&
+           !at_expr_find(x->body, leads_elsewhere, &stage);
 }
 
 static at_status put(sketch_state *s, int stage, int axis, at_error *err) {

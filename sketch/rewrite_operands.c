@@ -36,13 +36,12 @@
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-static bool reads_at_products(const at_expr *e) {
-    bool any = false;
-    for (int i = 0; i < e->nargs; i++)
-        any |=
-            (e->op == AT_X_INDEX && at_index_multiplies(e->arg[i])) || reads_at_products(e->arg[i]);
-    return any;
+static bool is_product(const at_expr *e, const void *unused) {
+    (void)unused;
+    return at_index_multiplies(e);
 }
+
+static bool reads_at_products(const at_expr *e) { return at_expr_find_index(e, is_product, NULL); }
 
 static double elements_read(const sketch_state *s, const at_expr *e) {
     double n = e->op == AT_X_INDEX ? sketch_elements(s, e->ref) : 0;

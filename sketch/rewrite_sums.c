@@ -47,14 +47,17 @@
 
 /* Does an expression consist of arithmetic alone, of elements whose places axes give? Counts these.
  */
-static bool is_arithmetic(const at_expr *e, int *reads) {
-    if (e->op == AT_X_SELECT) return false;
-    if (e->op == AT_X_INDEX) ++*reads;
+static at_walk take_arithmetic(const at_expr *e, void *reads) {
+    if (e->op == AT_X_SELECT) return AT_WALK_END;
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    ++*(int *)reads;
     for (int i = 0; i < e->nargs; i++)
-        if (e->op == AT_X_INDEX ? at_index_axis(e->arg[i]) == AT_INDEX_OTHER
-                                : !is_arithmetic(e->arg[i], reads))
-            return false;
-    return true;
+        if (at_index_axis(e->arg[i]) == AT_INDEX_OTHER) return AT_WALK_END;
+    return AT_WALK_PAST;
+}
+
+static bool is_arithmetic(const at_expr *e, int *reads) {
+    return !at_expr_walk(e, take_arithmetic, reads);
 }
 
 /* In how many places do sums read a stage, once all behind it is inlined? 0: other stages read it,
@@ -193,12 +196,10 @@ bool rewrite_branches(sketch_state *s, int stage, const at_facts_given *given) {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* Is an extent a number that no knob decides? */
-static bool is_fixed(const at_facts *f, const at_expr *e) {
-    if (e->op == AT_X_NAME && f->varies && f->varies[e->ref]) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_fixed(f, e->arg[i])) return false;
-    return true;
+/* A size that knobs decide. */
+static bool varies(const at_expr *e, const void *f) {
+    const bool *of_size = ((const at_facts *)f)->varies;
+    return e->op == AT_X_NAME && of_size && of_size[e->ref];
 }
 
 /* How many terms its elements have; 0: too many, or not known. */
@@ -210,7 +211,8 @@ static int64_t terms_of(const at_facts *f, int stage) {
         return 0;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
         int64_t n = f->of[stage].extent[k];
-        if (x->axes[k].begin || !is_fixed(f, x->axes[k].extent) || n < 1 || n > TERMS_MOST)
+        if (x->axes[k].begin || at_expr_find(x->axes[k].extent, varies, f) || n < 1 ||
+            n > TERMS_MOST)
             return 0;
         terms *= n;
     }

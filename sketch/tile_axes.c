@@ -305,26 +305,30 @@ static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
            moves_by_entry(s, e->arg[second], axis);
 }
 
-/* Lanes along the axis read neighbours, or all of them the same; gathers: or what entries say.
- * *most: elements of the largest tensor of which they read neighbours. */
-static bool reads_rows(const sketch_state *s, const at_expr *e, int axis, bool gathers,
-                       double *most) {
-    const at_facts *f = s->facts;
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
-        if (!reads_rows(s, e->arg[i], axis, gathers, most)) return false;
-    if (e->op != AT_X_INDEX || !at_expr_uses(e, axis)) return true;
+typedef struct lane_reads {
+    const sketch_state *s;
+    int axis;
+    bool gathers; /* lanes read what entries say, too */
+    double most;  /* elements of the largest tensor of which they read neighbours */
+} lane_reads;
+
+/* Ends where lanes along the axis read neither neighbours nor all of them the same. */
+static at_walk take_row(const at_expr *e, void *ctx) {
+    lane_reads *x = ctx;
+    const at_facts *f = x->s->facts;
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    if (!at_expr_uses(e, x->axis)) return AT_WALK_PAST;
     if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].role == AT_ROLE_INDEX)
-        return false;
+        return AT_WALK_END;
     int uses = 0, gathered = 0;
     for (int i = 0; i < e->nargs; i++) {
-        uses += at_expr_uses(e->arg[i], axis);
-        gathered += at_expr_uses(e->arg[i], axis) && moves_by_entry(s, e->arg[i], axis);
+        uses += at_expr_uses(e->arg[i], x->axis);
+        gathered += at_expr_uses(e->arg[i], x->axis) && moves_by_entry(x->s, e->arg[i], x->axis);
     }
-    if (gathers && uses == 1 && gathered == 1) return true;
-    for (int i = 0; i < e->nargs - 1; i++)
-        if (at_expr_uses(e->arg[i], axis)) return false;
-    if (sketch_elements(s, e->ref) > *most) *most = sketch_elements(s, e->ref);
-    return at_index_step(e->arg[e->nargs - 1], axis) == 1;
+    if (x->gathers && uses == 1 && gathered == 1) return AT_WALK_PAST;
+    if (uses > 1 || at_index_step(e->arg[e->nargs - 1], x->axis) != 1) return AT_WALK_END;
+    if (sketch_elements(x->s, e->ref) > x->most) x->most = sketch_elements(x->s, e->ref);
+    return AT_WALK_PAST;
 }
 
 /* Whether the axis decides where a list begins or ends. */
@@ -339,23 +343,23 @@ static bool bounds_list(const at_tensor *t, int axis) {
 int tile_list_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
-    double most = 0;
+    lane_reads x = {.s = s, .axis = last};
     if (!tile_has_lists(t) || bounds_list(t, last) ||
         s->facts->of[stage].extent[last] < LEAST_LANES || sketch_is_step(s, stage, last))
         return -1;
-    return reads_rows(s, t->body, last, false, &most) ? last : -1;
+    return at_expr_walk(t->body, take_row, &x) ? -1 : last;
 }
 
-/* The longest dimension that is read along the axis, step by step. */
-static int64_t longest_of(const at_facts *f, const at_expr *e, int axis) {
+/* The longest dimension that a stage reads along the axis, step by step. */
+static int64_t longest_of(const at_facts *f, int stage, int axis) {
     int64_t longest = 1;
-    for (int i = 0; i < e->nargs; i++) {
-        int64_t own = longest_of(f, e->arg[i], axis);
-        if (e->op == AT_X_INDEX && at_index_step(e->arg[i], axis) == 1 &&
-            f->extents[e->ref][i] > own)
-            own = f->extents[e->ref][i];
-        if (own > longest) longest = own;
-    }
+    int num;
+    const at_expr *const *reads = at_compute_reads(f->compute, stage, &num);
+    for (int r = 0; r < num; r++)
+        for (int i = 0; i < reads[r]->nargs; i++)
+            if (at_index_step(reads[r]->arg[i], axis) == 1 &&
+                f->extents[reads[r]->ref][i] > longest)
+                longest = f->extents[reads[r]->ref][i];
     return longest;
 }
 
@@ -364,7 +368,7 @@ double tile_points(const sketch_state *s, int stage) {
     const at_stage_facts *f = &s->facts->of[stage];
     double points = 1;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
-        if (t->axes[k].begin) points *= (double)longest_of(s->facts, t->body, k);
+        if (t->axes[k].begin) points *= (double)longest_of(s->facts, stage, k);
         else if (!bounds_list(t, k)) points *= f->extent[k] > 0 ? (double)f->extent[k] : 1;
     }
     return points;
@@ -385,12 +389,12 @@ int tile_list_lanes_of(const sketch_state *s, int stage, bool *are_long) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     const int last = t->num_axes + t->num_reduce - 1;
-    double lists = 1, terms = 0;
-    if (!t->num_reduce || !t->axes[last].begin || !reads_rows(s, t->body, last, true, &terms))
-        return -1;
+    lane_reads x = {.s = s, .axis = last, .gathers = true};
+    double lists = 1;
+    if (!t->num_reduce || !t->axes[last].begin || at_expr_walk(t->body, take_row, &x)) return -1;
     for (int k = 0; k < last; k++)
         if (f->extent[k] > 0) lists *= (double)f->extent[k];
-    *are_long = terms >= LEAST_DOT_LANES * lists;
+    *are_long = x.most >= LEAST_DOT_LANES * lists;
     return last;
 }
 

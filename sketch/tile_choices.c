@@ -197,13 +197,10 @@ void nest_find_windows(const sketch_state *s, int stage, nest_choices *out) {
 /* ---- rows by a list of places ---------------------------------------------------------------- */
 
 /* c ? tensor[..] : number, where places alone decide c */
-static bool chooses(const at_expr *e, int tensor) {
-    if (e->op == AT_X_SELECT && !at_expr_reads(e->arg[0]) && e->arg[1]->op == AT_X_INDEX &&
-        e->arg[1]->ref == tensor)
-        return e->arg[2]->op == AT_X_FLOAT || e->arg[2]->op == AT_X_INT;
-    for (int i = 0; i < e->nargs; i++)
-        if (chooses(e->arg[i], tensor)) return true;
-    return false;
+static bool chooses(const at_expr *e, const void *tensor) {
+    return e->op == AT_X_SELECT && !at_expr_reads(e->arg[0]) &&
+           at_expr_is_read(e->arg[1], tensor) &&
+           (e->arg[2]->op == AT_X_FLOAT || e->arg[2]->op == AT_X_INT);
 }
 
 /* A long reduction goes along what an entry leads to. */
@@ -232,8 +229,9 @@ static int padded_rows_of(const sketch_state *s, int stage, int vec, int row) {
         const at_expr *body = c->tensors[x->from == x->tensor ? stage : x->from].body;
         if (x->known && pays_for_list(s, x) && !x->stride[vec] && x->stride[row] &&
             c->tensors[x->tensor].role == AT_ROLE_INPUT &&
-            !at_type_of(c->tensors[x->tensor].type)->is_int && chooses(body, x->tensor) &&
-            tile_reads_once(s, stage, x->tensor) && has_runs(s, stage, x))
+            !at_type_of(c->tensors[x->tensor].type)->is_int &&
+            at_expr_find(body, chooses, &x->tensor) && tile_reads_once(s, stage, x->tensor) &&
+            has_runs(s, stage, x))
             return i;
     }
     return -1;

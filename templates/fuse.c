@@ -105,17 +105,15 @@ static layout *layout_of(at_template *t, const at_tensor *output) {
     return NULL;
 }
 
-static bool varies(const at_template *t, const at_expr *e) {
-    if (e->op == AT_X_NAME && e->ref >= 0 && t->values.data[e->ref].varies) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (varies(t, e->arg[i])) return true;
-    return false;
+static bool varies(const at_expr *e, const void *t) {
+    return e->op == AT_X_NAME && e->ref >= 0 &&
+           ((const at_template *)t)->values.data[e->ref].varies;
 }
 
 /* An addend of the output's shape is a plain tensor wherever the output is one. */
 static at_status check_shape(at_template *t, const at_tensor *output) {
     for (int k = 0; k < output->num_axes; k++)
-        if (varies(t, output->axes[k].extent))
+        if (at_expr_find(output->axes[k].extent, varies, t))
             return at_fail(&t->err, AT_E_USAGE,
                            "the shape of the output \"%s\" depends on knobs, and no at_layout says "
                            "how: an addend has none to be given in",

@@ -209,12 +209,9 @@ static int64_t longest_reduction(const at_dataset *d) {
     return longest;
 }
 
-bool at_dataset_calculates(const at_expr *e, at_op op) {
-    if (e->op == op) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (e->op != AT_X_INDEX && at_dataset_calculates(e->arg[i], op)) return true;
-    return false;
-}
+static bool is_op(const at_expr *e, const void *op) { return e->op == *(const at_op *)op; }
+
+bool at_dataset_calculates(const at_expr *e, at_op op) { return at_expr_find_value(e, is_op, &op); }
 
 /* Does it add up and choose from step to step, so that integers may stay as small as floats hold
  * them, however often they could be doubled? The run will tell. */

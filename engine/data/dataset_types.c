@@ -80,13 +80,15 @@ static double size_of(const at_dataset *d, const at_expr *e) {
     }
 }
 
+static bool multiplies(const at_expr *e, const void *tensor) {
+    return e->op == AT_X_MUL &&
+           (at_expr_is_read(e->arg[0], tensor) || at_expr_is_read(e->arg[1], tensor));
+}
+
 /* The size of what is multiplied by elements of a tensor; 0: nothing is. */
 static double multiplied_by(const at_dataset *d, const at_expr *e, int t) {
-    double found = 0;
-    for (int i = 0; e->op == AT_X_MUL && i < 2; i++)
-        if (e->arg[i]->op == AT_X_INDEX && e->arg[i]->ref == t) found = size_of(d, e->arg[1 - i]);
-    for (int i = 0; i < e->nargs && !found; i++) found = multiplied_by(d, e->arg[i], t);
-    return found;
+    const at_expr *product = at_expr_find(e, multiplies, &t);
+    return product ? size_of(d, product->arg[!at_expr_is_read(product->arg[1], &t)]) : 0;
 }
 
 void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {

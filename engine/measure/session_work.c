@@ -67,11 +67,8 @@ static double elements_read(const at_compute *c, int64_t *const *extents, int in
 }
 
 /* Do entries of index tensors decide which products are 0? */
-static bool chooses_by_list(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_SELECT && at_expr_reads_role(c, e->arg[0], AT_ROLE_INDEX)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (chooses_by_list(c, e->arg[i])) return true;
-    return false;
+static bool chooses_by_list(const at_expr *e, const void *compute) {
+    return e->op == AT_X_SELECT && at_expr_reads_role(compute, e->arg[0], AT_ROLE_INDEX);
 }
 
 void at_session_count_by_data(at_session *s) {
@@ -82,7 +79,7 @@ void at_session_count_by_data(at_session *s) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
         if (x->role == AT_ROLE_INDEX) data[t].i = at_store_at(d->store, d->offset[t]);
-        if (x->role == AT_ROLE_STAGE) chooses |= chooses_by_list(c, x->body);
+        if (x->role == AT_ROLE_STAGE) chooses |= at_expr_find(x->body, chooses_by_list, c) != NULL;
     }
     if (s->what.flops <= 0 || !chooses) return;
     const double flops = at_compute_flops(c, d->values, data);
