@@ -44,9 +44,11 @@ typedef struct ansor_digits {
 
 typedef struct ansor_stage {
     const char *name;
-    const char *declared; /* of an input: its line of the computation; NULL: a stage */
-    const char *reduction;
-    const char *body, *definitions; /* as texts; "" for no definitions */
+    const at_tensor *declared; /* an input, with numbers as extents; NULL: a stage */
+    at_reduction reduction;
+    at_expr *body; /* as written */
+    at_def *defs;
+    int num_defs;
     ansor_axis axis[ANSOR_AXES];
     int num_axes, num_reduce;
     int num_blocks;                   /* its first axes: blocks of its reader's (ansor_region.c), */
@@ -79,6 +81,18 @@ typedef struct ansor_workload {
 const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not known */
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
+
+/* Expressions of stages, and the computation with the stages there are (ansor_compute.c). */
+/* Defines n names, one or digits, before all others of the stage. extents: of digits. */
+void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
+                  at_expr *const *extents, at_expr *value);
+at_expr *ansor_name(at_arena *a, const char *name);
+at_expr *ansor_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
+/* The stage's reads of a tensor are others from now on: f makes one of each. How many there are. */
+typedef at_expr *ansor_read(at_expr *read, void *ctx);
+int ansor_replace_reads(ansor_state *s, ansor_stage *x, const char *name, ansor_read *f, void *ctx);
+/* AT_E_INPUT */
+at_status ansor_compute(const ansor_state *s, const at_symbols *symbols, at_compute **out);
 
 /* Arguments of a step (ansor_loops.c). AT_E_INPUT names the item. */
 at_status ansor_number(ansor_state *s, const at_json *step, int i, int64_t *out);
@@ -114,13 +128,8 @@ at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
 at_status ansor_cache_read(ansor_state *s, const at_json *step);
 at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
-/* The text with `by` for each NAME by which it reads a tensor, or, whole, for each NAME[...]. */
-const char *ansor_replace_reads(at_arena *a, const char *text, const char *name, const char *by,
-                                bool whole);
 /* Of a computation with numbers, one stage per tensor. */
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
-/* The computation with the stages there are (ansor_tree.c). */
-void ansor_compute_text(const ansor_state *s, at_text *out);
 /* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation, over symbols
  * which get the names of pieces; values: by slot. *again: a stage became one of blocks, so that the
  * computation is another one, and there is no tree yet. */

@@ -142,28 +142,28 @@ bool ansor_is_whole(const ansor_stage *x, const ansor_loop *l, int piece) {
 
 /* Fused reductions that are split become one axis, of which they are the digits. */
 static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
-    at_text name = {0}, definition = {0};
+    at_text name = {0};
+    const char *names[ANSOR_LOOPS];
+    at_expr *extents[ANSOR_LOOPS] = {0};
     int64_t extent = 1;
     int joined = x->num_axes + x->num_reduce;
     if (!l->is_reduce || joined == ANSOR_AXES)
         return ANSOR_REFUSE(s, "a split of loops that are fused is known of sums only");
-    at_text_add(&definition, "{");
     for (int i = 0; i < l->num_pieces; i++) {
         ansor_axis *axis = &x->axis[l->piece[i]->axis];
         if (!ansor_is_whole(x, l, i))
             return ANSOR_REFUSE(s, "a split of fused parts of axes is not known");
         at_text_addf(&name, "%s%s", i ? "_" : "", axis->name);
-        at_text_addf(&definition, i ? ", %s:%lld" : "%s", axis->name, (long long)axis->extent);
+        names[i] = axis->name;
+        if (i) extents[i] = at_expr_int(s->arena, axis->extent);
         if (!at_mul64(extent, axis->extent, &extent))
             return ANSOR_REFUSE(s, "an axis exceeds 2^63");
         axis->is_gone = true;
     }
-    at_text_addf(&definition, "} = %s%s%s", at_text_str(&name), *x->definitions ? ", " : "",
-                 x->definitions);
     ansor_piece *p = AT_NEW(s->arena, ansor_piece);
     p->axis = joined;
     x->axis[joined] = (ansor_axis){at_text_take(s->arena, &name), extent, false};
-    x->definitions = at_text_take(s->arena, &definition);
+    ansor_define(s, x, l->num_pieces, names, extents, ansor_name(s->arena, x->axis[joined].name));
     x->num_reduce++;
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++)

@@ -131,13 +131,10 @@ static at_status make_tree(const at_task *task, const int64_t *values, ansor_sta
     const at_symbols *known = at_task_compute(task)->symbols;
     bool again = true;
     while (again) {
-        at_text compute = {0};
         at_symbols *symbols = AT_NEW(s->arena, at_symbols);
         for (int i = 0; i < known->names.len; i++)
             at_symbol_add(s->arena, symbols, known->names.data[i]);
-        ansor_compute_text(s, &compute);
-        AT_TRY(at_compute_parse(s->arena, symbols, at_text_take(s->arena, &compute),
-                                "rewritten computation", c, s->err));
+        AT_TRY(ansor_compute(s, symbols, c));
         at_text_clear(sizes);
         AT_TRY(ansor_make_tree(s, *c, symbols, values, tree, sizes, &again));
     }

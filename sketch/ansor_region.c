@@ -6,6 +6,7 @@
  *     pad[y] = ..;  s[h] = sum(r) pad[h*S + r]*..    at a loop that counts h in blocks of 4
  *     pad[h_block, y_part] = .. where y = h_block*4*S + y_part;
  *     s[h] = sum(r) pad[h/4, h%4*S + r]*..  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sketch/ansor_int.h"
@@ -61,19 +62,9 @@ enum { MOST_INDEX = 1 << 30 }; /* products of two stay within 64 bits */
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-static at_expr *binary(const region_maker *m, at_op op, at_expr *x, at_expr *y) {
-    return at_expr_new(m->arena, op, 2, (at_expr *[]){x, y});
-}
-
-static at_expr *name_of(const region_maker *m, const char *name) {
-    at_expr *e = at_expr_new(m->arena, AT_X_NAME, 0, NULL);
-    e->name = name;
-    return e;
-}
-
 static at_expr *by(const region_maker *m, at_op op, at_expr *x, int64_t n) {
     if (!x || n == 1) return x;
-    return binary(m, op, x, at_expr_int(m->arena, n));
+    return ansor_binary(m->arena, op, x, at_expr_int(m->arena, n));
 }
 
 static bool is_zero(const at_expr *e) { return e->op == AT_X_INT && !e->integer; }
@@ -81,7 +72,7 @@ static bool is_zero(const at_expr *e) { return e->op == AT_X_INT && !e->integer;
 static at_expr *sum(const region_maker *m, at_expr *x, at_expr *y) {
     if (!x || is_zero(x)) return y;
     if (!y || is_zero(y)) return x;
-    return binary(m, AT_X_ADD, x, y);
+    return ansor_binary(m->arena, AT_X_ADD, x, y);
 }
 
 static index_parts number(const region_maker *m, int64_t value) {
@@ -92,10 +83,10 @@ static index_parts number(const region_maker *m, int64_t value) {
 static index_parts axis(region_maker *m, int k) {
     const at_axis *of = &m->tensor->axes[k];
     int64_t length = m->length[k], blocks = m->blocks[k];
-    at_expr *value = name_of(m, of->name);
+    at_expr *value = ansor_name(m->arena, of->name);
     if (blocks == 1) return (index_parts){NULL, value, 1, 0, length - 1, length - 1};
     at_expr *inside = length == 1 ? at_expr_int(m->arena, 0) : by(m, AT_X_MOD, value, length);
-    return (index_parts){by(m, AT_X_MUL, name_of(m, m->name[k]), length),
+    return (index_parts){by(m, AT_X_MUL, ansor_name(m->arena, m->name[k]), length),
                          inside,
                          length,
                          0,
@@ -208,15 +199,9 @@ static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor
     return true;
 }
 
-static void add_text(at_text *out, const at_expr *e) {
-    if (e) at_expr_print(out, e);
-    else at_text_add(out, "0");
-}
-
 /* Its axes: blocks, then parts of the old ones, which are defined by both. */
 static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, const region_maker *m,
                         const ansor_digits *digits, const index_parts *parts) {
-    at_text definitions = {0};
     ansor_axis old[ANSOR_AXES];
     int n = 0, axes = x->num_axes;
     memcpy(old, x->axis, sizeof old);
@@ -230,28 +215,27 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
         }
         x->axis[n++] = (ansor_axis){m->name[k], m->blocks[k], false};
     }
-    for (int k = 0; k < axes; k++) {
+    for (int k = axes - 1; k >= 0; k--) { /* the last one is defined first */
         const index_parts *p = &parts[k];
         x->axis[n + k] = old[k];
         if (!p->block) continue;
         x->axis[n + k].name = fresh_name(s, c, at_format(s->arena, "%s_part", old[k].name));
         x->axis[n + k].extent = p->hi - p->lo + 1;
-        at_text_addf(&definitions, "%s = ", old[k].name);
-        add_text(&definitions, p->block);
-        at_text_addf(&definitions, " + %s", x->axis[n + k].name);
+        at_expr *whole =
+            ansor_binary(s->arena, AT_X_ADD, p->block, ansor_name(s->arena, x->axis[n + k].name));
         if (p->lo)
-            at_text_addf(&definitions, " %c %lld", p->lo < 0 ? '-' : '+',
-                         (long long)(p->lo < 0 ? -p->lo : p->lo));
-        at_text_add(&definitions, ", ");
+            whole = ansor_binary(s->arena, p->lo < 0 ? AT_X_SUB : AT_X_ADD, whole,
+                                 at_expr_int(s->arena, llabs(p->lo)));
+        ansor_define(s, x, 1, &old[k].name, NULL, whole);
     }
-    at_text_add(&definitions, x->definitions);
-    x->definitions = at_text_take(s->arena, &definitions);
-    size_t length = strlen(x->definitions); /* it had none of its own */
-    if (length > 1 && !strcmp(x->definitions + length - 2, ", "))
-        x->definitions = at_strndup(s->arena, x->definitions, length - 2);
     x->num_blocks = n;
     x->num_axes += n;
     for (int i = 0; i < x->num_pieces; i++) x->piece[i]->axis += n;
+}
+
+static at_expr *same_read(at_expr *unused, void *read) {
+    (void)unused;
+    return read;
 }
 
 bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
@@ -282,23 +266,19 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
         for (int i = 0; i < x->num_axes; i++)
             m.is_used[k] |= parts[i].block && at_expr_mentions(parts[i].block, m.name[k]);
 
-    at_text text = {0};
-    at_text_addf(&text, "%s[", x->name);
-    for (int k = 0; k < axes; k++) {
-        if (!m.is_used[k]) continue;
-        add_text(&text, by(&m, AT_X_DIV, name_of(&m, m.tensor->axes[k].name), m.length[k]));
-        at_text_add(&text, ", ");
-    }
+    at_expr *index[2 * ANSOR_AXES];
+    int n = 0;
+    for (int k = 0; k < axes; k++)
+        if (m.is_used[k])
+            index[n++] =
+                by(&m, AT_X_DIV, ansor_name(s->arena, m.tensor->axes[k].name), m.length[k]);
     for (int k = 0; k < x->num_axes; k++) {
         index_parts p = added(&m, parts[k], number(&m, parts[k].block ? -parts[k].lo : 0));
-        at_text_add(&text, k ? ", " : "");
-        add_text(&text, p.inside);
+        index[n++] = p.inside ? p.inside : at_expr_int(s->arena, 0);
     }
-    at_text_add(&text, "]");
-    const char *as = at_text_take(s->arena, &text);
-    ansor_stage *r = s->stage[reader];
-    r->body = ansor_replace_reads(s->arena, r->body, x->name, as, true);
-    r->definitions = ansor_replace_reads(s->arena, r->definitions, x->name, as, true);
+    at_expr *as = at_expr_new(s->arena, AT_X_INDEX, n, index);
+    as->name = x->name;
+    ansor_replace_reads(s, s->stage[reader], x->name, same_read, as);
     change_axes(s, c, x, &m, digits[reader], parts);
     return true;
 }

@@ -5,22 +5,6 @@
 
 /* ---- the stages of a computation ------------------------------------------------------------- */
 
-static void add_definitions(at_text *out, const at_tensor *t) {
-    for (int i = 0; i < t->num_defs; i++) {
-        const at_def *d = &t->defs[i];
-        at_text_add(out, i ? ", " : "");
-        at_text_add(out, d->is_digits ? "{" : "");
-        for (int k = 0; k < d->num_names; k++) {
-            at_text_addf(out, "%s%s", k ? ", " : "", d->names[k]);
-            if (!d->is_digits || !d->extents[k]) continue;
-            at_text_add(out, ":");
-            at_expr_print(out, d->extents[k]);
-        }
-        at_text_add(out, d->is_digits ? "} = " : " = ");
-        at_expr_print(out, d->expr);
-    }
-}
-
 /* A loop and a piece for each whole axis. */
 static at_status plain_loops(ansor_state *s, ansor_stage *x) {
     x->num_pieces = x->num_loops = 0;
@@ -41,16 +25,8 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *from = &c->tensors[t];
         ansor_stage *x = s->stage[s->num_stages++] = AT_NEW(s->arena, ansor_stage);
-        static const char *const roles[] = {"input", "weight", "index"};
-        at_text text = {0}, definitions = {0};
         x->name = from->name;
-        if (from->role != AT_ROLE_STAGE) {
-            at_text_addf(&text, "%s[", x->name);
-            for (int k = 0; k < from->num_axes; k++)
-                at_text_addf(&text, "%s%lld", k ? ", " : "", (long long)extents[t][k]);
-            at_text_addf(&text, "] : %s\n", roles[from->role]);
-            x->declared = at_text_take(s->arena, &text);
-        }
+        if (from->role != AT_ROLE_STAGE) x->declared = from;
         x->num_axes = from->num_axes;
         x->num_reduce = from->num_reduce;
         if (x->num_axes + x->num_reduce > ANSOR_AXES / 2) return ANSOR_REFUSE(s, "too many axes");
@@ -59,11 +35,10 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
         if (x->declared) continue;
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             x->axis[k] = (ansor_axis){from->axes[k].name, extents[t][k], false};
-        if (x->num_reduce) x->reduction = at_reduction_name(from->reduction);
-        at_expr_print(&text, from->written);
-        x->body = at_text_take(s->arena, &text);
-        add_definitions(&definitions, from);
-        x->definitions = at_text_take(s->arena, &definitions);
+        x->reduction = from->reduction;
+        x->body = from->written;
+        x->defs = from->defs;
+        x->num_defs = from->num_defs;
         AT_TRY(plain_loops(s, x));
     }
     return AT_OK;
@@ -98,13 +73,12 @@ static at_status scoped(ansor_state *s, const at_json *step, const char *name, c
 }
 
 /* Its element at its own axes. */
-static const char *own_element(ansor_state *s, const ansor_stage *x, const char *name) {
-    at_text text = {0};
-    at_text_addf(&text, "%s[", name);
-    for (int k = 0; k < x->num_axes; k++)
-        at_text_addf(&text, "%s%s", k ? ", " : "", x->axis[k].name);
-    at_text_add(&text, "]");
-    return at_text_take(s->arena, &text);
+static at_expr *own_element(ansor_state *s, const ansor_stage *x, const char *name) {
+    at_expr *index[ANSOR_AXES];
+    for (int k = 0; k < x->num_axes; k++) index[k] = ansor_name(s->arena, x->axis[k].name);
+    at_expr *e = at_expr_new(s->arena, AT_X_INDEX, x->num_axes, index);
+    e->name = name;
+    return e;
 }
 
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
@@ -121,39 +95,16 @@ at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ans
     *local = *x;
     AT_TRY(scoped(s, step, x->name, &local->name));
     x->num_reduce = 0;
-    x->reduction = NULL;
-    x->definitions = "";
+    x->num_defs = 0;
     x->body = own_element(s, x, local->name);
     AT_TRY(plain_loops(s, local));
     AT_TRY(plain_loops(s, x));
     return insert(s, id, local);
 }
 
-/* Where the text first has NAME[, or its end. */
-static const char *find_read(const char *text, const char *name) {
-    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    size_t n = strlen(name);
-    const char *p = text;
-    for (; *p; p++)
-        if ((p == text || !strchr(inside, p[-1])) && !strncmp(p, name, n) && p[n] == '[') break;
-    return p;
-}
-
-const char *ansor_replace_reads(at_arena *a, const char *text, const char *name, const char *by,
-                                bool whole) {
-    at_text out = {0};
-    for (const char *p = text, *at; *p; p = at) {
-        at = find_read(p, name);
-        at_text_addn(&out, p, (size_t)(at - p));
-        if (!*at) break;
-        at_text_add(&out, by);
-        at += strlen(name);
-        int depth = 0;
-        if (whole) do
-                depth += (*at == '[') - (*at == ']');
-            while (*at++ && depth);
-    }
-    return at_text_take(a, &out);
+static at_expr *rename_read(at_expr *read, void *name) {
+    read->name = *(const char **)name;
+    return read;
 }
 
 at_status ansor_cache_read(ansor_state *s, const at_json *step) {
@@ -165,7 +116,6 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     ansor_stage *x = s->stage[id], *copy = AT_NEW(s->arena, ansor_stage);
     copy->num_axes = x->num_axes;
     memcpy(copy->axis, x->axis, sizeof *x->axis * (size_t)x->num_axes);
-    copy->definitions = "";
     copy->body = own_element(s, x, x->name);
     AT_TRY(scoped(s, step, x->name, &copy->name));
     AT_TRY(plain_loops(s, copy));
@@ -174,14 +124,8 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     for (int i = 0; i < n; i++) {
         if (readers[i] <= id || readers[i] >= s->num_stages || s->stage[readers[i]]->declared)
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
-        ansor_stage *r = s->stage[readers[i]];
-        const char *body = ansor_replace_reads(s->arena, r->body, x->name, copy->name, false),
-                   *definitions =
-                       ansor_replace_reads(s->arena, r->definitions, x->name, copy->name, false);
-        if (!strcmp(body, r->body) && !strcmp(definitions, r->definitions))
+        if (!ansor_replace_reads(s, s->stage[readers[i]], x->name, rename_read, &copy->name))
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
-        r->body = body;
-        r->definitions = definitions;
     }
     return insert(s, id + 1, copy);
 }
@@ -228,9 +172,12 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     rf->name = fresh(s, at_format(s->arena, "%s_rf", x->name));
     rf->reduction = x->reduction;
     rf->body = x->body;
-    rf->definitions = at_format(s->arena, "%s = %s*%lld + %s%s%s", sum->name, outer,
-                                (long long)(is_outer ? others : mine), inner,
-                                *x->definitions ? ", " : "", x->definitions);
+    rf->defs = x->defs;
+    rf->num_defs = x->num_defs;
+    at_expr *whole = ansor_binary(s->arena, AT_X_MUL, ansor_name(s->arena, outer),
+                                  at_expr_int(s->arena, is_outer ? others : mine));
+    whole = ansor_binary(s->arena, AT_X_ADD, whole, ansor_name(s->arena, inner));
+    ansor_define(s, rf, 1, &sum->name, NULL, whole);
     int n = 0;
     for (int k = 0; k <= x->num_axes; k++) {
         if (k == place) rf->axis[n++] = (ansor_axis){is_outer ? outer : inner, mine, false};
@@ -243,7 +190,7 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     rf->num_reduce = n - rf->num_axes;
     AT_TRY(plain_loops(s, rf));
     x->body = own_element(s, rf, rf->name);
-    x->definitions = "";
+    x->num_defs = 0;
     x->axis[x->num_axes] = rf->axis[place];
     x->num_reduce = 1;
     AT_TRY(plain_loops(s, x));

@@ -19,39 +19,6 @@ typedef struct tree_writer {
     at_text *sizes;
 } tree_writer;
 
-/* ---- the computation ------------------------------------------------------------------------- */
-
-static void add_axes(at_text *out, const ansor_stage *x, int from, int to) {
-    bool any = false;
-    for (int k = from; k < to; k++) {
-        if (x->axis[k].is_gone) continue;
-        at_text_addf(out, "%s%s:%lld", any ? ", " : "", x->axis[k].name,
-                     (long long)x->axis[k].extent);
-        any = true;
-    }
-}
-
-void ansor_compute_text(const ansor_state *s, at_text *out) {
-    for (int i = 0; i < s->num_stages; i++) {
-        const ansor_stage *x = s->stage[i];
-        if (x->declared) {
-            at_text_add(out, x->declared);
-            continue;
-        }
-        at_text_addf(out, "%s[", x->name);
-        add_axes(out, x, 0, x->num_axes);
-        at_text_add(out, "] = ");
-        if (x->num_reduce) {
-            at_text_addf(out, "%s(", x->reduction);
-            add_axes(out, x, x->num_axes, x->num_axes + x->num_reduce);
-            at_text_add(out, ") ");
-        }
-        at_text_add(out, x->body);
-        if (*x->definitions) at_text_addf(out, "\n    where %s", x->definitions);
-        at_text_add(out, "\n");
-    }
-}
-
 /* ---- regions --------------------------------------------------------------------------------- */
 
 static void add(ansor_digits *d, ansor_piece *p) {

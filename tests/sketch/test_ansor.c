@@ -203,7 +203,7 @@ static void regions(void **state) {
         {"[\\\"conv1d_nlc\\\", 1, 12, 8, 8, 3, 2, 1]",
          "[\"SP\", 3, 1, 6, [3], 1], [\"CA\", 1, 3, 1]",
          "PadInput[l_block:2, i0:1, i1_part:7, i2:8] = inside ? inputs[i0, i1 - P, i2] : 0\n"
-         "    where i1 = l_block*3*2 + i1_part, inside = P <= i1 && i1 < L + P\n",
+         "    where i1 = l_block*3*2 + i1_part,\n          inside = P <= i1 && i1 < L + P\n",
          "l0 =>\n"
          "    i1_part0, i20:vec =>\n"
          "        @PadInput = l0, 0, i1_part0, i20\n"
@@ -213,7 +213,7 @@ static void regions(void **state) {
         {"[\\\"conv1d_nlc\\\", 1, 12, 4, 8, 3, 1, 1, 1, 2]",
          "[\"SP\", 3, 2, 8, [4], 1], [\"RE\", 3, [0, 2, 1, 3, 4, 5]], [\"CA\", 1, 3, 1]",
          "PadInput[co_block:2, i0:1, i1:14, i2_part:2] = inside ? inputs[i0, i1 - P, i2] : 0\n"
-         "    where i2 = co_block*4/4*2 + i2_part, inside = P <= i1 && i1 < L + P\n",
+         "    where i2 = co_block*4/4*2 + i2_part,\n          inside = P <= i1 && i1 < L + P\n",
          "co0 =>\n"
          "    i10, i2_part0 =>\n"
          "        @PadInput = co0, 0, i10, i2_part0\n"
