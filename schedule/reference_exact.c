@@ -121,6 +121,7 @@ void naive_find_rounded(naive *m) {
         }
     }
     find_shares(m);
+    naive_find_signs(m);
 }
 
 bool naive_is_shared(const naive *m, const at_expr *e) {

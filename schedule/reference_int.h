@@ -14,6 +14,10 @@ typedef struct hoisted {
     const char *text, *name;
 } hoisted;
 
+/* Errors of a stage: as squares; with signs (reference_signs.c); and samples of them kept beside
+ * each element, in D_NAME, for stages behind it or later steps. */
+typedef enum naive_signs { NAIVE_SQUARES, NAIVE_SIGNS, NAIVE_KEPT_SIGNS } naive_signs;
+
 typedef struct naive {
     at_arena *arena;
     const at_compute *c;
@@ -27,7 +31,8 @@ typedef struct naive {
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
     bool *rounded; /* [tensor] its values are double, with limits; NULL: all is float, without */
-    bool *shares;  /* [stage] an element hangs on a rounded value that others hang on, too */
+    naive_signs *signs; /* [tensor] where there are limits */
+    bool *shares;       /* [stage] an element hangs on a rounded value that others hang on, too */
     double
         *grains; /* [tensor] as grains_of has them: inputs are integers; NULL: they need not be */
     bool apart;  /* what several terms of the sum in hand share counts as exact */
@@ -101,16 +106,15 @@ static inline bool naive_keeps_error(const naive *m, int stage) {
     return m->rounded && m->rounded[stage] && m->c->tensors[stage].is_marked;
 }
 
-/* Samples of the error that a stage which reads itself, or is of a cycle, keeps beside each
- * element, in D_NAME; where it is exact, none. */
 static inline bool naive_keeps_samples(const naive *m, int stage) {
-    return at_tensor_goes_in_steps(&m->c->tensors[stage]) && m->rounded && m->rounded[stage];
+    return m->rounded && m->signs[stage] == NAIVE_KEPT_SIGNS;
 }
 /* reference_exact.c: which tensors have limits. Is a value a float that is the same in every
  * kernel, an integer or a condition one that no rounding changes? Is a rounded value in several
  * terms of the sum in hand, or made of such, and is there one in it? */
 #define NAIVE_MOST_EXACT 0x1p24 /* integers up to it are floats */
 void naive_find_rounded(naive *m);
+void naive_find_signs(naive *m); /* reference_signs.c: m->signs; m->rounded is known */
 bool naive_is_exact(const naive *m, const at_expr *e);
 bool naive_is_certain(const naive *m, const at_expr *e);
 bool naive_is_shared(const naive *m, const at_expr *e);

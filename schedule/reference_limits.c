@@ -371,22 +371,12 @@ pair limits_value(block *b, const at_expr *e) {
     line(b, at_format(a, "const long %s_at = %s;", r.v, at));
     line(b, at_format(a, "const double %s = %s;", r.v,
                       naive_load(b->m, e->ref, at_format(a, "%s_at", r.v))));
-    const int cycle = naive_stage(b->m)->cycle, repeated = naive_repeated(b->m, e);
-    if (repeated >= 0) {
-        samples_of_read(b, &r, repeated, at_format(a, "E_%s[%s_at]", name, r.v));
-        return r;
-    }
-    if (e->ref != b->m->stage && (!cycle || b->m->c->tensors[e->ref].cycle != cycle)) {
-        line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
-        return r;
-    }
-    samples_begin(b, &r, "0");
-    line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = D_%s[%s_at * %d + k];",
-                      NAIVE_SAMPLES, r.d, name, r.v, NAIVE_SAMPLES));
-    if (b->m->c->tensors[e->ref].is_output) /* which keeps its own value rounded */
-        line(b, at_format(a, "if (%s_square(%s) > 0) %s = %s * %s;", b->m->entry, r.d, r.own, r.v,
-                          r.v));
-    samples_take_e(b, r);
+    const int repeated = naive_repeated(b->m, e);
+    const bool in_steps = at_tensor_goes_in_steps(naive_stage(b->m));
+    if (repeated >= 0) samples_of_read(b, &r, repeated, at_format(a, "E_%s[%s_at]", name, r.v));
+    else if (has_samples(b) && (!in_steps || naive_keeps_samples(b->m, e->ref)))
+        samples_of_element(b, e, &r);
+    else line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
     return r;
 }
 

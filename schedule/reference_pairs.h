@@ -52,16 +52,19 @@ void limits_close(block *b);
 const char *limits_close_by(block *b, pair x, pair y);
 const char *limits_extreme_e(block *b, pair x, pair y, const char *chosen);
 
-/* Does the stage in hand keep samples of its errors? */
-static inline bool keeps_samples(const block *b) { return naive_keeps_samples(b->m, b->m->stage); }
+/* Are errors of the stage in hand samples? */
+static inline bool has_samples(const block *b) { return b->m->signs[b->m->stage] != NAIVE_SQUARES; }
 /* Do errors of the expression in hand have signs? */
-static inline bool has_signs(const block *b) { return keeps_samples(b) || b->m->num_repeated; }
+static inline bool has_signs(const block *b) { return has_samples(b) || b->m->num_repeated; }
 /* A result begins to have samples, of an e of its own. */
 void samples_begin(block *b, pair *r, const char *own);
 /* What x is off goes on to samples d and the independent rest `own`, times the derivative. */
 void samples_move(block *b, const char *d, const char *own, pair x, const char *derivative);
 /* A read of the k-th of m->repeated, which is off by e. */
 void samples_of_read(block *b, pair *r, int k, const char *e);
+/* A read in a stage with samples: those that are kept; else some that are the same wherever that
+ * element is read. */
+void samples_of_element(block *b, const at_expr *read, pair *r);
 /* e of a value that has samples. */
 void samples_take_e(block *b, pair r);
 /* Of a result, r, one of whose operands has some; own: the e of its own rounding. */
@@ -72,7 +75,9 @@ void samples_of_extreme(block *b, at_op op, pair x, pair y, pair *r, const char 
 /* Of a function's result, r.e being what it adds of its own, or where there is no derivative;
  * slope: the square of that. */
 pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope);
-/* Beside the element in hand, whose axes are own. */
+/* What signs of roundings of the element in hand, whose axes are own, are drawn from. */
+const char *samples_seed(block *b, at_expr *const *own);
+/* Beside that element, where they are kept. */
 void samples_keep(block *b, at_expr *const *own, pair x);
 /* Of a reduction, samples_reduced: where it begins; one more factor of a product; one more term of
  * a maximum or minimum, which is `better`, or may be (`close`); where it ends, with an e of its own

@@ -58,6 +58,34 @@ void samples_of_read(block *b, pair *r, int k, const char *e) {
     samples_take_e(b, *r);
 }
 
+/* Those of other tensors are others. */
+static const char *seed_of(block *b, int tensor, const char *at) {
+    return at_format(b->m->arena, "(unsigned long)(%s) + %d * 0xd1342543de82ef95UL", at, tensor);
+}
+
+const char *samples_seed(block *b, at_expr *const *own) {
+    return at_format(b->m->arena, "unsigned long bits = %s; (void)bits;",
+                     seed_of(b, b->m->stage, naive_own_index(b->m, own)));
+}
+
+void samples_of_element(block *b, const at_expr *read, pair *r) {
+    at_arena *a = b->m->arena;
+    const char *name = read->name, *at = at_format(a, "%s_at", r->v);
+    samples_begin(b, r, "0");
+    if (naive_keeps_samples(b->m, read->ref)) {
+        line(b, at_format(a, "for (int k = 0; k < %d; k++) %s[k] = D_%s[%s * %d + k];",
+                          NAIVE_SAMPLES, r->d, name, at, NAIVE_SAMPLES));
+        if (b->m->c->tensors[read->ref].is_output) /* which keeps its own value rounded */
+            line(b, at_format(a, "if (%s_square(%s) > 0) %s = %s * %s;", b->m->entry, r->d, r->own,
+                              r->v, r->v));
+    } else {
+        line(b, at_format(a, "unsigned long %s_bits = %s;", r->v, seed_of(b, read->ref, at)));
+        line(b,
+             at_format(a, "%s_spread(%s, E_%s[%s], &%s_bits);", b->m->entry, r->d, name, at, r->v));
+    }
+    samples_take_e(b, *r);
+}
+
 void samples_take_e(block *b, pair r) {
     const int times = b->m->num_repeated ? 1 : 16; /* as _square takes samples */
     line(b, at_format(b->m->arena, "const double %s = %s_square(%s) + %d * %s;", r.e, b->m->entry,
@@ -116,6 +144,7 @@ pair samples_of_call(block *b, at_function f, pair x, pair r, const char *slope)
 }
 
 void samples_keep(block *b, at_expr *const *own, pair x) {
+    if (!naive_keeps_samples(b->m, b->m->stage)) return;
     const char *name = naive_stage(b->m)->name;
     const char *kept = x.e ? at_format(b->m->arena, "(float)%s[k]", samples_of(b, x)) : "0";
     line(b, at_format(b->m->arena, "for (int k = 0; k < %d; k++) D_%s[(%s) * %d + k] = %s;",
@@ -128,8 +157,7 @@ const pair samples_reduced = {.v = "s", .e = "e", .d = "d", .own = "own"};
 
 void samples_begin_sum(block *b, at_expr *const *own) {
     line(b, at_format(b->m->arena, "double d[%d] = {0}, own = 0;", NAIVE_SAMPLES));
-    line(b, at_format(b->m->arena, "unsigned long bits = (unsigned long)(%s);",
-                      naive_own_index(b->m, own)));
+    line(b, samples_seed(b, own));
 }
 
 void samples_multiply(block *b, pair x) {

@@ -33,8 +33,8 @@ static void product_term(block *b, pair x) {
     at_arena *a = b->m->arena;
     if (b->m->grains)
         line(b, at_format(a, "if (!%s_holds(s * %s, %s + %s)) {", b->m->entry, x.v, e_of(x),
-                          keeps_samples(b) ? samples_are(b) : "e"));
-    if (keeps_samples(b)) samples_multiply(b, x);
+                          has_samples(b) ? samples_are(b) : "e"));
+    if (has_samples(b)) samples_multiply(b, x);
     else
         line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v,
                           x.v, e_of(x), x.v, x.v));
@@ -47,7 +47,7 @@ static void extreme_term(block *b, at_reduction r, pair x) {
     at_arena *a = b->m->arena;
     const pair s = {.v = "s", .e = "e"};
     const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
-    if (keeps_samples(b)) samples_choose(b, x, better, limits_close_by(b, s, x));
+    if (has_samples(b)) samples_choose(b, x, better, limits_close_by(b, s, x));
     else
         line(b, at_format(a, "e = %s;",
                           limits_extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
@@ -73,7 +73,7 @@ static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduc
  * where that is more. */
 static pair whole_value(block *b, const at_expr *e) {
     const pair x = limits_value(b, e);
-    if (keeps_samples(b) || !naive_find_repeated(b->m, e)) return x;
+    if (has_samples(b) || !naive_find_repeated(b->m, e)) return x;
     const pair y = limits_value(b, e), r = {.v = x.v, .e = named(b, 'e')};
     b->m->num_repeated = 0;
     line(b, at_format(b->m->arena, "(void)%s;", y.v));
@@ -107,13 +107,13 @@ static void choice_result(block *b, const char *nothing) {
     line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
     line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
                       b->m->entry, b->m->entry));
-    if (keeps_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
+    if (has_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
     else line(b, "e += up > down ? up : down;");
 }
 
 /* The result of a reduction. */
 static void store_reduced(block *b, at_expr *const *own) {
-    if (keeps_samples(b)) samples_keep(b, own, samples_reduced);
+    if (has_samples(b)) samples_keep(b, own, samples_reduced);
     store(b, own, "s", "e");
 }
 
@@ -147,7 +147,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
                    nest_text *out) {
     static const char *const totals[] = {"s",    "e",    "n",    "running", "terms",
                                          "most", "lost", "last", "before",  "biased"};
-    const bool samples = keeps_samples(term), shares = !samples && naive_has_shared(m, body);
+    const bool samples = has_samples(term), shares = !samples && naive_has_shared(m, body);
     block again = {.m = m, .depth = term->depth};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         naive_add_total(m, out, totals[i], "0");
@@ -196,11 +196,9 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
     const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
-    const bool samples = keeps_samples(&term);
+    const bool samples = has_samples(&term);
     if (samples && t->num_reduce) samples_begin_sum(&head, own);
-    else if (samples)
-        line(&term, at_format(m->arena, "unsigned long bits = (unsigned long)(%s);",
-                              naive_own_index(m, own)));
+    else if (samples) line(&term, samples_seed(&term, own));
     pair x = side ? (pair){0} : whole_value(&term, body);
     if (!t->num_reduce) {
         if (samples) samples_keep(&term, own, x);

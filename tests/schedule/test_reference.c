@@ -488,7 +488,7 @@ static void limits_of_steps(void **state) {
                   sqrt(5.0 * 64 * 64 * 64 / 3));
     /* Functions by their slopes: of a fixed point, a half at each step. */
     check_samples(X "p[i:N] = i > 0 ? sqrt(p[i - 1]) : x[i]*1\no[i:N] = max(p[i], 0)", 100,
-                  sqrt(0.25 / 0.75));
+                  sqrt(1 / 0.75));
     check_samples(X "p[i:N] = i > 0 ? 2 - rsqrt(p[i - 1]) : x[i]*1\no[i:N] = max(p[i], 0)", 100,
                   sqrt((1 + 1) / 0.75));
     /* What is bounded by a number, of which nothing is off. */
@@ -505,7 +505,34 @@ static void limits_of_steps(void **state) {
     check_samples(X "s[i:N] = prod(k:1) (i > 0 ? p[i - 1] : 0)\np[i:N] = s[i] + x[i]\n"
                     "o[i:N] = max(p[i], 0)",
                   999, sqrt(2e9 / 3));
+    /* What two recurrences have in common cancels in a difference behind them. */
+    check_samples(X
+                  "p[i:N] = (i > 0 ? p[i - 1] : 0) + x[i]\no[i:N] = p[i] - (i > 0 ? p[i - 1] : 0)",
+                  999, 1000);
 #undef X
+}
+
+/* Without steps, where errors of one origin meet again: of neighbours of neighbours. Each stage
+ * adds the squares of 2 and 3 times the value before; how they go on are trinomial coefficients. */
+static void limits_of_neighbours(void **state) {
+    (void)state;
+    enum { STAGES = 8, WIDTH = 2 * STAGES + 1 };
+    double on[WIDTH] = {1}, square = 0; /* what an error of an element of a stage is in the last */
+    at_text t = {0};
+    at_text_add(&t, "x[N] : input\ns0[i:N] = x[i]/3\n");
+    for (int k = 1; k <= STAGES; k++)
+        at_text_addf(&t,
+                     "s%1$d[i:N] = (i > 0 ? s%2$d[i - 1] : 0) + s%2$d[i] + "
+                     "(i < N - 1 ? s%2$d[i + 1] : 0)\n",
+                     k, k - 1);
+    for (int k = STAGES; k >= 0; k--) {
+        const double value = pow(3, k - 1), own = k ? value * value * 13 / 9 : value * value;
+        for (int i = 0; i < WIDTH; i++) square += on[i] * on[i] * own;
+        for (int i = WIDTH - 1; i >= 0; i--)
+            on[i] += (i > 0 ? on[i - 1] : 0) + (i > 1 ? on[i - 2] : 0);
+    }
+    check_samples(at_text_str(&t), 2000, sqrt(square));
+    at_text_free(&t);
 }
 
 /* The place of the largest: of rounded values that are apart it is certain, though the largest lies
@@ -743,6 +770,7 @@ int main(void) {
         cmocka_unit_test(limits_by_hand),
         cmocka_unit_test(limits_of_places),
         cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_neighbours),
         cmocka_unit_test(limits_of_no_float),
         cmocka_unit_test(test_flops),
         cmocka_unit_test(flops_by_data),
