@@ -11,7 +11,8 @@
 typedef struct groups {
     uint32_t axes[32];
     int num;
-    bool are_apart; /* no read depends on the failure of a condition */
+    bool are_apart;     /* no read depends on the failure of a condition */
+    const uint32_t *of; /* [axis] of the expression that is looked at: axes of the leaf */
 } groups;
 
 static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
@@ -34,17 +35,17 @@ static void add_group(groups *g, uint32_t axes) {
     if (axes) g->axes[g->num++] = axes; /* disjoint: no more than axes */
 }
 
-static void find_condition(const at_expr *e, const uint32_t *of, groups *g) {
-    if (e->op != AT_X_AND) {
-        add_group(g, axes_in(e, of));
-        return;
-    }
-    for (int i = 0; i < e->nargs; i++) find_condition(e->arg[i], of, g);
+static at_walk add_condition(const at_expr *e, void *ctx) {
+    groups *g = ctx;
+    if (e->op == AT_X_AND) return AT_WALK_ON;
+    add_group(g, axes_in(e, g->of));
+    return AT_WALK_PAST;
 }
 
 static void find_groups(const at_program *p, const at_expr *e, const uint32_t *of, groups *g) {
     if (e->op == AT_X_SELECT) {
-        find_condition(e->arg[0], of, g);
+        g->of = of;
+        at_expr_walk(e->arg[0], add_condition, g);
         g->are_apart &= is_number(e->arg[2]);
         find_groups(p, e->arg[1], of, g);
     } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {

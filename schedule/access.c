@@ -87,19 +87,22 @@ void at_index_look(const at_expr *e, uint32_t *axes, bool *divides) {
     }
 }
 
-/* Takes one more; too many: *num becomes -1. */
-static void add_size(int slot, int most, int *sizes, int *num) {
-    if (*num < 0) return;
-    for (int i = 0; i < *num; i++)
-        if (sizes[i] == slot) return;
-    if (*num == most) *num = -1;
-    else sizes[(*num)++] = slot;
+typedef struct size_list {
+    int most, *sizes, *num; /* *num -1: there are more */
+} size_list;
+
+static at_walk add_size(const at_expr *e, void *ctx) {
+    const size_list *x = ctx;
+    if (e->op != AT_X_NAME || e->ref < AT_REF_SIZE || *x->num < 0) return AT_WALK_ON;
+    for (int i = 0; i < *x->num; i++)
+        if (x->sizes[i] == e->ref - AT_REF_SIZE) return AT_WALK_ON;
+    if (*x->num == x->most) *x->num = -1;
+    else x->sizes[(*x->num)++] = e->ref - AT_REF_SIZE;
+    return AT_WALK_ON;
 }
 
 void at_index_sizes(const at_expr *e, int most, int *sizes, int *num) {
-    for (int i = 0; i < e->nargs; i++) at_index_sizes(e->arg[i], most, sizes, num);
-    if (e->op == AT_X_NAME && e->ref >= AT_REF_SIZE)
-        add_size(e->ref - AT_REF_SIZE, most, sizes, num);
+    at_expr_walk(e, add_size, &(size_list){most, sizes, num});
 }
 
 /* Is it bounded: min or max of something that moves and something that does not? */

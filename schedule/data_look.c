@@ -214,23 +214,31 @@ double data_quantile(const data_decision *d, double at, double share) {
 
 /* ---- floats of 16 bits in bytes -------------------------------------------------------------- */
 
-/* The last index at which e takes an element of a tensor for the upper byte of a float of 16 bits;
- * -1: at none. */
-static int64_t upper_byte(const at_expr *e, int t, bool in_half) {
-    int64_t found = -1;
-    in_half |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_HALF;
-    for (int i = 0; in_half && e->op == AT_X_MUL && i < 2; i++) {
+typedef struct upper {
+    int tensor;
+    int64_t at; /* the last index of the element; -1: none is found */
+} upper;
+
+/* An element of the tensor as the upper byte of a float. */
+static at_walk find_upper(const at_expr *e, void *ctx) {
+    upper *u = ctx;
+    for (int i = 0; e->op == AT_X_MUL && i < 2 && u->at < 0; i++) {
         const at_expr *x = e->arg[i], *by = e->arg[1 - i];
         if (x->op == AT_X_BIT_AND) x = x->arg[0]; /* of one with a sign */
-        const at_expr *last = x->op == AT_X_INDEX && x->ref == t ? x->arg[x->nargs - 1] : NULL;
+        const at_expr *last = at_expr_is_read(x, &u->tensor) ? x->arg[x->nargs - 1] : NULL;
         if (last && last->op == AT_X_INT && by->op == AT_X_INT && by->integer == 256)
-            return last->integer;
+            u->at = last->integer;
     }
-    for (int i = 0; i < e->nargs && found < 0; i++) found = upper_byte(e->arg[i], t, in_half);
-    return found;
+    return u->at < 0 ? AT_WALK_ON : AT_WALK_END;
+}
+
+static at_walk look_in_half(const at_expr *e, void *ctx) {
+    if (e->op != AT_X_CALL || e->integer != AT_FUNCTION_HALF) return AT_WALK_ON;
+    return at_expr_walk(e, find_upper, ctx) ? AT_WALK_END : AT_WALK_PAST;
 }
 
 int64_t at_data_upper_byte(const at_compute *c, int stage, int tensor) {
-    const at_expr *body = c->tensors[stage].body;
-    return body ? upper_byte(body, tensor, false) : -1;
+    upper u = {tensor, -1};
+    if (c->tensors[stage].body) at_expr_walk(c->tensors[stage].body, look_in_half, &u);
+    return u.at;
 }

@@ -553,26 +553,22 @@ static bool adds_up(ruler *r, int stage, int tensor) {
     return t->num_reduce && t->reduction == AT_REDUCE_SUM;
 }
 
-/* The input whose distance from a sum of its own is worked out, as from a mean; -1: none is. */
-static int centred(ruler *r, const at_expr *e) {
-    if (e->op == AT_X_SUB && e->arg[0]->op == AT_X_INDEX && e->arg[1]->op == AT_X_INDEX) {
-        const int x = e->arg[0]->ref;
-        int mean = e->arg[1]->ref;
-        if (!is_drawn(r, x)) return -1;
-        for (int k = 0; k < 4 && mean >= 0; k++) {
-            const at_tensor *t = &r->c->tensors[mean];
-            if (adds_up(r, mean, x)) return x;
-            const at_expr *body = t->role == AT_ROLE_STAGE && !t->num_reduce ? t->body : NULL;
-            while (body && body->op != AT_X_INDEX && body->nargs)
-                body = body->arg[body->op == AT_X_MUL && body->arg[0]->op != AT_X_INDEX];
-            mean = body && body->op == AT_X_INDEX ? body->ref : -1;
-        }
+/* The distance of an input from a sum of its own, as from a mean. */
+static at_walk find_centred(const at_expr *e, void *ctx) {
+    ruler *r = ctx;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    if (e->op != AT_X_SUB || e->arg[0]->op != AT_X_INDEX || e->arg[1]->op != AT_X_INDEX)
+        return AT_WALK_ON;
+    int mean = is_drawn(r, e->arg[0]->ref) ? e->arg[1]->ref : -1;
+    for (int k = 0; k < 4 && mean >= 0; k++) {
+        const at_tensor *t = &r->c->tensors[mean];
+        if (adds_up(r, mean, e->arg[0]->ref)) return AT_WALK_END;
+        const at_expr *body = t->role == AT_ROLE_STAGE && !t->num_reduce ? t->body : NULL;
+        while (body && body->op != AT_X_INDEX && body->nargs)
+            body = body->arg[body->op == AT_X_MUL && body->arg[0]->op != AT_X_INDEX];
+        mean = body && body->op == AT_X_INDEX ? body->ref : -1;
     }
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++) {
-        const int x = centred(r, e->arg[i]);
-        if (x >= 0) return x;
-    }
-    return -1;
+    return AT_WALK_PAST;
 }
 
 /* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
@@ -598,8 +594,9 @@ static at_status is_centred(ruler *r, at_draw *out, bool *any, at_error *err) {
     }
     for (int s = 0; s < r->c->num_tensors; s++) {
         if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
-        const int t = centred(r, r->c->tensors[s].body);
-        if (t < 0) continue;
+        const at_expr *distance = at_expr_walk(r->c->tensors[s].body, find_centred, r);
+        if (!distance) continue;
+        const int t = distance->arg[0]->ref;
         *any = true;
         r->fill[t].apart = APART * r->fill[t].hi;
         r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);

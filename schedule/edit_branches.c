@@ -6,16 +6,15 @@
 
 /* The choice among the factors of a term, by indices and sizes, between two values that are read;
  * NULL: there is none. */
-static const at_expr *choice_of(const at_expr *e) {
-    if (e->op == AT_X_SELECT)
-        return !at_expr_reads(e->arg[0]) && at_expr_reads(e->arg[1]) && at_expr_reads(e->arg[2])
-                   ? e
-                   : NULL;
-    const at_expr *found = NULL;
-    for (int i = 0; i < e->nargs && !found && (e->op == AT_X_MUL || e->op == AT_X_NEG); i++)
-        found = choice_of(e->arg[i]);
-    return found;
+static at_walk find_choice(const at_expr *e, void *unused) {
+    (void)unused;
+    if (e->op == AT_X_SELECT && !at_expr_reads(e->arg[0]) && at_expr_reads(e->arg[1]) &&
+        at_expr_reads(e->arg[2]))
+        return AT_WALK_END;
+    return e->op == AT_X_MUL || e->op == AT_X_NEG ? AT_WALK_ON : AT_WALK_PAST;
 }
+
+static const at_expr *choice_of(const at_expr *e) { return at_expr_walk(e, find_choice, NULL); }
 
 bool at_edit_has_branches(const at_tensor *sum) {
     for (int k = sum->num_axes; k < axes_of(sum); k++)

@@ -7,26 +7,28 @@
 #include "schedule/rewrite.h"
 
 /* Are all its reads of what is known ahead, and each at a place that axes give? Counts them. */
-static bool is_of_weights(const at_compute *c, const at_expr *e, bool in_read, int *reads) {
-    if (e->op == AT_X_INDEX) {
-        const at_tensor *t = &c->tensors[e->ref];
-        if (in_read || !(t->role == AT_ROLE_WEIGHT || t->role == AT_ROLE_INDEX || t->is_packing ||
-                         t->is_table))
-            return false;
-        *reads += !t->is_table;
-    }
+typedef struct weight_reads {
+    const at_compute *c;
+    int num;
+} weight_reads;
+
+static at_walk take_weight(const at_expr *e, void *ctx) {
+    weight_reads *x = ctx;
+    if (e->op != AT_X_INDEX) return AT_WALK_ON;
+    const at_tensor *t = &x->c->tensors[e->ref];
+    if (t->role != AT_ROLE_WEIGHT && t->role != AT_ROLE_INDEX && !t->is_packing && !t->is_table)
+        return AT_WALK_END;
+    x->num += !t->is_table;
     for (int i = 0; i < e->nargs; i++)
-        if (!is_of_weights(c, e->arg[i], in_read || e->op == AT_X_INDEX, reads)) return false;
-    return true;
+        if (at_expr_reads(e->arg[i])) return AT_WALK_END;
+    return AT_WALK_PAST;
 }
 
-/* An integer: a part of it that became a float would be divided as floats are. */
-static bool is_integer(const at_compute *c, const at_expr *e) {
-    if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
-    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_INDEX;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_integer(c, e->arg[i])) return false;
-    return true;
+/* No integer: a part of one that became a float would be divided as floats are. */
+static bool is_float(const at_expr *e, const void *compute) {
+    if (e->op == AT_X_INDEX)
+        return ((const at_compute *)compute)->tensors[e->ref].role != AT_ROLE_INDEX;
+    return e->op == AT_X_FLOAT || e->op == AT_X_CALL;
 }
 
 /* An element at a place that loops lead to evenly: packing puts it where it is needed by itself. */
@@ -38,11 +40,11 @@ static bool is_plain_read(const at_compute *c, const at_expr *e) {
 }
 
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor) {
-    int n = 0;
-    if (is_of_weights(c, e, false, &n) && n)
+    weight_reads weights = {c, 0};
+    if (!at_expr_walk(e, take_weight, &weights) && weights.num)
         return !is_plain_read(c, e) && at_expr_count_reads(e, tensor) ? e : NULL;
     bool is_choice = e->op == AT_X_SELECT;
-    if (is_integer(c, e) && !is_choice) return NULL;
+    if (!is_choice && !at_expr_find_value(e, is_float, c)) return NULL;
     for (int i = is_choice; i < e->nargs && e->op != AT_X_INDEX; i++) {
         const at_expr *found = at_edit_operand_of(c, e->arg[i], tensor);
         if (found) return found;

@@ -20,11 +20,17 @@ static int size_number(at_arena *a, compute_info *c, int slot) {
     return c->key_sizes.len - 1;
 }
 
-static void add_expr(at_arena *a, compute_info *c, const at_expr *e) {
-    at_hash *h = &c->form;
+typedef struct key_form {
+    at_arena *arena;
+    compute_info *c;
+} key_form;
+
+static at_walk add_node(const at_expr *e, void *ctx) {
+    const key_form *x = ctx;
+    at_hash *h = &x->c->form;
     int ref = e->op == AT_X_NAME || e->op == AT_X_INDEX ? e->ref : 0;
     if (e->op == AT_X_NAME && ref >= AT_REF_SIZE)
-        ref = AT_REF_SIZE + size_number(a, c, ref - AT_REF_SIZE);
+        ref = AT_REF_SIZE + size_number(x->arena, x->c, ref - AT_REF_SIZE);
     at_hash_add_number(h, pack((int)e->op << 16 | e->nargs, ref));
     if (e->op == AT_X_INT) at_hash_add_number(h, (uint64_t)e->integer);
     if (e->op == AT_X_FLOAT) {
@@ -32,10 +38,11 @@ static void add_expr(at_arena *a, compute_info *c, const at_expr *e) {
         memcpy(&bits, &e->number, sizeof bits);
         at_hash_add_number(h, bits);
     }
-    for (int i = 0; i < e->nargs; i++) add_expr(a, c, e->arg[i]);
+    return AT_WALK_ON;
 }
 
 void compute_key_form(at_arena *a, compute_info *c) {
+    key_form x = {a, c};
     at_hash_init(&c->form);
     at_hash_add_number(&c->form, (uint64_t)c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) {
@@ -46,10 +53,10 @@ void compute_key_form(at_arena *a, compute_info *c) {
         for (int k = 0; k < axes_of(t); k++) {
             at_hash_add_number(&c->form, t->axes[k].begin != NULL);
             if (!t->axes[k].begin) continue;
-            add_expr(a, c, t->axes[k].begin);
-            add_expr(a, c, t->axes[k].end);
+            at_expr_walk(t->axes[k].begin, add_node, &x);
+            at_expr_walk(t->axes[k].end, add_node, &x);
         }
-        if (t->body) add_expr(a, c, t->body);
+        if (t->body) at_expr_walk(t->body, add_node, &x);
     }
 }
 

@@ -87,16 +87,15 @@ static at_status refuse(checker *k, const box *at, interval x) {
 
 /* ---- one demand ------------------------------------------------------------------------------ */
 
-static void add_axes(const checker *k, const at_expr *e, uint32_t *axes) {
-    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && !(*axes >> e->ref & 1)) {
-        const at_axis *axis = &current(k)->axes[e->ref];
-        *axes |= 1u << e->ref;
-        if (axis->begin) {
-            add_axes(k, axis->begin, axes);
-            add_axes(k, axis->end, axes);
-        }
-    }
-    for (int i = 0; i < e->nargs; i++) add_axes(k, e->arg[i], axes);
+/* An axis, and those that decide where it begins and ends. */
+static at_walk add_axis(const at_expr *e, void *checking) {
+    checker *k = checking;
+    if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE || k->axes >> e->ref & 1) return AT_WALK_ON;
+    const at_axis *axis = &current(k)->axes[e->ref];
+    k->axes |= 1u << e->ref;
+    if (axis->begin) at_expr_walk(axis->begin, add_axis, k);
+    if (axis->begin) at_expr_walk(axis->end, add_axis, k);
+    return AT_WALK_ON;
 }
 
 /* Does it hang on elements of index tensors? */
@@ -187,9 +186,9 @@ static at_status demand(checker *k, const at_expr *e, const guard *g, int64_t lo
     k->lo = lo;
     k->hi = hi;
     k->axes = 0;
-    add_axes(k, e, &k->axes);
+    at_expr_walk(e, add_axis, k);
     k->own_axes = k->axes;
-    for (; g; g = g->outer) add_axes(k, g->condition, &k->axes);
+    for (; g; g = g->outer) at_expr_walk(g->condition, add_axis, k);
     if (!k->data && hangs_on_data(k)) return AT_OK;
     for (int i = 0; i < axes_of(current(k)); i++) {
         int64_t extent = k->b.extents[k->b.stage][i];

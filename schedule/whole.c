@@ -98,13 +98,13 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     return AT_OK;
 }
 
-/* Every expression of integers in e. */
-static at_status check(ranger *r, const at_expr *e) {
+/* An expression of integers; ends where one exceeds them. */
+static at_walk check(const at_expr *e, void *ctx) {
+    ranger *r = ctx;
     range unused;
-    if (e->op == AT_X_INDEX) return AT_OK;
-    if (at_expr_is_whole(r->c, e) && is_float_expr(r->c, e)) return range_of(r, e, &unused);
-    for (int i = 0; i < e->nargs; i++) AT_TRY(check(r, e->arg[i]));
-    return AT_OK;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    if (!at_expr_is_whole(r->c, e) || !is_float_expr(r->c, e)) return AT_WALK_ON;
+    return range_of(r, e, &unused) == AT_OK ? AT_WALK_PAST : AT_WALK_END;
 }
 
 static int64_t terms_of(const ranger *r, const at_tensor *t) {
@@ -120,7 +120,7 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     const at_type_facts *type = at_type_of(t->type);
     const range all = {type->least, type->most};
     range x = all;
-    AT_TRY(check(r, t->body));
+    if (at_expr_walk(t->body, check, r)) return AT_E_INPUT;
     r->of[r->stage] = all;
     if (!type->is_int || !at_expr_is_whole(r->c, t->body)) return AT_OK;
     AT_TRY(range_of(r, t->body, &x));

@@ -43,9 +43,11 @@ static bool is_product(const at_expr *e, const void *unused) {
 
 static bool reads_at_products(const at_expr *e) { return at_expr_find_index(e, is_product, NULL); }
 
-static double elements_read(const sketch_state *s, const at_expr *e) {
-    double n = e->op == AT_X_INDEX ? sketch_elements(s, e->ref) : 0;
-    for (int i = 0; i < e->nargs; i++) n += elements_read(s, e->arg[i]);
+static double elements_read(const sketch_state *s, int stage) {
+    double n = 0;
+    int num;
+    const at_expr *const *reads = at_compute_reads(s->compute, stage, &num);
+    for (int i = 0; i < num; i++) n += sketch_elements(s, reads[i]->ref);
     return n;
 }
 
@@ -70,9 +72,9 @@ static bool take(sketch_state *s, const char *stage, const at_facts_given *given
     *at_push(s->arena, &s->operands) = stage;
     if (sketch_refresh_facts(s, given, &why) != AT_OK) return false;
     int t = at_compute_find(s->compute, stage);
-    const at_expr *body = s->compute->tensors[t].body;
-    double most = OPERAND_MOST_PARTS * elements_read(s, body);
-    if (reads_at_products(body) && most < OPERAND_MOST_OF_FEW) most = OPERAND_MOST_OF_FEW;
+    double most = OPERAND_MOST_PARTS * elements_read(s, t);
+    if (reads_at_products(s->compute->tensors[t].body) && most < OPERAND_MOST_OF_FEW)
+        most = OPERAND_MOST_OF_FEW;
     return sketch_elements(s, t) <= most &&
            at_compute_check_reads(s->compute, given->values, NULL, NULL, &why) == AT_OK;
 }
