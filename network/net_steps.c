@@ -15,7 +15,8 @@ static int add_storage(at_net_program *p, int value, at_net_type type, int64_t e
                                                         .elements = elements,
                                                         .bytes = elements * at_net_type_bytes(type),
                                                         .first = -1,
-                                                        .last = -1};
+                                                        .last = -1,
+                                                        .over = -1};
     return p->storages.len - 1;
 }
 
@@ -271,18 +272,36 @@ void at_net_make_steps(at_net_program *p) {
     place_inputs(p);
 }
 
+static bool is_in_workspace(const at_net_program *p, const at_net_storage *s) {
+    return s->place.where == AT_NET_NOWHERE && s->first >= 0 &&
+           !(s->value >= 0 && value_at(p, s->value)->is_constant);
+}
+
+/* The storage whose memory it has, and where others went on. */
+static int first_of(const at_net_program *p, int storage) {
+    while (p->storages.data[storage].over >= 0) storage = p->storages.data[storage].over;
+    return storage;
+}
+
 void at_net_place_storages(at_net_program *p) {
     at_net_block *blocks = AT_NEW_ARRAY(p->arena, at_net_block, p->storages.len);
     int *of = AT_NEW_ARRAY(p->arena, int, p->storages.len), n = 0;
+    at_net_write_over(p);
     for (int i = 0; i < p->storages.len; i++) {
         const at_net_storage *s = &p->storages.data[i];
-        if (s->place.where != AT_NET_NOWHERE || s->first < 0) continue;
-        if (s->value >= 0 && value_at(p, s->value)->is_constant) continue;
-        of[n] = i;
+        if (!is_in_workspace(p, s) || s->over >= 0) continue;
+        of[i] = n;
         blocks[n++] = (at_net_block){.bytes = s->bytes, .first = s->first, .last = s->last};
+    }
+    for (int i = 0; i < p->storages.len; i++) {
+        const at_net_storage *s = &p->storages.data[i];
+        if (s->over < 0) continue;
+        of[i] = of[first_of(p, i)];
+        if (s->last > blocks[of[i]].last) blocks[of[i]].last = s->last;
     }
     p->workspace_bytes = at_net_place_blocks(blocks, n);
     p->least_bytes = at_net_least_bytes(blocks, n);
-    for (int i = 0; i < n; i++)
-        p->storages.data[of[i]].place = (at_net_place){AT_NET_WORKSPACE, 0, blocks[i].offset};
+    for (int i = 0; i < p->storages.len; i++)
+        if (is_in_workspace(p, &p->storages.data[i]))
+            p->storages.data[i].place = (at_net_place){AT_NET_WORKSPACE, 0, blocks[of[i]].offset};
 }

@@ -34,6 +34,7 @@ typedef struct at_net_form {
     void (*fast)(void *const *tensors, void *packed, void *workspace);
     void (*pack)(void *const *tensors, void *packed);
     int64_t packed_bytes, scratch_bytes;
+    uint64_t overwritten; /* bits: inputs whose memory its output may take */
 } at_net_form;
 /* What computes all parts of one text. */
 typedef struct at_net_kernel {
@@ -69,6 +70,7 @@ typedef struct at_net_storage {
     at_net_type type;
     int64_t elements, bytes;
     int first, last; /* steps */
+    int over;        /* the storage whose memory it takes when that ends; -1: none */
     at_net_place place;
 } at_net_storage;
 
@@ -156,6 +158,8 @@ at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at
  * "+(x*sigmoid(x))",
  * "" where that is the output; NULL: it is no such stage, or takes operands in another order. */
 const char *at_net_tail(at_arena *a, const at_compute *c);
+/* Is it read where the stage's element stands? `first`: at its axes from there on. */
+bool at_net_is_read_there(const at_tensor *stage, const at_expr *read, int first);
 at_status at_net_find_ways(at_net_program *p, at_error *err);
 /* The instruction set of a part's kernel. */
 const char *at_net_isa(const at_net_build *b, const at_task *task);
@@ -172,6 +176,9 @@ at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err
  * rows of its outputs stays as it is. */
 at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part);
 at_status at_net_check_rows(const at_net_kernel *k, const at_net_form *f, at_error *err);
+/* net_over.c: inputs whose memory the form's output may take; storages that take others'. */
+uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f);
+void at_net_write_over(at_net_program *p);
 /* net_steps.c: steps and memory; the type that a part's parameter has in memory. */
 void at_net_make_steps(at_net_program *p);
 at_net_type at_net_param_type(const at_net_program *p, const at_net_part *part,

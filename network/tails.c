@@ -24,8 +24,7 @@ static at_expr *name_of(tail *t, const char *name) {
     return e;
 }
 
-/* Is it read where the stage's element stands? `first`: at its axes from there on. */
-static bool is_read_there(const at_tensor *stage, const at_expr *read, int first) {
+bool at_net_is_read_there(const at_tensor *stage, const at_expr *read, int first) {
     if (read->nargs != stage->num_axes - first) return false;
     for (int k = 0; k < read->nargs; k++) {
         const at_expr *i = read->arg[k];
@@ -46,12 +45,13 @@ static at_expr *value_of(tail *t, const at_tensor *stage, const at_expr *e);
 
 static at_expr *read_of(tail *t, const at_tensor *stage, const at_expr *e) {
     const at_tensor *of = &t->c->tensors[e->ref];
-    const bool there = is_read_there(stage, e, 0);
+    const bool there = at_net_is_read_there(stage, e, 0);
     if (e->ref == t->sum) return there ? name_of(t, "x") : fail(t);
     if (of->role == AT_ROLE_STAGE) return there ? value_of(t, of, of->body) : fail(t);
     note(t, e->ref);
     if (of->role == AT_ROLE_INPUT && there) return name_of(t, of->name);
-    if (of->role != AT_ROLE_WEIGHT || !is_read_there(stage, e, stage->num_axes - 1)) return fail(t);
+    if (of->role != AT_ROLE_WEIGHT || !at_net_is_read_there(stage, e, stage->num_axes - 1))
+        return fail(t);
     at_expr *channel = name_of(t, "c");
     at_expr *read = at_expr_new(t->arena, AT_X_INDEX, 1, &channel);
     read->name = of->name;
