@@ -32,7 +32,7 @@ static at_status run(at_arena *a, int i, at_error *err) {
     at_bench_data data;
     at_bench_kernel kernel;
     at_bench_contest c;
-    s.target = at_target_of_integers(at_bench_target());
+    s.target = at_target_with_dots(at_bench_target(), AT_DOT_BYTES);
     AT_TRY(at_bench_best_open(a, &s, &p, &data, &kernel, err));
     const at_bench_contender of = at_bench_kernel_contender(&kernel);
     at_bench_contest_run(&c, &of, 1, at_bench_target());
@@ -49,7 +49,7 @@ at_status at_bench_lowp(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("Products of bytes, best of 200 trials", "of the dot peak", 2);
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++)
-        if (!at_target_of_integers(at_bench_target())->dots)
+        if (!at_target_with_dots(at_bench_target(), AT_DOT_BYTES)->dots)
             at_bench_report_skip(rows[i].name, "the CPU has no dot products");
         else if (at_bench_is_wanted(rows[i].name)) s = at_bench_row(run, i, rows[i].name, err);
     return s;

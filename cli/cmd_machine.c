@@ -74,6 +74,7 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
         at_text_addf(out, "%s: peak %.0f GFLOP/s", s->isa, (double)s->peak_gflops);
         if (s->dot_gops > 0)
             at_text_addf(out, ", of dot products of bytes %.0f Gop/s", (double)s->dot_gops);
+        if (s->bf16_gops > 0) at_text_addf(out, ", of bf16 %.0f Gop/s", (double)s->bf16_gops);
         at_text_add(out, "\n");
         at_text_add(out, "    a line more in a sum, from");
         for (int k = 1; k < AT_SPEED_LEVELS; k++)

@@ -14,7 +14,8 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
     at_text_add_time(out, time_s);
     at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(s->what.in_bytes));
     at_text_add_share(out, of_peak);
-    at_text_addf(out, " of the %s beside it", at_name_of_peak(s->what.in_bytes, s->what.of_dots));
+    at_text_addf(out, " of the %s beside it",
+                 at_name_of_peak(s->what.in_bytes, s->what.dot_terms > 0));
 }
 
 void at_text_add_bound(at_text *out, double of_bound) {

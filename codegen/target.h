@@ -11,13 +11,17 @@ enum { AT_DOT_TERMS = 4 }; /* products of bytes that are added to a lane at once
 struct at_tile;
 typedef struct at_architecture at_architecture;
 
-/* Dot products of bytes that an instruction does: of the first operand's and the second one's,
- * which have no sign (U) or one (S). */
+/* Dot products that an instruction does. Of bytes: of the first operand's and the second one's,
+ * which have no sign (U) or one (S). Of pairs of 16 bits: of two s16, or of two bf16, whose
+ * products are added to a float in an order of the CPU's own, denormal numbers being 0. */
 typedef enum at_dot {
     AT_DOT_US = 1,
     AT_DOT_SU = 2, /* by a lane of the second operand alone */
     AT_DOT_SS = 4,
-    AT_DOT_UU = 8
+    AT_DOT_UU = 8,
+    AT_DOT_BYTES = 15,
+    AT_DOT_S16 = 16,
+    AT_DOT_BF16 = 32
 } at_dot;
 
 typedef struct at_target {
@@ -52,8 +56,8 @@ typedef struct at_target {
                                if both had been widened */
     bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any
                        compiler has it, too */
-    int dots;       /* four products of bytes are added to a lane at once (AT_T_DOT): of which, bits
-                       of at_dot, */
+    int dots;       /* products of bytes or of 16 bits are added to a lane at once (AT_T_DOT): of
+                       which, bits of at_dot, */
     int dot_regs;   /* by several instructions, which take so many registers besides and add pairs
                        of products in 16 bits; 0: by one */
     int dot_terms;  /* as many multiply-adds take as long, where nobody measured it */
@@ -99,6 +103,15 @@ struct at_architecture {
 /* Can what is loaded be spread over the lanes of a register, each float over `by` of them? */
 static inline bool at_target_spreads(const at_target *t, int64_t by) {
     return by < t->lanes && !t->is_double;
+}
+
+/* Terms of a dot product of such elements, as many as 32 bits hold; 0: the set has none. */
+static inline int at_target_dot_terms(const at_target *t, at_type of) {
+    const int kinds = at_type_bytes(of) == 1 ? AT_DOT_BYTES
+                      : of == AT_S16         ? AT_DOT_S16
+                      : of == AT_BF16        ? AT_DOT_BF16
+                                             : 0;
+    return t->dots & kinds ? 4 / (int)at_type_bytes(of) : 0;
 }
 
 const at_target *at_target_find(const char *name);       /* NULL: there is none */

@@ -59,9 +59,9 @@ typedef enum at_tile_kind {
     AT_T_INT_MUL,
     AT_T_INT_MIN,
     AT_T_INT_MAX,
-    AT_T_DOT,     /* dst += the products of four bytes to a lane, `by` saying which have a sign
-                     (at_dot);     where the target has it */
-    AT_T_LESS,    /* all bits where a < b, else none */
+    AT_T_DOT,  /* dst += the products of four bytes to a lane, or of two elements of 16 bits, `by`
+                  saying of which (at_dot); where the target has it */
+    AT_T_LESS, /* all bits where a < b, else none */
     AT_T_AT_MOST, /* where a <= b */
     AT_T_EQUAL,
     AT_T_BLEND,       /* dst = b where a has all bits, dst where it has none */
@@ -103,7 +103,8 @@ typedef struct at_tile_op {
     bool cyclic;             /* load */
     uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
                                 a's are multiplied with; 0: each with its own */
-    bool fours;    /* load, broadcast, dot: four elements, which are bytes, to a lane as they lie */
+    bool packed;   /* load, broadcast, dot: a lane is the 32 bits that lie there: four bytes, or two
+                      elements of 16 bits */
     bool halves;   /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as
                       `lanes` says. Term: of the first such floats of a and b, one to a lane,
                       `element` being one of all of b's */
@@ -179,7 +180,7 @@ static inline float at_of_bits(uint32_t bits) {
 /* Does memory hold what a register does, 32 bits to a lane? Else it is widened as it is loaded, and
  * as it is stored its lowest bits are. */
 static inline bool at_tile_is_wide(const at_tile *t, const at_tile_op *op) {
-    return op->fours || op->halves || at_type_bytes(t->slot_type[op->slot]) == 4;
+    return op->packed || op->halves || at_type_bytes(t->slot_type[op->slot]) == 4;
 }
 
 /* A number as doubles carry it, and its bits as a float. What is not a number keeps all of its

@@ -20,7 +20,11 @@ typedef struct blocks {
     AT_VEC(at_tile_op) out;
 } blocks;
 
-static bool is_term(const at_tile_op *op) { return at_tile_is_term(op) || op->kind == AT_T_ADD; }
+static bool is_dot(const at_tile_op *op) { return op->kind == AT_T_DOT && op->by == AT_DOT_BF16; }
+
+static bool is_term(const at_tile_op *op) {
+    return at_tile_is_term(op) || op->kind == AT_T_ADD || is_dot(op);
+}
 
 static bool reads(const at_tile_op *op, int r) {
     if (op->kind == AT_T_SCATTER) return op->a == r || op->b == r;
@@ -47,7 +51,7 @@ static int64_t terms_of(const at_tile *t, int i, int end, int r) {
             depth++;
         }
         if (op->kind == AT_T_END) depth--;
-        if (at_tile_defines(op) && op->dst == r) n += times[depth];
+        if (at_tile_defines(op) && op->dst == r) n += times[depth] * (1 + is_dot(op));
     }
     return n;
 }

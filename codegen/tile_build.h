@@ -74,9 +74,8 @@ typedef struct { /* what this straight-line body has stored, and its virtual reg
 } at_tile_stored;
 #define MAX_STORED 8
 
-typedef struct { /* what dot products made of a load: of an operand itself, or of its sums */
-    int of, made;
-    bool is_operand;
+typedef struct { /* what dot products made of an operand (tile_dot.c) */
+    int of, made, how;
 } at_build_moved;
 
 typedef struct {        /* [tensor] a reduction under way */
@@ -161,6 +160,8 @@ void at_build_statement(at_builder *b, const at_ir *n);
 /* tile_dot.c: why terms along a loop that is marked so are no dot product, in this vector (sym; -1:
  * none); NULL: they are. Their sum is added to acc. */
 const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym);
+/* Of terms that are one, why it takes several instructions; NULL: it takes one. */
+const char *at_build_not_one_dot(const at_builder *b, const at_ir *loop);
 void at_build_dot(at_builder *b, int acc, const at_value *product);
 /* Says of a sum whose products of bytes are added one by one that they are, where the target could
  * add four at once. */

@@ -220,8 +220,9 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
 
 /* May the loop's turns be one operation (tile_dot.c)? */
 static bool is_dot(const at_low *l, const at_ir *n) {
-    return n->loop.ann == AT_ANN_DOT && l->target->dots && at_loop_trips(n) == AT_DOT_TERMS &&
-           n->child->kind == AT_IR_STMT && n->child->stmt.val->whole;
+    if (n->loop.ann != AT_ANN_DOT || n->child->kind != AT_IR_STMT) return false;
+    const int terms = at_build_dot_terms(l, n->child->stmt.val);
+    return terms && at_loop_trips(n) == terms;
 }
 
 static int64_t expanded(const at_low *l, const at_ir *list) {

@@ -1,5 +1,6 @@
-/* codegen/tile_dot.c: four products of bytes that are added to a lane at once: the terms of a sum
- * along a loop that is marked so. Both operands lie side by side along it.
+/* codegen/tile_dot.c: four products of bytes, or two of elements of 16 bits, that are added to a
+ * lane at once: the terms of a sum along a loop that is marked so. Both operands lie side by side
+ * along it.
  *
  * Where an instruction takes two operands with a sign, but none of either kind, the one without is
  * moved by 128, and what that leaves out is taken from the sum:
@@ -7,13 +8,30 @@
  *     u*s = (u - 128)*s - (-128)*s     the second product is that of all rows of a tile
  *
  * Where one adds pairs of products in 16 bits, which two of 255*127 leave, the highest bit of the
- * operand without sign has a dot product of its own. */
+ * operand without sign has a dot product of its own.
+ *
+ * Where the set has none of such operands, the elements of a lane are taken apart by shifts, and
+ * their products added one after the other. */
 #include "codegen/tile_build.h"
 
 enum { HALF = 128 };
 
+/* As many elements as 32 bits hold. */
+static int terms_of(at_type type) { return 4 / (int)at_type_bytes(type); }
+
+/* The type of what the first of the factors is read from; f32: from nowhere. */
+static at_type type_of(const at_low *l, const at_value *v) {
+    while (v->op != AT_V_LOAD && v->a) v = v->a;
+    return v->op == AT_V_LOAD ? l->tensors[v->tensor].type : AT_F32;
+}
+
+int at_build_dot_terms(const at_low *l, const at_value *v) {
+    return at_target_dot_terms(l->target, type_of(l, v));
+}
+
 static const char *not_operand(const at_builder *b, const at_value *v, int loop, int sym) {
     const at_low *l = b->l;
+    const int terms = terms_of(l->tensors[v->tensor].type);
     const char *name = l->tensors[v->tensor].name;
     if (b->regs->local[v->tensor] || v->may_miss)
         return at_format(l->arena, "%s is not read from memory", name);
@@ -21,22 +39,27 @@ static const char *not_operand(const at_builder *b, const at_value *v, int loop,
         return at_format(l->arena, "terms of %s do not lie side by side", name);
     if (sym < 0) return NULL;
     const int64_t k = at_aff_coef(v->at, sym);
-    if ((k && k != AT_DOT_TERMS) || (at_aff_opaque_deps(l, v->at) & AT_BIT(sym)))
-        return at_format(l->arena, "lanes read %s %lld elements apart, and not 4", name,
-                         (long long)k);
+    if ((k && k != terms) || (at_aff_opaque_deps(l, v->at) & AT_BIT(sym)))
+        return at_format(l->arena, "lanes read %s %lld elements apart, and not %d", name,
+                         (long long)k, terms);
     return NULL;
 }
 
-/* Bytes that an operand has in four to a lane: as they lie, or the bits of each that are left of a
- * shift and a mask, which the four are worked out with at once. */
-typedef struct fours {
-    const at_value *load;
-    int shift, mask;
-    bool is_u8, is_s8; /* which of the operands it may be */
-} fours;
+/* What an operand's elements may be taken for. */
+enum { IS_U8 = 1, IS_S8 = 2, IS_S16 = 4, IS_BF16 = 8 };
 
-static bool find_fours(const at_low *l, const at_value *v, fours *out) {
-    *out = (fours){.load = v, .mask = 255};
+/* Elements that an operand has several of to a lane: as they lie, or, of bytes, the bits of each
+ * that are left of a shift and a mask, which the four are worked out with at once. */
+typedef struct factor {
+    const at_value *load;
+    int shift, mask, is;
+} factor;
+
+static bool find_factor(const at_low *l, const at_value *v, factor *out) {
+    static const int is[AT_TYPE_COUNT] = {
+        [AT_U8] = IS_U8, [AT_S8] = IS_S8, [AT_S16] = IS_S16, [AT_BF16] = IS_BF16};
+    const at_value *of = v;
+    *out = (factor){.load = v, .mask = 255};
     if (v->op == AT_V_BIT_AND && v->b->op == AT_V_CONST) {
         out->mask = (int)v->b->number;
         v = v->a;
@@ -48,12 +71,11 @@ static bool find_fours(const at_low *l, const at_value *v, fours *out) {
     if (v->op != AT_V_LOAD) return false;
     const at_type type = l->tensors[v->tensor].type;
     out->load = v;
-    out->is_u8 = type == AT_U8;
-    out->is_s8 = type == AT_S8;
-    if (out->mask == 255 && !out->shift) return at_type_bytes(type) == 1;
+    out->is = is[type];
+    if (v == of) return out->is;
     if (type != AT_U8 || out->mask < 0 || out->mask > 255 || out->shift > 7) return false;
     out->mask &= 255 >> out->shift;
-    out->is_s8 = out->mask < 128;
+    out->is |= out->mask < HALF ? IS_S8 : 0;
     return true;
 }
 
@@ -64,58 +86,77 @@ typedef struct way {
         moved;   /* the first one has no sign, and is moved */
 } way;
 
-static bool has_sign(const fours *f, bool wanted) { return wanted ? f->is_s8 : f->is_u8; }
-
-static way way_of(const at_target *t, const fours of[2]) {
+static way way_of(const at_target *t, const factor of[2]) {
     static const struct {
-        int signs;
-        bool first, second; /* have a sign */
-        int needs;
-    } rows[] = {{AT_DOT_US, false, true, AT_DOT_US},
-                {AT_DOT_SS, true, true, AT_DOT_SS},
-                {AT_DOT_UU, false, false, AT_DOT_UU},
-                {AT_DOT_SS, false, true, AT_DOT_SS}};
+        int kind, first, second;
+    } rows[] = {{AT_DOT_US, IS_U8, IS_S8},    {AT_DOT_SS, IS_S8, IS_S8},
+                {AT_DOT_UU, IS_U8, IS_U8},    {AT_DOT_SS, IS_U8, IS_S8},
+                {AT_DOT_S16, IS_S16, IS_S16}, {AT_DOT_BF16, IS_BF16, IS_BF16}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int turned = 0; turned < 2; turned++)
-            if ((t->dots & rows[i].needs) && has_sign(&of[turned], rows[i].first) &&
-                has_sign(&of[!turned], rows[i].second))
-                return (way){.signs = rows[i].signs,
+            if ((t->dots & rows[i].kind) && (of[turned].is & rows[i].first) &&
+                (of[!turned].is & rows[i].second))
+                return (way){.signs = rows[i].kind,
                              .turned = turned,
-                             .moved = rows[i].signs == AT_DOT_SS && !rows[i].first};
+                             .moved = rows[i].kind == AT_DOT_SS && rows[i].first == IS_U8};
     return (way){0};
 }
 
-static bool find_factors(const at_low *l, const at_value *v, fours of[2]) {
-    return v->op == AT_V_MUL && v->whole && find_fours(l, v->a, &of[0]) &&
-           find_fours(l, v->b, &of[1]);
+static bool find_factors(const at_low *l, const at_value *v, factor of[2]) {
+    return v->op == AT_V_MUL && find_factor(l, v->a, &of[0]) && find_factor(l, v->b, &of[1]) &&
+           (v->whole || (of[0].is & of[1].is & IS_BF16));
 }
 
-static const char *kinds_of(const at_target *t) {
-    return t->dots & AT_DOT_SS ? "bytes" : "u8 and s8";
+static const char *kinds_of(const at_low *l) {
+    const int dots = l->target->dots;
+    return at_format(l->arena, "%s%s%s", dots & AT_DOT_SS ? "bytes" : "u8 and s8",
+                     dots & AT_DOT_S16 ? ", of two s16" : "",
+                     dots & AT_DOT_BF16 ? ", of two bf16" : "");
 }
 
 /* A product, or several that are added up. */
 static const char *not_products(const at_builder *b, const at_value *v, int loop, int sym) {
-    fours of[2];
+    factor of[2];
     if (v->op == AT_V_ADD) {
         const char *why = not_products(b, v->a, loop, sym);
         return why ? why : not_products(b, v->b, loop, sym);
     }
-    if (!find_factors(b->l, v, of) || !way_of(b->l->target, of).signs)
-        return at_format(b->l->arena, "its terms are no products of %s", kinds_of(b->l->target));
+    const at_target *t = b->l->target;
+    if (!find_factors(b->l, v, of) || (t->lanes == 1 && !way_of(t, of).signs))
+        return at_format(b->l->arena, "its terms are no products of %s", kinds_of(b->l));
     const char *why = not_operand(b, of[0].load, loop, sym);
     return why ? why : not_operand(b, of[1].load, loop, sym);
+}
+
+static const char *not_one(const at_low *l, const at_value *v) {
+    factor of[2];
+    if (v->op == AT_V_ADD) {
+        const char *why = not_one(l, v->a);
+        return why ? why : not_one(l, v->b);
+    }
+    if (find_factors(l, v, of) && way_of(l->target, of).signs) return NULL;
+    if (!l->target->dots) return "the instructions have no dot products";
+    return at_format(l->arena, "its terms are no products of %s", kinds_of(l));
+}
+
+const char *at_build_not_one_dot(const at_builder *b, const at_ir *loop) {
+    return not_one(b->l, loop->child->stmt.val);
 }
 
 const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
     const at_low *l = b->l;
     const at_ir *n = loop->child;
-    if (!l->target->dots) return "the instructions have no dot products";
-    if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != AT_DOT_TERMS)
-        return "it does not run 4 times";
+    if (l->target->lanes == 1 || l->target->is_double)
+        return "the instructions have no dot products";
     if (!n || n->next || n->kind != AT_IR_STMT || !n->stmt.add ||
-        n->stmt.reduction != AT_REDUCE_SUM || l->tensors[n->stmt.tensor].type != AT_S32)
-        return "no sum of s32 stands in it alone";
+        n->stmt.reduction != AT_REDUCE_SUM)
+        return "no sum stands in it alone";
+    const at_type of = type_of(l, n->stmt.val);
+    const int terms = terms_of(of);
+    if (l->tensors[n->stmt.tensor].type != (at_type_of(of)->is_int ? AT_S32 : AT_F32))
+        return "no sum of s32, or of bf16 in f32, stands in it";
+    if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != terms)
+        return at_format(l->arena, "it does not run %d times", terms);
     if (at_aff_coef(n->stmt.at, loop->loop.sym)) return "it is no loop of terms";
     return not_products(b, n->stmt.val, loop->loop.sym, sym);
 }
@@ -134,14 +175,14 @@ static int masked(at_builder *b, int x, int mask) {
     return cut;
 }
 
-static int operand(at_builder *b, const fours *of) {
+static int operand(at_builder *b, const factor *of) {
     at_tile_place p = at_build_locate_load(b, of->load);
     const int lanes = at_build_lanes(b);
     const bool all = p.lane == 0 && (lanes > 1 || b->all_lanes);
     const at_tile_vreg load = {.load = all ? AT_T_BCAST : AT_T_LOAD,
                                .lanes = (uint8_t)(all ? 1 : lanes),
                                .same = all,
-                               .fours = true,
+                               .packed = true,
                                .slot = (int16_t)at_build_slot_of(b, &p),
                                .off = p.off};
     const int loads = b->vregs.len;
@@ -155,64 +196,112 @@ static int operand(at_builder *b, const fours *of) {
     return of->mask == 255 ? x : masked(b, x, of->mask);
 }
 
+/* An operand moved, its sum, or one of its elements, from ELEMENT on. */
+enum { MOVED, SUMMED, ELEMENT };
+
 /* What was made of a register in this body; -1: nothing, or registers are few. */
-static int made_of(at_builder *b, int of, bool is_operand) {
+static int made_of(at_builder *b, int of, int how) {
     for (int i = 0; i < b->moved.len && !b->regs->sparing; i++) {
         const at_build_moved *m = &b->moved.data[i];
-        if (m->of != of || m->is_operand != is_operand) continue;
+        if (m->of != of || m->how != how) continue;
         b->spends = true;
         return m->made;
     }
     return -1;
 }
 
-static int made(at_builder *b, int of, bool is_operand, int v) {
-    *at_push(b->l->arena, &b->moved) =
-        (at_build_moved){.of = of, .made = v, .is_operand = is_operand};
+static int made(at_builder *b, int of, int how, int v) {
+    *at_push(b->l->arena, &b->moved) = (at_build_moved){.of = of, .made = v, .how = how};
     return v;
 }
 
 /* The bytes that an operand without sign is as one with it: each less by 128, which is its highest
  * bit turned. */
 static int moved_down(at_builder *b, int x) {
-    const int had = made_of(b, x, true);
+    const int had = made_of(b, x, MOVED);
     if (had >= 0) return had;
     const int high = bytes_of(b, HALF), set = at_build_operation(b, AT_T_OR, -1, x, high),
               was = at_build_operation(b, AT_T_AND, -1, x, high),
               moved = at_build_operation(b, AT_T_INT_SUB, -1, set, was);
     const bool same = b->vregs.data[x].same;
     b->vregs.data[set].same = b->vregs.data[was].same = b->vregs.data[moved].same = same;
-    return made(b, x, true, moved);
+    return made(b, x, MOVED, moved);
 }
 
 static void add_dot(at_builder *b, int to, int signs, int x, int y) {
     at_build_operation(b, AT_T_DOT, to, x, y);
     at_tile_op *op = &b->ops.data[b->ops.len - 1];
-    op->fours = true;
+    op->packed = true;
     op->by = signs;
 }
 
 /* -128 times the sum of an operand's four bytes. */
 static int taken(at_builder *b, int y) {
-    const int had = made_of(b, y, false);
+    const int had = made_of(b, y, SUMMED);
     if (had >= 0) return had;
     const int none = at_build_const(b, 0), sum = at_build_operation(b, AT_T_MOV, -1, none, -1);
     add_dot(b, sum, AT_DOT_SS, y, bytes_of(b, HALF));
-    return made(b, y, false, sum);
+    return made(b, y, SUMMED, sum);
+}
+
+static int shifted(at_builder *b, at_tile_kind kind, int x, int by) {
+    if (!by) return x;
+    const int y = at_build_operation(b, kind, -1, x, -1);
+    b->ops.data[b->ops.len - 1].by = by;
+    b->vregs.data[y].same = b->vregs.data[x].same;
+    return y;
+}
+
+static int with_bits(at_builder *b, int x, uint32_t bits) {
+    const int y =
+        at_build_operation(b, AT_T_AND, -1, x, at_build_const(b, at_number_of_bits(bits)));
+    b->vregs.data[y].same = b->vregs.data[x].same;
+    return y;
+}
+
+/* Element i of each lane, as an integer of 32 bits or a float. */
+static int element_of(at_builder *b, int x, at_type type, int i) {
+    const int had = made_of(b, x, ELEMENT + i), bits = 8 * (int)at_type_bytes(type),
+              above = 32 - bits * (i + 1);
+    if (had >= 0) return had;
+    int y = x;
+    if (type == AT_U8) y = with_bits(b, shifted(b, AT_T_SHIFT_RIGHT, x, bits * i), 255);
+    else if (type == AT_BF16 && !above) y = with_bits(b, x, 0xffff0000);
+    else y = shifted(b, AT_T_SHIFT_LEFT, x, above);
+    if (at_type_of(type)->is_int && type != AT_U8) y = shifted(b, AT_T_SHIFT_RIGHT, y, 32 - bits);
+    return made(b, x, ELEMENT + i, y);
+}
+
+/* One product after the other. */
+static void add_apart(at_builder *b, int acc, const factor of[2], int x, int y) {
+    const at_low *l = b->l;
+    const at_type types[] = {l->tensors[of[0].load->tensor].type,
+                             l->tensors[of[1].load->tensor].type};
+    for (int i = 0; i < terms_of(types[0]); i++) {
+        const int p = element_of(b, x, types[0], i), q = element_of(b, y, types[1], i);
+        if (at_type_of(types[0])->is_int)
+            at_build_operation(b, AT_T_INT_ADD, acc, acc,
+                               at_build_operation(b, AT_T_INT_MUL, -1, p, q));
+        else at_build_operation(b, AT_T_FMA, acc, p, q);
+    }
 }
 
 void at_build_dot(at_builder *b, int acc, const at_value *v) {
-    fours of[2];
+    factor of[2];
     if (v->op == AT_V_ADD) {
         at_build_dot(b, acc, v->a);
         at_build_dot(b, acc, v->b);
         return;
     }
-    if (!find_factors(b->l, v, of)) AT_BUG("no product of bytes");
+    if (!find_factors(b->l, v, of)) AT_BUG("no product of a dot's operands");
     const way w = way_of(b->l->target, of);
     int x = operand(b, &of[w.turned]), y = operand(b, &of[!w.turned]);
+    if (!w.signs) {
+        add_apart(b, acc, of, x, y);
+        return;
+    }
     if (w.moved) x = moved_down(b, x);
-    if (b->l->target->dot_regs && of[w.turned].mask >= HALF) {
+    if (w.signs == AT_DOT_US && b->l->target->dot_regs && of[w.turned].mask >= HALF) {
         add_dot(b, acc, w.signs, masked(b, x, HALF), y);
         x = masked(b, x, HALF - 1);
     }
@@ -226,11 +315,10 @@ void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     if (!l->target->dots || !v->whole || v->op != AT_V_MUL || v->a->op != AT_V_LOAD ||
         v->b->op != AT_V_LOAD)
         return;
-    fours of[2];
-    if (!find_factors(l, v, of)) return;
-    *at_push(l->arena, &b->notes) =
-        at_format(l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
-                  way_of(l->target, of).signs
-                      ? "no loop of four terms is marked dot"
-                      : at_format(l->arena, "dot products are of %s", kinds_of(l->target)));
+    factor of[2];
+    if (!find_factors(l, v, of) || at_type_bytes(type_of(l, v)) != 1) return;
+    *at_push(l->arena, &b->notes) = at_format(
+        l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
+        way_of(l->target, of).signs ? "no loop of four terms is marked dot"
+                                    : at_format(l->arena, "dot products are of %s", kinds_of(l)));
 }

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { FOURS = 4 }; /* bytes */
-
 typedef struct {
     at_low *l;
     const at_tile_op *ops;
@@ -26,17 +24,16 @@ static bool is_product(const at_tile_op *op) {
     return at_tile_is_term(op) || op->kind == AT_T_MUL || op->kind == AT_T_DOT;
 }
 
-/* Four bytes that lie in a lane together are one, too; floats of 16 bits are widened four at once.
- */
+/* What lies in a lane together is one, too; floats of 16 bits are widened four at once. */
 static bool is_number(const elements *x, int v, const int *slot_tensor) {
     const at_tile_vreg *r = &x->vregs[v];
     if (r->load != AT_T_BCAST || r->acc || x->may_change[slot_tensor[r->slot]]) return false;
     const at_type type = x->l->tensors[slot_tensor[r->slot]].type;
-    return r->fours || type == AT_F32 || at_type_is_half(type);
+    return r->packed || type == AT_F32 || at_type_is_half(type);
 }
 
 /* Elements of memory from one number to the next. */
-static int step_of(const elements *x, int v) { return x->vregs[v].fours ? FOURS : 1; }
+static int step_of(const elements *x, int v) { return x->vregs[v].packed ? AT_DOT_TERMS : 1; }
 
 static void use(elements *x, int v, int body, bool as_factor) {
     if (v < 0) return;
@@ -64,7 +61,7 @@ static int behind(const elements *x, int v, int numbers) {
     for (int i = 0; i < x->factors.len; i++) {
         const int w = x->factors.data[i];
         if (x->whole[w] < 0 && x->body[w] == x->body[v] && x->vregs[w].slot == x->vregs[v].slot &&
-            x->vregs[w].fours == x->vregs[v].fours &&
+            x->vregs[w].packed == x->vregs[v].packed &&
             x->vregs[w].off == x->vregs[v].off + numbers * step_of(x, v))
             return w;
     }

@@ -139,25 +139,26 @@ static void store_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "\n");
 }
 
-/* Widened, or four bytes to a lane as they lie. */
+/* Widened, or a lane as the 32 bits lie. */
 static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const int terms = 4 / (int)at_type_bytes(t->slot_type[op->slot]);
+    const char *bits = at_type_is_half(t->slot_type[op->slot]) ? "at_two(" : "at_four(";
     if (op->halves) {
         load_raw_halves(out, op);
         return;
     }
-    if (at_type_is_half(t->slot_type[op->slot])) {
+    if (at_type_is_half(t->slot_type[op->slot]) && !op->packed) {
         load_halves(out, t, op);
         return;
     }
     at_text_addf(out, "v%d = ", op->dst);
     if (op->kind == AT_T_BCAST) {
-        at_text_add(out, op->fours ? "(at_vector)((at_mask){0} + at_four("
-                                   : "(at_vector)((at_mask){0} + *(");
+        at_text_addf(out, "(at_vector)((at_mask){0} + %s", op->packed ? bits : "*(");
         address(out, op, 0);
         at_text_add(out, "));\n");
         return;
     }
-    if (op->lanes == t->lanes && !op->fours) {
+    if (op->lanes == t->lanes && !op->packed) {
         at_text_addf(out, "at_load_narrow(%s, %d, ", element(t, op),
                      (int)at_type_bytes(t->slot_type[op->slot]) * t->lanes);
         address(out, op, 0);
@@ -173,8 +174,8 @@ static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, "(at_vector)(at_mask){");
     for (int i = 0; i < op->lanes; i++) {
         at_text_add(out, i ? ", " : "");
-        at_text_add(out, op->fours ? "at_four(" : "*(");
-        address(out, op, op->fours ? 4 * i : i);
+        at_text_add(out, op->packed ? bits : "*(");
+        address(out, op, op->packed ? terms * i : i);
         at_text_add(out, ")");
     }
     at_text_add(out, "};\n");
@@ -398,11 +399,12 @@ static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
     operand(out, t, op);
 }
 
-/* dst += the products of four bytes. */
+/* dst += the products of the elements of a lane. */
 static void dot(at_text *out, const at_tile_op *op) {
     static const char *const names[] = {"", "_load", "_broadcast", ""};
     static const char *const signs[] = {
-        [AT_DOT_US] = "us", [AT_DOT_SU] = "su", [AT_DOT_SS] = "s", [AT_DOT_UU] = "u"};
+        [AT_DOT_US] = "us", [AT_DOT_SU] = "su",   [AT_DOT_SS] = "s",
+        [AT_DOT_UU] = "u",  [AT_DOT_S16] = "s16", [AT_DOT_BF16] = "bf16"};
     at_text_addf(out, "at_%sdot%s%s(v%d, v%d, ", signs[op->by], names[op->mem],
                  op->element ? "_lane" : "", op->dst, op->a);
     if (op->element) at_text_addf(out, "v%d, %d", op->b, op->element - 1);

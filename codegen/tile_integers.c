@@ -1,5 +1,5 @@
-/* codegen/tile_integers.c: what tiles with integers in C with vector types take besides, of every
- * target. */
+/* codegen/tile_integers.c: what tiles with integers, or with pairs of 16 bits, in C with vector
+ * types take besides, of every target. */
 #include "codegen/tile_text.h"
 
 /* Integers; narrower ones, of `bytes` bytes together. What is apart is rounded by itself: the
@@ -21,3 +21,12 @@ static const char integers[] =
 void at_tile_integers(at_text *out, const char *to_int, char letter) {
     at_text_addf(out, integers, to_int, letter);
 }
+
+/* Two elements of 16 bits, as they lie. */
+static const char two[] = "static inline __attribute__((unused)) int at_two(const void *p) {\n"
+                          "    int x;\n"
+                          "    __builtin_memcpy(&x, p, sizeof x);\n"
+                          "    return x;\n"
+                          "}\n";
+
+void at_tile_two(at_text *out) { at_text_add(out, two); }

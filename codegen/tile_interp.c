@@ -2,6 +2,7 @@
  * byte is made. */
 #include "codegen/tile.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +18,25 @@ static uint32_t byte_of(uint32_t x, int at, bool has_sign) {
     return has_sign ? (uint32_t)(int8_t)(x >> at) : x >> at & 255;
 }
 
-/* The products of four bytes. */
-static uint32_t dot(int signs, uint32_t a, uint32_t b) {
+/* Numbers as dot products of floats take and make them: what is denormal is 0. */
+static float normal(float x) { return fabsf(x) < FLT_MIN ? copysignf(0, x) : x; }
+
+static float add_product(float sum, uint32_t a, uint32_t b) {
+    return normal(fmaf(normal(at_of_bits(a)), normal(at_of_bits(b)), sum));
+}
+
+/* d and the products of the elements of a lane. */
+static uint32_t dot(int signs, uint32_t d, uint32_t a, uint32_t b) {
+    if (signs == AT_DOT_BF16) {
+        const float second = add_product(normal(at_of_bits(d)), a & 0xffff0000, b & 0xffff0000);
+        return at_bits_of(add_product(second, a << 16, b << 16));
+    }
+    if (signs == AT_DOT_S16)
+        return d + (uint32_t)((int16_t)a * (int16_t)b) +
+               (uint32_t)((int16_t)(a >> 16) * (int16_t)(b >> 16));
     const bool a_sign = signs == AT_DOT_SS || signs == AT_DOT_SU,
                b_sign = signs == AT_DOT_SS || signs == AT_DOT_US;
-    uint32_t sum = 0;
+    uint32_t sum = d;
     for (int i = 0; i < 32; i += 8) sum += byte_of(a, i, a_sign) * byte_of(b, i, b_sign);
     return sum;
 }
@@ -46,7 +61,7 @@ float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_INT_MAX:
         return at_of_bits((int32_t)at_bits_of(a) > (int32_t)at_bits_of(b) ? at_bits_of(a)
                                                                           : at_bits_of(b));
-    case AT_T_DOT: return at_of_bits(at_bits_of(d) + dot(op->by, at_bits_of(a), at_bits_of(b)));
+    case AT_T_DOT: return at_of_bits(dot(op->by, at_bits_of(d), at_bits_of(a), at_bits_of(b)));
     case AT_T_TO_INT: return at_of_bits((uint32_t)(int32_t)nearbyintf(a));
     case AT_T_LESS: return at_of_bits(a < b ? UINT32_MAX : 0);
     case AT_T_AT_MOST: return at_of_bits(a <= b ? UINT32_MAX : 0);
@@ -127,11 +142,11 @@ int at_tile_loop_end(const at_tile *t, int i) {
     return i;
 }
 
-/* The bits of a register's lane: element i from there, or four of them. */
+/* The bits of a register's lane: element i from there, or as many as 32 bits hold. */
 static float get(const at_tile *t, const at_tile_op *op, const char *m, int64_t i) {
     const at_type type = t->slot_type[op->slot];
     uint32_t bits;
-    if (at_type_is_half(type)) return (float)at_type_value(type, m, i);
+    if (at_type_is_half(type) && !op->packed) return (float)at_type_value(type, m, i);
     if (!at_tile_is_wide(t, op)) return at_of_bits((uint32_t)(int32_t)at_type_value(type, m, i));
     memcpy(&bits, m + 4 * i, sizeof bits);
     return at_of_bits(bits);

@@ -31,7 +31,7 @@ at_hash at_tile_hash(const at_tile *t) {
         const at_tile_op *op = &t->ops[i];
         at_hash_add_number(&h,
                            joined(op->kind, op->mem, op->lanes,
-                                  op->may_miss + 2 * op->cyclic + 4 * op->fours + 8 * op->apart +
+                                  op->may_miss + 2 * op->cyclic + 4 * op->packed + 8 * op->apart +
                                       16 * op->element + 256 * op->halves + 512 * op->upper));
         at_hash_add_number(&h, joined(op->dst, op->a, op->b, op->slot));
         at_hash_add_number(&h, joined(op->base, op->trip_arg, 0, 0));

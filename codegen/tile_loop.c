@@ -209,12 +209,13 @@ static void expand_loop(at_builder *b, const at_ir *n) {
         return;
     }
     if (n->loop.ann == AT_ANN_DOT) {
-        const char *why_not = at_build_not_dot(b, n, b->vec_sym);
-        if (!why_not) {
+        const char *not_at_all = at_build_not_dot(b, n, b->vec_sym),
+                   *why_not = not_at_all ? not_at_all : at_build_not_one_dot(b, n);
+        if (why_not) *at_push(b->l->arena, &b->notes) = at_note_no_dot(b->l, n, why_not);
+        if (!not_at_all) {
             dot_loop(b, n);
             return;
         }
-        *at_push(b->l->arena, &b->notes) = at_note_no_dot(b->l, n, why_not);
     }
     int lanes = b->l->target->lanes;
     bool asked = n->loop.ann == AT_ANN_VEC && lanes > 1;

@@ -57,7 +57,7 @@ typedef struct at_tile_vreg {
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
     bool cyclic;      /* it gets number (i + plus)%by */
     uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
-    bool fours;       /* four bytes to a lane */
+    bool packed;      /* a lane is the 32 bits that lie there */
     bool halves;      /* floats of 16 bits as they lie, two to a lane: `lanes` of them */
     bool narrow;      /* widened as it is loaded */
     double number;
@@ -127,5 +127,8 @@ void at_tile_spread_asking(at_low *l, at_tile *t);
 /* tile_key.c: of all that a tile's code depends on: not of names, nor of which tensors the pointers
  * lead to. */
 at_hash at_tile_hash(const at_tile *t);
+
+/* tile_dot.c: terms of one dot product of the factors of such a product; 0: the target has none. */
+int at_build_dot_terms(const at_low *l, const at_value *product);
 
 #endif

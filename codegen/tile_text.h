@@ -15,10 +15,11 @@ void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op);
 /* tile_integers.c: macros for integers, once per file. to_int: the instruction that makes integers
  * of floats, letter: of the registers that an instruction may name. */
 void at_tile_integers(at_text *out, const char *to_int, char letter);
-typedef struct at_tile_style { /* what tells one dialect of C from another */
-    const char *type;          /* of a register */
-    char letter;               /* its name: v0, v1, ... */
-    const char *types;         /* that the function begins with; or "" */
+void at_tile_two(at_text *out); /* and those with floats of 16 bits */
+typedef struct at_tile_style {  /* what tells one dialect of C from another */
+    const char *type;           /* of a register */
+    char letter;                /* its name: v0, v1, ... */
+    const char *types;          /* that the function begins with; or "" */
     void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
     const char *aligned; /* before an array that begins with a line of the cache; or "" */
 } at_tile_style;

@@ -41,8 +41,8 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "an operand in memory is to be widened";
     if (memory && op->halves && (t->slot_type[op->slot] != AT_F16 || op->times || op->by))
         return "floats of 16 bits as they lie are none";
-    if (memory && op->fours && at_type_bytes(t->slot_type[op->slot]) != 1)
-        return "four elements to a lane are no bytes";
+    if (memory && op->packed && at_type_bytes(t->slot_type[op->slot]) == 4)
+        return "several elements to a lane have 32 bits each";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))

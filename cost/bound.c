@@ -251,7 +251,7 @@ static part call(bounder *b, const node *d, double times) {
     at_tile_bound *sum = &b->tiles[d->tile];
     const double unit_flops = (2 * w->fmas + w->muls + w->adds) * c->tile->lanes * times;
     b->unit_flops += unit_flops;
-    b->flops += unit_flops + 2 * (AT_DOT_TERMS - 1) * w->dots * c->tile->lanes * times;
+    b->flops += unit_flops + 2 * w->more_terms * c->tile->lanes * times;
     sum->work.calls += times;
     sum->work.fmas += w->fmas * times;
     sum->work.others += (w->muls + w->adds) * times;

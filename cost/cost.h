@@ -51,6 +51,7 @@ struct at_speeds { /* of one instruction set; ns */
     char isa[16];
     float peak_gflops; /* of multiply-adds; 0: not known */
     float dot_gops;    /* of dot products of bytes, a product and a sum each; 0: not known */
+    float bf16_gops;   /* the same of bf16 */
     /* [vectors - 1][rows - 1], 0 where not measured. One step of the sum of a register tile, its
      * operands in L1; the same with the vectors from L2; what a call takes besides. */
     float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], far_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS],

@@ -8,7 +8,7 @@
 /* tile_work.c: one call of a tile. trips: its passed trip counts. */
 typedef struct at_tile_work {
     double muls, fmas, adds; /* vector operations; adds: all other arithmetic */
-    double dots;             /* of fmas, the dot products of one instruction */
+    double more_terms;       /* of fmas that are dot products: beyond the first of each */
     double loads, bcasts, stores, instructions;
     double chain_cycles; /* the longest path through its arithmetic */
 } at_tile_work;

@@ -142,10 +142,13 @@ static void place_buffers(at_estimator *e, const at_program *p) {
 /* ---- loops ----------------------------------------------------------------------------------- */
 
 /* Are the turns of a loop that is marked so the terms of one dot product to a lane? */
-static bool is_dot(const at_estimate_options *o, const at_node *l, int64_t extent,
-                   const at_tensor *stage) {
-    return l->ann == AT_ANN_DOT && extent == AT_DOT_TERMS && o->target->dots &&
-           stage->type == AT_S32;
+static bool is_dot(const at_program *p, const at_estimate_options *o, const at_node *l,
+                   int64_t extent, const at_tensor *stage) {
+    const at_expr *e = stage->body;
+    if (l->ann != AT_ANN_DOT) return false;
+    while (e->op != AT_X_INDEX && e->nargs) e = e->arg[0]; /* an element of the first factor */
+    return e->op == AT_X_INDEX &&
+           extent == at_target_dot_terms(o->target, p->compute->tensors[e->ref].type);
 }
 
 /* As lowering has a piece of it: where a loop of terms is no dot product it is unrolled. */
@@ -171,7 +174,7 @@ static bool set_loops(const at_program *p, const at_node *leaf, const at_estimat
                                       .ann = ann_of(l, m),
                                       .axis = -1,
                                       .is_dynamic = extent < 0,
-                                      .is_dot = is_dot(o, l, extent, x->stage),
+                                      .is_dot = is_dot(p, o, l, extent, x->stage),
                                       .turns = turns,
                                       .run = (int64_t)turns};
         }

@@ -66,7 +66,7 @@ static bool is_flat(const at_estimator *e, const est_leaf *x, int loop) {
  * so themselves. */
 static int64_t lane_step(const est_leaf *x) {
     for (int i = x->num_loops - 1; i >= 0; i--)
-        if (x->loop[i].is_dot) return AT_DOT_TERMS;
+        if (x->loop[i].is_dot) return (int64_t)x->loop[i].turns;
     return 1;
 }
 
@@ -76,10 +76,12 @@ static const double int_term = 3;
 /* What a term takes, of a multiply-add. */
 static double per_term(const at_estimator *e, const est_leaf *x) {
     const at_speeds *s = e->o.speeds;
-    if (lane_step(x) == 1) return at_type_of(x->stage->type)->is_int ? int_term : 1;
-    const bool is_measured = s->dot_gops > 0 && s->peak_gflops > 0;
-    return is_measured ? AT_DOT_TERMS * (double)s->peak_gflops / (double)s->dot_gops
-                       : e->o.target->dot_terms;
+    const bool is_int = at_type_of(x->stage->type)->is_int;
+    const double terms = (double)lane_step(x);
+    if (terms == 1) return is_int ? int_term : 1;
+    const float gops = is_int ? s->dot_gops * (float)terms / AT_DOT_TERMS : s->bf16_gops;
+    const bool is_measured = gops > 0 && s->peak_gflops > 0;
+    return is_measured ? terms * (double)(s->peak_gflops / gops) : e->o.target->dot_terms;
 }
 
 /* How many products are terms of the sum or difference e? */

@@ -208,6 +208,10 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
             at_text_add(out, ", \"dot_gops\": ");
             add_number(out, s->dot_gops);
         }
+        if (s->bf16_gops > 0) {
+            at_text_add(out, ", \"bf16_gops\": ");
+            add_number(out, s->bf16_gops);
+        }
         add_tiles(out, "step_ns", s->step_ns, AT_SPEED_VECTORS);
         add_tiles(out, "far_ns", s->far_ns, AT_SPEED_VECTORS);
         add_tiles(out, "call_ns", s->call_ns, AT_SPEED_VECTORS);
@@ -278,13 +282,16 @@ static at_status read_tiles(const at_json *set, const char *name, float out[][AT
 
 static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
     float copies[3] = {0};
-    double peak = 0, dots = 0;
-    const at_json *of_dots = at_json_get(json, "dot_gops"); /* where the CPU has them */
+    double peak = 0, dots = 0, bf16 = 0;
+    const at_json *of_dots = at_json_get(json, "dot_gops"), /* where the CPU has them */
+        *of_bf16 = at_json_get(json, "bf16_gops");
     AT_TRY(read_text(json, "isa", s->isa, sizeof s->isa, err));
     AT_TRY(read_number(at_json_get(json, "peak_gflops"), "peak_gflops", 1e9, &peak, err));
     s->peak_gflops = (float)peak;
     if (of_dots) AT_TRY(read_number(of_dots, "dot_gops", 1e9, &dots, err));
+    if (of_bf16) AT_TRY(read_number(of_bf16, "bf16_gops", 1e9, &bf16, err));
     s->dot_gops = (float)dots;
+    s->bf16_gops = (float)bf16;
     AT_TRY(read_tiles(json, "step_ns", s->step_ns, AT_SPEED_VECTORS, err));
     AT_TRY(read_tiles(json, "far_ns", s->far_ns, AT_SPEED_VECTORS, err));
     AT_TRY(read_tiles(json, "call_ns", s->call_ns, AT_SPEED_VECTORS, err));

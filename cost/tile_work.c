@@ -68,7 +68,9 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         k->muls += times, k->adds += times, k->instructions += times;
         return;
     case AT_T_DOT: /* by the units of multiply-adds */
-        k->fmas += times, k->dots += w->t->target->dot_regs ? 0 : times;
+        k->fmas += times;
+        if (!w->t->target->dot_regs)
+            k->more_terms += times * (op->by & AT_DOT_BYTES ? AT_DOT_TERMS - 1 : 1);
         return;
     case AT_T_MUL: k->muls += times; return;
     case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */

@@ -116,9 +116,16 @@ static at_status read_isa(at_net_program *p, const at_net_build *b, const char *
 
 static at_status read_log(at_net_program *p, const at_net_build *b, selections *out,
                           at_error *err) {
-    const at_target *t = at_engine_target(&b->engine), *integers = at_target_of_integers(t);
-    AT_TRY(read_isa(p, b, t->name, out, err));
-    return integers == t || b->engine.isa ? AT_OK : read_isa(p, b, integers->name, out, err);
+    static const int kinds[] = {0, AT_DOT_BYTES | AT_DOT_S16,
+                                AT_DOT_BF16}; /* as at_target_of_types */
+    const at_target *t = at_engine_target(&b->engine), *known[3];
+    for (int i = 0; i < (b->engine.isa ? 1 : 3); i++) {
+        known[i] = at_target_with_dots(t, kinds[i]);
+        bool is_known = false;
+        for (int k = 0; k < i; k++) is_known |= known[k] == known[i];
+        if (!is_known) AT_TRY(read_isa(p, b, known[i]->name, out, err));
+    }
+    return AT_OK;
 }
 
 /* Is it of this way? A way without arguments is a text of its own. */

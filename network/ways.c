@@ -123,6 +123,5 @@ at_status at_net_find_ways(at_net_program *p, at_error *err) {
 
 const char *at_net_isa(const at_net_build *b, const at_task *task) {
     const at_target *t = at_engine_target(&b->engine);
-    const bool integers = !b->engine.isa && at_task_compute(task)->in_steps;
-    return integers ? at_target_of_integers(t)->name : t->name;
+    return b->engine.isa ? t->name : at_target_of_types(t, at_task_compute(task))->name;
 }

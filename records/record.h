@@ -72,7 +72,7 @@ typedef struct at_extra {
     at_samples sample_kind;
     const char *sample_word; /* of AT_SAMPLES_OTHER */
     bool in_bytes;           /* no multiply-adds: the next two are GB/s, the first the bandwidth */
-    bool of_dots;            /* the peak is that of dot products of bytes */
+    bool of_dots;            /* the peak is that of dot products */
     double peak_gflops;      /* FMA peak of the core beside it; 0 unknown */
     double gflops;           /* of this trial; 0 for failures */
     at_accuracy accuracy;

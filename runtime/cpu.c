@@ -168,6 +168,10 @@ const char *at_vector_set_name(int set) {
 
 bool at_cpu_has_set(int set) { return at_vector_set_name(set) && at_arch_sets[set].has(); }
 
+bool at_cpu_has_fast_set(int set) {
+    return at_cpu_has_set(set) && !(at_arch_sets[set].is_slow && at_arch_sets[set].is_slow());
+}
+
 int at_cpu_best_set(void) {
     int best = at_arch_num_sets - 1;
     while (best > 0 && (at_arch_sets[best].for_types || !at_cpu_has_set(best))) best--;

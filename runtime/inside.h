@@ -188,7 +188,7 @@ typedef struct at_spin {                 /* loops in registers (spin.c) */
     void (*chain)(int64_t steps);        /* each waits for the one before: the clock */
     int64_t chain_steps;                 /* take some 5 microseconds */
     bool is_chain_of_vectors;            /* of multiply-adds */
-    void (*dot)(int64_t trips);          /* independent dot products of bytes; NULL: none */
+    void (*dot)(int64_t trips);          /* independent dot products; NULL: none */
     int dot_ops;                         /* of a trip, products and sums */
 } at_spin;
 
@@ -196,7 +196,8 @@ typedef struct at_arch_set { /* a vector set (spin.c) */
     const char *name;
     bool (*has)(void); /* this CPU */
     at_spin spin;
-    bool for_types; /* what it has beside others is for elements of some types alone */
+    bool for_types;        /* what it has beside others is for elements of some types alone */
+    bool (*is_slow)(void); /* it takes longer than multiply-adds for as much; NULL: no */
 } at_arch_set;
 extern const at_arch_set at_arch_sets[];
 extern const int at_arch_num_sets;

@@ -106,11 +106,12 @@ at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, 
 typedef enum at_copy_kind {
     AT_COPY_WRITE, /* the sum goes to a stage of its own, and what had its name copies it */
     AT_COPY_READ,  /* `reader` reads a copy of the tensor */
+    AT_COPY_WIDE,  /* the same, in which floats of 16 bits are f32 */
     AT_COPY_LAYOUT /* the same, in the order in which the reader's loops use it: an axis per piece
                     */
 } at_copy_kind;
 
-/* E6: name is the new stage's. reader: of AT_COPY_READ and AT_COPY_LAYOUT. The copy stands in loops
+/* E6: name is the new stage's. reader: of all but AT_COPY_WRITE. The copy stands in loops
  * of its own before (write: what copies it, behind). LAYOUT has an axis
  * for each loop of the reader that moves what it reads, in their order: a tensor that is read as it
  * lies goes into blocks, the windows of a convolution lie behind each other (im2col). */

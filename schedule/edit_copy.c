@@ -40,9 +40,14 @@ static at_status copy_write(rewrite *w, const char *tensor, const char *name) {
     return AT_OK;
 }
 
-static at_status copy_read(rewrite *w, const char *tensor, const char *reader, const char *name) {
+static at_status copy_read(rewrite *w, at_copy_kind kind, const char *tensor, const char *reader,
+                           const char *name) {
     at_tensor *x = rewrite_find(w, tensor);
     at_tensor copy = copy_stage(w, name, x, true);
+    if (kind == AT_COPY_WIDE && !at_type_is_half(x->type))
+        return at_fail(w->err, AT_E_INPUT, "\"%s\" is of %s: floats of 16 bits are widened", tensor,
+                       at_type_of(x->type)->name);
+    if (kind == AT_COPY_WIDE) copy.type = AT_F32;
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, NULL, NULL));
     rewrite_insert(w, reader, copy);
     tree_insert(w->made, rewrite_outermost(tree_leaf(w->made, reader)), true,
@@ -326,7 +331,7 @@ at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const c
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", reader);
     if (rewrite_find(&w, tensor)->role == AT_ROLE_INDEX)
         return at_fail(err, AT_E_INPUT, "\"%s\" is an index tensor: it cannot be copied", tensor);
-    if (kind == AT_COPY_READ) AT_TRY(copy_read(&w, tensor, reader, name));
-    else AT_TRY(copy_layout(&w, tensor, reader, name));
+    if (kind == AT_COPY_LAYOUT) AT_TRY(copy_layout(&w, tensor, reader, name));
+    else AT_TRY(copy_read(&w, kind, tensor, reader, name));
     return rewrite_finish(&w, compute, out);
 }

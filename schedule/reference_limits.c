@@ -33,6 +33,9 @@
  * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
  * whole, and that is no random walk: what they add up to is allowed, too.
  *
+ * Dot products of bf16 take numbers below the normal floats for 0: what terms lose by that adds up,
+ * too.
+ *
  * Where values that are compared lie so close that a kernel may see them the other way round, both
  * outcomes are allowed. Of a maximum or minimum over terms that such a comparison leaves out (the
  * first place of the largest value) that is what each choice of them would make. */

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-#define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
+#define ABSORBED "1.4210854715202004e-14"     /* 2^-46: (2 u)^2 */
+#define LEAST_NORMAL "1.1754943508222875e-38" /* 2^-126, and its square */
+#define LEAST_SQUARE "1.3817869688151111e-76"
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
@@ -142,6 +144,32 @@ static void add_apart(block *term, const at_expr *body, pair x) {
                          term->m->entry, x.e, e_of(own)));
 }
 
+static bool is_bf16(const naive *m, const at_expr *e) {
+    return e->op == AT_X_INDEX && m->c->tensors[e->ref].type == AT_BF16;
+}
+
+/* Are products of two bf16 among the terms? */
+static bool has_pairs(const naive *m, const at_expr *e) {
+    if (e->op == AT_X_ADD) return has_pairs(m, e->arg[0]) || has_pairs(m, e->arg[1]);
+    return e->op == AT_X_MUL && is_bf16(m, e->arg[0]) && is_bf16(m, e->arg[1]);
+}
+
+/* What a dot product may lose of them: those with a denormal factor, and what two additions and
+ * itself leave below the normal floats. */
+static void add_flushed(block *term, const at_expr *e) {
+    if (e->op == AT_X_ADD) {
+        add_flushed(term, e->arg[0]);
+        add_flushed(term, e->arg[1]);
+    }
+    if (e->op == AT_X_ADD || !has_pairs(term->m, e)) return;
+    const pair x = limits_value(term, e->arg[0]), y = limits_value(term, e->arg[1]);
+    line(term, at_format(term->m->arena,
+                         "flushed += 3 * " LEAST_NORMAL " + (%1$s * %1$s < " LEAST_SQUARE
+                         " || %2$s * %2$s < " LEAST_SQUARE
+                         " ? (%1$s * %2$s < 0 ? -%1$s * %2$s : %1$s * %2$s) : 0);",
+                         x.v, y.v));
+}
+
 /* A sum: the terms, once more those that are lost, and the result. */
 static void add_up(naive *m, const at_expr *body, pair x, block *term, block *result,
                    nest_text *out) {
@@ -152,6 +180,8 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         naive_add_total(m, out, totals[i], "0");
     naive_add_total(m, out, "least", "1e300");
+    const bool flushes = has_pairs(m, body);
+    if (flushes) naive_add_total(m, out, "flushed", "0");
     if (shares) naive_add_total(m, out, "shared", "0"); /* errors that terms share */
     if (m->grains && m->grains[m->stage] > 0)
         naive_add_total(m, out, "all", "0");                   /* sizes of terms */
@@ -163,6 +193,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
                          x.v));
     line(term, at_format(m->arena, "else if (square > 0) before = last, last = %s;", x.v));
     line(term, "if (square < least && square > 0) least = square;");
+    if (flushes) add_flushed(term, body);
     if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
     else if (x.e && shares) add_apart(term, body, x);
     else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
@@ -177,6 +208,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     line(result, "e += biased * biased / 64;");
     if (shares) line(result, "e += shared * shared;");
     line(result, "e += lost * lost * (2 / " NEAR ");");
+    if (flushes) line(result, "e += flushed * flushed * (1 / " NEAR ");");
     if (m->grains && m->grains[m->stage] > 0) line(result, "}");
     if (samples) samples_end_sum(result, "e");
     m->num_names = 0;

@@ -129,6 +129,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
                         .symbols = d->names,
                         .compute = c,
                         .keeps_weights = o->keeps_weights,
+                        .pairs = o->pairs,
                         .is_preferred = o->is_preferred,
                         .name = o->name,
                         .visited = -1};

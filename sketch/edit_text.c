@@ -41,12 +41,14 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
     [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
 };
-static const edit_line copies[] = {
-    {"write", "S as 1"}, {"read", "O for S as 1"}, {"layout", "O for S as 1"}};
+static const edit_line copies[] = {{"write", "S as 1"},
+                                   {"read", "O for S as 1"},
+                                   {"wide", "O for S as 1"},
+                                   {"layout", "O for S as 1"}};
 static const edit_line anns[] = {
     {"plain", ""}, {"para", ""}, {"vec", ""}, {"unroll", ""}, {"dot", ""}};
 static const edit_line sides[] = {{"behind", ""}, {"before", ""}};
-enum { NUM_COPIES = 3, NUM_ANNS = 5, NUM_SIDES = 2 };
+enum { NUM_COPIES = 4, NUM_ANNS = 5, NUM_SIDES = 2 };
 
 int at_edit_num_names(const at_edit *e) {
     int n = 0;

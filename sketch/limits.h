@@ -29,6 +29,8 @@ enum sketch_limit {
     UNPACK_MOST_USES = 8,   /* sums that need the same number of a few bits: of more it is packed as
                                a float */
     TILE_FOURS = 4,         /* bytes in a lane */
+    TILE_PAIR = 2,          /* elements of 16 bits in a lane */
+    WIDENED_READS = 128,    /* eight vectors of sums that read the same float of 16 bits */
     SHORT_SUM_STEPS = 7,    /* the width of the widest usual window: it is written out */
     SHORT_SUM_TERMS = 25,   /* 5x5: all of it is written out */
     LONG_SUM = 512,         /* 2 KB of each row: a tile's exceed the first-level cache */

@@ -156,11 +156,15 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor);
 
 /* Is it a sum of s32 whose terms are products of two elements of a byte each? */
 bool tile_sums_bytes(const at_compute *c, const at_tensor *t);
-/* The reduction of which four terms are one dot product of a lane, where lanes go along vec; -1:
- * none, and the state says why, where terms are products of bytes. */
+/* Terms of a dot product of a lane, as many elements as 32 bits hold: of a sum of s32 whose terms
+ * are products of two bytes or of two s16, of a sum of f32 whose terms are products of two bf16; 0:
+ * of another one. */
+int tile_dot_terms(const at_compute *c, const at_tensor *t);
+/* The reduction of which so many terms are one dot product of a lane, where lanes go along vec; -1:
+ * none, and the state says why, where terms are products of integers. */
 int tile_fours_of(sketch_state *s, int stage, int vec);
 /* Must the operands of a tile's dot products be copied for that? */
-bool tile_packs_fours(const sketch_tile *tile, const at_access *x);
+bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 

@@ -224,7 +224,7 @@ static answer asks_to_pack(const sketch_state *s, const sketch_tile *tile, const
         from->role == AT_ROLE_INDEX || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return COPY_NOT;
-    if (tile_packs_fours(tile, x)) return COPY_MUST;
+    if (tile_packs_fours(s, tile, x)) return COPY_MUST;
     if (x->stride[tile->vec] == 0) {
         bool has_rows = x->is_bare && tile->row >= 0 && x->stride[tile->row] > 1;
         return has_rows && is_weight ? COPY_FIRST : COPY_NOT;
@@ -235,12 +235,19 @@ static answer asks_to_pack(const sketch_state *s, const sketch_tile *tile, const
     return is_weight || pays ? COPY_FIRST : COPY_MAY;
 }
 
+/* A float of 16 bits that all lanes read, and many sums: it is widened once, and not for each. */
+static bool is_widened(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+    return at_type_is_half(s->facts->compute->tensors[x->tensor].type) && tile->fours < 0 &&
+           !x->stride[tile->vec] && reads_of(s, tile->stage, x) >= WIDENED_READS;
+}
+
 /* Do rows beside each other in a tile lie a multiple of a page apart? */
 static answer asks_to_copy(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     if (!x->is_bare || from->role != AT_ROLE_INPUT || x->stride[tile->vec] || tile->row < 0 ||
         is_shared(s, tile, x->tensor) || tile->num_near)
         return COPY_NOT;
+    if (is_widened(s, tile, x)) return COPY_FIRST;
     const int64_t apart = x->stride[tile->row];
     return apart >= PAGE_ELEMENTS && apart % PAGE_ELEMENTS == 0 ? COPY_MAY : COPY_NOT;
 }
@@ -248,16 +255,23 @@ static answer asks_to_copy(const sketch_state *s, const sketch_tile *tile, const
 static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    const char *name = sketch_fresh(s, at_format(s->arena, "%s_copy", from->name));
+    const bool widens = is_widened(s, tile, x);
+    const char *name =
+        sketch_fresh(s, at_format(s->arena, widens ? "%s_wide" : "%s_copy", from->name));
     at_edit e = {.kind = AT_EDIT_COPY,
                  .stage = tile->leaf,
                  .other = from->name,
-                 .copy = AT_COPY_READ,
+                 .copy = widens ? AT_COPY_WIDE : AT_COPY_READ,
                  .names = {name}};
     AT_TRY(sketch_step(s, &e, err));
     const at_tensor *made = &s->compute->tensors[at_compute_find(s->compute, name)];
-    int first = 0;
-    while (first < made->num_axes - 1 && s->facts->extents[x->tensor][first] == 1) first++;
+    int first = 0, last = made->num_axes - 1;
+    while (first < last && s->facts->extents[x->tensor][first] == 1) first++;
+    if (widens && last > first) {
+        const char *parts[2];
+        AT_TRY(sketch_split_lanes(s, name, made->axes[last].name, parts, err));
+        AT_TRY(sketch_mark(s, name, parts[1], AT_ANN_VEC, err));
+    }
     return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA, err);
 }
 

@@ -71,6 +71,7 @@ typedef struct sketch_state {
     const at_tree *begun;              /* that tree, complete; NULL: it began as the plain one */
     const at_tree *written;            /* and as it was written */
     bool keeps_weights, joins_weights; /* no operand, or one at least, is of weights alone */
+    bool pairs;                        /* of bf16 are terms of dot products */
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
     AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
@@ -174,10 +175,11 @@ typedef struct sketch_start {
     bool *kept;         /* [tensors of the original] stages that are not dissolved; NULL: none */
     bool keeps_weights; /* what is calculated of these alone is no operand */
     bool puts_last;     /* sums are stored in another layout */
+    bool pairs;         /* of bf16 are terms of dot products, which not every set is quick at */
     bool is_preferred;  /* without, sums would wait in memory */
 } sketch_start;
 /* Further ones, by what the first one found (starts.c); false: not this one. */
-enum { SKETCH_STARTS = 4 };
+enum { SKETCH_STARTS = 5 };
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (operand_reads.c). */

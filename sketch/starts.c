@@ -20,7 +20,11 @@
  *                                                                  j0, i0, .. @out
  *
  * So is what takes several operations and is needed in windows, as the rows of a separable filter:
- * the rows of a tile share some of it, and only their own. */
+ * the rows of a tile share some of it, and only their own.
+ *
+ * pairs: products of two bf16 are added two at a time (tile_axes.c). Not every set has such dot
+ * products, and where it has them they may take longer than multiply-adds, so these sketches are
+ * never the default: estimates know. */
 #include "sketch/nests.h"
 
 /* ---- strip ----------------------------------------------------------------------------------- */
@@ -100,6 +104,15 @@ static double *uses_of(const sketch_state *s, bool by_sums) {
     return uses;
 }
 
+/* Is it a factor of two s16, which lie side by side in memory where they are terms of dot products?
+ */
+static bool is_word(const at_compute *c, int stage) {
+    for (int t = stage + 1; t < c->num_tensors && c->tensors[stage].type == AT_S16; t++)
+        if (tile_dot_terms(c, &c->tensors[t]) && at_expr_count_reads(c->tensors[t].body, stage))
+            return true;
+    return false;
+}
+
 static const char *whole(const sketch_state *s, sketch_start *out) {
     const at_compute *c = s->before->compute;
     const double *by_sums = uses_of(s, true), *by_others = uses_of(s, false);
@@ -112,6 +125,7 @@ static const char *whole(const sketch_state *s, sketch_start *out) {
         if (!f->is_dissolved || f->operations <= 0 || (by_sums[t] < WHOLE_MANY_USES && !in_windows))
             continue;
         out->kept[t] = true;
+        out->is_preferred |= is_word(c, t);
         word = word ? at_format(s->arena, "%s+whole_%s", word, c->tensors[t].name)
                     : at_format(s->arena, "whole_%s", c->tensors[t].name);
     }
@@ -130,9 +144,21 @@ static const char *put_last(const sketch_state *s, sketch_start *out) {
     return sketch_has_layouts(s) ? "" : NULL;
 }
 
+static const char *take_pairs(const sketch_state *s, sketch_start *out) {
+    const at_compute *c = s->facts->compute;
+    out->pairs = true;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        if (s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved && x->type == AT_F32 &&
+            tile_dot_terms(c, x) && tile_vector_of(s, t) >= 0)
+            return "pairs";
+    }
+    return NULL;
+}
+
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out) {
-    static const char *(*const rows[])(const sketch_state *, sketch_start *) = {keep_weights, strip,
-                                                                                whole, put_last};
+    static const char *(*const rows[])(const sketch_state *, sketch_start *) = {
+        keep_weights, strip, whole, put_last, take_pairs};
     _Static_assert(sizeof rows / sizeof *rows == SKETCH_STARTS, "a row for each");
     *out = (sketch_start){.name = NULL};
     out->name = rows[i](first, out);

@@ -30,9 +30,10 @@ static at_status split_groups(tiling *t) {
     return AT_OK;
 }
 
-/* Four terms of a dot product are a loop of their own. */
+/* The terms of a dot product are a loop of their own. */
 static at_status split_fours(tiling *t) {
-    const int k = t->choice.fours;
+    const at_compute *c = t->s->facts->compute;
+    const int k = t->choice.fours, terms = tile_dot_terms(c, &c->tensors[t->stage]);
     if (k < 0) return AT_OK;
     const char *four = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", t->name[k])),
                *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", t->name[k]));
@@ -40,7 +41,7 @@ static at_status split_fours(tiling *t) {
                        &(at_edit){.kind = AT_EDIT_SPLIT,
                                   .stage = t->leaf,
                                   .loop = t->name[k],
-                                  .other = at_format(t->s->arena, "%d", TILE_FOURS),
+                                  .other = at_format(t->s->arena, "%d", terms),
                                   .names = {four, within}},
                        t->err));
     t->name[k] = four;

@@ -412,12 +412,28 @@ bool tile_sums_bytes(const at_compute *c, const at_tensor *t) {
            at_type_bytes(type_of(c, t->body->arg[1])) == 1;
 }
 
+int tile_dot_terms(const at_compute *c, const at_tensor *t) {
+    if (!t->num_reduce || t->reduction != AT_REDUCE_SUM || t->body->op != AT_X_MUL) return 0;
+    const at_type x = type_of(c, t->body->arg[0]), y = type_of(c, t->body->arg[1]);
+    if (tile_sums_bytes(c, t)) return TILE_FOURS;
+    return x == y && x == (t->type == AT_S32 ? AT_S16 : AT_BF16) ? TILE_PAIR : 0;
+}
+
 /* ---- along which axis ------------------------------------------------------------------------ */
+
+/* Are the elements of an operand those that lie in memory, and none that are made of others as they
+ * are read? */
+static bool is_stored(const sketch_state *s, const at_access *x) {
+    const at_compute *c = s->facts->compute;
+    return c->tensors[x->from].type == c->tensors[x->tensor].type;
+}
 
 /* Do terms along the axis lie side by side in what an access reads, or will they in its copy? */
 static bool lies_in_fours(const sketch_state *s, int stage, const at_access *x, int vec, int axis) {
     if (!x->known || x->stride[axis] == 0 || x->stride[axis] == AT_FACTS_ANYWHERE) return false;
-    if (x->stride[axis] == 1 && (x->stride[vec] == 0 || x->stride[vec] == TILE_FOURS)) return true;
+    const int terms = tile_dot_terms(s->facts->compute, &s->facts->compute->tensors[stage]);
+    if (is_stored(s, x) && x->stride[axis] == 1 && (x->stride[vec] == 0 || x->stride[vec] == terms))
+        return true;
     return tile_may_pack(s, stage, x);
 }
 
@@ -428,9 +444,10 @@ static const char *not_along(const sketch_state *s, int stage, int vec, int axis
     if (c->tensors[stage].axes[axis].begin)
         return at_format(s->arena, "data say where %s begins and ends", name);
     if (f->divisor[axis]) return at_format(s->arena, "an index divides %s", name);
-    if (f->extent[axis] % TILE_FOURS)
-        return at_format(s->arena, "%s has %lld steps, which is no multiple of 4", name,
-                         (long long)f->extent[axis]);
+    const int terms = tile_dot_terms(c, &c->tensors[stage]);
+    if (f->extent[axis] % terms)
+        return at_format(s->arena, "%s has %lld steps, which is no multiple of %d", name,
+                         (long long)f->extent[axis], terms);
     for (int i = 0; i < f->num_accesses; i++)
         if (!lies_in_fours(s, stage, &f->access[i], vec, axis))
             return at_format(s->arena,
@@ -442,7 +459,8 @@ static const char *not_along(const sketch_state *s, int stage, int vec, int axis
 static const char *not_in_fours(const sketch_state *s, int stage, int vec, int *found) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *why = NULL;
-    if (type_of(s->facts->compute, t->body->arg[0]) == type_of(s->facts->compute, t->body->arg[1]))
+    if (tile_sums_bytes(s->facts->compute, t) &&
+        type_of(s->facts->compute, t->body->arg[0]) == type_of(s->facts->compute, t->body->arg[1]))
         return "one factor has to be u8, and the other s8";
     if (s->facts->of[stage].num_accesses != 2) return "its factors are read in several places";
     if (vec >= t->num_axes) return "lanes go along its terms";
@@ -460,7 +478,7 @@ static const char *not_in_fours(const sketch_state *s, int stage, int vec, int *
 int tile_fours_of(sketch_state *s, int stage, int vec) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int found = -1;
-    if (!tile_sums_bytes(s->facts->compute, t)) return -1;
+    if (!tile_dot_terms(s->facts->compute, t) || (t->type == AT_F32 && !s->pairs)) return -1;
     const char *why = not_in_fours(s, stage, vec, &found);
     if (why)
         s->undotted =
@@ -469,8 +487,10 @@ int tile_fours_of(sketch_state *s, int stage, int vec) {
     return found;
 }
 
-bool tile_packs_fours(const sketch_tile *tile, const at_access *x) {
+bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+    const at_compute *c = s->facts->compute;
     if (tile->fours < 0) return false;
-    if (x->stride[tile->fours] != 1) return true;
-    return x->stride[tile->vec] != 0 && x->stride[tile->vec] != TILE_FOURS;
+    if (x->stride[tile->fours] != 1 || !is_stored(s, x)) return true;
+    return x->stride[tile->vec] != 0 &&
+           x->stride[tile->vec] != tile_dot_terms(c, &c->tensors[tile->stage]);
 }

@@ -148,5 +148,6 @@ void at_integers_neon(const at_target *t, at_text *out) {
 void at_halves_neon(const at_target *t, at_text *out) {
     at_text_add(out, halves);
     if (t->multiplies_halves) at_text_add(out, products_of_halves);
+    at_tile_two(out);
     at_text_add(out, "\n");
 }

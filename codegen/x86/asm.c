@@ -183,7 +183,7 @@ static void encode_new(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int
                                         : ZYDIS_BROADCAST_MODE_INVALID;
     q.evex.zeroing_mask = zeroing;
     /* AVX_VNNI has no others; where both are, shorter ones. */
-    if (op == AT_X86_VPDPBUSD && args[0].bytes <= 32)
+    if ((op == AT_X86_VPDPBUSD || op == AT_X86_VPDPWSSD) && args[0].bytes <= 32)
         q.allowed_encodings = ZYDIS_ENCODABLE_ENCODING_VEX;
     encode(a, &q);
 }

@@ -97,7 +97,7 @@ static void store_narrow(at_x86 *x, const at_tile_op *op) {
 /* ---- moves ----------------------------------------------------------------------------------- */
 
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
-    if (at_type_is_half(x->t->slot_type[op->slot])) {
+    if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed) {
         at_x86_move_halves_avx2(x, op, store);
         return;
     }
@@ -229,14 +229,21 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
     x->scratch_now = 0; /* it was there */
 }
 
-/* By one instruction, or pairs of products, which do not leave 16 bits, are added to 32. */
+/* By one instruction; else pairs of products are added to 32 bits, those of bytes, which do not
+ * leave 16, to 16 bits first. */
 static void dot(at_x86 *x, const at_tile_op *op) {
     const at_tile_op ones = {.number = (double)at_of_bits(0x00010001)}; /* in each 16 bits */
     const at_x86_arg dst = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
                      b = op->mem ? at_x86_memory(x, op, 32) : at_x86_reg(x, op->b),
                      pairs = at_x86_reg(x, x->t->target->regs - x->t->target->dot_regs);
     if (!x->t->target->dot_regs) {
-        EMIT(x, VPDPBUSD, dst, a, b);
+        const at_x86_arg args[] = {dst, a, b};
+        at_asm_emit(&x->code, at_x86_dot(op), 0, false, 3, args);
+        return;
+    }
+    if (op->by == AT_DOT_S16) {
+        EMIT(x, VPMADDWD, pairs, a, b);
+        EMIT(x, VPADDD, dst, dst, pairs);
         return;
     }
     EMIT(x, VPMADDUBSW, pairs, a, b);
@@ -250,7 +257,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
                      scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     switch (op->kind) {
     case AT_T_BCAST:
-        if (at_type_is_half(x->t->slot_type[op->slot])) at_x86_move_halves_avx2(x, op, false);
+        if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed)
+            at_x86_move_halves_avx2(x, op, false);
         else if (at_tile_is_wide(x->t, op)) EMIT(x, VBROADCASTSS, dst, at_x86_memory(x, op, 4));
         else {
             EMIT(x, VMOVD, at_vec(op->dst, 16), narrow_element(x, op));

@@ -250,7 +250,8 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
         [AT_T_AND] = AT_X86_VPANDD,      [AT_T_OR] = AT_X86_VPORD,
         [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD,
         [AT_T_INT_MUL] = AT_X86_VPMULLD, [AT_T_INT_MIN] = AT_X86_VPMINSD,
-        [AT_T_INT_MAX] = AT_X86_VPMAXSD, [AT_T_DOT] = AT_X86_VPDPBUSD};
+        [AT_T_INT_MAX] = AT_X86_VPMAXSD};
+    const at_x86_op what = op->kind == AT_T_DOT ? at_x86_dot(op) : ops[op->kind];
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
                    : op->mem == AT_MEM_CONST
@@ -265,7 +266,7 @@ static void arithmetic(at_x86 *x, const at_tile_op *op) {
         at_asm_emit(&x->code, AT_X86_VPTERNLOGD, broadcast, false, 5, args);
     } else {
         at_x86_arg args[] = {dst, k0, from, b};
-        at_asm_emit(&x->code, ops[op->kind], broadcast, false, 4, args);
+        at_asm_emit(&x->code, what, broadcast, false, 4, args);
     }
     bool immediate = at_tile_compares(op) || op->kind == AT_T_BLEND;
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
@@ -276,7 +277,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     switch (op->kind) {
     case AT_T_BCAST:
-        if (at_type_is_half(x->t->slot_type[op->slot])) {
+        if (at_type_is_half(x->t->slot_type[op->slot]) && !op->packed) {
             load_halves(x, op);
             return;
         }

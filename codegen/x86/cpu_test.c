@@ -11,7 +11,7 @@ static const struct {
     int leaf, sub, word, bit; /* word: eax, ebx, ecx, edx */
 } bits[] = {{"fma", 1, 0, 2, 12},        {"avx2", 7, 0, 1, 5},      {"avx512f", 7, 0, 1, 16},
             {"avx512dq", 7, 0, 1, 17},   {"avx512bw", 7, 0, 1, 30}, {"avx512vl", 7, 0, 1, 31},
-            {"avx512vnni", 7, 0, 2, 11}, {"avxvnni", 7, 1, 0, 4}};
+            {"avx512vnni", 7, 0, 2, 11}, {"avxvnni", 7, 1, 0, 4},   {"avx512bf16", 7, 1, 0, 5}};
 enum { NUM_BITS = sizeof bits / sizeof bits[0] };
 
 /* %1$s: the name */

@@ -113,6 +113,7 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op);
  * entries, behind the code. part: of what is picked. */
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
 void at_x86_point_spread(at_x86 *x, int entry);
+at_x86_op at_x86_dot(const at_tile_op *op); /* the instruction of a dot product */
 void at_x86_spreads(at_x86 *x);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */

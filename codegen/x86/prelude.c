@@ -12,16 +12,20 @@ static const char everywhere[] =
     "#define at_all(x) ((x) - (at_vector){0})\n"
     "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n";
 
-/* c += the products of four bytes to a lane, unsigned ones of a. */
+/* c += the products of the elements of a lane. */
 static const char dots[] =
-    "#define at_usdot(c, a, b) \\\n"
-    "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
-    "#define at_usdot_load(c, a, p) \\\n"
-    "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(const at_memory *)(p)))\n"
-    "#define at_usdot_broadcast(c, a, p) \\\n"
-    "    __asm__(\"vpdpbusd %2%{1to16%}, %1, %0\" \\\n"
+    "#define at_%1$sdot(c, a, b) \\\n"
+    "    __asm__(\"%2$s %%2, %%1, %%0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
+    "#define at_%1$sdot_load(c, a, p) \\\n"
+    "    __asm__(\"%2$s %%2, %%1, %%0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(const at_memory *)(p)))\n"
+    "#define at_%1$sdot_broadcast(c, a, p) \\\n"
+    "    __asm__(\"%2$s %%2%%{1to16%%}, %%1, %%0\" \\\n"
     "            : \"+v\"(c) : \"v\"(a), \"m\"(*(const int __attribute__((may_alias, aligned(1))) "
     "*)(p)))\n";
+
+void at_x86_prelude_dots(const char *name, const char *instruction, at_text *out) {
+    at_text_addf(out, dots, name, instruction);
+}
 
 /* The same in three: pairs of products are added in 16 bits, which they do not leave. */
 static const char dots_avx2[] =
@@ -30,12 +34,20 @@ static const char dots_avx2[] =
     "    __asm__(\"vpmaddubsw %3, %2, %1\\n\\tvpmaddwd %4, %1, %1\\n\\tvpaddd %1, %0, %0\" \\\n"
     "            : \"+x\"(c), \"=&x\"(at_x) \\\n"
     "            : \"x\"(a), \"x\"(b), \"x\"((at_mask){0} + 0x00010001)); } while (0)\n"
-    "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n";
+    "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n"
+    "#define at_s16dot(c, a, b) do { \\\n"
+    "    at_vector at_x; \\\n"
+    "    __asm__(\"vpmaddwd %3, %2, %1\\n\\tvpaddd %1, %0, %0\" \\\n"
+    "            : \"+x\"(c), \"=&x\"(at_x) : \"x\"(a), \"x\"(b)); } while (0)\n"
+    "#define at_s16dot_load(c, a, p) at_s16dot(c, a, at_load(p))\n";
 
 static const char dots_avx_vnni[] =
     "#define at_usdot(c, a, b) \\\n"
     "    __asm__(\"%{vex%} vpdpbusd %2, %1, %0\" : \"+x\"(c) : \"x\"(a), \"x\"(b))\n"
-    "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n";
+    "#define at_usdot_load(c, a, p) at_usdot(c, a, at_load(p))\n"
+    "#define at_s16dot(c, a, b) \\\n"
+    "    __asm__(\"%{vex%} vpdpwssd %2, %1, %0\" : \"+x\"(c) : \"x\"(a), \"x\"(b))\n"
+    "#define at_s16dot_load(c, a, p) at_s16dot(c, a, at_load(p))\n";
 
 static const char tails_avx512[] =
     "#define at_load_first(p, n) \\\n"
@@ -197,6 +209,7 @@ void at_integers_avx2(const at_target *t, at_text *out) {
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     at_text_addf(out, widening, 'v');
-    if (t->dots) at_text_add(out, dots);
+    if (t->dots & AT_DOT_US) at_x86_prelude_dots("us", "vpdpbusd", out);
+    if (t->dots & AT_DOT_S16) at_x86_prelude_dots("s16", "vpdpwssd", out);
     at_text_add(out, "\n");
 }

@@ -1,5 +1,6 @@
 /* codegen/x86/prelude_halves.c: floats of 16 bits in C for gcc and clang: one of them, and as many
  * as a register has lanes. What is stored has no more digits than they have. */
+#include "codegen/tile_text.h"
 #include "codegen/x86/x86.h"
 
 static const char upper_halves[] =
@@ -65,5 +66,7 @@ static const char by_integers[] =
 void at_prelude_halves(const at_target *t, at_text *out) {
     at_text_addf(out, upper_halves, 2 * t->lanes);
     at_text_add(out, t->fused ? by_f16c : by_integers);
+    at_tile_two(out);
+    if (t->dots & AT_DOT_BF16) at_x86_prelude_dots("bf16", "vdpbf16ps", out);
     at_text_add(out, "\n");
 }

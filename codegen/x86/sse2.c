@@ -15,7 +15,7 @@ static void zip(at_x86 *x, const at_tile_op *op) {
 }
 
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
-    if (at_type_is_half(x->t->slot_type[op->slot])) {
+    if (!at_tile_is_wide(x->t, op)) {
         at_x86_move_halves_sse2(x, op, store);
         return;
     }
@@ -179,7 +179,7 @@ static void constant(at_x86 *x, const at_tile_op *op) {
 static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
     switch (op->kind) {
     case AT_T_BCAST:
-        if (at_type_is_half(x->t->slot_type[op->slot])) {
+        if (!at_tile_is_wide(x->t, op)) {
             at_x86_move_halves_sse2(x, op, false);
             return;
         }

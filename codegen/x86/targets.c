@@ -24,7 +24,7 @@ static const at_target of_doubles[4];
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \
     .scatters = true, .has_halves = true, .halves = at_prelude_halves, .has_integers = true,       \
-    .integers = at_integers_avx2, .dots = AT_DOT_US, .encode = at_encode_avx2,                     \
+    .integers = at_integers_avx2, .dots = AT_DOT_US | AT_DOT_S16, .encode = at_encode_avx2,        \
     .in_double = &of_doubles[2], .prelude = at_prelude_avx2, .architecture = &at_x86_64
 
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product; avx2 keeps
@@ -72,7 +72,14 @@ static const at_target targets[] = {
     {.name = "avx512vnni",
      .like = "avx512",
      .parts = AVX512_PARTS ",avx512vnni",
-     .dots = AT_DOT_US,
+     .dots = AT_DOT_US | AT_DOT_S16,
+     .dot_terms = 1,
+     AVX512_MEMBERS},
+    /* And of pairs of bf16. */
+    {.name = "avx512bf16",
+     .like = "avx512",
+     .parts = AVX512_PARTS ",avx512vnni,avx512bf16",
+     .dots = AT_DOT_US | AT_DOT_S16 | AT_DOT_BF16,
      .dot_terms = 1,
      AVX512_MEMBERS},
 };

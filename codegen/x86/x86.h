@@ -28,5 +28,7 @@ void at_prelude_avx512(const at_target *target, at_text *out);
 void at_integers_avx2(const at_target *target, at_text *out);
 void at_integers_avx512(const at_target *target, at_text *out);
 void at_prelude_halves(const at_target *target, at_text *out);
+/* Dot products of 512 bits by one instruction, as at_NAMEdot. */
+void at_x86_prelude_dots(const char *name, const char *instruction, at_text *out);
 
 #endif

@@ -133,7 +133,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
                             .in_bytes = s->what.in_bytes,
-                            .of_dots = s->what.of_dots,
+                            .of_dots = s->what.dot_terms > 0,
                             .peak_gflops = s->bench->peak,
                             .error = "",
                             .code_hash = "",

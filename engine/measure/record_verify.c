@@ -251,7 +251,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     }
     out->time_s = out->in_pairs ? at_record_mean(&now) : at_record_spread(&now).median_s;
     out->in_bytes = s->what.in_bytes;
-    out->of_dots = s->what.of_dots;
+    out->of_dots = s->what.dot_terms > 0;
     out->gflops = s->what.work / out->time_s * 1e-9;
     if (!out->in_pairs) out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);

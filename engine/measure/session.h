@@ -31,8 +31,8 @@ typedef struct at_session_what {
     double flops;
     double read_bytes, written_bytes; /* inputs and outputs of a run */
     bool in_bytes;                    /* there are no multiply-adds: bytes count */
-    bool of_dots; /* the peak is that of dot products of bytes, where this CPU has them */
-    double work;  /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
+    int dot_terms; /* that the peak's dot products are of; 0: it is that of multiply-adds */
+    double work;   /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
 } at_session_what;
 
 /* How kernels are made, compared and recorded: the context. */

@@ -86,13 +86,22 @@ void at_session_count_by_data(at_session *s) {
     if (flops > 0 && flops < s->what.flops) s->what.flops = s->what.work = flops;
 }
 
+/* Terms of the dot products that its sums are made of on this CPU; 0: of none. */
+static int dot_terms(const at_compute *c) {
+    static const at_type types[] = {AT_U8, AT_S16, AT_BF16};
+    const at_target *t = at_target_of_types(at_target_here(), c);
+    for (int i = 0; i < 3; i++)
+        if (at_adds_products(c, types[i])) return at_target_dot_terms(t, types[i]);
+    return 0;
+}
+
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 void at_session_count_work(at_session *s) {
     const at_compute *c = at_task_compute(s->what.task);
     at_config config;
     int64_t *values, **extents;
     s->what.work = s->what.flops;
-    s->what.of_dots = at_adds_products(c, true) && at_target_of_integers(at_target_here())->dots;
+    s->what.dot_terms = dot_terms(c);
     if (s->what.flops > 0 ||
         at_task_default_config(s->arena, s->what.task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->arena, s->what.task, &config, &values, NULL) != AT_OK ||

@@ -13,37 +13,54 @@ static const at_target *target_of_set(int set) {
 
 const at_target *at_target_here(void) { return target_of_set(at_cpu_best_set()); }
 
-/* The last one of as many lanes that has dot products of bytes, or products of f16. */
-static const at_target *best_like(const at_target *t, bool of_bytes) {
+/* Has x more of these kinds than t, or as many and sooner? */
+static bool is_better(const at_target *x, const at_target *t, int kinds) {
+    const int more = x->dots & kinds & ~t->dots, fewer = t->dots & kinds & ~x->dots;
+    return !fewer && (more || ((x->dots & kinds) && x->dot_terms < t->dot_terms));
+}
+
+const at_target *at_target_with_dots(const at_target *t, int kinds) {
     const at_target *x, *best = t;
     for (int i = 0; (x = at_target_at(i)); i++)
-        if ((of_bytes ? x->dots : x->multiplies_halves) && x->lanes == t->lanes &&
-            x->architecture == t->architecture && at_cpu_has_set(at_vector_set(x->name)))
+        if (x->lanes == t->lanes && x->architecture == t->architecture &&
+            at_cpu_has_fast_set(at_vector_set(x->name)) && is_better(x, best, kinds))
             best = x;
     return best;
 }
 
-const at_target *at_target_of_integers(const at_target *t) { return best_like(t, true); }
-
-const at_target *at_target_of_types(const at_target *t, const at_compute *c) {
-    if (c->in_steps) return at_target_of_integers(t);
-    return c->has_halves && at_adds_products(c, false) ? best_like(t, false) : t;
+/* The last one of as many lanes that has products of f16. */
+static const at_target *with_halves(const at_target *t) {
+    const at_target *x, *best = t;
+    for (int i = 0; (x = at_target_at(i)); i++)
+        if (x->multiplies_halves && x->lanes == t->lanes && x->architecture == t->architecture &&
+            at_cpu_has_set(at_vector_set(x->name)))
+            best = x;
+    return best;
 }
 
-bool at_adds_products(const at_compute *c, bool of_bytes) {
+const at_target *at_target_of_types(const at_target *t, const at_compute *c) {
+    int kinds = c->in_steps ? AT_DOT_BYTES | AT_DOT_S16 : 0;
+    if (!kinds && c->has_halves && at_adds_products(c, AT_F16)) return with_halves(t);
+    if (c->has_halves && at_adds_products(c, AT_BF16)) kinds |= AT_DOT_BF16;
+    return at_target_with_dots(t, kinds);
+}
+
+static bool is_alike(at_type x, at_type of) {
+    return x == of || (at_type_bytes(of) == 1 && at_type_bytes(x) == 1);
+}
+
+bool at_adds_products(const at_compute *c, at_type of) {
+    const at_type sum = at_type_of(of)->is_int ? AT_S32 : AT_F32;
     bool found = false;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
         int num;
-        if (x->role != AT_ROLE_STAGE || (x->type == AT_S32) != of_bytes || !x->num_reduce ||
+        if (x->role != AT_ROLE_STAGE || x->type != sum || !x->num_reduce ||
             x->reduction != AT_REDUCE_SUM || !at_expr_has(x->body, AT_X_MUL))
             continue;
         bool all = true;
         const at_expr *const *reads = at_compute_reads(c, t, &num);
-        for (int i = 0; i < num; i++) {
-            const at_type type = c->tensors[reads[i]->ref].type;
-            all &= of_bytes ? at_type_bytes(type) == 1 : type == AT_F16;
-        }
+        for (int i = 0; i < num; i++) all &= is_alike(c->tensors[reads[i]->ref].type, of);
         found |= all;
     }
     return found;

@@ -8,11 +8,12 @@
 const at_target *at_target_here(void); /* the best that this CPU has */
 /* AT_E_USAGE: the target is of another architecture, or this CPU lacks it. */
 at_status at_target_check(const at_target *t, at_error *err);
-/* The same with dot products of integers, where this CPU has them; else itself. */
-const at_target *at_target_of_integers(const at_target *t);
+/* The same with dot products of these kinds, bits of at_dot, where this CPU has them and they are
+ * no slower than multiply-adds; else itself. */
+const at_target *at_target_with_dots(const at_target *t, int kinds);
 /* The same with what a computation's types of elements have use for. */
 const at_target *at_target_of_types(const at_target *t, const at_compute *c);
-/* Does it add products of bytes, or of floats of 16 bits (f16)? */
-bool at_adds_products(const at_compute *c, bool of_bytes);
+/* Does it add products of such elements? Bytes are alike, with a sign or without. */
+bool at_adds_products(const at_compute *c, at_type of);
 
 #endif

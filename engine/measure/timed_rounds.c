@@ -33,7 +33,7 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_ti
     t->gflops = s->what.work / t->time_s * 1e-9;
     r->extra.gflops = t->gflops;
     s->bench->peak = at_median(peaks, n).median;
-    if (!s->what.in_bytes && !s->what.of_dots) s->bench->peak_gflops = s->bench->peak;
+    if (!s->what.in_bytes && !s->what.dot_terms) s->bench->peak_gflops = s->bench->peak;
     t->of_peak = at_median(shares, n).median;
     t->of_bound = at_share_of_bound(s, s->arena, c->kernel->lowered, t->time_s, s->bench->peak);
     if (t->of_bound > 1) t->of_peak /= t->of_bound;

@@ -342,8 +342,9 @@ static at_status measure_set(prober *p, int set, at_speeds *s, at_error *err) {
     s->peak_gflops = fmaxf(s->peak_gflops, (float)at_peak_gflops(set, 1));
     for (int dots = 0; at_vector_set_name(dots); dots++) { /* of sets that are else like this one */
         const at_target *t = at_target_find(at_vector_set_name(dots));
-        if (t && t->like && !strcmp(t->like, s->isa) && at_cpu_has_set(dots))
-            s->dot_gops = fmaxf(s->dot_gops, (float)at_peak_dot_gops(dots, 1));
+        if (!t || !t->like || strcmp(t->like, s->isa) != 0 || !at_cpu_has_set(dots)) continue;
+        float *gops = t->dots & AT_DOT_BF16 ? &s->bf16_gops : &s->dot_gops;
+        *gops = fmaxf(*gops, (float)at_peak_dot_gops(dots, 1));
     }
     float chain = (float)at_chain_ns(set);
     if (s->waits_ns[0] <= 0 || chain < s->waits_ns[0]) s->waits_ns[0] = chain;

@@ -302,6 +302,12 @@ bool at_x86_has_avx2(void) { return known_features() & BIT(F_AVX2); }
 bool at_x86_has_avx512(void) { return known_features() & BIT(F_V4); }
 bool at_x86_has_avx_vnni(void) { return known_features() & BIT(F_AVX_VNNI); }
 bool at_x86_has_vnni(void) { return known_features() & BIT(F_VNNI); }
+bool at_x86_has_bf16(void) { return at_x86_has_vnni() && (known_features() & BIT(F_BF16)); }
+
+/* Where AMX is meant for them: half of the multiply-adds' peak on Sapphire Rapids, twice it on
+ * Zen 4.
+ */
+bool at_x86_has_slow_bf16(void) { return vendor_of() == INTEL; }
 
 void at_arch_cpu(at_cpu *cpu) {
     vendor v = vendor_of();

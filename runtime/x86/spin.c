@@ -27,20 +27,24 @@ __attribute__((target("avx512f"), noinline)) static void multiply_add_avx512(int
           "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");
 }
 
-/* Four products of bytes to a lane, which are added to it. */
+/* Four products of bytes to a lane, or two of bf16, which are added to it. */
 #define DOT(n) "vpdpbusd %%zmm30, %%zmm31, %%zmm" #n "\n\t"
-__attribute__((target("avx512f,avx512vnni"), noinline)) static void dot_avx512(int64_t n) {
-    __asm__ volatile(
-        "vpxord %%zmm30, %%zmm30, %%zmm30\n\tvpxord %%zmm31, %%zmm31, %%zmm31\n\t"
-        ".p2align 6\n1:\n\t" DOT(0) DOT(1) DOT(2) DOT(3) DOT(4) DOT(5) DOT(6) DOT(7) DOT(8) DOT(9)
-            DOT(10) DOT(11) DOT(12) DOT(13) DOT(14) DOT(15) DOT(16) DOT(17) DOT(18) DOT(19) DOT(20)
-                DOT(21) DOT(22) DOT(23) "dec %0\n\tjnz 1b\n\tvzeroupper"
-        : "+r"(n)
-        :
-        : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-          "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19",
-          "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");
-}
+#define DOT_BF16(n) "vdpbf16ps %%zmm30, %%zmm31, %%zmm" #n "\n\t"
+#define DOTS_AVX512(name, DOT)                                                                     \
+    __attribute__((target("avx512f"), noinline)) static void name(int64_t n) {                     \
+        __asm__ volatile(                                                                          \
+            "vpxord %%zmm30, %%zmm30, %%zmm30\n\tvpxord %%zmm31, %%zmm31, %%zmm31\n\t"             \
+            ".p2align 6\n1:\n\t" DOT(0) DOT(1) DOT(2) DOT(3) DOT(4) DOT(5) DOT(6) DOT(7) DOT(8)    \
+                DOT(9) DOT(10) DOT(11) DOT(12) DOT(13) DOT(14) DOT(15) DOT(16) DOT(17) DOT(18)     \
+                    DOT(19) DOT(20) DOT(21) DOT(22) DOT(23) "dec %0\n\tjnz 1b\n\tvzeroupper"       \
+            : "+r"(n)                                                                              \
+            :                                                                                      \
+            : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",        \
+              "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17",      \
+              "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm30", "xmm31");             \
+    }
+DOTS_AVX512(dot_avx512, DOT)
+DOTS_AVX512(dot_bf16, DOT_BF16)
 
 #define DOT_AVX2(n) "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm" #n "\n\t"
 __attribute__((target("avx2"), noinline)) static void dot_avx2(int64_t n) {
@@ -123,15 +127,15 @@ const at_arch_set at_arch_sets[] = {
     {"scalar",
      at_x86_has_base,
      {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS, false, NULL, 0},
-     false},
+     .for_types = false},
     {"sse2",
      at_x86_has_base,
      {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS, false, NULL, 0},
-     false},
+     .for_types = false},
     {"avx2",
      at_x86_has_avx2,
      {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, NULL, 0},
-     false},
+     .for_types = false},
     {"avx2_vnni",
      at_x86_has_avx_vnni,
      {multiply_add_avx2, 12 * 16, step_avx2, VECTOR_STEPS, true, dot_avx2, 12 * 8 * 8},
@@ -139,10 +143,15 @@ const at_arch_set at_arch_sets[] = {
     {"avx512",
      at_x86_has_avx512,
      {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, NULL, 0},
-     false},
+     .for_types = false},
     {"avx512vnni",
      at_x86_has_vnni,
      {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, dot_avx512, 24 * 16 * 8},
      .for_types = true},
+    {"avx512bf16",
+     at_x86_has_bf16,
+     {multiply_add_avx512, 24 * 32, step_avx512, VECTOR_STEPS, true, dot_bf16, 24 * 16 * 4},
+     .for_types = true,
+     .is_slow = at_x86_has_slow_bf16},
 };
 const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

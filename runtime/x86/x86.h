@@ -6,9 +6,11 @@
 
 /* cpuid.c. */
 bool at_x86_has_base(void);
-bool at_x86_has_avx2(void);     /* with FMA and F16C */
-bool at_x86_has_avx_vnni(void); /* and AVX_VNNI */
-bool at_x86_has_avx512(void);   /* F, BW, DQ and VL */
-bool at_x86_has_vnni(void);     /* and VNNI */
+bool at_x86_has_avx2(void);      /* with FMA and F16C */
+bool at_x86_has_avx_vnni(void);  /* and AVX_VNNI */
+bool at_x86_has_avx512(void);    /* F, BW, DQ and VL */
+bool at_x86_has_vnni(void);      /* and VNNI */
+bool at_x86_has_bf16(void);      /* and BF16 */
+bool at_x86_has_slow_bf16(void); /* a dot product every second cycle */
 
 #endif

@@ -238,3 +238,15 @@ int cli_processes(void) {
     closedir(proc);
     return n;
 }
+
+void cli_write_array(const char *path, const char *descr, int rows, int columns,
+                     const char *element, int bytes) {
+    FILE *f = fopen(path, "wb");
+    char header[118];
+    assert_non_null(f);
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }",
+             descr, rows, columns);
+    fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
+    for (int i = 0; i < rows * columns; i++) fwrite(element, 1, (size_t)bytes, f);
+    assert_int_equal(fclose(f), 0);
+}

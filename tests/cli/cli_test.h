@@ -78,6 +78,9 @@ int cli_processes(void);
 void cli_wait_for_processes(void);
 
 void cli_write(const char *path, const char *text);
+/* An array of 2 axes, a .npy: every element has these bytes. */
+void cli_write_array(const char *path, const char *descr, int rows, int columns,
+                     const char *element, int bytes);
 /* bin/gcc: $REAL_GCC, but every kernel has done that line of C to its buffers, buf[], when it is
  * through. */
 void cli_write_faulty_gcc(const char *fault);

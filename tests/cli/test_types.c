@@ -249,33 +249,20 @@ static void refusals(void **state) {
             "\"z\" are integers beside outputs that are checked within limits");
 }
 
-/* An array of 2 axes: every element has these bytes. */
-static void write_array(const char *path, const char *descr, int rows, int columns,
-                        const char *element, int bytes) {
-    FILE *f = fopen(path, "wb");
-    char header[118];
-    assert_non_null(f);
-    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }",
-             descr, rows, columns);
-    fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
-    for (int i = 0; i < rows * columns; i++) fwrite(element, 1, (size_t)bytes, f);
-    assert_int_equal(fclose(f), 0);
-}
-
 /* Elements of integers come from arrays of integers of any width that its type can hold. */
 static void arrays(void **state) {
     (void)state;
     static const char run[] = "./autotune ./a.te --array data=d.npy --trials 1 --log a.log";
     cli_write("a.te", SIZES OPERANDS SUM);
-    write_array("d.npy", "<f4", 12, 40, "\0\0\0\0", 4);
+    cli_write_array("d.npy", "<f4", 12, 40, "\0\0\0\0", 4);
     const cli_result *r = cli_expect(4, run);
     assert_non_null(strstr(r->err, "integers of up to 64 bits are read"));
-    write_array("d.npy", "<i2", 12, 40, "\0\1", 2);
+    cli_write_array("d.npy", "<i2", 12, 40, "\0\1", 2);
     r = cli_expect(4, run);
     assert_non_null(strstr(r->err, "element 0 is 256; elements of type u8 are from 0 to 255"));
     if (cli_run("grep -q avx512vl /proc/cpuinfo")->status) return;
-    write_array("d.npy", "|u1", 12, 40, "\xff", 1);
-    write_array("w.npy", "<i8", 48, 40, "\x80\xff\xff\xff\xff\xff\xff\xff", 8);
+    cli_write_array("d.npy", "|u1", 12, 40, "\xff", 1);
+    cli_write_array("w.npy", "<i8", 48, 40, "\x80\xff\xff\xff\xff\xff\xff\xff", 8);
     cli_expect(0, "%s --array weight=w.npy", run);
 }
 
@@ -307,15 +294,15 @@ static void arrays_of_halves(void **state) {
     for (int bf16 = 0; bf16 < 2; bf16++) {
         cli_write("h.te", bf16 ? "args M=12, N=40\nx[M, N] : input bf16\ny[m:M, n:N] = 2*x[m, n]\n"
                                : "args M=12, N=40\nx[M, N] : input f16\ny[m:M, n:N] = 2*x[m, n]\n");
-        write_array("x.npy", "<f2", 12, 40, "\0\x3c", 2);
+        cli_write_array("x.npy", "<f2", 12, 40, "\0\x3c", 2);
         cli_expect(0, run);
-        write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x3f", 4);
+        cli_write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x3f", 4);
         cli_expect(0, run);
-        write_array("x.npy", "<u2", 12, 40, "\x80\x3f", 2);
+        cli_write_array("x.npy", "<u2", 12, 40, "\x80\x3f", 2);
         cli_expect(0, run);
-        write_array("x.npy", "<u2", 12, 40, "\x80\x7f", 2);
+        cli_write_array("x.npy", "<u2", 12, 40, "\x80\x7f", 2);
         cli_expect(4, run);
-        write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x47", 4);
+        cli_write_array("x.npy", "<f4", 12, 40, "\0\0\x80\x47", 4);
         cli_expect(bf16 ? 0 : 4, run);
         cli_run("rm -f h.log");
     }

@@ -1,10 +1,11 @@
-/* Elements narrower than a lane, integers of 32 bits and dot products of bytes: machine code of
+/* Elements narrower than a lane, integers of 32 bits and dot products: machine code of
  * each instruction set that knows them, against the interpreter of tiles. */
 #include <sys/mman.h>
 
 #include "tests/codegen/hand_made.h"
 #include "tests/codegen/support.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BYTES = 512, BEGIN = 64 }; /* of a tensor, whose pointer leads to the middle of it */
@@ -21,6 +22,7 @@ enum { NUM_TYPES = sizeof types / sizeof *types };
 static bool runs(const at_target *t) {
     if (!t->has_integers || !t->encode || !cpu_has(t)) return false;
 #ifdef __x86_64__
+    if (t->dots & AT_DOT_BF16 && !__builtin_cpu_supports("avx512bf16")) return false;
     if (t->dots && !t->dot_regs)
         return t->lanes == 16 ? __builtin_cpu_supports("avx512vnni")
                               : __builtin_cpu_supports("avxvnni");
@@ -111,18 +113,18 @@ static void arithmetic(at_arena *a, const at_target *target) {
 }
 
 /* mask: bits that are left of bytes without sign. */
-static void dot(at_arena *a, const at_target *target, int mask, bool folds) {
+static void bytes(at_arena *a, const at_target *target, int mask, bool folds) {
     maker m = start(a, target, AT_U8, AT_S32);
     m.t.slot_type[RIGHT] = AT_S8;
-    add_move(&m, AT_T_LOAD, 0, LEFT, 4, target->lanes)->fours = true;
+    add_move(&m, AT_T_LOAD, 0, LEFT, 4, target->lanes)->packed = true;
     add_op(&m, AT_T_CONST)->dst = 1;
     m.ops.data[m.ops.len - 1].number = at_number_of_bits((uint32_t)mask * 0x01010101u);
     add_arithmetic(&m, AT_T_AND, 0, 0, 1);
-    if (!folds) add_move(&m, AT_T_LOAD, 2, RIGHT, 8, target->lanes)->fours = true;
+    if (!folds) add_move(&m, AT_T_LOAD, 2, RIGHT, 8, target->lanes)->packed = true;
     add_move(&m, AT_T_LOAD, 3, OUT, 0, target->lanes);
     at_tile_op *op = add_arithmetic(&m, AT_T_DOT, 3, 0, folds ? -1 : 2);
     op->by = AT_DOT_US;
-    op->fours = true;
+    op->packed = true;
     if (folds) {
         op->mem = AT_MEM_VECTOR;
         op->lanes = (uint8_t)target->lanes;
@@ -131,6 +133,106 @@ static void dot(at_arena *a, const at_target *target, int mask, bool folds) {
     }
     add_move(&m, AT_T_STORE, 3, OUT, 0, target->lanes);
     compare(&m, "a dot product", mask);
+}
+
+/* What a dot product adds to the lanes of OUT; the second operand in a register or in memory. */
+static void add_dot(maker *m, const at_target *target, int kind, at_tile_mem mem) {
+    const int lanes = target->lanes;
+    add_move(m, AT_T_LOAD, 0, LEFT, 4, lanes)->packed = true;
+    if (mem == AT_MEM_NONE) add_move(m, AT_T_LOAD, 2, RIGHT, 8, lanes)->packed = true;
+    add_move(m, AT_T_LOAD, 3, OUT, 0, lanes);
+    at_tile_op *op = add_arithmetic(m, AT_T_DOT, 3, 0, mem == AT_MEM_NONE ? 2 : -1);
+    op->by = kind;
+    op->packed = true;
+    if (mem != AT_MEM_NONE) {
+        op->mem = (uint8_t)mem;
+        op->lanes = (uint8_t)lanes;
+        op->slot = RIGHT;
+        op->off = 8;
+    }
+    add_move(m, AT_T_STORE, 3, OUT, 0, lanes);
+}
+
+static void words(at_arena *a, const at_target *target, at_tile_mem mem) {
+    maker m = start(a, target, AT_S16, AT_S32);
+    add_dot(&m, target, AT_DOT_S16, mem);
+    compare(&m, "a dot product of s16", mem);
+}
+
+/* ---- dot products of bf16: in which order a CPU adds, and what it rounds, is its own ----------
+ */
+
+/* Exponents: all about 1; all below that; denormal ones, and the largest beside them. */
+enum { NEAR_ONE, SMALL, DENORMAL, DRAWS };
+
+static uint16_t upper_half(at_rng *rng, int draw) {
+    const uint16_t x = (uint16_t)at_rng_below(rng, 65536);
+    if (draw == NEAR_ONE) return (uint16_t)((x & 0x80ff) | 0x3f00);
+    if (draw == SMALL) return x & 0xbfff;
+    return x & 0x100 ? x & 0x807f : (uint16_t)((x & 0x80ff) | 0x5d00);
+}
+
+static void fill_halves(memory *m, int draw) {
+    at_rng rng;
+    at_rng_seed(&rng, 12, (uint64_t)draw);
+    for (int t = 0; t < TENSORS; t++)
+        for (int i = 0; i < BYTES; i += 2) {
+            const uint16_t x = upper_half(&rng, draw);
+            memcpy(&m->of[t][i], &x, sizeof x);
+        }
+}
+
+static double half_of(const memory *m, int tensor, int64_t element) {
+    return at_type_value(AT_BF16, m->of[tensor] + BEGIN, element);
+}
+
+static double lane_of(const memory *m, int lane) {
+    float x;
+    memcpy(&x, m->of[OUT] + BEGIN + 4 * lane, sizeof x);
+    return (double)x;
+}
+
+/* Sizes of all that is added up to a lane; and what is lost where denormal factors count as 0. */
+static double size_of(const memory *m, int lane, bool is_broadcast, double *lost) {
+    double size = fabs(lane_of(m, lane));
+    *lost = 4 * 0x1p-126;
+    for (int j = 0; j < 2; j++) {
+        const double x = fabs(half_of(m, LEFT, 4 + 2 * lane + j)),
+                     y = fabs(half_of(m, RIGHT, 8 + 2 * (is_broadcast ? 0 : lane) + j));
+        size += x * y;
+        if (x < 0x1p-126 || y < 0x1p-126) *lost += x * y;
+    }
+    return size;
+}
+
+/* Against the interpreter, and against sums in double: three roundings of what is added up. */
+static void halves(at_arena *a, const at_target *target, at_tile_mem mem, int draw) {
+    const bool is_broadcast = mem == AT_MEM_BCAST;
+    maker m = start(a, target, AT_BF16, AT_F32);
+    memory before, found, expected;
+    add_dot(&m, target, AT_DOT_BF16, mem);
+    at_tile *t = finish(&m);
+    if (!target->encode(a, t)) fail_msg("%s: a dot product of bf16 is not encoded", target->name);
+    fill_halves(&before, draw);
+    found = expected = before;
+    run(t, &found);
+    float *slots[TENSORS];
+    for (int i = 0; i < TENSORS; i++) {
+        void *begin = expected.of[i] + BEGIN;
+        slots[i] = begin;
+    }
+    at_tile_interpret(t, slots, NULL);
+    for (int i = 0; i < target->lanes; i++) {
+        double lost, sum = lane_of(&before, i);
+        const double size = size_of(&before, i, is_broadcast, &lost), near = 3 * 0x1p-24 * size;
+        for (int j = 0; j < 2; j++)
+            sum += half_of(&before, LEFT, 4 + 2 * i + j) *
+                   half_of(&before, RIGHT, 8 + 2 * (is_broadcast ? 0 : i) + j);
+        if (fabs(lane_of(&found, i) - sum) > near + lost ||
+            fabs(lane_of(&expected, i) - sum) > near + lost)
+            fail_msg("%s, draw %d, lane %d: %g, interpreted %g, in double %g", target->name, draw,
+                     i, lane_of(&found, i), lane_of(&expected, i), sum);
+    }
 }
 
 static void machine_code(void **state) {
@@ -146,7 +248,12 @@ static void machine_code(void **state) {
         arithmetic(a, target);
         for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
             for (int folds = 0; folds <= target->fold_vector; folds++)
-                if (masks[k] <= HALF || !target->dot_regs) dot(a, target, masks[k], folds);
+                if (masks[k] <= HALF || !target->dot_regs) bytes(a, target, masks[k], folds);
+        for (int k = 0; k <= target->fold_vector && target->dots & AT_DOT_S16; k++)
+            words(a, target, k ? AT_MEM_VECTOR : AT_MEM_NONE);
+        for (int k = 0; k < 3 * DRAWS && target->dots & AT_DOT_BF16; k++)
+            halves(a, target, (at_tile_mem[]){AT_MEM_NONE, AT_MEM_VECTOR, AT_MEM_BCAST}[k % 3],
+                   k / 3);
         at_arena_free(a);
         ran++;
     }

@@ -1,0 +1,72 @@
+/* Elements of 16 bits, two to a lane: dot products of bf16 and of s16. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+/* Two products of bf16 are one operation, or are added one after the other, on every set; what is
+ * denormal may be lost, and its products with what is large. */
+static void pairs(void **state) {
+    (void)state;
+    static const char *const sets[][2] = {{"avx512bf16", "avx512_bf16"},
+                                          {"avx512vnni", "avx512_vnni"},
+                                          {"avx512", "avx512vl"},
+                                          {"avx2", "fma"},
+                                          {"sse2", "sse2"},
+                                          {"scalar", "sse2"}};
+    cli_write("p.te", "args M=12, N=64, K=40\ndata[M, K] : input bf16\nweight[N, K] : weight bf16\n"
+                      "packw[p:N/32, k:K/2, x:32, j:2] : bf16 = weight[p*32 + x, k*2 + j]\n"
+                      "acc[y:M, x:N] = sum(k:K/2, j:2) data[y, k*2 + j] * packw[x/32, k, x%32, j]\n"
+                      "schedule\np, k, x, j =>\n    @packw = p, k, x, j\n"
+                      "yo:2, xo:2 =>\n    k, yi:6 unroll, xi:32 vec, j:dot =>\n"
+                      "        @acc = {yo, yi}/y, {xo, xi}/x // k, j\n");
+    cli_write_array("d.npy", "<u2", 12, 40, "\x7f\0", 2);
+    cli_write_array("w.npy", "<u2", 64, 40, "\x7f\x70", 2);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        const bool has = !cli_run("grep -qw %s /proc/cpuinfo", sets[i][1])->status;
+        for (int gcc = 0; gcc <= !cli_run("command -v gcc")->status && has; gcc++) {
+            const char *const by = gcc ? "gcc" : "tcc";
+            cli_expect(0,
+                       "./autotune run ./p.te --isa %s --compiler %s --array data=d.npy --array "
+                       "weight=w.npy",
+                       sets[i][0], by);
+        }
+    }
+    const cli_result *r = cli_expect(0, "./autotune show ./p.te --isa avx512bf16 --dump=tile");
+    assert_non_null(strstr(r->out, "dot "));
+    assert_null(strstr(r->out, "fma"));
+    r = cli_expect(0, "./autotune show ./p.te --isa avx512");
+    assert_non_null(strstr(r->out, "no dot products: the instructions have no dot products"));
+}
+
+/* Rules: pairs of bf16 are further sketches, and what all lanes read is widened once; s16 that are
+ * worked out are stored where they are terms of dot products. */
+static void derived_pairs(void **state) {
+    (void)state;
+    static const char words[] =
+        "args M=12, N=48, K=40\ndata[M, K] : input u8\nbytes[N, K] : weight s8\n"
+        "weight[x:N, k:K] : s16 = bytes[x, k] - 3\n"
+        "moved[y:M, k:K] : s16 = data[y, k] - 128\n"
+        "acc[y:M, x:N] : s32 = sum(k:K) moved[y, k] * weight[x, k]\n";
+    const cli_result *r =
+        cli_expect(0, "./autotune derive dense --args 'M=64,N=256,K=64,types=\"bf16bf16f32\"'");
+    assert_non_null(strstr(r->out, "@data_wide = "));
+    assert_non_null(strstr(r->out, "\npairs+"));
+    assert_non_null(strstr(r->out, "k_i:dot"));
+    cli_write("t.te", words);
+    if (!cli_run("grep -qw avx2 /proc/cpuinfo")->status) {
+        cli_expect(0, "./autotune run ./t.te");
+        cli_expect(0, "./autotune run ./t.te --isa avx2");
+    }
+    if (!cli_run("command -v gcc")->status) {
+        cli_expect(0, "./autotune apply ./t.te --config default --dialect c --main --force -o k.c");
+        cli_expect(0, "gcc -O1 -ffp-contract=off -o k k.c -lm && ./k");
+    }
+    r = cli_expect(0, "./autotune show ./t.te --isa avx512vnni --config default --dump=tile");
+    assert_non_null(strstr(r->out, "dot "));
+    assert_null(strstr(r->out, "int_mul"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(derived_pairs)};
+    return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
+}
