@@ -85,6 +85,7 @@ static at_status look_at_stages(sampler *s) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
         s->ctx.stage = t;
+        if (at_halts()) return at_fail_stopped(s->ctx.err);
         for (int i = 0; x->role == AT_ROLE_STAGE && i < ELEMENTS; i++) {
             for (int j = 0; j < x->num_axes; j++)
                 s->axis[j] = (int64_t)at_rng_below(&s->rng, (uint64_t)s->ctx.extents[t][j]);

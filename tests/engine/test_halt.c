@@ -93,6 +93,26 @@ static void references(void **state) {
     }
 }
 
+/* Which data serve every operation, before anything is filled. */
+static void rules(void **state) {
+    (void)state;
+    const at_halt *const ways[] = {&none, &stopped, &late};
+    for (int i = 0; i < 3; i++) {
+        at_session s;
+        at_error err;
+        at_engine_options o = {.isa = "scalar", .stop = &unset};
+        at_request q = {.template_name = "matmul_add", .args = "N=8,L=8,M=16"};
+        assert_int_equal(at_session_open(&o, &q, false, &s, &err), AT_OK);
+        assert_int_equal(at_session_context(&s, true, &err), AT_OK);
+        at_halt_when(ways[i]);
+        const at_status status = at_session_reserve(&s, &err);
+        if (i) is_told(&err, status, ways[i]);
+        else assert_int_equal(status, AT_OK);
+        at_halt_when(&none);
+        at_session_close(&s);
+    }
+}
+
 /* ---- searches -------------------------------------------------------------------------------- */
 
 enum { LAST = 4 };
@@ -156,10 +176,8 @@ static void searches(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_asks),
-        cmocka_unit_test(candidates),
-        cmocka_unit_test(references),
-        cmocka_unit_test(searches),
+        cmocka_unit_test(who_asks), cmocka_unit_test(candidates), cmocka_unit_test(references),
+        cmocka_unit_test(rules),    cmocka_unit_test(searches),
     };
     return cmocka_run_group_tests_name("engine/halt", tests, make_folder, remove_folder);
 }
