@@ -152,6 +152,9 @@ LIBRARY_MAP = library/libautotune.map
 
 library: $(B)/$(SO) $(B)/libautotune.so $(B)/libautotune.a $(B)/autotune-worker
 
+# Its calls are looked at, too.
+$(B)/tests/run/test_calls: | library
+
 # Where the worker is installed is part of the library.
 PREFIX_MARK := $(B)/prefix$(subst /,-,$(subst $() ,_,$(PREFIX)))
 $(B)/library/lib_handle.o: CPPFLAGS += -DAT_LIB_WORKER='"$(PREFIX)/$(LIBEXEC)/autotune-worker"'

@@ -205,6 +205,8 @@ static bool find_growth(at_low *l, const at_aff *x, const piece *p, int64_t *out
     return !apart->n;
 }
 
+enum { MOST_AHEAD_LINES = 64 };
+
 /* A statement that streams weights asks for the next block of them, where there are blocks. */
 static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
     around a = {.num = 0};
@@ -220,6 +222,7 @@ static void ask_ahead(scope *s, const at_node *leaf, int weights, at_stmt *n) {
     if (b < 0) return;
     const int64_t turns = at_ahead_turns(a.turns, a.num, b);
     int64_t elements = (a.turns[b].growth + turns - 1) / turns;
+    if (elements > MOST_AHEAD_LINES * line) return; /* it would have little else to do */
     n->ahead_lines = (int)((elements + line - 1) / line);
     n->ahead = at_aff_const(l, a.turns[b].growth);
     for (int i = a.num - 1; i >= 0; i--) {

@@ -64,7 +64,10 @@ static at_status read_below(includer *x, const level *l, const char *line, const
         close(fd);
         return fail_at(x, l, line, "\"%s\" is no file", file);
     }
-    return at_read_open(x->arena, fd, file, x->most_bytes, text, NULL, x->err);
+    at_error refused;
+    if (at_read_open(x->arena, fd, file, x->most_bytes, text, NULL, &refused) != AT_OK)
+        return fail_at(x, l, line, "%s", refused.text);
+    return AT_OK;
 }
 
 static at_status add(includer *x, const level *l);

@@ -75,8 +75,7 @@ static const program products[] = {
     {"panels", "Y=28 K=64 P=16 po=16 yo=4 pi=1 yi=7 xi=32 k=64", product, "po, pi, yo =>\n" TILE},
 };
 
-static void check(const program *p, const at_target *target) {
-    at_arena *a = at_arena_new();
+static void lowered(at_arena *a, const program *p, const at_target *target, asked *x) {
     at_low *l;
     const at_lower_options o = {.dialect = AT_DIALECT_TCC,
                                 .target = target,
@@ -85,11 +84,16 @@ static void check(const program *p, const at_target *target) {
                                 .prefetch_above = 1,
                                 .prefetch_room = ROOM};
     const at_program *built = program_of(a, p);
-    asked *x = AT_NEW(a, asked);
     CALL(at_lower_until(a, built, &o, "tiles", &l, &err));
     x->walk = (walk){.syms = l->syms.data, .call = follow};
     x->weights = at_compute_find(built->compute, "w");
     walk_list(&x->walk, l->root);
+}
+
+static void check(const program *p, const at_target *target) {
+    at_arena *a = at_arena_new();
+    asked *x = AT_NEW(a, asked);
+    lowered(a, p, target, x);
     const int po = !strcmp(p->name, "fused") ? 4 : !strcmp(p->name, "nested") ? 8 : 16;
     const int lines = 16 * 64 * 32 / LINE, block = lines / po;
     int reads_of_block = x->reads / po, near = 0;
@@ -115,7 +119,29 @@ static void lines(void **state) {
                 check(&products[i], target);
 }
 
+/* Few turns do not ask for hundreds of lines each, in every vector of them. */
+static void few_turns(void **state) {
+    (void)state;
+    static const program few = {"few", "Y=2 K=2 P=4 yo=2 po=4 xi=4096 k=2",
+                                "a[Y, K] : input\n"
+                                "w[P, K, 4096] : weight\n"
+                                "acc[y:Y, x:4096*P] = sum(k:K) a[y, k] * w[x/4096, k, x%4096]\n"
+                                "out[y:Y, x:4096*P] = acc[y, x]\n",
+                                "po, yo =>\n"
+                                "    k, xi:vec =>\n"
+                                "        @acc = yo, {po, xi}/x // k\n"
+                                "    xi:vec =>\n"
+                                "        @out = yo, {po, xi}/x\n"};
+    at_arena *a = at_arena_new();
+    asked *x = AT_NEW(a, asked);
+    lowered(a, &few, at_target_find("avx2"), x);
+    assert_true(x->reads > 0);
+    assert_in_range(x->asks, 0, 4 * (4 * 2 * 4096 / LINE));
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(lines),
+                                       cmocka_unit_test(few_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

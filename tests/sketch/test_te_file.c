@@ -245,6 +245,8 @@ static void refused_includes(void **state) {
         {"include \"parts/../main.te\"\n", "main.te:1: include \"parts/../main.te\": a file in"},
         {"include \"none.te\"\n", "main.te:1: cannot read \"none.te\": No such file"},
         {"include \"parts\"\n", "main.te:1: \"parts\" is no file"},
+        {"\n\ninclude \"parts/large.te\"\n",
+         "main.te:3: cannot read parts/large.te: 1073741824 bytes; at most"},
         {"include \"link.te\"\n", "main.te:1: cannot read \"link.te\": it is a link"},
         {"include \"linked/square.te\"\n",
          "main.te:1: cannot read \"linked/square.te\": it is a link"},
@@ -262,6 +264,8 @@ static void refused_includes(void **state) {
         {"args N=4\na[N] : input\ninclude \"parts/square.te\"\nb[n:N] = c[n]\n",
          "main.te:4:10: unknown tensor \"c\""},
     };
+    write_to("parts/large.te", "");
+    assert_int_equal(truncate(in_folder("parts/large.te"), 1 << 30), 0);
     write_to("parts/tree.te", "o[m:2] = m\nschedule\nm =>\n    @o = m\n");
     write_to("parts/wrong.te", "args K=2\n# one\ny[k:K] = z[k]\n");
     assert_int_equal(symlink("parts/square.te", in_folder("link.te")), 0);
