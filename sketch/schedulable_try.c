@@ -93,15 +93,17 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
     at_compute_print(&compute, at_task_compute(t));
     at_tree_print(&tree, chosen);
     int n = at_task_num_definitions(t);
-    /* Where conditions choose among trees, this one is right for those that choose it. */
-    at_status s = at_schedulable_new(a, at_task_row(t)->name, at_text_str(&args),
-                                     at_text_str(&record_args), n ? at_task_definition(t, 0) : NULL,
-                                     n, at_text_str(&compute), at_text_str(&tree), 0, out, err);
+    at_schedulable *s = at_schedulable_untried(
+        a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args),
+        n ? at_task_definition(t, 0) : NULL, n, NULL, 0, at_text_str(&compute), at_text_str(&tree));
+    s->compute = at_task_compute(t);
+    s->tree = chosen;
+    *out = s;
     at_text_free(&args);
     at_text_free(&record_args);
     at_text_free(&compute);
     at_text_free(&tree);
-    return s;
+    return try_it(a, s, 0, err); /* where conditions choose among trees, others have another one */
 }
 
 /* ---- a template of one configuration --------------------------------------------------------- */
