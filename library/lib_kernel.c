@@ -36,31 +36,12 @@ static at_lib_fn *function(void *p) {
 /* Its functions by name; those that it has not stay NULL. */
 static at_status compile(at_lib_kernel *k, const at_kernel *lowered, const at_memory_kernel *m,
                          at_error *err) {
-    static const at_symbol_fn host[] = {{parallel_for, (at_any_fn *)at_par_for}};
     const char *named[6 + MOST_TENSORS] = {m->plain,           m->pack,        m->fast, m->call,
                                            m->workspace_bytes, m->packed_bytes};
-    const char *names[6 + MOST_TENSORS];
-    void *found[6 + MOST_TENSORS], *all[6 + MOST_TENSORS] = {0};
-    int n = 0;
-    at_blob *blobs = AT_NEW_ARRAY(k->arena, at_blob, lowered->num_tiles + 1);
+    void *all[6 + MOST_TENSORS];
     for (int i = 0; i < m->num_tensors; i++) named[6 + i] = m->tensors[i].order;
-    for (int i = 0; i < 6 + m->num_tensors; i++)
-        if (named[i]) names[n++] = named[i];
-    for (int i = 0; i < lowered->num_tiles; i++)
-        blobs[i] = (at_blob){lowered->tiles[i].symbol, lowered->tiles[i].bytes,
-                             lowered->tiles[i].size_bytes};
-    const at_unit unit = {.source = m->source,
-                          .functions = host,
-                          .num_functions = 1,
-                          .blobs = blobs,
-                          .num_blobs = lowered->num_tiles,
-                          .names = names,
-                          .num_names = n,
-                          .is_written = true};
-    AT_TRY(at_resident_new(&unit, found, &k->code, err));
-    n = 0;
-    for (int i = 0; i < 6 + m->num_tensors; i++)
-        if (named[i]) all[i] = found[n++];
+    AT_TRY(at_kernel_load(k->arena, lowered, m->source, parallel_for, named, 6 + m->num_tensors,
+                          all, &k->code, err));
     k->faces[AT_LIB_PLAIN] = function(all[0]);
     k->faces[AT_LIB_PACK] = function(all[1]);
     k->faces[AT_LIB_IN_BLOCKS] = function(all[2]);

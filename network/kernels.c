@@ -27,32 +27,13 @@ static bool prepares_late(const at_net_program *p, const at_net_part *part) {
 }
 
 static at_status compile(at_net_program *p, at_net_form *f, at_error *err) {
-    static const at_symbol_fn host[] = {{parallel_for, (at_any_fn *)at_par_for}};
     const at_kernel *lowered = f->candidate.kernel;
     const char *named[] = {f->memory.call, f->memory.fast_call, f->memory.pack_call,
                            f->memory.workspace_bytes, f->memory.packed_bytes};
     enum { NAMED = sizeof named / sizeof *named };
-    const char *names[NAMED];
-    void *found[NAMED], *all[NAMED] = {0};
-    int n = 0;
-    at_blob *blobs = AT_NEW_ARRAY(p->arena, at_blob, lowered->num_tiles + 1);
-    for (int i = 0; i < NAMED; i++)
-        if (named[i]) names[n++] = named[i];
-    for (int i = 0; i < lowered->num_tiles; i++)
-        blobs[i] = (at_blob){lowered->tiles[i].symbol, lowered->tiles[i].bytes,
-                             lowered->tiles[i].size_bytes};
-    const at_unit unit = {.source = f->memory.source,
-                          .functions = host,
-                          .num_functions = 1,
-                          .blobs = blobs,
-                          .num_blobs = lowered->num_tiles,
-                          .names = names,
-                          .num_names = n,
-                          .is_written = true};
-    AT_TRY(at_resident_new(&unit, found, &f->code, err));
-    n = 0;
-    for (int i = 0; i < NAMED; i++)
-        if (named[i]) all[i] = found[n++];
+    void *all[NAMED];
+    AT_TRY(at_kernel_load(p->arena, lowered, f->memory.source, parallel_for, named, NAMED, all,
+                          &f->code, err));
     unsigned long (*workspace_bytes)(int), (*packed_bytes)(void);
     memcpy(&f->call, &all[0], sizeof f->call);
     memcpy(&f->fast, &all[1], sizeof f->fast);

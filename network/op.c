@@ -76,40 +76,34 @@ at_status op_axis(net_op *o, int64_t axis, int rank, int *out) {
     return AT_OK;
 }
 
-static at_status known(net_op *o, int k, const at_net_value **out) {
+/* n elements; none of an input that is left out. */
+static at_status known(net_op *o, int k, const at_net_value **out, int *n) {
+    enum { MOST_KNOWN = 1 << 16 };
     const at_net_value *v = op_in(o, k);
     *out = v;
-    if (!v || v->is_constant) return AT_OK;
-    return op_missing(o, "\"%s\" depends on data, and must be known", v->name);
+    *n = v ? (int)v->elements : 0;
+    if (v && !v->is_constant)
+        return op_missing(o, "\"%s\" depends on data, and must be known", v->name);
+    if (v && v->elements > MOST_KNOWN)
+        return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST_KNOWN);
+    return AT_OK;
 }
-
-enum { MOST_KNOWN = 1 << 16 };
 
 at_status op_known_ints(net_op *o, int k, const int64_t **out, int *n) {
     const at_net_value *v;
-    AT_TRY(known(o, k, &v));
-    *out = NULL;
-    *n = v ? (int)v->elements : 0;
-    if (!v) return AT_OK;
-    if (v->elements > MOST_KNOWN)
-        return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST_KNOWN);
-    int64_t *x = AT_NEW_ARRAY(o->arena, int64_t, v->elements + 1);
-    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element_int(v->type, v->data, i);
-    *out = x;
+    AT_TRY(known(o, k, &v, n));
+    int64_t *x = AT_NEW_ARRAY(o->arena, int64_t, *n + 1);
+    for (int i = 0; i < *n; i++) x[i] = at_net_element_int(v->type, v->data, i);
+    *out = v ? x : NULL;
     return AT_OK;
 }
 
 at_status op_known_floats(net_op *o, int k, const double **out, int *n) {
     const at_net_value *v;
-    AT_TRY(known(o, k, &v));
-    *out = NULL;
-    *n = v ? (int)v->elements : 0;
-    if (!v) return AT_OK;
-    if (v->elements > MOST_KNOWN)
-        return op_fail(o, "\"%s\" has more than %d elements", v->name, MOST_KNOWN);
-    double *x = AT_NEW_ARRAY(o->arena, double, v->elements + 1);
-    for (int64_t i = 0; i < v->elements; i++) x[i] = at_net_element(v->type, v->data, i);
-    *out = x;
+    AT_TRY(known(o, k, &v, n));
+    double *x = AT_NEW_ARRAY(o->arena, double, *n + 1);
+    for (int i = 0; i < *n; i++) x[i] = at_net_element(v->type, v->data, i);
+    *out = v ? x : NULL;
     return AT_OK;
 }
 

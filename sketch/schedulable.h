@@ -37,21 +37,15 @@ typedef struct at_schedulable {
     at_task *task; /* with the default arguments; NULL as long as it is untried */
 } at_schedulable;
 
-/* args, record_args: as in at_template_row. Copies what it is given to a. The default configuration
- * and so many random ones (`tried`) must keep the rules of trees. AT_E_INPUT, AT_E_USAGE: as
- * at_task_new; "rule 4 (completion): ..." where a tree breaks a rule. */
-enum { AT_SCHEDULABLE_TRIED = 16 }; /* where the tree is right for all of them */
-at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
-                             const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree, int tried,
-                             const at_schedulable **out, at_error *err);
-/* The same, not tried: a row whose texts may be wrong. limits are copied, too. */
+/* Not tried yet: a row whose texts may be wrong. args, record_args: as in at_template_row. Copies
+ * what it is given to a. */
 at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,
                                        const char *record_args, const at_definition *definitions,
                                        int num_definitions, const at_split_limits *limits,
                                        int num_limits, const char *compute, const char *tree);
-/* Tries one with a single configuration, which must have a program, and fills in the rest. Errors
- * as at_schedulable_new's. */
+/* Tries it, and fills in the rest: the default configuration, which must have a program, and some
+ * random ones must keep the rules of trees. AT_E_INPUT, AT_E_USAGE: as at_task_new; "rule 4
+ * (completion): ..." where a tree breaks a rule. */
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err);
 /* The numbers of a task as the arguments of a template: "N=1, H=56", "[N, H]". Texts and tuples are
  * in its definitions already, as what they evaluated to. */

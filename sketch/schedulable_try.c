@@ -6,7 +6,10 @@
 #include "sketch/sketch.h"
 #include "sketch/sketch_int.h"
 
-enum { ANY_LANES = 8 }; /* trees keep the rules with all or with none */
+enum {
+    ANY_LANES = 8, /* trees keep the rules with all or with none */
+    TRIED = 16     /* random configurations, where the tree is right for all of them */
+};
 
 /* Numbers for which there is no program at all are that configuration's failure, not the tree's. */
 static at_status try_config(const at_schedulable *s, const at_config *c, const char *which,
@@ -63,21 +66,10 @@ static at_status try_it(at_arena *a, at_schedulable *s, int tried, at_error *err
     return try_some(a, s, tried, err);
 }
 
-at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
-                             const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree, int tried,
-                             const at_schedulable **out, at_error *err) {
-    at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
-                                               num_definitions, NULL, 0, compute, tree);
-    AT_TRY(try_it(a, s, tried, err));
-    *out = s;
-    return AT_OK;
-}
-
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     at_program *p;
-    AT_TRY(try_it(a, s, AT_SCHEDULABLE_TRIED, err));
+    AT_TRY(try_it(a, s, TRIED, err));
     AT_TRY(at_task_default_config(a, s->task, ANY_LANES, &c, err));
     return at_task_program(a, s->task, &c, &p, err);
 }

@@ -58,3 +58,24 @@ int at_unwritten_sign(const at_compute *c) {
     }
     return max - min;
 }
+
+at_status at_kernel_load(at_arena *a, const at_kernel *k, const char *source,
+                         const char *parallel_for, const char *const *named, int n, void **all,
+                         at_resident **out, at_error *err) {
+    const at_symbol_fn host[] = {{parallel_for, (at_any_fn *)at_par_for}};
+    const at_job code = at_kernel_code(a, k);
+    const char **names = AT_NEW_ARRAY(a, const char *, n);
+    void **found = AT_NEW_ARRAY(a, void *, n);
+    at_unit unit = {.source = source,
+                    .functions = host,
+                    .num_functions = 1,
+                    .blobs = code.blobs,
+                    .num_blobs = code.num_blobs,
+                    .names = names,
+                    .is_written = true};
+    for (int i = 0; i < n; i++)
+        if (named[i]) names[unit.num_names++] = named[i];
+    AT_TRY(at_resident_new(&unit, found, out, err));
+    for (int i = 0; i < n; i++) all[i] = named[i] ? *found++ : NULL;
+    return AT_OK;
+}

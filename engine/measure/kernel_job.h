@@ -23,4 +23,10 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
 /* at_job.unwritten_sign for kernels of c: of what its reductions keep. */
 int at_unwritten_sign(const at_compute *c);
 
+/* Compiles a text that holds a kernel's tiles (export/in_memory.c) into this process: all[i] is
+ * what is called named[i], of n; NULL stays NULL. parallel_for: what the text calls threads by. */
+at_status at_kernel_load(at_arena *a, const at_kernel *k, const char *source,
+                         const char *parallel_for, const char *const *named, int n, void **all,
+                         at_resident **out, at_error *err);
+
 #endif

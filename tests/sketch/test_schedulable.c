@@ -19,12 +19,20 @@ static const char product[] = "A[N, L] : input\n"
                               "mul[i:N, j:M] = sum(k:L) A[i, k]*B[k, j]\n"
                               "out[i:N, j:M] = mul[i, j] + C[i, j]\n";
 
+static at_status tried(const char *name, const char *args, const char *record_args,
+                       const at_definition *definitions, int n, const char *compute,
+                       const char *tree, const at_schedulable **out, at_error *err) {
+    at_schedulable *s = at_schedulable_untried(arena, name, args, record_args, definitions, n, NULL,
+                                               0, compute, tree);
+    *out = s;
+    return at_schedulable_try_only(arena, s, err);
+}
+
 static const at_schedulable *matmul_add(void) {
     const at_schedulable *s;
     at_error err;
-    if (at_schedulable_new(arena, "matmul_add", "N=24, L=12, M=32", "[N, L, M]", NULL, 0, product,
-                           "i, j, k =>\n    @mul = i, j  // k\ni, j =>\n    @out = i, j\n",
-                           AT_SCHEDULABLE_TRIED, &s, &err) != AT_OK)
+    if (tried("matmul_add", "N=24, L=12, M=32", "[N, L, M]", NULL, 0, product,
+              "i, j, k =>\n    @mul = i, j  // k\ni, j =>\n    @out = i, j\n", &s, &err) != AT_OK)
         fail_msg("%s", err.text);
     return s;
 }
@@ -46,9 +54,9 @@ static at_status make(const at_schedulable *s, const at_edit *e, const at_schedu
     AT_TRY(at_edit_make(arena, symbols, own, s->tree, e, &compute, &tree, knob, err));
     at_compute_print(&c, compute);
     at_tree_print(&t, tree);
-    return at_schedulable_new(arena, s->row.name, s->row.args, s->row.record_args, all,
-                              s->num_definitions + (knob->text[0] != NULL), at_text_take(arena, &c),
-                              at_text_take(arena, &t), AT_SCHEDULABLE_TRIED, out, err);
+    return tried(s->row.name, s->row.args, s->row.record_args, all,
+                 s->num_definitions + (knob->text[0] != NULL), at_text_take(arena, &c),
+                 at_text_take(arena, &t), out, err);
 }
 
 static const at_schedulable *edit(const at_schedulable *s, at_edit e) {
