@@ -45,11 +45,25 @@ static bool is_cut(const at_emitter *e, const at_ir *n) {
     return false;
 }
 
+/* The number of a turn that is called as this one: backwards in every second step of the innermost
+ * loop around. */
+static const char *turn_of(const at_emitter *e, const at_ir *n) {
+    at_low *l = e->l;
+    for (int i = e->depth - 1; i >= e->base; i--) {
+        const int s = e->blocks[i].sym;
+        if (s < 0 || l->syms.data[s].lo == l->syms.data[s].hi) continue;
+        if (!at_goes_to_and_fro(l, n, s)) break;
+        return at_format(l->arena, "(%s & 1 ? %lld - item : item)", e->var[s],
+                         (long long)(n->loop.hi - n->loop.lo - 1));
+    }
+    return "item";
+}
+
 /* A parallel loop: its body as a function (i, thread, context), called through par. */
 static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_low *l = e->l;
     int id = e->num_bodies++, num_captured = 0;
-    const char *name = l->options->name;
+    const char *name = l->options->name, *turn = turn_of(e, n);
     at_text call = {0}, decl = {0};
     at_text_addf(&decl, "static void %s_body%d(long item, int thread, void *context) {\n", name,
                  id);
@@ -73,8 +87,8 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_text_addf(&call, "%*scontext.v[%d] = %s;\n", at_emit_indent(e), "", num_captured,
                  at_text_str(&lo));
     e->var[n->loop.sym] = at_emit_variable(e, l->syms.data[n->loop.sym].name);
-    at_text_addf(&decl, "    const long %s = item + c->v[%d];\n    (void)%s;\n",
-                 e->var[n->loop.sym], num_captured, e->var[n->loop.sym]);
+    at_text_addf(&decl, "    const long %s = %s + c->v[%d];\n    (void)%s;\n", e->var[n->loop.sym],
+                 turn, num_captured, e->var[n->loop.sym]);
     int base = e->base;
     const char *par = e->par;
     e->par = "c->par";

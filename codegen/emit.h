@@ -32,6 +32,9 @@ typedef struct {
 } at_turns;
 at_turns at_turns_of(at_low *l, const at_ir *list);
 
+/* to_and_fro.c: does a parallel loop turn backwards in every second step of the loop around it? */
+bool at_goes_to_and_fro(const at_low *l, const at_ir *loop, int step);
+
 typedef struct {
     at_low *l;
     at_emit_block blocks[AT_EMIT_BLOCKS];
