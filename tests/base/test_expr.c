@@ -386,8 +386,95 @@ static void random_expressions_print_and_parse_back(void **state) {
     }
 }
 
+/* ---- walks ----------------------------------------------------------------------------------- */
+
+static bool is_named(const at_expr *e, const void *name) {
+    return e->name && !strcmp(e->name, name);
+}
+
+/* Where a name is found: anywhere, where values are, within indices of reads. */
+static void expressions_are_searched(void **state) {
+    (void)state;
+    static const char text[] = "x[i + y[j]]*z + (i < n ? w[k] : -v)";
+    static const struct {
+        const char *name;
+        bool any, value, index;
+    } known[] = {
+        {"x", true, true, false}, {"i", true, true, true},  {"y", true, false, true},
+        {"j", true, false, true}, {"z", true, true, false}, {"n", true, true, false},
+        {"k", true, false, true}, {"v", true, true, false}, {"u", false, false, false},
+    };
+    const at_expr *e = parse(text);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const at_expr *found = at_expr_find(e, is_named, known[i].name);
+        assert_int_equal(found != NULL, known[i].any);
+        assert_int_equal(at_expr_find_value(e, is_named, known[i].name) != NULL, known[i].value);
+        assert_int_equal(at_expr_find_index(e, is_named, known[i].name) != NULL, known[i].index);
+        if (found) assert_string_equal(found->name, known[i].name);
+    }
+    assert_string_equal(printed(at_expr_has(e, AT_X_SELECT)), "i < n ? w[k] : -v");
+    assert_null(at_expr_has(e, AT_X_MOD));
+}
+
+typedef struct walked {
+    char names[16];
+    char past, end;
+} walked;
+
+static at_walk note_name(const at_expr *e, void *ctx) {
+    walked *w = ctx;
+    if (!e->name) return AT_WALK_ON;
+    strncat(w->names, e->name, 1);
+    return *e->name == w->end ? AT_WALK_END : *e->name == w->past ? AT_WALK_PAST : AT_WALK_ON;
+}
+
+/* Each node before its arguments; past those of one; to the end. */
+static void expressions_are_walked(void **state) {
+    (void)state;
+    static const struct {
+        walked w;
+        const char *names;
+        bool ends;
+    } known[] = {{{"", 0, 0}, "xiyjzw", false},
+                 {{"", 'x', 0}, "xzw", false},
+                 {{"", 'y', 'z'}, "xiyz", true}};
+    const at_expr *e = parse("x[i + y[j]]*z + w");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        walked w = known[i].w;
+        const at_expr *end = at_expr_walk(e, note_name, &w);
+        assert_string_equal(w.names, known[i].names);
+        assert_int_equal(end != NULL, known[i].ends);
+        if (end) assert_string_equal(end->name, "z");
+    }
+}
+
+/* What stands for i is made of the old node, what stands for a read of its new arguments. */
+static at_expr *make_other(const at_expr *e, at_expr *copy, void *by) {
+    if (e->op == AT_X_NAME && !strcmp(e->name, "i")) return by;
+    return e->op == AT_X_INDEX ? copy->arg[0] : copy;
+}
+
+static void name_in_place(at_expr *e, void *name) {
+    if (e->op == AT_X_NAME) e->name = name;
+}
+
+static void expressions_are_mapped_and_changed(void **state) {
+    (void)state;
+    char name[] = "k";
+    at_expr *e = parse("x[i + y[i]]*i + j"), *two = parse("2");
+    assert_string_equal(printed(at_expr_map(arena, e, make_other, two)), "(2 + 2)*2 + j");
+    at_expr *copy = at_expr_map(arena, e, NULL, NULL);
+    assert_string_equal(printed(e), "x[i + y[i]]*i + j"); /* has not changed */
+    at_expr_each(copy, name_in_place, name);
+    assert_string_equal(printed(copy), "x[k + y[k]]*k + k");
+    assert_string_equal(printed(e), "x[i + y[i]]*i + j");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expressions_are_searched),
+        cmocka_unit_test(expressions_are_walked),
+        cmocka_unit_test(expressions_are_mapped_and_changed),
         cmocka_unit_test(tokens_of_a_loop_tree),
         cmocka_unit_test(names_and_operators_are_told_apart),
         cmocka_unit_test(errors_show_the_line),
