@@ -1,7 +1,9 @@
 /* codegen/tile_encode.c: what encoders of every architecture ask of a tile program: how deep its
- * loops are, and the numbers behind the pointers that it makes. */
+ * loops are, the numbers behind the pointers that it makes, and which register holds which of very
+ * many. */
 #include <string.h>
 
+#include "codegen/reloads.h"
 #include "codegen/tile.h"
 
 int at_tile_nest_depth(const at_tile *t) {
@@ -62,4 +64,22 @@ bool at_tile_has_scatters(const at_tile *t) {
     bool any = false;
     for (int i = 0; i < t->num_ops; i++) any |= t->ops[i].kind == AT_T_SCATTER;
     return any;
+}
+
+/* ---- pointers that lie in memory ------------------------------------------------------------- */
+
+void at_reloads_forget(at_reloads *r) {
+    for (int i = 0; i < AT_RELOADS; i++) r->of[i].slot = -1;
+}
+
+int at_reloads_for(at_reloads *r, int slot, bool *is_there) {
+    int at = 0;
+    for (int i = 1; i < AT_RELOADS; i++)
+        if (r->of[i].asked < r->of[at].asked) at = i;
+    for (int i = 0; i < AT_RELOADS; i++)
+        if (r->of[i].slot == slot) at = i;
+    *is_there = r->of[at].slot == slot;
+    r->of[at].slot = slot;
+    r->of[at].asked = ++r->asked;
+    return r->of[at].reg;
 }

@@ -38,10 +38,9 @@ static int assign_slots(at_a64 *x, bool *used) {
     }
     for (int j = 0; j < t->num_trips; j++)
         x->trip_reg[j] = t->num_slots + j < ARGUMENTS ? t->num_slots + j : -1;
-    for (int i = 0; i < AT_A64_RELOADS; i++) {
-        x->reload[i].reg = in_registers < all ? take_register(x, used) : -1;
-        x->reload[i].slot = -1;
-    }
+    for (int i = 0; i < AT_RELOADS; i++)
+        x->reloads.of[i].reg = in_registers < all ? take_register(x, used) : -1;
+    at_reloads_forget(&x->reloads);
     return frame;
 }
 
@@ -177,24 +176,13 @@ static void epilogue(at_a64 *x, int frame) {
 
 /* ---- pointers -------------------------------------------------------------------------------- */
 
-/* The registers for pointers in memory hold none of these any more. */
-static void forget_reloads(at_a64 *x) {
-    for (int i = 0; i < AT_A64_RELOADS; i++) x->reload[i].slot = -1;
-}
-
 /* A register for a slot's pointer; loaded: with what it is. Good until two others are asked for. */
 static int pointer_register(at_a64 *x, int slot, bool loaded) {
     if (x->slot_reg[slot] >= 0) return x->slot_reg[slot];
-    int at = 0;
-    for (int i = 1; i < AT_A64_RELOADS; i++)
-        if (x->reload[i].asked < x->reload[at].asked) at = i;
-    for (int i = 0; i < AT_A64_RELOADS; i++)
-        if (x->reload[i].slot == slot) at = i;
-    if (loaded && x->reload[at].slot != slot)
-        EMIT(x, LDR_X_SP, x->reload[at].reg, x->slot_home[slot]);
-    x->reload[at].slot = slot;
-    x->reload[at].asked = ++x->asked;
-    return x->reload[at].reg;
+    bool is_there;
+    const int reg = at_reloads_for(&x->reloads, slot, &is_there);
+    if (loaded && !is_there) EMIT(x, LDR_X_SP, reg, x->slot_home[slot]);
+    return reg;
 }
 
 int at_a64_pointer(at_a64 *x, int slot) { return pointer_register(x, slot, true); }
@@ -266,7 +254,7 @@ static void loop(at_a64 *x, int i, int depth, nest *n) {
         if (counter != from) EMIT(x, MOV, counter, from);
     }
     if (x->counter_reg[depth] < 0) EMIT(x, STR_X_SP, counter, x->counter_home[depth]);
-    forget_reloads(x);
+    at_reloads_forget(&x->reloads);
     while (at_tile_is_innermost(x->t, i) && x->code.words.len % 4) EMIT(x, NOP, 0);
     n->head = x->code.words.len;
 }
@@ -279,7 +267,7 @@ static void end(at_a64 *x, int depth, const nest *n) {
     if (in_memory) EMIT(x, STR_X_SP, counter, x->counter_home[depth]);
     EMIT(x, B_NE, 4 * (n->head - x->code.words.len));
     if (n->skip_at >= 0) at_a64_aim(&x->code, n->skip_at, 4 * (x->code.words.len - n->skip_at));
-    forget_reloads(x);
+    at_reloads_forget(&x->reloads);
 }
 
 static void bump(at_a64 *x, const at_tile_op *op) {

@@ -5,10 +5,10 @@
 
 #include "codegen/aarch64/aarch64.h"
 #include "codegen/aarch64/asm.h"
+#include "codegen/reloads.h"
 #include "codegen/tile.h"
 
 #define AT_A64_MAX_NEST 16
-#define AT_A64_RELOADS 3            /* registers for pointers that lie in memory, where some do */
 #define AT_A64_ELEMENT_REGISTERS 16 /* of whose 16 bits elements can be */
 #define AT_A64_SCRATCH_VEC 31       /* what tiles have to spare: at_target.joining_regs */
 
@@ -27,10 +27,7 @@ struct at_a64 {
     int *slot_reg;  /* [slots]; -1: it lies in memory, */
     int *slot_home; /* there from sp; of the tile's own memory: where that begins */
     int64_t *moved; /* [slots]: bytes that its register is ahead of the pointer */
-    struct {
-        int reg, slot, asked; /* which of them it holds (-1: none), and since when */
-    } reload[AT_A64_RELOADS];
-    int asked;
+    at_reloads reloads;
     int trip_reg[AT_TILE_MAX_TRIPS]; /* -1: it lies in memory */
     int trip_home[AT_TILE_MAX_TRIPS];
     int counter_reg[AT_A64_MAX_NEST]; /* by depth; -1: on the stack */

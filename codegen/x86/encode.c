@@ -42,10 +42,9 @@ static int assign_slots(at_x86 *x, bool *used) {
         x->slot_reg[i] = i < in_registers ? take_register(x, used) : -1;
         if (i >= in_registers && i >= t->num_slots) x->slot_home[i] = frame, frame += 8;
     }
-    for (int i = 0; i < AT_X86_RELOADS; i++) {
-        x->reload[i].reg = in_registers < all ? take_register(x, used) : -1;
-        x->reload[i].slot = -1;
-    }
+    for (int i = 0; i < AT_RELOADS; i++)
+        x->reloads.of[i].reg = in_registers < all ? take_register(x, used) : -1;
+    at_reloads_forget(&x->reloads);
     return frame;
 }
 
@@ -106,24 +105,13 @@ static void prologue(at_x86 *x, int frame) {
     if (t->num_spilled && own != AT_RSP) point_to_line(x, own, x->spilled_home);
 }
 
-/* The registers for pointers in memory hold none of these any more. */
-static void forget_reloads(at_x86 *x) {
-    for (int i = 0; i < AT_X86_RELOADS; i++) x->reload[i].slot = -1;
-}
-
 /* A register for a slot's pointer; loaded: with what it is. */
 static int pointer_register(at_x86 *x, int slot, bool loaded) {
     if (x->slot_reg[slot] >= 0) return x->slot_reg[slot];
-    int at = 0;
-    for (int i = 1; i < AT_X86_RELOADS; i++)
-        if (x->reload[i].asked < x->reload[at].asked) at = i;
-    for (int i = 0; i < AT_X86_RELOADS; i++)
-        if (x->reload[i].slot == slot) at = i;
-    if (loaded && x->reload[at].slot != slot)
-        EMIT(x, MOV, at_gpr(x->reload[at].reg), at_mem(AT_RSP, x->slot_home[slot], 8));
-    x->reload[at].slot = slot;
-    x->reload[at].asked = ++x->asked;
-    return x->reload[at].reg;
+    bool is_there;
+    const int reg = at_reloads_for(&x->reloads, slot, &is_there);
+    if (loaded && !is_there) EMIT(x, MOV, at_gpr(reg), at_mem(AT_RSP, x->slot_home[slot], 8));
+    return reg;
 }
 
 int at_x86_pointer(at_x86 *x, int slot) { return pointer_register(x, slot, true); }
@@ -166,7 +154,7 @@ static void loop(at_x86 *x, int i, int depth, nest *n) {
         EMIT(x, MOV, counter(x, depth), at_gpr(AT_X86_SCRATCH));
     }
     x->scratch_now = 0;
-    forget_reloads(x);
+    at_reloads_forget(&x->reloads);
     if (at_tile_is_innermost(x->t, i)) at_asm_align(&x->code, 32);
     n->head = x->code.len;
 }
@@ -176,7 +164,7 @@ static void end(at_x86 *x, int depth, const nest *n) {
     at_asm_jump(&x->code, AT_X86_JNZ, n->head);
     if (n->skip_at >= 0) at_asm_patch(&x->code, n->skip_at);
     x->scratch_now = 0;
-    forget_reloads(x);
+    at_reloads_forget(&x->reloads);
 }
 
 static void bump(at_x86 *x, const at_tile_op *op) {
@@ -184,7 +172,7 @@ static void bump(at_x86 *x, const at_tile_op *op) {
     const at_x86_arg to =
         in_memory ? at_mem(AT_RSP, x->slot_home[op->slot], 8) : at_gpr(x->slot_reg[op->slot]);
     int64_t bytes = op->bump * at_type_bytes(x->t->slot_type[op->slot]);
-    if (in_memory) forget_reloads(x);
+    if (in_memory) at_reloads_forget(&x->reloads);
     if (op->trip_arg >= 0) {
         const at_x86_arg trips = at_mem(AT_RSP, x->trip_home[op->trip_arg], 8);
         const bool is_far = bytes < INT32_MIN || bytes > INT32_MAX;

@@ -3,12 +3,12 @@
 #ifndef AT_CODEGEN_X86_ENCODE_H
 #define AT_CODEGEN_X86_ENCODE_H
 
+#include "codegen/reloads.h"
 #include "codegen/tile.h"
 #include "codegen/x86/asm.h"
 #include "codegen/x86/x86.h"
 
 #define AT_X86_MAX_NEST 16
-#define AT_X86_RELOADS 3 /* registers for pointers that lie in memory, where some do */
 #define AT_X86_SCRATCH AT_RAX
 #define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in targets.c */
 
@@ -52,10 +52,7 @@ struct at_x86 {
     const at_x86_set *set;
     int *slot_reg;  /* [slots]; -1: it lies in memory, */
     int *slot_home; /* there from rsp; of the tile's own memory: where that begins */
-    struct {
-        int reg, slot, asked; /* which of them it holds (-1: none), and since when */
-    } reload[AT_X86_RELOADS];
-    int asked;
+    at_reloads reloads;
     int trip_home[AT_TILE_MAX_TRIPS]; /* offset from rsp */
     int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
     int counter_home[AT_X86_MAX_NEST];
