@@ -649,6 +649,29 @@ static bool is_aside(ruler *r, at_draw *out) {
     return any;
 }
 
+static bool is_scaled(const at_expr *e, const void *compute) {
+    const at_compute *c = compute;
+    if (e->op != AT_X_MUL) return false;
+    for (int i = 0; i < 2; i++) {
+        const at_expr *x = e->arg[i];
+        if (x->op == AT_X_INDEX && c->tensors[x->ref].role == AT_ROLE_WEIGHT &&
+            c->tensors[x->ref].type == AT_F32)
+            return true;
+    }
+    return false;
+}
+
+/* Are there integers made of what is multiplied by weights? Where these are below a half, as they
+ * are for most results to lie within a type, what else stands in a register is as good as the bound
+ * 0 in front of a store that saturates there. So a further draw has larger ones. */
+static bool scales_to_integers(const at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && at_type_of(c->tensors[t].type)->is_int &&
+            at_expr_find(c->tensors[t].body, is_scaled, c))
+            return true;
+    return false;
+}
+
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
@@ -661,7 +684,8 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     if (c->in_steps) { /* integers have the data of their types */
         fill_all(&r, -REAL_RANGE, REAL_RANGE);
         out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
-        out->draw[0].fill = r.fill;
+        out->draw[0].fill = out->draw[1].fill = r.fill;
+        if (out->is_exact && scales_to_integers(c)) out->num_draws = 2;
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);

@@ -49,6 +49,8 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
 /* Of an element, about; 1 where nothing is known. */
 static double size_of(const at_dataset *d, const at_expr *e);
 
+static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
+
 static double size_of_tensor(const at_dataset *d, int t) {
     const at_tensor *x = &d->compute->tensors[t];
     const at_type_facts *type = at_type_of(x->type);
@@ -76,6 +78,14 @@ static double size_of(const at_dataset *d, const at_expr *e) {
     case AT_X_MUL:
         x = size_of(d, e->arg[0]), y = size_of(d, e->arg[1]);
         return e->op == AT_X_MUL ? x * y : hypot(x, y);
+    case AT_X_MAX:
+    case AT_X_MIN: /* a bound above 0 is what is reached */
+        x = size_of(d, e->arg[0]), y = size_of(d, e->arg[1]);
+        return e->op == AT_X_MIN && is_number(e->arg[1]) ? fmin(x, y) : fmax(x, y);
+    case AT_X_DIV: return size_of(d, e->arg[0]) / fmax(size_of(d, e->arg[1]), 1);
+    case AT_X_SHIFT_LEFT: return ldexp(size_of(d, e->arg[0]), (int)size_of(d, e->arg[1]));
+    case AT_X_SHIFT_RIGHT: return ldexp(size_of(d, e->arg[0]), -(int)size_of(d, e->arg[1]));
+    case AT_X_BIT_AND: return fmin(size_of(d, e->arg[0]), size_of(d, e->arg[1]));
     default: return 1;
     }
 }
@@ -97,7 +107,8 @@ void at_dataset_step_range(const at_dataset *d, int t, double *lo, double *hi) {
     for (int s = 0; s < d->compute->num_tensors && !size; s++)
         if (d->compute->tensors[s].role == AT_ROLE_STAGE)
             size = multiplied_by(d, d->compute->tensors[s].body, t);
-    *lo = size > 0 ? 0.5 * SPREAD / size : -SPREAD;
-    *hi = size > 0 ? 1.5 * SPREAD / size : SPREAD;
+    const double scale = d->draw ? 1 : SPREAD / size; /* at_data_rule_find says why */
+    *lo = size > 0 ? 0.5 * scale : -SPREAD;
+    *hi = size > 0 ? 1.5 * scale : SPREAD;
     if (d->compute->tensors[t].role == AT_ROLE_INPUT) *lo = -*hi; /* scales are weights */
 }

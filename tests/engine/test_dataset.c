@@ -90,6 +90,38 @@ static void numbers_of_channels(void **state) {
     at_arena_free(a);
 }
 
+/* Most results that are rounded to a byte lie within it, also behind bounds; in a further draw
+ * scales are above a half. */
+static void scales_of_bytes(void **state) {
+    (void)state;
+    enum { M = 20, N = 64, DEPTH = 40 };
+    at_arena *a = at_arena_new();
+    fill_any(a, "args M=20, N=64, K=40\nx[M, K] : input u8\nw[N, K] : weight s8\n"
+                "b[N] : weight s32\nscale[N] : weight\nzero[N] : weight\n"
+                "acc[m:M, n:N] : s32 = sum(k:K) x[m, k] * w[n, k]\n"
+                "kept[m:M, n:N] : s32 = max(acc[m, n] + b[n], 0)\n"
+                "out[m:M, n:N] : u8 = round(kept[m, n]*scale[n] + zero[n])\n");
+    const uint8_t *x = (const uint8_t *)values_of("x");
+    const int8_t *w = (const int8_t *)values_of("w");
+    const int32_t *b = (const int32_t *)(const void *)values_of("b");
+    const float *scale = values_of("scale"), *zero = values_of("zero");
+    int within = 0;
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            int sum = b[n];
+            for (int k = 0; k < DEPTH; k++) sum += x[m * DEPTH + k] * w[n * DEPTH + k];
+            const float y = nearbyintf((float)(sum > 0 ? sum : 0) * scale[n] + zero[n]);
+            within += y >= 1 && y <= 254;
+        }
+    assert_in_range(within, M * N / 3, M * N);
+    assert_int_equal(d.rule.num_draws, 2);
+    d.draw = 1;
+    assert_true(at_dataset_fill(&d, 2));
+    for (int n = 0; n < N; n++) assert_true(scale[n] >= 0.5f && scale[n] <= 1.5f);
+    at_dataset_free(&d);
+    at_arena_free(a);
+}
+
 /* Rows have other largest elements than the rows beside them. */
 static void winners_of_rows(void **state) {
     (void)state;
@@ -374,13 +406,13 @@ static void filling_is_stopped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_of_steps),    cmocka_unit_test(numbers_of_channels),
-        cmocka_unit_test(winners_of_rows),     cmocka_unit_test(sums_before_functions),
-        cmocka_unit_test(sums_of_inputs),      cmocka_unit_test(sums_that_stay_large),
-        cmocka_unit_test(other_arguments),     cmocka_unit_test(below_maximum),
-        cmocka_unit_test(maxima_below_0),      cmocka_unit_test(maxima_of_chosen),
-        cmocka_unit_test(arguments_that_stay), cmocka_unit_test(filling_is_stopped),
-        cmocka_unit_test(sizes_of_chains),
+        cmocka_unit_test(factors_of_steps),      cmocka_unit_test(numbers_of_channels),
+        cmocka_unit_test(scales_of_bytes),       cmocka_unit_test(winners_of_rows),
+        cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
+        cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
+        cmocka_unit_test(below_maximum),         cmocka_unit_test(maxima_below_0),
+        cmocka_unit_test(maxima_of_chosen),      cmocka_unit_test(arguments_that_stay),
+        cmocka_unit_test(filling_is_stopped),    cmocka_unit_test(sizes_of_chains),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
