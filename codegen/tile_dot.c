@@ -309,6 +309,29 @@ void at_build_dot(at_builder *b, int acc, const at_value *v) {
     if (w.moved) at_build_operation(b, AT_T_INT_SUB, acc, acc, taken(b, y));
 }
 
+/* Does an integer, widened to 32 bits, lie within 16 with its sign; or, without one, in 15? */
+static bool is_word(const at_low *l, const at_value *v, bool has_sign) {
+    if (v->op == AT_V_BIT_AND && v->b->op == AT_V_CONST)
+        return v->b->number >= 0 && v->b->number <= INT16_MAX;
+    if (v->op != AT_V_LOAD) return false;
+    const at_type_facts *type = at_type_of(l->tensors[v->tensor].type);
+    return type->is_int && type->most <= INT16_MAX && (has_sign || type->least >= 0);
+}
+
+/* The upper halves of such lanes add nothing where those of one factor are 0. */
+bool at_build_is_word_product(const at_low *l, const at_value *v) {
+    return (l->target->dots & AT_DOT_S16) && v->whole && v->op == AT_V_MUL &&
+           ((is_word(l, v->a, false) && is_word(l, v->b, true)) ||
+            (is_word(l, v->a, true) && is_word(l, v->b, false)));
+}
+
+void at_build_add_word_product(at_builder *b, int acc, const at_value *v) {
+    const int x = at_build_value(b, v->a), y = at_build_value(b, v->b);
+    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
+    at_build_operation(b, AT_T_DOT, acc, x, y);
+    b->ops.data[b->ops.len - 1].by = AT_DOT_S16;
+}
+
 void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     const at_low *l = b->l;
     const at_value *v = sum->stmt.val;

@@ -343,9 +343,11 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     }
     int into = lanes ? at_build_vreg(b, (at_tile_vreg){0}) : acc;
     at_tile_op *op;
-    if (sum && has_product(v)) {
+    const bool is_word = n->stmt.reduction == AT_REDUCE_SUM && at_build_is_word_product(b->l, v);
+    if (is_word || (sum && has_product(v))) {
         if (lanes) op = at_build_emit(b, AT_T_MOV), op->dst = (int16_t)into, op->a = (int16_t)acc;
-        accumulate_terms(b, into, v, false);
+        if (is_word) at_build_add_word_product(b, into, v);
+        else accumulate_terms(b, into, v, false);
         if (lanes) b->vregs.data[acc].same = false;
     } else {
         int x = at_build_value(b, v);

@@ -66,7 +66,29 @@ static void derived_pairs(void **state) {
     assert_null(strstr(r->out, "int_mul"));
 }
 
+/* A product of bytes that has no three beside it is added by one instruction, as one of s16: the
+ * upper halves of a byte without sign are 0. */
+static void single_products(void **state) {
+    (void)state;
+    static const char task[] = "depthwise_conv2d_NCHWc --args 'IC=32,H=9,W=11,types=\"%s\"'";
+    static const struct {
+        const char *types;
+        bool one;
+    } of[] = {{"u8s8u8", true}, {"u8u8s32", true}, {"s8s8s32", false}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char args[160];
+        snprintf(args, sizeof args, task, of[i].types);
+        const cli_result *r =
+            cli_expect(0, "./autotune show %s --isa avx512vnni --dump=tile", args);
+        assert_int_equal(strstr(r->out, "int_mul") == NULL, of[i].one);
+        for (int avx2 = 0; avx2 < 2; avx2++)
+            if (!cli_run("grep -qw %s /proc/cpuinfo", avx2 ? "fma" : "avx512_vnni")->status)
+                cli_expect(0, "./autotune run %s --isa %s", args, avx2 ? "avx2" : "avx512vnni");
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(derived_pairs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(derived_pairs),
+                                       cmocka_unit_test(single_products)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
