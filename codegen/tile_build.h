@@ -163,9 +163,8 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym);
 /* Of terms that are one, why it takes several instructions; NULL: it takes one. */
 const char *at_build_not_one_dot(const at_builder *b, const at_ir *loop);
 void at_build_dot(at_builder *b, int acc, const at_value *product);
-/* Is it a product of integers of 16 bits that one instruction adds? Adds it. */
+/* Is it a product of integers of 16 bits that one instruction adds? */
 bool at_build_is_word_product(const at_low *l, const at_value *v);
-void at_build_add_word_product(at_builder *b, int acc, const at_value *product);
 /* Says of a sum whose products of bytes are added one by one that they are, where the target could
  * add four at once. */
 void at_build_note_undotted(at_builder *b, const at_ir *sum);

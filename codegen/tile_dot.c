@@ -325,13 +325,6 @@ bool at_build_is_word_product(const at_low *l, const at_value *v) {
             (is_word(l, v->a, true) && is_word(l, v->b, false)));
 }
 
-void at_build_add_word_product(at_builder *b, int acc, const at_value *v) {
-    const int x = at_build_value(b, v->a), y = at_build_value(b, v->b);
-    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
-    at_build_operation(b, AT_T_DOT, acc, x, y);
-    b->ops.data[b->ops.len - 1].by = AT_DOT_S16;
-}
-
 void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     const at_low *l = b->l;
     const at_value *v = sum->stmt.val;

@@ -325,6 +325,13 @@ static void accumulate_terms(at_builder *b, int acc, const at_value *v, bool is_
     op->dst = (int16_t)acc;
 }
 
+static void add_word_product(at_builder *b, int acc, const at_value *v) {
+    const int x = at_build_value(b, v->a), y = at_build_value(b, v->b);
+    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
+    at_build_operation(b, AT_T_DOT, acc, x, y);
+    b->ops.data[b->ops.len - 1].by = AT_DOT_S16;
+}
+
 /* acc joined with v; by multiply-adds where v has products that are summed. lanes: only so many of
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
@@ -346,7 +353,7 @@ static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     const bool is_word = n->stmt.reduction == AT_REDUCE_SUM && at_build_is_word_product(b->l, v);
     if (is_word || (sum && has_product(v))) {
         if (lanes) op = at_build_emit(b, AT_T_MOV), op->dst = (int16_t)into, op->a = (int16_t)acc;
-        if (is_word) at_build_add_word_product(b, into, v);
+        if (is_word) add_word_product(b, into, v);
         else accumulate_terms(b, into, v, false);
         if (lanes) b->vregs.data[acc].same = false;
     } else {

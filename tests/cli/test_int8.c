@@ -9,6 +9,17 @@ static char sources[PATH_MAX]; /* the folder that the tests are started in */
 
 static int setup(void **state) { return getcwd(sources, sizeof sources) ? cli_setup(state) : -1; }
 
+#define DEPTHWISE(data, weight, layout)                                                            \
+    "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"depthwise_conv2d_NCHWc.x86\", "          \
+    "[[\"TENSOR\", " data ", \"uint8\"], [\"TENSOR\", " weight                                     \
+    ", \"int8\"], [1, 1], [1, 1, 1, 1], [1, 1], \"" layout "\", \"" layout                         \
+    "\", \"int32\"], {}], \"config\": {\"index\": 5, \"code_hash\": null, \"entity\": "            \
+    "[[\"tile_ic\", \"sp\", [-1, 1]], [\"tile_oc\", \"sp\", [-1, 16]], [\"tile_ow\", \"sp\", "     \
+    "[-1, 9]], "                                                                                   \
+    "[\"unroll_kw\", \"ot\", true]]}, \"result\": [[1e-05], 0, 1.0, 1700000000.0], \"version\": "  \
+    "0.2, "                                                                                        \
+    "\"tvm_version\": \"0.12.0\"}\n"
+
 /* As AutoTVM writes them, of a CPU with VNNI. */
 static const char *const records[] = {
     "{\"input\": [\"llvm -keys=cpu -mcpu=cascadelake\", \"conv2d_NCHWc_int8.x86\", [[\"TENSOR\", "
@@ -32,10 +43,13 @@ static const char *const records[] = {
     "[2, 12, 64], \"uint8\"], [\"TENSOR\", [2, 32, 64], \"int8\"], [2, 12, 32], \"int32\", false, "
     "true], {}], \"config\": {\"index\": 3, \"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", "
     "[-1, 6]], [\"layout_trans_compute_root\", \"ot\", 1]]}, \"result\": [[1e-05], 0, 1.0, "
-    "1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n"};
+    "1700000000.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+    DEPTHWISE("[1, 32, 9, 9]", "[32, 1, 3, 3]", "NCHW"),
+    DEPTHWISE("[1, 2, 9, 9, 16]", "[2, 1, 3, 3, 1, 16]", "NCHW16c")};
 
-static const char *const names[] = {"conv2d_NCHWc_int8", "conv2d_NCHWc_int8", "dense_int8",
-                                    "batch_matmul_int8"};
+static const char *const names[] = {
+    "conv2d_NCHWc_int8", "conv2d_NCHWc_int8",      "dense_int8",
+    "batch_matmul_int8", "depthwise_conv2d_NCHWc", "depthwise_conv2d_NCHWc"};
 
 static bool can_run(void) { return cli_run("grep -q avx512vl /proc/cpuinfo")->status == 0; }
 
