@@ -18,15 +18,14 @@ typedef struct reading {
     bool any, elsewhere;
 } reading;
 
-static void look(reading *r, const at_expr *e) {
-    if (e->op == AT_X_INDEX && r->made[e->ref]) {
-        const at_tensor *t = &r->c->tensors[r->stage];
-        r->any = true;
-        r->elsewhere |= t->num_reduce || r->c->tensors[e->ref].is_output ||
-                        r->c->tensors[e->ref].num_axes != t->num_axes ||
-                        !at_net_is_read_there(t, e, 0);
-    }
-    for (int i = 0; i < e->nargs; i++) look(r, e->arg[i]);
+static at_walk look(const at_expr *e, void *ctx) {
+    reading *r = ctx;
+    const at_tensor *t = &r->c->tensors[r->stage];
+    if (e->op != AT_X_INDEX || !r->made[e->ref]) return AT_WALK_ON;
+    r->any = true;
+    r->elsewhere |= t->num_reduce || r->c->tensors[e->ref].is_output ||
+                    r->c->tensors[e->ref].num_axes != t->num_axes || !at_net_is_read_there(t, e, 0);
+    return AT_WALK_ON;
 }
 
 /* Is of input number k nothing made but the output's elements, each of the one in the same place?
@@ -37,7 +36,7 @@ static bool is_made_in_place(at_arena *a, const at_compute *c, int k) {
     for (int t = 0; t < c->num_tensors && ok; t++) {
         reading r = {.c = c, .made = made, .stage = t};
         if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        look(&r, c->tensors[t].body);
+        at_expr_walk(c->tensors[t].body, look, &r);
         ok = !r.elsewhere && !(c->tensors[t].is_output && !r.any);
         made[t] = r.any;
         reaches |= r.any && c->tensors[t].is_output;

@@ -38,28 +38,28 @@ static bool is_zero_remainder(const at_expr *e) {
            at_expr_is_size(e->arg[0]->arg[1]);
 }
 
-static bool find_in_condition(phases *x, const at_expr *e) {
-    if (e->op == AT_X_AND)
-        return find_in_condition(x, e->arg[0]) || find_in_condition(x, e->arg[1]);
-    if (!is_zero_remainder(e) || !find_steps(x, e->arg[0]->arg[0])) return false;
+static at_walk find_in_condition(const at_expr *e, void *ctx) {
+    phases *x = ctx;
+    if (e->op == AT_X_AND) return AT_WALK_ON;
+    if (!is_zero_remainder(e) || !find_steps(x, e->arg[0]->arg[0])) return AT_WALK_PAST;
     x->place = e->arg[0]->arg[0];
     x->step = e->arg[0]->arg[1];
-    return true;
+    return AT_WALK_END;
 }
 
 /* Among the factors of the term. */
-static bool find_in_factors(phases *x, const at_expr *e) {
-    if (e->op == AT_X_SELECT && is_zero_expr(e->arg[2]))
-        return find_in_condition(x, e->arg[0]) || find_in_factors(x, e->arg[1]);
-    if (e->op != AT_X_MUL && e->op != AT_X_NEG) return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (find_in_factors(x, e->arg[i])) return true;
-    return false;
+static at_walk find_in_factors(const at_expr *e, void *x) {
+    if (e->op == AT_X_MUL || e->op == AT_X_NEG) return AT_WALK_ON;
+    if (e->op != AT_X_SELECT || !is_zero_expr(e->arg[2])) return AT_WALK_PAST;
+    const bool found = at_expr_walk(e->arg[0], find_in_condition, x) ||
+                       at_expr_walk(e->arg[1], find_in_factors, x);
+    return found ? AT_WALK_END : AT_WALK_PAST;
 }
 
 bool at_edit_has_phases(const at_tensor *sum, int axis) {
     phases x = {.sum = sum, .axis = axis};
-    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && find_in_factors(&x, sum->body);
+    return sum->num_reduce && sum->reduction == AT_REDUCE_SUM &&
+           at_expr_walk(sum->body, find_in_factors, &x);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -202,7 +202,7 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
     phases x = {.w = &w, .sum = &t->compute->tensors[s]};
     while (x.axis < x.sum->num_axes && strcmp(x.sum->axes[x.axis].name, axis)) x.axis++;
     if (x.axis == x.sum->num_axes || tree_init(w.made, stage) ||
-        !at_edit_has_phases(x.sum, x.axis) || !find_in_factors(&x, x.sum->body))
+        !at_edit_has_phases(x.sum, x.axis) || !at_expr_walk(x.sum->body, find_in_factors, &x))
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);

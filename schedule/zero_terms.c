@@ -18,6 +18,7 @@ typedef struct finder {
     eval_ctx *ctx; /* of the reader */
     condition found[MOST_CONDITIONS];
     int num;
+    const at_expr *read; /* what reads the stage whose axes an expression names, or NULL */
 } finder;
 
 bool is_zero_expr(const at_expr *e) {
@@ -39,33 +40,34 @@ static bool is_counted(const eval_ctx *ctx, const at_expr *e) {
     return e->op == AT_X_EQ && at_expr_has(e, AT_X_MOD);
 }
 
-/* The conditions that e asks for. read: what reads the stage whose axes e names, or NULL. */
-static void add_conditions(finder *f, const at_expr *e, const at_expr *read) {
-    if (e->op == AT_X_AND) {
-        add_conditions(f, e->arg[0], read);
-        add_conditions(f, e->arg[1], read);
-        return;
-    }
-    if (!is_counted(f->ctx, e)) return;
+/* A condition that is asked for. */
+static at_walk add_condition(const at_expr *e, void *ctx) {
+    finder *f = ctx;
+    const at_expr *read = f->read;
+    if (e->op == AT_X_AND) return AT_WALK_ON;
+    if (!is_counted(f->ctx, e)) return AT_WALK_PAST;
     uint32_t own = at_expr_axes(e), axes = read ? 0 : own;
     for (int i = 0; read && i < read->nargs; i++)
         if (own & 1u << i) {
-            if (at_expr_has(read->arg[i], AT_X_INDEX)) return;
+            if (at_expr_has(read->arg[i], AT_X_INDEX)) return AT_WALK_PAST;
             axes |= at_expr_axes(read->arg[i]);
         }
     if (f->num < MOST_CONDITIONS) f->found[f->num++] = (condition){e, read, axes};
+    return AT_WALK_PAST;
 }
 
-static void add_factor(finder *f, const at_expr *e, const at_expr *read) {
-    const at_compute *c = f->ctx->compute;
-    if (e->op == AT_X_NEG || e->op == AT_X_MUL) {
-        for (int i = 0; i < e->nargs; i++) add_factor(f, e->arg[i], read);
-    } else if (e->op == AT_X_SELECT && is_zero_expr(e->arg[2])) {
-        add_conditions(f, e->arg[0], read);
-    } else if (e->op == AT_X_INDEX && !read) {
-        const at_tensor *t = &c->tensors[e->ref];
-        if (t->role == AT_ROLE_STAGE && !t->num_reduce && t->body) add_factor(f, t->body, e);
+static at_walk add_factor(const at_expr *e, void *ctx) {
+    finder *f = ctx;
+    if (e->op == AT_X_NEG || e->op == AT_X_MUL) return AT_WALK_ON;
+    if (e->op == AT_X_SELECT && is_zero_expr(e->arg[2])) at_expr_walk(e->arg[0], add_condition, f);
+    else if (e->op == AT_X_INDEX && !f->read) {
+        const at_tensor *t = &f->ctx->compute->tensors[e->ref];
+        f->read = e;
+        if (t->role == AT_ROLE_STAGE && !t->num_reduce && t->body)
+            at_expr_walk(t->body, add_factor, f);
+        f->read = NULL;
     }
+    return AT_WALK_PAST;
 }
 
 /* AT_OK: *out says whether it holds where the reader's axes have these values. */
@@ -120,7 +122,7 @@ double part_of_products(eval_ctx *ctx, const at_expr *product) {
     finder f = {.ctx = ctx};
     uint32_t done = 0;
     double part = 1;
-    add_factor(&f, product, NULL);
+    at_expr_walk(product, add_factor, &f);
     for (int i = 0; i < f.num; i++) {
         uint32_t axes = f.found[i].axes, before = 0;
         if (!axes || axes & done) continue;
