@@ -150,7 +150,7 @@ static at_status check_coverage(verifier *v, int reader, const at_expr *read, co
                       read->name, verify_loop_name(v, unsure));
     const int back = at_cycle_back(v->p->compute, v->leaves[reader]->tensor, read),
               axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes, back);
-    if (axis < 0) return AT_OK;
+    if (axis < 0 || verify_before(v, reader, read, axes, axis)) return AT_OK;
     return BROKEN(v, "rule 5 (coverage): @%s reads more of axis %s of @%s than loop %s computes",
                   reads, v->p->compute->tensors[read->ref].axes[axis].name, read->name,
                   verify_loop_name(v, deepest));

@@ -78,5 +78,8 @@ const at_node *verify_unsure_loop(const verifier *v, int leaf, int common);
 /* Rule 11: of a leaf that goes on from step to step; of a read of an earlier step of its cycle. */
 at_status verify_running(verifier *v, int leaf);
 at_status verify_back(verifier *v, int reader, const at_expr *read, const form *axes);
+/* Whether a read that its loops do not cover along an axis is one of the steps before of a stage
+ * that reads itself, which these loops have made: all else of it is covered. */
+bool verify_before(verifier *v, int reader, const at_expr *read, const form *axes, int axis);
 
 #endif

@@ -120,3 +120,32 @@ at_status verify_back(verifier *v, int reader, const at_expr *read, const form *
                   reads, v->p->compute->tensors[read->ref].axes[other].name, read->name,
                   verify_loop_name(v, d->loop[d->n - 1]));
 }
+
+/* Is an index the counter of an axis, in all of its loops, or less by a number? */
+static bool is_at_or_before(const at_digits *d, const form *index) {
+    int64_t weight = 1;
+    int counted = 0;
+    for (int i = d->n - 1; i >= 0; i--) {
+        bool same = d->extent[i] == 1;
+        for (int k = 0; k < index->n && !same; k++)
+            same = index->t[k].loop == d->loop[i] && index->t[k].member == d->member[i] &&
+                   index->t[k].weight == weight;
+        if (!same) return false;
+        counted += d->extent[i] > 1;
+        weight *= d->extent[i];
+    }
+    return counted == index->n && !index->lo && !index->hi && index->constant <= 0;
+}
+
+bool verify_before(verifier *v, int reader, const at_expr *read, const form *axes, int axis) {
+    const at_node *w = v->leaf_of[read->ref], *shared;
+    const int common = common_loops(w, v->leaves[reader], &shared);
+    const at_tensor *t = &v->p->compute->tensors[read->ref];
+    form index;
+    if (!t->is_recurrence || !(at_stage_steps(v->p->compute, read->ref) >> axis & 1) ||
+        not_in_steps(&w->axes[axis]))
+        return false;
+    form_of(v->p, read->arg[axis], axes, &index);
+    return is_at_or_before(&w->axes[axis], &index) &&
+           uncovered_axis(v->p, w, common, read, axes, axis) < 0;
+}

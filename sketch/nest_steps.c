@@ -1,18 +1,6 @@
-/* sketch/nest_steps.c: what goes on from step to step.
- *
- * running: a running sum takes a term each, instead of a sum from the beginning for each step; a
- * stage that reads itself goes in its order:
- *
- *     p, t, k:dyn(t) => @s = p, t // k   ->   p, t0, t1:unroll => @s[running] = p, {t0, t1}/t // 0
- *     t, c => @h = t, c                  ->   c0:para, t0, t1:unroll, c1:vec => @h = ...
- *
- * (by rows, in one more sketch: t0, c0, t1:unroll, c1:vec => @h)
- *
- * with lanes along the last axis where that is another one, else several rows side by side. Axes
- * that a stage reads itself across (h[t - 1, c + 1]) stand inside of the steps.
- *
- * step: what reads only the step at hand of such a stage stands in the loop of the steps, in one
- * more sketch, so that one step is all that is kept:
+/* sketch/nest_steps.c: what reads only the step at hand of a running sum, or of a stage that reads
+ * itself, stands in the loop of the steps, in one more sketch, so that one step is all that is
+ * kept:
  *
  *     h, t, d, e => @S = h, t, d, e         {h, e0}:para, t =>
  *     h, t, e, d => @o = h, t, e // d   ->      d0, d1:unroll, e1:vec =>
@@ -21,133 +9,16 @@
  *                                                   @o = h, t, {e0, e1}/e // {d0, d1}/d
  *
  * Lanes go along the last axis of what is kept. Where the reader sums over that, several of its
- * rows stand side by side. */
+ * rows stand side by side.
+ *
+ * block: what turns the steps of several rows on their way out does so for a block of them, and
+ * copies that turn what the steps read stand there, too:
+ *
+ *     n, m => @x_turned = n, m              m0:para, n0 =>
+ *     n, m => @s[running] = n, m // 0           n1, m1 => @x_turned = {n0, n1}/n, {m0, m1}/m
+ *     m, n => @out = m, n             ->        n1, m1:vec => @s[running] = {n0, n1}/n, {m0, m1}/m
+ *                                               m1, n1 => @out = {m0, m1}/m, {n0, n1}/n  */
 #include "sketch/nests.h"
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-/* The loops of a stage that goes from step to step. */
-typedef struct steps {
-    sketch_state *s;
-    const at_tensor *t;
-    int stage;
-    uint32_t along, across;    /* axes of steps; of what one step reads of all of another */
-    int last_step, lanes, row; /* axes; lanes, rows beside each other: -1, there are none */
-    bool by_rows;              /* all lanes of a few steps before the next steps */
-    const char *outer, *vector, *rows[2], *written[2]; /* loops; NULL: there is none */
-    at_error *err;
-} steps;
-
-static bool is_in(uint32_t set, int axis) { return set >> axis & 1; }
-
-/* All but the loops. */
-static steps steps_of(sketch_state *s, int stage, at_error *err) {
-    const at_compute *c = s->facts->compute;
-    const at_tensor *t = &c->tensors[stage];
-    const int last = t->num_axes - 1;
-    steps x = {.s = s, .t = t, .stage = stage, .lanes = -1, .row = -1, .err = err};
-    x.along = at_stage_steps(c, stage);
-    x.across = at_recurrence_of(c, stage).beyond;
-    for (int k = 0; k < t->num_axes; k++)
-        if (is_in(x.along, k)) x.last_step = k;
-    if (!is_in(x.along, last) && (t->is_recurrence || tile_list_of(s, stage) >= 0)) x.lanes = last;
-    for (int k = 0; k < t->num_axes && x.lanes < 0 && t->is_recurrence; k++)
-        if (!is_in(x.along | x.across, k)) x.row = k;
-    return x;
-}
-
-static at_status split_step_lanes(steps *x) {
-    at_leaf_digit d[AT_TREE_MOST_DIGITS];
-    if (x->lanes < 0) return AT_OK;
-    AT_TRY(sketch_vectors(x->s, x->stage, &x->outer, x->err));
-    x->vector = d[at_tree_digits(x->s->tree, x->stage, x->lanes, d) - 1].piece;
-    return AT_OK;
-}
-
-/* Where there are no lanes: rows, each of which goes its own way. */
-static at_status split_rows(steps *x) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
-    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 8}};
-    if (x->row < 0 || x->s->facts->of[x->stage].extent[x->row] < RUNNING_LEAST_ROWS) return AT_OK;
-    AT_TRY(
-        sketch_split(x->s, x->t->name, x->t->axes[x->row].name, 2, &spec, limits, x->rows, x->err));
-    return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL, x->err);
-}
-
-/* Some steps are written out, but where all of one is to be done before the next. */
-static at_status split_steps(steps *x) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
-    static const at_part_limit vectors[] = {{0}, {.wide = 2, .narrow = 2}},
-                               single[] = {{0}, {.wide = 8, .narrow = 8}};
-    if (x->across) return AT_OK;
-    AT_TRY(sketch_split(x->s, x->t->name, x->t->axes[x->last_step].name, 2, &spec,
-                        x->vector ? vectors : single, x->written, x->err));
-    return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
-}
-
-/* The axes of a set, in their order; of those that are cut, the outer loops. */
-static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
-    for (int k = 0; k < x->t->num_axes; k++) {
-        if (!is_in(set, k)) continue;
-        const char *const *parts = k == x->row         ? x->rows
-                                   : k == x->last_step ? x->written
-                                                       : (const char *const[2]){NULL};
-        order->names[(*n)++] = parts[0] ? parts[0] : x->t->axes[k].name;
-    }
-}
-
-static at_status make_running(steps *x) {
-    const at_tensor *t = x->t;
-    const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
-    at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
-            order = {.kind = AT_EDIT_ORDER, .stage = t->name};
-    int n = 0;
-    if (!t->is_recurrence) AT_TRY(sketch_step(x->s, &run, x->err));
-    AT_TRY(split_step_lanes(x));
-    AT_TRY(split_rows(x));
-    AT_TRY(split_steps(x));
-    add_axes(x, ~(x->along | x->across | lanes), &order, &n); /* each goes its own way */
-    const bool goes_inside = x->by_rows || x->across & lanes;
-    if (x->outer && !goes_inside) order.names[n++] = x->outer;
-    const bool is_shared = n > 0;
-    add_axes(x, x->along, &order, &n);
-    add_axes(x, x->across & ~lanes, &order, &n);
-    if (x->outer && goes_inside) order.names[n++] = x->outer;
-    if (x->written[1]) order.names[n++] = x->written[1];
-    if (x->rows[1]) order.names[n++] = x->rows[1];
-    if (x->vector) order.names[n++] = x->vector;
-    AT_TRY(sketch_step(x->s, &order, x->err));
-    return is_shared ? sketch_mark(x->s, t->name, order.names[0], AT_ANN_PARA, x->err) : AT_OK;
-}
-
-/* Long rows of many steps lie behind each other, and may be gone through so. */
-static bool may_go_by_rows(const sketch_state *s, int stage) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const uint32_t along = at_stage_steps(s->facts->compute, stage),
-                   beyond = at_recurrence_of(s->facts->compute, stage).beyond;
-    const int last = t->num_axes - 1;
-    return t->is_recurrence && last > 0 && !is_in(along | beyond, last) && is_in(along, last - 1) &&
-           s->facts->of[stage].extent[last] > 2 * TILE_COLUMNS &&
-           sketch_elements(s, stage) >= ROWS_OF_STEPS;
-}
-
-void nest_find_running(const sketch_state *s, int stage, nest_choices *out) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const uint32_t along = at_stage_steps(s->facts->compute, stage);
-    int last = t->num_axes - 1;
-    while (last >= 0 && !is_in(along, last)) last--;
-    if (last < 0) return;
-    nest_add(out, t->axes[last].name, -1);
-    if (may_go_by_rows(s, stage)) nest_add(out, t->axes[last].name, -1)->rows_first = true;
-}
-
-at_status nest_make_running(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    steps x = steps_of(s, stage, err);
-    x.by_rows = c->rows_first;
-    return make_running(&x);
-}
-
-/* ---- what reads the step at hand ------------------------------------------------------------- */
 
 enum { NONE = -1 };
 
@@ -344,14 +215,146 @@ static at_status make_step(pair *p) {
     return num_outside > 1 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
 }
 
+/* ---- blocks of steps that are turned -----------------------------------------------------------
+ */
+
+static bool is_copy(const at_facts *f, int stage) {
+    const at_expr *e = f->compute->tensors[stage].body;
+    return f->of[stage].is_stage && e->op == AT_X_INDEX && !f->of[e->ref].is_dissolved &&
+           f->compute->tensors[e->ref].role != AT_ROLE_INDEX;
+}
+
+/* Does the reader copy what is kept, with the steps as its last axis? */
+static bool turns(const pair *p) {
+    const at_tensor *r = tensor_of(p, p->reader), *t = tensor_of(p, p->kept);
+    return is_copy(p->f, p->reader) && r->num_axes == t->num_axes &&
+           p->axis[p->step] == r->num_axes - 1 && p->f->of[p->reader].extent[r->num_axes - 1] > 1 &&
+           p->f->extents[p->kept][t->num_axes - 1] >= LEAST_LANES;
+}
+
+/* The axis of what is kept along which it reads a dimension of a copy; NONE: there is none. */
+static int axis_of_copy(const pair *p, const at_expr *index) {
+    const at_tensor *t = tensor_of(p, p->kept);
+    if (index->op != AT_X_NAME) return NONE;
+    return index->ref == t->num_axes ? p->step : index->ref < t->num_axes ? index->ref : NONE;
+}
+
+/* Is the read one of a copy that nothing else reads, at the place that a step makes? */
+static bool is_own_copy(const pair *p, const at_expr *read) {
+    const at_facts *f = p->f;
+    const at_tensor *t = tensor_of(p, p->kept);
+    uint32_t seen = 0;
+    if (!is_copy(f, read->ref) || f->of[read->ref].is_dissolved ||
+        f->of[read->ref].num_readers != 1 || tensor_of(p, read->ref)->is_output ||
+        tensor_of(p, read->ref)->is_packing || f->of[read->ref].is_written ||
+        read->nargs != t->num_axes)
+        return false;
+    for (int d = 0; d < read->nargs; d++) {
+        const int axis = axis_of_copy(p, read->arg[d]);
+        if (axis < 0 || f->extents[read->ref][d] != f->extents[p->kept][axis]) return false;
+        seen |= 1u << axis;
+    }
+    return seen == (1u << t->num_axes) - 1;
+}
+
+/* Loops of a block, which are called as the reader's. */
+typedef struct turned_block {
+    const char *parts[AT_FACTS_MAX_AXES][2]; /* [axis of what is kept] around it, and within */
+    const char *outer[AT_FACTS_MAX_AXES];    /* those around it, in their order */
+    int num_outer;
+} turned_block;
+
+static int lanes_of(const pair *p) { return tensor_of(p, p->kept)->num_axes - 1; }
+
+/* The loops of a stage: around a block, then those of steps and lanes. */
+static at_status order_block(const pair *p, const turned_block *b, int stage, bool steps_last) {
+    at_edit e = {.kind = AT_EDIT_ORDER, .stage = tensor_of(p, stage)->name};
+    int n = 0;
+    for (; n < b->num_outer; n++) e.names[n] = b->outer[n];
+    e.names[n + steps_last] = b->parts[p->step][1];
+    e.names[n + !steps_last] = b->parts[lanes_of(p)][1];
+    return sketch_step(p->s, &e, p->err);
+}
+
+static at_status make_turned(const pair *p, turned_block *b) {
+    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "4 8 16 32"},
+                               steps = {.policy = AT_LISTED, .listed = "16 32 64 128"};
+    static const at_part_limit one[] = {{0}, {.vectors = 1}},
+                               many[] = {{0}, {.wide = 64, .narrow = 64}};
+    const at_tensor *r = tensor_of(p, p->reader);
+    const int last = lanes_of(p);
+    for (int k = 0; k < last; k++)
+        if (k != p->step) {
+            b->parts[k][0] = r->axes[p->axis[k]].name;
+            b->outer[b->num_outer++] = b->parts[k][0];
+        }
+    AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[last]].name, 2, &lanes, one, b->parts[last],
+                        p->err));
+    AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[p->step]].name, 2, &steps, many,
+                        b->parts[p->step], p->err));
+    b->outer[b->num_outer++] = b->parts[last][0];
+    b->outer[b->num_outer++] = b->parts[p->step][0];
+    AT_TRY(order_block(p, b, p->reader, true));
+    return sketch_mark(p->s, r->name, b->outer[0], AT_ANN_PARA, p->err);
+}
+
+/* A stage that the reader, or what is kept, reads, in the loops of a block; axes: [of the stage]
+ * those of what is kept. */
+static at_status put_in_block(const pair *p, const turned_block *b, int stage, int before,
+                              const int *axes) {
+    const at_tensor *x = tensor_of(p, stage);
+    at_edit join = {.kind = AT_EDIT_JOIN,
+                    .stage = x->name,
+                    .other = tensor_of(p, before)->name,
+                    .loop = b->parts[p->step][0],
+                    .before = true};
+    at_edit names = {.kind = AT_EDIT_RENAME, .stage = x->name};
+    for (int d = 0; d < x->num_axes; d++)
+        names.names[d] = b->parts[axes[d]][1] ? x->axes[d].name : b->parts[axes[d]][0];
+    if (stage != p->kept) AT_TRY(sketch_step(p->s, &names, p->err));
+    for (int d = 0; d < x->num_axes; d++) {
+        const char *const *parts = b->parts[axes[d]];
+        const at_edit split = {.kind = AT_EDIT_SPLIT,
+                               .stage = x->name,
+                               .loop = x->axes[d].name,
+                               .names = {parts[0], parts[1]}};
+        if (parts[1]) AT_TRY(sketch_step(p->s, &split, p->err));
+    }
+    AT_TRY(order_block(p, b, stage, false));
+    return sketch_step(p->s, &join, p->err);
+}
+
+static at_status make_block(const pair *p) {
+    const at_tensor *t = tensor_of(p, p->kept);
+    const at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name};
+    turned_block b = {.num_outer = 0};
+    int axes[AT_FACTS_MAX_AXES], num;
+    const at_expr *const *reads = at_compute_reads(p->f->compute, p->kept, &num);
+    for (int k = 0; k < t->num_axes; k++) axes[k] = k;
+    if (!t->is_recurrence) AT_TRY(sketch_step(p->s, &run, p->err));
+    AT_TRY(make_turned(p, &b));
+    AT_TRY(put_in_block(p, &b, p->kept, p->reader, axes));
+    AT_TRY(sketch_mark(p->s, t->name, b.parts[lanes_of(p)][1], AT_ANN_VEC, p->err));
+    for (int i = 0; i < num; i++) {
+        if (!is_own_copy(p, reads[i]) || sketch_is_joined(p->s, reads[i]->ref)) continue;
+        for (int d = 0; d < reads[i]->nargs; d++) axes[d] = axis_of_copy(p, reads[i]->arg[d]);
+        AT_TRY(put_in_block(p, &b, reads[i]->ref, p->kept, axes));
+    }
+    at_edit fuse = {.kind = AT_EDIT_FUSE, .stage = tensor_of(p, p->reader)->name};
+    for (int i = 0; i + 1 < b.num_outer; i++) fuse.names[i] = b.outer[i];
+    return b.num_outer > 2 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
+}
+
 void nest_find_step(const sketch_state *s, int stage, nest_choices *out) {
     pair p = {.arena = s->arena, .f = s->facts, .reader = stage};
-    if (!sketch_stands_beside(s, stage) && find_kept(&p))
-        nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
+    if (sketch_stands_beside(s, stage) || !find_kept(&p)) return;
+    if (turns(&p))
+        nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1)->blocked = p.axis[p.step];
+    nest_add(out, tensor_of(&p, p.kept)->axes[p.step].name, -1);
 }
 
 at_status nest_make_step(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
     pair p = {.arena = s->arena, .f = s->facts, .s = s, .reader = stage, .err = err};
-    (void)c;
-    return find_kept(&p) ? make_step(&p) : AT_E_INPUT;
+    if (!find_kept(&p)) return AT_E_INPUT;
+    return c->blocked >= 0 ? make_block(&p) : make_step(&p);
 }

@@ -263,6 +263,11 @@ static void operators(void **state) {
         {"tests/te/below_diagonal", "N=19,M=41,K=5"},
         {"tests/te/running_sums", "R=7,S=37,C=3"},
         {"tests/te/running_sums", "R=1,S=1,C=1"},
+        {"tests/te/steps_beside", "C=5,P=301"}, /* together, in turn */
+        {"tests/te/steps_beside", "C=3,P=19"},
+        {"tests/te/steps_along_rows", "M=37,N=101"}, /* turned in blocks */
+        {"tests/te/sums_along_rows", "B=1,M=5,N=2"},
+        {"tests/te/sums_along_rows", "B=2,M=21,N=67"},
         {"tests/te/running_sums", "R=12,S=21,C=3"},
         {"tests/te/recurrences", "R=5,S=13,C=3"},
         {"tests/te/recurrences", "R=1,S=1,C=1"},

@@ -280,6 +280,38 @@ static void test_running(void **state) {
           "rule 1 (leaf): @s is running: it has no init");
 }
 
+/* Earlier steps of another stage that reads itself, in loops that both stand in. */
+static void steps_of_others(void **state) {
+    (void)state;
+    static const char two[] = "x[Y, X] : input\n"
+                              "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
+                              "o[y:Y, x:X] = y > 0 ? m[y - 1, x] : x[y, x]\n",
+                      turned[] = "x[Y, X] : input\n"
+                                 "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
+                                 "o[y:Y, x:X] = y > 0 ? m[y - 1, X - 1 - x] : x[y, x]\n",
+                      next[] = "x[Y, X] : input\n"
+                               "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
+                               "o[y:Y, x:X] = y < Y - 1 ? m[y + 1, x] : x[y, x]\n",
+                      plain[] = "x[Y, X] : input\n"
+                                "m[y:Y, x:X] = 2*x[y, x]\n"
+                                "o[y:Y, x:X] = y > 0 ? m[y - 1, x] : x[y, x]\n";
+    check(two, "y, x =>\n    @m = y, x\n    @o = y, x\n", NULL);
+    check(two, "x1, y =>\n    x0:vec => @m = y, {x1, x0}/x\n    x0:vec => @o = y, {x1, x0}/x\n",
+          NULL);
+    check(two, "y0, y1 =>\n    x => @m = {y0, y1}/y, x\n    x => @o = {y0, y1}/y, x\n", NULL);
+    check(turned, "y =>\n    x => @m = y, x\n    x => @o = y, x\n", NULL);
+    check(turned, "y, x =>\n    @m = y, x\n    @o = y, x\n",
+          "rule 5 (coverage): @o reads more of axis y of @m than loop x computes");
+    check(next, "y =>\n    x => @m = y, x\n    x => @o = y, x\n",
+          "rule 5 (coverage): @o reads more of axis y of @m than loop y computes");
+    check(plain, "y =>\n    x => @m = y, x\n    x => @o = y, x\n",
+          "rule 5 (coverage): @o reads more of axis y of @m than loop y computes");
+    check(two, "y0 =>\n    y1, x => @m = {y0, y1}/y, x\n    y1, x => @o = {y0, y1}/y, x\n",
+          "rule 5 (coverage): @o reads more of axis y of @m than loop y0 computes");
+    check(two, "y:unroll =>\n    x => @m = y, x\n    x => @o = y, x\n",
+          "rule 5 (coverage): @o reads more of axis y of @m than loop y computes");
+}
+
 /* What reads itself goes from step to step along the axes that it goes back on, and does all of a
  * step before the next where it reads itself across others. */
 static void test_steps(void **state) {
@@ -396,13 +428,14 @@ static void test_cycles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_leaf),     cmocka_unit_test(test_axis),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_completion),
-        cmocka_unit_test(test_coverage), cmocka_unit_test(test_init),
-        cmocka_unit_test(test_dyn),      cmocka_unit_test(test_vec),
-        cmocka_unit_test(test_constant), cmocka_unit_test(test_para),
-        cmocka_unit_test(test_privacy),  cmocka_unit_test(test_running),
-        cmocka_unit_test(test_steps),    cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_leaf),       cmocka_unit_test(test_axis),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_coverage),   cmocka_unit_test(test_init),
+        cmocka_unit_test(test_dyn),        cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_constant),   cmocka_unit_test(test_para),
+        cmocka_unit_test(test_privacy),    cmocka_unit_test(test_running),
+        cmocka_unit_test(test_steps),      cmocka_unit_test(test_cycles),
+        cmocka_unit_test(steps_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
