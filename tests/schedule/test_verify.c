@@ -286,9 +286,9 @@ static void steps_of_others(void **state) {
     static const char two[] = "x[Y, X] : input\n"
                               "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
                               "o[y:Y, x:X] = y > 0 ? m[y - 1, x] : x[y, x]\n",
-                      turned[] = "x[Y, X] : input\n"
-                                 "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
-                                 "o[y:Y, x:X] = y > 0 ? m[y - 1, X - 1 - x] : x[y, x]\n",
+                      backwards[] = "x[Y, X] : input\n"
+                                    "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
+                                    "o[y:Y, x:X] = y > 0 ? m[y - 1, X - 1 - x] : x[y, x]\n",
                       next[] = "x[Y, X] : input\n"
                                "m[y:Y, x:X] = (y > 0 ? m[y - 1, x] : 0) + x[y, x]\n"
                                "o[y:Y, x:X] = y < Y - 1 ? m[y + 1, x] : x[y, x]\n",
@@ -299,8 +299,8 @@ static void steps_of_others(void **state) {
     check(two, "x1, y =>\n    x0:vec => @m = y, {x1, x0}/x\n    x0:vec => @o = y, {x1, x0}/x\n",
           NULL);
     check(two, "y0, y1 =>\n    x => @m = {y0, y1}/y, x\n    x => @o = {y0, y1}/y, x\n", NULL);
-    check(turned, "y =>\n    x => @m = y, x\n    x => @o = y, x\n", NULL);
-    check(turned, "y, x =>\n    @m = y, x\n    @o = y, x\n",
+    check(backwards, "y =>\n    x => @m = y, x\n    x => @o = y, x\n", NULL);
+    check(backwards, "y, x =>\n    @m = y, x\n    @o = y, x\n",
           "rule 5 (coverage): @o reads more of axis y of @m than loop x computes");
     check(next, "y =>\n    x => @m = y, x\n    x => @o = y, x\n",
           "rule 5 (coverage): @o reads more of axis y of @m than loop y computes");
