@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/network.h"
+#include "cli/network_parts.h"
 #include "cli/set_report.h"
 #include "remote/remote.h"
 
@@ -105,6 +105,16 @@ static void make_tasks(set *s) {
         }
 }
 
+/* What came out of all of them. */
+static at_status report(set *s, at_error *err) {
+    at_set_result *r = &s->result;
+    bool any = false;
+    for (int i = 0; i < r->ways.len; i++) any |= r->ways.data[i].found;
+    if (any && s->plan.tries.len)
+        AT_TRY(at_network_count_parts(s->of, r->log_path, s->net, r, err));
+    return at_set_report(r, s->of, err);
+}
+
 /* A task without a valid configuration does not keep the others from being tuned. */
 static at_status tune_each(set *all, at_error *err) {
     at_error late;
@@ -121,7 +131,7 @@ static at_status tune_each(set *all, at_error *err) {
         if (s != AT_E_NO_VALID) break;
     }
     if (!all->result.ways.len) return status;
-    at_status reported = at_set_report(&all->result, all->of, status == AT_OK ? err : &late);
+    at_status reported = report(all, status == AT_OK ? err : &late);
     return status == AT_OK ? reported : status;
 }
 
@@ -174,14 +184,14 @@ static void end_set(void *ctx, at_set_tuning *t) {
     at_progress_end(&v->progress, &t->tally);
 }
 
-static at_status report_set(const at_set_tuning *t, const at_options *o, at_set_result *result,
-                            at_error *err) {
-    result->tuning = t;
-    result->log_path = t->log_path;
-    result->trials = t->tally.total;
+static at_status report_set(set *s, const at_set_tuning *t, at_error *err) {
+    at_set_result *r = &s->result;
+    r->tuning = t;
+    r->log_path = t->log_path;
+    r->trials = t->tally.total;
     for (int i = 0; i < t->num_members; i++)
-        at_set_result_add(result, t->members[i].problem, &t->members[i].tuning);
-    return at_set_report(result, o, err);
+        at_set_result_add(r, t->members[i].problem, &t->members[i].tuning);
+    return report(s, err);
 }
 
 /* All with one budget. */
@@ -204,7 +214,7 @@ static at_status tune_together(set *s, at_error *err) {
     bool begun = status == AT_OK;
     if (begun) status = at_set_run(&t, &events, err);
     /* Where the log or a worker failed, what was found until then is shown all the same. */
-    at_status reported = begun ? report_set(&t, o, r, status == AT_OK ? err : &late) : AT_OK;
+    at_status reported = begun ? report_set(s, &t, status == AT_OK ? err : &late) : AT_OK;
     if (status == AT_OK) status = reported;
     at_status closed = at_set_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;
@@ -220,39 +230,6 @@ static at_status read_workload(set *s, at_error *err) {
     for (int i = 0; i < r->num_problems && !o->num_on; i++)
         AT_TRY(at_problem_room(&o->engine, &r->problems[i], err));
     return AT_OK;
-}
-
-static const char *network_advice(at_arena *a, const char *model, const char *log) {
-    at_text t = {0};
-    at_text_add(&t, "Next: autotune apply");
-    at_text_add_word(&t, model);
-    at_text_add(&t, " --log");
-    at_text_add_word(&t, log);
-    at_text_add(&t, " -o");
-    at_text_add_word(&t, at_format(a, "%.*s.c", (int)(strlen(model) - strlen(".onnx")), model));
-    return at_text_take(a, &t);
-}
-
-/* The parts of a network. */
-static at_status read_network(set *s, at_error *err) {
-    at_set_result *r = &s->result;
-    at_arena *a = r->arena;
-    AT_TRY(at_network_open(s->of, &s->net, err));
-    AT_TRY(at_net_program_plan(s->net, &s->of->engine, &s->plan, err));
-    r->layers = "parts";
-    r->advice = network_advice(a, s->of->operands[0], log_of(a, s->of));
-    r->problems = AT_NEW_ARRAY(a, at_problem, s->plan.num_kernels);
-    for (int i = 0; i < s->plan.num_kernels; i++) {
-        const at_net_kernel *k = &s->plan.kernels[i];
-        at_problem *problem = &r->problems[r->num_problems];
-        if (!k->num_ways) continue;
-        *problem = (at_problem){k->part->title, k->ways, k->num_ways, k->count, NULL, false};
-        AT_TRY(at_problem_room(&s->of->engine, problem, err));
-        r->num_problems++;
-    }
-    if (r->num_problems) return AT_OK;
-    return at_fail(err, AT_E_USAGE, "%s: no part of it has anything to be searched",
-                   s->of->operands[0]);
 }
 
 static bool holds(const at_problem *p, const at_request *way, const char *text) {
@@ -290,7 +267,8 @@ static at_status tune_set(set *s, at_error *err) {
     const at_options *o = s->of;
     at_set_result *r = &s->result;
     if (o->workload) AT_TRY(read_workload(s, err));
-    else if (at_is_network(o)) AT_TRY(read_network(s, err));
+    else if (at_is_network(o))
+        AT_TRY(at_network_parts(o, log_of(r->arena, o), &s->net, &s->plan, r, err));
     else {
         r->problems = AT_NEW(r->arena, at_problem);
         r->num_problems = 1;

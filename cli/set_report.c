@@ -75,7 +75,7 @@ static layers layers_of(const at_set_result *r) {
     for (int i = 0; i < all.of.len; i++) {
         l = &all.of.data[i];
         if (l->best->found) l->sum_s = (double)l->of->count * l->best->time_s;
-        else all.missing++;
+        else all.missing += l->of->count > 0;
         all.sum_s += l->sum_s;
     }
     return all;
@@ -197,7 +197,7 @@ static void add_missing(at_text *out, const layers *all, const at_options *o) {
     int more = 0; /* of which the same is to be said */
     for (int i = 0; i < all->of.len; i++) {
         const layer *l = &all->of.data[i];
-        if (l->best->found) continue;
+        if (l->best->found || !l->of->count) continue;
         if (!l->tally.done) {
             if (untried) more++;
             else untried = l;

@@ -24,6 +24,12 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
     return AT_OK;
 }
 
+at_status at_tuning_add_text(at_tuning *t, at_error *err) {
+    const char *text = at_log_text_line(t->s.arena, t->s.what.row);
+    if (!text || at_log_text_is_there(t->log_path, text)) return AT_OK;
+    return at_log_comment(t->log, text, err);
+}
+
 at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err) {
     t->log_path = path;
     t->log = log;
@@ -50,8 +56,7 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
     AT_TRY(at_objective_check(s, t->known, err));
-    const char *text = at_log_text_line(s->arena, s->what.row);
-    if (text && !at_log_text_is_there(t->log_path, text)) AT_TRY(at_log_comment(t->log, text, err));
+    AT_TRY(at_tuning_add_text(t, err));
     if (t->command) return AT_OK;
     return t->far ? at_far_begin(t, err) : at_tuning_start(t, err);
 }

@@ -24,6 +24,8 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err);
 at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
+/* The text of a computation goes into the log, unless it is there. */
+at_status at_tuning_add_text(at_tuning *t, at_error *err);
 /* The trials, then the final. What came out is in t, also after an error. A stop is no error.
  * AT_E_OUTPUT AT_E_BUG */
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);

@@ -85,7 +85,10 @@ static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
     int64_t begin_ns = at_now_ns();
     if (t->current >= 0) at_session_rest(&t->members[t->current].tuning.s);
     t->current = -1;
-    if (!m->started) AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
+    if (!m->started) {
+        AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
+        AT_TRY(at_tuning_add_text(&m->tuning, err));
+    }
     m->started = true;
     if (m->has_data) {
         AT_TRY(at_session_wake(&m->tuning.s, err));

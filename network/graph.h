@@ -23,9 +23,12 @@ void at_net_find_whole(at_net *net);
 /* How a value's elements lie in memory for a kernel, or for a part in whole numbers. */
 at_net_type at_net_kept_type(const at_net *net, int v, bool whole);
 
-/* orders.c: [value] the axes as they lie in memory, the slowest first; NULL: as declared. Between
- * convolutions and what goes with them channels lie last. */
-const int *const *at_net_orders(at_arena *a, const at_net *net);
+/* orders.c: [value] the first value of its group, which convolutions and what goes
+ * with them read and make and in which channels may lie last; -1: it is in none. */
+const int *at_net_order_groups(at_arena *a, const at_net *net);
+/* [value] the axes as they lie in memory, the slowest first; NULL: as declared. In such groups
+ * channels lie last, but in those with as_given (NULL: none) of that value. */
+const int *const *at_net_orders(at_arena *a, const at_net *net, const bool *as_given);
 /* The size of the axis whose elements lie side by side. */
 int64_t at_net_row_elements(const at_net *net, const int *const *orders, int v);
 /* [value] the value whose memory it shares since its elements lie in the same order; else itself.
@@ -67,35 +70,62 @@ typedef struct at_net_part {
     int same;      /* the first part of the same text: itself or one before */
 } at_net_part;
 
-/* A node that could go on with a part. */
+/* A node that could go on with the part before it. */
 typedef struct at_net_join {
-    int node, first; /* first: of the part */
+    int node, first; /* first: of that part */
 } at_net_join;
 
+typedef AT_VEC(int) at_int_list;
 typedef struct at_net_cut {
     const at_net *net; /* rewritten */
     const int *const *orders;
     const int *views;
-    const at_net_box *boxes; /* [value] */
-    at_net_part *parts;      /* in an order in which they can run */
+    const at_net_box *boxes;    /* [value] */
+    const at_int_list *readers; /* [value] as of at_net_readers */
+    at_net_part *parts;         /* in an order in which they can run */
     int num_parts;
-    const at_net_join *joins; /* of which two values would leave, and that are not made */
-    const at_net_join *bands; /* by which windows could be read by bands of rows, and are not */
-    int num_joins, num_bands;
+    int *first_of;            /* [node] the first one of its part; -1: readers compute it */
+    const at_net_join *joins; /* that are not made */
+    int num_joins;
 } at_net_cut;
 /* The value whose memory has this one's elements; *offset (may be NULL): how many are before. */
 int at_net_root(const at_net_cut *cut, int v, int64_t *offset);
 /* So many elements does the memory of a value have that lies in no other. */
 int64_t at_net_elements_in_memory(const at_net_cut *cut, int v);
-/* How a graph is cut: [node]. */
+
+/* How a node stands to the part before it. By rule a part goes on element by element, as long as
+ * one value leaves it; it could also go on behind a second value that leaves, read windows by bands
+ * of rows, or go on with another sum. */
+typedef enum at_net_link { AT_NET_BY_RULE, AT_NET_ENDS, AT_NET_GOES_ON } at_net_link;
+/* How a graph is cut. */
 typedef struct at_net_cutting {
-    bool *apart;  /* moves of data that are not made by the parts that read them */
-    bool *joined; /* joins that are made */
-    bool *banded; /* nodes that read windows of the part before them by bands of rows */
+    bool *apart;        /* [node] moves of data that are not made by the parts that read them */
+    at_net_link *links; /* [node] */
+    bool *as_given;     /* [value] as of at_net_orders */
 } at_net_cutting;
+at_net_cutting at_net_cutting_new(at_arena *a, const at_net *net); /* all by rule */
 /* AT_E_INPUT names a node that cannot be part of a computation. */
 at_status at_net_cut_parts(at_arena *a, const at_net *rewritten, const at_net_cutting *how,
                            at_net_cut *out, at_error *err);
+
+/* Nodes that could be one part. */
+enum { AT_NET_MOST_BEGINS = 5 };
+typedef struct at_net_chain {
+    const int *nodes; /* in the order in which the part takes them */
+    int num_nodes;
+    int begins[AT_NET_MOST_BEGINS],
+        num_begins; /* of them, with which a part may begin; ascending */
+    bool has_sums;  /* a part could have several sums, not by bands */
+} at_net_chain;
+at_net_chain at_net_chain_from(at_arena *a, const at_net_cut *cut, const at_net_cutting *how,
+                               int first);
+/* The part that would begin with the node; *own: how many of its nodes no other part has. */
+at_status at_net_part_from(at_arena *a, const at_net_cut *cut, const at_net_cutting *how, int first,
+                           at_net_part *out, int *own, at_error *err);
+/* part_text.c: title, name, text, parameters and rows of a part whose nodes are known. leaves:
+ * [value] others read it. */
+at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leaves, bool by_bands,
+                           at_net_part *p, at_error *err);
 
 /* title.c: what a part is in words, and as a name. */
 const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, int n);
@@ -104,7 +134,6 @@ const char *at_net_part_name(at_arena *a, const char *title, const char *text);
 /* What several files of the graph ask. */
 int at_net_first_output(const at_net_node *n);                     /* that is wanted */
 bool at_net_op_is(const at_net_node *n, const char *const *names); /* NULL ends the names */
-typedef AT_VEC(int) at_int_list;
 /* Kernels alone make and read the value, as numbers. readers: of at_net_readers. */
 bool at_net_is_of_kernels(const at_net *net, const at_int_list *readers, int v);
 /* [value] the nodes that read it, each once. */

@@ -175,7 +175,7 @@ static void insert_copies(placing *p) {
 
 void at_net_place_inside(at_net *net) {
     at_arena *a = net->arena;
-    const int *const *orders = at_net_orders(a, net);
+    const int *const *orders = at_net_orders(a, net, NULL);
     const int *views = at_net_views(a, net, orders);
     placing p = {.net = net,
                  .orders = orders,

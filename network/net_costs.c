@@ -1,49 +1,63 @@
 /* network/net_costs.c: where a graph is cut, by what the parts are estimated to take. Moves of data
- * go into the parts that read them, or are parts of their own, and a part goes on behind a value
- * that others read, too, or ends there, whichever takes less over the whole graph: nodes that are
- * alike, and are read alike, change together, one kind after the other. */
+ * go into the parts that read them, or are parts of their own, and a group of values lies with its
+ * channels last, or as declared, whichever takes less over the whole graph: nodes that are alike,
+ * and are read alike, change together, one kind after the other. Then chains of nodes are cut
+ * (chains.c). */
+#include "network/net_costs.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "network/program.h"
-
 enum { MOST_KINDS = 24 };
-/* Another cut is taken where it takes less than this share: estimates are no measurements. */
-static const double enough = 0.9;
 
 typedef struct chooser {
     at_arena *arena;
     const at_net *net;
-    const at_engine_options *engine;
+    at_net_costs costs;
     at_net_cutting how;
-    at_key_map known; /* texts of parts whose cost was asked for */
-    AT_VEC(double) seconds;
     at_error *err;
 } chooser;
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-/* A part costs the same wherever it is asked for: a log's parts are those of the search that wrote
- * the log. */
-static at_status part_cost(chooser *c, const at_net_part *p, double *out) {
-    const at_template_row *row;
-    at_task *task;
-    int known = c->seconds.len, at = at_key_map_add(&c->known, p->text);
-    if (at < known) return *out = c->seconds.data[at], AT_OK;
-    AT_TRY(at_net_row_of(p, &row, c->err));
-    AT_TRY(at_task_new(c->arena, row, NULL, &task, c->err));
-    *out = at_config_cost(c->engine, task);
-    *at_push(c->arena, &c->seconds) = *out;
+static at_status add_way(at_net_costs *c, const at_request *way, int number, bool estimates,
+                         at_net_cost *out) {
+    at_selection s = {0};
+    AT_TRY(at_select_task(c->arena, way, &s, c->err));
+    const double logged_s = at_net_logged_time(c->logged, way, number, s.task);
+    if (logged_s > 0 && (!(out->logged_s > 0) || logged_s < out->logged_s))
+        out->logged_s = logged_s;
+    if (estimates) out->estimate_s = fmin(out->estimate_s, at_config_cost(c->engine, s.task));
     return AT_OK;
 }
 
-/* What the parts of a cut take that the other has not. */
-static at_status cost_beside(chooser *c, const at_net_cut *cut, const at_net_cut *other,
-                             double *out) {
+at_status at_net_cost_of(at_net_costs *c, const at_net_cut *cut, const at_net_part *p,
+                         bool is_asked, at_net_cost *out) {
+    at_request ways[AT_NET_MOST_WAYS];
+    int num = 0;
+    const int known = c->of.len, at = at_key_map_add(&c->known, p->text);
+    const at_net_cost nothing = {.estimate_s = INFINITY};
+    *out = at < known ? c->of.data[at] : nothing;
+    if (at == known) *at_push(c->arena, &c->of) = nothing;
+    if (p->is_whole || isfinite(out->estimate_s) || (at < known && !is_asked)) return AT_OK;
+    AT_TRY(at_net_ways_of(c->arena, cut, p, ways, &num, c->err));
+    for (int w = 0; w < num; w++) AT_TRY(add_way(c, &ways[w], w, false, out));
+    for (int w = 0; w < num && (is_asked || out->logged_s > 0); w++)
+        AT_TRY(add_way(c, &ways[w], w, true, out));
+    c->of.data[at] = *out;
+    return AT_OK;
+}
+
+double at_net_cost_seconds(const at_net_cost *c, double per_estimate) {
+    return c->logged_s > 0 ? c->logged_s : c->estimate_s * per_estimate;
+}
+
+at_status at_net_cost_beside(at_net_costs *c, const at_net_cut *cut, const at_net_cut *other,
+                             double per_estimate, double *out) {
     bool *used = AT_NEW_ARRAY(c->arena, bool, other->num_parts);
     *out = 0;
     for (int i = 0; i < cut->num_parts; i++) {
-        double seconds;
+        at_net_cost cost;
         int k = 0;
         while (k < other->num_parts &&
                (used[k] || strcmp(cut->parts[i].text, other->parts[k].text) != 0))
@@ -53,8 +67,8 @@ static at_status cost_beside(chooser *c, const at_net_cut *cut, const at_net_cut
             continue;
         }
         if (cut->parts[i].is_whole) continue;
-        AT_TRY(part_cost(c, &cut->parts[i], &seconds));
-        *out += seconds;
+        AT_TRY(at_net_cost_of(c, cut, &cut->parts[i], true, &cost));
+        *out += at_net_cost_seconds(&cost, per_estimate);
     }
     return AT_OK;
 }
@@ -70,16 +84,15 @@ typedef struct kind {
 typedef AT_VEC(kind) kinds;
 
 /* names: texts of the node and of the parts that have it, by which kinds are told apart. */
-static void add_to_kind(chooser *c, kinds *all, at_key_map *names, const at_net_cut *cut, int node,
-                        int beside) {
+static void add_to_kind(chooser *c, kinds *all, at_key_map *names, const at_net_cut *cut,
+                        int node) {
     const at_net_node *n = &c->net->nodes.data[node];
     const at_net_value *y = &c->net->values.data[n->outputs[0]];
     at_text text = {0};
     at_text_add(&text, n->text);
     for (int i = 0; i < cut->num_parts; i++)
         for (int k = 0; k < cut->parts[i].num_nodes; k++)
-            if (cut->parts[i].nodes[k] == node || cut->parts[i].nodes[k] == beside)
-                at_text_add(&text, cut->parts[i].text);
+            if (cut->parts[i].nodes[k] == node) at_text_add(&text, cut->parts[i].text);
     const int k = at_key_map_add(names, at_text_str(&text));
     at_text_free(&text);
     if (k == all->len) *at_push(c->arena, all) = (kind){.elements = 0};
@@ -110,17 +123,8 @@ static kinds kinds_of(chooser *c, const at_net_cut *cut) {
         bool last = n->kind == AT_NET_MOVE && made[i];
         for (int r = 0; last && r < readers[n->outputs[0]].len; r++)
             last = c->net->nodes.data[readers[n->outputs[0]].data[r]].kind != AT_NET_MOVE;
-        if (last) add_to_kind(c, &all, &names, cut, i, i);
+        if (last) add_to_kind(c, &all, &names, cut, i);
     }
-    largest_first(&all);
-    return all;
-}
-
-/* Nodes that could go on with a part before them. */
-static kinds joins_of(chooser *c, const at_net_cut *cut, const at_net_join *joins, int n) {
-    kinds all = {0};
-    at_key_map names = {.arena = c->arena};
-    for (int i = 0; i < n; i++) add_to_kind(c, &all, &names, cut, joins[i].node, joins[i].first);
     largest_first(&all);
     return all;
 }
@@ -129,36 +133,107 @@ static void turn(bool *of, const kind *k) {
     for (int i = 0; i < k->nodes.len; i++) of[k->nodes.data[i]] ^= true;
 }
 
+/* *out becomes the cut by c->how where that takes less. */
+static at_status try_cut(chooser *c, at_net_cut *out, bool *is_better) {
+    at_net_cut other;
+    double before, after;
+    AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, &other, c->err));
+    AT_TRY(at_net_cost_beside(&c->costs, out, &other, 1, &before));
+    AT_TRY(at_net_cost_beside(&c->costs, &other, out, 1, &after));
+    *is_better = after < before * at_net_enough;
+    if (*is_better) *out = other;
+    return AT_OK;
+}
+
 /* Each kind in turn the other way, where that takes less. */
-static at_status try_kinds(chooser *c, const kinds *all, bool *of, at_net_cut *out) {
-    for (int i = 0; i < all->len && i < MOST_KINDS; i++) {
-        at_net_cut other;
-        double before, after;
-        turn(of, &all->data[i]);
-        AT_TRY(at_net_cut_parts(c->arena, c->net, &c->how, &other, c->err));
-        AT_TRY(cost_beside(c, out, &other, &before));
-        AT_TRY(cost_beside(c, &other, out, &after));
-        if (after < before * enough) *out = other;
-        else turn(of, &all->data[i]);
+static at_status try_moves(chooser *c, at_net_cut *out) {
+    const kinds all = kinds_of(c, out);
+    for (int i = 0; i < all.len && i < MOST_KINDS; i++) {
+        bool is_better;
+        turn(c->how.apart, &all.data[i]);
+        AT_TRY(try_cut(c, out, &is_better));
+        if (!is_better) turn(c->how.apart, &all.data[i]);
     }
     return AT_OK;
 }
 
-at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_engine_options *o,
-                             at_net_cut *out, at_error *err) {
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+enum { MOST_GROUPS = 6, MOST_SUMS = 8 /* of a group, each of which is estimated both ways */ };
+enum { LEAST_ELEMENTS = 1 << 16 };
+
+static int64_t elements_of_group(const at_net *net, const int *groups, int group) {
+    int64_t sum = 0;
+    for (int v = 0; v < net->values.len; v++)
+        if (groups[v] == group) sum += net->values.data[v].elements;
+    return sum;
+}
+
+/* Sums that read or make values of the group; none is told of a group in which values lie inside
+ * of others, which depends on the order of their axes. */
+static int sums_of_group(const at_net *net, const int *groups, int group) {
+    int sums = 0;
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        bool is_in = false;
+        for (int k = 0; k < n->num_inputs + n->num_outputs; k++) {
+            const int v = k < n->num_inputs ? n->inputs[k] : n->outputs[k - n->num_inputs];
+            is_in |= v >= 0 && groups[v] == group;
+        }
+        if (is_in && n->is_in_place) return 0;
+        sums += is_in && n->kind == AT_NET_SUM;
+    }
+    return sums;
+}
+
+static at_status try_layouts(chooser *c, at_net_cut *out) {
+    const int *groups = at_net_order_groups(c->arena, c->net);
+    int tried = 0;
+    for (int v = 0; v < c->net->values.len && tried < MOST_GROUPS; v++) {
+        bool is_better;
+        if (groups[v] != v) continue;
+        const int sums = sums_of_group(c->net, groups, v);
+        if (!sums || sums > MOST_SUMS || elements_of_group(c->net, groups, v) < LEAST_ELEMENTS)
+            continue;
+        tried++;
+        c->how.as_given[v] = true;
+        AT_TRY(try_cut(c, out, &is_better));
+        c->how.as_given[v] = is_better;
+    }
+    return AT_OK;
+}
+
+/* What the log says counts from here on. */
+static at_status read_log(chooser *c, const at_net_build *b, const at_net_cut *cut,
+                          at_net_logged *out) {
+    const at_template_row *row;
+    if (!b->log) return AT_OK;
+    for (int i = 0; i < cut->num_parts; i++)
+        if (!cut->parts[i].is_whole) AT_TRY(at_net_row_of(&cut->parts[i], &row, c->err));
+    AT_TRY(at_net_name_chains(&c->costs, cut, &c->how));
+    AT_TRY(at_net_read_log(c->arena, b, out, c->err));
+    c->costs.known = (at_key_map){.arena = c->arena};
+    c->costs.of.len = 0;
+    return AT_OK;
+}
+
+at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_net_build *b,
+                             at_net_logged *logged, at_net_cut *out, at_net_tries *tries,
+                             at_error *err) {
     chooser c = {.arena = a,
                  .net = net,
-                 .engine = o,
-                 .how = {AT_NEW_ARRAY(a, bool, net->nodes.len),
-                         AT_NEW_ARRAY(a, bool, net->nodes.len),
-                         AT_NEW_ARRAY(a, bool, net->nodes.len)},
-                 .known.arena = a,
+                 .how = at_net_cutting_new(a, net),
+                 .costs = {.arena = a,
+                           .net = net,
+                           .engine = &b->engine,
+                           .logged = logged,
+                           .known.arena = a,
+                           .err = err},
                  .err = err};
     AT_TRY(at_net_cut_parts(a, net, &c.how, out, err));
-    const kinds moves = kinds_of(&c, out);
-    AT_TRY(try_kinds(&c, &moves, c.how.apart, out));
-    const kinds joins = joins_of(&c, out, out->joins, out->num_joins);
-    AT_TRY(try_kinds(&c, &joins, c.how.joined, out));
-    const kinds bands = joins_of(&c, out, out->bands, out->num_bands);
-    return try_kinds(&c, &bands, c.how.banded, out);
+    AT_TRY(try_layouts(&c, out));
+    AT_TRY(try_moves(&c, out));
+    AT_TRY(read_log(&c, b, out, logged));
+    AT_TRY(at_net_cut_chains(&c.costs, out, &c.how, tries));
+    return at_net_cut_parts(a, net, &c.how, out, err);
 }

@@ -67,10 +67,10 @@ static void unite_values(const at_net *net, const at_net_node *n, int *of) {
     }
 }
 
-const int *const *at_net_orders(at_arena *a, const at_net *net) {
-    int n = net->values.len, *of = AT_NEW_ARRAY(a, int, n);
+const int *at_net_order_groups(at_arena *a, const at_net *net) {
+    int n = net->values.len, *of = AT_NEW_ARRAY(a, int, n), *groups = AT_NEW_ARRAY(a, int, n),
+        *first = AT_NEW_ARRAY(a, int, n);
     bool *wanted = AT_NEW_ARRAY(a, bool, n);
-    const int **orders = AT_NEW_ARRAY(a, const int *, n);
     for (int v = 0; v < n; v++) of[v] = v;
     for (int i = 0; i < net->nodes.len; i++)
         if (keeps_axes(&net->nodes.data[i])) unite_values(net, &net->nodes.data[i], of);
@@ -81,11 +81,23 @@ const int *const *at_net_orders(at_arena *a, const at_net *net) {
             if (node->outputs[k] >= 0) wanted[find(of, node->outputs[k])] = true;
         if (node->num_inputs && node->inputs[0] >= 0) wanted[find(of, node->inputs[0])] = true;
     }
+    for (int v = 0; v < n; v++) first[v] = -1;
     for (int v = 0; v < n; v++) {
         const at_net_value *x = &net->values.data[v];
-        if (is_activation(x) && !x->is_input && !x->is_output && wanted[find(of, v)])
-            orders[v] = channels_last(a, x);
+        const int root = find(of, v);
+        const bool is_in = is_activation(x) && !x->is_input && !x->is_output && wanted[root];
+        if (is_in && first[root] < 0) first[root] = v;
+        groups[v] = is_in ? first[root] : -1;
     }
+    return groups;
+}
+
+const int *const *at_net_orders(at_arena *a, const at_net *net, const bool *as_given) {
+    const int *groups = at_net_order_groups(a, net);
+    const int **orders = AT_NEW_ARRAY(a, const int *, net->values.len);
+    for (int v = 0; v < net->values.len; v++)
+        if (groups[v] >= 0 && !(as_given && as_given[groups[v]]))
+            orders[v] = channels_last(a, &net->values.data[v]);
     return orders;
 }
 
@@ -117,7 +129,8 @@ static bool is_transposed_alike(const at_net *net, const at_net_node *n, const i
 /* Both as declared, or the same axes in the same order. */
 static bool lies_alike(const at_net *net, const at_net_node *n, const int *const *orders) {
     static const char *const reshapes[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", NULL};
-    static const char *const copies[] = {"Identity", "Dropout", "Cast", NULL};
+    static const char *const copies[] = {"Identity",     "Dropout",       "Cast",
+                                         "ChannelsLast", "ChannelsFirst", NULL};
     int x = n->inputs[0], y = n->outputs[0];
     if (net->values.data[x].type != net->values.data[y].type) return false;
     if (at_net_op_is(n, reshapes)) return !orders[x] && !orders[y];

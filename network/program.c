@@ -23,18 +23,20 @@ double at_net_kernel_flops(const at_net_kernel *k) {
     return flops > 0 ? flops * k->count : 0;
 }
 
-at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
+at_status at_net_program_plan(const at_net *net, const at_net_build *b, at_net_program *out,
                               at_error *err) {
+    const at_engine_options *o = &b->engine;
     *out = (at_net_program){.arena = at_arena_new(), .net = net};
     const at_net *rewritten = at_net_rewrite(out->arena, net, at_engine_target(o)->has_integers);
-    AT_TRY(at_net_cut_by_cost(out->arena, rewritten, o, &out->cut, err));
+    AT_TRY(at_net_cut_by_cost(out->arena, rewritten, b, &out->logged, &out->cut,
+                              b->is_search ? &out->tries : NULL, err));
     find_kernels(out);
     return at_net_find_ways(out, err);
 }
 
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err) {
-    AT_TRY(at_net_program_plan(net, &b->engine, out, err));
+    AT_TRY(at_net_program_plan(net, b, out, err));
     out->without_weights = b->without_weights;
     out->threads = b->engine.threads > 1 ? (int)b->engine.threads : 1;
     AT_TRY(at_net_select(out, b, err));

@@ -6,6 +6,14 @@
 #include "engine/engine.h"
 #include "network/graph.h"
 
+typedef AT_VEC(at_selection) at_net_logged; /* the best of each task in a log */
+/* A part of another cut, which would take about as long. */
+typedef struct at_net_try {
+    at_net_part part;
+    int count;
+} at_net_try;
+typedef AT_VEC(at_net_try) at_net_tries;
+
 enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = AT_NET_MOST_WAYS + 1 };
 /* How a kind of part can be computed: a way, and the best configuration of it. */
 typedef struct at_net_choice {
@@ -93,7 +101,9 @@ typedef struct at_net_step {
 typedef struct at_net_program {
     at_arena *arena;
     const at_net *net; /* as read */
+    at_net_logged logged;
     at_net_cut cut;
+    at_net_tries tries;
     at_net_kernel *kernels;
     int num_kernels;
     AT_VEC(at_net_storage) storages;
@@ -113,6 +123,7 @@ typedef struct at_net_build {
     bool with_bounds; /* kernels know what bounds them: at_candidate.bound */
     bool without_weights; /* the program is looked at and not run */
     bool is_exact;        /* at_net_make_exact follows */
+    bool is_search;       /* parts of other cuts are wanted, too */
 } at_net_build;
 
 /* Operations of all parts of this kernel, 0 where they are not counted. */
@@ -121,7 +132,7 @@ double at_net_kernel_flops(const at_net_kernel *k);
 /* Rewrites and cuts a network: its kernels and their ways are known. Then, a configuration is
  * chosen for each and all is prepared: it is ready to run. The net lives longer. Ended by
  * at_net_program_free, on failure too. */
-at_status at_net_program_plan(const at_net *net, const at_engine_options *o, at_net_program *out,
+at_status at_net_program_plan(const at_net *net, const at_net_build *b, at_net_program *out,
                               at_error *err);
 at_status at_net_program_new(const at_net *net, const at_net_build *b, at_net_program *out,
                              at_error *err);
@@ -148,9 +159,11 @@ at_status at_net_program_time(const at_net_program *p, const void *const *inputs
 
 /* ---- between the files of the program -------------------------------------------------------- */
 
-/* net_costs.c: a cut by what its parts are estimated to take. */
-at_status at_net_cut_by_cost(at_arena *a, const at_net *rewritten, const at_engine_options *o,
-                             at_net_cut *out, at_error *err);
+/* net_costs.c: a cut by what its parts take in the log, which is read into *logged, or are
+ * estimated to take. tries: NULL: they are not wanted. */
+at_status at_net_cut_by_cost(at_arena *a, const at_net *rewritten, const at_net_build *b,
+                             at_net_logged *logged, at_net_cut *out, at_net_tries *tries,
+                             at_error *err);
 /* ways.c: the template of a part's text, which lives as long as this program; the ways of the
  * kernels. */
 at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at_error *err);
@@ -161,9 +174,18 @@ const char *at_net_tail(at_arena *a, const at_compute *c);
 /* Is it read where the stage's element stands? `first`: at its axes from there on. */
 bool at_net_is_read_there(const at_tensor *stage, const at_expr *read, int first);
 at_status at_net_find_ways(at_net_program *p, at_error *err);
+at_status at_net_ways_of(at_arena *a, const at_net_cut *cut, const at_net_part *part,
+                         at_request *ways, int *num, at_error *err);
+/* A 3x3 convolution of stride 1 with a constant weight, whose padding is 1 on all sides, of values
+ * with channels last. */
+bool at_net_suits_winograd(const at_net_cut *cut, const at_net_node *n);
 /* The instruction set of a part's kernel. */
 const char *at_net_isa(const at_net_build *b, const at_task *task);
-/* select.c: their configurations. */
+/* select.c: what the log of the build has of parts, if there is one; seconds that a way of a part,
+ * the first of which is 0, takes by that, 0: it has none; their configurations. */
+at_status at_net_read_log(at_arena *a, const at_net_build *b, at_net_logged *out, at_error *err);
+double at_net_logged_time(const at_net_logged *logged, const at_request *q, int way,
+                          const at_task *task);
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_choose(at_net_kernel *k, int choice);
 /* in_network.c: times of choices in the network as lines of the log: they count before others. */

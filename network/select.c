@@ -94,58 +94,67 @@ static at_status add_missing(at_net_program *p, at_net_kernel *k, const at_net_b
     return AT_OK;
 }
 
-typedef AT_VEC(at_selection) selections;
-
 /* What the log says of parts, of one instruction set; lines of other templates are no concern of
  * theirs. */
-static at_status read_isa(at_net_program *p, const at_net_build *b, const char *isa,
-                          selections *out, at_error *err) {
+static at_status read_isa(at_arena *a, const at_net_build *b, const char *isa, at_net_logged *out,
+                          at_error *err) {
     at_engine_options quiet = b->engine;
     at_request q = {.log = b->log, .isa = isa};
     at_selection *found = NULL;
     int n = 0;
     quiet.warn = NULL;
     quiet.cache = AT_CACHE_WEIGHTS_COLD;
-    at_status s = at_select_all(p->arena, &quiet, &q, &found, &n, err);
+    at_status s = at_select_all(a, &quiet, &q, &found, &n, err);
     if (s == AT_E_NO_VALID) return AT_OK;
     if (s != AT_OK) return s;
     for (int i = 0; i < n; i++)
-        if (!strcmp(at_net_isa(b, found[i].task), isa)) *at_push(p->arena, out) = found[i];
+        if (!strcmp(at_net_isa(b, found[i].task), isa)) *at_push(a, out) = found[i];
     return AT_OK;
 }
 
-static at_status read_log(at_net_program *p, const at_net_build *b, selections *out,
-                          at_error *err) {
+at_status at_net_read_log(at_arena *a, const at_net_build *b, at_net_logged *out, at_error *err) {
     static const int kinds[] = {0, AT_DOT_BYTES | AT_DOT_S16,
                                 AT_DOT_BF16}; /* as at_target_of_types */
     const at_target *t = at_engine_target(&b->engine), *known[3];
-    for (int i = 0; i < (b->engine.isa ? 1 : 3); i++) {
+    for (int i = 0; b->log && i < (b->engine.isa ? 1 : 3); i++) {
         known[i] = at_target_with_dots(t, kinds[i]);
         bool is_known = false;
         for (int k = 0; k < i; k++) is_known |= known[k] == known[i];
-        if (!is_known) AT_TRY(read_isa(p, b, known[i]->name, out, err));
+        if (!is_known) AT_TRY(read_isa(a, b, known[i]->name, out, err));
     }
     return AT_OK;
 }
 
-/* Is it of this way? A way without arguments is a text of its own. */
-static bool is_of(const at_selection *s, const at_net_kernel *k, int way, const at_task *task) {
-    if (s->row != k->ways[way].row) return false;
-    return !way || !strcmp(at_task_args_text(s->task), at_task_args_text(task));
+/* What the log has of a way, NULL: nothing. The first way of a part is a text of its own, without
+ * arguments. */
+static const at_selection *find_logged(const at_net_logged *logged, const at_request *q, int way,
+                                       const at_task *task) {
+    for (int i = 0; i < logged->len; i++) {
+        const at_selection *s = &logged->data[i];
+        if (s->row != q->row) continue;
+        if (!way || !strcmp(at_task_args_text(s->task), at_task_args_text(task))) return s;
+    }
+    return NULL;
+}
+
+static double logged_time(const at_selection *s) {
+    return with_weights(s, at_record_time(s->record));
+}
+
+double at_net_logged_time(const at_net_logged *logged, const at_request *q, int way,
+                          const at_task *task) {
+    const at_selection *s = find_logged(logged, q, way, task);
+    return s ? logged_time(s) : 0;
 }
 
 /* The ways that the log has, the fastest first. */
-static at_status add_logged(at_net_program *p, at_net_kernel *k, const at_selection *logged, int n,
-                            at_error *err) {
+static at_status add_logged(at_net_program *p, at_net_kernel *k, at_error *err) {
     for (int w = 0; w < k->num_ways; w++) {
         at_selection way = {0};
         AT_TRY(at_select_task(p->arena, &k->ways[w], &way, err));
-        for (int i = 0; i < n; i++) {
-            if (!is_of(&logged[i], k, w, way.task)) continue;
-            const double time_s = with_weights(&logged[i], at_record_time(logged[i].record));
-            add_choice(k, (at_net_choice){.selection = logged[i], .way = w, .time_s = time_s});
-            break;
-        }
+        const at_selection *s = find_logged(&p->logged, &k->ways[w], w, way.task);
+        if (!s) continue;
+        add_choice(k, (at_net_choice){.selection = *s, .way = w, .time_s = logged_time(s)});
     }
     return AT_OK;
 }
@@ -169,12 +178,10 @@ static void tell_caches(const at_net_program *p, const at_net_build *b) {
 }
 
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
-    selections logged = {0};
-    if (b->log) AT_TRY(read_log(p, b, &logged, err));
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
         if (k->part->is_whole) continue;
-        AT_TRY(add_logged(p, k, logged.data, logged.len, err));
+        AT_TRY(add_logged(p, k, err));
         const int estimated = k->num_choices ? 0 : k->num_ways;
         if (k->num_choices) AT_TRY(add_missing(p, k, b, err));
         for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, 1, b, err));

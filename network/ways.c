@@ -43,33 +43,32 @@ static bool all_are(const at_net_node *n, const char *name, int64_t x, int64_t o
     return a ? a->num > 0 : x == otherwise;
 }
 
-static bool channels_lie_last(const at_net_program *p, int value) {
-    const at_net_value *v = &p->cut.net->values.data[value];
-    const int *order = p->cut.orders[value];
+static bool channels_lie_last(const at_net_cut *cut, int value) {
+    const at_net_value *v = &cut->net->values.data[value];
+    const int *order = cut->orders[value];
     return order ? v->rank == 4 : v->rank == 4 && (v->dims[1] == 1 || v->dims[2] * v->dims[3] == 1);
 }
 
-/* A 3x3 convolution of stride 1 with a constant weight, whose padding is 1 on all sides. */
-static bool suits(const at_net_program *p, const at_net_node *n) {
+bool at_net_suits_winograd(const at_net_cut *cut, const at_net_node *n) {
     const at_net_attribute *group = at_net_attribute_find(n, "group");
     const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad");
     if (strcmp(n->op, "Conv") || n->num_inputs < 2) return false;
-    const at_net_value *w = &p->cut.net->values.data[n->inputs[1]];
+    const at_net_value *w = &cut->net->values.data[n->inputs[1]];
     if (w->element != AT_F32 || w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 ||
         !w->is_constant)
         return false;
     if ((group && group->i != 1) || (pad && strcmp(pad->s, "NOTSET") != 0)) return false;
     return all_are(n, "strides", 1, 1) && all_are(n, "dilations", 1, 1) &&
-           all_are(n, "pads", 1, 0) && channels_lie_last(p, n->inputs[0]) &&
-           channels_lie_last(p, n->outputs[0]);
+           all_are(n, "pads", 1, 0) && channels_lie_last(cut, n->inputs[0]) &&
+           channels_lie_last(cut, n->outputs[0]);
 }
 
 /* "+bias+relu", of what follows the convolution; NULL: something else does. */
-static const char *named_stages(const at_net_program *p, const at_net_part *part) {
-    const at_net_node *n = &p->cut.net->nodes.data[part->nodes[0]];
+static const char *named_stages(const at_net_cut *cut, const at_net_part *part) {
+    const at_net_node *n = &cut->net->nodes.data[part->nodes[0]];
     bool bias = n->num_inputs > 2 && n->inputs[2] >= 0, relu = false;
     for (int i = 1; i < part->num_nodes; i++) {
-        const at_net_node *x = &p->cut.net->nodes.data[part->nodes[i]];
+        const at_net_node *x = &cut->net->nodes.data[part->nodes[i]];
         if (!strcmp(x->op, "Bias") && !bias && !relu) bias = true;
         else if (!strcmp(x->op, "Relu") && !relu) relu = true;
         else return NULL;
@@ -77,35 +76,45 @@ static const char *named_stages(const at_net_program *p, const at_net_part *part
     return bias ? relu ? "+bias+relu" : "+bias" : relu ? "+relu" : "";
 }
 
-/* What follows the convolution, as stages of a template; NULL: it is none. */
-static at_status stages_of(at_net_program *p, const at_net_kernel *k, const char **out,
-                           at_error *err) {
-    at_selection own = {0};
-    *out = named_stages(p, k->part);
+/* What follows the convolution, as stages of a template; NULL: it is none. own: the part's text. */
+static at_status stages_of(at_arena *a, const at_net_cut *cut, const at_net_part *part,
+                           const at_request *own, const char **out, at_error *err) {
+    at_selection s = {0};
+    *out = named_stages(cut, part);
     if (*out) return AT_OK;
-    AT_TRY(at_select_task(p->arena, &k->ways[0], &own, err));
-    *out = at_net_tail(p->arena, at_task_compute(own.task));
+    AT_TRY(at_select_task(a, own, &s, err));
+    *out = at_net_tail(a, at_task_compute(s.task));
     return AT_OK;
 }
 
-static at_status add_winograd(at_net_program *p, at_net_kernel *k, at_error *err) {
-    const at_net_node *n = &p->cut.net->nodes.data[k->part->nodes[0]];
+static at_status add_winograd(at_arena *a, const at_net_cut *cut, const at_net_part *part,
+                              at_request *ways, int *num, at_error *err) {
+    const at_net_node *n = &cut->net->nodes.data[part->nodes[0]];
     const char *stages = NULL;
     const at_template_row *row;
-    if (suits(p, n)) AT_TRY(stages_of(p, k, &stages, err));
+    if (at_net_suits_winograd(cut, n)) AT_TRY(stages_of(a, cut, part, &ways[0], &stages, err));
     if (!stages) return AT_OK;
-    const at_net_value *x = &p->cut.net->values.data[n->inputs[0]];
-    const at_net_value *y = &p->cut.net->values.data[n->outputs[0]];
-    const char *name = at_format(p->arena, "conv2d_winograd_nhwc%s", stages);
+    const at_net_value *x = &cut->net->values.data[n->inputs[0]];
+    const at_net_value *y = &cut->net->values.data[n->outputs[0]];
+    const char *name = at_format(a, "conv2d_winograd_nhwc%s", stages);
     if (at_template_find(name, &row, NULL) != AT_OK) return AT_OK; /* a stage too long for a name */
     for (int m = 2; m <= 4; m += 2)
-        k->ways[k->num_ways++] = (at_request){
+        ways[(*num)++] = (at_request){
             .row = row,
             .template_name = row->name,
-            .args = at_format(p->arena, "N=%lld,H=%lld,W=%lld,CI=%lld,CO=%lld,m=%d",
-                              (long long)x->dims[0], (long long)x->dims[2], (long long)x->dims[3],
-                              (long long)x->dims[1], (long long)y->dims[1], m)};
+            .args = at_format(a, "N=%lld,H=%lld,W=%lld,CI=%lld,CO=%lld,m=%d", (long long)x->dims[0],
+                              (long long)x->dims[2], (long long)x->dims[3], (long long)x->dims[1],
+                              (long long)y->dims[1], m)};
     return AT_OK;
+}
+
+at_status at_net_ways_of(at_arena *a, const at_net_cut *cut, const at_net_part *part,
+                         at_request *ways, int *num, at_error *err) {
+    ways[0] = (at_request){0};
+    *num = 1;
+    AT_TRY(at_net_row_of(part, &ways[0].row, err));
+    ways[0].template_name = ways[0].row->name;
+    return add_winograd(a, cut, part, ways, num, err);
 }
 
 at_status at_net_find_ways(at_net_program *p, at_error *err) {
@@ -113,10 +122,7 @@ at_status at_net_find_ways(at_net_program *p, at_error *err) {
         at_net_kernel *k = &p->kernels[i];
         if (k->part->is_whole) continue;
         p->num_tunable++;
-        at_request *q = &k->ways[k->num_ways++];
-        AT_TRY(at_net_row_of(k->part, &q->row, err));
-        q->template_name = q->row->name;
-        AT_TRY(add_winograd(p, k, err));
+        AT_TRY(at_net_ways_of(p->arena, &p->cut, k->part, k->ways, &k->num_ways, err));
     }
     return AT_OK;
 }

@@ -11,7 +11,7 @@ typedef struct at_problem {
     const char *name;       /* "conv2d+relu": the operator's, or the only way's template */
     const at_request *ways; /* each of one task, without a configuration */
     int num_ways;           /* at least 1 */
-    int64_t count;          /* how often it runs in the whole, at least 1 */
+    int64_t count;          /* how often it runs in the whole; 0: the whole does without it */
     const char *from;       /* the line that names it, "net.workload:3"; NULL: none does */
     bool is_operator;       /* name is one's */
 } at_problem;

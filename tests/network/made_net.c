@@ -43,12 +43,6 @@ at_net *onnx_open(at_arena *a, onnx_graph *g) {
     return NULL;
 }
 
-at_net_cutting onnx_cutting(at_arena *a, const at_net *net) {
-    const int n = net->nodes.len;
-    return (at_net_cutting){AT_NEW_ARRAY(a, bool, n), AT_NEW_ARRAY(a, bool, n),
-                            AT_NEW_ARRAY(a, bool, n)};
-}
-
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) {
     double **values = AT_NEW_ARRAY(a, double *, net->values.len);
     for (int v = 0; v < net->values.len; v++) {
@@ -78,6 +72,61 @@ double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs) 
             give_up(at_format(a, "%s: %s", n->op, err.text));
     }
     return values;
+}
+
+double **onnx_made_values(at_arena *a, const at_net *net) {
+    const void **inputs = AT_NEW_ARRAY(a, const void *, net->inputs.len);
+    for (int i = 0; i < net->inputs.len; i++) {
+        const int64_t n = net->values.data[net->inputs.data[i]].elements;
+        float *x = AT_NEW_ARRAY(a, float, n);
+        for (int64_t e = 0; e < n; e++) x[e] = (float)(e * 37 % 129) / 64 - 1;
+        inputs[i] = x;
+    }
+    return onnx_values(a, net, inputs);
+}
+
+/* A value as it lies in memory. */
+static double *as_it_lies(at_arena *a, const at_net_cut *cut, int v, const double *from) {
+    const at_net_value *x = &cut->net->values.data[v];
+    const int *order = cut->orders[v];
+    double *to = AT_NEW_ARRAY(a, double, x->elements);
+    for (int64_t e = 0; e < x->elements; e++) {
+        int64_t at[AT_NET_MAX_RANK], rest = e, place = 0;
+        for (int k = x->rank - 1; k >= 0; k--) at[k] = rest % x->dims[k], rest /= x->dims[k];
+        for (int k = 0; k < x->rank; k++) {
+            const int axis = order ? order[k] : k;
+            place = place * x->dims[axis] + at[axis];
+        }
+        to[place] = from[e];
+    }
+    return to;
+}
+
+void onnx_check_part(at_arena *a, const at_net_cut *cut, const at_net_part *part, double **values) {
+    const at_template_row *row;
+    at_task *task;
+    at_error err;
+    if (at_net_row_of(part, &row, &err) != AT_OK || at_task_new(a, row, NULL, &task, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    const at_compute *c = at_task_compute(task);
+    double **data = AT_NEW_ARRAY(a, double *, c->num_tensors);
+    double **expected = AT_NEW_ARRAY(a, double *, c->num_tensors);
+    int *of = AT_NEW_ARRAY(a, int, c->num_tensors);
+    for (int t = 0, i = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role == AT_ROLE_STAGE && !c->tensors[t].is_output) continue;
+        of[t] = part->params[i++].value;
+        data[t] = as_it_lies(a, cut, of[t], values[of[t]]);
+        if (!c->tensors[t].is_output) continue;
+        expected[t] = data[t];
+        data[t] = AT_NEW_ARRAY(a, double, cut->net->values.data[of[t]].elements);
+    }
+    if (at_compute_interpret_double(a, c, NULL, data, &err) != AT_OK)
+        fail_msg("%s: %s", part->title, err.text);
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int64_t e = 0; expected[t] && e < cut->net->values.data[of[t]].elements; e++)
+            if (!(fabs(data[t][e] - expected[t][e]) <= 1e-12))
+                fail_msg("%s: element %lld is %g, not %g", part->title, (long long)e, data[t][e],
+                         expected[t][e]);
 }
 
 static void *room(at_arena *arena, const at_net_value *v) {

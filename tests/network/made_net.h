@@ -10,10 +10,12 @@ void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, b
 /* The graph, which it takes, as a network of opset 13, whose bytes are in a. */
 at_net *onnx_open(at_arena *a, onnx_graph *g);
 
-/* A cut that is changed nowhere yet, as at_net_cut_parts takes it. */
-at_net_cutting onnx_cutting(at_arena *a, const at_net *net);
 /* Every value in double, node by node; inputs: elements, in the order of the network's. */
 double **onnx_values(at_arena *a, const at_net *net, const void *const *inputs);
+/* The same with inputs from -1 to 1. */
+double **onnx_made_values(at_arena *a, const at_net *net);
+/* For cmocka: the part's text computes its outputs of these values, in double. */
+void onnx_check_part(at_arena *a, const at_net_cut *cut, const at_net_part *part, double **values);
 /* For cmocka: a run on seeded inputs beside those values; of a graph, which it takes, also titles
  * of its parts in order, "a; b" (NULL: any), and that it needs little more memory than it must. */
 void onnx_check_program(at_arena *a, const at_net *net, const at_net_program *p);

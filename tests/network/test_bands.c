@@ -7,71 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "network/program.h"
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-/* With inputs from -1 to 1. */
-static double **evaluate(const at_net *net) {
-    const void **inputs = AT_NEW_ARRAY(arena, const void *, net->inputs.len);
-    for (int i = 0; i < net->inputs.len; i++) {
-        const int64_t n = net->values.data[net->inputs.data[i]].elements;
-        float *x = AT_NEW_ARRAY(arena, float, n);
-        for (int64_t e = 0; e < n; e++) x[e] = (float)(e * 37 % 129) / 64 - 1;
-        inputs[i] = x;
-    }
-    return onnx_values(arena, net, inputs);
-}
-
-/* A value as it lies in memory. */
-static double *as_it_lies(const at_net_cut *cut, int v, const double *from) {
-    const at_net_value *x = &cut->net->values.data[v];
-    const int *order = cut->orders[v];
-    double *to = AT_NEW_ARRAY(arena, double, x->elements);
-    for (int64_t e = 0; e < x->elements; e++) {
-        int64_t at[AT_NET_MAX_RANK], rest = e, place = 0;
-        for (int k = x->rank - 1; k >= 0; k--) at[k] = rest % x->dims[k], rest /= x->dims[k];
-        for (int k = 0; k < x->rank; k++) {
-            const int axis = order ? order[k] : k;
-            place = place * x->dims[axis] + at[axis];
-        }
-        to[place] = from[e];
-    }
-    return to;
-}
-
-static void compare(const at_net_cut *cut, const at_net_part *part, double **values) {
-    const at_template_row *row;
-    at_task *task;
-    at_error err;
-    double *out = NULL, *expected = NULL;
-    int64_t elements = 0;
-    if (at_net_row_of(part, &row, &err) != AT_OK ||
-        at_task_new(arena, row, NULL, &task, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    const at_compute *c = at_task_compute(task);
-    double **data = AT_NEW_ARRAY(arena, double *, c->num_tensors);
-    for (int t = 0, i = 0; t < c->num_tensors; t++) {
-        if (c->tensors[t].role == AT_ROLE_STAGE && !c->tensors[t].is_output) continue;
-        const int v = part->params[i++].value;
-        data[t] = as_it_lies(cut, v, values[v]);
-        if (!c->tensors[t].is_output) continue;
-        elements = cut->net->values.data[v].elements;
-        expected = data[t];
-        out = data[t] = AT_NEW_ARRAY(arena, double, elements);
-    }
-    if (at_compute_interpret_double(arena, c, NULL, data, &err) != AT_OK)
-        fail_msg("%s: %s", part->title, err.text);
-    for (int64_t e = 0; e < elements; e++)
-        if (!(fabs(out[e] - expected[e]) <= 1e-12))
-            fail_msg("%s: element %lld is %g, not %g", part->title, (long long)e, out[e],
-                     expected[e]);
-}
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
@@ -121,15 +61,16 @@ static void windows(void **state) {
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         at_net *net = open_chain(&chains[i]);
         const at_net *rewritten = at_net_rewrite(arena, net, false);
-        at_net_cutting how = onnx_cutting(arena, rewritten);
+        at_net_cutting how = at_net_cutting_new(arena, rewritten);
         at_net_cut cut;
         at_error err;
         if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
-        for (int k = 0; k < cut.num_bands; k++) how.banded[cut.bands[k].node] = true;
+        for (int k = 0; k < cut.num_joins; k++) how.links[cut.joins[k].node] = AT_NET_GOES_ON;
         if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
         const bool by_bands = strstr(cut.parts[0].text, "\nschedule\nb:para =>\n");
         assert_int_equal(by_bands, chains[i].by_bands);
-        if (by_bands) compare(&cut, &cut.parts[0], evaluate(rewritten));
+        if (by_bands)
+            onnx_check_part(arena, &cut, &cut.parts[0], onnx_made_values(arena, rewritten));
         at_net_close(net);
     }
 }
@@ -144,13 +85,13 @@ static void as_text(void **state) {
                                "t0[ka0:2, na:64] = w0[na, ka0, 0, 0]\n";
     at_net *net = open_chain(&chains[1]);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
-    at_net_cutting how = onnx_cutting(arena, rewritten);
+    at_net_cutting how = at_net_cutting_new(arena, rewritten);
     at_net_cut cut;
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
-    assert_int_equal(cut.num_bands, 1);
+    assert_int_equal(cut.num_joins, 1);
     assert_int_equal(cut.num_parts, 3);
-    how.banded[cut.bands[0].node] = true;
+    how.links[cut.joins[0].node] = AT_NET_GOES_ON;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(cut.num_parts, 2);
     assert_memory_equal(cut.parts[0].text, text, sizeof text - 1);

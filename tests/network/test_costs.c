@@ -35,11 +35,14 @@ static void cut_both(onnx_graph *g, const char *isa, int *plain, int *by_cost) {
     const at_engine_options o = {.isa = isa};
     at_net *net = onnx_open(arena, g);
     const at_net *rewritten = at_net_rewrite(arena, net, at_engine_target(&o)->has_integers);
-    const at_net_cutting how = onnx_cutting(arena, rewritten);
+    const at_net_cutting how = at_net_cutting_new(arena, rewritten);
     at_net_cut first, second;
+    at_net_logged none = {0};
+    at_net_tries tries = {0};
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &first, &err) != AT_OK ||
-        at_net_cut_by_cost(arena, rewritten, &o, &second, &err) != AT_OK)
+        at_net_cut_by_cost(arena, rewritten, &(at_net_build){.engine = o}, &none, &second, &tries,
+                           &err) != AT_OK)
         fail_msg("%s", err.text);
     assert_true(cost_of(&second, &o) <= cost_of(&first, &o));
     *plain = first.num_parts;
@@ -136,13 +139,13 @@ static void joined(void **state) {
     for (int i = 0; i < 4; i++) onnx_output(&g, outputs[i]);
     at_net *net = onnx_open(arena, &g);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
-    at_net_cutting how = onnx_cutting(arena, rewritten);
+    at_net_cutting how = at_net_cutting_new(arena, rewritten);
     at_net_cut cut;
     at_error err;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(cut.num_parts, 5);
     assert_int_equal(cut.num_joins, 1);
-    how.joined[cut.joins[0].node] = true;
+    how.links[cut.joins[0].node] = AT_NET_GOES_ON;
     if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(cut.num_parts, 4);
     assert_string_equal(cut.parts[0].text, text);

@@ -58,7 +58,7 @@ static void nested(void **state) {
     onnx_output(&g, "y");
     at_net *net = onnx_open(arena, &g);
     const at_net *rewritten = at_net_rewrite(arena, net, false);
-    const int *const *orders = at_net_orders(arena, rewritten);
+    const int *const *orders = at_net_orders(arena, rewritten, NULL);
     const at_net_box *boxes =
         at_net_boxes(arena, rewritten, orders, at_net_views(arena, rewritten, orders));
     static const struct {
