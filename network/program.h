@@ -159,7 +159,7 @@ at_status at_net_program_time(const at_net_program *p, const void *const *inputs
 
 /* ---- between the files of the program -------------------------------------------------------- */
 
-/* net_costs.c: a cut by what its parts take in the log, which is read into *logged, or are
+/* net_cut.c: a cut by what its parts take in the log, which is read into *logged, or are
  * estimated to take. tries: NULL: they are not wanted. */
 at_status at_net_cut_by_cost(at_arena *a, const at_net *rewritten, const at_net_build *b,
                              at_net_logged *logged, at_net_cut *out, at_net_tries *tries,
