@@ -194,7 +194,8 @@ int at_build_partial(at_builder *b, at_tile_key *k);
 void at_build_group_stores(at_builder *b);
 
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
- * terms of a sum, as often as data say, so that it may be vectors, and a rest? */
+ * terms of a sum as often as data say, or over a copy as often as is known at run time, so that it
+ * may be vectors, and a rest? */
 const char *at_build_not_vector(at_builder *b, const at_ir *n);
 bool at_build_has_parts(const at_builder *b, const at_ir *n);
 

@@ -92,15 +92,23 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     bump_slots(b, n, used, trip_arg >= 0 ? -1 : -at_loop_trips(n), trip_arg);
 }
 
-/* Terms of a sum whose number is data, in vectors: several in a turn, then single ones, then parts
- * of one that are half as long each, then the last few terms one by one. Pointers go on from one of
- * these loops to the next. */
+/* The part after one of this size; 0: none. */
+static int next_part(int size, int lanes) {
+    enum { LEAST_PART = 4 };
+    return size > lanes ? lanes : size > LEAST_PART ? size / 2 : size > 1 ? 1 : 0;
+}
+
+/* Terms of a sum whose number is data, or elements of a copy, in vectors: several in a turn, then
+ * single ones, then parts of one that are half as long each, then the last few one by one. Pointers
+ * go on from one of these loops to the next. */
 static void loop_in_parts(at_builder *b, const at_ir *n) {
-    enum { TOGETHER = 4, LEAST_PART = 4 };
+    enum { TOGETHER = 4 };
     const int lanes = b->l->target->lanes, trip_arg = trip_argument(b, n);
     bool *used = AT_NEW_ARRAY(b->l->arena, bool, b->most_slots);
     if (b->num_counted == 16) b->failed = true;
-    for (int size = b->regs->sparing ? lanes : TOGETHER * lanes, before = 0; size && !b->failed;) {
+    int size = b->regs->sparing ? lanes : TOGETHER * lanes, before = 0;
+    while (!n->loop.is_reduce && size > at_loop_trips(n)) size = next_part(size, lanes);
+    while (size && !b->failed) {
         const int start = b->ops.len, first_vreg = b->vregs.len, part = size < lanes ? size : lanes;
         at_tile_op *op = begin_loop(b, n, trip_arg);
         op->by = size;
@@ -115,7 +123,7 @@ static void loop_in_parts(at_builder *b, const at_ir *n) {
         }
         end_loop(b, n, start, first_vreg, size, used);
         before = size;
-        size = size > lanes ? lanes : size > LEAST_PART ? size / 2 : size > 1 ? 1 : 0;
+        size = next_part(size, lanes);
     }
     bump_slots(b, n, used, -1, trip_arg);
 }

@@ -39,6 +39,9 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
 /* tile_rows.c: the loop that a copy runs on along is a vector, and stands innermost, where its
  * loops have no annotations. */
 void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
+/* Does a loop that runs as often as is known at run time copy one element in each turn, each behind
+ * the one before, from every so many? */
+bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *regs);
 
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
  * AT_TILE_SQUARE elements each way. Takes the list. */

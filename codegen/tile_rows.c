@@ -2,7 +2,9 @@
  *
  * Elements may be copied in any order. So where no loop of such a copy has an annotation, the loop
  * that it runs on along stands innermost, and is a vector, though nobody asked; zeros that are
- * written go the same way. Packing by hand, copies of rows, windows and strips are such copies. */
+ * written go the same way. Packing by hand, copies of rows, windows and strips are such copies.
+ * Where a loop around one statement runs as often as is known at run time, as where a border cuts a
+ * row, it is vectors and a rest; it may read every so many elements then. */
 #include "codegen/tile_make.h"
 
 enum { LEAST_RUN = 4 };
@@ -19,6 +21,16 @@ static bool is_free(const at_ir *n) {
            !n->loop.is_reduce && !n->loop.transposes;
 }
 
+/* Of an element of memory, or a number. */
+static bool is_copy(const at_ir *n, const at_tile_regs *regs) {
+    const at_value *v = n->stmt.val;
+    if (n->stmt.add || n->stmt.integer || n->stmt.num_places || regs->local[n->stmt.tensor])
+        return false;
+    if (v->op == AT_V_CONST) return true;
+    return v->op == AT_V_LOAD && !v->may_miss && v->tensor != n->stmt.tensor &&
+           !regs->local[v->tensor];
+}
+
 /* false: it is no nest of that kind. */
 static bool find_nest(at_ir *n, const at_tile_regs *regs, nest *out) {
     out->num = 0;
@@ -26,13 +38,8 @@ static bool find_nest(at_ir *n, const at_tile_regs *regs, nest *out) {
         if (!is_free(n) || !n->child || n->child->next || out->num == AT_MAX_LOOPS) return false;
         out->loop[out->num++] = n;
     }
-    if (n->kind != AT_IR_STMT || n->stmt.add || n->stmt.integer || regs->local[n->stmt.tensor])
-        return false;
-    const at_value *v = n->stmt.val;
     out->copy = n;
-    if (v->op == AT_V_CONST) return true;
-    return v->op == AT_V_LOAD && !v->may_miss && v->tensor != n->stmt.tensor &&
-           !regs->local[v->tensor];
+    return n->kind == AT_IR_STMT && is_copy(n, regs);
 }
 
 /* Does the copy run on along this loop, on both sides? */
@@ -53,14 +60,35 @@ static void move_inside(nest *x, int i) {
     x->loop[i]->loop = moved;
 }
 
+bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *regs) {
+    const at_ir *copy = n->child;
+    const at_mask loop = AT_BIT(n->loop.sym);
+    if (n->loop.is_reduce || at_loop_is_fixed(n) || !copy || copy->next ||
+        copy->kind != AT_IR_STMT || !is_copy(copy, regs))
+        return false;
+    const at_value *v = copy->stmt.val;
+    if (at_aff_coef(copy->stmt.at, n->loop.sym) != 1 ||
+        (at_aff_opaque_deps(l, copy->stmt.at) & loop))
+        return false;
+    const int64_t step = v->op == AT_V_LOAD ? at_aff_coef(v->at, n->loop.sym) : 1;
+    if (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & loop)) return false;
+    const bool picks =
+        step > 1 && step <= l->target->most_step && at_type_bytes(l->tensors[v->tensor].type) == 4;
+    return step == 1 || picks;
+}
+
 void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
     if (l->target->lanes < LEAST_RUN) return;
     for (at_ir *n = list; n; n = n->next) {
         nest x;
         int i;
         if (n->kind != AT_IR_LOOP) continue;
+        if (n->loop.ann == AT_ANN_NONE && at_is_counted_copy(l, n, regs)) {
+            n->loop.ann = AT_ANN_VEC;
+            continue;
+        }
         if (!find_nest(n, regs, &x)) {
-            at_widen_copies(l, n->child, regs);
+            if (n->loop.ann != AT_ANN_VEC) at_widen_copies(l, n->child, regs);
             continue;
         }
         for (i = x.num - 1; i >= 0 && !runs_on(l, &x, x.loop[i]);) i--;

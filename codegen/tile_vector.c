@@ -107,10 +107,12 @@ static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
 
 bool at_build_has_parts(const at_builder *b, const at_ir *n) {
     const at_target *t = b->l->target;
-    const at_ir *sum = n->child;
-    return n->loop.ann == AT_ANN_VEC && n->loop.is_reduce && !at_loop_is_fixed(n) && t->lanes > 1 &&
-           !t->is_double && b->vec_sym < 0 && sum && !sum->next && sum->kind == AT_IR_STMT &&
-           sum->stmt.add && !at_aff_coef(sum->stmt.at, n->loop.sym);
+    const at_ir *in = n->child;
+    if (n->loop.ann != AT_ANN_VEC || at_loop_is_fixed(n) || t->lanes == 1 || t->is_double ||
+        b->vec_sym >= 0 || !in || in->next || in->kind != AT_IR_STMT)
+        return false;
+    if (!n->loop.is_reduce) return at_is_counted_copy(b->l, n, b->regs);
+    return in->stmt.add && !at_aff_coef(in->stmt.at, n->loop.sym);
 }
 
 const char *at_build_not_vector(at_builder *b, const at_ir *n) {

@@ -116,6 +116,29 @@ static void read_between(void **state) {
     at_arena_free(a);
 }
 
+static bool is_picked(const at_tile *t, const at_tile_op *op) {
+    return op->kind == AT_T_LOAD && op->times == 2 && op->lanes == t->lanes;
+}
+
+/* Rows of windows of which a border, wherever it lies, cuts some elements: what is left is vectors
+ * and a rest, and so are the zeros, though nobody asked. */
+static void cut_copies(void **state) {
+    (void)state;
+    static const program p = {"cut", "H=30 V=64 Q=7",
+                              "x[H, 2*V] : input\n"
+                              "win[h:H, q:Q, v:V] = 0 <= 2*v + 9*q - 30 && 2*v + 9*q - 30 < 2*V ? "
+                              "x[h, 2*v + 9*q - 30] : 0\n",
+                              "h, q, v =>\n    @win = h, q, v\n"};
+    static const char *const sets[] = {"avx2", "avx512"};
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        const at_tile *t = tile_of(a, &p, sets[i]);
+        assert_true(count(t, is_picked, true) > 0);
+        assert_true(count(t, is_store, true) > 0);
+        at_arena_free(a);
+    }
+}
+
 /* A sum that is stored begins in registers: it is neither zeroed in memory nor loaded. */
 static void begun(void **state) {
     (void)state;
@@ -139,6 +162,7 @@ static void begun(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flat), cmocka_unit_test(groups),
-                                       cmocka_unit_test(read_between), cmocka_unit_test(begun)};
+                                       cmocka_unit_test(read_between), cmocka_unit_test(cut_copies),
+                                       cmocka_unit_test(begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
