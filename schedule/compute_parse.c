@@ -259,6 +259,8 @@ static at_status parse_mark(parser *p, at_tensor *t) {
         p->lex.kind == AT_TOK_NAME && at_type_find(p->lex.start, p->lex.length) >= 0;
     if (is_type) return take_type(p, t);
     if (t->is_marked) return AT_OK;
+    if (at(p, "input") || at(p, "weight") || at(p, "index"))
+        return FAIL(p, "the sizes of what is given have no names: %s[N, M] : input", t->name);
     return FAIL(p, "expected output, or a type of elements: f32, s32, s16, s8 or u8");
 }
 

@@ -176,6 +176,16 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
     return unknown(s, e, false);
 }
 
+/* The read with k for one of its indices, for a message. */
+static const char *with_k(const scope *s, const at_expr *read, int index) {
+    at_text t = {0};
+    at_text_addf(&t, "%s[", read->name);
+    for (int i = 0; i < read->nargs; i++)
+        at_text_addf(&t, "%s%s", i ? ", " : "", i == index ? "k" : "..");
+    at_text_add(&t, "]");
+    return at_text_take(s->arena, &t);
+}
+
 static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k) {
     int t = at_compute_find(&s->c->pub, e->name);
     if (t < 0) return unknown(s, e, true);
@@ -192,7 +202,11 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     for (int i = 0; i < e->nargs; i++) {
         kind index;
         AT_TRY(resolve(s, e->arg[i], &copy->arg[i], &index));
-        if (index.is_float) return FAIL_AT(s, e->arg[i], "a value is used as an index");
+        if (index.is_float)
+            return FAIL_AT(s, e->arg[i],
+                           "a value is used as an index; a sum picks what one names: "
+                           "sum(k:K) v == k ? %s : 0",
+                           with_k(s, e, i));
         if (index.is_bool) return FAIL_AT(s, e->arg[i], "a condition is used as an index");
     }
     *k = (kind){.is_float = read->role != AT_ROLE_INDEX};
