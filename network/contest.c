@@ -1,6 +1,7 @@
 /* network/contest.c: the best choices of each part against each other inside the whole network, in
- * pairs, from the part that takes longest down: two programs that differ in one kind of part run in
- * turn. What a choice takes there includes what it makes the parts behind it wait. */
+ * pairs, from the part that takes longest down, until nothing changes: two programs that differ in
+ * one kind of part run in turn. What a choice takes there includes what it makes the parts behind
+ * it wait. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "network/net_memory.h"
 #include "network/net_truth.h"
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, MOST_PASSES = 4 };
 /* Alone the second best of a part is tried however long it takes, further ones up to here. */
 static const double far_behind = 1.5;
 
@@ -74,13 +75,11 @@ static at_status challenge(contest *c, int kernel, int choice, int *best) {
     return change(c, &c->own, kernel, choice);
 }
 
-static at_status contest_of(contest *c, int kernel, at_log *log, int *changed) {
-    at_net_kernel *k = &c->own.p->kernels[kernel];
-    int best = 0;
-    for (int i = 1; i < k->num_choices; i++)
-        if (i == 1 || k->choices[i].time_s < far_behind * k->choices[0].time_s)
-            AT_TRY(challenge(c, kernel, i, &best));
-    *changed += best > 0;
+static bool is_over(const contest *c) {
+    return at_is_set(c->truth->stop) || at_now_ns() > c->deadline_ns;
+}
+
+static at_status tell(contest *c, const at_net_kernel *k, at_log *log) {
     for (int i = 0; i < k->num_choices; i++) {
         at_text line = {0};
         if (!(k->choices[i].in_network_s > 0)) continue;
@@ -89,9 +88,26 @@ static at_status contest_of(contest *c, int kernel, at_log *log, int *changed) {
         at_text_free(&line);
         AT_TRY(s);
     }
-    const at_net_choice first = k->choices[best]; /* the one that is compiled stands first */
-    memmove(&k->choices[1], &k->choices[0], sizeof first * (size_t)best);
+    return AT_OK;
+}
+
+/* The choice that is compiled stands first, in both programs. */
+static void put_first(at_net_kernel *k, int choice) {
+    const at_net_choice first = k->choices[choice];
+    memmove(&k->choices[1], &k->choices[0], sizeof first * (size_t)choice);
     k->choices[0] = first;
+}
+
+static at_status contest_of(contest *c, int kernel, at_log *log, bool *changed) {
+    at_net_kernel *k = &c->own.p->kernels[kernel];
+    int best = 0;
+    for (int i = 1; i < k->num_choices && !is_over(c); i++)
+        if (i == 1 || k->choices[i].time_s < far_behind * k->choices[0].time_s)
+            AT_TRY(challenge(c, kernel, i, &best));
+    *changed = best > 0;
+    AT_TRY(tell(c, k, log));
+    put_first(k, best);
+    put_first(&c->other.p->kernels[kernel], best);
     return AT_OK;
 }
 
@@ -111,14 +127,22 @@ static int *in_order(const contest *c, int *n) {
     return out;
 }
 
+/* Another choice of one part may be better behind another choice of the part before it. */
 static at_status run_contest(contest *c, at_log *log, int *changed) {
-    int n;
+    bool *has_changed = AT_NEW_ARRAY(c->own.p->arena, bool, c->own.p->num_kernels + 1), any = true;
     AT_TRY(run_both(c));
-    const int *order = in_order(c, &n);
-    for (int i = 0; i < n && !at_is_set(c->truth->stop); i++) {
-        AT_TRY(contest_of(c, order[i], log, changed));
-        if (at_now_ns() > c->deadline_ns) break;
+    for (int pass = 0; pass < MOST_PASSES && any && !is_over(c); pass++) {
+        int n;
+        const int *order = in_order(c, &n);
+        any = false;
+        for (int i = 0; i < n && (!i || !is_over(c)); i++) {
+            bool changes;
+            AT_TRY(contest_of(c, order[i], log, &changes));
+            any |= changes;
+            has_changed[order[i]] |= changes;
+        }
     }
+    for (int i = 0; i < c->own.p->num_kernels; i++) *changed += has_changed[i];
     return AT_OK;
 }
 
@@ -135,6 +159,8 @@ at_status at_net_contest(at_net_program *p, const at_net_build *b, at_net_truth 
     *changed = 0;
     AT_TRY(at_log_open(b->log, &log, err));
     at_status s = at_net_program_new(p->net, b, &other, err);
+    if (s == AT_OK) s = at_net_add_runners(p, b, err);
+    if (s == AT_OK) s = at_net_add_runners(&other, b, err);
     if (s == AT_OK) s = run_contest(&c, log, changed);
     at_error late;
     const at_status closed = at_log_close(log, s == AT_OK ? err : &late);

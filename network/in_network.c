@@ -5,6 +5,7 @@
  *
  * The key is a hash of the part, its way, configuration, instructions and threads, and of the CPU.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +49,20 @@ void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+typedef struct line {
+    double time_s;
+    const char *template_name, *config; /* config: as JSON */
+} line;
 typedef struct lines { /* of a log, the latest of each key */
     at_arena *arena, *scratch;
     at_key_map keys;
-    AT_VEC(double) times_s;
+    AT_VEC(line) of;
 } lines;
 
 static void see(void *ctx, const char *text, int64_t number) {
     enum { MOST_VALUES = 10000 };
     lines *l = ctx;
-    const at_json *v, *key, *time_s;
+    const at_json *v;
     (void)number;
     if (strncmp(text, word, strlen(word)) != 0) return;
     text += strlen(word);
@@ -65,14 +70,15 @@ static void see(void *ctx, const char *text, int64_t number) {
     if (at_json_most_values(text, strlen(text)) > MOST_VALUES ||
         at_json_parse(l->scratch, text, strlen(text), &v, NULL) != AT_OK)
         return;
-    key = at_json_get(v, "key");
-    time_s = at_json_get(v, "time_s");
+    const at_json *key = at_json_get(v, "key"), *time_s = at_json_get(v, "time_s"),
+                  *name = at_json_get(v, "template"), *entity = at_json_get(v, "entity");
     if (!key || key->kind != AT_JSON_STRING || !time_s || time_s->kind != AT_JSON_NUMBER ||
-        !(time_s->number > 0))
+        !(time_s->number > 0) || !name || name->kind != AT_JSON_STRING || !entity)
         return;
     const int k = at_key_map_add(&l->keys, key->string);
-    if (k == l->times_s.len) *at_push(l->arena, &l->times_s) = 0;
-    l->times_s.data[k] = time_s->number;
+    const char *config = at_format(l->arena, "{\"entity\": %s}", at_json_text(l->scratch, entity));
+    if (k == l->of.len) *at_push(l->arena, &l->of) = (line){0};
+    l->of.data[k] = (line){time_s->number, at_strdup(l->arena, name->string), config};
 }
 
 static at_status read_lines(const char *log, lines *out, at_error *err) {
@@ -90,10 +96,11 @@ static void count_times(at_net_kernel *k) {
     const at_net_choice *best = NULL;
     for (int i = 0; i < k->num_choices; i++) {
         const at_net_choice *c = &k->choices[i];
-        if (c->in_network_s > 0 && (!best || c->in_network_s < best->in_network_s)) best = c;
+        if (c->in_network_s > 0 && isfinite(c->time_s) &&
+            (!best || c->in_network_s < best->in_network_s))
+            best = c;
     }
-    if (!best) return;
-    const double longer = best->in_network_s / best->time_s;
+    const double longer = best ? best->in_network_s / best->time_s : 1;
     for (int i = 0; i < k->num_choices; i++) {
         at_net_choice c = k->choices[i];
         int at = i;
@@ -104,20 +111,51 @@ static void count_times(at_net_kernel *k) {
     }
 }
 
+at_status at_net_config_of(at_arena *a, const char *config, at_selection *s) {
+    const at_json *v;
+    at_program *program;
+    AT_TRY(at_json_parse(a, config, strlen(config), &v, NULL));
+    AT_TRY(at_config_from_json(a, at_task_space(s->task), v, &s->config, NULL));
+    return at_task_program(a, s->task, &s->config, &program, NULL);
+}
+
+/* The configuration of a line, where it is of this way and none of the kernel's choices yet. */
+static at_status add_line(at_net_program *p, const at_net_build *b, at_net_kernel *k, int way,
+                          const char *key, const line *l, at_error *err) {
+    at_net_choice c = {.way = way};
+    if (strcmp(l->template_name, k->ways[way].row->name) != 0) return AT_OK;
+    AT_TRY(at_select_task(p->arena, &k->ways[way], &c.selection, err));
+    if (at_net_config_of(p->arena, l->config, &c.selection) != AT_OK) return AT_OK;
+    if (strcmp(key_of(p->arena, b, k, &c), key) != 0) return AT_OK;
+    for (int i = 0; i < k->num_choices; i++)
+        if (!strcmp(key_of(p->arena, b, k, &k->choices[i]), key)) return AT_OK;
+    c.selection.has_config = true;
+    c.selection.from = "inside the network";
+    c.time_s = INFINITY; /* alone */
+    c.in_network_s = l->time_s;
+    if (k->num_choices < AT_NET_MOST_CHOICES) k->choices[k->num_choices++] = c; /* sorted below */
+    return AT_OK;
+}
+
+static at_status read_kernel(at_net_program *p, const at_net_build *b, lines *l, at_net_kernel *k,
+                             at_error *err) {
+    for (int c = 0; c < k->num_choices; c++) {
+        const int at = at_key_map_find(&l->keys, key_of(l->arena, b, k, &k->choices[c]));
+        if (at >= 0) k->choices[c].in_network_s = l->of.data[at].time_s;
+    }
+    for (int i = 0; i < l->of.len; i++)
+        for (int w = 0; w < k->num_ways; w++)
+            AT_TRY(add_line(p, b, k, w, l->keys.keys.data[i], &l->of.data[i], err));
+    count_times(k);
+    return AT_OK;
+}
+
 at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err) {
     at_arena *a = at_arena_new();
     lines l = {.arena = a, .scratch = at_arena_new(), .keys.arena = a};
     at_status s = read_lines(b->log, &l, err);
-    for (int i = 0; i < p->num_kernels && s == AT_OK && l.times_s.len; i++) {
-        at_net_kernel *k = &p->kernels[i];
-        for (int c = 0; c < k->num_choices; c++) {
-            const int known = l.times_s.len,
-                      at = at_key_map_add(&l.keys, key_of(a, b, k, &k->choices[c]));
-            if (at < known) k->choices[c].in_network_s = l.times_s.data[at];
-            else *at_push(a, &l.times_s) = 0;
-        }
-        count_times(k);
-    }
+    for (int i = 0; i < p->num_kernels && s == AT_OK && l.of.len; i++)
+        s = read_kernel(p, b, &l, &p->kernels[i], err);
     at_arena_free(l.scratch);
     at_arena_free(a);
     return s;

@@ -14,7 +14,7 @@ typedef struct at_net_try {
 } at_net_try;
 typedef AT_VEC(at_net_try) at_net_tries;
 
-enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = AT_NET_MOST_WAYS + 1 };
+enum { AT_NET_MOST_WAYS = 4, AT_NET_MOST_CHOICES = 3 * AT_NET_MOST_WAYS };
 /* How a kind of part can be computed: a way, and the best configuration of it. */
 typedef struct at_net_choice {
     at_selection selection; /* template, task and configuration */
@@ -188,7 +188,11 @@ double at_net_logged_time(const at_net_logged *logged, const at_request *q, int 
                           const at_task *task);
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_choose(at_net_kernel *k, int choice);
+/* runners.c: behind the best configuration of a way that the log has the next best ones. */
+at_status at_net_add_runners(at_net_program *p, const at_net_build *b, at_error *err);
 /* in_network.c: times of choices in the network as lines of the log: they count before others. */
+/* at_net_config_of: a configuration of the selection's task, as JSON, which can be built. */
+at_status at_net_config_of(at_arena *a, const char *config, at_selection *s);
 at_status at_net_read_in_network(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_add_line(at_text *out, const at_net_build *b, const at_net_kernel *k, int choice);
 /* kernels.c: kernels in memory; a form without its kernel. */

@@ -33,7 +33,6 @@ static bool has_cold_weights(const at_selection *s) {
            cache == AT_CACHE_WEIGHTS_COLD;
 }
 
-/* The fastest first. */
 static void add_choice(at_net_kernel *k, at_net_choice c) {
     int at = k->num_choices++;
     for (; at > 0 && c.time_s < k->choices[at - 1].time_s; at--)

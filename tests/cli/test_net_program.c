@@ -211,6 +211,13 @@ static void states_of_caches(void **state) {
 /* What choices of a part took inside the network decides, whatever they took alone. */
 static void inside(const char *log) {
     cli_expect(0, "test $(grep -c '^#in_network ' %s) -ge 2", log);
+    /* Those that stood against each other are trials, or what estimates put first. */
+    cli_expect(
+        0,
+        "sed -n 's/^#in_network .*\"entity\": \\(.*\\), \"time_s\".*/\\1/p' %s | sort -u >stood && "
+        "while read -r e; do grep -v '^#' %s | grep -cF \"$e\"; done <stood >times && "
+        "test $(grep -vc '^0$' times) -ge 1",
+        log, log);
     for (int first = 1; first <= 2; first++) {
         cli_expect(0,
                    "awk '/^#in_network /{n++; sub(/\"time_s\": [^}]*/, \"\\\"time_s\\\": \" "
