@@ -140,24 +140,35 @@ typedef struct at_column {
     float *levels; /* [num] that there are, in ascending order */
     int num;
     float *alike[AT_NUM_SCALES]; /* [num] points that are so many levels apart */
-    int scale;
 } at_column;
+/* What may be true of a space: over how far each number's values are alike, how much is noise, and
+ * how much each number tells by itself, whatever the others are. */
+typedef struct at_view {
+    uint8_t *scale; /* [width] */
+    uint8_t noise, share;
+    double weight; /* of the views that are kept, by what trials say of them: all together 1 */
+} at_view;
+enum { AT_VIEWS = 48, AT_KEPT_VIEWS = 8 };
 typedef struct at_likeness {
     at_column *columns;
-    int width, noise;
+    int width;
+    at_view views[AT_VIEWS]; /* those that are kept first, */
+    int num_kept;            /* of which there are so many */
 } at_likeness;
 /* rows[n][width]: values that numbers have. */
 void at_likeness_init(at_likeness *p, const float *const *rows, int n, const bool *is_text,
                       int width);
 void at_likeness_free(at_likeness *p);
 void at_likeness_levels(const at_likeness *p, const float *row, uint16_t *out);
-/* The scales by which these trials are likeliest. levels[n][width]; y[n] with the mean 0. */
-void at_likeness_fit(at_likeness *p, const uint16_t *levels, const double *y, int n);
+/* Draws views beside those that were kept, and keeps those by which these trials are likeliest.
+ * levels[n][width]; y[n] with the mean 0. */
+void at_likeness_fit(at_likeness *p, const uint16_t *levels, const double *y, int n, at_rng *rng);
 
 /* Cholesky's factor of the covariance of points that are added one by one, and what it leaves of
  * the variance of candidates, 1 at first. Borrows points and candidates. */
 typedef struct at_factor {
     const at_likeness *of;
+    const at_view *view;
     int n, most, num_candidates;
     const uint16_t **points;    /* [most] */
     double *l;                  /* [most][most] */
@@ -165,13 +176,15 @@ typedef struct at_factor {
     double *v;                  /* [most][num_candidates] */
     double *variance;           /* [num_candidates] */
 } at_factor;
-at_factor at_factor_new(const at_likeness *p, int most, const uint16_t *candidates, int n);
+at_factor at_factor_new(const at_likeness *p, const at_view *view, int most,
+                        const uint16_t *candidates, int n);
 void at_factor_free(at_factor *f);
 void at_factor_add(at_factor *f, const uint16_t *point);
 /* z = y without what the points before tell of each: what v times z is, is expected of candidates.
  */
 void at_factor_whiten(const at_factor *f, const double *y, double *z);
-double at_mean_square(const double *z, int n); /* above 0 */
+/* What of the squares of differences is expected where nothing is known, by what n trials say. */
+double at_spread(const double *z, int n);
 
 /* ---- process.c ------------------------------------------------------------------------------ */
 
@@ -179,7 +192,7 @@ double at_mean_square(const double *z, int n); /* above 0 */
  * tells much, and nothing but these is known. Its time grows with the third power of their number.
  */
 typedef struct at_process at_process;
-enum { AT_PROCESS_TRIALS = 150 };
+enum { AT_PROCESS_ALONE = 40, AT_PROCESS_TRIALS = 150 }; /* without another model; at all */
 at_process *at_process_new(at_book *b);
 void at_process_round(at_process *p, int num); /* enters the next plan */
 void at_process_free(at_process *p);           /* NULL is fine */

@@ -8,14 +8,13 @@
 #include <string.h>
 
 enum {
-    POOL = 4096,         /* points by chance that are looked at, beside those near the best */
+    POOL = 2048,         /* points by chance that are looked at, beside those near the best */
     MENDED_POOL = 64,    /* where each takes long to be found */
     MOST_WORK = 1 << 25, /* multiplications of a plan */
     LEAST_CANDIDATES = 256,
     FEW = 3,   /* best trials whose neighbours are looked at */
     FIRST = 3, /* trials before anything is learned */
-    DRAWS = 8, /* of which the one is taken that is least like those before it */
-    REFIT = 8  /* a fit of scales when there are so many parts more trials */
+    DRAWS = 8  /* of which the one is taken that is least like those before it */
 };
 static const double root_of_two_pi = 2.5066282746310002, failure = 1;
 
@@ -26,7 +25,6 @@ struct at_process {
     int width;     /* of rows; 0: there is nothing to tell points by */
     int64_t *pool; /* in random order */
     int num_pool;
-    int fitted; /* trials at the last fit */
     bool begun;
 };
 
@@ -105,7 +103,7 @@ static uint16_t *levels_of(at_process *p, const int64_t *indices, int n) {
 /* The neighbours of the best trials, and as much of the pool as there is time for. */
 static void list_candidates(const at_process *p, int known, at_numbering *out) {
     const at_book *b = p->book;
-    int most = MOST_WORK / (known * known + 1);
+    int most = MOST_WORK / ((known * known + 1) * AT_KEPT_VIEWS);
     if (most < LEAST_CANDIDATES) most = LEAST_CANDIDATES;
     at_add_near_best(b, b->score, FEW, out);
     for (int i = 0; i < p->num_pool && out->len < most; i++)
@@ -138,36 +136,60 @@ static double gain(double mean, double deviation, double best) {
     return deviation * (z * below + density);
 }
 
-/* Enters the candidates that promise most, each as if those before had come out as expected. */
-static void enter_best(at_process *p, at_factor *f, const double *y, int known,
-                       const int64_t *candidates, int num) {
-    const int m = f->num_candidates;
-    double *z = calloc((size_t)f->most + 1, sizeof *z), *mean = calloc((size_t)m + 1, sizeof *mean);
-    AT_NEED(z && mean);
-    f->n = known; /* what is awaited tells nothing of speeds */
-    at_factor_whiten(f, y, z);
-    const double variance = at_mean_square(z, known);
-    double best = -INFINITY;
+/* What a view expects of the candidates. */
+typedef struct expected {
+    at_factor factor;
+    double *mean; /* [candidate] */
+    double variance, best, weight;
+} expected;
+
+static expected expect(const at_process *p, const at_view *view, const uint16_t *trials, int n,
+                       const double *y, int known, int num, const uint16_t *others, int m) {
+    expected e = {.factor = at_factor_new(&p->likeness, view, n + num, others, m),
+                  .best = -INFINITY,
+                  .weight = view->weight};
+    double *z = calloc((size_t)n + 1, sizeof *z);
+    e.mean = calloc((size_t)m + 1, sizeof *e.mean);
+    AT_NEED(z && e.mean);
+    for (int i = 0; i < n; i++) at_factor_add(&e.factor, trials + i * p->width);
+    e.factor.n = known; /* what is awaited tells nothing of speeds */
+    at_factor_whiten(&e.factor, y, z);
+    e.factor.n = n;
+    e.variance = at_spread(z, known);
     for (int i = 0; i < known; i++) {
-        best = fmax(best, y[i]);
-        for (int c = 0; c < m; c++) mean[c] += f->v[(size_t)i * (size_t)m + (size_t)c] * z[i];
+        const double *v = e.factor.v + (size_t)i * (size_t)m;
+        e.best = fmax(e.best, y[i]);
+        for (int c = 0; c < m; c++) e.mean[c] += v[c] * z[i];
     }
-    f->n = f->most - num;
+    free(z);
+    return e;
+}
+
+/* Enters the candidates that promise most to all views, each as if those before had come out as
+ * expected. */
+static void enter_best(at_process *p, expected *views, const int64_t *candidates, int num) {
+    const int m = views[0].factor.num_candidates;
     for (int k = 0; k < num && k < m; k++) {
         int at = -1;
         double most = 0;
         for (int c = 0; c < m; c++) {
             if (!at_book_allows(p->book, candidates[c])) continue;
-            const double g = gain(mean[c], sqrt(variance * f->variance[c]), best);
+            double g = 0;
+            for (int i = 0; i < AT_KEPT_VIEWS; i++) {
+                const expected *e = &views[i];
+                const double deviation = sqrt(e->variance * e->factor.variance[c]);
+                g += e->weight * gain(e->mean[c], deviation, e->best);
+            }
             if (g > most * (1 + 1e-9)) most = g, at = c; /* not by how a CPU rounds */
         }
         if (at < 0) break;
         at_book_enter(p->book, candidates[at], "model");
-        best = fmax(best, mean[at]);
-        at_factor_add(f, f->candidates + at * p->width);
+        for (int i = 0; i < AT_KEPT_VIEWS; i++) {
+            expected *e = &views[i];
+            e->best = fmax(e->best, e->mean[at]);
+            at_factor_add(&e->factor, e->factor.candidates + at * p->width);
+        }
     }
-    free(mean);
-    free(z);
 }
 
 static void enter_plan(at_process *p, int num) {
@@ -176,19 +198,21 @@ static void enter_plan(at_process *p, int num) {
     at_numbering candidates = {0};
     int64_t *indices = malloc(sizeof *indices * (size_t)(trials + 1));
     double *y = malloc(sizeof *y * (size_t)(trials + 1));
+    expected views[AT_KEPT_VIEWS];
     AT_NEED(indices && y);
     const int known = gather_trials(b, indices, y);
     list_candidates(p, known, &candidates);
     uint16_t *levels = levels_of(p, indices, trials);
     uint16_t *others = levels_of(p, candidates.indices, candidates.len);
-    if (!p->fitted || known >= p->fitted + p->fitted / REFIT) {
-        at_likeness_fit(&p->likeness, levels, y, known);
-        p->fitted = known;
+    at_likeness_fit(&p->likeness, levels, y, known, &b->rng);
+    for (int i = 0; i < AT_KEPT_VIEWS; i++)
+        views[i] =
+            expect(p, &p->likeness.views[i], levels, trials, y, known, num, others, candidates.len);
+    enter_best(p, views, candidates.indices, num);
+    for (int i = 0; i < AT_KEPT_VIEWS; i++) {
+        at_factor_free(&views[i].factor);
+        free(views[i].mean);
     }
-    at_factor f = at_factor_new(&p->likeness, trials + num, others, candidates.len);
-    for (int i = 0; i < trials; i++) at_factor_add(&f, levels + i * p->width);
-    enter_best(p, &f, y, known, candidates.indices, num);
-    at_factor_free(&f);
     free(others);
     free(levels);
     free(y);

@@ -217,13 +217,14 @@ static void enter(at_book *b, const int64_t *indices, int n, const char *part) {
     for (int i = 0; i < n; i++) at_book_enter(b, indices[i], part);
 }
 
-/* The first plans are half by the process, which finds what is like the best that is known, and
- * half by trees, which cut a space in two where it is uneven; at first all. Returns how many. */
+/* The first plans are by the process alone, which tells from few trials what is like the best that
+ * is known; then half of each is by trees, which cut a space in two where it is uneven. Returns how
+ * many points it entered. */
 static int enter_by_process(xgb *x, int total) {
     at_book *b = &x->book;
     const int before = b->entered.len;
     if (!x->process || before >= AT_PROCESS_TRIALS) return 0;
-    at_process_round(x->process, (total + 1) / 2);
+    at_process_round(x->process, before < AT_PROCESS_ALONE ? total : (total + 1) / 2);
     return b->entered.len - before;
 }
 

@@ -2,8 +2,10 @@
  * was measured. Where sources differ, the faster figure stands. Cache sizes are the usual ones of
  * the kind. Sources, named in the rows: Arm, Software Optimization Guides of Cortex-A55
  * (EPM128372), Cortex-A57 (UAN 0015B), Cortex-A72 (UAN 0016A), Cortex-A76 (PJDOC-466751330-7215)
- * and Neoverse N1 (PJDOC-466751330-9707); LLVM, AArch64SchedA53.td, AArch64SchedA55.td and
- * AArch64SchedA57.td; ncnn, arm-a53-a55-dual-issue.md; AnandTech, Cortex A76 (12785); WikiChip. */
+ * and Neoverse N1 (PJDOC-466751330-9707); LLVM, AArch64SchedA53.td, AArch64SchedA55.td,
+ * AArch64SchedA57.td and AArch64SchedNeoverseN1.td, which go by these guides; cpufp, what others
+ * measured on RK3399, BCM2711, RK3588 and BCM2712; ncnn, arm-a53-a55-dual-issue.md; AnandTech,
+ * Cortex A76 (12785); WikiChip. Which fact is whose: docs/notes/aarch64.md. */
 #include "cost/aarch64/cores.h"
 
 #define KB 1024
@@ -25,35 +27,35 @@ const at_core at_aarch64_cores[] = {
      .issue = 2,
      .window = AT_CORE_IN_ORDER,
      CACHES(32, 512, 16),
-     .source = "LLVM, A53; ncnn; WikiChip, Cortex-A53"},
+     .source = "LLVM, A53; cpufp, RK3399; ncnn; WikiChip, Cortex-A53"},
     {.names = "cortex-a55",
      PER_CYCLE(1, 1, 0.5, 1, 1),
      LATENCY(4, 4, 4),
      .issue = 2,
      .window = AT_CORE_IN_ORDER,
      CACHES(32, 256, 16),
-     .source = "Arm EPM128372; LLVM, A55; ncnn"},
+     .source = "Arm EPM128372; LLVM, A55; cpufp, RK3588; ncnn"},
     {.names = "cortex-a72 cortex-a57",
-     PER_CYCLE(1, 2, 1, 1, 1),
+     PER_CYCLE(1, 1, 1, 1, 0.5),
      LATENCY(3, 4, 4),
      .issue = 3,
      .window = 128,
      CACHES(32, 1024, 32),
-     .source = "Arm UAN 0016A, UAN 0015B; LLVM, A57"},
+     .source = "Arm UAN 0016A, UAN 0015B; LLVM, A57; cpufp, RK3399 and BCM2711"},
     {.names = "cortex-a76",
-     PER_CYCLE(2, 2, 2, 2, 2),
+     PER_CYCLE(2, 2, 2, 2, 1),
      LATENCY(2, 3, 2),
      .issue = 4,
      .window = 128,
      CACHES(64, 512, 32),
-     .source = "Arm PJDOC-466751330-7215; AnandTech, Cortex A76"},
+     .source = "Arm PJDOC-466751330-7215; LLVM, N1; cpufp, RK3588; AnandTech, Cortex A76"},
     {.names = "neoverse-n1",
-     PER_CYCLE(2, 2, 2, 2, 2),
+     PER_CYCLE(2, 2, 2, 2, 1),
      LATENCY(2, 3, 2),
      .issue = 4,
      .window = 128,
      CACHES(64, 1024, 32),
-     .source = "Arm PJDOC-466751330-9707; WikiChip, Neoverse N1"},
+     .source = "Arm PJDOC-466751330-9707; LLVM, N1; WikiChip, Neoverse N1"},
 };
 _Static_assert(sizeof at_aarch64_cores / sizeof *at_aarch64_cores == AT_AARCH64_NUM_CORES,
                "cores.h tells how many");

@@ -25,11 +25,16 @@ static void make_rows(float rows[POINTS][WIDTH], const float *list[POINTS]) {
 }
 
 /* The same function of distances, written once more. */
-static double covariance(const at_likeness *p, const uint16_t *x, const uint16_t *y) {
-    float product = 1;
-    for (int c = 0; c < WIDTH; c++)
-        product *= p->columns[c].alike[p->columns[c].scale][abs(x[c] - y[c])];
-    return (double)product;
+static double covariance(const at_likeness *p, const at_view *view, const uint16_t *x,
+                         const uint16_t *y) {
+    const double shares[] = {0, 0.5, 0.9};
+    double product = 1, sum = 0;
+    for (int c = 0; c < WIDTH; c++) {
+        const double one = (double)p->columns[c].alike[view->scale[c]][abs(x[c] - y[c])];
+        product *= one;
+        sum += one / WIDTH;
+    }
+    return shares[view->share] * sum + (1 - shares[view->share]) * product;
 }
 
 /* x of a*x = b, by Gauss. */
@@ -46,15 +51,14 @@ static void solve(double a[TRIALS][TRIALS], double b[TRIALS]) {
     }
 }
 
-static void fill(const at_likeness *p, uint16_t levels[POINTS][WIDTH], double noise,
-                 double a[TRIALS][TRIALS]) {
+static void fill(const at_likeness *p, const at_view *view, uint16_t levels[POINTS][WIDTH],
+                 double noise, double a[TRIALS][TRIALS]) {
     for (int i = 0; i < TRIALS; i++)
         for (int j = 0; j < TRIALS; j++)
-            a[i][j] = covariance(p, levels[i], levels[j]) + (i == j ? noise : 0);
+            a[i][j] = covariance(p, view, levels[i], levels[j]) + (i == j ? noise : 0);
 }
 
-static void means_and_variances(void **state) {
-    (void)state;
+static void means_and_variances_of(int share) {
     static float rows[POINTS][WIDTH];
     const float *list[POINTS];
     uint16_t levels[POINTS][WIDTH];
@@ -66,7 +70,11 @@ static void means_and_variances(void **state) {
     assert_int_equal(p.columns[1].num, 6);
     for (int i = 0; i < POINTS; i++) at_likeness_levels(&p, rows[i], levels[i]);
     for (int i = 0; i < TRIALS; i++) y[i] = sin(i);
-    at_factor f = at_factor_new(&p, TRIALS, levels[TRIALS], POINTS - TRIALS);
+    const at_view *view = &p.views[0];
+    for (int c = 0; c < WIDTH; c++) view->scale[c] = (uint8_t)(2 + c);
+    p.views[0].share = (uint8_t)share;
+    p.views[0].noise = 1;
+    at_factor f = at_factor_new(&p, view, TRIALS, levels[TRIALS], POINTS - TRIALS);
     for (int i = 0; i < TRIALS; i++) at_factor_add(&f, levels[i]);
     at_factor_whiten(&f, y, z);
     const double noise = f.l[0] * f.l[0] - 1; /* what was added to a variance of 1 */
@@ -74,21 +82,26 @@ static void means_and_variances(void **state) {
     for (int c = 0; c < POINTS - TRIALS; c++) {
         double mean = 0, expected = 0, variance = 1;
         for (int i = 0; i < TRIALS; i++) mean += f.v[i * (POINTS - TRIALS) + c] * z[i];
-        fill(&p, levels, noise, a);
+        fill(&p, view, levels, noise, a);
         for (int i = 0; i < TRIALS; i++) b[i] = y[i];
         solve(a, b);
         for (int i = 0; i < TRIALS; i++)
-            expected += covariance(&p, levels[TRIALS + c], levels[i]) * b[i];
+            expected += covariance(&p, view, levels[TRIALS + c], levels[i]) * b[i];
         assert_true(fabs(mean - expected) < 1e-6);
-        fill(&p, levels, noise, a);
-        for (int i = 0; i < TRIALS; i++) b[i] = covariance(&p, levels[TRIALS + c], levels[i]);
+        fill(&p, view, levels, noise, a);
+        for (int i = 0; i < TRIALS; i++) b[i] = covariance(&p, view, levels[TRIALS + c], levels[i]);
         solve(a, b);
         for (int i = 0; i < TRIALS; i++)
-            variance -= covariance(&p, levels[TRIALS + c], levels[i]) * b[i];
+            variance -= covariance(&p, view, levels[TRIALS + c], levels[i]) * b[i];
         assert_true(fabs(f.variance[c] - variance) < 1e-6);
     }
     at_factor_free(&f);
     at_likeness_free(&p);
+}
+
+static void means_and_variances(void **state) {
+    (void)state;
+    for (int share = 0; share < 3; share++) means_and_variances_of(share);
 }
 
 /* Speeds that go by one number alone: points are alike in that, whatever the others are. */
@@ -99,6 +112,7 @@ static void scales_are_found(void **state) {
     uint16_t levels[POINTS][WIDTH];
     double y[POINTS], mean = 0;
     at_likeness p;
+    at_rng rng;
     make_rows(rows, list);
     at_likeness_init(&p, list, POINTS, (bool[]){false, false, true}, WIDTH);
     for (int i = 0; i < POINTS; i++) {
@@ -107,9 +121,16 @@ static void scales_are_found(void **state) {
         mean += y[i] / POINTS;
     }
     for (int i = 0; i < POINTS; i++) y[i] -= mean;
-    at_likeness_fit(&p, levels[0], y, POINTS);
-    assert_true(p.columns[1].scale < p.columns[0].scale);
-    assert_true(p.columns[1].scale < p.columns[2].scale);
+    at_rng_seed(&rng, 5, 1);
+    for (int turn = 0; turn < 4; turn++) at_likeness_fit(&p, levels[0], y, POINTS, &rng);
+    double scale[WIDTH] = {0}, all = 0;
+    for (int i = 0; i < p.num_kept; i++) {
+        all += p.views[i].weight;
+        for (int c = 0; c < WIDTH; c++) scale[c] += p.views[i].weight * p.views[i].scale[c];
+    }
+    assert_true(fabs(all - 1) < 1e-9);
+    assert_true(scale[1] < scale[0]);
+    assert_true(scale[1] < scale[2]);
     at_likeness_free(&p);
 }
 
