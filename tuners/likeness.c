@@ -57,6 +57,23 @@ static void make_column(at_column *c, const float *values, int n) {
     }
 }
 
+/* Does a column tell what another one does? */
+static bool tells_same(const at_column *c, const at_column *other, const float *const *rows, int n,
+                       int at, int other_at) {
+    if (c->num != other->num || c->is_text != other->is_text) return false;
+    for (int i = 0; i < n; i++)
+        if (level_of(c, rows[i][at]) != level_of(other, rows[i][other_at])) return false;
+    return true;
+}
+
+/* What tells the same as a column before it tells nothing. */
+static void drop_copies(at_likeness *p, const float *const *rows, int n) {
+    for (int c = 1; c < p->width; c++)
+        for (int before = 0; before < c; before++)
+            if (tells_same(&p->columns[c], &p->columns[before], rows, n, c, before))
+                p->columns[c].num = p->columns[c].num > 0;
+}
+
 void at_likeness_init(at_likeness *p, const float *const *rows, int n, const bool *is_text,
                       int width) {
     float *values = malloc(sizeof *values * ((size_t)n + 1));
@@ -72,6 +89,7 @@ void at_likeness_init(at_likeness *p, const float *const *rows, int n, const boo
         p->columns[c].is_text = is_text[c];
         make_column(&p->columns[c], values, n);
     }
+    drop_copies(p, rows, n);
     free(values);
 }
 

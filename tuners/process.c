@@ -30,13 +30,24 @@ struct at_process {
 
 /* ---- points as numbers ----------------------------------------------------------------------- */
 
-/* The numbers that others learn from, or, where there are none, which of its values it is. */
+/* The power of two in a whole number: 64 and 128 are alike where hardware's widths are. */
+static float power_in(float x) {
+    const int64_t whole = x >= 1 && x < (float)(1 << 24) ? (int64_t)x : 0;
+    return (float)whole == x ? (float)(whole & -whole) : 0;
+}
+
+/* The numbers that others learn from, and the powers of two in them, or, where there are none,
+ * which of its values it is. */
 static int numbers_of_entity(const at_entity *e, int64_t digit, float *out, bool *is_text) {
     const at_config own = {.entities = e, .num_knobs = 1};
     const int n = e->marks ? -1 : at_config_features(&own, out);
     if (n < 0) return *out = (float)digit, *is_text = true, 1;
     for (int i = 0; i < n; i++) is_text[i] = false;
-    return n;
+    for (int i = 0; i < n; i++) {
+        out[n + i] = power_in(out[i]);
+        is_text[n + i] = false;
+    }
+    return 2 * n;
 }
 
 enum { MOST_NUMBERS = 256 };
@@ -50,7 +61,7 @@ static int numbers_of(const at_space *s, int64_t index, float out[MOST_NUMBERS],
         at_space_digits(s, index, digits);
         n = 0;
         for (int k = 0; k < c.num_knobs && n >= 0; k++)
-            if (n + c.entities[k].n >= MOST_NUMBERS) n = -1;
+            if (n + 2 * c.entities[k].n >= MOST_NUMBERS) n = -1;
             else n += numbers_of_entity(&c.entities[k], digits[k], out + n, is_text + n);
     }
     at_arena_free(a);
