@@ -360,7 +360,7 @@ fuzz-keep:
 
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c) $(call shared,network))) $(call lib,$(NEEDS_fuzz))
 	$(call say,ld $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz)) -lcmocka
 
 # make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/notes/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)

@@ -38,6 +38,11 @@ at_status at_check_network(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--why: of a network it goes with run: autotune run %s --why",
                        o->operands[0]);
+    if (o->request.num_expects && o->verb != AT_VERB_RUN)
+        return at_fail(err, AT_E_USAGE,
+                       "--expect: of a network it goes with run: autotune run %s --expect "
+                       "NAME=FILE.npy",
+                       o->operands[0]);
     return AT_OK;
 }
 

@@ -13,7 +13,7 @@ static const char *name_in(at_arena *a, const char *item) {
 static const char *file_in(const char *item) { return strchr(item, '=') + 1; }
 
 /* Floats as float32, whole numbers as int64; their input's type comes later. */
-static at_status read_array(at_net_arrays *x, const char *item, at_error *err) {
+static at_status read_array(at_net_arrays *x, const char *item, at_net_tensor *out, at_error *err) {
     const char *path = file_in(item);
     at_input in;
     const int64_t *entries = NULL;
@@ -22,14 +22,13 @@ static at_status read_array(at_net_arrays *x, const char *item, at_error *err) {
         AT_TRY(at_input_read(x->arena, path, &in, err));
         if (in.sparse) return at_fail(err, AT_E_INPUT, "%s: is no array", path);
     }
-    at_net_tensor *t = at_push(x->arena, &x->given);
-    *t = (at_net_tensor){.name = name_in(x->arena, item),
-                         .type = entries ? AT_NET_INT64 : AT_NET_FLOAT,
-                         .rank = in.num_dims,
-                         .dims = at_copy(x->arena, in.dims, sizeof in.dims),
-                         .elements = 1,
-                         .data = entries ? (const void *)entries : in.values};
-    for (int i = 0; i < t->rank; i++) t->elements *= in.dims[i];
+    *out = (at_net_tensor){.name = name_in(x->arena, item),
+                           .type = entries ? AT_NET_INT64 : AT_NET_FLOAT,
+                           .rank = in.num_dims,
+                           .dims = at_copy(x->arena, in.dims, sizeof in.dims),
+                           .elements = 1,
+                           .data = entries ? (const void *)entries : in.values};
+    for (int i = 0; i < out->rank; i++) out->elements *= in.dims[i];
     return AT_OK;
 }
 
@@ -64,24 +63,48 @@ static const void *elements_of(at_net_arrays *x, const at_net_tensor *t, const a
     return data;
 }
 
-/* Arrays of no input are a mistake. */
-static at_status check_names(const at_net_arrays *x, at_error *err) {
-    for (int i = 0; i < x->given.len; i++) {
-        const char *name = x->given.data[i].name;
-        AT_VEC(const char *) names = {0};
-        bool found = false;
-        for (int k = 0; k < x->net->inputs.len; k++) {
-            *at_push(x->arena, &names) = x->net->values.data[x->net->inputs.data[k]].name;
-            found |= !strcmp(names.data[k], name);
-        }
-        if (found) continue;
-        at_text list = {0};
-        at_text_add_names(&list, name, names.data, names.len);
-        at_fail(err, AT_E_USAGE, "--input %s: %s has no such input; there are %s", name,
-                x->net->path, at_text_str(&list));
-        at_text_free(&list);
-        return AT_E_USAGE;
+/* Which of these inputs or outputs has the name. */
+static at_status find_named(const at_net_arrays *x, bool is_output, const char *option,
+                            const char *name, int *at, at_error *err) {
+    const char *kind = is_output ? "output" : "input";
+    const int num = is_output ? x->net->outputs.len : x->net->inputs.len;
+    const int *values = is_output ? x->net->outputs.data : x->net->inputs.data;
+    AT_VEC(const char *) names = {0};
+    for (*at = 0; *at < num; ++*at) {
+        *at_push(x->arena, &names) = x->net->values.data[values[*at]].name;
+        if (!strcmp(names.data[*at], name)) return AT_OK;
     }
+    at_text list = {0};
+    at_text_add_names(&list, name, names.data, names.len);
+    at_fail(err, AT_E_USAGE, "%s %s: %s has no %s \"%s\"; there are %s", option, name, x->net->path,
+            kind, name, at_text_str(&list));
+    at_text_free(&list);
+    return AT_E_USAGE;
+}
+
+static at_status check_expected(const at_net_arrays *x, const at_net_tensor *t, at_error *err) {
+    int output;
+    AT_TRY(find_named(x, true, "--expect", t->name, &output, err));
+    const at_net_value *v = &x->net->values.data[x->net->outputs.data[output]];
+    bool fits = t->rank == v->rank;
+    for (int i = 0; fits && i < t->rank; i++) fits = t->dims[i] == v->dims[i];
+    if (fits) return AT_OK;
+    at_text sizes = {0};
+    at_net_add_shape(&sizes, t->type, t->rank, t->dims);
+    at_text_add(&sizes, ", the output is ");
+    at_net_add_shape(&sizes, v->type, v->rank, v->dims);
+    at_fail(err, AT_E_USAGE, "--expect %s: the array is %s", t->name, at_text_str(&sizes));
+    at_text_free(&sizes);
+    return AT_E_USAGE;
+}
+
+/* Names and sizes of the arrays, when the network's are known. */
+static at_status check_arrays(const at_net_arrays *x, at_error *err) {
+    int input;
+    for (int i = 0; i < x->given.len; i++)
+        AT_TRY(find_named(x, false, "--input", x->given.data[i].name, &input, err));
+    for (int i = 0; i < x->o->request.num_expects; i++)
+        AT_TRY(check_expected(x, &x->expected[i], err));
     return AT_OK;
 }
 
@@ -93,10 +116,14 @@ at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *ou
     const at_net_options options = {
         .dims = o->dims, .sets = o->sets, .array_of = array_of, .ctx = x};
     at_rng_seed(&rng, o->engine.seed, 51);
-    for (int i = 0; i < o->net_inputs.num; i++) AT_TRY(read_array(x, o->net_inputs.items[i], err));
+    for (int i = 0; i < o->net_inputs.num; i++)
+        AT_TRY(read_array(x, o->net_inputs.items[i], at_push(a, &x->given), err));
+    x->expected = AT_NEW_ARRAY(a, at_net_tensor, o->request.num_expects + 1);
+    for (int i = 0; i < o->request.num_expects; i++)
+        AT_TRY(read_array(x, o->request.expects[i], &x->expected[i], err));
     AT_TRY(at_net_open(o->operands[0], &options, net, err));
     x->net = *net;
-    AT_TRY(check_names(x, err));
+    AT_TRY(check_arrays(x, err));
     x->inputs = AT_NEW_ARRAY(a, const void *, x->net->inputs.len + 1);
     for (int i = 0; i < x->net->inputs.len; i++) {
         const at_net_value *v = &x->net->values.data[x->net->inputs.data[i]];
@@ -141,30 +168,30 @@ static at_status check_output(const at_net_arrays *x, const char *path, at_error
 
 static at_status write_output(const at_net_arrays *x, const char *item, const void *const *outputs,
                               at_error *err) {
-    const at_net *net = x->net;
-    const char *name = name_in(x->arena, item);
-    AT_VEC(const char *) names = {0};
-    for (int i = 0; i < net->outputs.len; i++) {
-        const at_net_value *v = &net->values.data[net->outputs.data[i]];
-        *at_push(x->arena, &names) = v->name;
-        if (strcmp(v->name, name) != 0) continue;
-        AT_TRY(check_output(x, file_in(item), err));
-        const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
-        at_text file = {0};
-        const at_output_rules rules = {
-            .kind = "NumPy array", .is_kind = is_array, .force = at_force_of(x->o)};
-        at_npy_print(&file, descr_of(v->type), v->rank, v->dims, outputs[i], bytes);
-        const at_status s =
-            at_write_output(file_in(item), &rules, at_text_str(&file), file.len, err);
-        at_text_free(&file);
-        return s;
+    int i;
+    AT_TRY(find_named(x, true, "--output", name_in(x->arena, item), &i, err));
+    AT_TRY(check_output(x, file_in(item), err));
+    const at_net_value *v = &x->net->values.data[x->net->outputs.data[i]];
+    const size_t bytes = (size_t)v->elements * (size_t)at_net_type_bytes(v->type);
+    at_text file = {0};
+    const at_output_rules rules = {
+        .kind = "NumPy array", .is_kind = is_array, .force = at_force_of(x->o)};
+    at_npy_print(&file, descr_of(v->type), v->rank, v->dims, outputs[i], bytes);
+    const at_status s = at_write_output(file_in(item), &rules, at_text_str(&file), file.len, err);
+    at_text_free(&file);
+    return s;
+}
+
+double at_net_arrays_distance(const at_net_arrays *x, int output, const double *reference) {
+    const at_net_value *v = &x->net->values.data[x->net->outputs.data[output]];
+    for (int i = 0; i < x->o->request.num_expects; i++) {
+        const at_net_tensor *t = &x->expected[i];
+        if (strcmp(t->name, v->name) != 0) continue;
+        double *elements = AT_NEW_ARRAY(x->arena, double, v->elements + 1);
+        for (int64_t k = 0; k < v->elements; k++) elements[k] = at_net_element(t->type, t->data, k);
+        return at_net_distance(v, elements, reference);
     }
-    at_text list = {0};
-    at_text_add_names(&list, name, names.data, names.len);
-    at_fail(err, AT_E_USAGE, "--output %s: %s has no output \"%s\"; there are %s", item, net->path,
-            name, at_text_str(&list));
-    at_text_free(&list);
-    return AT_E_USAGE;
+    return NAN;
 }
 
 at_status at_net_arrays_write(const at_net_arrays *x, const void *const *data, at_error *err) {

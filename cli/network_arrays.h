@@ -11,6 +11,7 @@ typedef struct at_net_arrays {
     const at_options *o;
     const at_net *net;
     AT_VEC(at_net_tensor) given; /* by --input */
+    at_net_tensor *expected;     /* [o->request.num_expects] by --expect */
     const void **inputs;         /* [net->inputs.len] */
     int num_random;              /* of them, made of the seed */
 } at_net_arrays;
@@ -20,6 +21,8 @@ typedef struct at_net_arrays {
  * the network lives in a. */
 at_status at_net_arrays_open(at_arena *a, const at_options *o, at_net_arrays *out, at_net **net,
                              at_error *err);
+/* The largest distance of --expect's array of an output from `reference`; NAN: it has none. */
+double at_net_arrays_distance(const at_net_arrays *x, int output, const double *reference);
 /* Writes the outputs that --output names; data: elements of each in its own type. */
 at_status at_net_arrays_write(const at_net_arrays *x, const void *const *data, at_error *err);
 

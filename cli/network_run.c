@@ -20,6 +20,7 @@ typedef struct net_run {
     at_net_program program;
     at_net_truth truth;
     double *errors;  /* [outputs] over the root mean square */
+    double *others;  /* [outputs] the same of the arrays of --expect; NAN: there is none */
     double least_s;  /* of at_net_seconds */
     double *steps_s; /* of each step; NULL: they are not timed */
     at_text out;
@@ -64,6 +65,8 @@ static void describe(net_run *r) {
         at_text_addf(&r->out, "%s\n    ", v->elements > SHOWN ? ", .." : "");
         at_network_add_error(&r->out, &r->truth, i, r->errors[i], at_network_limit(r->o));
         at_text_add(&r->out, "\n");
+        if (!isnan(r->others[i]))
+            at_text_addf(&r->out, "    of the array of --expect: %.2g\n", r->others[i]);
     }
     at_text_addf(&r->out, "%.3f ms", r->least_s * 1e3);
     if (r->program.threads > 1) at_text_addf(&r->out, " on %d threads", r->program.threads);
@@ -85,6 +88,7 @@ static void add_output(net_run *r, at_out *json, int i) {
         at_out_double(json, NULL, at_net_element(v->type, r->truth.outputs[i], k));
     at_out_end(json, ']');
     at_out_net_error(json, &r->truth, i, r->errors[i], at_network_limit(r->o));
+    at_out_double(json, "expected_error", r->others[i]);
     at_out_end(json, '}');
 }
 
@@ -109,6 +113,16 @@ static at_status print(net_run *r, at_error *err) {
     return at_print(&r->out, err);
 }
 
+/* Another program's outputs beside those in double. */
+static void compare_others(net_run *r) {
+    const int n = r->net->outputs.len;
+    r->others = AT_NEW_ARRAY(r->arena, double, n + 1);
+    for (int i = 0; i < n; i++) {
+        const double most = at_net_arrays_distance(&r->arrays, i, r->truth.expected[i]);
+        r->others[i] = at_net_over_rms(&r->truth, i, most);
+    }
+}
+
 static at_status run(net_run *r) {
     at_net_build b = at_network_build(r->o);
     b.with_bounds = r->o->why;
@@ -118,6 +132,7 @@ static at_status run(net_run *r) {
     AT_TRY(at_net_arrays_open(r->arena, r->o, &r->arrays, &r->net, r->err));
     AT_TRY(at_net_program_new(r->net, &b, &r->program, r->err));
     AT_TRY(at_net_truth_new(r->net, r->arrays.inputs, &at_interrupted, &r->truth, r->err));
+    compare_others(r);
     r->errors = AT_NEW_ARRAY(r->arena, double, r->net->outputs.len + 1);
     const at_status judged = at_network_judge(r->o, &r->program, &b, &r->truth, r->errors, r->err);
     if (judged != AT_OK && judged != AT_E_NO_VALID) return judged;

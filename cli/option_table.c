@@ -58,9 +58,8 @@ static const at_option_row rows[] = {
      "several times",
      ARRAY, TO(request.arrays), 0, 0},
     {"--expect", "NAME=FILE", MEASURING, NULL,
-     "of a kernel without a computation: what an output should be, an array, FILE.npy; may be "
-     "given "
-     "several times",
+     "what an output should be, an array, FILE.npy: of a kernel without a computation what counts, "
+     "of a network the output of another program, whose error is told; may be given several times",
      EXPECT, TO(request.expects), 0, 0},
     {"--dim", "NAME=N,..", KERNEL | V(REPORT), NULL,
      "of a network: the sizes that its inputs leave open, by name or as INPUT[AXIS]=N", TEXT,

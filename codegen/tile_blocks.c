@@ -1,14 +1,14 @@
 /* codegen/tile_blocks.c: long sums of floats are added up in blocks. A sum that goes on in one
  * register is rounded at each term by its own size, so its error grows with the number of terms.
- * After some hundred terms such a register is added to a place in the tile's own memory, and begins
- * anew. It costs an addition, a load and a store a block. */
+ * After some dozens of terms such a register is added to a place in the tile's own memory, and
+ * begins anew. It costs an addition, a load and a store a block. */
 #include "codegen/tile_make.h"
 
 enum {
-    BLOCK = 384,       /* terms of a block, at most */
-    LEAST_BLOCK = 128, /* and at least, where a loop runs a passed number of times */
-    LIKELY_TRIPS = 3,  /* of a loop that runs a passed number of times: rows of a window */
-    MOST_NEST = 12     /* loops of a tile, with those that are made */
+    BLOCK = 72,       /* terms of a block, at most */
+    LEAST_BLOCK = 32, /* and at least, where a loop runs a passed number of times */
+    LIKELY_TRIPS = 3, /* of a loop that runs a passed number of times: rows of a window */
+    MOST_NEST = 12    /* loops of a tile, with those that are made */
 };
 
 typedef struct blocks {

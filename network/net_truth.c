@@ -59,9 +59,8 @@ static void reserve(at_net_truth *t, int64_t bytes) {
     t->workspace = at_net_room(bytes);
 }
 
-/* Over the root mean square, where that is something. */
-static double over_rms(const at_net_truth *t, int i, double x) {
-    return t->rms[i] > 0 ? x / t->rms[i] : x;
+double at_net_over_rms(const at_net_truth *t, int output, double x) {
+    return t->rms[output] > 0 ? x / t->rms[output] : x;
 }
 
 at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double *errors,
@@ -75,10 +74,10 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double 
         double *x = AT_NEW_ARRAY(a, double, v->elements + 1);
         for (int64_t k = 0; k < v->elements; k++) {
             x[k] = at_net_element(v->type, t->outputs[i], k);
-            const double d = over_rms(t, i, x[k] - t->expected[i][k]);
+            const double d = at_net_over_rms(t, i, x[k] - t->expected[i][k]);
             if (sum && isfinite(d)) *sum += d * d;
         }
-        errors[i] = over_rms(t, i, at_net_distance(v, x, t->expected[i]));
+        errors[i] = at_net_over_rms(t, i, at_net_distance(v, x, t->expected[i]));
         at_arena_free(a);
     }
     return AT_OK;
@@ -87,7 +86,7 @@ at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double 
 at_status at_net_truth_moved(at_net_truth *t, at_error *err) {
     double *moved = AT_NEW_ARRAY(t->arena, double, t->net->outputs.len + 1);
     AT_TRY(at_net_reference_moved(t->reference, t->inputs, t->expected, moved, t->stop, err));
-    for (int i = 0; i < t->net->outputs.len; i++) moved[i] = over_rms(t, i, moved[i]);
+    for (int i = 0; i < t->net->outputs.len; i++) moved[i] = at_net_over_rms(t, i, moved[i]);
     t->moved = moved;
     return AT_OK;
 }

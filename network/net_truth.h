@@ -39,6 +39,8 @@ void at_net_truth_free(at_net_truth *t);
  * NULL, the sum of all outputs' squared errors over their mean squares. */
 at_status at_net_truth_compare(at_net_truth *t, const at_net_program *p, double *errors,
                                double *sum, at_error *err);
+/* A distance from an output over its root mean square, where that is something. */
+double at_net_over_rms(const at_net_truth *t, int output, double x);
 /* Fills moved. */
 at_status at_net_truth_moved(at_net_truth *t, at_error *err);
 

@@ -53,6 +53,21 @@ static void run(void **state) {
     expect_text(r->out, "y float32[2, 2]: 4, -1, 8, -2\n");
 }
 
+/* Another program's output is told beside ours: [[1, -1], [2, -2]] is 2 away from [[2, -1], [4,
+ * -2]], whose root mean square is 2.5. */
+static void expected(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=x.npy");
+    expect_text(r->out, "    largest error over the root mean square: 0\n"
+                        "    of the array of --expect: 0.8\n");
+    r = cli_expect(0, "./autotune run m.onnx --input x=x.npy --expect y=x.npy --json");
+    expect_text(r->out, "\"expected_error\": 0.8");
+    expect_error(2, "./autotune run m.onnx --dim N=2 --expect z=x.npy", "no output \"z\"");
+    expect_error(2, "./autotune run m.onnx --dim N=3 --expect y=x.npy",
+                 "the array is float32[2, 2], the output is float32[3, 2]");
+    expect_error(2, "./autotune tune m.onnx --dim N=2 --expect y=x.npy", "goes with run");
+}
+
 static void refused(void **state) {
     (void)state;
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
@@ -85,6 +100,6 @@ static int setup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shown), cmocka_unit_test(run),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(expected), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, cli_teardown);
 }

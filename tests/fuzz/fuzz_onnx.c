@@ -20,10 +20,14 @@ static void check_node(at_arena *a, const at_net *net, const at_net_node *n) {
 
 static void run(const uint8_t *data, size_t size) {
     at_arena *a = at_arena_new();
-    const at_net_options o = {.dims = "N=2", .room_bytes = 1 << 22};
+    at_net_options o = {.room_bytes = 1 << 22};
     at_net *net;
     at_error err;
-    const at_status s = at_net_parse(data, size, NULL, &o, &net, &err);
+    at_status s = at_net_parse(data, size, NULL, &o, &net, &err);
+    if (s == AT_E_USAGE) { /* sizes are not given */
+        o.dims = "N=2";
+        s = at_net_parse(data, size, NULL, &o, &net, &err);
+    }
     if (s == AT_OK) {
         at_text text = {0};
         at_net_print(&text, net, true);
