@@ -10,8 +10,8 @@
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
  * step, so these sketches are what a task has by default, unless lanes read every second to fourth
  * element, where some windows take less time so and some more. They are the default, too, where
- * bytes are padded by another number than 0, such as a zero point: products with it are no dot
- * products.
+ * bytes are padded by another number than 0, such as a zero point, or to more channels: products
+ * with it are no dot products.
  *
  * whole: what is calculated of elements that a sum needs many times is computed as a whole before
  * it:
@@ -48,6 +48,23 @@ static bool is_padded_otherwise(const at_compute *c, int stage, const at_access 
            e->op == AT_X_SELECT && !is_zero(e->arg[1]) && !is_zero(e->arg[2]);
 }
 
+/* Are terms of dot products, which lie side by side, more than memory has, as where three channels
+ * are padded to four? A condition would stand between them. */
+static bool is_longer(const sketch_state *s, int stage, const at_access *x) {
+    const at_compute *c = s->facts->compute;
+    const at_tensor *t = &c->tensors[stage];
+    const int row = c->tensors[x->from].num_axes - 1, of = c->tensors[x->tensor].num_axes - 1;
+    bool terms = false;
+    if (!tile_dot_terms(c, t) || !x->is_guarded || x->from == x->tensor || row < 0 || of < 0)
+        return false;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
+        if (x->stride[k] == 1 && k < t->num_axes) return false;
+        terms |=
+            x->stride[k] == 1 && s->facts->extents[x->from][row] == s->facts->of[stage].extent[k];
+    }
+    return terms && s->facts->extents[x->from][row] > s->facts->extents[x->tensor][of];
+}
+
 /* Is the padding between elements, as in a transposed convolution? Phases take care of that, a copy
  * would hold mostly zeros. */
 static bool has_phases(const at_stage_facts *f, int axes) {
@@ -68,7 +85,8 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
         for (int i = 0; i < f->num_accesses; i++) {
             int from = f->access[i].from, vec = tile_vector_of(s, t),
                 known = at_compute_find(s->before->compute, c->tensors[from].name);
-            const bool other = is_padded_otherwise(c, t, &f->access[i]);
+            const bool other =
+                is_padded_otherwise(c, t, &f->access[i]) || is_longer(s, t, &f->access[i]);
             if (from == f->access[i].tensor || out->kept[known] ||
                 !(other || is_cut(s, t, &f->access[i])))
                 continue;

@@ -26,10 +26,13 @@ static const char plain[] =
 static const char typed[] =
     "data[N, H, W, CI] : input %s\n"
     "weight[KH, KW, CI, CO] : weight %s\n"
-    "%s"
-    "acc[n:N, h:OH, w:OW, f:CO] : %s = sum(kh:KH, kw:KW, c:CI)\n"
-    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * weight[kh, kw, c, f]\n"
+    "%s%s"
+    "acc[n:N, h:OH, w:OW, f:CO] : %s = sum(kh:KH, kw:KW, c:C)\n"
+    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * %s[kh, kw, c, f]\n"
     "%s";
+
+/* %s: the type. */
+static const char more_channels[] = "wide[kh:KH, kw:KW, c:C, f:CO] : %s = c < CI ? weight[kh, kw, c, f] : 0\n";
 
 /* Which order the reduction loops are in: kw innermost where it is unrolled, unless it stands above
  * co and ci. %s: prefetch, if any. */
@@ -45,6 +48,13 @@ static const char tree[] =
 
 static int is_padded(at_template *t) { return at_evaluate(t, "pt || pl || pb || pr") != 0; }
 
+/* Do three of four bytes of dot products have channels, or more? Then the others are padding, too.
+ */
+static int has_more_channels(at_template *t) {
+    const int is_byte = at_argument_type(t, "types", 0)[1] == '8';
+    return is_byte && at_evaluate(t, "CI > 2 && CI % 4 != 0");
+}
+
 static const char *type(at_template *t, int i) { return at_argument_type(t, "types", i); }
 
 static void define_typed(at_template *t) {
@@ -52,16 +62,18 @@ static void define_typed(at_template *t) {
                           .channel = "f",
                           .channels = "CO",
                           .value = "acc[n, h, w, f]"};
-    const int pads = is_padded(t);
+    const int widens = has_more_channels(t), pads = is_padded(t) || widens;
+    at_sizes(t, widens ? "C = (CI + 3)/4*4" : "C = CI");
     const char *pad =
         at_textf(t,
-                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] : %s = inside ?"
+                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:C] : %s = inside ?"
                  " data[n, y - pt, x - pl, c] : 0\n"
-                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n",
-                 type(t, 0));
-    at_compute(t,
-               at_textf(t, typed, type(t, 0), type(t, 1), pads ? pad : "", at_sum_type(t, "types"),
-                        pads ? "pad" : "data", at_typed_output(t, "types", &out)));
+                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl%s\n",
+                 type(t, 0), widens ? " && c < CI" : "");
+    at_compute(t, at_textf(t, typed, type(t, 0), type(t, 1), pads ? pad : "",
+                           widens ? at_textf(t, more_channels, type(t, 1)) : "",
+                           at_sum_type(t, "types"), pads ? "pad" : "data",
+                           widens ? "wide" : "weight", at_typed_output(t, "types", &out)));
 }
 
 static void define(at_template *t) {

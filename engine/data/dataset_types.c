@@ -51,6 +51,12 @@ static double size_of(const at_dataset *d, const at_expr *e);
 
 static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
 
+/* Has it no element below 0, and a mean above its size? */
+static bool is_positive(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_MUL) return is_positive(c, e->arg[0]) && is_positive(c, e->arg[1]);
+    return e->op == AT_X_INDEX && c->tensors[e->ref].type == AT_U8;
+}
+
 static double size_of_tensor(const at_dataset *d, int t) {
     const at_tensor *x = &d->compute->tensors[t];
     const at_type_facts *type = at_type_of(x->type);
@@ -61,7 +67,8 @@ static double size_of_tensor(const at_dataset *d, int t) {
     for (int i = x->num_axes; i < x->num_axes + x->num_reduce; i++)
         if (d->extents[t][i] > 0) terms *= (double)d->extents[t][i];
     const bool sums = x->num_reduce && x->reduction == AT_REDUCE_SUM;
-    return (sums ? sqrt(terms) : 1) * size_of(d, x->body);
+    const bool grows = sums && is_positive(d->compute, x->body);
+    return (grows ? 2 * terms : sums ? sqrt(terms) : 1) * size_of(d, x->body);
 }
 
 static double size_of(const at_dataset *d, const at_expr *e) {

@@ -1,4 +1,5 @@
-/* Elements of 16 bits, two to a lane: dot products of bf16 and of s16. */
+/* Dot products beside those of four bytes as they lie: of bf16 and of s16, two to a lane, of single
+ * bytes, and of three channels. */
 #include "tests/cli/cli_test.h"
 
 #include <string.h>
@@ -87,8 +88,26 @@ static void single_products(void **state) {
     }
 }
 
+/* Three channels get a fourth that is padding, and its weights are 0. */
+static void more_channels(void **state) {
+    (void)state;
+    static const char task[] =
+        "conv2d_nhwc --args 'H=9,W=11,CI=3,CO=32,types=\"%s\"' --isa avx512vnni";
+    static const char *const types[] = {"u8s8u8", "s8s8s32"};
+    for (int i = 0; i < 2; i++) {
+        char args[160];
+        snprintf(args, sizeof args, task, types[i]);
+        const cli_result *r = cli_expect(0, "./autotune show %s --dump=tile", args);
+        assert_non_null(strstr(r->out, "c_i:4 dot"));
+        assert_null(strstr(r->out, "no dot products"));
+        if (!cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status)
+            cli_expect(0, "./autotune run %s", args);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(derived_pairs),
-                                       cmocka_unit_test(single_products)};
+                                       cmocka_unit_test(single_products),
+                                       cmocka_unit_test(more_channels)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
