@@ -15,11 +15,14 @@ enum sketch_limit {
     FEW_TILES = 3,           /* of more a copy is left out one at a time */
 
     /* Lanes. The shortest register has four. */
-    LEAST_LANES = 4,        /* of an axis that lies side by side */
-    LEAST_COPIED_LANES = 8, /* of an axis for which something is copied or stored otherwise */
-    LEAST_DOT_LANES = 8,    /* of a reduction */
-    LEAST_ROW_LANES = 8,    /* of a row of a softmax */
-    MOST_LANE_STEP = 4,     /* elements from lane to lane that loads pick of whole registers */
+    LEAST_LANES = 4,          /* of an axis that lies side by side */
+    LEAST_COPIED_LANES = 8,   /* of an axis for which something is copied or stored otherwise */
+    LEAST_DOT_LANES = 8,      /* of a reduction */
+    LEAST_ROW_LANES = 8,      /* of a row of a softmax */
+    NARROW_FIRST_LANES = 8,   /* fewer leave half of an AVX register empty, and more */
+    NARROW_LANES = 16,        /* of an AVX-512 register */
+    NARROW_LEAST_TERMS = 256, /* joining lanes at the end is little beside them */
+    MOST_LANE_STEP = 4,       /* elements from lane to lane that loads pick of whole registers */
 
     /* Register tiles. */
     TILE_MOST_ROWS = 28,    /* registers of AVX-512 beside the operands' */

@@ -203,14 +203,31 @@ int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
     return found;
 }
 
-int tile_dot_of(const sketch_state *s, int stage) {
+/* The last reduction, where rows have something in common if lanes go along it; -1: it is none
+ * such.
+ */
+static int dot_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes + t->num_reduce - 1;
-    if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT_LANES) return -1;
-    if (tile_vector_of(s, stage) >= 0 || !reads_vectors(s, stage, last, false)) return -1;
+    if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT_LANES ||
+        !reads_vectors(s, stage, last, false))
+        return -1;
     int row = tile_row_of(s, stage, last);
     return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
+}
+
+int tile_dot_of(const sketch_state *s, int stage) {
+    return tile_vector_of(s, stage) < 0 ? dot_of(s, stage) : -1;
+}
+
+int tile_narrow_of(const sketch_state *s, int stage, int from, int below) {
+    const int vec = tile_vector_of(s, stage);
+    const int64_t lanes = vec < 0 ? 0 : s->facts->of[stage].inner[vec];
+    return lanes >= from && lanes < below && tile_fours_of((sketch_state *)s, stage, vec) < 0 &&
+                   tile_terms_of(s, stage) >= NARROW_LEAST_TERMS
+               ? dot_of(s, stage)
+               : -1;
 }
 
 int tile_lanes_of(const sketch_state *s, int stage) {

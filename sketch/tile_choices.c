@@ -108,11 +108,23 @@ void nest_find_tile(const sketch_state *s, int stage, nest_choices *out) {
  *     w, f, c => @out = w, f // c    ->    {w0, f0}:para =>
  *                                              c0, f1:unroll, w1:unroll, c1:vec =>
  *                                                  @out = {w0, w1}/w, {f0, f1}/f // {c0, c1}/c  */
-void nest_find_dots(const sketch_state *s, int stage, nest_choices *out) {
-    const int vec = tile_dot_of(s, stage);
+static void add_dots(nest_choices *out, const sketch_state *s, int stage, int vec) {
     if (vec < 0) return;
     nest_choice *c = add_tile(out, s, stage, vec);
     c->second = tile_second_of(s, stage, vec, c->row);
+}
+
+void nest_find_dots(const sketch_state *s, int stage, nest_choices *out) {
+    add_dots(out, s, stage, tile_dot_of(s, stage));
+}
+
+/* Few lanes leave most of a register empty: the same first of all, or in one more sketch. */
+void nest_find_narrower(const sketch_state *s, int stage, nest_choices *out) {
+    add_dots(out, s, stage, tile_narrow_of(s, stage, 0, NARROW_FIRST_LANES));
+}
+
+void nest_find_narrow(const sketch_state *s, int stage, nest_choices *out) {
+    add_dots(out, s, stage, tile_narrow_of(s, stage, NARROW_FIRST_LANES, NARROW_LANES));
 }
 
 /* A reader that calls functions, and so needs registers of its own, goes over the sums of several

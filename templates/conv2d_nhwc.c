@@ -82,7 +82,7 @@ static void define(at_template *t) {
                 "pb = bottom < 0 ? (eh-1)/2 : bottom, pr = right < 0 ? (ew-1)/2 : right");
     at_require(t, "H + pt + pb >= eh && W + pl + pr >= ew", "the kernel exceeds the padded image");
     at_sizes(t, "OH = (H + pt + pb - eh)/sh + 1, OW = (W + pl + pr - ew)/sw + 1");
-    if (at_is_typed(t, "types") || at_evaluate(t, "CO < 4")) {
+    if (at_is_typed(t, "types") || at_evaluate(t, "CO < 4 || CO < 8 && KH*KW*CI >= 256")) {
         define_typed(t);
         return;
     }

@@ -80,7 +80,7 @@ static void define_dense(at_template *t) {
     int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
     at_require(t, "bias <= 1", "bias is 0 or 1");
     at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
-    if (at_is_typed(t, "types") || at_evaluate(t, "N < 4 && wb == 0")) {
+    if (at_is_typed(t, "types") || at_evaluate(t, "(N < 4 || N < 8 && K >= 256) && wb == 0")) {
         define_typed(t);
         return;
     }

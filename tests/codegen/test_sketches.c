@@ -263,6 +263,9 @@ static void operators(void **state) {
         {"tests/te/below_diagonal", "N=19,M=41,K=5"},
         {"tests/te/running_sums", "R=7,S=37,C=3"},
         {"tests/te/running_sums", "R=1,S=1,C=1"},
+        {"tests/te/few_outputs", "M=5,N=5,K=261"}, /* lanes along the sum */
+        {"tests/te/few_outputs", "M=3,N=11,K=259"},
+        {"conv2d", "N=1,H=3,W=5,CI=31,CO=7,K=3,S=1,P=1,D=1"},
         {"tests/te/steps_beside", "C=5,P=301"}, /* together, in turn */
         {"tests/te/steps_beside", "C=3,P=19"},
         {"tests/te/steps_along_rows", "M=37,N=101"}, /* turned in blocks */
