@@ -266,7 +266,7 @@ static const char *callee(const entry *x, const char *function) {
     if (x->head->pub.language != AT_LANGUAGE_C) return function;
     return at_format(x->arena,
                      "__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(%1$s), "
-                     "%2$s(struct at_none)), (%2$s(*)(%3$s))%1$s, %1$s)",
+                     "%2$s(struct at_none)), (%2$s(*)(%3$s))(void (*)(void))%1$s, %1$s)",
                      function, returns, types_of_params(x));
 }
 

@@ -367,6 +367,14 @@ static void functions_of_other_files(void **state) {
         if (*declared[i]) cli_expect(0, "./autotune run t.c --config default");
         else expect_error(4, "t.c --trials 2", "t.c: no candidate compiles: gcc: t.c:7:");
     }
+    cli_write("t.c",
+              "/* autotune\n * args N=64\n * x[N] : input\n * y[n:N] = x[n]*2\n * knob T = 1 2\n"
+              " * flags -Wall -Wextra -Wpedantic -Werror\n"
+              " * call void twice(const float *x, float *y, int N)\n */\n"
+              "void twice(const float *restrict x, float *restrict y, long n);\n"
+              "void twice(const float *restrict x, float *restrict y, long n) {\n"
+              "    for (long i = 0; i < n; i++) y[i] = x[i] * T * 2 / T;\n}\n");
+    cli_expect(0, "./autotune run t.c --config default");
     cli_expect(0, "rm t.c more.c");
 }
 
