@@ -215,23 +215,21 @@ static bool is_name(const at_expr *e, const char *name) {
     return e->op == AT_X_NAME && !strcmp(e->name, name);
 }
 
-static at_status check(const at_expr *e, at_error *err) {
-    bool leaf = e->op == AT_X_NAME || e->op == AT_X_INT || e->op == AT_X_FLOAT;
-    if (is_name(e, "c"))
-        return at_fail(err, AT_E_INPUT, "c stands for the channel, in NAME[c] alone");
-    if (e->op == AT_X_INDEX && (e->nargs != 1 || !is_name(e->arg[0], "c")))
-        return at_fail(err, AT_E_INPUT, "%s is read as %s[c], a number per channel, or as %s alone",
-                       e->name, e->name, e->name);
-    if (e->op == AT_X_INDEX || leaf) return AT_OK;
-    if (e->op == AT_X_FIELD || e->op == AT_X_EXTENT)
-        return at_fail(err, AT_E_INPUT, "\"%s\" is asked for more than its element", e->name);
-    for (int i = 0; i < e->nargs; i++) AT_TRY(check(e->arg[i], err));
-    return AT_OK;
+/* Ends where a text has what no stage can be made of. */
+static at_walk check(const at_expr *e, void *err) {
+    if (is_name(e, "c")) at_fail(err, AT_E_INPUT, "c stands for the channel, in NAME[c] alone");
+    else if (e->op == AT_X_INDEX && (e->nargs != 1 || !is_name(e->arg[0], "c")))
+        at_fail(err, AT_E_INPUT, "%s is read as %s[c], a number per channel, or as %s alone",
+                e->name, e->name, e->name);
+    else if (e->op == AT_X_FIELD || e->op == AT_X_EXTENT)
+        at_fail(err, AT_E_INPUT, "\"%s\" is asked for more than its element", e->name);
+    else return e->op == AT_X_INDEX ? AT_WALK_PAST : AT_WALK_ON;
+    return AT_WALK_END;
 }
 
 static at_status parse(at_arena *a, const char *text, at_expr **out, at_error *err) {
     AT_TRY(at_expr_parse_text(a, text, "stage", out, err));
-    AT_TRY(check(*out, err));
+    if (at_expr_walk(*out, check, err)) return AT_E_INPUT;
     if (!at_expr_mentions(*out, "x"))
         return at_fail(err, AT_E_INPUT, "a stage is made of x, the element before: x*sigmoid(x)");
     return AT_OK;

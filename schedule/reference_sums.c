@@ -148,26 +148,25 @@ static bool is_bf16(const naive *m, const at_expr *e) {
     return e->op == AT_X_INDEX && m->c->tensors[e->ref].type == AT_BF16;
 }
 
-/* Are products of two bf16 among the terms? */
-static bool has_pairs(const naive *m, const at_expr *e) {
-    if (e->op == AT_X_ADD) return has_pairs(m, e->arg[0]) || has_pairs(m, e->arg[1]);
-    return e->op == AT_X_MUL && is_bf16(m, e->arg[0]) && is_bf16(m, e->arg[1]);
+/* Ends at a product of two bf16 among the terms. */
+static at_walk find_pair(const at_expr *e, void *m) {
+    if (e->op == AT_X_MUL && is_bf16(m, e->arg[0]) && is_bf16(m, e->arg[1])) return AT_WALK_END;
+    return e->op == AT_X_ADD ? AT_WALK_ON : AT_WALK_PAST;
 }
 
 /* What a dot product may lose of them: those with a denormal factor, and what two additions and
  * itself leave below the normal floats. */
-static void add_flushed(block *term, const at_expr *e) {
-    if (e->op == AT_X_ADD) {
-        add_flushed(term, e->arg[0]);
-        add_flushed(term, e->arg[1]);
-    }
-    if (e->op == AT_X_ADD || !has_pairs(term->m, e)) return;
+static at_walk add_flushed(const at_expr *e, void *ctx) {
+    block *term = ctx;
+    const at_walk walk = find_pair(e, term->m);
+    if (walk != AT_WALK_END) return walk;
     const pair x = limits_value(term, e->arg[0]), y = limits_value(term, e->arg[1]);
     line(term, at_format(term->m->arena,
                          "flushed += 3 * " LEAST_NORMAL " + (%1$s * %1$s < " LEAST_SQUARE
                          " || %2$s * %2$s < " LEAST_SQUARE
                          " ? (%1$s * %2$s < 0 ? -%1$s * %2$s : %1$s * %2$s) : 0);",
                          x.v, y.v));
+    return AT_WALK_PAST;
 }
 
 /* A sum: the terms, once more those that are lost, and the result. */
@@ -180,7 +179,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         naive_add_total(m, out, totals[i], "0");
     naive_add_total(m, out, "least", "1e300");
-    const bool flushes = has_pairs(m, body);
+    const bool flushes = at_expr_walk(body, find_pair, m);
     if (flushes) naive_add_total(m, out, "flushed", "0");
     if (shares) naive_add_total(m, out, "shared", "0"); /* errors that terms share */
     if (m->grains && m->grains[m->stage] > 0)
@@ -193,7 +192,7 @@ static void add_up(naive *m, const at_expr *body, pair x, block *term, block *re
                          x.v));
     line(term, at_format(m->arena, "else if (square > 0) before = last, last = %s;", x.v));
     line(term, "if (square < least && square > 0) least = square;");
-    if (flushes) add_flushed(term, body);
+    if (flushes) at_expr_walk(body, add_flushed, term);
     if (x.e && samples) samples_move(term, samples_reduced.d, samples_reduced.own, x, "1");
     else if (x.e && shares) add_apart(term, body, x);
     else if (x.e) line(term, at_format(m->arena, "e += %s;", x.e));
