@@ -32,6 +32,7 @@ typedef struct nest_choice {
     bool rows_first; /* rows outside of what lanes are a part of */
     bool panels;     /* blocks of the reduction outside of rows */
     bool shared_out; /* parts of the blocked one are summed by threads, and added up behind */
+    bool groups;     /* lanes go through several groups */
     bool late;       /* what reads the sums goes over those of several tiles */
     operand_read read[SKETCH_MOST_NEAR];
     int num_reads;

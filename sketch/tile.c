@@ -10,6 +10,18 @@ static bool is_grouped(const tiling *t, int axis) {
 /* A part of a part has no tail of its own. */
 static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "last <= 64"};
 
+/* Of the groups of the lanes' axis so many that lanes go through them. */
+static at_status split_through(tiling *t, const char *group) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
+    const int64_t inner = t->s->facts->of[t->stage].inner[t->choice.vec];
+    const at_part_limit limits[] = {{0}, {.wide = 16 / (int)inner, .narrow = 8 / (int)inner}};
+    const char *parts[2];
+    AT_TRY(sketch_split(t->s, t->leaf, group, 2, &spec, limits, parts, t->err));
+    *at_push(t->s->arena, &t->columns) = parts[0];
+    t->group = parts[1];
+    return AT_OK;
+}
+
 /* An axis that an index divides becomes groups and what is within them; or what goes on and its
  * phases, which stand outside of the tile, so that conditions on them fold. */
 static at_status split_groups(tiling *t) {
@@ -23,7 +35,8 @@ static at_status split_groups(tiling *t) {
         t->name[k] = is_phase ? group : within;
         t->phase[k] = is_phase ? within : NULL;
         if (is_phase && k < x->num_axes) *at_push(t->s->arena, &t->phases) = within;
-        if (!is_phase && k == t->choice.vec) *at_push(t->s->arena, &t->columns) = group;
+        if (k == t->choice.vec && t->choice.groups) AT_TRY(split_through(t, group));
+        else if (!is_phase && k == t->choice.vec) *at_push(t->s->arena, &t->columns) = group;
         else if (!is_phase && k < x->num_axes) *at_push(t->s->arena, &t->outer) = group;
         if (!is_phase && k >= x->num_axes) *at_push(t->s->arena, &t->sums) = group;
     }
@@ -109,6 +122,10 @@ static bool may_be_wide(const tiling *t, int64_t extent) {
  * divide. */
 static at_status split_vector(tiling *t) {
     if (tile_is_dot(t)) return split_lanes(t);
+    if (t->choice.groups) {
+        t->vector = t->name[t->choice.vec];
+        return AT_OK;
+    }
     int64_t extent = t->s->facts->of[t->stage].inner[t->choice.vec];
     int n = extent > 2 * TILE_SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
@@ -171,7 +188,8 @@ static void turn(tiling *t) {
 
 /* One reduction: whole, or a little of it unrolled, or blocks of that outside of the tiles. */
 static at_status split_sum(tiling *t, int axis, bool is_last) {
-    static const at_part_limit limits[] = {{0}, {.wide = 1, .narrow = 1}},
+    static const at_part_limit one[] = {{0}, {.wide = 1, .narrow = 1}},
+                               few[] = {{0}, {.wide = 4, .narrow = 4}},
                                blocked[] = {
                                    {0}, {.wide = 256, .narrow = 256}, {.wide = 1, .narrow = 1}};
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
@@ -179,7 +197,10 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
     int n = !is_last ? 1 : axis == t->choice.blocked ? 3 : 2;
     if (n == 3 && t->part) memcpy(parts, t->rest, sizeof parts);
     else if (n > 1)
-        AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, n == 3 ? blocked : limits,
+        AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec,
+                            n == 3             ? blocked
+                            : t->choice.groups ? few
+                                               : one,
                             parts, t->err));
     if (n == 3) {
         *at_push(t->s->arena, &t->blocks) = parts[0];
@@ -242,9 +263,10 @@ static at_status put_in_order(tiling *t) {
     ADD(sums);
     ADD(rows);
 #undef ADD
-    if (n.len + 1 >= AT_EDIT_MAX_NAMES)
+    if (n.len + 2 >= AT_EDIT_MAX_NAMES)
         return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
     for (int i = 0; i < n.len; i++) e.names[i] = n.data[i];
+    if (t->group) e.names[n.len++] = t->group;
     e.names[n.len] = t->vector;
     e.names[n.len + 1] = t->fours;
     return sketch_step(t->s, &e, t->err);
@@ -391,8 +413,23 @@ static at_status make_loops(tiling *t) {
     AT_TRY(put_in_order(t));
     for (int i = 0; i < t->rows.len; i++)
         AT_TRY(sketch_mark(t->s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
-    AT_TRY(sketch_mark(t->s, t->leaf, t->vector, AT_ANN_VEC, t->err));
+    if (!t->group) AT_TRY(sketch_mark(t->s, t->leaf, t->vector, AT_ANN_VEC, t->err));
     return t->fours ? sketch_mark(t->s, t->leaf, t->fours, AT_ANN_DOT, t->err) : AT_OK;
+}
+
+/* The loops of groups and of what is within one become lanes together, of the sums and of what
+ * stands beside them. */
+static at_status join_groups(tiling *t) {
+    const at_stage_facts *f = &t->s->facts->of[t->stage];
+    const int reader = f->has_matched_reader ? f->reader : t->stage;
+    const char *stages[] = {t->leaf, t->s->facts->compute->tensors[reader].name};
+    for (int i = 0; i < 2 && t->group; i++) {
+        const at_edit fuse = {
+            .kind = AT_EDIT_FUSE, .stage = stages[i], .names = {t->group, t->vector}};
+        AT_TRY(sketch_step(t->s, &fuse, t->err));
+        AT_TRY(sketch_mark(t->s, stages[i], t->group, AT_ANN_VEC, t->err));
+    }
+    return AT_OK;
 }
 
 at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
@@ -409,6 +446,7 @@ at_status nest_make_tile(sketch_state *s, int stage, const nest_choice *c, at_er
     AT_TRY(share_out(&t));
     const char *inner = innermost(&t);
     AT_TRY(t.part ? tile_join_parts(&t) : tile_put_readers(&t, inner));
+    AT_TRY(join_groups(&t));
     AT_TRY(tile_ask_ahead(&t));
     if (!t.part && (t.blocks.len || c->late)) AT_TRY(tile_order_reader(&t));
     AT_TRY(read_operands(&t));

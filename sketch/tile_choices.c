@@ -89,10 +89,49 @@ static void add_unrolled(nest_choices *out, const sketch_state *s, int stage, in
     }
 }
 
+/* Does each read that is the same for all of a group lie, from group to group, as near as loads
+ * pick elements of whole registers, and any other side by side, or in the order of use? */
+static bool are_groups_near(const sketch_state *s, int stage, int vec) {
+    const at_facts *f = s->facts;
+    int num;
+    const at_expr *const *reads = at_compute_reads(f->compute, stage, &num);
+    for (int i = 0; i < num; i++) {
+        const at_expr *x = reads[i];
+        const int last = x->nargs - 1;
+        for (int d = 0; d <= last; d++) {
+            if (!at_expr_uses(x->arg[d], vec)) continue;
+            const bool is_own = x->arg[d]->op == AT_X_NAME;
+            if (sketch_is_weight(s, x->ref)) continue;
+            if (d < last || (!is_own && f->extents[x->ref][d] * f->of[stage].inner[vec] >
+                                            MOST_LANE_STEP * f->of[stage].extent[vec]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Lanes through several groups, each of which is less than a register: what is the same for all of
+ * a group is spread over its lanes. */
+static void add_groups(nest_choices *out, const sketch_state *s, int stage, int vec) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int sums[2];
+    if (!f->divisor[vec] || f->is_phase[vec] || vec != t->num_axes - 1 ||
+        f->inner[vec] != LEAST_LANES || f->extent[vec] < 2 * LEAST_LANES ||
+        !are_groups_near(s, stage, vec))
+        return;
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
+        if (k != vec && f->divisor[k]) return;
+    nest_choice *c = add_tile(out, s, stage, vec);
+    if (tile_short_sums(s, stage, c->row, c->second, sums) > 1) c->unrolled = sums[1];
+    c->groups = true;
+}
+
 void nest_find_tile(const sketch_state *s, int stage, nest_choices *out) {
     const int vec = tile_vector_of(s, stage), windows = window_lanes_of(s, stage);
     /* Sums of lanes along another axis than the windows' would be stored one by one. */
     if (vec < 0 || (windows >= 0 && windows != vec)) return;
+    add_groups(out, s, stage, vec);
     add_unrolled(out, s, stage, vec);
     const int blocked = tile_long_sum(s, stage, vec), shared = tile_shared_sum(s, stage);
     if (blocked >= 0) add_tile(out, s, stage, vec)->blocked = blocked;

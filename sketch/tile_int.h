@@ -23,6 +23,7 @@ typedef struct tiling {
     AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
     const char *column;      /* the one of middle that runs over the columns of a block, or NULL */
     const char *vector;
+    const char *group;       /* loop of the groups that lanes go through; NULL: there is none */
     const char *fours;       /* loop of the terms of a dot product; NULL: there is none */
     const char *lanes_outer; /* of lanes along a reduction: what is left of it */
     at_error *err;
