@@ -265,7 +265,7 @@ static void operators(void **state) {
         {"tests/te/running_sums", "R=1,S=1,C=1"},
         {"group_conv2d", "N=1,H=3,W=5,CI=15,CO=20,K=3,S=1,P=1,G=5"},
         {"group_conv2d", "N=1,H=3,W=5,CI=18,CO=24,K=3,S=2,P=1,G=6"}, /* lanes through groups */
-        {"tests/te/few_outputs", "M=5,N=5,K=261"}, /* lanes along the sum */
+        {"tests/te/few_outputs", "M=5,N=5,K=261"},                   /* lanes along the sum */
         {"tests/te/few_outputs", "M=3,N=11,K=259"},
         {"conv2d", "N=1,H=3,W=5,CI=31,CO=7,K=3,S=1,P=1,D=1"},
         {"tests/te/steps_beside", "C=5,P=301"}, /* together, in turn */
