@@ -65,6 +65,10 @@ void at_net_add_alignment(at_text *out);
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
 /* net_emit_sizes.c: the function that chooses a size; bytes of workspace that pieces take; the
  * sizes in words. */
+/* Of a port with rows, p of any size: elements before their axis, and bytes of a row; false: it has
+ * none. */
+bool at_net_port_rows(const at_net_sized *s, const at_net_program *p, bool output, int i,
+                      int64_t *outer, int64_t *bytes);
 void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
                        const at_net_emit_options *o);
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest);

@@ -116,16 +116,8 @@ static void add_arguments(at_text *out, const at_net_program *p) {
     for (int i = 0; i < p->net->outputs.len; i++) at_text_addf(out, "out_%d, ", i);
 }
 
-/* check, or check_SUFFIX: outputs of inputs that are made. */
-static void add_check(at_text *out, const at_net_program *p, const at_net_emit_options *o, int of) {
-    const char *suffix = o->sized ? at_format(p->arena, "_%s", o->sized->suffix[of]) : "";
-    const at_net_expected *x = &o->expected[of];
-    for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, x, i, suffix);
-    at_text_addf(out,
-                 "static int check%s(const void *weights, void *workspace) {\n"
-                 "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
-                 "    long i;\n    int bad = 0, run;\n",
-                 suffix);
+/* Arrays of inputs, which are made, and of outputs. */
+static void add_arrays(at_text *out, const at_net_program *p) {
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
             const at_net_value *v = at_net_port(p, side, i);
@@ -143,6 +135,19 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
         at_text_addf(out, "    for (i = 0; i < %lldL; i++) in_%d[i] = %smake(&state, %d));\n",
                      (long long)v->elements, i, cast, at_net_type_is_float(v->type));
     }
+}
+
+/* check, or check_SUFFIX: outputs of inputs that are made. */
+static void add_check(at_text *out, const at_net_program *p, const at_net_emit_options *o, int of) {
+    const char *suffix = o->sized ? at_format(p->arena, "_%s", o->sized->suffix[of]) : "";
+    const at_net_expected *x = &o->expected[of];
+    for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, x, i, suffix);
+    at_text_addf(out,
+                 "static int check%s(const void *weights, void *workspace) {\n"
+                 "    unsigned long long state = 1;\n    double most, sum, least = 1e30;\n"
+                 "    long i;\n    int bad = 0, run;\n",
+                 suffix);
+    add_arrays(out, p);
     at_text_addf(out,
                  "    for (run = 0; run < 10; run++) {\n        clock_t begin = clock();\n"
                  "        int fault = %s_run(weights, ",
@@ -162,10 +167,111 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
                 "    return bad;\n}\n\n");
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+typedef struct pieces { /* of a main that is written */
+    at_text *out;
+    const at_net_program *p; /* of the largest size */
+    const at_net_emit_options *o;
+    long long last, all; /* the largest size, and one more */
+} pieces;
+
+static int ports(const pieces *x, bool output) {
+    return output ? x->p->net->outputs.len : x->p->net->inputs.len;
+}
+
+/* what: "take(TO, FROM, size, all, first, rows" */
+static void add_copy(const pieces *x, const char *what, int64_t outer, int64_t bytes) {
+    at_text_addf(x->out, "    %s_%s, %lldL, %lldL);\n", x->o->name, what, (long long)outer,
+                 (long long)bytes);
+}
+
+/* Arrays with one row more than those of the largest size, inputs with the last one twice. */
+static void add_longer(const pieces *x) {
+    at_arena *a = x->p->arena;
+    int64_t outer, bytes;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < ports(x, side); i++) {
+            if (!at_net_port_rows(x->o->sized, x->p, side, i, &outer, &bytes)) continue;
+            const char *type = at_net_c_type(at_net_port(x->p, side, i)->type);
+            at_text_addf(x->out, "    %s *all_%s_%d = (%s *)memory_of(%lldUL);\n", type,
+                         side ? "out" : "in", i, type, (long long)(x->all * outer * bytes));
+            if (!side) continue;
+            at_text_addf(x->out, "    char *last_%d = (char *)memory_of(%lldUL);\n", i,
+                         (long long)(outer * bytes));
+        }
+    add_arrays(x->out, x->p);
+    for (int i = 0; i < ports(x, false); i++)
+        if (at_net_port_rows(x->o->sized, x->p, false, i, &outer, &bytes))
+            add_copy(x,
+                     at_format(a,
+                               "take((char *)all_in_%d, (const char *)in_%d, %lld, %lld, 0, %lld",
+                               i, i, x->all, x->last, x->last),
+                     outer, bytes);
+}
+
+static void add_run_of_all(const pieces *x) {
+    int64_t outer, bytes;
+    at_text_addf(x->out, "    fault = %s_run(weights, %lld, ", x->o->name, x->all);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < ports(x, side); i++)
+            at_text_addf(x->out, "%s%s_%d, ",
+                         at_net_port_rows(x->o->sized, x->p, side, i, &outer, &bytes) ? "all_" : "",
+                         side ? "out" : "in", i);
+    at_text_add(x->out, "workspace);\n"
+                        "    if (fault) return printf(\"it returned %d\\n\", fault), 1;\n");
+}
+
+/* The rows that the largest size has; then, in place of the last of these, the one behind it. */
+static void add_rows_of_all(const pieces *x, int output, bool behind) {
+    at_arena *a = x->p->arena;
+    int64_t outer, bytes;
+    if (!at_net_port_rows(x->o->sized, x->p, true, output, &outer, &bytes)) return;
+    if (!behind) {
+        add_copy(x,
+                 at_format(a, "take((char *)out_%d, (const char *)all_out_%d, %lld, %lld, 0, %lld",
+                           output, output, x->last, x->all, x->last),
+                 outer, bytes);
+        return;
+    }
+    add_copy(x,
+             at_format(a, "take(last_%d, (const char *)all_out_%d, 1, %lld, %lld, 1", output,
+                       output, x->all, x->last),
+             outer, bytes);
+    add_copy(x,
+             at_format(a, "put((char *)out_%d, last_%d, 1, %lld, %lld, 1", output, output, x->last,
+                       x->last - 1),
+             outer, bytes);
+}
+
+/* check_pieces: a size that is not listed, so that one piece is full and another is filled up. */
+static void add_pieces_check(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                             int of) {
+    const long long last = o->sized->sizes->value[of];
+    const pieces x = {out, p, o, last, last + 1};
+    at_text_add(out, "static int check_pieces(const void *weights, void *workspace) {\n"
+                     "    unsigned long long state = 1;\n    double most, sum;\n"
+                     "    long i;\n    int bad = 0, fault;\n");
+    add_longer(&x);
+    add_run_of_all(&x);
+    for (int behind = 0; behind < 2; behind++) {
+        at_text_addf(out, "    puts(\"%s %lld, in pieces%s:\");\n", o->sized->parameter, x.all,
+                     behind ? ", its last row" : "");
+        for (int i = 0; i < p->net->outputs.len; i++) {
+            add_rows_of_all(&x, i, behind);
+            add_comparison(out, p, &o->expected[of], i,
+                           at_format(p->arena, "_%s", o->sized->suffix[of]));
+        }
+    }
+    at_text_add(out, "    return bad;\n}\n\n");
+}
+
 void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_options *o,
                       at_text *out) {
     add_tools(out);
+    const bool has_pieces = o->sized && !o->sized->rows->fault;
     for (int i = 0; i < n; i++) add_check(out, &programs[i], o, i);
+    if (has_pieces) add_pieces_check(out, &programs[n - 1], o, n - 1);
     at_text_addf(out,
                  "int main(int count, char **words) {\n    int bad = 0;\n"
                  "    void *workspace = memory_of(%s_workspace_bytes());\n",
@@ -179,5 +285,6 @@ void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_o
     for (int i = 0; i < n; i++)
         at_text_addf(out, "    bad |= check%s%s(weights, workspace);\n", o->sized ? "_" : "",
                      o->sized ? o->sized->suffix[i] : "");
+    if (has_pieces) at_text_add(out, "    bad |= check_pieces(weights, workspace);\n");
     at_text_add(out, "    return bad;\n}\n");
 }

@@ -24,6 +24,14 @@ static int num_ports(const at_net_program *p, bool output) {
     return output ? p->net->outputs.len : p->net->inputs.len;
 }
 
+bool at_net_port_rows(const at_net_sized *s, const at_net_program *p, bool output, int i,
+                      int64_t *outer, int64_t *bytes) {
+    const int axis = axis_of(s, p, output, i);
+    if (axis < 0) return false;
+    rows_of(at_net_port(p, output, i), axis, outer, bytes);
+    return true;
+}
+
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest) {
     int64_t sum = 0;
     for (int side = 0; side < 2 && !s->rows->fault; side++)
@@ -81,12 +89,9 @@ static void add_run(at_text *out, const at_net_emit_options *o, const at_net_pro
 static void add_moves(at_text *out, const at_net_emit_options *o, const at_net_program *p,
                       bool output) {
     for (int i = 0; i < num_ports(p, output); i++) {
-        const at_net_value *v = at_net_port(p, output, i);
-        const int axis = axis_of(o->sized, p, output, i);
         const char *name = at_net_port_name(p->arena, p, output, i);
         int64_t outer, bytes;
-        if (axis < 0) continue;
-        rows_of(v, axis, &outer, &bytes);
+        if (!at_net_port_rows(o->sized, p, output, i, &outer, &bytes)) continue;
         if (output) at_text_addf(out, "        %s_put((char *)%s, piece_out_%d", o->name, name, i);
         else at_text_addf(out, "        %s_take(piece_in_%d, (const char *)%s", o->name, i, name);
         at_text_addf(out, ", piece_takes, %s, piece_first, piece_rows, %lldL, %lldL);\n",
