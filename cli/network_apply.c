@@ -18,14 +18,14 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The network for each instruction set, or for each size. */
-enum { MOST = AT_MOST_ISAS > (int)AT_NET_MOST_SIZES ? AT_MOST_ISAS : (int)AT_NET_MOST_SIZES };
+/* The network for each size, and of each for each instruction set. */
+enum { MOST = AT_MOST_ISAS * (int)AT_NET_MOST_SIZES };
 typedef struct programs {
-    at_net *nets[MOST]; /* of each size */
+    at_net *nets[AT_NET_MOST_SIZES]; /* of each size */
     at_net_program of[MOST];
     at_net_build builds[MOST];
-    at_net_truth truths[MOST]; /* of each size */
-    int n;
+    at_net_truth truths[AT_NET_MOST_SIZES]; /* of each size */
+    int n, num_sets;
     at_net_sizes sizes;
     at_net_rows rows;
     at_net_sized sized; /* of several sizes */
@@ -39,7 +39,7 @@ typedef struct written {
     const char *weights_path; /* NULL: they stand in the source */
 } written;
 
-static at_status check_options(const at_options *o, const at_net_sizes *sizes, at_error *err) {
+static at_status check_options(const at_options *o, at_error *err) {
     size_t n = o->output ? strlen(o->output) : 0;
     if (n < 3 || strcmp(o->output + n - 2, ".c"))
         return at_fail(err, AT_E_USAGE,
@@ -48,9 +48,6 @@ static at_status check_options(const at_options *o, const at_net_sizes *sizes, a
                        o->operands[0]);
     if (o->weights && strcmp(o->weights, "source") && strcmp(o->weights, "file"))
         return at_fail(err, AT_E_USAGE, "--weights %s: there are file and source", o->weights);
-    if (o->isas && sizes->name)
-        return at_fail(err, AT_E_USAGE, "--isas with several sizes of %s: leave one of them out",
-                       sizes->name);
     AT_TRY(at_check_isas(o, err));
     const char *fault = o->name ? at_c_name_fault(o->name) : NULL;
     return fault ? at_fail(err, AT_E_USAGE, "--name %s: %s", o->name, fault) : AT_OK;
@@ -95,7 +92,7 @@ static at_status write_files(at_arena *a, const programs *all, const at_options 
 static at_status judge(at_arena *a, programs *all, const at_options *o, at_error *err) {
     for (int i = 0; i < all->n; i++) {
         const at_net *net = all->of[i].net;
-        at_net_truth *truth = &all->truths[has_sizes(all) ? i : 0];
+        at_net_truth *truth = &all->truths[i / all->num_sets];
         double *errors = AT_NEW_ARRAY(a, double, net->outputs.len + 1);
         if (!truth->net) {
             void **inputs = at_net_make_inputs(a, net);
@@ -109,7 +106,7 @@ static at_status judge(at_arena *a, programs *all, const at_options *o, at_error
 }
 
 static at_status emit(at_arena *a, programs *all, const at_options *o, written *w, at_error *err) {
-    at_net_expected expected[MOST];
+    at_net_expected expected[AT_NET_MOST_SIZES];
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
@@ -119,7 +116,7 @@ static at_status emit(at_arena *a, programs *all, const at_options *o, written *
                              .weights = w->weights_path ? base_name(w->weights_path) : NULL,
                              .sized = has_sizes(all) ? &all->sized : NULL};
     if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, err));
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < AT_NET_MOST_SIZES; i++)
         expected[i] =
             (at_net_expected){all->truths[i].expected, all->truths[i].moved, at_network_limit(o)};
     if (o->with_main) e.expected = expected;
@@ -135,8 +132,10 @@ static at_status say_written(const programs *all, const at_options *o, const wri
     at_text_add(&out, " and its header");
     if (w->weights_path) at_text_add(&out, ", "), at_text_add_visible(&out, w->weights_path);
     for (int i = 0; i < all->n; i++, p++) {
-        if (has_sizes(all)) at_text_addf(&out, "; %s %s", all->sizes.name, all->sized.suffix[i]);
-        else if (all->n > 1) at_text_addf(&out, "; %s", at_net_set_of(p));
+        if (has_sizes(all))
+            at_text_addf(&out, "; %s %s", all->sizes.name, all->sized.suffix[i / all->num_sets]);
+        if (all->num_sets > 1)
+            at_text_addf(&out, "%s %s", has_sizes(all) ? "," : ";", at_net_set_of(p));
         at_text_addf(&out, "%s%d of %d kinds of parts are tuned", all->n > 1 ? ": " : "; ",
                      p->num_tuned, p->num_tunable);
     }
@@ -162,11 +161,11 @@ static at_status print_json(at_arena *a, const programs *all, const at_options *
     at_out_string(&json, "network", p->net->path);
     at_out_net_kinds(&json, p);
     at_out_begin(&json, "isas", '[');
-    for (int i = 0; i < (has_sizes(all) ? 1 : all->n); i++)
-        at_out_string(&json, NULL, at_net_set_of(&all->of[i]));
+    for (int i = 0; i < all->num_sets; i++) at_out_string(&json, NULL, at_net_set_of(&all->of[i]));
     at_out_end(&json, ']');
     at_out_begin(&json, "sizes", '[');
-    for (int i = 0; has_sizes(all) && i < all->n; i++) at_out_int(&json, NULL, all->sizes.value[i]);
+    for (int i = 0; has_sizes(all) && i < all->sizes.n; i++)
+        at_out_int(&json, NULL, all->sizes.value[i]);
     at_out_end(&json, ']');
     at_out_string(&json, "rows_not_apart", has_sizes(all) ? all->rows.fault : NULL);
     at_out_string(&json, "log", o->log);
@@ -182,38 +181,39 @@ static at_status print_json(at_arena *a, const programs *all, const at_options *
 /* The sets with the widest vectors first, of which the program takes the first that it can. */
 static at_status find_sets(const at_options *o, programs *all, at_error *err) {
     const at_target *isas[AT_MOST_ISAS];
-    all->n = 1;
-    all->builds[0] = at_network_build(o);
-    if (!o->isas) return AT_OK;
-    AT_TRY(at_read_isas(o->isas, isas, &all->n, err));
-    for (int i = 0; i < all->n; i++)
+    int n = 1;
+    if (o->isas) AT_TRY(at_read_isas(o->isas, isas, &n, err));
+    for (int i = 0; o->isas && i < n; i++)
         if (!at_cpu_has_set(at_vector_set(isas[i]->name)))
             return at_fail(err, AT_E_USAGE,
                            "--isas %s: this CPU lacks %s, whose kernels are to pack the weights; "
                            "leave it out, or write the network on a CPU that has it",
                            o->isas, isas[i]->name);
-    for (int i = 1; i < all->n; i++)
+    for (int i = 1; i < n; i++)
         for (int k = i; k > 0 && isas[k - 1]->lanes < isas[k]->lanes; k--) {
             const at_target *x = isas[k];
             isas[k] = isas[k - 1], isas[k - 1] = x;
         }
+    all->num_sets = n;
+    all->n = n * all->sizes.n;
     for (int i = 0; i < all->n; i++) {
         all->builds[i] = at_network_build(o);
-        all->builds[i].engine.isa = isas[i]->name;
+        if (o->isas) all->builds[i].engine.isa = isas[i % n]->name;
     }
     return AT_OK;
 }
 
 /* Which rows of the network lie apart, and what its function says of sizes. */
 static at_status find_rows(at_arena *a, programs *all, at_error *err) {
-    const int last = all->n - 1;
+    const int last = all->sizes.n - 1;
     AT_TRY(at_net_find_rows(a, all->nets[0], all->sizes.value[0], all->nets[last],
                             all->sizes.value[last], &all->rows, err));
     all->sized = (at_net_sized){.sizes = &all->sizes,
                                 .rows = &all->rows,
                                 .parameter = at_net_size_name(a, all->of, all->sizes.name)};
-    for (int i = 0; i < all->n; i++) {
+    for (int i = 0; i < all->sizes.n; i++)
         all->sized.suffix[i] = at_format(a, "%lld", (long long)all->sizes.value[i]);
+    for (int i = 0; i < all->n; i++) {
         if (all->of[i].workspace_bytes > all->sized.workspace_bytes)
             all->sized.workspace_bytes = all->of[i].workspace_bytes;
     }
@@ -233,12 +233,8 @@ static at_status open_all(const at_options *o, programs *all, at_error *err) {
 static at_status make_all(at_arena *a, const at_options *o, programs *all, at_error *err) {
     AT_TRY(open_all(o, all, err));
     AT_TRY(find_sets(o, all, err));
-    if (has_sizes(all)) all->n = all->sizes.n;
-    for (int i = 0; i < all->n; i++) {
-        if (has_sizes(all)) all->builds[i] = at_network_build(o);
-        AT_TRY(at_net_program_new(all->nets[has_sizes(all) ? i : 0], &all->builds[i], &all->of[i],
-                                  err));
-    }
+    for (int i = 0; i < all->n; i++)
+        AT_TRY(at_net_program_new(all->nets[i / all->num_sets], &all->builds[i], &all->of[i], err));
     return has_sizes(all) ? find_rows(a, all, err) : AT_OK;
 }
 
@@ -251,9 +247,9 @@ static at_status apply(at_arena *a, programs *all, const at_options *o, at_error
     if (s == AT_OK) s = o->json ? print_json(a, all, o, &w, err) : say_written(all, o, &w, err);
     at_text_free(&w.source);
     at_text_free(&w.header);
-    for (int i = 0; i < MOST; i++) at_net_truth_free(&all->truths[i]);
+    for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_truth_free(&all->truths[i]);
     for (int i = 0; i < MOST; i++) at_net_program_free(&all->of[i]);
-    for (int i = 0; i < MOST; i++) at_net_close(all->nets[i]);
+    for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_close(all->nets[i]);
     return s;
 }
 
@@ -261,7 +257,7 @@ at_status at_network_apply(const at_options *o, at_error *err) {
     at_arena *a = at_arena_new();
     programs *all = AT_NEW(a, programs);
     at_status s = at_net_sizes_of(a, o->dims, &all->sizes, err);
-    if (s == AT_OK) s = check_options(o, &all->sizes, err);
+    if (s == AT_OK) s = check_options(o, err);
     if (s == AT_OK) s = apply(a, all, o, err);
     at_arena_free(a);
     return s;

@@ -123,14 +123,25 @@ static const char *shared_text(at_arena *a, const at_kernel *k, bool first) {
     return first ? text : rest + strlen(end);
 }
 
+/* What a set's names end with; the next time that the set begins, with a number: C99 has a type
+ * once.
+ */
+static const char *suffix_of(at_arena *a, const at_text *out, const char *target) {
+    const char *suffix = target;
+    for (int n = 2; strstr(at_text_str(out), at_format(a, "/* ---- %s ---- */", suffix)); n++)
+        suffix = at_format(a, "%s_%d", target, n);
+    return suffix;
+}
+
 void at_begin_set(at_arena *a, at_text *out, const at_kernel *k, const char *prefix,
                   const char **before) {
     const bool first = !*before;
     const char *text = shared_text(a, k, first);
     if (!first) {
-        at_text_addf(out, "\n/* ---- %s ---- */\n\n", k->target->name);
+        const char *suffix = suffix_of(a, out, k->target->name);
+        at_text_addf(out, "\n/* ---- %s ---- */\n\n", suffix);
         add_names(out, *before, NULL);
-        add_names(out, text, k->target->name);
+        add_names(out, text, suffix);
     }
     at_text_add(out, text);
     if (prefix) at_cpu_test_shared(out, k, prefix);

@@ -200,18 +200,24 @@ static void add_workspace(at_text *out, const at_net_program *programs, int n,
                  (long long)most + AT_NET_ALIGNMENT - 1);
 }
 
-/* The first set that the CPU has. */
+static const char *joined(at_arena *a, const char *size, const char *set) {
+    return *size && *set ? at_format(a, "%s_%s", size, set) : *size ? size : set;
+}
+
+/* The first set that the CPU has. size "": it is the only one. */
 static void add_choice(at_text *out, const at_net_program *programs, int n,
-                       const at_net_emit_options *o) {
-    at_net_add_signature(out, programs, o, "");
+                       const at_net_emit_options *o, const char *size) {
+    if (*size) at_text_add(out, "\nstatic ");
+    at_net_add_signature(out, programs, o, size);
     at_text_add(out, " {\n");
-    at_net_add_version(out);
+    if (!*size) at_net_add_version(out);
     for (int i = 0; i < n; i++) {
         const char *set = at_net_set_of(&programs[i]);
         const bool asks = *at_target_find(set)->parts;
         at_text_add(out, "    ");
         if (asks) at_text_addf(out, "if (%s_has_%s()) ", o->name, set);
-        at_text_addf(out, "return %s_run_%s(weights, ", o->name, set);
+        at_text_addf(out, "return %s_run_%s(weights, ", o->name,
+                     joined(programs[i].arena, size, set));
         at_net_add_parameters(out, &programs[i], false);
         at_text_add(out, "workspace);\n");
         if (!asks) {
@@ -360,6 +366,11 @@ const char *at_net_set_of(const at_net_program *p) {
     return "any";
 }
 
+/* Programs of each size. */
+static int num_sets(int n, const at_net_emit_options *o) {
+    return o->sized ? n / o->sized->sizes->n : n;
+}
+
 static void add_head(at_text *out, const at_net_program *programs, int n,
                      const at_net_emit_options *o) {
     const at_net_program *p = programs;
@@ -371,7 +382,7 @@ static void add_head(at_text *out, const at_net_program *programs, int n,
                  slash ? slash + 1 : p->net->path, AT_VERSION, p->cut.num_parts, p->num_kernels,
                  p->num_tuned);
     at_text_add(&head, "instructions: ");
-    for (int i = 0; i < (o->sized ? 1 : n); i++)
+    for (int i = 0; i < num_sets(n, o); i++)
         at_text_addf(&head, "%s%s", i ? " or " : "", at_net_set_of(&programs[i]));
     if (o->sized) at_text_add(&head, "; sizes: "), at_net_add_sizes(&head, o->sized);
     at_text_addf(&head, "; workspace %.2f MB; what it knows, %.2f MB, %s%s\n",
@@ -435,7 +446,9 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
         at_text_free(&sizes);
         at_text_addf(out, o->sized->rows->fault ? ": %d. */\n" : ". %d: a size below 1. */\n",
                      AT_NET_NO_SIZE);
-    } else if (n > 1) at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
+    }
+    if (num_sets(n, o) > 1)
+        at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");
     at_net_add_signature(out, p, o, "");
     at_text_add(out, ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     at_text_free(&guard);
@@ -443,15 +456,14 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
 
 /* One program: its kernels, and the straight line that calls them. */
 static at_status add_program(at_text *out, const at_net_program *programs, int number,
-                             const at_net_build *b, const at_net_emit_options *o, const char *set,
-                             const char **before, at_error *err) {
+                             const at_net_build *b, const at_net_emit_options *o,
+                             const char *suffix, bool asks, const char **before, at_error *err) {
     const at_net_program *p = &programs[number];
     const char **names = AT_NEW_ARRAY(p->arena, const char *, name_number(p, p->num_kernels, 0));
-    const char *prefix = *set && !o->sized ? o->name : NULL;
-    AT_TRY(add_kernels(out, p, b, prefix, set, before, names, err));
+    AT_TRY(add_kernels(out, p, b, asks ? o->name : NULL, suffix, before, names, err));
     add_whole_parts(out, p, names);
     at_text_add(out, "\n");
-    add_run(out, p, o, set, weights_bytes(programs, number), names);
+    add_run(out, p, o, suffix, weights_bytes(programs, number), names);
     return AT_OK;
 }
 
@@ -459,23 +471,28 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
                       const at_net_emit_options *o, at_text *source, at_text *header,
                       at_error *err) {
     const char *before = NULL;
+    const int sets = num_sets(n, o);
     AT_TRY(check_types(programs, err));
     add_header(header, programs, n, o);
     add_head(source, programs, n, o);
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
-    for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) { /* those of one set behind each other, which share its types */
+        const int i = k % (n / sets) * sets + k / (n / sets);
         AT_TRY(add_program(source, programs, i, &builds[i], o,
-                           o->sized ? o->sized->suffix[i]
-                           : n > 1  ? at_net_set_of(&programs[i])
-                                    : "",
-                           &before, err));
+                           joined(programs->arena, o->sized ? o->sized->suffix[i / sets] : "",
+                                  sets > 1 ? at_net_set_of(&programs[i]) : ""),
+                           sets > 1 && i < sets, &before, err));
+    }
     if (!o->weights) add_embedded(source, programs, n, o);
     add_fault(source, programs, n, o);
     add_workspace(source, programs, n, o);
-    if (o->sized) at_net_emit_sizes(source, programs, n, o);
-    else if (n > 1) add_choice(source, programs, n, o);
-    if (o->expected) at_net_emit_main(programs, o->sized ? n : 1, o, source);
+    for (int i = 0; i < n && sets > 1; i += sets)
+        add_choice(source, &programs[i], sets, o, o->sized ? o->sized->suffix[i / sets] : "");
+    at_net_program *sizes = AT_NEW_ARRAY(programs->arena, at_net_program, n);
+    for (int i = 0; i < n; i += sets) sizes[i / sets] = programs[i];
+    if (o->sized) at_net_emit_sizes(source, sizes, n / sets, o);
+    if (o->expected) at_net_emit_main(sizes, n / sets, o, source);
     return AT_OK;
 }

@@ -32,8 +32,8 @@ typedef struct at_net_emit_options {
 } at_net_emit_options;
 
 /* Programs of one network, [n], each for another instruction set, of which the source takes the
- * first that the CPU has, or for another size, ascending. The kernels are lowered again for the
- * dialect of builds. */
+ * first that the CPU has; of several sizes, ascending, each for these sets. The kernels are lowered
+ * again for the dialect of builds. */
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
                       const at_net_emit_options *o, at_text *source, at_text *header,
                       at_error *err);

@@ -1,4 +1,5 @@
 /* A network on the command line: from the file to a program, and what is refused. */
+#include "runtime/cpu.h"
 #include "tests/cli/cli_test.h"
 
 #include <stdlib.h>
@@ -261,17 +262,35 @@ static void several_sizes(void **state) {
     r = cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 sizes.c -o sizes && ./sizes");
     expect_text(r->out, "N_size 1:");
     expect_text(r->out, "N_size 4:");
+    expect_text(r->out, "N_size 5, in pieces:");
+    expect_text(r->out, "N_size 5, in pieces, its last row:");
     cli_expect(0, "grep -q 'sizes_run(const void .weights, long N_size, ' sizes.h");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1,4 --force --json -o sizes.c");
     expect_text(r->out, "\"sizes\": [1, 4]");
     expect_text(r->out, "\"rows_not_apart\": null");
-    r = cli_expect(2, "./autotune apply net.onnx --dim N=1,4 --isas scalar --force -o sizes.c");
-    expect_text(r->err, "--isas with several sizes of N: leave one of them out");
     r = cli_expect(2, "./autotune run net.onnx --dim N=1,4");
     expect_text(r->err, "several sizes of one name go with apply");
     r = cli_expect(2, "./autotune apply net.onnx --dim M=1,4 -o other.c");
     expect_text(r->err, "size of inputs is not given: N");
     cli_expect(0, "test ! -e other.c");
+}
+
+/* Each size for each set; a set that the CPU is said to lack leaves all sizes to the next one. */
+static void sizes_and_sets(void **state) {
+    (void)state;
+    const char *const wide = at_cpu_has_set(at_vector_set("avx2")) ? "avx2" : "sse2";
+    if (!at_cpu_has_set(at_vector_set("sse2"))) skip();
+    make_model();
+    const cli_result *r = cli_expect(
+        0, "./autotune apply net.onnx --dim N=1,4 --isas %s,scalar --main -o both.c", wide);
+    expect_text(r->out, "; N 4, scalar: 0 of 4 kinds");
+    r = cli_expect(0, "cc -std=c99 -pedantic -Wall -Wextra -Werror -O1 both.c -o both && ./both");
+    expect_text(r->out, "N_size 5, in pieces, its last row:");
+    cli_expect(0,
+               "test $(grep -c 'if (both_has_%s())' both.c) = 2 && "
+               "sed 's/if (both_has_%s())/if (0)/' both.c >less.c && cp both.h less.h && "
+               "cc -std=c99 -O1 less.c -o less && ./less",
+               wide, wide);
 }
 
 /* Inputs whose names the function has for what it takes and computes itself. */
@@ -322,15 +341,11 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program),
-        cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),
-        cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),
-        cmocka_unit_test(missing_way),
-        cmocka_unit_test(several_sizes),
-        cmocka_unit_test(names_of_sizes),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
+        cmocka_unit_test(several_sizes),        cmocka_unit_test(sizes_and_sets),
+        cmocka_unit_test(names_of_sizes),       cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
