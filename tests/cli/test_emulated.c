@@ -81,8 +81,22 @@ static void agent(void **state) {
     expect_right("b.log", "");
 }
 
+/* Two f16 are multiplied as they lie where the CPU does it, and widened elsewhere. */
+static void products_of_halves(void **state) {
+    (void)state;
+    static const char *const cpus[] = {"max", "cortex-a72"}, *const sets[] = {"neon_fp16fml",
+                                                                              "neon"};
+    need_programs();
+    for (int i = 0; i < 2; i++)
+        cli_expect(0,
+                   "QEMU_CPU=%s %s/autotune run dense --args M=12,N=40,K=33,types=f16f16f32 "
+                   "--config default >out && grep -q ', %s, ' out",
+                   cpus[i], emulated, sets[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_right), cmocka_unit_test(search),
-                                       cmocka_unit_test(agent)};
+                                       cmocka_unit_test(agent),
+                                       cmocka_unit_test(products_of_halves)};
     return cmocka_run_group_tests_name("cli/emulated", tests, setup, cli_teardown);
 }
