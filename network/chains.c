@@ -198,7 +198,7 @@ static at_status cut_chain(cutting *k) {
     if (are_same(k, &best, &rule)) best = of_path(k, 1, per_estimate);
     const bool are_measured = rule.is_measured && best.is_measured;
     const double enough = are_measured ? 1 : k->has_sums ? enough_of_sums : at_net_enough;
-    bool is_better = best.s < rule.s * enough;
+    bool is_better = isfinite(rule.s) && best.s < rule.s * enough;
     if (is_better) AT_TRY(take_if_less(k, &best, per_estimate, &is_better));
     if (!is_better) take(k, &rule);
     const way *taken = is_better ? &best : &rule, *other = is_better ? &rule : &best;
