@@ -166,6 +166,7 @@ static at_status where(net_op *o) {
 static at_status join(net_op *o, const char *joined, const char *result) {
     const char *x = "X0";
     for (int k = 1; k < o->node->num_inputs; k++) {
+        if (!op_in(o, k)) return op_fail(o, "input %d is missing", k + 1);
         AT_TRY(op_same_type(o, 0, k));
         x = op_format(o, joined, x, k);
     }

@@ -309,7 +309,7 @@ static at_status q_linear_concat(net_op *o) {
     const at_net_value *first = op_in(o, FIRST);
     const int num = (o->node->num_inputs - FIRST) / EACH;
     int64_t dims[AT_NET_MAX_RANK], at = 0;
-    int axis;
+    int axis, last = 0;
     if ((o->node->num_inputs - FIRST) % EACH || !first)
         return op_fail(o, "an input without its scale and zero");
     AT_TRY(op_axis(o, op_int(o, "axis", 0), first->rank, &axis));
@@ -317,22 +317,24 @@ static at_status q_linear_concat(net_op *o) {
     dims[axis] = 0;
     for (int i = 0; i < num; i++) {
         const at_net_value *x = op_in(o, FIRST + EACH * i);
-        bool fits = x && x->rank == first->rank && x->elements;
+        bool fits = x && x->rank == first->rank;
         for (int k = 0; fits && k < x->rank; k++) fits = k == axis || x->dims[k] == dims[k];
         if (!fits) return op_fail(o, "input %d does not fit the first", FIRST + EACH * i + 1);
         AT_TRY(op_same_type(o, FIRST, FIRST + EACH * i));
         dims[axis] += x->dims[axis];
+        if (x->elements) last = i;
     }
     AT_TRY(op_out(o, 0, first->type, first->rank, dims));
     const char *axes = op_axes(o, "a", first->rank, dims), *all = "";
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i <= last; i++) {
         const int k = FIRST + EACH * i;
         const char *x;
+        if (!op_in(o, k)->elements) continue;
         const char *element = op_shifted(o, first->rank, axis, -at);
         AT_TRY(real_of(o, k, op_format(o, "x%d[%s]", k, element), &x));
         at += op_in(o, k)->dims[axis];
-        all = i + 1 < num ? op_format(o, "%sa%d < %lld ? %s : ", all, axis, (long long)at, x)
-                          : op_format(o, "%s%s", all, x);
+        all = i < last ? op_format(o, "%sa%d < %lld ? %s : ", all, axis, (long long)at, x)
+                       : op_format(o, "%s%s", all, x);
     }
     op_add(o, "r[%s] = %s\n", axes, all);
     return to_own_output(o, axes, op_index(o, "a", first->rank), 0, first->type);

@@ -9,6 +9,7 @@ typedef struct layer {
     bool reverse[2], batch_first;
     long long steps, batch, inputs, hidden;
     bool has_lengths; /* sequences of several lengths */
+    bool is_dynamic;  /* data and states are rounded to bytes, weights are bytes */
     double clip;      /* 0: none */
     const char *activation[6];
     float alpha[6], beta[6];
@@ -61,6 +62,13 @@ static at_status has_sizes(net_op *o, int k, int rank, long long first, long lon
     return fits ? AT_OK : op_fail(o, "\"%s\" has other sizes than the layer", v->name);
 }
 
+/* Weights of so many numbers to all gates; bytes lie with the gates last. */
+static at_status has_weights(net_op *o, const layer *l, int k, long long numbers) {
+    const long long all = l->gates * l->hidden;
+    return l->is_dynamic ? has_sizes(o, k, 3, l->directions, numbers, all)
+                         : has_sizes(o, k, 3, l->directions, all, numbers);
+}
+
 static bool all_steps(const at_net_value *lengths, long long steps) {
     for (int64_t i = 0; i < lengths->elements; i++)
         if (at_net_element_int(lengths->type, lengths->data, i) != steps) return false;
@@ -70,19 +78,21 @@ static bool all_steps(const at_net_value *lengths, long long steps) {
 static at_status take_layer(net_op *o, int gates, const char *const *usual, int num_usual,
                             layer *l) {
     const at_net_value *x = op_in(o, 0), *r = op_in(o, 2), *lengths = op_in(o, 4);
-    *l = (layer){.gates = gates, .batch_first = op_int(o, "layout", 0) != 0};
+    *l = (layer){.gates = gates,
+                 .batch_first = op_int(o, "layout", 0) != 0,
+                 .is_dynamic = !strncmp(o->node->op, "Dynamic", 7)};
     AT_TRY(take_direction(o, l));
     if (x->rank != 3 || r->rank != 3)
         return op_fail(o, "\"%s\" has %d dimensions, not 3", x->name, x->rank);
     l->steps = x->dims[l->batch_first];
     l->batch = x->dims[!l->batch_first];
     l->inputs = x->dims[2];
-    l->hidden = r->dims[2];
+    l->hidden = r->dims[l->is_dynamic ? 1 : 2];
     l->clip = op_float(o, "clip", 0);
     l->has_lengths = lengths && !(lengths->is_constant && all_steps(lengths, l->steps));
     if (l->steps < 1 || l->batch < 1 || l->hidden < 1) return op_missing(o, "without a step");
-    AT_TRY(has_sizes(o, 1, 3, l->directions, gates * l->hidden, l->inputs));
-    AT_TRY(has_sizes(o, 2, 3, l->directions, gates * l->hidden, l->hidden));
+    AT_TRY(has_weights(o, l, 1, l->inputs));
+    AT_TRY(has_weights(o, l, 2, l->hidden));
     AT_TRY(has_sizes(o, 3, 2, l->directions, 2 * gates * l->hidden, 0));
     AT_TRY(has_sizes(o, 4, 1, l->batch, 0, 0));
     const long long d = l->directions;
@@ -136,18 +146,64 @@ static const char *head(const net_op *o, const layer *l, const char *stage, int 
     return op_format(o, "%s%d[t:%lld, b:%lld, j:%lld]", stage, d, l->steps, l->batch, units);
 }
 
+/* Stage `name` of three axes: `element` rounded to one of 256 numbers between the least and the
+ * largest element and 0, as DynamicQuantizeLinear does, for each place of the first axis `by`. */
+static void add_rounded(net_op *o, const char *name, const char *by, const char *others,
+                        const char *axes, const char *at, const char *element) {
+    const char *i = op_format(o, "%.*s", (int)strcspn(by, ":"), by);
+    const char *of = strchr(axes, *i) ? i : "0"; /* of all elements, or of those of this place */
+    op_add(o, "most%s[%s] = max(%s) %s\n", name, by, others, element);
+    op_add(o, "least%s[%s] = min(%s) %s\n", name, by, others, element);
+    op_add(o, "wide%s[%s] = (max(most%s[%s], 0) - min(least%s[%s], 0))/255.0\n", name, by, name, i,
+           name, i);
+    op_add(o, "scale%s[%s] = wide%s[%s] == 0 ? 1 : wide%s[%s]\n", name, by, name, i, name, i);
+    op_add(o, "zero%s[%s] = round(-min(least%s[%s], 0)/scale%s[%s])\n", name, by, name, i, name, i);
+    op_add(o, "byte%s[%s] = min(max(round((%s)/scale%s[%s]) + zero%s[%s], 0), 255)\n", name, axes,
+           element, name, of, name, of);
+    op_add(o, "%s[%s] = (byte%s[%s] - zero%s[%s])*scale%s[%s]\n", name, axes, name, at, name, of,
+           name, of);
+}
+
+/* u: the data, rounded. */
+static void add_rounded_data(net_op *o, const layer *l) {
+    const char *axes = op_format(o, "p:%lld, q:%lld, k:%lld", (long long)op_in(o, 0)->dims[0],
+                                 (long long)op_in(o, 0)->dims[1], l->inputs);
+    add_rounded(o, "u", "o:1", axes, axes, "p, q, k", "x0[p, q, k]");
+}
+
+/* The scale or zero of gates j, or of all gates. */
+static const char *number_of(const net_op *o, int k, int d) {
+    return op_format(o, op_in(o, k)->rank == 2 ? "x%d[%d, j]" : "x%d[%d]", k, d);
+}
+
+/* An element of weights 1 or 2 of gates j. */
+static const char *weight(const net_op *o, const layer *l, int k, int d) {
+    if (!l->is_dynamic) return op_format(o, "x%d[%d, j, k]", k, d);
+    const char *scale = number_of(o, 6 + 2 * k, d), *zero = number_of(o, 7 + 2 * k, d);
+    return op_format(o, "(x%d[%d, k, j] - %s)*%s", k, d, zero, scale);
+}
+
 /* g: the products of the inputs with all gates, and their biases. */
 static void add_inputs(net_op *o, const layer *l, int d) {
     const char *time = time_of(o, l, d);
-    op_add(o, "%s = sum(k:%lld) x0[%s%s, k] * x1[%d, j, k]\n",
-           head(o, l, "g", d, l->gates * l->hidden), l->inputs, l->batch_first ? "b, " : time,
-           l->batch_first ? time : ", b", d);
+    op_add(o, "%s = sum(k:%lld) %s[%s%s, k] * %s\n", head(o, l, "g", d, l->gates * l->hidden),
+           l->inputs, l->is_dynamic ? "u" : "x0", l->batch_first ? "b, " : time,
+           l->batch_first ? time : ", b", weight(o, l, 1, d));
 }
 
 /* r: those of the state before. */
 static void add_state(net_op *o, const layer *l, int d, int initial, long long gates) {
-    op_add(o, "%s = sum(k:%lld) %s * x2[%d, j, k]\n", head(o, l, "r", d, gates * l->hidden),
-           l->hidden, before(o, l, "h", initial, d, "k"), d);
+    const char *state = before(o, l, "h", initial, d, "k");
+    if (l->is_dynamic) {
+        const char *name = op_format(o, "w%d", d);
+        add_rounded(o, name, op_format(o, "t:%lld", l->steps),
+                    op_format(o, "b:%lld, k:%lld", l->batch, l->hidden),
+                    op_format(o, "t:%lld, b:%lld, k:%lld", l->steps, l->batch, l->hidden),
+                    "t, b, k", state);
+        state = op_format(o, "%s[t, b, k]", name);
+    }
+    op_add(o, "%s = sum(k:%lld) %s * %s\n", head(o, l, "r", d, gates * l->hidden), l->hidden, state,
+           weight(o, l, 2, d));
 }
 
 /* "g0[t, b, j + 4]" of gate i, with the biases that are asked for. */
@@ -249,10 +305,27 @@ static at_status lstm(net_op *o) {
     AT_TRY(has_sizes(o, 6, 3, l.batch_first ? l.batch : l.directions,
                      l.batch_first ? l.directions : l.batch, l.hidden));
     AT_TRY(has_sizes(o, 7, 2, l.directions, 3 * l.hidden, 0));
+    if (l.is_dynamic) add_rounded_data(o, &l);
     for (int d = 0; d < l.directions; d++) add_lstm(o, &l, d);
     AT_TRY(add_all(o, &l));
     AT_TRY(add_last(o, &l, 1, "h"));
     return add_last(o, &l, 2, "c");
+}
+
+/* A scale or zero of weights: one for each direction, and maybe gate. */
+static at_status has_numbers(net_op *o, int k) {
+    const at_net_value *v = op_in(o, k), *w = op_in(o, 1);
+    const bool fits = v && (v->rank == 1 || (v->rank == 2 && v->dims[1] == w->dims[2])) &&
+                      v->dims[0] == w->dims[0];
+    return fits ? AT_OK : op_fail(o, "input %d does not fit the weights", k);
+}
+
+/* Of ONNX Runtime, as it computes it: all steps' data have one scale, the states before a step one
+ * of their own. */
+static at_status dynamic_lstm(net_op *o) {
+    if (op_in(o, 1)->rank != 3) return op_fail(o, "the weights have not 3 dimensions");
+    for (int k = 8; k < 12; k++) AT_TRY(has_numbers(o, k));
+    return lstm(o);
 }
 
 /* Gates in the order z r h. */
@@ -309,6 +382,7 @@ static at_status rnn(net_op *o) {
 
 const at_net_row net_rows_scan[] = {
     {"LSTM", "", 7, AT_NET_SCAN, 3, 8, 3, lstm},
+    {"DynamicQuantizeLSTM", "com.microsoft", 1, AT_NET_SCAN, 3, 12, 3, dynamic_lstm},
     {"GRU", "", 7, AT_NET_SCAN, 3, 6, 2, gru},
     {"RNN", "", 7, AT_NET_SCAN, 3, 6, 2, rnn},
     NET_ROWS_END,

@@ -411,13 +411,15 @@ static void concatenated(void **state) {
     for (int i = 0; i < SECOND; i++) b[i] = (unsigned char)(i * 23 + 7);
     onnx_input(&g, "x", AT_NET_UINT8, "2,3");
     onnx_input(&g, "b", AT_NET_UINT8, "2,5");
+    onnx_constant(&g, "none", AT_NET_UINT8, "2,0", "", true);
     scalar(&g, "sx", AT_NET_FLOAT, "0.0213");
     scalar(&g, "sb", AT_NET_FLOAT, "0.0371");
     scalar(&g, "sy", AT_NET_FLOAT, "0.0517");
     scalar(&g, "zx", AT_NET_UINT8, "131");
     scalar(&g, "zb", AT_NET_UINT8, "100");
     scalar(&g, "zy", AT_NET_UINT8, "9");
-    onnx_node(&g, "com.microsoft:QLinearConcat", "sy zy x sx zx b sb zb", "y", "axis=-1");
+    onnx_node(&g, "com.microsoft:QLinearConcat", "sy zy x sx zx none sx zx b sb zb none sb zb", "y",
+              "axis=-1");
     onnx_output(&g, "y");
     at_text_addn(&again.bytes, at_text_str(&g.bytes), g.bytes.len);
     at_net *net = onnx_open(arena, &g);

@@ -117,6 +117,72 @@ static void recurrence(void **state) {
     at_net_close(net);
 }
 
+enum { STEPS = 3, DATA = 4, UNITS = 2, GATES = 4 * UNITS };
+
+/* In place, to one of 256 numbers between the least, the largest and 0. */
+static void round_to_bytes(double *x, int n) {
+    double least = 0, most = 0;
+    for (int i = 0; i < n; i++) least = fmin(least, x[i]), most = fmax(most, x[i]);
+    const double scale = most > least ? (most - least) / 255 : 1, zero = rint(-least / scale);
+    for (int i = 0; i < n; i++)
+        x[i] = (fmin(fmax(rint(x[i] / scale) + zero, 0), 255) - zero) * scale;
+}
+
+/* ONNX Runtime's LSTM of bytes, whose data and states are rounded on the way; a scale and a zero
+ * for each gate of W, one for all of R. */
+static void recurrence_of_bytes(void **state) {
+    (void)state;
+    const float *x = numbers(STEPS * DATA), *b = numbers(2 * GATES);
+    int w[DATA * GATES], r[UNITS * GATES], zeros[GATES];
+    float scales[GATES];
+    double data[STEPS * DATA], h[UNITS] = {0}, c[UNITS] = {0};
+    at_text of_w = {0}, of_r = {0}, of_zeros = {0};
+    for (int i = 0; i < DATA * GATES; i++) at_text_addf(&of_w, " %d", w[i] = i * 37 % 256);
+    for (int i = 0; i < UNITS * GATES; i++) at_text_addf(&of_r, " %d", r[i] = i * 91 % 256);
+    for (int i = 0; i < GATES; i++) {
+        at_text_addf(&of_zeros, " %d", zeros[i] = 120 + i);
+        scales[i] = (float)(i + 3) / 1024;
+    }
+    for (int i = 0; i < STEPS * DATA; i++) data[i] = x[i];
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "3,1,4");
+    onnx_constant(&g, "w", AT_NET_UINT8, "1,4,8", at_text_str(&of_w), true);
+    onnx_constant(&g, "r", AT_NET_UINT8, "1,2,8", at_text_str(&of_r), true);
+    onnx_constant(&g, "b", AT_NET_FLOAT, "1,16", as_text(b, 2 * GATES), true);
+    onnx_constant(&g, "sw", AT_NET_FLOAT, "1,8", as_text(scales, GATES), true);
+    onnx_constant(&g, "zw", AT_NET_UINT8, "1,8", at_text_str(&of_zeros), true);
+    onnx_constant(&g, "sr", AT_NET_FLOAT, "1", "0.0078125", true);
+    onnx_constant(&g, "zr", AT_NET_UINT8, "1", "131", true);
+    onnx_node(&g, "com.microsoft:DynamicQuantizeLSTM", "x w r b - - - - sw zw sr zr", "y",
+              "hidden_size=2");
+    onnx_output(&g, "y");
+    at_net *net = open_graph(&g, NULL);
+    const double *y = compute(net, x);
+    round_to_bytes(data, STEPS * DATA);
+    for (int t = 0; t < STEPS; t++) {
+        double gate[GATES], rounded[UNITS] = {h[0], h[1]};
+        round_to_bytes(rounded, UNITS);
+        for (int j = 0; j < GATES; j++) {
+            gate[j] = (double)b[j] + b[GATES + j];
+            for (int k = 0; k < DATA; k++)
+                gate[j] += data[t * DATA + k] * (w[k * GATES + j] - zeros[j]) * scales[j];
+            for (int k = 0; k < UNITS; k++)
+                gate[j] += rounded[k] * (r[k * GATES + j] - 131) * 0.0078125;
+        }
+        for (int u = 0; u < UNITS; u++) {
+            c[u] =
+                sigmoid(gate[2 * UNITS + u]) * c[u] + sigmoid(gate[u]) * tanh(gate[3 * UNITS + u]);
+            h[u] = sigmoid(gate[UNITS + u]) * tanh(c[u]);
+            if (fabs(y[t * UNITS + u] - h[u]) > 1e-6)
+                fail_msg("step %d: %.12g, not %.12g", t, y[t * UNITS + u], h[u]);
+        }
+    }
+    at_text_free(&of_w);
+    at_text_free(&of_r);
+    at_text_free(&of_zeros);
+    at_net_close(net);
+}
+
 /* Whole numbers keep to their type: they wrap, and division cuts off. */
 static void whole_numbers(void **state) {
     (void)state;
@@ -291,6 +357,7 @@ static void refused(void **state) {
         {"MaxPool", "x", "kernel_shape=[9,9]", "a window of 9 does not fit into 5"},
         {"Transpose", "x", "perm=[0,1,2,2]", "perm has axis 2 twice"},
         {"Softmax", "x", "axis=4", "axis 4 of a value with 4 dimensions"},
+        {"Min", "x - x", "", "input 2 is missing"},
         {"Conv", "x", "", "input 2 of at least 2 is missing"},
         {"Relu", "x two", "", "has 2 inputs; at most 1 are accepted"},
         {"Reshape", "two x", "", "\"x\" depends on data, and must be known"},
@@ -398,11 +465,17 @@ static void widened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution),   cmocka_unit_test(recurrence),
-        cmocka_unit_test(whole_numbers), cmocka_unit_test(gathered),
-        cmocka_unit_test(external_data), cmocka_unit_test(refused),
-        cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
-        cmocka_unit_test(bound),         cmocka_unit_test(unnamed),
+        cmocka_unit_test(convolution),
+        cmocka_unit_test(recurrence),
+        cmocka_unit_test(recurrence_of_bytes),
+        cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(gathered),
+        cmocka_unit_test(external_data),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(dimensions),
+        cmocka_unit_test(bound),
+        cmocka_unit_test(unnamed),
         cmocka_unit_test(widened),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
