@@ -102,10 +102,10 @@ static void another_way(void **state) {
 static void make_convolution(void) {
     onnx_graph g = {0};
     at_error err;
-    onnx_input(&g, "x", AT_NET_FLOAT, "1,32,8,8");
-    numbers(&g, "w", "32,32,3,3", 9216);
-    numbers(&g, "w1", "32,32,1,1", 1024);
-    numbers(&g, "w2", "16,32,1,1", 512);
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,48,8,8");
+    numbers(&g, "w", "48,48,3,3", 20736);
+    numbers(&g, "w1", "48,48,1,1", 2304);
+    numbers(&g, "w2", "16,48,1,1", 768);
     onnx_node(&g, "Conv", "x w1", "a", "");
     onnx_node(&g, "Conv", "a w", "c", "pads=[1,1,1,1]");
     onnx_node(&g, "Relu", "c", "r", "");
@@ -127,10 +127,10 @@ static void held_to_an_error(void **state) {
     (void)state;
     make_convolution();
     cli_expect(0,
-               "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=32,CO=32,m=4,points=0 "
+               "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=48,CO=48,m=4,points=0 "
                "--trials 2 --max-error 1 --cache weights-cold --log far.log");
     const double near = told_error(cli_expect(0, "./autotune run conv.onnx"));
-    cli_expect(0, "./autotune conv.onnx --only 'conv3x3 32' --trials 6 --log own.log");
+    cli_expect(0, "./autotune conv.onnx --only 'conv3x3 48' --trials 6 --log own.log");
     set_time("own.log", "far.log", "1.0");
     const cli_result *r = cli_expect(0, "./autotune run conv.onnx --log far.log");
     const double far = told_error(r);

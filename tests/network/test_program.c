@@ -389,15 +389,46 @@ static void halves(void **state) {
     }
 }
 
+/* Winograd's algorithm with m = 4 is no way of a convolution of few channels. */
+static void ways_of_channels(void **state) {
+    (void)state;
+    for (int channels = 47; channels <= 48; channels++) {
+        onnx_graph g = {0};
+        at_net_program p;
+        at_error err;
+        const at_net_build b = {.without_weights = true};
+        onnx_input(&g, "x", AT_NET_FLOAT, at_format(arena, "1,%d,8,8", channels));
+        onnx_numbers(&g, "w", at_format(arena, "16,%d,3,3", channels), 1, false);
+        onnx_node(&g, "Conv", "x w", "y", "pads=[1,1,1,1]");
+        onnx_output(&g, "y");
+        at_net *net = onnx_open(arena, &g);
+        int found = 0;
+        if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+        for (int i = 0; i < p.num_kernels; i++)
+            if (!strncmp(p.kernels[i].part->title, "conv3x3", 7)) found = p.kernels[i].num_ways;
+        assert_int_equal(found, channels < 48 ? 2 : 3);
+        at_net_program_free(&p);
+        at_net_close(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads),      cmocka_unit_test(channels),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(subnormal_weights),
-        cmocka_unit_test(residual),     cmocka_unit_test(classifier),
-        cmocka_unit_test(rows),         cmocka_unit_test(shared_moves),
-        cmocka_unit_test(choices),      cmocka_unit_test(indices),
-        cmocka_unit_test(transposed),   cmocka_unit_test(values_between),
-        cmocka_unit_test(edges),        cmocka_unit_test(halves),
+        cmocka_unit_test(ways_of_channels),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(channels),
+        cmocka_unit_test(side_by_side),
+        cmocka_unit_test(subnormal_weights),
+        cmocka_unit_test(residual),
+        cmocka_unit_test(classifier),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(shared_moves),
+        cmocka_unit_test(choices),
+        cmocka_unit_test(indices),
+        cmocka_unit_test(transposed),
+        cmocka_unit_test(values_between),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(halves),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
