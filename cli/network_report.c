@@ -44,27 +44,27 @@ static at_net_page_step page_step(const at_net_program *p, const at_net_step *s,
     return (at_net_page_step){at_network_part_title(p, k), group_of(k), time_s};
 }
 
-static void add_run(net_report *r, const at_net_program *p, const char *label) {
-    at_net_page_step *steps = AT_NEW_ARRAY(r->arena, at_net_page_step, p->steps.len);
-    for (int i = 0; i < p->steps.len; i++)
-        steps[i] = page_step(p, &p->steps.data[i], r->steps_s[i]);
-    r->runs[r->num - 1] = (at_net_page_run){label, steps, p->steps.len};
-}
-
 /* Values, each of the group of the step that writes it, and what kernels have for themselves. */
-static at_net_page_block *blocks_of(const net_report *r, const at_net_program *p, int *n) {
-    const at_net_page_run *run = &r->runs[r->num - 1];
+static void add_blocks(const net_report *r, const at_net_program *p, at_net_page_run *run) {
     at_net_page_block *out = AT_NEW_ARRAY(r->arena, at_net_page_block, p->storages.len);
-    *n = 0;
+    run->blocks = out;
     for (int i = 0; i < p->storages.len; i++) {
         const at_net_storage *s = &p->storages.data[i];
         if (s->place.where != AT_NET_WORKSPACE || s->first < 0) continue;
         const char *name =
             s->value < 0 ? "room of a kernel" : p->cut.net->values.data[s->value].name;
-        out[(*n)++] = (at_net_page_block){
+        out[run->num_blocks++] = (at_net_page_block){
             name, run->steps[s->first].group, s->first, s->last, s->place.offset, s->bytes};
     }
-    return out;
+}
+
+static void add_run(net_report *r, const at_net_program *p, const char *label) {
+    at_net_page_step *steps = AT_NEW_ARRAY(r->arena, at_net_page_step, p->steps.len);
+    at_net_page_run *run = &r->runs[r->num - 1];
+    for (int i = 0; i < p->steps.len; i++)
+        steps[i] = page_step(p, &p->steps.data[i], r->steps_s[i]);
+    *run = (at_net_page_run){.label = label, .steps = steps, .num_steps = p->steps.len};
+    add_blocks(r, p, run);
 }
 
 static void add_page(const net_report *r, at_text *page) {
@@ -82,7 +82,6 @@ static void add_page(const net_report *r, at_text *page) {
                   p->cut.num_parts, p->num_tunable, p->num_tuned, (double)p->workspace_bytes / 1e6,
                   (double)p->least_bytes / 1e6, (double)p->weights_bytes / 1e6, RUNS);
     x.kinds = at_network_kinds(p, r->steps_s, &x.num_kinds);
-    x.blocks = blocks_of(r, p, &x.num_blocks);
     at_network_page(page, &x);
 }
 

@@ -84,11 +84,10 @@ static void add_parts(at_text *out, const at_net_page *p) {
 }
 
 /* What lies where in the workspace, from the step that writes it to the last that reads it. */
-static void add_memory(at_text *out, const at_net_page *p) {
-    const at_net_page_run *r = &p->runs[p->num_runs - 1];
+static void add_memory(at_text *out, const at_net_page_run *r) {
     picture c = {.out = out, .to_ms = run_ms(r), .to = 0, .bottom = TOP + MEMORY};
-    for (int i = 0; i < p->num_blocks; i++) {
-        const at_net_page_block *b = &p->blocks[i];
+    for (int i = 0; i < r->num_blocks; i++) {
+        const at_net_page_block *b = &r->blocks[i];
         if ((double)(b->offset + b->bytes) > c.to) c.to = (double)(b->offset + b->bytes);
     }
     const double mb = c.to * 1e-6, step = at_nice_step(mb, 5);
@@ -100,8 +99,8 @@ static void add_memory(at_text *out, const at_net_page *p) {
                      "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g MB</text>\n",
                      LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, k * step);
     }
-    for (int i = 0; i < p->num_blocks; i++) {
-        const at_net_page_block *b = &p->blocks[i];
+    for (int i = 0; i < r->num_blocks; i++) {
+        const at_net_page_block *b = &r->blocks[i];
         const double height = (double)b->bytes / c.to * MEMORY;
         double from_ms = 0, to_ms = 0;
         for (int k = 0; k <= b->last && k < r->num_steps; k++) {
@@ -153,8 +152,12 @@ void at_network_page(at_text *out, const at_net_page *p) {
     at_html_add(out, p->about);
     at_text_add(out, "</p>\n<h2>Parts along time</h2>\n");
     add_parts(out, p);
-    at_text_add(out, "<h2>Memory along time</h2>\n");
-    add_memory(out, p);
+    for (int i = 0; i < p->num_runs; i++) {
+        at_text_add(out, "<h2>Memory along time");
+        if (p->num_runs > 1) at_text_add(out, ", "), at_html_add(out, p->runs[i].label);
+        at_text_add(out, "</h2>\n");
+        add_memory(out, &p->runs[i]);
+    }
     at_text_add(out, "<h2>Kinds of parts</h2>\n");
     add_kinds(out, p);
     at_text_add(out, "<p class=\"faint\">Written by ");

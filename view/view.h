@@ -235,16 +235,18 @@ typedef struct at_net_page_step { /* of a run, in order */
     int group; /* of the page's groups: its colour */
     double time_s;
 } at_net_page_step;
+typedef struct at_net_page_block { /* of the workspace */
+    const char *title;
+    int group, first, last; /* steps */
+    int64_t offset, bytes;
+} at_net_page_block;
 typedef struct at_net_page_run {
     const char *label; /* a word */
     const at_net_page_step *steps;
     int num_steps;
+    const at_net_page_block *blocks;
+    int num_blocks;
 } at_net_page_run;
-typedef struct at_net_page_block { /* of the workspace */
-    const char *title;
-    int group, first, last; /* steps of the last run */
-    int64_t offset, bytes;
-} at_net_page_block;
 typedef struct at_net_page_kind { /* of parts; a number of 0 is not known */
     const char *title;
     int count;
@@ -257,9 +259,7 @@ typedef struct at_net_page {
     int num_groups;
     const at_net_page_run *runs; /* before and after, or one */
     int num_runs;
-    const at_net_page_block *blocks;
-    int num_blocks;
-    const at_net_page_kind *kinds;
+    const at_net_page_kind *kinds; /* of the last run */
     int num_kinds;
 } at_net_page;
 void at_network_page(at_text *out, const at_net_page *p);

@@ -46,9 +46,10 @@ static void a_page(void **state) {
     static const char *const groups[] = {"convolutions", "the rest"};
     static const at_net_page_step before[] = {{"conv <a>", 0, 4e-3}, {"pool", 1, 2e-3}},
                                   after[] = {{"conv <a>", 0, 1e-3}, {"pool", 1, 2e-3}};
-    static const at_net_page_run runs[] = {{"before", before, 2}, {"after", after, 2}};
     static const at_net_page_block blocks[] = {{"value", 0, 0, 1, 0, 1000000},
                                                {"room", 1, 1, 1, 1000000, 3000000}};
+    static const at_net_page_run runs[] = {{"before", before, 2, blocks, 1},
+                                           {"after", after, 2, blocks, 2}};
     static const at_net_page_kind kinds[] = {{"pool", 1, 2e-3, 0, 0.25, "L2"},
                                              {"conv <a>", 1, 1e-3, 12.5, 0, NULL}};
     const at_net_page page = {.name = "net.onnx",
@@ -58,8 +59,6 @@ static void a_page(void **state) {
                               .num_groups = 2,
                               .runs = runs,
                               .num_runs = 2,
-                              .blocks = blocks,
-                              .num_blocks = 2,
                               .kinds = kinds,
                               .num_kinds = 2};
     at_text out = {0};
@@ -78,9 +77,15 @@ static void a_page(void **state) {
     assert_true(conv[0].x == conv[1].x && conv[1].y >= conv[0].y + conv[0].height);
     assert_true(conv[0].group == 0 && pool[0].group == 1);
 
-    /* of the last run, whose steps take 1 and 2 ms */
-    assert_int_equal(boxes_of(text, "memory along time", "value: 1 MB", value), 1);
-    assert_int_equal(boxes_of(text, "memory along time", "room: 3 MB", room), 1);
+    /* A picture of each run; steps of the last one take 1 and 2 ms. */
+    const char *first = strstr(text, "<h2>Memory along time, before</h2>"),
+               *last = strstr(text, "<h2>Memory along time, after</h2>");
+    assert_true(first && last > first);
+    assert_int_equal(boxes_of(first, "memory along time", "value: 1 MB", value), 1);
+    assert_int_equal(boxes_of(first, "memory along time", "room: 3 MB", room), 0);
+    assert_true(is_near(value->x, conv[0].x) && is_near(value->width, conv[0].width * 1.5));
+    assert_int_equal(boxes_of(last, "memory along time", "value: 1 MB", value), 1);
+    assert_int_equal(boxes_of(last, "memory along time", "room: 3 MB", room), 1);
     assert_true(is_near(value->width * 2, room->width * 3));
     assert_true(is_near(value->x + value->width, room->x + room->width));
     assert_true(is_near(room->y + room->height, value->y) &&
