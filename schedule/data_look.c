@@ -64,6 +64,21 @@ static const at_expr *bounded(const at_expr *e, double *lo, double *hi) {
     return e;
 }
 
+/* What a number is added to, and the bound that it meets instead: max(u + 9, 0) is u beside -9. */
+static const at_expr *without_number(const at_expr *e, double *at) {
+    double x;
+    while (e->op == AT_X_ADD || e->op == AT_X_SUB) {
+        if (number_of(e->arg[1], &x)) {
+            *at -= e->op == AT_X_ADD ? x : -x;
+            e = e->arg[0];
+        } else if (e->op == AT_X_ADD && number_of(e->arg[0], &x)) {
+            *at -= x;
+            e = e->arg[1];
+        } else break;
+    }
+    return e;
+}
+
 /* How e decides; false: it does not. */
 static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     double lo, hi, x;
@@ -76,8 +91,10 @@ static bool decides(const data_look *l, const at_expr *e, data_decision *d) {
     if (is_bound(e->op) && is_float_expr(l->c, e)) {
         d->of = bounded(e, &lo, &hi);
         if (d->of == e) return d->of = e->arg[0], true; /* of two values */
-        d->at = isfinite(lo) && isfinite(hi) ? (lo + hi) / 2 : isfinite(lo) ? lo : hi;
-        d->width = isfinite(lo) && isfinite(hi) ? hi - lo : fabs(d->at);
+        const bool between = isfinite(lo) && isfinite(hi);
+        d->at = between ? (lo + hi) / 2 : isfinite(lo) ? lo : hi;
+        if (!between) d->of = without_number(d->of, &d->at);
+        d->width = between ? hi - lo : fabs(d->at);
         return isfinite(d->at);
     }
     if (e->op == AT_X_ADD && number_of(e->arg[1], &x) && x > 0 && x < SMALL) {

@@ -226,6 +226,26 @@ static void below_maximum(void **state) {
     }
 }
 
+/* A bound that meets what a number is added to is as wide as the number: of what lies 9 below a
+ * maximum and further nothing would be left, and the winner's own size is in nothing. */
+static void bounds_behind_numbers(void **state) {
+    (void)state;
+    static const char *const nears[] = {"max(s[n, m] - most[n] + 9, 0)",
+                                        "max(9 + (s[n, m] - most[n]), 0)",
+                                        "0 - min(most[n] - s[n, m] - 9, 0)"};
+    for (size_t i = 0; i < sizeof nears / sizeof *nears; i++) {
+        at_arena *a = at_arena_new();
+        fill_any(a, at_format(a,
+                              "args N=20, M=30, K=9\nx[N, K] : input\nw[K, M] : weight\n" PRODUCT
+                              "most[n:N] = max(m:M) s[n, m]\nout[n:N, m:M] = %s\n",
+                              nears[i]));
+        const double some = share_beyond(a, "out", 0.01);
+        if (some < 0.25 || some > 0.95) fail_msg("%s: %g", nears[i], some);
+        at_dataset_free(&d);
+        at_arena_free(a);
+    }
+}
+
 /* A maximum that begins at 0, and such a minimum, are right only where the terms are not all on one
  * side of it, which they are in the second draw: of rows, of windows and of bins. */
 static void maxima_below_0(void **state) {
@@ -410,9 +430,10 @@ int main(void) {
         cmocka_unit_test(scales_of_bytes),       cmocka_unit_test(winners_of_rows),
         cmocka_unit_test(sums_before_functions), cmocka_unit_test(sums_of_inputs),
         cmocka_unit_test(sums_that_stay_large),  cmocka_unit_test(other_arguments),
-        cmocka_unit_test(below_maximum),         cmocka_unit_test(maxima_below_0),
-        cmocka_unit_test(maxima_of_chosen),      cmocka_unit_test(arguments_that_stay),
-        cmocka_unit_test(filling_is_stopped),    cmocka_unit_test(sizes_of_chains),
+        cmocka_unit_test(below_maximum),         cmocka_unit_test(bounds_behind_numbers),
+        cmocka_unit_test(maxima_below_0),        cmocka_unit_test(maxima_of_chosen),
+        cmocka_unit_test(arguments_that_stay),   cmocka_unit_test(filling_is_stopped),
+        cmocka_unit_test(sizes_of_chains),
     };
     return cmocka_run_group_tests_name("engine/dataset", tests, NULL, NULL);
 }
