@@ -100,8 +100,10 @@ static at_status read_wide(eval_ctx *ctx, int tensor, const int64_t *index, int6
     return AT_OK;
 }
 
+/* As entries have 32 bits, one beyond them leads nowhere as their ends do. */
 static int64_t wide_entry(eval_ctx *ctx, int tensor, int64_t offset) {
-    return (int64_t)((const interpreter *)ctx)->wide[tensor][offset];
+    const double x = ((const interpreter *)ctx)->wide[tensor][offset];
+    return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int64_t)x;
 }
 
 at_status at_compute_interpret_double(at_arena *a, const at_compute *c, const int64_t *values,
