@@ -221,9 +221,8 @@ static const at_option_row rows[] = {
      "run every kernel between guard pages, too, and on other data", SWITCH, TO(engine.paranoid), 0,
      0},
     {"--sandbox", "WHAT", AGAIN, "auto",
-     "kernels can do nothing but compute (no files, network, processes): %s; auto: where the "
-     "system "
-     "can confine them, require: else nothing is run",
+     "kernels can do nothing but compute (no files, network, processes); auto: where the system "
+     "can confine them; require: else nothing is run; off: they are not confined",
      SANDBOX, TO(engine.sandbox), 0, 0},
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
     {"--history", "WHAT", V(SHOW), NULL,

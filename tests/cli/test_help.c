@@ -382,6 +382,7 @@ static void first_lines(void **state) {
     }
     assert_true(cli_count_lines(help, "") <= 70); /* two screens */
     help = keep(cli_expect(0, "./autotune help tune")->out);
+    assert_null(strstr(help, "%s")); /* a list that nothing was put in */
     const char *last = help;
     static const char *const groups[] = {"\nBasic:\n", "\nNetwork:\n", "\nMeasuring:\n",
                                          "\nSearch:\n", "\nFor experts:\n"};
