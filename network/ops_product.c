@@ -160,10 +160,11 @@ static at_status einsum(net_op *o) {
     for (int i = 0; i < rank; i++) {
         dims[i] = e.extent[(int)e.out[i]];
         if (!dims[i]) return op_fail(o, "axis %c is in no input", e.out[i]);
-        at_text_addf(&axes, "%sa_%c:%lld", i ? ", " : "", e.out[i], (long long)dims[i]);
     }
-    if (!rank) at_text_add(&axes, "a0:1");
     AT_TRY(op_out(o, 0, op_in(o, 0)->type, rank, dims));
+    for (int i = 0; i < rank; i++)
+        at_text_addf(&axes, "%sa_%c:%lld", i ? ", " : "", e.out[i], (long long)dims[i]);
+    if (!rank) at_text_add(&axes, "a0:1");
     for (int c = '0'; c <= 'z'; c++)
         if (e.extent[c] && !strchr(e.out, c))
             at_text_addf(&terms, "%sa_%c:%lld", terms.len ? ", " : "", c, (long long)e.extent[c]);
