@@ -26,7 +26,6 @@ typedef enum at_net_verdict {
     AT_NET_ILL_CONDITIONED, /* beyond, but as near as one more rounding of every number is */
     AT_NET_WRONG
 } at_net_verdict;
-enum { AT_NET_OF_MOVED = 8 /* so many times what one more rounding moves */ };
 #define AT_NET_MAX_ERROR 1e-3 /* over the root mean square, where nothing else is asked for */
 /* error, moved: over the root mean square. */
 at_net_verdict at_net_verdict_of(double error, double moved, double limit);

@@ -196,8 +196,11 @@ at_status at_net_reference_new(const at_net *net, const volatile int *stop, at_n
 at_status at_net_reference_run(at_net_reference *r, const void *const *inputs, at_arena *a,
                                double **outputs, const volatile int *stop, at_error *err);
 /* moved: of each output the largest change of an element where every number on the way, inputs and
- * weights among them, is rounded once more as float32 does, at random, a few times. Kernels
- * of float32 cannot be much nearer. outputs: those of at_net_reference_run. */
+ * weights among them, is rounded once more as float32 does, at random, a few times. Kernels of
+ * float32, which round several times, may be AT_NET_OF_MOVED times as far. Where numbers become
+ * bytes a change comes or does not come: there, further draws move numbers as many times as far,
+ * until one comes, and a quarter of it counts. outputs: those of at_net_reference_run. */
+enum { AT_NET_OF_MOVED = 8 };
 at_status at_net_reference_moved(at_net_reference *r, const void *const *inputs,
                                  double *const *outputs, double *moved, const volatile int *stop,
                                  at_error *err);

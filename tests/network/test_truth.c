@@ -104,8 +104,32 @@ static void whole(void **state) {
     at_net_close(n);
 }
 
+/* Bytes of numbers so near to the next one that a few roundings decide, and of numbers that are
+ * not: one more rounding changes none of either. */
+static void bytes_by_luck(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
+    onnx_constant(&g, "scale", AT_NET_FLOAT, "", "1", false);
+    onnx_constant(&g, "zero", AT_NET_UINT8, "", "0", false);
+    onnx_node(&g, "QuantizeLinear", "x scale zero", "q", "");
+    onnx_node(&g, "DequantizeLinear", "q scale zero", "y", "");
+    onnx_output(&g, "y");
+    at_net *n = onnx_open(arena, &g);
+    float x[4 * 32];
+    const void *inputs[] = {x};
+    for (int near = 0; near < 2; near++) {
+        for (int i = 0; i < 4 * 32; i++) x[i] = near ? 100.50003f : 100.51f;
+        const judged j = judge(n, n, inputs);
+        assert_true(j.error == 0);
+        assert_float_equal(j.moved, near ? 0.25 / 101 : 0, 1e-9);
+    }
+    at_net_close(n);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(right_and_wrong),
-                                       cmocka_unit_test(ill_conditioned), cmocka_unit_test(whole)};
+                                       cmocka_unit_test(ill_conditioned), cmocka_unit_test(whole),
+                                       cmocka_unit_test(bytes_by_luck)};
     return cmocka_run_group_tests_name("network/truth", tests, make_arena, free_arena);
 }
