@@ -50,7 +50,7 @@ static inline void walk_list(walk *w, const at_ir *n) {
 typedef struct walk_tile {
     const at_tile *tile;
     int64_t slot[AT_TILE_MAX_SLOTS]; /* elements; as the operation finds them */
-    int tensor[AT_TILE_MAX_SLOTS];
+    int tensor[AT_TILE_MAX_SLOTS];   /* -1: the tile's own memory, or where a list leads */
     int64_t trips[AT_TILE_MAX_TRIPS];
     int64_t left[32]; /* of each loop around the operation: turns, and where it begins */
     int body[32], depth, next;
@@ -62,6 +62,7 @@ static inline walk_tile walk_begin(const walk *w, const at_tile_call *c) {
         t.slot[i] = walk_value(w, c->slot_at[i]);
         t.tensor[i] = c->slot_tensor[i];
     }
+    for (int i = c->tile->num_slots; i < AT_TILE_MAX_SLOTS; i++) t.tensor[i] = -1;
     for (int i = 0; i < c->tile->num_trips; i++) t.trips[i] = walk_value(w, c->trip[i]);
     return t;
 }

@@ -85,6 +85,7 @@ static void run_tile(walk *w, const at_tile_call *c) {
         }
         bool one = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST;
         int64_t at = t.slot[op->slot] + op->off;
+        if (t.tensor[op->slot] < 0) continue;
         use(r, t.tensor[op->slot], at);
         if (!one && at_floordiv(at, LRU_LINE) != at_floordiv(at + op->lanes - 1, LRU_LINE))
             use(r, t.tensor[op->slot], at + op->lanes - 1);
