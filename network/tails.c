@@ -5,6 +5,8 @@
 #include "network/program.h"
 #include "schedule/edit.h"
 
+enum { OPERANDS = 2 /* of the sum: data and weight, which are the first tensors */ };
+
 typedef struct tail {
     at_arena *arena;
     const at_compute *c;
@@ -48,6 +50,7 @@ static at_expr *read_of(tail *t, const at_tensor *stage, const at_expr *e) {
     const bool there = at_net_is_read_there(stage, e, 0);
     if (e->ref == t->sum) return there ? name_of(t, "x") : fail(t);
     if (of->role == AT_ROLE_STAGE) return there ? value_of(t, of, of->body) : fail(t);
+    if (e->ref < OPERANDS) return fail(t); /* a template would have it twice, a call once */
     note(t, e->ref);
     if (of->role == AT_ROLE_INPUT && there) return name_of(t, of->name);
     if (of->role != AT_ROLE_WEIGHT || !at_net_is_read_there(stage, e, stage->num_axes - 1))
@@ -90,7 +93,6 @@ static int only_sum(const at_compute *c, int *output) {
 }
 
 const char *at_net_tail(at_arena *a, const at_compute *c) {
-    enum { OPERANDS = 2 /* of the sum: data and weight */ };
     int output = -1;
     tail t = {.arena = a, .c = c, .sum = only_sum(c, &output)};
     const char *text;

@@ -42,6 +42,11 @@ static void tails(void **state) {
     expect("w1[8] : weight\n", "y0[n:1, h:8, w:8, m:16] = t0[n, h, w, m] + w1[h]\n", NULL);
     expect("", "y0[n:1, h:8, w:8, m:16] = t0[n, h, w, m]*h\n", NULL);
     expect("", "y0[n:1, m:16] = sum(h:8, w:8) t0[n, h, w, m]\n", NULL);
+    /* the sum's own data: a template would take them twice, and a call has them once */
+    const char *same = "x0[1, 8, 8, 16] : input\nw0[16, 16] : weight\n"
+                       "t0[n:1, h:8, w:8, m:16] = sum(c:16) x0[n, h, w, c]*w0[m, c]\n"
+                       "y0[n:1, h:8, w:8, m:16] = t0[n, h, w, m] + x0[n, h, w, m]\n";
+    assert_null(at_net_tail(arena, at_task_compute(task_of_text(arena, "part", same, NULL))));
 }
 
 int main(void) {
