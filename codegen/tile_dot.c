@@ -29,10 +29,12 @@ int at_build_dot_terms(const at_low *l, const at_value *v) {
     return at_target_dot_terms(l->target, type_of(l, v));
 }
 
-static const char *not_operand(const at_builder *b, const at_value *v, int loop, int sym) {
+static const char *not_operand(const at_builder *b, const at_value *v, const at_ir *of, int sym) {
     const at_low *l = b->l;
-    const int terms = terms_of(l->tensors[v->tensor].type);
+    const int terms = terms_of(l->tensors[v->tensor].type), loop = of->loop.sym;
     const char *name = l->tensors[v->tensor].name;
+    if (terms != at_loop_trips(of))
+        return at_format(l->arena, "a lane holds %d elements of %s", terms, name);
     if (b->regs->local[v->tensor] || v->may_miss)
         return at_format(l->arena, "%s is not read from memory", name);
     if (at_aff_coef(v->at, loop) != 1 || (at_aff_opaque_deps(l, v->at) & AT_BIT(loop)))
@@ -115,7 +117,8 @@ static const char *kinds_of(const at_low *l) {
 }
 
 /* A product, or several that are added up. */
-static const char *not_products(const at_builder *b, const at_value *v, int loop, int sym) {
+static const char *not_products(const at_builder *b, const at_value *v, const at_ir *loop,
+                                int sym) {
     factor of[2];
     if (v->op == AT_V_ADD) {
         const char *why = not_products(b, v->a, loop, sym);
@@ -158,7 +161,7 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym) {
     if (!at_loop_is_fixed(loop) || at_loop_trips(loop) != terms)
         return at_format(l->arena, "it does not run %d times", terms);
     if (at_aff_coef(n->stmt.at, loop->loop.sym)) return "it is no loop of terms";
-    return not_products(b, n->stmt.val, loop->loop.sym, sym);
+    return not_products(b, n->stmt.val, loop, sym);
 }
 
 /* A constant of the same byte four times. */

@@ -39,6 +39,36 @@ static void pairs(void **state) {
     assert_non_null(strstr(r->out, "no dot products: the instructions have no dot products"));
 }
 
+/* Factors, or products, of which a lane holds different numbers are no dot product together. */
+static void unequal_pairs(void **state) {
+    (void)state;
+    static const char stages[] = "v[4*N + K] : input s8\nu[k:K] : s16 = x[k] - 3\n"
+                                 "words[j:2*N + K] : s16 = y[j] - 3\n";
+    static const struct {
+        int terms;
+        const char *type, *stages, *sum, *tree;
+    } of[] = {{4, "s16", "", "x[k] * y[2*w + k]", ""},
+              {2, "s16", "", "y[2*w + k] * x[k]", ""},
+              {4, "u8", stages, "x[k] * v[4*w + k] + u[k] * words[2*w + k]",
+               "k =>\n    @u = k\nj =>\n    @words = j\n"}};
+    static const char *const sets[][2] = {
+        {"avx512vnni", "avx512_vnni"}, {"avx512", "avx512vl"}, {"avx2", "fma"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "args N=64, K=%d\nx[K] : input u8\ny[2*N + K] : input %s\n%s"
+                 "acc[w:N] : s32 = sum(k:K) %s\n"
+                 "schedule\n%swo:2 =>\n    wi:32 vec, k:dot =>\n        @acc = {wo, wi}/w // k\n",
+                 of[i].terms, of[i].type, of[i].stages, of[i].sum, of[i].tree);
+        cli_write("u.te", text);
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+            if (!cli_run("grep -qw %s /proc/cpuinfo", sets[k][1])->status)
+                cli_expect(0, "./autotune run ./u.te --isa %s", sets[k][0]);
+        const cli_result *r = cli_expect(0, "./autotune show ./u.te --isa avx2");
+        assert_non_null(strstr(r->out, "makes no dot products: a lane holds "));
+    }
+}
+
 /* Rules: pairs of bf16 are further sketches, and what all lanes read is widened once; s16 that are
  * worked out are stored where they are terms of dot products. */
 static void derived_pairs(void **state) {
@@ -106,8 +136,8 @@ static void more_channels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(derived_pairs),
-                                       cmocka_unit_test(single_products),
-                                       cmocka_unit_test(more_channels)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs), cmocka_unit_test(unequal_pairs), cmocka_unit_test(derived_pairs),
+        cmocka_unit_test(single_products), cmocka_unit_test(more_channels)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
