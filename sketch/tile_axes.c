@@ -203,9 +203,7 @@ int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
     return found;
 }
 
-/* The last reduction, where rows have something in common if lanes go along it; -1: it is none
- * such.
- */
+/* The last reduction, where rows have something in common if lanes go along it; -1: none is. */
 static int dot_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
@@ -219,15 +217,6 @@ static int dot_of(const sketch_state *s, int stage) {
 
 int tile_dot_of(const sketch_state *s, int stage) {
     return tile_vector_of(s, stage) < 0 ? dot_of(s, stage) : -1;
-}
-
-int tile_narrow_of(const sketch_state *s, int stage, int from, int below) {
-    const int vec = tile_vector_of(s, stage);
-    const int64_t lanes = vec < 0 ? 0 : s->facts->of[stage].inner[vec];
-    return lanes >= from && lanes < below && tile_fours_of((sketch_state *)s, stage, vec) < 0 &&
-                   tile_terms_of(s, stage) >= NARROW_LEAST_TERMS
-               ? dot_of(s, stage)
-               : -1;
 }
 
 int tile_lanes_of(const sketch_state *s, int stage) {
@@ -492,16 +481,34 @@ static const char *not_in_fours(const sketch_state *s, int stage, int vec, int *
     return why;
 }
 
-int tile_fours_of(sketch_state *s, int stage, int vec) {
+/* -1: none. *why: of products that could be, why they are not; else NULL. */
+static int fours_of(const sketch_state *s, int stage, int vec, const char **why) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int found = -1;
+    *why = NULL;
     if (!tile_dot_terms(s->facts->compute, t) || (t->type == AT_F32 && !s->pairs)) return -1;
-    const char *why = not_in_fours(s, stage, vec, &found);
+    *why = not_in_fours(s, stage, vec, &found);
+    return found;
+}
+
+int tile_fours_of(sketch_state *s, int stage, int vec) {
+    const char *why;
+    const int found = fours_of(s, stage, vec, &why);
     if (why)
         s->undotted =
             at_format(s->arena, "%s%s%s makes no dot products: %s", s->undotted ? s->undotted : "",
-                      s->undotted ? "; " : "", t->name, why);
+                      s->undotted ? "; " : "", s->facts->compute->tensors[stage].name, why);
     return found;
+}
+
+int tile_narrow_of(const sketch_state *s, int stage, int from, int below) {
+    const int vec = tile_vector_of(s, stage);
+    const int64_t lanes = vec < 0 ? 0 : s->facts->of[stage].inner[vec];
+    const char *unused;
+    return lanes >= from && lanes < below && fours_of(s, stage, vec, &unused) < 0 &&
+                   tile_terms_of(s, stage) >= NARROW_LEAST_TERMS
+               ? dot_of(s, stage)
+               : -1;
 }
 
 bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x) {

@@ -171,6 +171,10 @@ static void derived_dots(void **state) {
     const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx512vnni --dump=tile");
     assert_non_null(strstr(r->out, "dot "));
     assert_null(strstr(r->out, "int_mul"));
+    cli_write("t.te", "args M=12, N=6, K=301\n" OPERANDS SUM); /* few lanes, many terms */
+    r = cli_expect(0, "./autotune derive ./t.te");
+    assert_non_null(strstr(r->out, "acc makes no dot products"));
+    assert_null(strstr(r->out, "; acc makes no dot products")); /* said once */
 }
 
 /* A text with both types of floats of 16 bits in the place of "half". */
