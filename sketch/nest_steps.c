@@ -215,8 +215,7 @@ static at_status make_step(pair *p) {
     return num_outside > 1 ? sketch_step(p->s, &fuse, p->err) : AT_OK;
 }
 
-/* ---- blocks of steps that are turned -----------------------------------------------------------
- */
+/* ---- blocks of steps that are turned --------------------------------------------------------- */
 
 static bool is_copy(const at_facts *f, int stage) {
     const at_expr *e = f->compute->tensors[stage].body;

@@ -2,12 +2,24 @@
  * lies between them is as large as the block, and stays in a cache near the core: what a sum reads
  * of its own row alone stands in the loop of the sum's blocks.
  *
- *     i, j, k => @score = i, j // k           i0:para =>
- *     i, j => @most = i // j                      j0, i1, k0, k1:unroll, i2:unroll, j1:vec =>
- * @score i, j => @e = i, j                           i1, i2, m0, m1:vec => @most i, n => @total = i
- * // n        ->           i1, i2, n0 => i, d, j => @mixed = i, d // j                   n1:vec =>
- * @e i, d => @out = i, d                             n1:vec => @total d0, i1 => l0, l1:unroll,
- * i2:unroll, d1:vec => @mixed i2:unroll, d1:vec => @out  */
+ *     i, j, k => @score = i, j // k
+ *     i, j => @most = i // j
+ *     i, j => @e = i, j
+ *     i, n => @total = i // n
+ *     i, d, j => @mixed = i, d // j
+ *     i, d => @out = i, d
+ *
+ * becomes
+ *
+ *     i0:para =>
+ *         j0, i1, k0, k1:unroll, i2:unroll, j1:vec => @score
+ *         i1, i2, m0, m1:vec => @most
+ *         i1, i2, n0 =>
+ *             n1:vec => @e
+ *             n1:vec => @total
+ *         d0, i1 =>
+ *             l0, l1:unroll, i2:unroll, d1:vec => @mixed
+ *             i2:unroll, d1:vec => @out  */
 #include "sketch/nests.h"
 
 typedef struct through {
