@@ -79,9 +79,8 @@ typedef struct share {
 
 static bool is_share(const at_expr *e, const void *ctx) {
     const share *x = ctx;
-    const uint32_t axes = at_expr_axes(e) & x->all;
-    return e->op == AT_X_INDEX &&
-           (x->m->shares[e->ref] || (x->m->rounded[e->ref] && axes != x->all));
+    if (e->op != AT_X_INDEX) return false;
+    return x->m->shares[e->ref] || (x->m->rounded[e->ref] && (at_expr_axes(e) & x->all) != x->all);
 }
 
 /* Does a stage's element hang on a rounded value that other elements of it do, too? What goes on
