@@ -11,7 +11,7 @@ typedef struct {
     int num_ops;
     const at_tile_vreg *vregs;
     int num_vregs;
-    bool *may_change; /* [tensor]: the tile stores to it */
+    const bool *may_change; /* [tensor]: the tile stores to it */
     int *body;  /* [vreg]: the straight-line body that uses it; -1: several, or as no factor */
     int *whole; /* [vreg]: the vector that has it; -1: none */
     int *lane;  /* [vreg] */
@@ -119,12 +119,10 @@ const at_tile_op *at_tile_by_element(at_low *l, const at_tile_op *ops, int num_o
                                      const int *slot_tensor) {
     elements x = {.l = l, .ops = ops, .num_ops = num_ops, .vregs = *vregs, .num_vregs = *num_vregs};
     if (!l->target->by_element) return ops;
-    x.may_change = AT_NEW_ARRAY(l->arena, bool, l->num_tensors + 1);
+    x.may_change = at_tile_changed(l, ops, num_ops, slot_tensor);
     x.body = AT_NEW_ARRAY(l->arena, int, *num_vregs + 1);
     x.whole = AT_NEW_ARRAY(l->arena, int, *num_vregs + 1);
     x.lane = AT_NEW_ARRAY(l->arena, int, *num_vregs + 1);
-    for (int i = 0; i < num_ops; i++)
-        if (at_tile_stores(&ops[i])) x.may_change[slot_tensor[ops[i].slot]] = true;
     find_uses(&x, slot_tensor);
     group(&x, slot_tensor);
     if (!x.made.len) return ops;

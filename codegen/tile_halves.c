@@ -12,15 +12,17 @@ typedef struct halver {
     int num_ops;
     at_tile_vreg *vregs; /* with room for as many more */
     int num_vregs;
-    bool *stays;          /* [vreg] as it lies */
-    int *body;            /* [vreg] the straight-line body that uses it; -1: several */
-    bool *beside_numbers; /* [vreg] it is multiplied by what is the same in all lanes alone */
+    const int *slot_tensor;
+    const bool *may_change; /* [tensor]: the tile stores to it */
+    bool *stays;            /* [vreg] as it lies */
+    int *body;              /* [vreg] the straight-line body that uses it; -1: several */
+    bool *beside_numbers;   /* [vreg] it is multiplied by what is the same in all lanes alone */
 } halver;
 
-static bool is_half(const halver *h, int v, const int *slot_tensor) {
+static bool is_half(const halver *h, int v) {
     const at_tile_vreg *r = &h->vregs[v];
     return (r->load == AT_T_LOAD || r->load == AT_T_BCAST) && !r->acc && !r->by && !r->times &&
-           r->slot >= 0 && h->l->tensors[slot_tensor[r->slot]].type == AT_F16;
+           r->slot >= 0 && h->l->tensors[h->slot_tensor[r->slot]].type == AT_F16;
 }
 
 static bool is_product(const halver *h, const at_tile_op *op) {
@@ -36,9 +38,9 @@ static void needs_wide(halver *h, int v, bool *again) {
 }
 
 /* Loads that nothing but such products uses. false: there are none. */
-static bool find_halves(halver *h, const int *slot_tensor) {
+static bool find_halves(halver *h) {
     bool any = false;
-    for (int v = 0; v < h->num_vregs; v++) any |= h->stays[v] = is_half(h, v, slot_tensor);
+    for (int v = 0; v < h->num_vregs; v++) any |= h->stays[v] = is_half(h, v);
     for (bool again = any; again;) {
         again = false;
         for (int i = 0; i < h->num_ops; i++) {
@@ -76,11 +78,11 @@ static void mark(halver *h) {
     }
 }
 
-/* A whole vector that may be one half of a register. */
+/* A whole vector that may be one half of a register, which is loaded with the other one. */
 static bool is_part(const halver *h, int v) {
     const at_tile_vreg *r = &h->vregs[v];
     return r->halves && r->load == AT_T_LOAD && r->lanes == h->l->target->lanes &&
-           h->body[v] >= 0 && h->beside_numbers[v];
+           h->body[v] >= 0 && h->beside_numbers[v] && !h->may_change[h->slot_tensor[r->slot]];
 }
 
 /* The part behind v, which is no register's yet, among those of a list; -1: there is none. */
@@ -135,15 +137,16 @@ const at_tile_op *at_tile_of_halves(at_low *l, const at_tile_op *ops, int num_op
                                     const at_tile_vreg **vregs, int *num_vregs,
                                     const int *slot_tensor) {
     const int n = *num_vregs;
-    halver h = {.l = l, .num_ops = num_ops, .num_vregs = n};
+    halver h = {.l = l, .num_ops = num_ops, .num_vregs = n, .slot_tensor = slot_tensor};
     if (!l->target->multiplies_halves || !l->program->compute->has_halves) return ops;
+    h.may_change = at_tile_changed(l, ops, num_ops, slot_tensor);
     h.stays = AT_NEW_ARRAY(l->arena, bool, n + 1);
     h.beside_numbers = AT_NEW_ARRAY(l->arena, bool, n + 1);
     h.body = AT_NEW_ARRAY(l->arena, int, n + 1);
     h.vregs = AT_NEW_ARRAY(l->arena, at_tile_vreg, n + n / 2 + 1);
     memcpy(h.vregs, *vregs, sizeof *h.vregs * (size_t)n);
     h.ops = at_copy(l->arena, ops, sizeof *ops * (size_t)num_ops);
-    if (!find_halves(&h, slot_tensor)) return ops;
+    if (!find_halves(&h)) return ops;
     mark(&h);
     int *whole = AT_NEW_ARRAY(l->arena, int, n + 1);
     bool *is_upper = AT_NEW_ARRAY(l->arena, bool, n + 1);

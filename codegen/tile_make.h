@@ -71,6 +71,8 @@ typedef struct at_tile_vreg {
 at_tile_op at_tile_on_registers(at_tile_kind kind, int dst, int a);   /* tile_ops.c */
 bool at_tile_same_load(const at_tile_vreg *v, const at_tile_vreg *w); /* tile_ops.c */
 at_tile_op at_tile_load_of(const at_tile_vreg *v, int into); /* the operation; into: a register */
+/* [tensor] which the operations store to (tile_ops.c); slot_tensor: [slot] */
+const bool *at_tile_changed(at_low *l, const at_tile_op *ops, int num_ops, const int *slot_tensor);
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, bool spills, at_tile *out);
 

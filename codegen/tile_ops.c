@@ -62,6 +62,13 @@ at_tile_op at_tile_load_of(const at_tile_vreg *v, int into) {
                         .trip_arg = -1};
 }
 
+const bool *at_tile_changed(at_low *l, const at_tile_op *ops, int num_ops, const int *slot_tensor) {
+    bool *stored = AT_NEW_ARRAY(l->arena, bool, l->num_tensors + 1);
+    for (int i = 0; i < num_ops; i++)
+        if (at_tile_stores(&ops[i])) stored[slot_tensor[ops[i].slot]] = true;
+    return stored;
+}
+
 /* Shared within the straight-line body. */
 int at_build_load(at_builder *b, at_tile_vreg v) {
     if (v.load == AT_T_CONST) {
