@@ -505,10 +505,8 @@ int tile_narrow_of(const sketch_state *s, int stage, int from, int below) {
     const int vec = tile_vector_of(s, stage);
     const int64_t lanes = vec < 0 ? 0 : s->facts->of[stage].inner[vec];
     const char *unused;
-    return lanes >= from && lanes < below && fours_of(s, stage, vec, &unused) < 0 &&
-                   tile_terms_of(s, stage) >= NARROW_LEAST_TERMS
-               ? dot_of(s, stage)
-               : -1;
+    if (lanes < from || lanes >= below || tile_terms_of(s, stage) < NARROW_LEAST_TERMS) return -1;
+    return vec < 0 || fours_of(s, stage, vec, &unused) < 0 ? dot_of(s, stage) : -1;
 }
 
 bool tile_packs_fours(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
