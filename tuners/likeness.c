@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 2 /* over all scales, in a fit */ };
 /* How far two values of a knob are alike, as a share of all its values; how much of the differences
  * is noise; how much of them is the sum of what each number tells by itself. */
 static const double scales[AT_NUM_SCALES] = {0.15, 0.3, 0.6, 1.2, 2.5, 5, 12},
