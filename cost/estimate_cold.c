@@ -7,7 +7,7 @@
  * it comes after what is worked out meanwhile, not beside. Weights of a network lie further away.
  */
 static const double behind = 1, far_behind = 1.5;
-/* The share of that which a line takes that all turns of the block before ask for, however much
+/* Where all turns of the block before ask for lines, this share of their time is left, however much
  * hides it. Parts of a tile ask for the same lines each, which is not better than before. */
 static const double beside = 0.6;
 

@@ -1,12 +1,12 @@
 /* codegen/aarch64/element_registers.c: products of floats of 16 bits by an element of a register
- * take that register from the first 16. Those that have elements change places with others: the
- * ones used most go first. What is left over is repeated over the lanes of another register where
- * it is used (neon.c). */
+ * take that register from the first 16. Registers whose elements are used change places with
+ * others, those used most first. The elements of a register that finds no place there are repeated
+ * over the lanes of another one where they are used (neon.c). */
 #include "codegen/aarch64/encode.h"
 
 #include <string.h>
 
-/* The last of the first 16 is one that scatters take besides. */
+/* Scatters take the last of the first 16 besides. */
 enum { REGISTERS = 32, FIRST = AT_A64_ELEMENT_REGISTERS - 1 };
 
 /* The tile's register that one of the machine's is. */
@@ -16,7 +16,7 @@ static int tile_register(int vector) {
     return r;
 }
 
-/* How often each register is multiplied by an element of; false: none is. */
+/* How often elements of each register are factors; false: never. */
 static bool count_elements(const at_tile *t, int uses[REGISTERS]) {
     bool any = false;
     memset(uses, 0, sizeof *uses * REGISTERS);
@@ -29,7 +29,7 @@ static bool count_elements(const at_tile *t, int uses[REGISTERS]) {
     return any;
 }
 
-/* Of those that lie elsewhere the one used most; -1: there is none. */
+/* The register used most of those with elements that lie behind the first; -1: there is none. */
 static int most_used(const int uses[REGISTERS], const int place[REGISTERS]) {
     int most = -1;
     for (int r = 0; r < REGISTERS; r++)
@@ -38,7 +38,7 @@ static int most_used(const int uses[REGISTERS], const int place[REGISTERS]) {
     return most;
 }
 
-/* The one that is at this place, or else any that has no place of its own yet. */
+/* The register whose place r is. */
 static int at_place(const int place[REGISTERS], int r) {
     int other = 0;
     while (place[other] != r) other++;
