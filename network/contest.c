@@ -75,9 +75,9 @@ static at_status challenge(contest *c, int kernel, int choice, int *best) {
     return change(c, &c->own, kernel, choice);
 }
 
-static bool is_over(const contest *c) {
-    return at_is_set(c->truth->stop) || at_now_ns() > c->deadline_ns;
-}
+static bool is_stopped(const contest *c) { return at_is_set(c->truth->stop); }
+
+static bool is_over(const contest *c) { return is_stopped(c) || at_now_ns() > c->deadline_ns; }
 
 static at_status tell(contest *c, const at_net_kernel *k, at_log *log) {
     for (int i = 0; i < k->num_choices; i++) {
@@ -101,7 +101,7 @@ static void put_first(at_net_kernel *k, int choice) {
 static at_status contest_of(contest *c, int kernel, at_log *log, bool *changed) {
     at_net_kernel *k = &c->own.p->kernels[kernel];
     int best = 0;
-    for (int i = 1; i < k->num_choices && !is_over(c); i++)
+    for (int i = 1; i < k->num_choices && (i == 1 || !is_over(c)); i++)
         if (i == 1 || k->choices[i].time_s < far_behind * k->choices[0].time_s)
             AT_TRY(challenge(c, kernel, i, &best));
     *changed = best > 0;
@@ -127,15 +127,16 @@ static int *in_order(const contest *c, int *n) {
     return out;
 }
 
-/* Another choice of one part may be better behind another choice of the part before it. */
+/* Another choice of one part may be better behind another choice of the part before it. The two
+ * best choices of the longest part stand against each other however little time there is. */
 static at_status run_contest(contest *c, at_log *log, int *changed) {
     bool *has_changed = AT_NEW_ARRAY(c->own.p->arena, bool, c->own.p->num_kernels + 1), any = true;
     AT_TRY(run_both(c));
-    for (int pass = 0; pass < MOST_PASSES && any && !is_over(c); pass++) {
+    for (int pass = 0; pass < MOST_PASSES && any; pass++) {
         int n;
         const int *order = in_order(c, &n);
         any = false;
-        for (int i = 0; i < n && (!i || !is_over(c)); i++) {
+        for (int i = 0; i < n && !(pass || i ? is_over(c) : is_stopped(c)); i++) {
             bool changes;
             AT_TRY(contest_of(c, order[i], log, &changes));
             any |= changes;

@@ -1,0 +1,67 @@
+/* Choices of a part against each other inside the network: two of one part at least, though all the
+ * time is over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "network/net_truth.h"
+#include "tests/arena.h"
+#include "tests/folder.h"
+#include "tests/network/made_net.h"
+#include "tests/whole_file.h"
+
+static int lines_of(const char *log) {
+    char *text;
+    size_t len;
+    int n = 0;
+    at_error err;
+    if (read_whole(arena, log, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
+    for (const char *p = text; (p = strstr(p, "#in_network ")); p++) n++;
+    return n;
+}
+
+/* Two convolutions with several ways each. Of the shorter one, and of further choices, nothing. */
+static void one_part_at_least(void **state) {
+    (void)state;
+    static int stop;
+    const char *log = at_format(arena, "%s/net.log", folder);
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,48,8,8");
+    onnx_numbers(&g, "w", "64,48,3,3", 1, false);
+    onnx_numbers(&g, "v", "48,64,3,3", 2, false);
+    onnx_node(&g, "Conv", "x w", "c", "pads=[1,1,1,1]");
+    onnx_node(&g, "Conv", "c v", "y", "pads=[1,1,1,1]");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    const void *inputs[] = {AT_NEW_ARRAY(arena, float, 48 * 8 * 8)};
+    at_net_program p;
+    at_net_build b = {0};
+    at_net_truth t;
+    at_error err;
+    int changed;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK ||
+        at_net_truth_new(net, inputs, &stop, &t, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    b.log = log;
+    if (at_net_contest(&p, &b, &t, -1, &changed, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(lines_of(log), 2);
+    stop = 1;
+    if (at_net_contest(&p, &b, &t, -1, &changed, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(lines_of(log), 2);
+    at_net_truth_free(&t);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
+static int begin(void **state) { return make_arena(state) || make_folder(state); }
+
+static int end(void **state) { return free_arena(state) || remove_folder(state); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_part_at_least)};
+    return cmocka_run_group_tests_name("network/in_network", tests, begin, end);
+}
