@@ -129,11 +129,13 @@ static void held_to_an_error(void **state) {
     cli_expect(0,
                "./autotune conv2d_winograd_nhwc+relu --args N=1,H=8,W=8,CI=48,CO=48,m=4,points=0 "
                "--trials 2 --max-error 1 --cache weights-cold --log far.log");
-    const double near = told_error(cli_expect(0, "./autotune run conv.onnx"));
     cli_expect(0, "./autotune conv.onnx --only 'conv3x3 48' --trials 6 --log own.log");
     set_time("own.log", "far.log", "1.0");
     const cli_result *r = cli_expect(0, "./autotune run conv.onnx --log far.log");
     const double far = told_error(r);
+    /* Not without a log: m=4 is what estimates put first on some CPUs. */
+    r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error 1e-12");
+    const double near = told_error(r);
     assert_true(far > 1.2 * near);
     r = cli_expect(0, "./autotune run conv.onnx --log far.log --max-error %g", far * 2);
     assert_null(strstr(r->err, "other way"));
