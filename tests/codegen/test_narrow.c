@@ -19,16 +19,7 @@ typedef struct memory {
 static const at_type types[] = {AT_U8, AT_S8, AT_S16};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
-static bool runs(const at_target *t) {
-    if (!t->has_integers || !t->encode || !cpu_has(t)) return false;
-#ifdef __x86_64__
-    if (t->dots & AT_DOT_BF16 && !__builtin_cpu_supports("avx512bf16")) return false;
-    if (t->dots && !t->dot_regs)
-        return t->lanes == 16 ? __builtin_cpu_supports("avx512vnni")
-                              : __builtin_cpu_supports("avxvnni");
-#endif
-    return true;
-}
+static bool runs(const at_target *t) { return t->has_integers && t->encode && cpu_has(t); }
 
 /* All bytes, the extremes among them. */
 static void fill(memory *m) {
