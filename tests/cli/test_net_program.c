@@ -77,10 +77,11 @@ static void from_file_to_program(void **state) {
     cli_expect(0, "test ! -e own.bin && cc -std=c99 -O1 own.c -o own && ./own");
 }
 
-/* Results of a log get this time, and are of no pair, as if they had been measured like that. */
+/* Results of a log get this time, and are of no pair, as if they had been measured like that, and
+ * nothing inside a network. */
 static void set_time(const char *from, const char *to, const char *seconds) {
     cli_expect(0,
-               "grep -v '^#final' %s | sed -E 's/\"pairs\": \\{[^}]*\\}, //; "
+               "grep -vE '^#(final|in_network)' %s | sed -E 's/\"pairs\": \\{[^}]*\\}, //; "
                "s/\"result\": \\[\\[[^]]*\\]/\"result\": [[%s]/' >>%s",
                from, seconds, to);
 }
