@@ -111,12 +111,20 @@ static void count_times(at_net_kernel *k) {
     }
 }
 
-at_status at_net_config_of(at_arena *a, const char *config, at_selection *s) {
+static at_status read_config(at_arena *a, const char *config, at_selection *s) {
     const at_json *v;
-    at_program *program;
     AT_TRY(at_json_parse(a, config, strlen(config), &v, NULL));
-    AT_TRY(at_config_from_json(a, at_task_space(s->task), v, &s->config, NULL));
+    return at_config_from_json(a, at_task_space(s->task), v, &s->config, NULL);
+}
+
+static at_status try_program(at_arena *a, const at_selection *s) {
+    at_program *program;
     return at_task_program(a, s->task, &s->config, &program, NULL);
+}
+
+at_status at_net_config_of(at_arena *a, const char *config, at_selection *s) {
+    AT_TRY(read_config(a, config, s));
+    return try_program(a, s);
 }
 
 /* The configuration of a line, where it is of this way and none of the kernel's choices yet. */
@@ -125,10 +133,11 @@ static at_status add_line(at_net_program *p, const at_net_build *b, at_net_kerne
     at_net_choice c = {.way = way};
     if (strcmp(l->template_name, k->ways[way].row->name) != 0) return AT_OK;
     AT_TRY(at_select_task(p->arena, &k->ways[way], &c.selection, err));
-    if (at_net_config_of(p->arena, l->config, &c.selection) != AT_OK) return AT_OK;
+    if (read_config(p->arena, l->config, &c.selection) != AT_OK) return AT_OK;
     if (strcmp(key_of(p->arena, b, k, &c), key) != 0) return AT_OK;
     for (int i = 0; i < k->num_choices; i++)
         if (!strcmp(key_of(p->arena, b, k, &k->choices[i]), key)) return AT_OK;
+    if (try_program(p->arena, &c.selection) != AT_OK) return AT_OK;
     c.selection.has_config = true;
     c.selection.from = "inside the network";
     c.time_s = INFINITY; /* alone */
