@@ -82,8 +82,8 @@ static at_status take_layer(net_op *o, int gates, const char *const *usual, int 
                  .batch_first = op_int(o, "layout", 0) != 0,
                  .is_dynamic = !strncmp(o->node->op, "Dynamic", 7)};
     AT_TRY(take_direction(o, l));
-    if (x->rank != 3 || r->rank != 3)
-        return op_fail(o, "\"%s\" has %d dimensions, not 3", x->name, x->rank);
+    const at_net_value *odd = x->rank != 3 ? x : r;
+    if (odd->rank != 3) return op_fail(o, "\"%s\" has %d dimensions, not 3", odd->name, odd->rank);
     l->steps = x->dims[l->batch_first];
     l->batch = x->dims[!l->batch_first];
     l->inputs = x->dims[2];
@@ -317,7 +317,7 @@ static at_status has_numbers(net_op *o, int k) {
     const at_net_value *v = op_in(o, k), *w = op_in(o, 1);
     const bool fits = v && (v->rank == 1 || (v->rank == 2 && v->dims[1] == w->dims[2])) &&
                       v->dims[0] == w->dims[0];
-    return fits ? AT_OK : op_fail(o, "input %d does not fit the weights", k);
+    return fits ? AT_OK : op_fail(o, "input %d does not fit the weights", k + 1);
 }
 
 /* Of ONNX Runtime, as it computes it: all steps' data have one scale, the states before a step one
