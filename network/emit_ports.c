@@ -6,6 +6,10 @@
 #include "network/net_emit.h"
 #include "network/net_memory.h"
 
+int at_net_num_ports(const at_net_program *p, bool output) {
+    return output ? p->net->outputs.len : p->net->inputs.len;
+}
+
 const at_net_value *at_net_port(const at_net_program *p, bool output, int i) {
     return &p->net->values.data[output ? p->net->outputs.data[i] : p->net->inputs.data[i]];
 }
@@ -20,7 +24,7 @@ const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, 
         !strncmp(name, "piece_", strlen("piece_")); /* net_emit_sizes.c has variables of these */
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) again |= !strcmp(name, taken[k]);
     for (int side = 0; side < 2; side++)
-        for (int k = 0; k < (side ? p->net->outputs.len : p->net->inputs.len); k++)
+        for (int k = 0; k < at_net_num_ports(p, side); k++)
             if ((side != output || k != i) &&
                 !strcmp(name, at_c_name(a, at_net_port(p, side, k)->name)))
                 again = true;
@@ -29,7 +33,7 @@ const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, 
 
 static bool is_port(at_arena *a, const at_net_program *p, const char *name) {
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++)
+        for (int i = 0; i < at_net_num_ports(p, side); i++)
             if (!strcmp(name, at_net_port_name(a, p, side, i))) return true;
     return false;
 }
@@ -42,7 +46,7 @@ const char *at_net_size_name(at_arena *a, const at_net_program *p, const char *s
 
 void at_net_add_parameters(at_text *out, const at_net_program *p, bool types) {
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             if (types)
                 at_text_addf(out, "%s%s *", side ? "" : "const ",
                              at_net_c_type(at_net_port(p, side, i)->type));
@@ -82,7 +86,7 @@ static bool is_converted(const at_net_program *p, at_net_type t, bool widens, bo
                           to = p->storages.data[s->args[1]].type;
         if (from != to && (widens ? from : to) == t) return true;
     }
-    const int n = widens ? p->net->outputs.len : p->net->inputs.len;
+    const int n = at_net_num_ports(p, widens);
     for (int i = 0; has_main && i < n; i++)
         if (at_net_port(p, widens, i)->type == t) return true;
     return false;

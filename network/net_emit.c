@@ -16,7 +16,7 @@ static const char licence[] =
 
 static at_status check_types(const at_net_program *p, at_error *err) {
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (at_net_c_type(v->type)) continue;
             return at_fail(err, AT_E_INPUT, "%s \"%s\": C has no type for %s elements",
@@ -401,7 +401,7 @@ static void add_head(at_text *out, const at_net_program *programs, int n,
 
 static void add_ports(at_text *out, const at_net_program *p) {
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             at_text_addf(out, " *   %s: %s%s", at_net_port_name(p->arena, p, side, i),
                          side ? "" : "const ", at_net_c_type(v->type));
@@ -478,7 +478,7 @@ at_status at_net_emit(const at_net_program *programs, const at_net_build *builds
     if (o->expected) at_net_emit_main_includes(source);
     at_text_addf(source, "#include \"%s\"\n\n", o->header);
     at_net_add_halves(source, programs, n, o->expected != NULL);
-    for (int k = 0; k < n; k++) { /* those of one set behind each other, which share its types */
+    for (int k = 0; k < n; k++) { /* programs of one set behind each other, which share its types */
         const int i = k % (n / sets) * sets + k / (n / sets);
         AT_TRY(add_program(source, programs, i, &builds[i], o,
                            joined(programs->arena, o->sized ? o->sized->suffix[i / sets] : "",

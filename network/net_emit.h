@@ -48,7 +48,8 @@ void **at_net_make_inputs(at_arena *a, const at_net *net);
 
 /* ---- between the files that write it --------------------------------------------------------- */
 
-/* emit_ports.c: input or output i of the network, and its name in C. */
+/* emit_ports.c: how many inputs or outputs the network has; number i of them, and its name in C. */
+int at_net_num_ports(const at_net_program *p, bool output);
 const at_net_value *at_net_port(const at_net_program *p, bool output, int i);
 const char *at_net_port_name(at_arena *a, const at_net_program *p, bool output, int i);
 /* The parameter that takes a size: "batch_size", where that is the name of no input or output. */

@@ -119,7 +119,7 @@ static void add_arguments(at_text *out, const at_net_program *p) {
 /* Arrays of inputs, which are made, and of outputs. */
 static void add_arrays(at_text *out, const at_net_program *p) {
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < (side ? p->net->outputs.len : p->net->inputs.len); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             const char *type = at_net_c_type(v->type);
             at_text_addf(out, "    %s *%s_%d = (%s *)memory_of(%lldUL * sizeof(%s));\n", type,
@@ -176,10 +176,6 @@ typedef struct pieces { /* of a main that is written */
     long long last, all; /* the largest size, and one more */
 } pieces;
 
-static int ports(const pieces *x, bool output) {
-    return output ? x->p->net->outputs.len : x->p->net->inputs.len;
-}
-
 /* what: "take(TO, FROM, size, all, first, rows" */
 static void add_copy(const pieces *x, const char *what, int64_t outer, int64_t bytes) {
     at_text_addf(x->out, "    %s_%s, %lldL, %lldL);\n", x->o->name, what, (long long)outer,
@@ -191,7 +187,7 @@ static void add_longer(const pieces *x) {
     at_arena *a = x->p->arena;
     int64_t outer, bytes;
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < ports(x, side); i++) {
+        for (int i = 0; i < at_net_num_ports(x->p, side); i++) {
             if (!at_net_port_rows(x->o->sized, x->p, side, i, &outer, &bytes)) continue;
             const char *type = at_net_c_type(at_net_port(x->p, side, i)->type);
             at_text_addf(x->out, "    %s *all_%s_%d = (%s *)memory_of(%lldUL);\n", type,
@@ -201,7 +197,7 @@ static void add_longer(const pieces *x) {
                          (long long)(outer * bytes));
         }
     add_arrays(x->out, x->p);
-    for (int i = 0; i < ports(x, false); i++)
+    for (int i = 0; i < at_net_num_ports(x->p, false); i++)
         if (at_net_port_rows(x->o->sized, x->p, false, i, &outer, &bytes))
             add_copy(x,
                      at_format(a,
@@ -214,7 +210,7 @@ static void add_run_of_all(const pieces *x) {
     int64_t outer, bytes;
     at_text_addf(x->out, "    fault = %s_run(weights, %lld, ", x->o->name, x->all);
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < ports(x, side); i++)
+        for (int i = 0; i < at_net_num_ports(x->p, side); i++)
             at_text_addf(x->out, "%s%s_%d, ",
                          at_net_port_rows(x->o->sized, x->p, side, i, &outer, &bytes) ? "all_" : "",
                          side ? "out" : "in", i);

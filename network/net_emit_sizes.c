@@ -20,10 +20,6 @@ static void rows_of(const at_net_value *v, int axis, int64_t *outer, int64_t *by
         else if (k > axis) *bytes *= v->dims[k];
 }
 
-static int num_ports(const at_net_program *p, bool output) {
-    return output ? p->net->outputs.len : p->net->inputs.len;
-}
-
 bool at_net_port_rows(const at_net_sized *s, const at_net_program *p, bool output, int i,
                       int64_t *outer, int64_t *bytes) {
     const int axis = axis_of(s, p, output, i);
@@ -35,7 +31,7 @@ bool at_net_port_rows(const at_net_sized *s, const at_net_program *p, bool outpu
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest) {
     int64_t sum = 0;
     for (int side = 0; side < 2 && !s->rows->fault; side++)
-        for (int i = 0; i < num_ports(largest, side); i++) {
+        for (int i = 0; i < at_net_num_ports(largest, side); i++) {
             const at_net_value *v = at_net_port(largest, side, i);
             if (axis_of(s, largest, side, i) >= 0)
                 sum += at_net_rounded(v->elements * at_net_type_bytes(v->type));
@@ -75,7 +71,7 @@ static void add_run(at_text *out, const at_net_emit_options *o, const at_net_pro
     const at_net_sized *s = o->sized;
     at_text_addf(out, "%s_run_%s(weights, ", o->name, size);
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < num_ports(p, side); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (pieces && axis_of(s, p, side, i) >= 0)
                 at_text_addf(out, "(%s%s *)piece_%s_%d, ", side ? "" : "const ",
@@ -88,7 +84,7 @@ static void add_run(at_text *out, const at_net_emit_options *o, const at_net_pro
 /* What of a piece is copied: inputs before it runs, outputs behind. */
 static void add_moves(at_text *out, const at_net_emit_options *o, const at_net_program *p,
                       bool output) {
-    for (int i = 0; i < num_ports(p, output); i++) {
+    for (int i = 0; i < at_net_num_ports(p, output); i++) {
         const char *name = at_net_port_name(p->arena, p, output, i);
         int64_t outer, bytes;
         if (!at_net_port_rows(o->sized, p, output, i, &outer, &bytes)) continue;
@@ -108,7 +104,7 @@ static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_
     at_text_addf(out, "    if (%s < 1) return %d;\n", s->parameter, AT_NET_NO_SIZE);
     at_net_add_alignment(out);
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < num_ports(p, side); i++) {
+        for (int i = 0; i < at_net_num_ports(p, side); i++) {
             const at_net_value *v = at_net_port(p, side, i);
             if (axis_of(s, p, side, i) < 0) continue;
             at_text_addf(out, "    char *piece_%s_%d = memory + %lldL;\n", side ? "out" : "in", i,
