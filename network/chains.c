@@ -1,7 +1,8 @@
 /* network/chains.c: where chains of nodes are cut into parts. A chain is what could be one part: a
- * sum, what follows it element by element, windows of that, another sum. It may be cut at a handful
- * of places; of all ways to cut it the one whose parts together take least is found by dynamic
- * programming over these places. What a log has measured counts before what is estimated. */
+ * sum, what follows it element by element, windows of the result, another sum. It may be cut at a
+ * handful of places; of all ways to cut it the one whose parts together take least is found by
+ * dynamic programming over these places. What a log has measured counts before what is estimated.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ static void link_between(cutting *k, int first, int end) {
                                                                    : AT_NET_BY_RULE;
 }
 
-/* A part takes at least as long as the longest of those that it is made of. May it take less than
+/* A part takes at least as long as the longest of the parts that it joins. May it take less than
  * this share of their sum? */
 static bool may_take(const cutting *k, int first, int end, double share) {
     double most_s = 0, sum_s = 0;

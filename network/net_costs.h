@@ -1,5 +1,5 @@
-/* network/net_costs.h: what parts take, by estimates and by a log, and how a graph is cut by
- * that. */
+/* network/net_costs.h: what parts take, by estimates and by a log, and how a graph is cut by these
+ * costs. */
 #ifndef AT_NETWORK_COSTS_H
 #define AT_NETWORK_COSTS_H
 
@@ -35,8 +35,8 @@ static const double at_net_enough = 0.9;
  * takes least; and the parts of the best cuts that were not taken (NULL: they are not wanted). */
 at_status at_net_cut_chains(at_net_costs *c, const at_net_cut *cut, at_net_cutting *how,
                             at_net_tries *tries);
-/* Templates of all parts that may come of that are known from then on, so that a log's records of
- * them are found. */
+/* Templates of all parts into which chains may be cut are known from then on, so that a log's
+ * records of these parts are found. */
 at_status at_net_name_chains(at_net_costs *c, const at_net_cut *cut, at_net_cutting *how);
 
 #endif
