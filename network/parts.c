@@ -85,16 +85,22 @@ static bool is_taken_by_readers(const cutter *c, int node) {
 
 /* Nodes that may become a part. */
 typedef struct region {
-    int nodes[MOST_TAIL * 4];
-    int num, kept; /* kept: so many of them have one value that leaves */
-    int head;      /* the last one of another kind than element by element */
-    int joins;     /* that are made */
+    at_int_list nodes;
+    int kept;  /* so many of them have one value that leaves */
+    int head;  /* the last one of another kind than element by element */
+    int joins; /* that are made */
     bool by_bands, has_sums;
 } region;
 
+static region region_of(const cutter *c, int first) {
+    region r = {0};
+    *at_push(c->arena, &r.nodes) = first;
+    return r;
+}
+
 static bool in_region(const region *r, int node) {
-    for (int i = 0; i < r->num; i++)
-        if (r->nodes[i] == node) return true;
+    for (int i = 0; i < r->nodes.len; i++)
+        if (r->nodes.data[i] == node) return true;
     return false;
 }
 
@@ -114,8 +120,8 @@ static bool leaves(const cutter *c, const region *r, int v, int *next) {
 static int count_leaving(const cutter *c, const region *r, int *next) {
     int count = 0;
     *next = -1;
-    for (int i = 0; i < r->num; i++) {
-        const at_net_node *n = node_at(c, r->nodes[i]);
+    for (int i = 0; i < r->nodes.len; i++) {
+        const at_net_node *n = node_at(c, r->nodes.data[i]);
         for (int k = 0; k < n->num_outputs; k++)
             if (n->outputs[k] >= 0) count += leaves(c, r, n->outputs[k], next);
     }
@@ -136,13 +142,13 @@ static int64_t most_elements(const cutter *c, const at_net_node *n) {
 }
 
 static bool all_go_together(const cutter *c, const region *r, int node) {
-    for (int i = 0; i < r->num; i++)
-        if (!go_together(c, r->nodes[i], node)) return false;
+    for (int i = 0; i < r->nodes.len; i++)
+        if (!go_together(c, r->nodes.data[i], node)) return false;
     return true;
 }
 
 static bool may_follow(const cutter *c, const region *r, int node, int64_t elements) {
-    const at_net_node *n = node_at(c, node), *head = node_at(c, r->nodes[r->head]);
+    const at_net_node *n = node_at(c, node), *head = node_at(c, r->nodes.data[r->head]);
     if (c->part_of[node] >= 0 || n->num_outputs != 1 || !n->text) return false;
     if (!all_go_together(c, r, node)) return false;
     int64_t own = value_at(c, n->outputs[0])->elements;
@@ -157,8 +163,8 @@ static bool may_follow(const cutter *c, const region *r, int node, int64_t eleme
 typedef enum join { NO_JOIN, BY_BANDS, WITH_SUM } join;
 
 static bool has_op(const cutter *c, const region *r, const char *const *names) {
-    for (int i = 0; i < r->num; i++)
-        if (at_net_op_is(node_at(c, r->nodes[i]), names)) return true;
+    for (int i = 0; i < r->nodes.len; i++)
+        if (at_net_op_is(node_at(c, r->nodes.data[i]), names)) return true;
     return false;
 }
 
@@ -193,7 +199,7 @@ static int value_between(const cutter *c, const region *r, int node) {
 static bool may_go_by_bands(const cutter *c, const region *r, int node, int v) {
     enum { LEAST_BYTES = 1 << 20 };
     const at_net_node *n = node_at(c, node);
-    if (r->joins || strcmp(node_at(c, r->nodes[0])->op, "Conv") != 0) return false;
+    if (r->joins || strcmp(node_at(c, r->nodes.data[0])->op, "Conv") != 0) return false;
     return n->inputs[0] == v && reads_windows(c, n) &&
            value_at(c, v)->elements * 4 >= LEAST_BYTES && value_at(c, v)->dims[0] == 1 &&
            c->cut->orders[v] && c->cut->orders[n->outputs[0]];
@@ -205,7 +211,7 @@ static bool may_go_with_sum(const cutter *c, const region *r, int node, int v) {
     enum { LEAST_BYTES = 256 << 10 };
     static const char *const products[] = {"MatMul", "Gemm", NULL};
     static const char *const sums[] = {"MatMul", "Gemm", "Conv", NULL};
-    const at_net_node *n = node_at(c, node), *head = node_at(c, r->nodes[r->head]);
+    const at_net_node *n = node_at(c, node), *head = node_at(c, r->nodes.data[r->head]);
     const bool is_sum = n->kind == AT_NET_SUM, is_plain_sum = at_net_op_is(n, sums);
     if (r->by_bands || value_at(c, v)->elements * 4 < LEAST_BYTES) return false;
     if (head->kind == AT_NET_MAP) return is_sum && !r->joins;
@@ -216,7 +222,7 @@ static bool may_go_with_sum(const cutter *c, const region *r, int node, int v) {
 
 static join join_of(const cutter *c, const region *r, int node) {
     const at_net_node *n = node_at(c, node);
-    if (r->kept != r->num || r->joins == MOST_JOINS || c->part_of[node] >= 0) return NO_JOIN;
+    if (r->kept != r->nodes.len || r->joins == MOST_JOINS || c->part_of[node] >= 0) return NO_JOIN;
     if (n->num_outputs != 1 || !n->text || !all_go_together(c, r, node)) return NO_JOIN;
     const int v = value_between(c, r, node);
     if (v < 0) return NO_JOIN;
@@ -225,24 +231,24 @@ static join join_of(const cutter *c, const region *r, int node) {
 }
 
 static void add_join(cutter *c, const region *r, int node) {
-    *at_push(c->arena, &c->joins) = (at_net_join){node, r->nodes[0]};
+    *at_push(c->arena, &c->joins) = (at_net_join){node, r->nodes.data[0]};
 }
 
 /* Element by element; *allowed: values that leave. */
 static void follow(cutter *c, region *r, int node, int *allowed) {
     int next;
     const bool joins = may_leave(c, r) && c->how->links[node] == AT_NET_GOES_ON;
-    r->nodes[r->num++] = node;
+    *at_push(c->arena, &r->nodes) = node;
     const int leaving = count_leaving(c, r, &next);
     if (joins && leaving > *allowed) *allowed = leaving, r->joins++;
-    if (leaving <= *allowed) r->kept = r->num;
+    if (leaving <= *allowed) r->kept = r->nodes.len;
 }
 
 static void grow(cutter *c, region *r) {
     int next, allowed = 1;
-    int64_t elements = most_elements(c, node_at(c, r->nodes[0]));
-    r->kept = r->num;
-    while (r->num - r->kept < MOST_TAIL && r->num < MOST_TAIL * 4) {
+    int64_t elements = most_elements(c, node_at(c, r->nodes.data[0]));
+    r->kept = r->nodes.len;
+    while (r->nodes.len - r->kept < MOST_TAIL && r->nodes.len < MOST_TAIL * 4) {
         count_leaving(c, r, &next);
         if (next < 0 || c->how->links[next] == AT_NET_ENDS) break;
         const join how = join_of(c, r, next);
@@ -254,15 +260,15 @@ static void grow(cutter *c, region *r) {
             r->by_bands |= how == BY_BANDS;
             r->has_sums |= how == WITH_SUM;
             r->joins++;
-            r->head = r->num;
-            r->nodes[r->num++] = next;
-            r->kept = r->num;
+            r->head = r->nodes.len;
+            *at_push(c->arena, &r->nodes) = next;
+            r->kept = r->nodes.len;
             elements = most_elements(c, node_at(c, next));
         } else if (may_follow(c, r, next, elements)) follow(c, r, next, &allowed);
         else break;
     }
-    if (r->num > r->kept && may_leave(c, r)) add_join(c, r, r->nodes[r->kept]);
-    r->num = r->kept;
+    if (r->nodes.len > r->kept && may_leave(c, r)) add_join(c, r, r->nodes.data[r->kept]);
+    r->nodes.len = r->kept;
 }
 
 /* Moves in front of a node, the first ones first. */
@@ -272,9 +278,8 @@ static void add_moves(const cutter *c, region *r, int node) {
         if (n->inputs[k] < 0 || !at_net_reads(n, k)) continue;
         int by = value_at(c, n->inputs[k])->producer;
         if (by < 0 || in_region(r, by) || !is_taken_by_readers(c, by)) continue;
-        if (r->num >= MOST_TAIL * 4 - 2) continue;
         add_moves(c, r, by);
-        r->nodes[r->num++] = by;
+        *at_push(c->arena, &r->nodes) = by;
     }
 }
 
@@ -294,7 +299,7 @@ static void sort(int *nodes, int n) {
 static const bool *leaving_values(const cutter *c, const region *own, const region *all) {
     bool *out = AT_NEW_ARRAY(c->arena, bool, c->net->values.len);
     for (int i = 0; i < own->kept; i++) {
-        const at_net_node *n = node_at(c, own->nodes[i]);
+        const at_net_node *n = node_at(c, own->nodes.data[i]);
         for (int k = 0, next = -1; k < n->num_outputs; k++)
             if (n->outputs[k] >= 0) out[n->outputs[k]] = leaves(c, all, n->outputs[k], &next);
     }
@@ -303,17 +308,18 @@ static const bool *leaving_values(const cutter *c, const region *own, const regi
 
 /* The part that begins with the node, and in *r its own nodes. */
 static at_status make_part(cutter *c, int first, region *r, at_net_part *p) {
-    *r = (region){.nodes = {first}, .num = 1};
+    *r = region_of(c, first);
     *p = (at_net_part){.is_whole = node_at(c, first)->is_whole};
     if (!node_at(c, first)->text)
         return at_fail(c->err, AT_E_INPUT, "node %s (%s) has no computation",
                        node_at(c, first)->name, node_at(c, first)->op);
     grow(c, r);
-    region all = *r;
-    for (int i = 0; i < r->kept; i++) add_moves(c, &all, r->nodes[i]);
-    sort(all.nodes, all.num);
-    p->nodes = at_copy(c->arena, all.nodes, sizeof *all.nodes * (size_t)all.num);
-    p->num_nodes = all.num;
+    region all = {0};
+    for (int i = 0; i < r->kept; i++) *at_push(c->arena, &all.nodes) = r->nodes.data[i];
+    for (int i = 0; i < r->kept; i++) add_moves(c, &all, r->nodes.data[i]);
+    sort(all.nodes.data, all.nodes.len);
+    p->nodes = all.nodes.data;
+    p->num_nodes = all.nodes.len;
     const bool *leaving = leaving_values(c, r, &all);
     return at_net_join_part(c->arena, c->cut, leaving, r->by_bands, p, c->err);
 }
@@ -324,9 +330,9 @@ static at_status add_part(cutter *c, int first) {
     int last = 0;
     AT_TRY(make_part(c, first, &r, &p));
     for (int i = 0; i < r.kept; i++) {
-        c->part_of[r.nodes[i]] = c->parts.len;
-        c->cut->first_of[r.nodes[i]] = first;
-        if (r.nodes[i] > last) last = r.nodes[i];
+        c->part_of[r.nodes.data[i]] = c->parts.len;
+        c->cut->first_of[r.nodes.data[i]] = first;
+        if (r.nodes.data[i] > last) last = r.nodes.data[i];
     }
     *at_push(c->arena, &c->parts) = p;
     *at_push(c->arena, &c->last) = last;
@@ -398,9 +404,26 @@ at_status at_net_cut_parts(at_arena *a, const at_net *net, const at_net_cutting 
     return AT_OK;
 }
 
+/* The last one of many moves behind each other: an index that is read through moves grows with
+ * each of them, up to several times as long. */
+static bool *ends_of_moves(at_arena *a, const at_net *net) {
+    enum { MOST_MOVES = 12 };
+    bool *out = AT_NEW_ARRAY(a, bool, net->nodes.len);
+    int *moves = AT_NEW_ARRAY(a, int, net->nodes.len); /* up to the node */
+    for (int i = 0; i < net->nodes.len; i++) {
+        const at_net_node *n = &net->nodes.data[i];
+        for (int k = 0; k < n->num_inputs && n->kind == AT_NET_MOVE; k++) {
+            const int by = n->inputs[k] < 0 ? -1 : net->values.data[n->inputs[k]].producer;
+            if (by >= 0 && !out[by] && moves[by] > moves[i]) moves[i] = moves[by];
+        }
+        moves[i] += n->kind == AT_NET_MOVE;
+        out[i] = moves[i] == MOST_MOVES;
+    }
+    return out;
+}
+
 at_net_cutting at_net_cutting_new(at_arena *a, const at_net *net) {
-    return (at_net_cutting){AT_NEW_ARRAY(a, bool, net->nodes.len),
-                            AT_NEW_ARRAY(a, at_net_link, net->nodes.len),
+    return (at_net_cutting){ends_of_moves(a, net), AT_NEW_ARRAY(a, at_net_link, net->nodes.len),
                             AT_NEW_ARRAY(a, bool, net->values.len)};
 }
 
@@ -425,17 +448,17 @@ at_net_chain at_net_chain_from(at_arena *a, const at_net_cut *cut, const at_net_
     region r;
     for (int known = -1; known < c.joins.len;) {
         known = c.joins.len;
-        r = (region){.nodes = {first}, .num = 1};
+        r = region_of(&c, first);
         grow(&c, &r);
         if (c.joins.len > known && all.links[c.joins.data[known].node] == AT_NET_BY_RULE)
             all.links[c.joins.data[known].node] = AT_NET_GOES_ON;
         else break;
     }
-    out.nodes = at_copy(a, r.nodes, sizeof *r.nodes * (size_t)r.num);
-    out.num_nodes = r.num;
+    out.nodes = r.nodes.data;
+    out.num_nodes = r.nodes.len;
     out.has_sums = r.has_sums;
-    for (int i = 0; i < r.num && out.num_begins < AT_NET_MOST_BEGINS; i++)
-        if (!i || all.links[r.nodes[i]] == AT_NET_GOES_ON) out.begins[out.num_begins++] = i;
+    for (int i = 0; i < r.nodes.len && out.num_begins < AT_NET_MOST_BEGINS; i++)
+        if (!i || all.links[r.nodes.data[i]] == AT_NET_GOES_ON) out.begins[out.num_begins++] = i;
     return out;
 }
 
@@ -444,6 +467,6 @@ at_status at_net_part_from(at_arena *a, const at_net_cut *cut, const at_net_cutt
     region r;
     cutter c = from_node(a, cut, how, first, err);
     AT_TRY(make_part(&c, first, &r, out));
-    *own = r.num;
+    *own = r.nodes.len;
     return AT_OK;
 }

@@ -412,6 +412,31 @@ static void ways_of_channels(void **state) {
     }
 }
 
+/* More moves behind each other than a part reads through. */
+static void long_moves(void **state) {
+    enum { MOVES = 150 };
+    (void)state;
+    onnx_graph g = {0};
+    const char *from = "x";
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,2,5,6");
+    onnx_constant(&g, "pads", AT_NET_INT64, "8", "0 0 1 1 0 0 0 0", false);
+    onnx_constant(&g, "first", AT_NET_INT64, "2", "1 1", false);
+    onnx_constant(&g, "end", AT_NET_INT64, "2", "99 99", false);
+    onnx_constant(&g, "axes", AT_NET_INT64, "2", "2 3", false);
+    for (int i = 0; i < MOVES; i++) {
+        const char *to = at_format(arena, "m%d", i);
+        if (i % 3 == 0)
+            onnx_node(&g, "Pad", at_format(arena, "%s pads", from), to, "mode='reflect'");
+        else if (i % 3 == 1) onnx_node(&g, "Transpose", from, to, "perm=[0,1,3,2]");
+        else onnx_node(&g, "Slice", at_format(arena, "%s first end axes", from), to, "");
+        from = to;
+    }
+    onnx_numbers(&g, "w", "3,2,3,3", 1, false);
+    onnx_node(&g, "Conv", at_format(arena, "%s w", from), "y", "");
+    onnx_output(&g, "y");
+    onnx_check(arena, &g, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_of_channels),
@@ -429,6 +454,7 @@ int main(void) {
         cmocka_unit_test(values_between),
         cmocka_unit_test(edges),
         cmocka_unit_test(halves),
+        cmocka_unit_test(long_moves),
     };
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
