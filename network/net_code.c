@@ -49,6 +49,13 @@ static bool load(const char *path, const char *const *names, int n, void **found
     return false;
 }
 
+/* An object that was made has a name that an earlier one may have, too: dlopen would give that. */
+static bool is_loaded(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (handle) dlclose(handle);
+    return handle != NULL;
+}
+
 /* What cannot be kept is made again the next time. */
 static void keep(at_arena *a, const char *object, const char *path) {
     char *bytes;
@@ -70,8 +77,9 @@ static bool by_gcc(at_arena *a, const char *source, const char *const *names, in
         at_build_object(a, AT_GCC, source, flags, compile_timeout_s, stop, &made, NULL) != AT_OK ||
         made.end)
         return false;
-    const bool loaded = load(made.path, names, n, found, out);
-    if (loaded) keep(a, made.path, path);
+    keep(a, made.path, path);
+    const bool is_kept = path && is_own(path) && load(path, names, n, found, out);
+    const bool loaded = is_kept || (!is_loaded(made.path) && load(made.path, names, n, found, out));
     at_object_remove(made.path);
     return loaded;
 }

@@ -3,10 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "network/net_code.h"
 #include "network/net_truth.h"
 #include "tests/arena.h"
+#include "tests/folder.h"
 #include "tests/network/made_net.h"
 
 /* y = Sigmoid(x w 0.3); seed: of the weights */
@@ -127,9 +131,36 @@ static void bytes_by_luck(void **state) {
     at_net_close(n);
 }
 
+/* Functions of one name, of texts that no cache has yet, live side by side, whether there is a
+ * cache or not. */
+static void codes(void **state) {
+    enum { CODES = 3 };
+    const char *const caches[] = {at_format(arena, "%s/cache", folder), "/dev/null/none"},
+                      *name = "number";
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        net_code *of[CODES];
+        int (*numbers[CODES])(void);
+        assert_int_equal(setenv("XDG_CACHE_HOME", caches[i], 1), 0);
+        for (int k = 0; k < CODES; k++) {
+            const char *text = at_format(arena, "int number(void) { return %d; }\n", 10 * i + k);
+            void *found;
+            at_error err;
+            if (net_code_new(arena, text, true, &name, 1, &found, NULL, &of[k], &err) != AT_OK)
+                fail_msg("%s", err.text);
+            memcpy(&numbers[k], &found, sizeof found);
+        }
+        for (int k = 0; k < CODES; k++) assert_int_equal(numbers[k](), 10 * i + k);
+        for (int k = 0; k < CODES; k++) net_code_free(of[k]);
+    }
+}
+
+static int begin(void **state) { return make_arena(state) || make_folder(state); }
+static int end(void **state) { return remove_folder(state) || free_arena(state); }
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(right_and_wrong),
                                        cmocka_unit_test(ill_conditioned), cmocka_unit_test(whole),
-                                       cmocka_unit_test(bytes_by_luck)};
-    return cmocka_run_group_tests_name("network/truth", tests, make_arena, free_arena);
+                                       cmocka_unit_test(bytes_by_luck), cmocka_unit_test(codes)};
+    return cmocka_run_group_tests_name("network/truth", tests, begin, end);
 }
