@@ -55,7 +55,6 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
     const net_pair *by_place = find(&b->dims, place),
                    *by_name = d->name && d->value < 0 ? find(&b->dims, d->name) : NULL;
     if (d->name) *at_push(b->arena, &b->known) = d->name;
-    b->are_replaced |= by_place != NULL;
     *out = by_place        ? (int64_t)by_place->number
            : d->value > 0  ? d->value
            : by_name       ? (int64_t)by_name->number

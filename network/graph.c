@@ -383,31 +383,6 @@ static at_status check_versions(const net_builder *b) {
                    b->net->path, (long long)version, FIRST_VERSION, LAST_VERSION);
 }
 
-/* A size that the file leaves open fits any. */
-static bool fits(const net_port *p, const at_net_value *v) {
-    if (!p->has_shape) return true;
-    if (p->rank != v->rank) return false;
-    for (int i = 0; i < p->rank; i++)
-        if (p->dims[i].value > 0 && p->dims[i].value != v->dims[i]) return false;
-    return true;
-}
-
-static at_status check_output(const net_builder *b, const net_port *p, const at_net_value *v) {
-    if (b->are_replaced || fits(p, v)) return AT_OK;
-    at_text declared = {0}, computed = {0};
-    for (int i = 0; i < p->rank; i++) {
-        at_text_add(&declared, i ? ", " : "");
-        if (p->dims[i].value > 0) at_text_addf(&declared, "%lld", (long long)p->dims[i].value);
-        else at_text_add(&declared, p->dims[i].name ? p->dims[i].name : "?");
-    }
-    at_net_add_shape(&computed, AT_NET_UNDEFINED, v->rank, v->dims);
-    at_fail(b->err, AT_E_INPUT, "%s: the output \"%s\" is declared as [%s], and computed as %s",
-            b->net->path, p->name, at_text_str(&declared), at_text_str(&computed));
-    at_text_free(&declared);
-    at_text_free(&computed);
-    return AT_E_INPUT;
-}
-
 static at_status find_outputs(net_builder *b, const scope *s) {
     const at_net_subgraph *g = b->model->graph;
     at_net *net = b->net;
@@ -417,7 +392,6 @@ static at_status find_outputs(net_builder *b, const scope *s) {
         if (v < 0)
             return at_fail(b->err, AT_E_INPUT, "%s: nothing computes the output \"%s\"", net->path,
                            name);
-        AT_TRY(check_output(b, &g->outputs.data[i], &net->values.data[v]));
         if (net->values.data[v].is_output || net->values.data[v].is_input) continue;
         net->values.data[v].name = name;
     }

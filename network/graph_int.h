@@ -27,7 +27,6 @@ typedef struct net_builder {
     AT_VEC(const char *) known, open; /* names of sizes; those without a number */
     AT_VEC(net_missing) missing;
     AT_VEC(bool) unknown; /* by value: worked out by what is missing */
-    bool are_replaced;    /* sizes of inputs, by INPUT[AXIS]=N, which sizes of outputs follow */
     int depth;
 } net_builder;
 

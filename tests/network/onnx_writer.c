@@ -136,23 +136,14 @@ static at_text shape_of(const char *dims) {
     return shape;
 }
 
-static void add_port(onnx_graph *g, int field, const char *name, at_net_type type,
-                     const char *dims) {
+void onnx_input(onnx_graph *g, const char *name, at_net_type type, const char *dims) {
     at_text port = {0}, of = {0}, tensor = {0}, shape = shape_of(dims);
     pb_string(&port, 1, name);
     pb_varint(&tensor, 1, type);
     pb_message(&tensor, 2, &shape);
     pb_message(&of, 1, &tensor);
     pb_message(&port, 2, &of);
-    pb_message(&g->bytes, field, &port);
-}
-
-void onnx_input(onnx_graph *g, const char *name, at_net_type type, const char *dims) {
-    add_port(g, 11, name, type, dims);
-}
-
-void onnx_declared_output(onnx_graph *g, const char *name, at_net_type type, const char *dims) {
-    add_port(g, 12, name, type, dims);
+    pb_message(&g->bytes, 11, &port);
 }
 
 void onnx_output(onnx_graph *g, const char *name) {

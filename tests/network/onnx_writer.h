@@ -20,7 +20,6 @@ void onnx_node_with_graphs(onnx_graph *g, const char *op, const char *inputs, co
 /* dims: "1,3,H,W", names are dimensions without a number; "" is a single element. */
 void onnx_input(onnx_graph *g, const char *name, at_net_type type, const char *dims);
 void onnx_output(onnx_graph *g, const char *name);
-void onnx_declared_output(onnx_graph *g, const char *name, at_net_type type, const char *dims);
 /* Elements as text: "1 2.5 -3"; raw: as raw_data, else as float_data or int64_data. */
 void onnx_constant(onnx_graph *g, const char *name, at_net_type type, const char *dims,
                    const char *elements, bool raw);

@@ -122,45 +122,6 @@ static void refused(void **state) {
                    "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
 }
 
-/* x + x of 2 by N, whose output the file declares so. */
-static onnx_graph declared_as(const char *dims) {
-    onnx_graph g = {0};
-    onnx_input(&g, "x", AT_NET_FLOAT, "2,N");
-    onnx_node(&g, "Add", "x x", "y", "");
-    onnx_declared_output(&g, "y", AT_NET_FLOAT, dims);
-    return g;
-}
-
-static void declared_outputs(void **state) {
-    static const char *const right[] = {"2,3", "2,N", "M,3", "?,?", "0,3"};
-    static const struct {
-        const char *dims, *told;
-    } wrong[] = {
-        {"2,4", "the output \"y\" is declared as [2, 4], and computed as [2, 3]"},
-        {"3,N", "the output \"y\" is declared as [3, N], and computed as [2, 3]"},
-        {"?,4", "the output \"y\" is declared as [?, 4], and computed as [2, 3]"},
-        {"2,3,1", "the output \"y\" is declared as [2, 3, 1], and computed as [2, 3]"},
-        {"", "the output \"y\" is declared as [], and computed as [2, 3]"},
-    };
-    const at_net_options o = {.dims = "N=3"}, replaced = {.dims = "x[0]=5,N=3"};
-    (void)state;
-    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
-        onnx_graph g = declared_as(right[i]);
-        at_net *net = open_graph(&g, 13, &o);
-        expect_output(net, 0, "float32[2, 3]");
-        at_net_close(net);
-    }
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        onnx_graph g = declared_as(wrong[i].dims);
-        expect_refused(&g, 13, &o, AT_E_INPUT, wrong[i].told);
-    }
-    /* Sizes of outputs follow those of inputs that the user replaces. */
-    onnx_graph g = declared_as("2,3");
-    at_net *net = open_graph(&g, 13, &replaced);
-    expect_output(net, 0, "float32[5, 3]");
-    at_net_close(net);
-}
-
 static void cycle(void **state) {
     (void)state;
     onnx_graph g = {0};
@@ -236,7 +197,6 @@ int main(void) {
         cmocka_unit_test(convolution),
         cmocka_unit_test(sizes),
         cmocka_unit_test(refused),
-        cmocka_unit_test(declared_outputs),
         cmocka_unit_test(cycle),
         cmocka_unit_test(unordered),
     };
