@@ -40,6 +40,22 @@ at_expr *at_expr_int(at_arena *a, int64_t value) {
     return e;
 }
 
+at_expr *at_expr_name(at_arena *a, const char *name) {
+    at_expr *e = at_expr_new(a, AT_X_NAME, 0, NULL);
+    e->name = name;
+    return e;
+}
+
+at_expr *at_expr_read(at_arena *a, const char *tensor, int n, at_expr *const *index) {
+    at_expr *e = at_expr_new(a, AT_X_INDEX, n, index);
+    e->name = tensor;
+    return e;
+}
+
+at_expr *at_expr_pair(at_arena *a, at_op op, at_expr *x, at_expr *y) {
+    return at_expr_new(a, op, 2, (at_expr *[]){x, y});
+}
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool same_text(const char *x, const char *y) { return x == y || (x && y && !strcmp(x, y)); }

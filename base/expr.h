@@ -109,6 +109,9 @@ at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at
 void at_expr_print(at_text *out, const at_expr *e); /* minimal parentheses; parses back equal */
 at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
 at_expr *at_expr_int(at_arena *a, int64_t value);
+at_expr *at_expr_name(at_arena *a, const char *name); /* borrowed, as the following one's */
+at_expr *at_expr_read(at_arena *a, const char *tensor, int n, at_expr *const *index);
+at_expr *at_expr_pair(at_arena *a, at_op op, at_expr *x, at_expr *y);
 bool at_expr_equal(const at_expr *x, const at_expr *y); /* by names */
 bool at_expr_same(const at_expr *x, const at_expr *y);  /* by refs */
 /* Visits an expression and all below it, each before its arguments, until a visit ends the walk:
@@ -129,6 +132,10 @@ at_expr *at_expr_map(at_arena *a, const at_expr *e, at_expr_make *f, void *ctx);
 /* Has f change each node where it stands, behind its arguments. */
 typedef void at_expr_change(at_expr *e, void *ctx);
 void at_expr_each(at_expr *e, at_expr_change *f, void *ctx);
+/* Is it a number as the text has it? */
+static inline bool at_expr_is_number(const at_expr *e) {
+    return e->op == AT_X_INT || e->op == AT_X_FLOAT;
+}
 bool at_expr_mentions(const at_expr *e, const char *name);
 bool at_expr_uses(const at_expr *e, int ref);                 /* has it a name with that ref? */
 const at_expr *at_expr_has(const at_expr *e, at_op op);       /* the first one, or NULL */

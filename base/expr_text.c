@@ -445,7 +445,7 @@ void at_expr_print(at_text *out, const at_expr *e) {
     case AT_X_NOT: {
         /* "-5" would read back as the literal. */
         const at_expr *x = e->arg[0];
-        bool literal = e->op == AT_X_NEG && (x->op == AT_X_INT || x->op == AT_X_FLOAT);
+        bool literal = e->op == AT_X_NEG && at_expr_is_number(x);
         at_text_add(out, e->op == AT_X_NEG ? "-" : "!");
         print_level(out, x, literal ? PRIMARY + 1 : UNARY);
         break;

@@ -16,7 +16,7 @@ typedef struct {
 } scatterer;
 
 static at_expr *binary(scatterer *x, at_op op, const at_expr *a, const at_expr *b) {
-    return at_expr_new(x->l->arena, op, 2, (at_expr *[]){(at_expr *)a, (at_expr *)b});
+    return at_expr_pair(x->l->arena, op, (at_expr *)a, (at_expr *)b);
 }
 
 static at_expr *choice(scatterer *x, const at_expr *c, const at_expr *a, const at_expr *b) {

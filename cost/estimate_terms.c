@@ -24,8 +24,6 @@ static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
     return all;
 }
 
-static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
-
 static void add_group(groups *g, uint32_t axes) {
     int n = 0;
     for (int i = 0; i < g->num; i++)
@@ -46,7 +44,7 @@ static void find_groups(const at_program *p, const at_expr *e, const uint32_t *o
     if (e->op == AT_X_SELECT) {
         g->of = of;
         at_expr_walk(e->arg[0], add_condition, g);
-        g->are_apart &= is_number(e->arg[2]);
+        g->are_apart &= at_expr_is_number(e->arg[2]);
         find_groups(p, e->arg[1], of, g);
     } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
         uint32_t inner[32] = {0};
@@ -77,7 +75,7 @@ static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, co
     if (e->op == AT_X_SELECT)
         return condition_holds(p, e->arg[0], axis, of, group)
                    ? holds(p, e->arg[1], axis, of, group, left)
-                   : !is_number(e->arg[2]);
+                   : !at_expr_is_number(e->arg[2]);
     if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
         int64_t inner[32] = {0};
         uint32_t through[32] = {0};

@@ -137,13 +137,13 @@ static bool choose_rows(banding *b) {
 /* ---- stages ---------------------------------------------------------------------------------- */
 
 static at_expr *binary(const banding *b, at_op op, at_expr *x, at_expr *y) {
-    return at_expr_new(b->old->arena, op, 2, (at_expr *[]){x, y});
+    return at_expr_pair(b->old->arena, op, x, y);
 }
 
 static at_expr *number(const banding *b, int64_t n) { return at_expr_int(b->old->arena, n); }
 
 static at_expr *axis(const banding *b, int k) {
-    at_expr *e = at_expr_new(b->old->arena, AT_X_NAME, 0, NULL);
+    at_expr *e = at_expr_name(b->old->arena, NULL);
     e->ref = k;
     return e;
 }

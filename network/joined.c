@@ -139,7 +139,7 @@ void at_join_permute(at_joined *j, int tensor, const int *order) {
 
 /* Does it read elements of one tensor or another, and calculate nothing? */
 static bool is_move(const at_expr *e) {
-    if (e->op == AT_X_INDEX || e->op == AT_X_INT || e->op == AT_X_FLOAT) return true;
+    if (e->op == AT_X_INDEX || at_expr_is_number(e)) return true;
     if (e->op == AT_X_SELECT) return is_move(e->arg[1]) && is_move(e->arg[2]);
     return false;
 }
@@ -203,7 +203,7 @@ static void name_units(at_expr *e, void *ctx) {
     for (int k = 0; k < e->nargs; k++) {
         bool zero = e->arg[k]->op == AT_X_INT && !e->arg[k]->integer;
         if (!zero || t->axes[k].extent != 1 || s->axes[k].extent != 1) continue;
-        e->arg[k] = at_expr_new(j->arena, AT_X_NAME, 0, NULL);
+        e->arg[k] = at_expr_name(j->arena, NULL);
         e->arg[k]->ref = k;
     }
 }

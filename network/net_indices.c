@@ -97,10 +97,6 @@ static range range_of(const sum *s) {
     return r;
 }
 
-static at_expr *binary(at_arena *a, at_op op, at_expr *x, at_expr *y) {
-    return at_expr_new(a, op, 2, (at_expr *[]){x, y});
-}
-
 /* Positive terms first, so that no expression begins with a sign. */
 static at_expr *expr_of(at_arena *a, const sum *s) {
     at_expr *e = NULL;
@@ -109,14 +105,14 @@ static at_expr *expr_of(at_arena *a, const sum *s) {
             int64_t f = s->terms[i].factor * sign;
             if (f < 0) continue;
             at_expr *t = s->terms[i].of;
-            if (f != 1) t = binary(a, AT_X_MUL, t, at_expr_int(a, f));
+            if (f != 1) t = at_expr_pair(a, AT_X_MUL, t, at_expr_int(a, f));
             if (!e) e = sign > 0 ? t : at_expr_new(a, AT_X_NEG, 1, &t);
-            else e = binary(a, sign > 0 ? AT_X_ADD : AT_X_SUB, e, t);
+            else e = at_expr_pair(a, sign > 0 ? AT_X_ADD : AT_X_SUB, e, t);
         }
     if (!e) return at_expr_int(a, s->constant);
     if (!s->constant) return e;
     int64_t c = s->constant;
-    return binary(a, c > 0 ? AT_X_ADD : AT_X_SUB, e, at_expr_int(a, c > 0 ? c : -c));
+    return at_expr_pair(a, c > 0 ? AT_X_ADD : AT_X_SUB, e, at_expr_int(a, c > 0 ? c : -c));
 }
 
 static bool sum_of(const simplifier *m, const at_expr *e, sum *out);
@@ -152,7 +148,8 @@ static bool divide(const simplifier *m, const sum *x, int64_t d, bool quotient, 
         d *= rest.terms[0].of->arg[1]->integer;
         r = anything;
     }
-    at_expr *e = binary(m->arena, quotient ? AT_X_DIV : AT_X_MOD, inner, at_expr_int(m->arena, d));
+    at_expr *e =
+        at_expr_pair(m->arena, quotient ? AT_X_DIV : AT_X_MOD, inner, at_expr_int(m->arena, d));
     range in = {0, d - 1};
     if (quotient) in = bounded(r) ? (range){at_floordiv(r.lo, d), at_floordiv(r.hi, d)} : anything;
     if (quotient && !add_sum(out, 1, &whole)) return false;
@@ -171,8 +168,8 @@ static bool add_extreme(const simplifier *m, const at_expr *e, const sum *x, con
     if (bounded(a) && bounded(b))
         in = is_min ? (range){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi}
                     : (range){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
-    return add_term(out, 1, binary(m->arena, e->op, expr_of(m->arena, x), expr_of(m->arena, y)),
-                    in);
+    return add_term(out, 1,
+                    at_expr_pair(m->arena, e->op, expr_of(m->arena, x), expr_of(m->arena, y)), in);
 }
 
 static bool sum_of_binary(const simplifier *m, const at_expr *e, sum *out) {
@@ -184,9 +181,9 @@ static bool sum_of_binary(const simplifier *m, const at_expr *e, sum *out) {
     case AT_X_MUL:
         if (!y.n) return add_sum(out, y.constant, &x);
         if (!x.n) return add_sum(out, x.constant, &y);
-        return add_term(out, 1,
-                        binary(m->arena, AT_X_MUL, expr_of(m->arena, &x), expr_of(m->arena, &y)),
-                        anything);
+        return add_term(
+            out, 1, at_expr_pair(m->arena, AT_X_MUL, expr_of(m->arena, &x), expr_of(m->arena, &y)),
+            anything);
     case AT_X_DIV:
     case AT_X_MOD:
         if (y.n || y.constant <= 0) return false;
@@ -237,7 +234,7 @@ static bool is_truth(const at_expr *e, bool *value) {
 }
 
 static at_expr *truth(at_arena *a, bool value) {
-    return binary(a, AT_X_EQ, at_expr_int(a, 0), at_expr_int(a, value ? 0 : 1));
+    return at_expr_pair(a, AT_X_EQ, at_expr_int(a, 0), at_expr_int(a, value ? 0 : 1));
 }
 
 static at_expr *simplify_condition(const simplifier *m, at_expr *e) {

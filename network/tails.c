@@ -20,12 +20,6 @@ static at_expr *fail(tail *t) {
     return at_expr_int(t->arena, 0);
 }
 
-static at_expr *name_of(tail *t, const char *name) {
-    at_expr *e = at_expr_new(t->arena, AT_X_NAME, 0, NULL);
-    e->name = name;
-    return e;
-}
-
 bool at_net_is_read_there(const at_tensor *stage, const at_expr *read, int first) {
     if (read->nargs != stage->num_axes - first) return false;
     for (int k = 0; k < read->nargs; k++) {
@@ -48,17 +42,14 @@ static at_expr *value_of(tail *t, const at_tensor *stage, const at_expr *e);
 static at_expr *read_of(tail *t, const at_tensor *stage, const at_expr *e) {
     const at_tensor *of = &t->c->tensors[e->ref];
     const bool there = at_net_is_read_there(stage, e, 0);
-    if (e->ref == t->sum) return there ? name_of(t, "x") : fail(t);
+    if (e->ref == t->sum) return there ? at_expr_name(t->arena, "x") : fail(t);
     if (of->role == AT_ROLE_STAGE) return there ? value_of(t, of, of->body) : fail(t);
     if (e->ref < OPERANDS) return fail(t); /* a template would have it twice, a call once */
     note(t, e->ref);
-    if (of->role == AT_ROLE_INPUT && there) return name_of(t, of->name);
+    if (of->role == AT_ROLE_INPUT && there) return at_expr_name(t->arena, of->name);
     if (of->role != AT_ROLE_WEIGHT || !at_net_is_read_there(stage, e, stage->num_axes - 1))
         return fail(t);
-    at_expr *channel = name_of(t, "c");
-    at_expr *read = at_expr_new(t->arena, AT_X_INDEX, 1, &channel);
-    read->name = of->name;
-    return read;
+    return at_expr_read(t->arena, of->name, 1, (at_expr *[]){at_expr_name(t->arena, "c")});
 }
 
 static bool is_of_sum(const at_expr *e, const void *ctx) {

@@ -296,10 +296,7 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_BIT_AND:
     case AT_X_BIT_OR: return 2 * fmax(x, y) + 1;
     case AT_X_SHIFT_RIGHT: return x;
-    case AT_X_DIV:
-        if (e->arg[1]->op == AT_X_FLOAT || e->arg[1]->op == AT_X_INT)
-            return y > 0 ? x / y : INFINITY;
-        return INFINITY;
+    case AT_X_DIV: return at_expr_is_number(e->arg[1]) && y > 0 ? x / y : INFINITY;
     default: AT_BUG("operator %d on values", e->op);
     }
 }

@@ -279,15 +279,14 @@ static at_status take_joins(parser *p, int *kind) {
 }
 
 static at_expr *new_name(parser *p, const char *name) {
-    at_expr *e = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
-    e->name = name;
+    at_expr *e = at_expr_name(p->arena, name);
     e->line = p->lex.line;
     e->col = p->lex.col;
     return e;
 }
 
 static at_expr *two(parser *p, at_op op, at_expr *x, at_expr *y) {
-    at_expr *e = at_expr_new(p->arena, op, 2, (at_expr *[]){x, y});
+    at_expr *e = at_expr_pair(p->arena, op, x, y);
     e->line = y->line;
     e->col = y->col;
     return e;

@@ -135,8 +135,7 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
 
 static at_status resolve_single(scope *s, const at_expr *e, at_expr **out, kind *k) {
     at_expr *first = at_expr_int(s->arena, 0);
-    at_expr *read = at_expr_new(s->arena, AT_X_INDEX, 1, &first);
-    read->name = e->name;
+    at_expr *read = at_expr_read(s->arena, e->name, 1, &first);
     read->line = first->line = e->line;
     read->col = first->col = e->col;
     return resolve_read(s, read, out, k);
@@ -216,7 +215,7 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
 }
 
 static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
-    at_expr *e = at_expr_new(s->arena, op, 2, (at_expr *[]){x, y});
+    at_expr *e = at_expr_pair(s->arena, op, x, y);
     e->line = x->line;
     e->col = x->col;
     return e;

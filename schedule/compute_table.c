@@ -56,10 +56,9 @@ static at_expr *choose(at_arena *a, const at_tensor *t, const at_axis *axes, int
     at_expr *below = choose(a, t, axes, axis, lo, middle, numbers);
     at_expr *above = choose(a, t, axes, axis, middle, hi, numbers + (middle - lo) * inner);
     if (at_expr_equal(below, above)) return below;
-    at_expr *name = at_place(at_expr_new(a, AT_X_NAME, 0, NULL), numbers[0]);
-    name->name = axes[axis].name;
+    at_expr *name = at_place(at_expr_name(a, axes[axis].name), numbers[0]);
     at_expr *limit = at_place(at_expr_int(a, middle), numbers[0]);
-    at_expr *test = at_place(at_expr_new(a, AT_X_LT, 2, (at_expr *[]){name, limit}), numbers[0]);
+    at_expr *test = at_place(at_expr_pair(a, AT_X_LT, name, limit), numbers[0]);
     return at_place(at_expr_new(a, AT_X_SELECT, 3, (at_expr *[]){test, below, above}), numbers[0]);
 }
 

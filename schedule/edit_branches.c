@@ -60,19 +60,19 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
     if (!at_edit_has_branches(x))
         return at_fail(err, AT_E_INPUT, "the terms of @%s choose between no two reads by indices",
                        stage);
-    for (int k = 0; k < axes_of(x); k++) value[k] = rewrite_name(a, x->axes[k].name);
+    for (int k = 0; k < axes_of(x); k++) value[k] = at_expr_name(a, x->axes[k].name);
     tree_node *outermost = rewrite_outermost(leaf);
     for (int i = 0; i < 2; i++) {
         at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
-        for (int k = 0; k < x->num_axes; k++) index[k] = rewrite_name(a, x->axes[k].name);
+        for (int k = 0; k < x->num_axes; k++) index[k] = at_expr_name(a, x->axes[k].name);
         const at_tensor sum = sum_of_side(a, x, names[i], i + 1, value);
-        read[i] = rewrite_read(a, names[i], x->num_axes, index);
+        read[i] = at_expr_read(a, names[i], x->num_axes, index);
         tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, &sum));
         rewrite_insert(&w, stage, sum);
     }
     at_tensor *both = rewrite_find(&w, stage);
     both->num_reduce = both->num_defs = 0;
-    both->written = rewrite_binary(a, AT_X_ADD, read[0], read[1]);
+    both->written = at_expr_pair(a, AT_X_ADD, read[0], read[1]);
     tree_insert(w.made, outermost, false, rewrite_plain_nest(&w, both));
     tree_remove(w.made, leaf);
     return rewrite_finish(&w, compute, out);

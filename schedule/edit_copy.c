@@ -16,9 +16,9 @@ static at_tensor copy_stage(rewrite *w, const char *name, const at_tensor *of, b
         t.axes[k].name =
             fresh ? rewrite_fresh(w, at_format(w->arena, "%s_%s%d", name, axis, k)) : axis;
         t.axes[k].extent = rewrite_copy_expr(w->arena, of->axes[k].extent);
-        index[k] = rewrite_name(w->arena, t.axes[k].name);
+        index[k] = at_expr_name(w->arena, t.axes[k].name);
     }
-    t.written = rewrite_read(w->arena, of->name, of->num_axes, index);
+    t.written = at_expr_read(w->arena, of->name, of->num_axes, index);
     return t;
 }
 
@@ -83,7 +83,7 @@ static const at_expr *axis_extent(const layout *l, int axis) {
 
 static at_expr *extent_of(rewrite *w, const layout *l, const layout_axis *x) {
     if (x->fixed) return at_expr_int(w->arena, x->fixed);
-    if (x->is_size) return rewrite_name(w->arena, x->piece);
+    if (x->is_size) return at_expr_name(w->arena, x->piece);
     return rewrite_copy_expr(w->arena, l->reader->axes[x->axis].extent);
 }
 
@@ -101,14 +101,14 @@ static at_expr **layout_index(rewrite *w, void *ctx, at_expr **old, int *n) {
     for (int i = 0; i < l->axes.len; i++) {
         const layout_axis *x = &l->axes.data[i];
         const name_list *digits = &l->leaf->index[x->axis];
-        at_expr *value = rewrite_name(w->arena, l->reader->axes[x->axis].name), *inner = NULL;
+        at_expr *value = at_expr_name(w->arena, l->reader->axes[x->axis].name), *inner = NULL;
         for (int d = digits->len - 1; strcmp(digits->data[d], x->piece); d--) {
             at_expr *e = extent_of(w, l, axis_of_piece(l, digits->data[d]));
-            inner = inner ? rewrite_binary(w->arena, AT_X_MUL, e, inner) : e;
+            inner = inner ? at_expr_pair(w->arena, AT_X_MUL, e, inner) : e;
         }
-        if (inner) value = rewrite_binary(w->arena, AT_X_DIV, value, inner);
+        if (inner) value = at_expr_pair(w->arena, AT_X_DIV, value, inner);
         if (strcmp(digits->data[0], x->piece))
-            value = rewrite_binary(w->arena, AT_X_MOD, value, extent_of(w, l, x));
+            value = at_expr_pair(w->arena, AT_X_MOD, value, extent_of(w, l, x));
         index[i] = value;
     }
     *n = l->axes.len;
@@ -205,7 +205,7 @@ static at_status order_pieces(rewrite *w, layout *l) {
 }
 
 static at_expr *both(rewrite *w, at_expr *x, at_expr *y) {
-    return x ? rewrite_binary(w->arena, AT_X_AND, x, y) : y;
+    return x ? at_expr_pair(w->arena, AT_X_AND, x, y) : y;
 }
 
 /* Can the index be outside of its dimension where the axes are within theirs? */
@@ -225,18 +225,18 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
         int k = l->moved.data[i];
         const name_list *digits = &l->leaf->index[k];
         if (digits->len < 2 && !axis_of_piece(l, digits->data[0])->fixed) continue;
-        at_expr *one = rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[k]),
-                                      rewrite_copy_expr(w->arena, axis_extent(l, k)));
+        at_expr *one = at_expr_pair(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[k]),
+                                    rewrite_copy_expr(w->arena, axis_extent(l, k)));
         all = both(w, all, one);
     }
     for (int d = 0; d < l->from->num_axes; d++) {
         if (!may_leave(l, d)) continue;
         all = both(w, all,
-                   rewrite_binary(w->arena, AT_X_LE, at_expr_int(w->arena, 0),
-                                  rewrite_copy_expr(w->arena, index[d])));
+                   at_expr_pair(w->arena, AT_X_LE, at_expr_int(w->arena, 0),
+                                rewrite_copy_expr(w->arena, index[d])));
         all = both(w, all,
-                   rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, index[d]),
-                                  rewrite_copy_expr(w->arena, l->from->axes[d].extent)));
+                   at_expr_pair(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, index[d]),
+                                rewrite_copy_expr(w->arena, l->from->axes[d].extent)));
     }
     return all;
 }
@@ -289,18 +289,18 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
         const name_list *digits = &l.leaf->index[k];
         for (int i = 0; i < digits->len; i++) {
             const layout_axis *p = axis_of_piece(&l, digits->data[i]);
-            at_expr *digit = rewrite_name(w->arena, p->name);
+            at_expr *digit = at_expr_name(w->arena, p->name);
             if (value[k])
-                digit = rewrite_binary(
+                digit = at_expr_pair(
                     w->arena, AT_X_ADD,
-                    rewrite_binary(w->arena, AT_X_MUL, value[k], extent_of(w, &l, p)), digit);
+                    at_expr_pair(w->arena, AT_X_MUL, value[k], extent_of(w, &l, p)), digit);
             value[k] = digit;
         }
     }
     for (int d = 0; d < l.from->num_axes; d++)
         index[d] = rewrite_expr_at(w->arena, l.read->arg[d], value);
     copy.written = rewrite_guarded(w->arena, inside(w, &l, value, index),
-                                   rewrite_read(w->arena, tensor, l.from->num_axes, index));
+                                   at_expr_read(w->arena, tensor, l.from->num_axes, index));
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));
     tree_node *first = NULL, *inner = NULL;
     for (int i = 0; i < l.axes.len; i++) {

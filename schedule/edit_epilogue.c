@@ -171,22 +171,22 @@ static at_status per_channel(epilogue *x, operand *o) {
         int k = x->order ? x->order[i] : i;
         if (!(set >> k & 1)) continue;
         const at_expr *own = stage->axes[k].extent;
-        at_expr *axis = rewrite_name(a, stage->axes[k].name);
+        at_expr *axis = at_expr_name(a, stage->axes[k].name);
         if (index && is_hidden(stage, own))
             return at_fail(x->w.err, AT_E_INPUT,
                            "the extent of \"%s\" has a name that is hidden in \"%s\"",
                            stage->axes[k].name, stage->name);
         if (index)
-            index = rewrite_binary(a, AT_X_MUL, index, rewrite_copy_expr(a, own)),
-            extent = rewrite_binary(a, AT_X_MUL, extent, rewrite_copy_expr(a, own));
+            index = at_expr_pair(a, AT_X_MUL, index, rewrite_copy_expr(a, own)),
+            extent = at_expr_pair(a, AT_X_MUL, extent, rewrite_copy_expr(a, own));
         else extent = rewrite_copy_expr(a, own);
-        index = index ? rewrite_binary(a, AT_X_ADD, index, axis) : axis;
+        index = index ? at_expr_pair(a, AT_X_ADD, index, axis) : axis;
     }
     at_tensor t = new_tensor(x, like, AT_ROLE_WEIGHT, 1);
     t.axes[0].extent = extent;
     declare(x, t);
     o->tensor = t.name;
-    o->read = rewrite_read(a, t.name, 1, &index);
+    o->read = at_expr_read(a, t.name, 1, &index);
     return AT_OK;
 }
 
@@ -199,11 +199,11 @@ static void per_element(epilogue *x, operand *o) {
     at_tensor t = new_tensor(x, like, AT_ROLE_INPUT, stage->num_axes);
     for (int k = 0; k < stage->num_axes; k++) {
         t.axes[k].extent = rewrite_copy_expr(a, stage->axes[k].extent);
-        index[k] = rewrite_name(a, stage->axes[k].name);
+        index[k] = at_expr_name(a, stage->axes[k].name);
     }
     declare(x, t);
     o->tensor = t.name;
-    o->read = rewrite_read(a, t.name, t.num_axes, index);
+    o->read = at_expr_read(a, t.name, t.num_axes, index);
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */

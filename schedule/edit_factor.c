@@ -23,11 +23,11 @@ static at_status open_digits(rewrite *w, const tree_node *leaf, int axis, at_ten
             return at_fail(w->err, AT_E_INPUT, "loop \"%s\" has no size of its name",
                            digits->data[i]);
         const char *name = rewrite_fresh(w, at_format(w->arena, "%s_r", digits->data[i]));
-        at_expr *digit = rewrite_name(w->arena, name),
-                *extent = rewrite_name(w->arena, digits->data[i]);
+        at_expr *digit = at_expr_name(w->arena, name),
+                *extent = at_expr_name(w->arena, digits->data[i]);
         if (value)
-            digit = rewrite_binary(w->arena, AT_X_ADD,
-                                   rewrite_binary(w->arena, AT_X_MUL, value, extent), digit);
+            digit = at_expr_pair(w->arena, AT_X_ADD,
+                                 at_expr_pair(w->arena, AT_X_MUL, value, extent), digit);
         value = digit;
         *at_push(w->arena, names) = name;
     }
@@ -37,8 +37,8 @@ static at_status open_digits(rewrite *w, const tree_node *leaf, int axis, at_ten
     defs[0].names[0] = rf->axes[axis].name;
     rf->defs = defs;
     rf->num_defs++;
-    at_expr *inside = rewrite_binary(w->arena, AT_X_LT, rewrite_name(w->arena, rf->axes[axis].name),
-                                     rewrite_copy_expr(w->arena, rf->axes[axis].extent));
+    at_expr *inside = at_expr_pair(w->arena, AT_X_LT, at_expr_name(w->arena, rf->axes[axis].name),
+                                   rewrite_copy_expr(w->arena, rf->axes[axis].extent));
     rf->written =
         at_expr_new(w->arena, AT_X_SELECT, 3,
                     (at_expr *[]){inside, rf->written, neutral_expr(w->arena, rf->reduction)});
@@ -69,7 +69,7 @@ static at_status make_factored(rewrite *w, tree_node *leaf, const at_tensor *x, 
                 const int to = pass ? n : place;
                 axes[to] = (at_axis){.name = names.data[d],
                                      .extent = whole ? rf->axes[axis].extent
-                                                     : rewrite_name(w->arena, digits.data[d])};
+                                                     : at_expr_name(w->arena, digits.data[d])};
                 index[to] = (name_list){0};
                 *at_push(w->arena, &index[to]) = digits.data[d];
                 n++;
@@ -99,9 +99,9 @@ static at_tensor sum_of(rewrite *w, const at_tensor *rf, int place, const char *
         const int to = k == place ? n - 1 : k - (k > place);
         t.axes[to].name = rf->axes[k].name;
         t.axes[to].extent = rewrite_copy_expr(w->arena, rf->axes[k].extent);
-        index[k] = rewrite_name(w->arena, rf->axes[k].name);
+        index[k] = at_expr_name(w->arena, rf->axes[k].name);
     }
-    t.written = rewrite_read(w->arena, rf->name, n, index);
+    t.written = at_expr_read(w->arena, rf->name, n, index);
     return t;
 }
 

@@ -32,7 +32,7 @@ static at_expr *terms_at(const inlined *x, int reduction, at_expr **value) {
     for (int64_t i = 0; i < x->extent[reduction]; i++) {
         value[x->stage->num_axes + reduction] = at_expr_int(x->arena, i);
         at_expr *term = terms_at(x, reduction + 1, value);
-        all = all ? rewrite_binary(x->arena, joined[x->stage->reduction], all, term) : term;
+        all = all ? at_expr_pair(x->arena, joined[x->stage->reduction], all, term) : term;
     }
     return all;
 }
@@ -46,7 +46,7 @@ static void put_in(at_expr *e, void *ctx) {
     if (is_single_extreme(x)) {
         at_expr *nothing = at_expr_new(x->arena, AT_X_FLOAT, 0, NULL);
         nothing->number = (double)at_reduction_neutral(x->stage->reduction);
-        made = rewrite_binary(x->arena, joined[x->stage->reduction], made, nothing);
+        made = at_expr_pair(x->arena, joined[x->stage->reduction], made, nothing);
     }
     *e = *made;
 }

@@ -65,7 +65,7 @@ bool at_edit_has_phases(const at_tensor *sum, int axis) {
 /* ---- expressions ----------------------------------------------------------------------------- */
 
 static at_expr *binary(const phases *x, at_op op, at_expr *a, at_expr *b) {
-    return rewrite_binary(x->w->arena, op, a, b);
+    return at_expr_pair(x->w->arena, op, a, b);
 }
 
 static at_expr *step_of(const phases *x) { return rewrite_copy_expr(x->w->arena, x->step); }
@@ -162,16 +162,16 @@ static at_tensor stage_of(phases *x, const char *name, bool is_whole) {
         *to =
             (at_axis){s->axes[k].name, rewrite_copy_expr(a, s->axes[k].extent),
                       rewrite_copy_expr(a, s->axes[k].begin), rewrite_copy_expr(a, s->axes[k].end)};
-        x->value[k] = rewrite_name(a, to->name);
+        x->value[k] = at_expr_name(a, to->name);
         if (k == x->axis || k == x->reduction) to->extent = divided(x, to->extent, true);
     }
-    at_expr *at = sum_of(x, rest_of(x, x->place), x->along, rewrite_name(a, phase)),
+    at_expr *at = sum_of(x, rest_of(x, x->place), x->along, at_expr_name(a, phase)),
             *left = x->back < 0 ? rewrite_copy_expr(a, at) : at_expr_new(a, AT_X_NEG, 1, &at);
     at_expr *axis = x->value[x->axis], *reduction = x->value[x->reduction];
     x->quotient =
         sum_of(x, sum_of(x, divided(x, at, x->back > 0), x->along, axis), x->back, reduction);
     x->value[x->axis] =
-        binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), rewrite_name(a, phase));
+        binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), axis), at_expr_name(a, phase));
     x->value[x->reduction] = binary(x, AT_X_ADD, binary(x, AT_X_MUL, step_of(x), reduction),
                                     binary(x, AT_X_MOD, left, step_of(x)));
     at_expr *inside = binary(x, AT_X_LT, rewrite_copy_expr(a, x->value[x->reduction]),
@@ -185,10 +185,10 @@ static at_expr *picked(const phases *x, const char *name) {
     at_arena *a = x->w->arena;
     const int n = x->sum->num_axes;
     at_expr **index = AT_NEW_ARRAY(a, at_expr *, n + 1);
-    for (int k = 0; k < n; k++) index[k + 1] = rewrite_name(a, x->sum->axes[k].name);
+    for (int k = 0; k < n; k++) index[k + 1] = at_expr_name(a, x->sum->axes[k].name);
     index[0] = binary(x, AT_X_MOD, rewrite_copy_expr(a, index[x->axis + 1]), step_of(x));
     index[x->axis + 1] = divided(x, index[x->axis + 1], false);
-    return rewrite_read(a, name, n + 1, index);
+    return at_expr_read(a, name, n + 1, index);
 }
 
 at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const char *axis,

@@ -57,11 +57,11 @@ static at_tensor moved_tensor(shift *s) {
     for (int k = 0; k < from->num_axes; k++) {
         t.axes[k].name = rewrite_fresh(&s->w, at_format(a, "%s_i%d", t.name, k));
         t.axes[k].extent = rewrite_copy_expr(a, from->axes[k].extent);
-        index[k] = rewrite_name(a, t.axes[k].name);
+        index[k] = at_expr_name(a, t.axes[k].name);
     }
     t.written =
-        rewrite_binary(a, is_signed ? AT_X_ADD : AT_X_SUB,
-                       rewrite_read(a, from->name, from->num_axes, index), at_expr_int(a, HALF));
+        at_expr_pair(a, is_signed ? AT_X_ADD : AT_X_SUB,
+                     at_expr_read(a, from->name, from->num_axes, index), at_expr_int(a, HALF));
     return t;
 }
 
@@ -89,12 +89,12 @@ static at_expr *corrected(shift *s, const at_tensor *sums) {
     at_arena *a = s->w.arena;
     at_expr **all = AT_NEW_ARRAY(a, at_expr *, x->num_axes),
             **of_sums = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
-    for (int k = 0; k < x->num_axes; k++) all[k] = rewrite_name(a, x->axes[k].name);
-    for (int k = 0; k < sums->num_axes; k++) of_sums[k] = rewrite_name(a, sums->axes[k].name);
-    at_expr *added = rewrite_binary(a, AT_X_MUL, at_expr_int(a, HALF),
-                                    rewrite_read(a, sums->name, sums->num_axes, of_sums));
-    return rewrite_binary(a, tensor_of(s, s->moved)->type == AT_S8 ? AT_X_SUB : AT_X_ADD,
-                          rewrite_read(a, s->names->dots, x->num_axes, all), added);
+    for (int k = 0; k < x->num_axes; k++) all[k] = at_expr_name(a, x->axes[k].name);
+    for (int k = 0; k < sums->num_axes; k++) of_sums[k] = at_expr_name(a, sums->axes[k].name);
+    at_expr *added = at_expr_pair(a, AT_X_MUL, at_expr_int(a, HALF),
+                                  at_expr_read(a, sums->name, sums->num_axes, of_sums));
+    return at_expr_pair(a, tensor_of(s, s->moved)->type == AT_S8 ? AT_X_SUB : AT_X_ADD,
+                        at_expr_read(a, s->names->dots, x->num_axes, all), added);
 }
 
 /* The stage's sum, of the moved operand, under the name of dots. */
@@ -106,7 +106,7 @@ static at_tensor sum_of_dots(shift *s, at_expr *const *value) {
     moved->name = s->names->moved;
     t.name = s->names->dots;
     t.num_defs = 0;
-    t.written = rewrite_binary(a, AT_X_MUL, moved, other);
+    t.written = at_expr_pair(a, AT_X_MUL, moved, other);
     return t;
 }
 
@@ -122,7 +122,7 @@ at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const 
         return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
     s.stage = &t->compute->tensors[at];
     AT_TRY(find_factors(&s, tensor));
-    for (int k = 0; k < axes_of(s.stage); k++) value[k] = rewrite_name(a, s.stage->axes[k].name);
+    for (int k = 0; k < axes_of(s.stage); k++) value[k] = at_expr_name(a, s.stage->axes[k].name);
     const at_tensor moved = moved_tensor(&s), sums = sums_of_other(&s, value),
                     dots = sum_of_dots(&s, value);
     at_tensor *x = rewrite_find(&s.w, stage), rest = *x;

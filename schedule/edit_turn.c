@@ -49,9 +49,9 @@ static at_walk find_way(const at_expr *e, void *ctx) {
 /* From the end of the dimension instead of its beginning. */
 static at_expr *from_end(const turn *x, at_expr *index) {
     at_arena *a = x->w->arena;
-    at_expr *last = rewrite_binary(
+    at_expr *last = at_expr_pair(
         a, AT_X_SUB, rewrite_copy_expr(a, x->from->axes[x->dimension].extent), at_expr_int(a, 1));
-    return rewrite_binary(a, AT_X_SUB, last, index);
+    return at_expr_pair(a, AT_X_SUB, last, index);
 }
 
 /* Reads the turned copy. */
@@ -63,7 +63,7 @@ static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
         if (d != x->dimension) index[n++] = copy->arg[d];
     at_expr *last = copy->arg[x->dimension];
     index[e->nargs - 1] = x->step < 0 ? from_end(x, last) : last;
-    return rewrite_read(x->w->arena, x->name, e->nargs, index);
+    return at_expr_read(x->w->arena, x->name, e->nargs, index);
 }
 
 /* The copy as a stage of its own, over axes of fresh names. */
@@ -76,10 +76,10 @@ static at_tensor made_of(rewrite *w, const turn *x, const char *name) {
         int d = k == n - 1 ? x->dimension : k + (k >= x->dimension);
         made.axes[k] = (at_axis){.name = rewrite_fresh(w, at_format(w->arena, "%s_i%d", name, k)),
                                  .extent = rewrite_copy_expr(w->arena, x->from->axes[d].extent)};
-        index[d] = rewrite_name(w->arena, made.axes[k].name);
+        index[d] = at_expr_name(w->arena, made.axes[k].name);
     }
     if (x->step < 0) index[x->dimension] = from_end(x, index[x->dimension]);
-    made.written = rewrite_read(w->arena, x->from->name, n, index);
+    made.written = at_expr_read(w->arena, x->from->name, n, index);
     return made;
 }
 
@@ -120,7 +120,7 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
               .axis = -1,
               .dimension = -1};
     for (int k = 0; k < axes_of(from); k++) {
-        value[k] = rewrite_name(a, from->axes[k].name);
+        value[k] = at_expr_name(a, from->axes[k].name);
         if (!strcmp(from->axes[k].name, axis)) x.axis = k;
     }
     if (x.axis < 0) return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\"", stage, axis);
@@ -158,9 +158,9 @@ static at_tensor copy_across(rewrite *w, const at_tensor *sum, const char *name,
     for (int k = 0; k < n; k++) {
         t.axes[k] = (at_axis){.name = sum->axes[k].name,
                               .extent = rewrite_copy_expr(w->arena, sum->axes[k].extent)};
-        index[k] = rewrite_name(w->arena, sum->axes[axis_at(k, axis, n)].name);
+        index[k] = at_expr_name(w->arena, sum->axes[axis_at(k, axis, n)].name);
     }
-    t.written = rewrite_read(w->arena, name, n, index);
+    t.written = at_expr_read(w->arena, name, n, index);
     return t;
 }
 

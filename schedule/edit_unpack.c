@@ -93,7 +93,7 @@ static at_expr *made(unpacking *u, at_op op, at_expr *x, at_expr *y) {
     if (op == AT_X_ADD && is_number(y) && !y->integer) return x;
     if (op == AT_X_ADD && is_number(x) && !x->integer) return y;
     if (op == AT_X_MUL && is_number(y) && y->integer == 1) return x;
-    return rewrite_binary(u->arena, op, x, y);
+    return at_expr_pair(u->arena, op, x, y);
 }
 
 /* Of the digits from one to the last before another, in units of the first one's. */
@@ -123,8 +123,8 @@ static at_expr *bits_of(unpacking *u, const at_expr *e) {
     while (power < 30 && (int64_t)1 << power < by) power++;
     u->fails |= (int64_t)1 << power != by;
     if (e->op == AT_X_MOD)
-        return rewrite_binary(u->arena, AT_X_BIT_AND, x, at_expr_int(u->arena, by - 1));
-    return power ? rewrite_binary(u->arena, AT_X_SHIFT_RIGHT, x, at_expr_int(u->arena, power)) : x;
+        return at_expr_pair(u->arena, AT_X_BIT_AND, x, at_expr_int(u->arena, by - 1));
+    return power ? at_expr_pair(u->arena, AT_X_SHIFT_RIGHT, x, at_expr_int(u->arena, power)) : x;
 }
 
 /* The same with other arguments, where numbers alone do not decide it. */
@@ -164,7 +164,7 @@ static void find_factors(const at_expr *e, const at_expr **factor, int *n) {
 }
 
 static at_expr *times(unpacking *u, at_expr *x, at_expr *y) {
-    return x ? rewrite_binary(u->arena, AT_X_MUL, x, y) : y;
+    return x ? at_expr_pair(u->arena, AT_X_MUL, x, y) : y;
 }
 
 /* What the term's factor is for the d-th number of an entry. */
@@ -193,9 +193,9 @@ static at_expr *written_out(unpacking *u, const at_expr *body) {
     for (int64_t d = 0; d < u->units.of[1] && num; d++) {
         at_expr *term = NULL;
         for (int i = 0; i < num; i++) term = times(u, term, factor_of(u, differing[i], d));
-        sum = sum ? rewrite_binary(u->arena, AT_X_ADD, sum, term) : term;
+        sum = sum ? at_expr_pair(u->arena, AT_X_ADD, sum, term) : term;
     }
-    return sum && common ? rewrite_binary(u->arena, AT_X_MUL, sum, common) : sum;
+    return sum && common ? at_expr_pair(u->arena, AT_X_MUL, sum, common) : sum;
 }
 
 /* ---- the stages ------------------------------------------------------------------------------ */
@@ -211,9 +211,9 @@ static at_tensor entries_of(rewrite *w, const at_tensor *from, const char *name)
     for (int k = 0; k < from->num_axes; k++) {
         t.axes[k].name = rewrite_fresh(w, at_format(w->arena, "%s_%d", name, k));
         t.axes[k].extent = rewrite_copy_expr(w->arena, from->axes[k].extent);
-        index[k] = rewrite_name(w->arena, t.axes[k].name);
+        index[k] = at_expr_name(w->arena, t.axes[k].name);
     }
-    t.written = rewrite_read(w->arena, from->name, from->num_axes, index);
+    t.written = at_expr_read(w->arena, from->name, from->num_axes, index);
     return t;
 }
 
@@ -228,10 +228,10 @@ static void split_axis(rewrite *w, unpacking *u, at_tensor *sum) {
         const char *like = sum->axes[u->axis].name;
         *x = (at_axis){.name = is_first ? like
                                         : rewrite_fresh(w, at_format(w->arena, "%s_%d", like, m))};
-        x->extent = is_first ? rewrite_binary(w->arena, AT_X_DIV, sum->axes[u->axis].extent,
-                                              at_expr_int(w->arena, u->units.of[m]))
+        x->extent = is_first ? at_expr_pair(w->arena, AT_X_DIV, sum->axes[u->axis].extent,
+                                            at_expr_int(w->arena, u->units.of[m]))
                              : at_expr_int(w->arena, u->units.of[m + 1] / u->units.of[m]);
-        u->digit[m] = rewrite_name(w->arena, x->name);
+        u->digit[m] = at_expr_name(w->arena, x->name);
     }
     sum->axes = axes;
     sum->num_reduce += more;
@@ -255,7 +255,7 @@ at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const
     if (u.axis < 0 || !at_edit_unpacks(t->compute, x, u.axis, &u.tensor, &whole))
         return at_fail(err, AT_E_INPUT, "@%s takes nothing out of entries along \"%s\"", stage,
                        axis);
-    for (int k = 0; k < axes_of(x); k++) value[k] = rewrite_name(a, x->axes[k].name);
+    for (int k = 0; k < axes_of(x); k++) value[k] = at_expr_name(a, x->axes[k].name);
     u.units.axis = u.axis;
     at_expr_walk(x->body, find_unit, &u.units);
     const at_tensor entries = entries_of(&w, &t->compute->tensors[u.tensor], name);

@@ -28,8 +28,8 @@ static bound known(at_expr *e, int64_t c) {
 static at_expr *expr_of(const widening *w, bound x) {
     if (!x.e) return at_expr_int(w->arena, x.c);
     if (!x.c) return x.e;
-    return rewrite_binary(w->arena, x.c < 0 ? AT_X_SUB : AT_X_ADD, x.e,
-                          at_expr_int(w->arena, x.c < 0 ? -x.c : x.c));
+    return at_expr_pair(w->arena, x.c < 0 ? AT_X_SUB : AT_X_ADD, x.e,
+                        at_expr_int(w->arena, x.c < 0 ? -x.c : x.c));
 }
 
 static bound end_of(const widening *w, const at_expr *e, bool upper);
@@ -38,10 +38,9 @@ static bound sum_of(const widening *w, const at_expr *e, bool upper) {
     bool minus = e->op == AT_X_SUB;
     bound x = end_of(w, e->arg[0], upper), y = end_of(w, e->arg[1], upper != minus);
     if (!x.is_known || !y.is_known) return (bound){0};
-    at_expr *both = x.e && y.e ? rewrite_binary(w->arena, e->op, x.e, y.e) : x.e ? x.e : y.e;
+    at_expr *both = x.e && y.e ? at_expr_pair(w->arena, e->op, x.e, y.e) : x.e ? x.e : y.e;
     if (minus && y.e && !x.e)
-        return known(rewrite_binary(w->arena, AT_X_SUB, expr_of(w, known(NULL, x.c - y.c)), y.e),
-                     0);
+        return known(at_expr_pair(w->arena, AT_X_SUB, expr_of(w, known(NULL, x.c - y.c)), y.e), 0);
     return known(both, minus ? x.c - y.c : x.c + y.c);
 }
 
@@ -53,7 +52,7 @@ static bound product_of(const widening *w, const at_expr *e, bool upper) {
     bound x = end_of(w, other, upper);
     if (!x.is_known) return x;
     at_expr *n = at_expr_int(w->arena, number->integer);
-    return known(x.e ? rewrite_binary(w->arena, AT_X_MUL, n, x.e) : NULL, number->integer * x.c);
+    return known(x.e ? at_expr_pair(w->arena, AT_X_MUL, n, x.e) : NULL, number->integer * x.c);
 }
 
 /* The largest value while the axes run, or the smallest: of sums, multiples, and the smaller or the
@@ -75,7 +74,7 @@ static bound end_of(const widening *w, const at_expr *e, bool upper) {
         x = end_of(w, e->arg[0], upper), y = end_of(w, e->arg[1], upper);
         if (!x.is_known || !y.is_known) return (bound){0};
         if (!x.e && !y.e) return known(NULL, (e->op == AT_X_MIN) == (x.c < y.c) ? x.c : y.c);
-        return known(rewrite_binary(w->arena, e->op, expr_of(w, x), expr_of(w, y)), 0);
+        return known(at_expr_pair(w->arena, e->op, expr_of(w, x), expr_of(w, y)), 0);
     default: return (bound){0};
     }
 }
@@ -95,11 +94,10 @@ static at_expr *compared(const widening *w, const char *name, at_op op, const at
     const at_expr *x = end->nargs == 2 ? end->arg[0] : NULL, *y = x ? end->arg[1] : NULL;
     if (end->op == AT_X_ADD && y->op == AT_X_INT) return compared(w, name, op, x, c + y->integer);
     if (end->op == (op == AT_X_GE ? AT_X_MAX : AT_X_MIN))
-        return rewrite_binary(a, AT_X_AND, compared(w, name, op, x, c),
-                              compared(w, name, op, y, c));
-    return rewrite_binary(a, op, rewrite_name(a, name),
-                          expr_of(w, end->op == AT_X_INT ? known(NULL, end->integer + c)
-                                                         : known(rewrite_copy_expr(a, end), c)));
+        return at_expr_pair(a, AT_X_AND, compared(w, name, op, x, c), compared(w, name, op, y, c));
+    return at_expr_pair(a, op, at_expr_name(a, name),
+                        expr_of(w, end->op == AT_X_INT ? known(NULL, end->integer + c)
+                                                       : known(rewrite_copy_expr(a, end), c)));
 }
 
 static bool uses_axes(const widening *w, const at_expr *e) {
@@ -114,7 +112,7 @@ static at_expr *within(const widening *w, const at_axis *x) {
     const bool is_from_0 = x->begin->op == AT_X_INT && !x->begin->integer;
     at_expr *from = is_from_0 ? NULL : compared(w, x->name, AT_X_GE, x->begin, 0);
     at_expr *below = uses_axes(w, x->end) ? compared(w, x->name, AT_X_LT, x->end, 0) : NULL;
-    return from && below ? rewrite_binary(w->arena, AT_X_AND, from, below) : from ? from : below;
+    return from && below ? at_expr_pair(w->arena, AT_X_AND, from, below) : from ? from : below;
 }
 
 static at_status widen(at_arena *a, at_tensor *x, const at_tensor *from, int axis, at_error *err) {

@@ -226,7 +226,7 @@ static at_status check_read(checker *k, const at_expr *e, const guard *g) {
 
 /* e is evaluated where the guards hold; within_integer: as a part of a number that is looked at. */
 static at_status check(checker *k, const at_expr *e, const guard *g, bool within_integer) {
-    if (e->op == AT_X_INT || e->op == AT_X_FLOAT || e->op == AT_X_NAME) return AT_OK;
+    if (at_expr_is_number(e) || e->op == AT_X_NAME) return AT_OK;
     bool integer = !is_condition(e) && !is_float_expr(k->c, e);
     if (e->op == AT_X_INDEX) return check_read(k, e, g);
     if (e->op == AT_X_SELECT || e->op == AT_X_AND || e->op == AT_X_OR) {

@@ -27,8 +27,7 @@ double at_reduction_neutral_of(at_reduction r, at_type t) {
 
 at_expr *neutral_expr(at_arena *a, at_reduction r) {
     if (!isinf(rows[r].neutral)) return at_expr_int(a, (int64_t)rows[r].neutral);
-    at_expr *inf = at_expr_new(a, AT_X_NAME, 0, NULL);
-    inf->name = "inf";
+    at_expr *inf = at_expr_name(a, "inf");
     return rows[r].neutral > 0 ? inf : at_expr_new(a, AT_X_NEG, 1, &inf);
 }
 

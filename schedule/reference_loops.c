@@ -33,7 +33,7 @@ void naive_open_loop(naive *m, at_text *out, int axis, const char *begin, const 
 /* The axes of the stage in hand as indices. */
 static void own_indices(naive *m, int n, at_expr **own) {
     for (int i = 0; i < n; i++) {
-        own[i] = at_expr_new(m->arena, AT_X_NAME, 0, NULL);
+        own[i] = at_expr_name(m->arena, NULL);
         own[i]->ref = i;
     }
 }

@@ -23,25 +23,9 @@ at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value) {
     return at_expr_map(a, e, rewrite_at_values, &(rewrite_values){a, value});
 }
 
-at_expr *rewrite_name(at_arena *a, const char *name) {
-    at_expr *e = at_expr_new(a, AT_X_NAME, 0, NULL);
-    e->name = name;
-    return e;
-}
-
-at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y) {
-    return at_expr_new(a, op, 2, (at_expr *[]){x, y});
-}
-
 at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value) {
     if (!condition) return value;
     return at_expr_new(a, AT_X_SELECT, 3, (at_expr *[]){condition, value, at_expr_int(a, 0)});
-}
-
-at_expr *rewrite_read(at_arena *a, const char *tensor, int n, at_expr **index) {
-    at_expr *e = at_expr_new(a, AT_X_INDEX, n, index);
-    e->name = tensor;
-    return e;
 }
 
 typedef struct read_change {

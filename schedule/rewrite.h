@@ -40,11 +40,8 @@ typedef struct rewrite_values {
     at_expr *const *of_axis;
 } rewrite_values;
 at_expr *rewrite_at_values(const at_expr *e, at_expr *copy, void *values);
-at_expr *rewrite_name(at_arena *a, const char *name);
-at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
 /* condition ? value : 0; NULL: no condition. */
 at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value);
-at_expr *rewrite_read(at_arena *a, const char *tensor, int n, at_expr **index);
 /* A read's new indices, made of its old ones. */
 typedef at_expr **rewrite_index(rewrite *w, void *ctx, at_expr **old, int *n);
 /* A stage's reads of one tensor become reads of another. index NULL: with the same indices.

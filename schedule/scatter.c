@@ -74,8 +74,7 @@ static bool guards_before(at_arena *a, const at_expr *e, const at_scatter *x, in
                guards_before(a, e->arg[1], x, axis, guard);
     const int of = at_scatter_equation(x, e);
     if (of < 0 && !*guard) *guard = e;
-    else if (of < 0)
-        *guard = at_expr_new(a, AT_X_AND, 2, (at_expr *[]){(at_expr *)*guard, (at_expr *)e});
+    else if (of < 0) *guard = at_expr_pair(a, AT_X_AND, (at_expr *)*guard, (at_expr *)e);
     return of == axis;
 }
 

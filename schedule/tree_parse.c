@@ -210,8 +210,7 @@ static at_status take_number(parser *p, const char *what, at_expr **out) {
     *out = at_expr_int(p->arena, p->lex.integer);
     if (p->lex.kind == AT_TOK_INT) return next(p);
     AT_TRY(take_name(p, what, &name));
-    *out = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
-    (*out)->name = name;
+    *out = at_expr_name(p->arena, name);
     (*out)->ref = at_symbol_find(p->c->symbols, name);
     return (*out)->ref < 0 ? FAIL_AT(p, line, col, "there is no size \"%s\"", name) : AT_OK;
 }

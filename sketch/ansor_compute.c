@@ -48,16 +48,6 @@ at_status ansor_compute(const ansor_state *s, const at_symbols *symbols, at_comp
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-at_expr *ansor_name(at_arena *a, const char *name) {
-    at_expr *e = at_expr_new(a, AT_X_NAME, 0, NULL);
-    e->name = name;
-    return e;
-}
-
-at_expr *ansor_binary(at_arena *a, at_op op, at_expr *x, at_expr *y) {
-    return at_expr_new(a, op, 2, (at_expr *[]){x, y});
-}
-
 void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
                   at_expr *const *extents, at_expr *value) {
     at_def *all = AT_NEW_ARRAY(s->arena, at_def, x->num_defs + 1);

@@ -86,8 +86,6 @@ void ansor_add_workloads(at_text *out);
 /* Defines n names, one or digits, before all others of the stage. extents: of digits. */
 void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
                   at_expr *const *extents, at_expr *value);
-at_expr *ansor_name(at_arena *a, const char *name);
-at_expr *ansor_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
 /* The stage's reads of a tensor are others from now on: f makes one of each. How many there are. */
 typedef at_expr *ansor_read(at_expr *read, void *ctx);
 int ansor_replace_reads(ansor_state *s, ansor_stage *x, const char *name, ansor_read *f, void *ctx);

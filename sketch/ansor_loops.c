@@ -163,7 +163,7 @@ static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
     ansor_piece *p = AT_NEW(s->arena, ansor_piece);
     p->axis = joined;
     x->axis[joined] = (ansor_axis){at_text_take(s->arena, &name), extent, false};
-    ansor_define(s, x, l->num_pieces, names, extents, ansor_name(s->arena, x->axis[joined].name));
+    ansor_define(s, x, l->num_pieces, names, extents, at_expr_name(s->arena, x->axis[joined].name));
     x->num_reduce++;
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++)

@@ -64,7 +64,7 @@ enum { MOST_INDEX = 1 << 30 }; /* products of two stay within 64 bits */
 
 static at_expr *by(const region_maker *m, at_op op, at_expr *x, int64_t n) {
     if (!x || n == 1) return x;
-    return ansor_binary(m->arena, op, x, at_expr_int(m->arena, n));
+    return at_expr_pair(m->arena, op, x, at_expr_int(m->arena, n));
 }
 
 static bool is_zero(const at_expr *e) { return e->op == AT_X_INT && !e->integer; }
@@ -72,7 +72,7 @@ static bool is_zero(const at_expr *e) { return e->op == AT_X_INT && !e->integer;
 static at_expr *sum(const region_maker *m, at_expr *x, at_expr *y) {
     if (!x || is_zero(x)) return y;
     if (!y || is_zero(y)) return x;
-    return ansor_binary(m->arena, AT_X_ADD, x, y);
+    return at_expr_pair(m->arena, AT_X_ADD, x, y);
 }
 
 static index_parts number(const region_maker *m, int64_t value) {
@@ -83,10 +83,10 @@ static index_parts number(const region_maker *m, int64_t value) {
 static index_parts axis(region_maker *m, int k) {
     const at_axis *of = &m->tensor->axes[k];
     int64_t length = m->length[k], blocks = m->blocks[k];
-    at_expr *value = ansor_name(m->arena, of->name);
+    at_expr *value = at_expr_name(m->arena, of->name);
     if (blocks == 1) return (index_parts){NULL, value, 1, 0, length - 1, length - 1};
     at_expr *inside = length == 1 ? at_expr_int(m->arena, 0) : by(m, AT_X_MOD, value, length);
-    return (index_parts){by(m, AT_X_MUL, ansor_name(m->arena, m->name[k]), length),
+    return (index_parts){by(m, AT_X_MUL, at_expr_name(m->arena, m->name[k]), length),
                          inside,
                          length,
                          0,
@@ -222,9 +222,9 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
         x->axis[n + k].name = fresh_name(s, c, at_format(s->arena, "%s_part", old[k].name));
         x->axis[n + k].extent = p->hi - p->lo + 1;
         at_expr *whole =
-            ansor_binary(s->arena, AT_X_ADD, p->block, ansor_name(s->arena, x->axis[n + k].name));
+            at_expr_pair(s->arena, AT_X_ADD, p->block, at_expr_name(s->arena, x->axis[n + k].name));
         if (p->lo)
-            whole = ansor_binary(s->arena, p->lo < 0 ? AT_X_SUB : AT_X_ADD, whole,
+            whole = at_expr_pair(s->arena, p->lo < 0 ? AT_X_SUB : AT_X_ADD, whole,
                                  at_expr_int(s->arena, llabs(p->lo)));
         ansor_define(s, x, 1, &old[k].name, NULL, whole);
     }
@@ -271,13 +271,12 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
     for (int k = 0; k < axes; k++)
         if (m.is_used[k])
             index[n++] =
-                by(&m, AT_X_DIV, ansor_name(s->arena, m.tensor->axes[k].name), m.length[k]);
+                by(&m, AT_X_DIV, at_expr_name(s->arena, m.tensor->axes[k].name), m.length[k]);
     for (int k = 0; k < x->num_axes; k++) {
         index_parts p = added(&m, parts[k], number(&m, parts[k].block ? -parts[k].lo : 0));
         index[n++] = p.inside ? p.inside : at_expr_int(s->arena, 0);
     }
-    at_expr *as = at_expr_new(s->arena, AT_X_INDEX, n, index);
-    as->name = x->name;
+    at_expr *as = at_expr_read(s->arena, x->name, n, index);
     ansor_replace_reads(s, s->stage[reader], x->name, same_read, as);
     change_axes(s, c, x, &m, digits[reader], parts);
     return true;

@@ -75,10 +75,8 @@ static at_status scoped(ansor_state *s, const at_json *step, const char *name, c
 /* Its element at its own axes. */
 static at_expr *own_element(ansor_state *s, const ansor_stage *x, const char *name) {
     at_expr *index[ANSOR_AXES];
-    for (int k = 0; k < x->num_axes; k++) index[k] = ansor_name(s->arena, x->axis[k].name);
-    at_expr *e = at_expr_new(s->arena, AT_X_INDEX, x->num_axes, index);
-    e->name = name;
-    return e;
+    for (int k = 0; k < x->num_axes; k++) index[k] = at_expr_name(s->arena, x->axis[k].name);
+    return at_expr_read(s->arena, name, x->num_axes, index);
 }
 
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
@@ -174,9 +172,9 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     rf->body = x->body;
     rf->defs = x->defs;
     rf->num_defs = x->num_defs;
-    at_expr *whole = ansor_binary(s->arena, AT_X_MUL, ansor_name(s->arena, outer),
+    at_expr *whole = at_expr_pair(s->arena, AT_X_MUL, at_expr_name(s->arena, outer),
                                   at_expr_int(s->arena, is_outer ? others : mine));
-    whole = ansor_binary(s->arena, AT_X_ADD, whole, ansor_name(s->arena, inner));
+    whole = at_expr_pair(s->arena, AT_X_ADD, whole, at_expr_name(s->arena, inner));
     ansor_define(s, rf, 1, &sum->name, NULL, whole);
     int n = 0;
     for (int k = 0; k <= x->num_axes; k++) {

@@ -250,8 +250,7 @@ void nest_find_windows(const sketch_state *s, int stage, nest_choices *out) {
 /* c ? tensor[..] : number, where places alone decide c */
 static bool chooses(const at_expr *e, const void *tensor) {
     return e->op == AT_X_SELECT && !at_expr_reads(e->arg[0]) &&
-           at_expr_is_read(e->arg[1], tensor) &&
-           (e->arg[2]->op == AT_X_FLOAT || e->arg[2]->op == AT_X_INT);
+           at_expr_is_read(e->arg[1], tensor) && at_expr_is_number(e->arg[2]);
 }
 
 /* A long reduction goes along what an entry leads to. */

@@ -49,8 +49,6 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
 /* Of an element, about; 1 where nothing is known. */
 static double size_of(const at_dataset *d, const at_expr *e);
 
-static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
-
 /* Has it no element below 0, and a mean above its size? */
 static bool is_positive(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_MUL) return is_positive(c, e->arg[0]) && is_positive(c, e->arg[1]);
@@ -88,7 +86,7 @@ static double size_of(const at_dataset *d, const at_expr *e) {
     case AT_X_MAX:
     case AT_X_MIN: /* a bound above 0 is what is reached */
         x = size_of(d, e->arg[0]), y = size_of(d, e->arg[1]);
-        return e->op == AT_X_MIN && is_number(e->arg[1]) ? fmin(x, y) : fmax(x, y);
+        return e->op == AT_X_MIN && at_expr_is_number(e->arg[1]) ? fmin(x, y) : fmax(x, y);
     case AT_X_DIV: return size_of(d, e->arg[0]) / fmax(size_of(d, e->arg[1]), 1);
     case AT_X_SHIFT_LEFT: return ldexp(size_of(d, e->arg[0]), (int)size_of(d, e->arg[1]));
     case AT_X_SHIFT_RIGHT: return ldexp(size_of(d, e->arg[0]), -(int)size_of(d, e->arg[1]));

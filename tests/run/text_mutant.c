@@ -40,9 +40,8 @@ static at_expr *node(at_arena *a, at_op op, at_expr *x, at_expr *y) {
 }
 
 static at_expr *axis_name(at_arena *a, const at_compute *c, int stage, int axis) {
-    at_expr *e = at_expr_new(a, AT_X_NAME, 0, NULL);
+    at_expr *e = at_expr_name(a, c->tensors[stage].axes[axis].name);
     e->ref = axis;
-    e->name = c->tensors[stage].axes[axis].name;
     return e;
 }
 
