@@ -9,7 +9,6 @@
 #include <string.h>
 
 static bool starts_name(char c) { return isalpha((unsigned char)c) || c == '_'; }
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 at_status at_lex_start(at_lex *l, const char *text, const char *what, at_error *err) {
@@ -40,7 +39,7 @@ static at_status number(at_lex *l, at_error *err) {
             p = q;
         }
     }
-    if (in_name(*p)) return bad_token(l, err, "a number runs into a name");
+    if (at_in_name(*p)) return bad_token(l, err, "a number runs into a name");
     l->pos = p;
     l->kind = whole ? AT_TOK_INT : AT_TOK_FLOAT;
     l->number = strtod(l->start, NULL);
@@ -79,7 +78,7 @@ at_status at_lex_next(at_lex *l, at_error *err) {
         l->kind = AT_TOK_END;
     } else if (starts_name(*p)) {
         l->kind = AT_TOK_NAME;
-        while (in_name(*l->pos)) l->pos++;
+        while (at_in_name(*l->pos)) l->pos++;
     } else if (is_digit(*p)) {
         AT_TRY(number(l, err));
     } else if (*p == '"') {

@@ -2,6 +2,8 @@
 #ifndef AT_BASE_TEXT_H
 #define AT_BASE_TEXT_H
 
+#include <ctype.h>
+
 #include "base/memory.h"
 
 /* ---- text buffer (text.c) -------------------------------------------------------------------- */
@@ -20,6 +22,8 @@ void at_text_add_int(at_text *t, int64_t x); /* as "%lld", in a fifth of its tim
 void at_text_add_blanks(at_text *t, int n);
 const char *at_text_str(const at_text *t);   /* "" when empty */
 char *at_text_take(at_arena *a, at_text *t); /* a copy in a; t is freed */
+/* May it stand in a name: of C, of a tensor, of a knob? */
+static inline bool at_in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 /* The ending of a noun behind a number: "" of 1, else "s". */
 static inline const char *at_plural(int64_t n) { return n == 1 ? "" : "s"; }
 /* x > 0 with so many decimal digits, at most 15, where they are exact; else x. */

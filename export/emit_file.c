@@ -79,7 +79,7 @@ static void add_declarations(at_text *out, const at_face *faces, int n,
 
 static size_t name_length(const char *s) {
     size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    while (at_in_name(s[n])) n++;
     return n;
 }
 

@@ -8,8 +8,6 @@
 
 enum { MOST_DUMMIES = 256 };
 
-static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 /* Behind a comment and what is blank; lines of the preprocessor stay. */
 static const char *skip_blanks(const char *p) {
     for (;;) {
@@ -26,7 +24,7 @@ static const char *subroutine_at(const char *p, const char *function) {
     if (strncasecmp(p, word, sizeof word - 1) || !isspace((unsigned char)p[sizeof word - 1]))
         return NULL;
     p = skip_blanks(p + sizeof word - 1);
-    return !strncasecmp(p, function, n) && !is_name_char(p[n]) ? p + n : NULL;
+    return !strncasecmp(p, function, n) && !at_in_name(p[n]) ? p + n : NULL;
 }
 
 /* Is what stands before p on its line nothing but `end` or a comment? Then it begins nothing. */
@@ -41,7 +39,7 @@ static bool begins_nothing(const char *text, const char *p) {
 /* Where its parameters begin; NULL: the file has no such subroutine. */
 static const char *find_params(const char *text, const char *function) {
     for (const char *p = text; *p; p++) {
-        if (p > text && is_name_char(p[-1])) continue;
+        if (p > text && at_in_name(p[-1])) continue;
         const char *behind = subroutine_at(p, function);
         if (behind && !begins_nothing(text, p)) return skip_blanks(behind);
     }
@@ -55,7 +53,7 @@ static int list_params(at_arena *a, const char *p, const char *names[MOST_DUMMIE
     p = skip_blanks(p + 1);
     while (*p != ')') {
         const char *begin = p;
-        while (is_name_char(*p)) p++;
+        while (at_in_name(*p)) p++;
         if (p == begin || n == MOST_DUMMIES) return -1;
         names[n++] = at_strndup(a, begin, (size_t)(p - begin));
         p = skip_blanks(p);

@@ -1,6 +1,5 @@
 /* foreign/head_files.c: what a kernel's results depend on: its text, what it includes from beside
  * it, flags and compiler. */
-#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,8 +79,8 @@ static void read_includes(reading *r, const char *folder, const char *text) {
 static bool holds_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *p = text; (p = strstr(p, word)); p += n) {
-        bool begins = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_');
-        bool ends = !isalnum((unsigned char)p[n]) && p[n] != '_';
+        bool begins = p == text || !at_in_name(p[-1]);
+        bool ends = !at_in_name(p[n]);
         /* VARIANT_rows, ORDER_0: its own macros, or parts of such a name. */
         if (begins && (ends || p[n] == '_')) return true;
     }

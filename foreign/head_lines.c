@@ -89,7 +89,7 @@ static at_status check_word(const at_head *h, const char *from, const char *end,
                             at_error *err) {
     size_t n = 0, gap = 0;
     while (from < end && is_blank_char(*from)) from++;
-    while (from + n < end && (isalnum((unsigned char)from[n]) || from[n] == '_')) n++;
+    while (from + n < end && at_in_name(from[n])) n++;
     while (from + n + gap < end && is_blank_char(from[n + gap])) gap++;
     const char *second = from + n + gap;
     const bool is_word = second < end && (isalnum((unsigned char)*second) || *second == '"');

@@ -124,9 +124,9 @@ at_status at_foreign_main_part(at_arena *a, const at_task *t, const at_config *c
 static void add_bounds(at_arena *a, const at_task *t, const int64_t *values, const char *bounds,
                        at_text *out) {
     while (*bounds) {
-        size_t n =
-            strspn(bounds, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        size_t n = 0;
         int64_t value;
+        while (at_in_name(bounds[n])) n++;
         const char *word = at_strndup(a, bounds, n ? n : 1);
         if (n && at_task_value(t, values, word, &value))
             at_text_addf(out, "%lld", (long long)value);

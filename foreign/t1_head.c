@@ -52,8 +52,7 @@ typedef struct python {
 
 static bool takes_word(const char **p, const char *word) {
     size_t n = strlen(word);
-    if (strncmp(*p, word, n) != 0 || isalnum((unsigned char)(*p)[n]) || (*p)[n] == '_')
-        return false;
+    if (strncmp(*p, word, n) != 0 || at_in_name((*p)[n])) return false;
     *p += n;
     return true;
 }
@@ -94,7 +93,7 @@ static bool add_members(python *x, const char *name, size_t length) {
 static bool add_name(python *x) {
     const char *name = x->p;
     size_t n = 0;
-    while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
+    while (at_in_name(name[n])) n++;
     x->p += n;
     if (!is_param(x->of, name, n) &&
         !(n == 3 && (!strncmp(name, "min", 3) || !strncmp(name, "max", 3))))

@@ -1,7 +1,6 @@
 /* network/net_print.c: a graph as people read it, and a node's computation as a text. */
 #include "network/network_int.h"
 
-#include <ctype.h>
 #include <string.h>
 
 void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *dims) {
@@ -15,7 +14,7 @@ bool at_net_reads(const at_net_node *n, int k) {
     char name[16];
     const int length = snprintf(name, sizeof name, "x%d[", k);
     for (const char *p = n->text; p && (p = strstr(p, name)); p += length)
-        if (p == n->text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')) return true;
+        if (p == n->text || !at_in_name(p[-1])) return true;
     return false;
 }
 

@@ -6,7 +6,6 @@
  * answers do not matter, and a shape of other ones has the same computation. */
 #include "templates/template_int.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { MOST_IDLE = 6 }; /* 64 runs */
@@ -17,7 +16,7 @@ static void add_definition(at_arena *a, at_text *out, const at_template *t, cons
 static void add_definitions(at_arena *a, at_text *out, const at_template *t, const char *text) {
     while (*text) {
         size_t n = 0;
-        while (isalnum((unsigned char)text[n]) || text[n] == '_') n++;
+        while (at_in_name(text[n])) n++;
         if (n) add_definition(a, out, t, at_strndup(a, text, n));
         text += n ? n : 1;
     }
