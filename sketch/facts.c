@@ -292,8 +292,7 @@ static void find_readers(at_arena *a, at_facts *f) {
     for (int t = 0; t < c->num_tensors; t++) {
         at_stage_facts *s = &f->of[t];
         for (int r = t + 1; r < c->num_tensors; r++)
-            if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
-                s->num_readers++, s->reader = r;
+            if (at_facts_has_leaf(f, r) && at_facts_reads(f, r, t)) s->num_readers++, s->reader = r;
         s->is_read_in_place = s->is_stage && s->num_readers == 1 && !f->of[s->reader].is_written &&
                               may_meet(f, t, s->reader) && is_element_wise(a, f, s->reader, t);
         s->has_matched_reader = s->is_read_in_place && is_last_read(f, s->reader, t);
@@ -395,7 +394,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         passed[t] = f.of[t].is_dissolved && !f.of[t].is_operand;
     const at_read_facts reads = {c, f.values, f.varies, f.extents, passed};
     for (int t = 0; t < c->num_tensors; t++)
-        if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &reads, t, &f.of[t]);
+        if (at_facts_has_leaf(&f, t)) find_accesses(a, &reads, t, &f.of[t]);
     find_readers(a, &f);
     *out = f;
     return AT_OK;

@@ -13,10 +13,6 @@ typedef struct chain {
     at_error *err;
 } chain;
 
-static bool has_leaf(const sketch_state *s, int t) {
-    return s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
-}
-
 typedef struct common {
     int tensor, num; /* first axes along which each point reads the tensor at its own place */
 } common;
@@ -35,7 +31,7 @@ static bool find_chain(chain *c) {
     int stages = 0;
     for (int t = 0; t < f->compute->num_tensors; t++) {
         const at_tensor *x = &f->compute->tensors[t];
-        if (!has_leaf(c->s, t)) continue;
+        if (!at_facts_has_leaf(c->s->facts, t)) continue;
         if (x->is_packing || x->role == AT_ROLE_INDEX || !tile_sums_are_short(c->s, t))
             return false;
         for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
@@ -44,7 +40,7 @@ static bool find_chain(chain *c) {
         c->last = t;
     }
     for (int t = 0; t < c->last && stages > 1; t++) {
-        if (!has_leaf(c->s, t)) continue;
+        if (!at_facts_has_leaf(c->s->facts, t)) continue;
         int reader = f->of[t].reader;
         if (f->of[t].num_readers != 1 || f->compute->tensors[t].is_output) return false;
         const at_expr *body = f->compute->tensors[reader].body;

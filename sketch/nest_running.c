@@ -124,15 +124,19 @@ static bool is_up_to(const at_expr *e, int axis) {
     return name->op == AT_X_NAME && name->ref == axis;
 }
 
-/* Does every read of a tensor in e lie at its own place, or at steps before it? */
-static bool reads_up_to(const at_expr *e, int tensor, uint32_t along) {
-    for (int i = 0; i < e->nargs; i++) {
-        if (!reads_up_to(e->arg[i], tensor, along)) return false;
-        if (e->op != AT_X_INDEX || e->ref != tensor) continue;
+typedef struct steps_read {
+    int tensor;
+    uint32_t along; /* its axes of steps */
+} steps_read;
+
+/* Is it a read of the tensor elsewhere than at its own place or at steps before it? */
+static bool reads_beyond(const at_expr *e, const void *ctx) {
+    const steps_read *x = ctx;
+    for (int i = 0; i < e->nargs && at_expr_is_read(e, &x->tensor); i++) {
         const bool is_own = e->arg[i]->op == AT_X_NAME && e->arg[i]->ref == i;
-        if (!is_own && !(is_in(along, i) && is_up_to(e->arg[i], i))) return false;
+        if (!is_own && !(is_in(x->along, i) && is_up_to(e->arg[i], i))) return true;
     }
-    return true;
+    return false;
 }
 
 /* Has another stage the same steps, as long, and does nothing stand between the two? */
@@ -152,7 +156,8 @@ static bool goes_along(const sketch_state *s, int stage, int other) {
     for (int k = other + 1; k < stage; k++)
         if (reads[k] || (f->of[k].is_dissolved && at_expr_count_reads(c->tensors[k].body, other)))
             return false;
-    return reads[stage] && reads_up_to(t->body, other, at_stage_steps(c, stage));
+    const steps_read read = {other, at_stage_steps(c, stage)};
+    return reads[stage] && !at_expr_find(t->body, reads_beyond, &read);
 }
 
 static void find_with(const sketch_state *s, int stage, nest_choice *c) {
@@ -161,26 +166,24 @@ static void find_with(const sketch_state *s, int stage, nest_choice *c) {
         if (goes_along(s, stage, t)) c->with[c->num_with++] = t;
 }
 
-/* Does a number say which step is read, wherever e reads the tensor? */
-static bool reads_step(const at_expr *e, int tensor, uint32_t along) {
-    for (int i = 0; i < e->nargs; i++) {
-        if (!reads_step(e->arg[i], tensor, along)) return false;
-        if (e->op == AT_X_INDEX && e->ref == tensor && is_in(along, i) &&
-            at_index_axis(e->arg[i]) != AT_INDEX_SIZE)
-            return false;
-    }
-    return true;
+/* Is it a read of the tensor where no number says which step is meant? */
+static bool reads_any_step(const at_expr *e, const void *ctx) {
+    const steps_read *x = ctx;
+    for (int i = 0; i < e->nargs && at_expr_is_read(e, &x->tensor); i++)
+        if (is_in(x->along, i) && at_index_axis(e->arg[i]) != AT_INDEX_SIZE) return true;
+    return false;
 }
 
 /* Is it single steps that are read of a stage, by others than these and `last`? */
 static bool is_read_last(const sketch_state *s, int stage, int last, const nest_choice *c) {
     const at_compute *all = s->facts->compute;
+    const steps_read read = {stage, at_stage_steps(all, stage)};
     if (all->tensors[stage].is_output) return false;
     for (int r = stage + 1; r < all->num_tensors; r++) {
         bool is_with = r == last;
         for (int i = 0; i < c->num_with; i++) is_with |= c->with[i] == r;
         if (all->tensors[r].role == AT_ROLE_STAGE && !is_with &&
-            !reads_step(all->tensors[r].body, stage, at_stage_steps(all, stage)))
+            at_expr_find(all->tensors[r].body, reads_any_step, &read))
             return false;
     }
     return true;

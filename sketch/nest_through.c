@@ -35,16 +35,12 @@ typedef struct through {
 
 /* ---- which stages ---------------------------------------------------------------------------- */
 
-static bool has_leaf(const through *b, int t) {
-    return b->s->facts->of[t].is_stage && !b->s->facts->of[t].is_dissolved;
-}
-
 /* The stages with a leaf that read a tensor. */
 static const bool *readers_of(const through *b, int tensor) {
     const at_compute *c = b->s->facts->compute;
     bool *reads = AT_NEW_ARRAY(b->s->arena, bool, c->num_tensors);
     at_compute_reach(c, b->s->facts->dissolved, tensor, reads);
-    for (int t = 0; t < c->num_tensors; t++) reads[t] &= has_leaf(b, t);
+    for (int t = 0; t < c->num_tensors; t++) reads[t] &= at_facts_has_leaf(b->s->facts, t);
     return reads;
 }
 
@@ -148,7 +144,7 @@ static bool find_chain(through *b, double *kept) {
     add_reader(b);
     *kept = 0;
     for (int t = b->sum - 1; t >= 0; t--) {
-        b->is_member[t] = has_leaf(b, t) && belongs(b, t);
+        b->is_member[t] = at_facts_has_leaf(b->s->facts, t) && belongs(b, t);
         has_tile |= b->is_member[t] && tile_vector_of(b->s, t) >= 0;
         if (b->is_member[t]) *kept += sketch_elements(b->s, t);
     }

@@ -167,8 +167,8 @@ static const char *take_pairs(const sketch_state *s, sketch_start *out) {
     out->pairs = true;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        if (s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved && x->type == AT_F32 &&
-            tile_dot_terms(c, x) && tile_vector_of(s, t) >= 0)
+        if (at_facts_has_leaf(s->facts, t) && x->type == AT_F32 && tile_dot_terms(c, x) &&
+            tile_vector_of(s, t) >= 0)
             return "pairs";
     }
     return NULL;

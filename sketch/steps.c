@@ -2,7 +2,6 @@
  * the same: of a computation with many sums those that are alike, and their loops are split by the
  * same knobs, so that a network of twelve equal layers has the sketches and the space of one layer,
  * instead of the twelfth power. */
-#include <ctype.h>
 #include <string.h>
 
 #include "sketch/nests.h"
@@ -66,7 +65,7 @@ const int *sketch_find_twins(at_arena *a, const at_facts *f) {
     int *like = AT_NEW_ARRAY(a, int, n), sums = 0;
     for (int t = 0; t < n; t++) {
         like[t] = t;
-        sums += f->of[t].is_stage && !f->of[t].is_dissolved && f->compute->tensors[t].num_reduce;
+        sums += at_facts_has_leaf(f, t) && f->compute->tensors[t].num_reduce;
     }
     for (int t = n - 1; t >= 0 && sums > FEW_SUMS; t--)
         for (int s = n - 1; s > t && like[t] == t; s--)
@@ -218,8 +217,7 @@ const at_edit *sketch_edits(const sketch_state *s, int *n) {
 
 int sketch_stages(const sketch_state *s) {
     int n = 0;
-    for (int t = 0; t < s->facts->compute->num_tensors; t++)
-        n += s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
+    for (int t = 0; t < s->facts->compute->num_tensors; t++) n += at_facts_has_leaf(s->facts, t);
     return n;
 }
 
@@ -231,8 +229,8 @@ int sketch_most(const sketch_state *s) {
 bool sketch_has_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *p = text; (p = strstr(p, word)); p++) {
-        bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
-        if (begins && !(isalnum((unsigned char)p[n]) || p[n] == '_')) return true;
+        bool begins = p == text || !at_in_name(p[-1]);
+        if (begins && !at_in_name(p[n])) return true;
     }
     return false;
 }

@@ -371,10 +371,10 @@ static void find_with(const sketch_state *s, int stage, bool wants_tile, nest_ch
     const int vec = lanes_of(s, stage, &is_tile);
     nest_choice found = {.num_with = 0};
     for (int t = stage - 1; t >= 0 && found.num_with < SKETCH_MOST_WITH && vec >= 0; t--)
-        if (f->of[t].is_stage && !f->of[t].is_dissolved && !f->of[t].is_written &&
-            !sketch_is_joined(s, t) && f->compute->tensors[t].num_reduce &&
-            has_loops_of(s, t, stage) && lanes_of(s, t, &is_other) == vec &&
-            shares_read(s, t, stage, vec) && can_wait(s, t, stage, is_tile))
+        if (at_facts_has_leaf(f, t) && !f->of[t].is_written && !sketch_is_joined(s, t) &&
+            f->compute->tensors[t].num_reduce && has_loops_of(s, t, stage) &&
+            lanes_of(s, t, &is_other) == vec && shares_read(s, t, stage, vec) &&
+            can_wait(s, t, stage, is_tile))
             found.with[found.num_with++] = t;
     if (!found.num_with || is_tile != wants_tile) return;
     nest_choice *c = is_tile ? add_tile(out, s, stage, vec)

@@ -13,6 +13,12 @@ static const at_target *target_of_set(int set) {
 
 const at_target *at_target_here(void) { return target_of_set(at_cpu_best_set()); }
 
+/* Can it stand for t here: as many lanes, and instructions that this CPU has? */
+static bool is_for(const at_target *x, const at_target *t) {
+    return x->lanes == t->lanes && x->architecture == t->architecture &&
+           at_cpu_has_fast_set(at_vector_set(x->name));
+}
+
 /* Has x more of these kinds than t, or as many and sooner? */
 static bool is_better(const at_target *x, const at_target *t, int kinds) {
     const int more = x->dots & kinds & ~t->dots, fewer = t->dots & kinds & ~x->dots;
@@ -22,9 +28,7 @@ static bool is_better(const at_target *x, const at_target *t, int kinds) {
 const at_target *at_target_with_dots(const at_target *t, int kinds) {
     const at_target *x, *best = t;
     for (int i = 0; (x = at_target_at(i)); i++)
-        if (x->lanes == t->lanes && x->architecture == t->architecture &&
-            at_cpu_has_fast_set(at_vector_set(x->name)) && is_better(x, best, kinds))
-            best = x;
+        if (is_for(x, t) && is_better(x, best, kinds)) best = x;
     return best;
 }
 
@@ -32,9 +36,7 @@ const at_target *at_target_with_dots(const at_target *t, int kinds) {
 static const at_target *with_halves(const at_target *t) {
     const at_target *x, *best = t;
     for (int i = 0; (x = at_target_at(i)); i++)
-        if (x->multiplies_halves && x->lanes == t->lanes && x->architecture == t->architecture &&
-            at_cpu_has_set(at_vector_set(x->name)))
-            best = x;
+        if (x->multiplies_halves && is_for(x, t)) best = x;
     return best;
 }
 
