@@ -11,6 +11,8 @@ typedef struct swap {
     double gain; /* squared error taken away, for a second */
 } swap;
 
+typedef AT_VEC(swap) swaps;
+
 typedef struct exact {
     at_net_program *p;
     const at_net_build *build;
@@ -55,21 +57,19 @@ static at_status try(exact *x, int kernel, int choice, double sum, swap *out) {
 
 static int by_gain(const void *a, const void *b) {
     const swap *x = a, *y = b;
-    return x->gain < y->gain ? 1 : x->gain > y->gain ? -1 : x->kernel - y->kernel;
+    if (x->gain != y->gain) return x->gain < y->gain ? 1 : -1;
+    return x->kernel != y->kernel ? x->kernel - y->kernel : x->choice - y->choice;
 }
 
-/* The best replacement of each kernel, the best of all first. */
-static at_status find_swaps(exact *x, double sum, swap *out, int *n) {
-    for (int i = 0; i < x->p->num_kernels; i++) {
-        swap best = {0};
+/* All replacements that help, the best first. */
+static at_status find_swaps(exact *x, double sum, swaps *out) {
+    for (int i = 0; i < x->p->num_kernels; i++)
         for (int c = 1; c < x->p->kernels[i].num_choices; c++) {
             swap s;
             AT_TRY(try(x, i, c, sum, &s));
-            if (s.gain > best.gain) best = s;
+            if (s.gain > 0) *at_push(x->p->arena, out) = s;
         }
-        if (best.gain > 0) out[(*n)++] = best;
-    }
-    qsort(out, (size_t)*n, sizeof *out, by_gain);
+    if (out->len) qsort(out->data, (size_t)out->len, sizeof *out->data, by_gain);
     return AT_OK;
 }
 
@@ -83,21 +83,23 @@ static double seconds_of(const at_net_program *p) {
 at_status at_net_make_exact(at_net_program *p, const at_net_build *b, at_net_truth *t, double limit,
                             double *errors, int *replaced, at_error *err) {
     exact x = {p, b, t, limit, errors, seconds_of(p), err};
-    swap *swaps = AT_NEW_ARRAY(p->arena, swap, p->num_kernels + 1);
+    swaps all = {0};
+    int *taken = AT_NEW_ARRAY(p->arena, int, p->num_kernels + 1); /* choice of each kernel */
     double sum;
-    int n = 0;
     *replaced = 0;
     AT_TRY(compare(&x, &sum));
     if (is_within(&x)) return AT_OK;
-    AT_TRY(find_swaps(&x, sum, swaps, &n));
+    AT_TRY(find_swaps(&x, sum, &all));
     AT_TRY(at_net_prepare(p, err));
     AT_TRY(compare(&x, &sum));
-    for (int i = 0; i < n && !is_within(&x); i++) {
-        double before = sum;
-        AT_TRY(replace(&x, swaps[i].kernel, swaps[i].choice, &sum));
+    for (int i = 0; i < all.len && !is_within(&x); i++) {
+        const swap *s = &all.data[i];
+        const double before = sum;
+        AT_TRY(replace(&x, s->kernel, s->choice, &sum));
         /* Errors of parts may have taken each other away. */
-        if (sum >= before) AT_TRY(replace(&x, swaps[i].kernel, 0, &sum));
-        else ++*replaced;
+        if (sum >= before) AT_TRY(replace(&x, s->kernel, taken[s->kernel], &sum));
+        else taken[s->kernel] = s->choice;
     }
+    for (int i = 0; i < p->num_kernels; i++) *replaced += taken[i] > 0;
     return AT_OK;
 }

@@ -158,9 +158,70 @@ static void codes(void **state) {
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
+/* The squared error with one choice of a kernel. */
+static double error_with(at_net_program *p, at_net_truth *t, int kernel, int choice) {
+    const at_net_build b = {0};
+    double errors[1], sum;
+    at_error err;
+    if (at_net_recompile(p, &b, kernel, choice, &err) != AT_OK ||
+        at_net_prepare(p, &err) != AT_OK || at_net_truth_compare(t, p, errors, &sum, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return sum;
+}
+
+/* A part has three ways, the nearest of which is by far the slowest: where a faster one, which is
+ * nearer than the fastest, is not near enough, it is taken nevertheless. */
+static void nearest_at_last(void **state) {
+    (void)state;
+    const at_net_build b = {0};
+    onnx_graph g = {0};
+    at_net_program p;
+    at_net_truth t;
+    at_error err;
+    double errors[1], sum[3];
+    int kernel = -1, replaced;
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,48,8,8");
+    onnx_numbers(&g, "w", "16,48,3,3", 1, false);
+    onnx_node(&g, "Conv", "x w", "y", "pads=[1,1,1,1]");
+    onnx_output(&g, "y");
+    at_net *n = onnx_open(arena, &g);
+    float x[48 * 8 * 8];
+    for (int i = 0; i < 48 * 8 * 8; i++) x[i] = (float)(i * 7 % 23 - 11) / 7.3f;
+    const void *const inputs[] = {x};
+    if (at_net_program_new(n, &b, &p, &err) != AT_OK ||
+        at_net_truth_new(n, inputs, NULL, &t, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < p.num_kernels; i++)
+        if (p.kernels[i].num_choices == 3) kernel = i;
+    assert_true(kernel >= 0);
+    at_net_choice *c = p.kernels[kernel].choices;
+    for (int i = 0; i < 3; i++) sum[i] = error_with(&p, &t, kernel, i);
+    for (int i = 0; i < 3; i++) /* the largest error first, the least last */
+        for (int k = 0; k < 2; k++) {
+            if (sum[k] >= sum[k + 1]) continue;
+            const at_net_choice choice = c[k];
+            const double error = sum[k];
+            c[k] = c[k + 1], c[k + 1] = choice;
+            sum[k] = sum[k + 1], sum[k + 1] = error;
+        }
+    assert_true(sum[0] > sum[1] && sum[1] > sum[2]);
+    for (int i = 0; i < 3; i++) c[i].time_s = i == 2 ? 1 : 1e-6 * (i + 1);
+    assert_true(error_with(&p, &t, kernel, 0) == sum[0]);
+    if (at_net_make_exact(&p, &b, &t, 0, errors, &replaced, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(replaced, 1);
+    double found;
+    if (at_net_truth_compare(&t, &p, errors, &found, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_true(found == sum[2]);
+    at_net_truth_free(&t);
+    at_net_program_free(&p);
+    at_net_close(n);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_and_wrong),
-                                       cmocka_unit_test(ill_conditioned), cmocka_unit_test(whole),
-                                       cmocka_unit_test(bytes_by_luck), cmocka_unit_test(codes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_and_wrong), cmocka_unit_test(ill_conditioned),
+        cmocka_unit_test(whole),           cmocka_unit_test(bytes_by_luck),
+        cmocka_unit_test(nearest_at_last), cmocka_unit_test(codes)};
     return cmocka_run_group_tests_name("network/truth", tests, begin, end);
 }
