@@ -45,6 +45,15 @@ static void run(const at_tile *t, memory *m) {
     munmap(code, bytes);
 }
 
+static void interpret(const at_tile *t, memory *x) {
+    float *slots[TENSORS];
+    for (int i = 0; i < TENSORS; i++) {
+        void *begin = x->of[i] + BEGIN;
+        slots[i] = begin;
+    }
+    at_tile_interpret(t, slots, NULL);
+}
+
 static void compare(maker *m, const char *what, int lanes) {
     memory found, expected;
     at_tile *t = finish(m);
@@ -52,12 +61,7 @@ static void compare(maker *m, const char *what, int lanes) {
     fill(&found);
     fill(&expected);
     run(t, &found);
-    float *slots[TENSORS];
-    for (int i = 0; i < TENSORS; i++) {
-        void *begin = expected.of[i] + BEGIN;
-        slots[i] = begin;
-    }
-    at_tile_interpret(t, slots, NULL);
+    interpret(t, &expected);
     if (memcmp(&found, &expected, sizeof found))
         fail_msg("%s: %s of %d lanes", t->target->name, what, lanes);
 }
@@ -207,12 +211,7 @@ static void halves(at_arena *a, const at_target *target, at_tile_mem mem, int dr
     fill_halves(&before, draw);
     found = expected = before;
     run(t, &found);
-    float *slots[TENSORS];
-    for (int i = 0; i < TENSORS; i++) {
-        void *begin = expected.of[i] + BEGIN;
-        slots[i] = begin;
-    }
-    at_tile_interpret(t, slots, NULL);
+    interpret(t, &expected);
     for (int i = 0; i < target->lanes; i++) {
         double lost, sum = lane_of(&before, i);
         const double size = size_of(&before, i, is_broadcast, &lost), near = 3 * 0x1p-24 * size;

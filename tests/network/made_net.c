@@ -31,6 +31,17 @@ void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, b
     at_text_free(&t);
 }
 
+void onnx_chain(onnx_graph *g) {
+    onnx_input(g, "x", AT_NET_FLOAT, "96,512");
+    onnx_input(g, "y", AT_NET_FLOAT, "96,512");
+    onnx_node(g, "Add", "x y", "s", "");
+    onnx_node(g, "Relu", "s", "r", "");
+    onnx_node(g, "Mul", "r y", "m", "");
+    onnx_node(g, "Sub", "m x", "d", "");
+    onnx_node(g, "ReduceMax", "r", "most", "axes=[1] keepdims=1");
+    onnx_node(g, "Add", "d most", "z", "");
+}
+
 at_net *onnx_open(at_arena *a, onnx_graph *g) {
     at_text bytes = onnx_model(g, 13);
     const void *kept = at_copy(a, at_text_str(&bytes), bytes.len);

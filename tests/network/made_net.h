@@ -7,6 +7,8 @@
 
 /* A constant of seeded numbers in steps of 1/16, from -1 to 1; of variances positive. */
 void onnx_numbers(onnx_graph *g, const char *name, const char *dims, int seed, bool positive);
+/* Nodes from x and y to z, of which r is read twice on the way; without outputs. */
+void onnx_chain(onnx_graph *g);
 /* The graph, which it takes, as a network of opset 13, whose bytes are in a. */
 at_net *onnx_open(at_arena *a, onnx_graph *g);
 
