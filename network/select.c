@@ -112,15 +112,10 @@ static at_status read_isa(at_arena *a, const at_net_build *b, const char *isa, a
 }
 
 at_status at_net_read_log(at_arena *a, const at_net_build *b, at_net_logged *out, at_error *err) {
-    static const int kinds[] = {0, AT_DOT_BYTES | AT_DOT_S16,
-                                AT_DOT_BF16}; /* as at_target_of_types */
-    const at_target *t = at_engine_target(&b->engine), *known[3];
-    for (int i = 0; b->log && i < (b->engine.isa ? 1 : 3); i++) {
-        known[i] = at_target_with_dots(t, kinds[i]);
-        bool is_known = false;
-        for (int k = 0; k < i; k++) is_known |= known[k] == known[i];
-        if (!is_known) AT_TRY(read_isa(a, b, known[i]->name, out, err));
-    }
+    const at_target *all[AT_TARGETS_OF_TYPES];
+    const int n = at_targets_of_types(at_engine_target(&b->engine), all);
+    for (int i = 0; b->log && i < (b->engine.isa ? 1 : n); i++)
+        AT_TRY(read_isa(a, b, all[i]->name, out, err));
     return AT_OK;
 }
 

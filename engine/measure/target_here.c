@@ -40,8 +40,22 @@ static const at_target *with_halves(const at_target *t) {
     return best;
 }
 
+static const int integers = AT_DOT_BYTES | AT_DOT_S16;
+
+int at_targets_of_types(const at_target *t, const at_target *out[AT_TARGETS_OF_TYPES]) {
+    const at_target *all[AT_TARGETS_OF_TYPES] = {
+        t, at_target_with_dots(t, integers), at_target_with_dots(t, AT_DOT_BF16), with_halves(t)};
+    int n = 0;
+    for (int i = 0; i < AT_TARGETS_OF_TYPES; i++) {
+        bool is_there = false;
+        for (int k = 0; k < n; k++) is_there |= out[k] == all[i];
+        if (!is_there) out[n++] = all[i];
+    }
+    return n;
+}
+
 const at_target *at_target_of_types(const at_target *t, const at_compute *c) {
-    int kinds = c->in_steps ? AT_DOT_BYTES | AT_DOT_S16 : 0;
+    int kinds = c->in_steps ? integers : 0;
     if (!kinds && c->has_halves && at_adds_products(c, AT_F16)) return with_halves(t);
     if (c->has_halves && at_adds_products(c, AT_BF16)) kinds |= AT_DOT_BF16;
     return at_target_with_dots(t, kinds);
