@@ -140,7 +140,7 @@ bool at_expr_mentions(const at_expr *e, const char *name);
 bool at_expr_uses(const at_expr *e, int ref);                 /* has it a name with that ref? */
 const at_expr *at_expr_has(const at_expr *e, at_op op);       /* the first one, or NULL */
 bool at_expr_reads(const at_expr *e);                         /* does it read any tensor? */
-bool at_expr_is_read(const at_expr *e, const void *tensor);   /* a test: of that int? */
+bool at_expr_is_read(const at_expr *e, const void *tensor);   /* a test; tensor: an int */
 const at_expr *at_expr_read_of(const at_expr *e, int tensor); /* the first one, or NULL */
 int at_expr_count_reads(const at_expr *e, int tensor);
 int at_expr_nodes(const at_expr *e);

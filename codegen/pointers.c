@@ -111,7 +111,7 @@ static const at_aff *entry_at(at_low *l, at_place_list *p, uint32_t axes,
     return at_aff_load(l, p->tensor, at);
 }
 
-/* Is the number what an element of that type holds? It lies among elements where there are none. */
+/* Can an element of the type hold the number, which lies where there are no elements? */
 static bool has_number(at_type type, double number) {
     const at_type_facts *of = at_type_of(type);
     const float x = (float)number;

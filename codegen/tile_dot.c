@@ -321,7 +321,7 @@ static bool is_word(const at_low *l, const at_value *v, bool has_sign) {
     return type->is_int && type->most <= INT16_MAX && (has_sign || type->least >= 0);
 }
 
-/* The upper halves of such lanes add nothing where those of one factor are 0. */
+/* The upper halves of the lanes add nothing where the upper halves of one factor are 0. */
 bool at_build_is_word_product(const at_low *l, const at_value *v) {
     return (l->target->dots & AT_DOT_S16) && v->whole && v->op == AT_V_MUL &&
            ((is_word(l, v->a, false) && is_word(l, v->b, true)) ||

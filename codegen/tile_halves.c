@@ -1,5 +1,5 @@
 /* codegen/tile_halves.c: terms whose factors are both floats of 16 bits as they lie in memory,
- * where the target multiplies those: nothing is widened, and two neighbouring vectors of one
+ * where the target multiplies such floats: nothing is widened, and two neighbouring vectors of one
  * number's factors come by one load. A product of two such floats is exact as a float, so each sum
  * has the bits that it has else. */
 #include "codegen/tile_make.h"

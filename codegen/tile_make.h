@@ -107,7 +107,8 @@ static inline bool at_tile_loads_ahead(const at_target *t) { return t->by_elemen
 void at_tile_load_ahead(at_low *l, at_tile_op *ops, int num_ops);
 
 /* tile_halves.c: the same operations, of which terms take floats of 16 bits as they lie in memory,
- * where the target multiplies those; *vregs then has the registers that hold twice as many, too. */
+ * where the target multiplies such floats; *vregs then has the registers that hold two vectors,
+ * too. */
 const at_tile_op *at_tile_of_halves(at_low *l, const at_tile_op *ops, int num_ops,
                                     const at_tile_vreg **vregs, int *num_vregs,
                                     const int *slot_tensor);

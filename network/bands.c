@@ -46,7 +46,7 @@ static bool leads_elsewhere(const at_expr *e, const void *b) {
     return e->op == AT_X_INDEX && is_stage(b, e->ref) && !is_read_in_place(e);
 }
 
-/* The same, but for those of `made`. */
+/* The same, but for reads of `made`. */
 static bool leads_beyond_made(const at_expr *e, const void *b) {
     return leads_elsewhere(e, b) && e->ref != ((const banding *)b)->made;
 }

@@ -51,8 +51,7 @@ static void largest_first(kinds *all) {
         }
 }
 
-/* Moves that parts make where they read, and no other move reads them; those of the most elements
- * first. */
+/* Moves that parts make where they read and that no other move reads, the largest first. */
 static kinds kinds_of(chooser *c, const at_net_cut *cut) {
     kinds all = {0};
     at_key_map names = {.arena = c->arena};

@@ -181,11 +181,12 @@ at_status at_net_ways_of(at_arena *a, const at_net_cut *cut, const at_net_part *
 bool at_net_suits_winograd(const at_net_cut *cut, const at_net_node *n);
 /* The instruction set of a part's kernel. */
 const char *at_net_isa(const at_net_build *b, const at_task *task);
-/* select.c: what the log of the build has of parts, if there is one; seconds that a way of a part,
- * the first of which is 0, takes by that, 0: it has none; their configurations. */
+/* select.c: what the log of the build has of parts, if there is one; seconds that a way of a part
+ * (0: the first) takes by that log, 0: it has no record of the way. */
 at_status at_net_read_log(at_arena *a, const at_net_build *b, at_net_logged *out, at_error *err);
 double at_net_logged_time(const at_net_logged *logged, const at_request *q, int way,
                           const at_task *task);
+/* Fills the choices of all kernels, and takes the first of each. */
 at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err);
 void at_net_choose(at_net_kernel *k, int choice);
 /* runners.c: behind the best configuration of a way that the log has the next best ones. */

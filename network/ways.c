@@ -87,8 +87,8 @@ static at_status stages_of(at_arena *a, const at_net_cut *cut, const at_net_part
     return AT_OK;
 }
 
-/* Of few channels the sums are short, and what m = 4 adds to their errors is most of them: thrice
- * those of the definition, where it saves least. */
+/* Of few channels the sums are short, and what m = 4 adds to their errors is most of them: three
+ * times the errors of the definition, where m = 4 saves least. */
 enum { CHANNELS_OF_FOUR = 48 };
 
 static at_status add_winograd(at_arena *a, const at_net_cut *cut, const at_net_part *part,

@@ -27,7 +27,7 @@ const char *at_vector_set_name(int set); /* NULL: there is no such number */
 bool at_cpu_has_set(int set);            /* and its registers are saved by the system */
 /* And does what it has beside others take no longer than multiply-adds for as much? */
 bool at_cpu_has_fast_set(int set);
-int at_cpu_best_set(void); /* of those that have more than dot products beside others */
+int at_cpu_best_set(void); /* of the sets that have more than dot products beside others */
 
 /* CPUs that kernels run on: one of each core that this process may use, the preferred one and then
  * the last first. Writes at most
@@ -48,7 +48,7 @@ void at_par_for(int threads, void (*body)(long i, int thread, void *context), lo
 
 /* The FMA peak of the caller's core and of others, in about 10 ms. */
 double at_peak_gflops(int vector_set, int threads);
-/* The same of dot products, of bf16 where the set has those, else of bytes; 0: it has none. */
+/* The peak of dot products: of bf16 where the set has them, else of bytes; 0: it has none. */
 double at_peak_dot_gops(int vector_set, int threads);
 /* Of one multiply-add of vectors that waits for the one before; 0: the set has none. */
 double at_chain_ns(int vector_set);

@@ -114,7 +114,7 @@ static at_walk find_axis(const at_expr *e, void *ctx) {
     return AT_WALK_ON;
 }
 
-/* Those of places alone. */
+/* Axes within the indices of reads alone. */
 static at_walk find_axes_of_read(const at_expr *e, void *ctx) {
     if (e->op != AT_X_INDEX) return AT_WALK_ON;
     at_expr_walk(e, find_axis, ctx);

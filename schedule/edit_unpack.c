@@ -10,7 +10,7 @@
 
 enum { MOST_UNITS = 4, MOST_WRITTEN = 16, MOST_FACTORS = 16 };
 
-/* By what an axis of the sum is divided: 1, then those numbers, each a multiple of the one before.
+/* By what an axis of the sum is divided: 1, then other numbers, each a multiple of the one before.
  */
 typedef struct units {
     int64_t of[MOST_UNITS];

@@ -62,8 +62,8 @@ void samples_begin(block *b, pair *r, const char *own);
 void samples_move(block *b, const char *d, const char *own, pair x, const char *derivative);
 /* A read of the k-th of m->repeated, which is off by e. */
 void samples_of_read(block *b, pair *r, int k, const char *e);
-/* A read in a stage with samples: those that are kept; else some that are the same wherever that
- * element is read. */
+/* A read in a stage with samples: the samples that are kept; else some that are the same wherever
+ * the element is read. */
 void samples_of_element(block *b, const at_expr *read, pair *r);
 /* e of a value that has samples. */
 void samples_take_e(block *b, pair r);

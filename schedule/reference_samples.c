@@ -58,7 +58,7 @@ void samples_of_read(block *b, pair *r, int k, const char *e) {
     samples_take_e(b, *r);
 }
 
-/* Those of other tensors are others. */
+/* Elements of other tensors have other seeds. */
 static const char *seed_of(block *b, int tensor, const char *at) {
     return at_format(b->m->arena, "(unsigned long)(%s) + %d * 0xd1342543de82ef95UL", at, tensor);
 }

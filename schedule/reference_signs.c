@@ -1,9 +1,10 @@
 /* schedule/reference_signs.c: which stages have errors with signs, as samples
  * (reference_samples.c).
  *
- * Those that go in steps have; and where errors of one origin meet again without steps, as in a
- * chain of stages that each read neighbours of the one before: the element beside mine has most of
- * my errors. What reads a recurrence several times, as a quotient of two, is of these. */
+ * Stages that go in steps have signs, and so do stages where errors of one origin meet again
+ * without steps, as in a chain of stages that each read neighbours of the one before: the element
+ * beside mine has most of my errors. What reads a recurrence several times, as a quotient of two,
+ * is of these. */
 #include "schedule/reference_int.h"
 
 /* Of longer sums their own rounding counts, and samples are dear. */
@@ -87,7 +88,7 @@ static void look_at(const naive *m, stage_errors *of, int stage) {
     own->meets |= of_steps > 1;
 }
 
-/* Those that a stage with signs reads have some, too, which they keep. */
+/* Stages that a stage with signs reads have signs, too, and keep them. */
 static void pass_on(naive *m, const stage_errors *of, int stage) {
     reads_of reads = {.m = m};
     if (m->signs[stage] == NAIVE_SQUARES || !of[stage].may) return;

@@ -154,8 +154,8 @@ static at_walk find_pair(const at_expr *e, void *m) {
     return e->op == AT_X_ADD ? AT_WALK_ON : AT_WALK_PAST;
 }
 
-/* What a dot product may lose of them: those with a denormal factor, and what two additions and
- * itself leave below the normal floats. */
+/* What a dot product may lose of its terms: the terms with a denormal factor, and what two
+ * additions and the dot product itself leave below the normal floats. */
 static at_walk add_flushed(const at_expr *e, void *ctx) {
     block *term = ctx;
     const at_walk walk = find_pair(e, term->m);

@@ -298,7 +298,7 @@ static at_status make_turned(const pair *p, turned_block *b) {
 }
 
 /* A stage that the reader, or what is kept, reads, in the loops of a block; axes: [of the stage]
- * those of what is kept. */
+ * the axes of what is kept. */
 static at_status put_in_block(const pair *p, const turned_block *b, int stage, int before,
                               const int *axes) {
     const at_tensor *x = tensor_of(p, stage);

@@ -427,8 +427,7 @@ int tile_dot_terms(const at_compute *c, const at_tensor *t) {
 
 /* ---- along which axis ------------------------------------------------------------------------ */
 
-/* Are the elements of an operand those that lie in memory, and none that are made of others as they
- * are read? */
+/* Does an operand lie in memory as it is, and is no element made of others when it is read? */
 static bool is_stored(const sketch_state *s, const at_access *x) {
     const at_compute *c = s->facts->compute;
     return c->tensors[x->from].type == c->tensors[x->tensor].type;

@@ -428,7 +428,7 @@ static at_walk note_name(const at_expr *e, void *ctx) {
     return *e->name == w->end ? AT_WALK_END : *e->name == w->past ? AT_WALK_PAST : AT_WALK_ON;
 }
 
-/* Each node before its arguments; past those of one; to the end. */
+/* Each node before its arguments; past the arguments of one; to the end. */
 static void expressions_are_walked(void **state) {
     (void)state;
     static const struct {

@@ -215,7 +215,7 @@ static void states_of_caches(void **state) {
 /* What choices of a part took inside the network decides, whatever they took alone. */
 static void inside(const char *log) {
     cli_expect(0, "test $(grep -c '^#in_network ' %s) -ge 2", log);
-    /* Those that stood against each other are trials, or what estimates put first. */
+    /* Configurations that stood against each other are trials, or what estimates put first. */
     cli_expect(
         0,
         "sed -n 's/^#in_network .*\"entity\": \\(.*\\), \"time_s\".*/\\1/p' %s | sort -u >stood && "

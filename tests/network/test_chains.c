@@ -86,7 +86,7 @@ static joins find_joins(const at_net *net) {
     return out;
 }
 
-/* Those joins whose bits are set. */
+/* The joins whose bits are set. */
 static at_net_cut cut_with(const at_net *net, const joins *j, int bits) {
     at_net_cutting how = at_net_cutting_new(arena, net);
     for (int i = 0; i < j->n; i++)

@@ -29,7 +29,7 @@ static void vector_sets(void **state) {
     assert_false(at_cpu_has_set(-1) || at_cpu_has_set(n));
     assert_null(at_vector_set_name(-1));
     assert_true(at_cpu_has_set(at_cpu_best_set()));
-    /* Those behind it that the CPU has are for integers, or for products of bf16. */
+    /* Sets behind it that the CPU has are for integers, or for products of bf16. */
     for (int i = at_cpu_best_set() + 1; i < n; i++)
         assert_true(!at_cpu_has_set(i) || strstr(at_vector_set_name(i), "vnni") ||
                     strstr(at_vector_set_name(i), "bf16"));
