@@ -4,9 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "cost/aarch64/cores.h"
-#include "cost/cost.h"
-#include "cost/x86/cores.h"
+#include "cost/cost_int.h"
 
 static const struct {
     const at_core *cores;

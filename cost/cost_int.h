@@ -1,9 +1,15 @@
-/* cost/cost_int.h: what a tile asks of a core, and how many different bytes a part of the program
- * touches: the two halves of a kernel's bound. */
+/* cost/cost_int.h: facts of cores, by architecture; what a tile asks of a core, and how many
+ * different bytes a part of the program touches: the two halves of a kernel's bound. */
 #ifndef AT_COST_INT_H
 #define AT_COST_INT_H
 
 #include "cost/cost.h"
+
+/* x86/cores.c, aarch64/cores.c */
+enum { AT_X86_NUM_CORES = 11, AT_AARCH64_NUM_CORES = 5 };
+extern const at_core at_x86_cores[AT_X86_NUM_CORES], at_aarch64_cores[AT_AARCH64_NUM_CORES];
+/* The text of files of speeds, one machine each. */
+extern const char at_x86_speeds_sapphirerapids[], at_x86_speeds_znver3[], at_x86_speeds_znver5[];
 
 /* tile_work.c: one call of a tile. trips: its passed trip counts. */
 typedef struct at_tile_work {

@@ -242,11 +242,6 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
     return n;
 }
 
-/* estimate_stage.c */
-/* Each tensor after those before it. */
-void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
-                    est_stage *stages);
-
 /* estimate_terms.c: has the stage a condition in this tree, its own or one of what is computed
  * where it reads? Which terms of the leaf's stage count, kept with the stage. */
 bool est_is_conditional(const est_stage *stages, const at_program *p, int tensor);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/estimate_memory_int.h"
+#include "cost/estimate_tile_int.h"
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 

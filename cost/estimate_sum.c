@@ -315,12 +315,12 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
         if (share <= 0) continue;
         choose(e, t, part);
         for (int i = 0; i < t->num_parts; i++) {
-            double touched = share; /* by a turn, along the other axis */
+            double by_turn = share; /* by a turn, along the other axis */
             for (int k = 0; k < n; k++)
                 if (tails[k].part != i && mask >> k & 1)
-                    touched *= (double)tails[k].rest / (double)tails[k].whole;
-            sum[i] += touched * ceil((double)part[i].extent / (double)part[i].size);
-            all[i] += touched;
+                    by_turn *= (double)tails[k].rest / (double)tails[k].whole;
+            sum[i] += by_turn * ceil((double)part[i].extent / (double)part[i].size);
+            all[i] += by_turn;
         }
     }
     for (int i = 0; i < t->num_parts; i++)

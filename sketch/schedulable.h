@@ -111,7 +111,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
                        const at_edit *e, const at_compute **compute, at_tree **tree,
                        at_definition *knob, at_error *err);
 
-/* "split mul k into k0 k1 by tile_k", "split mul k into k0:4 k1:16" (edit_text.c). */
+/* "split mul k into k0 k1 by tile_k", "split mul k into k0:4 k1:16" (edits.c). */
 void at_edit_print(at_text *out, const at_edit *e);
 /* The same line read; texts live in a. AT_E_INPUT at its line of `what`. */
 at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err);

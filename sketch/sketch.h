@@ -46,7 +46,7 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                       const at_template_row **out, at_error *err);
 
 /* The text of a file with the files that it includes in place of its lines `include "FILE.te"`,
- * each between lines that tell where it stands (te_include.c). AT_E_INPUT names file and line. */
+ * each between lines that tell where it stands. AT_E_INPUT names file and line. */
 at_status at_te_include(at_arena *a, const char *path, char **text, size_t *length,
                         size_t most_bytes, at_error *err);
 

@@ -1,5 +1,5 @@
 /* sketch/tile.c: a register tile of one sum: its loops and what stands beside it. */
-#include "sketch/tile_int.h"
+#include "sketch/nests.h"
 
 #include <string.h>
 

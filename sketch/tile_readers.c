@@ -1,6 +1,6 @@
 /* sketch/tile_readers.c: what stands beside a register tile's sum: what reads it, and other sums.
  */
-#include "sketch/tile_int.h"
+#include "sketch/nests.h"
 
 #include <string.h>
 

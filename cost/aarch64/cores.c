@@ -6,7 +6,7 @@
  * AArch64SchedA57.td and AArch64SchedNeoverseN1.td, which go by these guides; cpufp, what others
  * measured on RK3399, BCM2711, RK3588 and BCM2712; ncnn, arm-a53-a55-dual-issue.md; AnandTech,
  * Cortex A76 (12785); WikiChip. Which fact is whose: docs/notes/aarch64.md. */
-#include "cost/aarch64/cores.h"
+#include "cost/cost_int.h"
 
 #define KB 1024
 
@@ -58,4 +58,4 @@ const at_core at_aarch64_cores[] = {
      .source = "Arm PJDOC-466751330-9707; LLVM, N1; WikiChip, Neoverse N1"},
 };
 _Static_assert(sizeof at_aarch64_cores / sizeof *at_aarch64_cores == AT_AARCH64_NUM_CORES,
-               "cores.h tells how many");
+               "cost_int.h tells how many");

@@ -8,7 +8,7 @@
  *
  * Speeds are of the nearest core that was measured, of the same maker. What they are for is to
  * compare configurations, which needs no more than ratios. */
-#include "cost/x86/cores.h"
+#include "cost/cost_int.h"
 
 /* ---- files of measured speeds, which lie in the program as they are -------------------------- */
 
@@ -129,4 +129,4 @@ const at_core at_x86_cores[] = {
      .source = "AMD 58455; AMD, Hot Chips 2024, Zen 5; uops.info ZEN5"},
 };
 _Static_assert(sizeof at_x86_cores / sizeof *at_x86_cores == AT_X86_NUM_CORES,
-               "cores.h tells how many");
+               "cost_int.h tells how many");
