@@ -103,8 +103,8 @@ typedef struct at_tile_op {
     bool cyclic;             /* load */
     uint8_t element;         /* product, alone or with a sum, or dot: 1 + the lane of b that all of
                                 a's are multiplied with; 0: each with its own */
-    bool packed;   /* load, broadcast, dot: a lane is the 32 bits that lie there: four bytes, or two
-                      elements of 16 bits */
+    bool packed;   /* load, broadcast, store, dot: a lane is the 32 bits that lie there: four bytes,
+                      or two elements of 16 bits */
     bool halves;   /* load, broadcast: floats of 16 bits as they lie, two to a lane; as many as
                       `lanes` says. Term: of the first such floats of a and b, one to a lane,
                       `element` being one of all of b's */
@@ -119,6 +119,7 @@ typedef struct at_tile_op {
 #define AT_TILE_MAX_SLOTS 12 /* that registers hold, with the pointers made inside */
 #define AT_TILE_MAX_PICKS 4  /* registers that a load of every so many floats is from */
 #define AT_TILE_WHOLE_STEP 4 /* beyond it such floats are moved one by one */
+#define AT_TILE_SQUARE 4     /* elements each way that are turned round at once */
 #define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_VALUES 16000 /* of a tile, in virtual registers */

@@ -163,6 +163,8 @@ const char *at_build_not_dot(const at_builder *b, const at_ir *loop, int sym);
 /* Of terms that are one, why it takes several instructions; NULL: it takes one. */
 const char *at_build_not_one_dot(const at_builder *b, const at_ir *loop);
 void at_build_dot(at_builder *b, int acc, const at_value *product);
+/* The register of what is loaded with as many elements to a lane as it holds. */
+int at_build_packed(at_builder *b, const at_value *load);
 /* Is it a product of integers of 16 bits that one instruction adds? */
 bool at_build_is_word_product(const at_low *l, const at_value *v);
 /* Says of a sum whose products of bytes are added one by one that they are, where the target could

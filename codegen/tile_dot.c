@@ -178,8 +178,8 @@ static int masked(at_builder *b, int x, int mask) {
     return cut;
 }
 
-static int operand(at_builder *b, const factor *of) {
-    at_tile_place p = at_build_locate_load(b, of->load);
+int at_build_packed(at_builder *b, const at_value *from) {
+    at_tile_place p = at_build_locate_load(b, from);
     const int lanes = at_build_lanes(b);
     const bool all = p.lane == 0 && (lanes > 1 || b->all_lanes);
     const at_tile_vreg load = {.load = all ? AT_T_BCAST : AT_T_LOAD,
@@ -189,9 +189,15 @@ static int operand(at_builder *b, const factor *of) {
                                .slot = (int16_t)at_build_slot_of(b, &p),
                                .off = p.off};
     const int loads = b->vregs.len;
-    int x = at_build_load(b, load);
-    if (b->vregs.len > loads && !all) at_build_prefetch(b, of->load->tensor, load.slot, p.off);
+    const int x = at_build_load(b, load);
+    if (b->vregs.len > loads && !all) at_build_prefetch(b, from->tensor, load.slot, p.off);
+    return x;
+}
+
+static int operand(at_builder *b, const factor *of) {
+    int x = at_build_packed(b, of->load);
     if (of->shift) {
+        const bool all = b->vregs.data[x].same;
         x = at_build_operation(b, AT_T_SHIFT_RIGHT, -1, x, -1);
         b->ops.data[b->ops.len - 1].by = of->shift;
         b->vregs.data[x].same = all;

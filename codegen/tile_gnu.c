@@ -151,6 +151,12 @@ static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
         load_halves(out, t, op);
         return;
     }
+    if (op->kind == AT_T_LOAD && op->packed && is_narrow(t, op)) {
+        at_text_addf(out, "at_load%d(v%d, ", op->lanes, op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    }
     at_text_addf(out, "v%d = ", op->dst);
     if (op->kind == AT_T_BCAST) {
         at_text_addf(out, "(at_vector)((at_mask){0} + %s", op->packed ? bits : "*(");
@@ -187,7 +193,7 @@ static bool is_narrow_slot(const at_tile *t, const at_tile_op *op) {
 
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
     const bool is_part = op->times || op->lanes < t->lanes;
-    if (is_narrow_slot(t, op) || (is_part && t->slot_type[op->slot] == AT_S32)) {
+    if ((is_narrow_slot(t, op) && !op->packed) || (is_part && t->slot_type[op->slot] == AT_S32)) {
         store_narrow(out, t, op);
         return;
     }
@@ -196,6 +202,12 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
         return;
     }
     bool pieces = t->target->masked_stores ? is_narrow(t, op) : op->lanes < t->lanes;
+    if (op->packed && op->lanes < t->lanes) {
+        at_text_add(out, "at_store4(");
+        address(out, op, 0);
+        at_text_addf(out, ", v%d, 0);\n", op->a);
+        return;
+    }
     if (op->lanes == 1 || pieces) {
         store_pieces(out, op);
         return;

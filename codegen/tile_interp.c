@@ -154,6 +154,10 @@ static float get(const at_tile *t, const at_tile_op *op, const char *m, int64_t 
 
 static void put(const at_tile *t, const at_tile_op *op, char *m, int64_t i, float x) {
     const uint32_t bits = at_bits_of(x);
+    if (op->packed) {
+        memcpy(m + (int64_t)sizeof bits * i, &bits, sizeof bits);
+        return;
+    }
     if (at_type_is_half(t->slot_type[op->slot])) {
         at_type_store(t->slot_type[op->slot], m, i, x);
         return;

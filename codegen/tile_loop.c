@@ -165,7 +165,8 @@ bool at_build_is_counted(const at_ir *n) {
 static void transpose(at_builder *b, const at_ir *n) {
     enum { SIDE = AT_TILE_SQUARE };
     static const uint8_t zips[] = {AT_T_ZIP_LOW, AT_T_ZIP_HIGH, AT_T_ZIP_LOW2, AT_T_ZIP_HIGH2};
-    const at_ir *inner = n->child, *copy = inner->child;
+    const at_ir *inner = n->child, *cell = inner->child,
+                *copy = cell->kind == AT_IR_LOOP ? cell->child : cell;
     int v[SIDE], pairs[SIDE];
     if (b->vec_sym >= 0) b->failed = true;
     if (b->failed) return;
@@ -173,9 +174,11 @@ static void transpose(at_builder *b, const at_ir *n) {
     b->vec_lanes = SIDE;
     b->vec_sym = n->loop.sym;
     b->bound[n->loop.sym] = 0;
+    if (cell != copy) b->bound[cell->loop.sym] = 0;
     for (int i = 0; i < SIDE; i++) {
         b->bound[inner->loop.sym] = i;
-        v[i] = at_build_value(b, copy->stmt.val);
+        v[i] =
+            cell == copy ? at_build_value(b, copy->stmt.val) : at_build_packed(b, copy->stmt.val);
     }
     for (int step = 0; step < 2; step++)
         for (int i = 0; i < SIDE; i++) {
@@ -197,6 +200,7 @@ static void transpose(at_builder *b, const at_ir *n) {
         op->off = p.off;
         op->a = (int16_t)v[i];
         op->lanes = SIDE;
+        op->packed = cell != copy;
     }
     b->vec_sym = -1;
     b->num_stored = 0;

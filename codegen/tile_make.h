@@ -45,7 +45,6 @@ bool at_is_counted_copy(const at_low *l, const at_ir *n, const at_tile_regs *reg
 
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
  * AT_TILE_SQUARE elements each way. Takes the list. */
-#define AT_TILE_SQUARE 4
 at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
 
 /* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped

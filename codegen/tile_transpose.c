@@ -2,7 +2,9 @@
  *
  * Neither loop of such a copy is a vector for both sides: it is cut into squares of four by four,
  * loaded along one loop, turned round in registers and stored along the other. What is left at the
- * edges is copied element by element. */
+ * edges is copied element by element. A cell of a square is what a lane holds: an element of 32
+ * bits, or, of a loop inside of both, four bytes or two elements of 16 bits that lie side by side.
+ */
 #include "codegen/tile_make.h"
 
 #define SIDE AT_TILE_SQUARE
@@ -12,6 +14,7 @@
  */
 typedef struct {
     const at_ir *loaded, *stored, *copy;
+    const at_ir *statement; /* of the copy, which is a loop over the elements of a cell */
 } square;
 
 static bool is_plain(const at_ir *n) {
@@ -19,9 +22,30 @@ static bool is_plain(const at_ir *n) {
            at_loop_trips(n) >= SIDE;
 }
 
-static bool runs_along(const at_aff *at, const at_ir *n, const at_ir *other) {
+static bool runs_along(const at_aff *at, const at_ir *n, const at_ir *other, int64_t cell) {
     int64_t k = at_aff_coef(at, other->loop.sym);
-    return at_aff_coef(at, n->loop.sym) == 1 && k != 0 && k != 1;
+    return at_aff_coef(at, n->loop.sym) == cell && k != 0 && k != cell;
+}
+
+/* A statement, or a loop over as many elements as a lane holds. */
+static const at_ir *statement_of(const at_low *l, const at_ir *copy) {
+    const at_ir *n = copy;
+    if (copy->kind == AT_IR_LOOP) {
+        if (copy->next || !at_loop_is_fixed(copy) || copy->loop.is_reduce || copy->loop.lo)
+            return NULL;
+        n = copy->child;
+    }
+    if (!n || n->kind != AT_IR_STMT || n->next || n->stmt.add || n->stmt.val->op != AT_V_LOAD ||
+        n->stmt.val->may_miss)
+        return NULL;
+    const at_type to = l->tensors[n->stmt.tensor].type, from = l->tensors[n->stmt.val->tensor].type;
+    const int bytes = (int)at_type_bytes(to);
+    if (n == copy) return bytes == 4 && at_type_bytes(from) == 4 ? n : NULL;
+    const int sym = copy->loop.sym;
+    return l->target->has_integers && to == from && bytes * at_loop_trips(copy) == 4 &&
+                   at_aff_coef(n->stmt.at, sym) == 1 && at_aff_coef(n->stmt.val->at, sym) == 1
+               ? n
+               : NULL;
 }
 
 static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
@@ -29,21 +53,20 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
     one.next = NULL;
     const at_ir *inner = n->kind == AT_IR_LOOP ? n->child : NULL;
     if (!is_plain(&one) || !is_plain(inner)) return false;
-    const at_ir *copy = inner->child;
-    if (copy->kind != AT_IR_STMT || copy->next || copy->stmt.add ||
-        copy->stmt.val->op != AT_V_LOAD || copy->stmt.val->may_miss)
-        return false;
+    const at_ir *cell = inner->child, *copy = statement_of(l, cell);
+    if (!copy) return false;
     const at_value *from = copy->stmt.val;
-    at_mask both = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);
-    if (at_type_bytes(l->tensors[copy->stmt.tensor].type) != 4 ||
-        at_type_bytes(l->tensors[from->tensor].type) != 4 || regs->local[copy->stmt.tensor] ||
-        regs->local[from->tensor] || copy->stmt.tensor == from->tensor ||
-        ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & both))
+    const int64_t size = cell == copy ? 1 : at_loop_trips(cell);
+    at_mask loops = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);
+    if (cell != copy) loops |= AT_BIT(cell->loop.sym);
+    if (regs->local[copy->stmt.tensor] || regs->local[from->tensor] ||
+        copy->stmt.tensor == from->tensor ||
+        ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & loops))
         return false;
-    bool outer_loads = runs_along(from->at, n, inner);
-    *s = outer_loads ? (square){n, inner, copy} : (square){inner, n, copy};
-    return runs_along(from->at, s->loaded, s->stored) &&
-           runs_along(copy->stmt.at, s->stored, s->loaded);
+    bool outer_loads = runs_along(from->at, n, inner, size);
+    *s = outer_loads ? (square){n, inner, cell, copy} : (square){inner, n, cell, copy};
+    return runs_along(from->at, s->loaded, s->stored, size) &&
+           runs_along(copy->stmt.at, s->stored, s->loaded, size);
 }
 
 /* A loop of `trips` around what n has inside, in which n itself counts to four. */

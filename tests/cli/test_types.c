@@ -135,6 +135,24 @@ static void dots(void **state) {
          "        @acc = {yo, yi}/y, {xo, xi}/x // k, j\n");
 }
 
+/* What a lane holds several of lies the other way: fours of bytes, as weights are packed for dot
+ * products, and pairs of 16 bits, whose squares leave edges both ways. */
+static void turned_round(void **state) {
+    (void)state;
+    static const char text[] =
+        "args M=21, K=13\nx[M, 4*K] : input u8\nw[M, 2*K] : input s16\n"
+        "fours[k:K, i:M, j:4] : u8 = x[i, 4*k + j]\n"
+        "pairs[k:K, i:M, j:2] : s16 = w[i, 2*k + j]\n"
+        "out[k:K, i:M] : s32 = fours[k, i, 0] - 2*fours[k, i, 1] + 3*fours[k, i, 2] + "
+        "5*fours[k, i, 3] + pairs[k, i, 0] - 7*pairs[k, i, 1]\n"
+        "schedule\nk, i, j =>\n    @fours = k, i, j\ni, k, j =>\n    @pairs = k, i, j\n"
+        "k, i =>\n    @out = k, i\n";
+    runs(text);
+    const cli_result *r = cli_expect(0, "./autotune show ./t.te --isa avx2 --dump=tile");
+    assert_non_null(strstr(r->out, "zip_low"));
+    assert_non_null(strstr(r->out, " packed lanes 4"));
+}
+
 /* Rules mark them, and pack both operands for that; what they cannot mark they name. */
 static void derived_dots(void **state) {
     (void)state;
@@ -322,6 +340,7 @@ int main(void) {
                                        cmocka_unit_test(bits),
                                        cmocka_unit_test(in_blocks),
                                        cmocka_unit_test(dots),
+                                       cmocka_unit_test(turned_round),
                                        cmocka_unit_test(derived_dots),
                                        cmocka_unit_test(halves),
                                        cmocka_unit_test(refusals),

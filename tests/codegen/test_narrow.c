@@ -85,6 +85,16 @@ static void moves(at_arena *a, const at_target *target) {
             }
 }
 
+/* Four lanes as they lie, which squares are turned round with. */
+static void packed_moves(at_arena *a, const at_target *target) {
+    for (int i = 0; i < NUM_TYPES; i++) {
+        maker m = start(a, target, types[i], types[i]);
+        add_move(&m, AT_T_LOAD, 1, LEFT, 3, 4)->packed = true;
+        add_move(&m, AT_T_STORE, 1, OUT, -5, 4)->packed = true;
+        compare(&m, at_format(a, "packed %s", at_type_of(types[i])->name), 4);
+    }
+}
+
 static void broadcasts(at_arena *a, const at_target *target) {
     for (int i = 0; i < NUM_TYPES; i++) {
         maker m = start(a, target, types[i], AT_S32);
@@ -234,6 +244,7 @@ static void machine_code(void **state) {
         if (!runs(target)) continue;
         at_arena *a = at_arena_new();
         moves(a, target);
+        packed_moves(a, target);
         broadcasts(a, target);
         arithmetic(a, target);
         for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
