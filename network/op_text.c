@@ -30,6 +30,7 @@ const char *op_format(const net_op *o, const char *fmt, ...) {
 
 const char *op_number(const net_op *o, double x) {
     char text[40];
+    if (isnan(x)) return "(inf - inf)";
     if (isinf(x)) return x < 0 ? "(-inf)" : "inf";
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);

@@ -86,6 +86,12 @@ static at_status swish(net_op *o) {
     return op_map(o, op_in(o, 0)->type, "X0*" LOGISTIC("X0*%s"), op_number(o, alpha));
 }
 
+static at_status swiglu(net_op *o) {
+    AT_TRY(op_same_type(o, 0, 1));
+    return op_map(o, op_in(o, 0)->type, "X0*" LOGISTIC("X0*%s") "*X1",
+                  op_number(o, op_float(o, "alpha", 1)));
+}
+
 static at_status clip_attributes(net_op *o) {
     const float least = op_float(o, "min", -INFINITY), most = op_float(o, "max", INFINITY);
     return op_map(o, op_in(o, 0)->type, "min(max(X0, %s), %s)", op_number(o, least),
@@ -308,6 +314,7 @@ const at_net_row net_rows_map[] = {
     MAP("Shrink", 1, 1, 1, shrink),
     MAP("Gelu", 1, 1, 1, gelu),
     MAP("Swish", 1, 1, 1, swish),
+    MAP("SwiGLU", 28, 2, 2, swiglu),
     MAP("Clip", 1, 1, 1, clip_attributes),
     MAP("Clip", 11, 1, 3, clip),
     MAP("Add", 7, 2, 2, add),
