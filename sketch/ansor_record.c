@@ -143,7 +143,7 @@ static at_status make_tree(const at_task *task, const int64_t *values, ansor_sta
 
 static at_status program(at_arena *a, const at_task *task, ansor_state *s, const at_json *steps,
                          at_schedulable **out, at_error *err) {
-    at_text text = {0}, sizes = {0};
+    at_text sizes = {0};
     at_compute *c;
     at_tree *tree;
     int64_t *values;
@@ -155,20 +155,13 @@ static at_status program(at_arena *a, const at_task *task, ansor_state *s, const
         int n = at_task_num_definitions(task);
         at_definition *all = AT_NEW_ARRAY(a, at_definition, n + 1);
         for (int i = 0; i < n; i++) all[i] = *at_task_definition(task, i);
-        all[n] =
-            (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_strdup(a, at_text_str(&sizes))}};
-        at_text args = {0}, record_args = {0};
-        at_schedulable_args(task, &args, &record_args);
-        at_tree_print(&text, tree);
-        *out = at_schedulable_untried(a, at_task_row(task)->name, at_text_str(&args),
-                                      at_text_str(&record_args), all, n + (sizes.len > 0), NULL, 0,
-                                      c->text, at_text_str(&text));
-        (*out)->compute = c;
-        (*out)->tree = tree;
-        at_text_free(&args);
-        at_text_free(&record_args);
+        all[n] = (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_text_str(&sizes)}};
+        *out = at_schedulable_of_numbers(a, task,
+                                         (at_schedulable){.definitions = all,
+                                                          .num_definitions = n + (sizes.len > 0),
+                                                          .compute = c,
+                                                          .tree = tree});
     }
-    at_text_free(&text);
     at_text_free(&sizes);
     return status;
 }

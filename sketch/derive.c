@@ -28,24 +28,27 @@ static void drop_unused(sketch_state *s, const char *tree) {
 }
 
 static at_sketch finish(sketch_state *s) {
-    at_text compute = {0}, tree = {0};
     const sketch_derivation *d = s->from;
-    at_compute_print(&compute, s->compute);
-    at_tree_print(&tree, s->tree);
-    drop_unused(s, at_text_str(&tree));
+    at_text text = {0};
+    at_tree_print(&text, s->tree);
+    const char *tree = at_text_take(s->arena, &text);
+    drop_unused(s, tree);
+    const at_schedulable like = {
+        .row = {.name = d->name, .args = d->args, .record_args = d->record_args},
+        .definitions = s->definitions.data,
+        .num_definitions = s->definitions.len,
+        .limits = s->limits.data,
+        .num_limits = s->limits.len,
+        .compute = s->compute,
+        .tree = s->tree,
+        .tree_text = tree,
+        .written = s->written};
     at_sketch out = {.name = *s->name ? s->name : "plain",
+                     .s = at_schedulable_untried(s->arena, &like),
                      .begun = s->begun,
                      .is_preferred = s->is_preferred,
                      .undotted = s->undotted};
     out.steps = sketch_edits(s, &out.num_steps);
-    out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
-                                   s->definitions.len, s->limits.data, s->limits.len,
-                                   at_text_str(&compute), at_text_str(&tree));
-    out.s->compute = s->compute;
-    out.s->tree = s->tree;
-    out.s->written = s->written;
-    at_text_free(&compute);
-    at_text_free(&tree);
     return out;
 }
 

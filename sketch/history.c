@@ -118,21 +118,6 @@ at_status at_steps_parse(at_arena *a, const char *what, const char *text, at_ste
 
 /* ---- and back -------------------------------------------------------------------------------- */
 
-typedef struct steps_row { /* of a computation whose sketch is what the steps make */
-    at_template_row row;   /* first, so that its define() finds the rest */
-    const at_template_row *sketch;
-    const at_sketch *mark;
-    const at_compute *compute;
-    const char *sizes, *compute_text;
-} steps_row;
-
-static void define(at_template *t) {
-    const steps_row *x = (const steps_row *)at_template_row_of(t);
-    if (*x->sizes) at_sizes(t, x->sizes);
-    at_compute_value(t, x->compute, x->compute_text);
-    at_sketch_add(t, "steps", x->sketch, false, x->mark);
-}
-
 typedef struct number {
     int64_t value;
     bool known; /* else a knob's, and the steps are to say it */
@@ -226,34 +211,20 @@ static const char *number_text(const replay *r) {
     return at_text_take(r->arena, &text);
 }
 
-static at_schedulable *finish(const replay *r, const at_compute *c, const at_tree *tree) {
-    at_text text = {0};
-    at_tree_print(&text, tree);
-    at_schedulable *s =
-        sketch_fixed(r->arena, r->task, number_text(r), c, at_text_take(r->arena, &text));
-    s->tree = tree;
-    return s;
-}
-
 /* The computation as it was, with the rewritten one as its sketch. */
-static const at_template_row *as_sketch(const replay *r, const at_steps *h,
-                                        const at_schedulable *s) {
-    steps_row *row = AT_NEW(r->arena, steps_row);
-    at_sketch *mark = AT_NEW(r->arena, at_sketch);
+static const at_template_row *as_sketch(const replay *r, const at_steps *h, at_schedulable *s) {
+    const at_compute *c = at_task_compute(r->task);
+    at_sketch *sketch = AT_NEW(r->arena, at_sketch);
     replay before = *r;
-    at_text text = {0};
-    before.numbers.len = at_task_compute(r->task)->symbols->names.len;
-    *mark = (at_sketch){
-        .name = "steps", .s = (at_schedulable *)s, .steps = h->steps, .num_steps = h->num_steps};
-    at_compute_print(&text, at_task_compute(r->task));
-    *row = (steps_row){.row = s->row,
-                       .sketch = &s->row,
-                       .mark = mark,
-                       .sizes = number_text(&before),
-                       .compute = at_task_compute(r->task),
-                       .compute_text = at_text_take(r->arena, &text)};
-    row->row.define = define;
-    return &row->row;
+    before.numbers.len = c->symbols->names.len;
+    const at_definition sizes = {.kind = AT_DEFINE_SIZES, .text = {number_text(&before)}};
+    *sketch = (at_sketch){.name = "steps", .s = s, .steps = h->steps, .num_steps = h->num_steps};
+    const at_schedulable like = {.row = s->row,
+                                 .definitions = &sizes,
+                                 .num_definitions = *sizes.text[0] != 0,
+                                 .compute = c,
+                                 .sketch = sketch};
+    return &at_schedulable_untried(r->arena, &like)->row;
 }
 
 at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at_steps *h,
@@ -269,7 +240,7 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
         rewritten |= c != before;
     }
-    at_schedulable *s = finish(&r, c, tree);
+    at_schedulable *s = sketch_fixed(a, t, number_text(&r), c, tree, NULL);
     if (at_schedulable_try_only(a, s, err) != AT_OK) {
         at_fail_at(err, "%s: ", what);
         return err ? (err->status = AT_E_INPUT) : AT_E_INPUT;

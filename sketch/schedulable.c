@@ -2,17 +2,23 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "sketch/schedulable.h"
+#include "sketch/sketch.h"
 
 /* ---- as a template --------------------------------------------------------------------------- */
 
 static void define(at_template *t) {
     const at_schedulable *s = (const at_schedulable *)at_template_row_of(t);
-    for (int i = 0; i < s->num_definitions; i++) at_define(t, &s->definitions[i]);
+    for (int i = 0; i < s->num_definitions; i++) {
+        at_define(t, &s->definitions[i]);
+        if (s->definitions[i].file)
+            at_template_stands_at(t, s->definitions[i].file, s->definitions[i].line);
+    }
     if (s->compute) at_compute_value(t, s->compute, s->compute_text);
     else at_compute_text(t, s->compute_text);
-    if (s->tree) at_schedule_value(t, s->tree, s->tree_text);
-    else at_schedule_when(t, "", s->tree_text);
+    if (s->file) at_template_compute_stands(t, s->file, NULL);
+    if (s->sketch) at_sketch_add(t, s->sketch->name, &s->sketch->s->row, false, s->sketch);
+    else if (s->tree) at_schedule_value(t, s->tree, s->tree_text);
+    else if (s->tree_text) at_schedule_when(t, "", s->tree_text);
     if (s->written) at_template_tree_stands(t, s->written);
 }
 
@@ -46,6 +52,7 @@ static const at_definition *copy_definitions(at_arena *a, const at_definition *d
         for (int k = 0; k < 4; k++) copy[i].text[k] = copy_text(a, d[i].text[k]);
         copy[i].spec.filter = copy_text(a, d[i].spec.filter);
         copy[i].spec.listed = copy_text(a, d[i].spec.listed);
+        copy[i].file = copy_text(a, d[i].file);
     }
     return copy;
 }
@@ -59,38 +66,54 @@ static const at_split_limits *copy_limits(at_arena *a, const at_split_limits *l,
     return copy;
 }
 
-at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,
-                                       const char *record_args, const at_definition *definitions,
-                                       int num_definitions, const at_split_limits *limits,
-                                       int num_limits, const char *compute, const char *tree) {
-    at_schedulable *s = AT_NEW(a, at_schedulable);
-    *s = (at_schedulable){.row = {.name = at_strdup(a, name),
-                                  .help = "made of calls",
-                                  .args = at_strdup(a, args),
-                                  .record_args = at_strdup(a, record_args),
-                                  .define = define,
-                                  .defaults = num_limits ? defaults : NULL},
-                          .definitions = copy_definitions(a, definitions, num_definitions),
-                          .num_definitions = num_definitions,
-                          .limits = copy_limits(a, limits, num_limits),
-                          .num_limits = num_limits,
-                          .compute_text = at_strdup(a, compute),
-                          .tree_text = at_strdup(a, tree)};
+static const char *compute_text(at_arena *a, const at_compute *c) {
+    at_text text = {0};
+    at_compute_print(&text, c);
+    return at_text_take(a, &text);
+}
+
+static const char *tree_text(at_arena *a, const at_tree *t) {
+    at_text text = {0};
+    at_tree_print(&text, t);
+    return at_text_take(a, &text);
+}
+
+at_schedulable *at_schedulable_untried(at_arena *a, const at_schedulable *like) {
+    at_schedulable *s = at_copy(a, like, sizeof *s);
+    s->row.name = at_strdup(a, like->row.name);
+    s->row.help = like->row.help ? at_strdup(a, like->row.help) : "made of calls";
+    s->row.args = at_strdup(a, like->row.args);
+    s->row.record_args = at_strdup(a, like->row.record_args);
+    s->row.define = define;
+    s->row.defaults = like->num_limits ? defaults : NULL;
+    s->definitions = copy_definitions(a, like->definitions, like->num_definitions);
+    s->limits = copy_limits(a, like->limits, like->num_limits);
+    s->file = copy_text(a, like->file);
+    s->compute_text = copy_text(a, like->compute_text);
+    s->tree_text = copy_text(a, like->tree_text);
+    if (!s->compute_text) s->compute_text = compute_text(a, s->compute);
+    if (!s->tree_text && s->tree) s->tree_text = tree_text(a, s->tree);
+    s->task = NULL;
     return s;
 }
 
-void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args) {
-    at_text_add(record_args, "[");
+at_schedulable *at_schedulable_of_numbers(at_arena *a, const at_task *t, at_schedulable like) {
+    at_text args = {0}, record_args = {0};
     for (int i = 0; i < at_task_num_numbers(t); i++) {
         const char *name;
         int64_t value = at_task_number(t, i, &name);
-        at_text_addf(args, "%s%s=%lld%s", i ? ", " : "", name, (long long)value,
+        at_text_addf(&args, "%s%s=%lld%s", i ? ", " : "", name, (long long)value,
                      value < 0   ? " from -1"
                      : value < 1 ? " from 0"
                                  : "");
-        at_text_addf(record_args, "%s%s", i ? ", " : "", name);
+        at_text_addf(&record_args, "%s%s", i ? ", " : "", name);
     }
-    at_text_add(record_args, "]");
+    like.row = (at_template_row){
+        .name = at_task_row(t)->name,
+        .args = at_text_take(a, &args),
+        .record_args = at_format(a, "[%s]", at_text_take(a, &record_args)),
+    };
+    return at_schedulable_untried(a, &like);
 }
 
 /* ---- as a C file ----------------------------------------------------------------------------- */
@@ -192,7 +215,7 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
     at_text_add(out, "}\n\n");
 }
 
-/* ---- its mark, and all of it ---- */
+/* ---- its mark, and all of it ----------------------------------------------------------------- */
 
 static const char mark[] = ".c: derived by autotune (";
 enum { MARK_DIGITS = 16 };

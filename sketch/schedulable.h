@@ -34,22 +34,21 @@ typedef struct at_schedulable {
     const at_tree *written;    /* the part of the tree that somebody wrote; NULL: all or nothing */
     const at_compute *compute; /* what the texts say; NULL: they have not been read */
     const at_tree *tree;
-    at_task *task; /* with the default arguments; NULL as long as it is untried */
+    const char *file;               /* that its text stands in; NULL: none */
+    const struct at_sketch *sketch; /* its only one, whose tree it has; NULL: its own */
+    at_task *task;                  /* with the default arguments; NULL as long as it is untried */
 } at_schedulable;
 
-/* Not tried yet: a row whose texts may be wrong. args, record_args: as in at_template_row. Copies
- * what it is given to a. */
-at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,
-                                       const char *record_args, const at_definition *definitions,
-                                       int num_definitions, const at_split_limits *limits,
-                                       int num_limits, const char *compute, const char *tree);
+/* Not tried yet: a row whose texts may be wrong. Of `like` everything counts but functions of the
+ * row and the task. Copies it to a, but for values; texts that are NULL are those of the values. */
+at_schedulable *at_schedulable_untried(at_arena *a, const at_schedulable *like);
+/* The same with the name of a task, and its numbers as arguments: "N=1, H=56", "[N, H]". Texts and
+ * tuples are in its definitions already, as what they evaluated to. */
+at_schedulable *at_schedulable_of_numbers(at_arena *a, const at_task *t, at_schedulable like);
 /* Tries it, and fills in the rest: the default configuration, which must have a program, and some
  * random ones must keep the rules of trees. AT_E_INPUT, AT_E_USAGE: as at_task_new; "rule 4
  * (completion): ..." where a tree breaks a rule. */
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err);
-/* The numbers of a task as the arguments of a template: "N=1, H=56", "[N, H]". Texts and tuples are
- * in its definitions already, as what they evaluated to. */
-void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args);
 /* What a template says of a task, with the task's arguments as defaults and the tree that its
  * default configuration chooses. */
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,

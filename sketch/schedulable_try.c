@@ -76,25 +76,18 @@ at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err)
 
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
                                  at_error *err) {
-    at_text args = {0}, record_args = {0}, compute = {0}, tree = {0};
     const at_tree *chosen;
     at_config c;
     AT_TRY(at_task_default_config(a, t, ANY_LANES, &c, err));
     AT_TRY(at_task_tree(a, t, &c, &chosen, err));
-    at_schedulable_args(t, &args, &record_args);
-    at_compute_print(&compute, at_task_compute(t));
-    at_tree_print(&tree, chosen);
-    int n = at_task_num_definitions(t);
-    at_schedulable *s = at_schedulable_untried(
-        a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args),
-        n ? at_task_definition(t, 0) : NULL, n, NULL, 0, at_text_str(&compute), at_text_str(&tree));
-    s->compute = at_task_compute(t);
-    s->tree = chosen;
+    const int n = at_task_num_definitions(t);
+    at_schedulable *s = at_schedulable_of_numbers(
+        a, t,
+        (at_schedulable){.definitions = n ? at_task_definition(t, 0) : NULL,
+                         .num_definitions = n,
+                         .compute = at_task_compute(t),
+                         .tree = chosen});
     *out = s;
-    at_text_free(&args);
-    at_text_free(&record_args);
-    at_text_free(&compute);
-    at_text_free(&tree);
     return try_it(a, s, 0, err); /* where conditions choose among trees, others have another one */
 }
 
@@ -106,23 +99,18 @@ static bool stays(const at_definition *d) {
 }
 
 at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,
-                             const char *tree) {
+                             const at_tree *tree, const char *text) {
     AT_VEC(at_definition) definitions = {0};
-    at_text compute = {0}, args = {0}, record_args = {0};
-    at_schedulable_args(t, &args, &record_args);
     if (*sizes)
         *at_push(a, &definitions) = (at_definition){.kind = AT_DEFINE_SIZES, .text = {sizes}};
     for (int i = 0; i < at_task_num_definitions(t); i++)
         if (stays(at_task_definition(t, i))) *at_push(a, &definitions) = *at_task_definition(t, i);
-    at_compute_print(&compute, c);
-    at_schedulable *s = at_schedulable_untried(
-        a, at_task_row(t)->name, at_text_str(&args), at_text_str(&record_args), definitions.data,
-        definitions.len, NULL, 0, at_text_str(&compute), tree);
-    s->compute = c;
-    at_text_free(&compute);
-    at_text_free(&args);
-    at_text_free(&record_args);
-    return s;
+    return at_schedulable_of_numbers(a, t,
+                                     (at_schedulable){.definitions = definitions.data,
+                                                      .num_definitions = definitions.len,
+                                                      .compute = c,
+                                                      .tree = tree,
+                                                      .tree_text = text});
 }
 
 /* Sizes that the computation, or what is said of it, is made with: numbers of this program. The
@@ -153,7 +141,7 @@ at_status at_schedulable_of_config(at_arena *a, const at_task *t, const at_confi
     AT_TRY(at_task_program(a, own, &own_config, &p, err));
     at_program_print(&tree, p, false);
     at_schedulable *s =
-        sketch_fixed(a, own, sizes_of(a, own, p), p->compute, at_text_take(a, &tree));
+        sketch_fixed(a, own, sizes_of(a, own, p), p->compute, NULL, at_text_take(a, &tree));
     *out = s;
     return at_schedulable_try_only(a, s, err);
 }

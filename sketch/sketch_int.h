@@ -188,9 +188,9 @@ at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t
 /* Finishing touches to every sketch: packing in the order of use (operand_reads.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
 /* A program of a task as a template of one configuration (schedulable_try.c); sizes: "B = 16, k9 =
- * 9", what c and the tree are made with. Untried. */
+ * 9", what c and the tree, or a text of one, are made with. Untried. */
 at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,
-                             const char *tree);
+                             const at_tree *tree, const char *text);
 
 /* The edits that make a tree with numbers of the plain one over its computation (tree_steps.c),
  * behind those that are in *out. tree: what the program was built from. AT_E_INPUT: it takes more

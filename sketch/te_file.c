@@ -25,22 +25,6 @@
 
 enum { MOST_ARGS = 64, MOST_SIZES = 256 };
 
-typedef struct te_size {
-    const char *text; /* "X = N*L" */
-    const char *path;
-    int line;
-} te_size;
-typedef AT_VEC(te_size) te_sizes;
-
-typedef struct te_row {
-    at_template_row row; /* first, so that its define() finds the rest */
-    te_sizes sizes;
-    const char *path;
-    const at_compute *compute;
-    const at_tree *tree;                 /* NULL: there is none */
-    const char *compute_text, *schedule; /* as printed, and as the file has it */
-} te_row;
-
 typedef struct te_reader {
     at_arena *arena;
     const char *path, *text;
@@ -48,7 +32,7 @@ typedef struct te_reader {
     bool has_schedule;
     at_symbols *symbols;
     at_text args, names;
-    te_sizes sizes;
+    AT_VEC(at_definition) sizes; /* "X = N*L" */
     at_error *err;
 } te_reader;
 
@@ -176,7 +160,7 @@ static at_status read_args(te_reader *r) {
 
 static bool is_same_size(const te_reader *r, const char *written) {
     for (int i = 0; i < r->sizes.len; i++)
-        if (!strcmp(r->sizes.data[i].text, written)) return true;
+        if (!strcmp(r->sizes.data[i].text[0], written)) return true;
     return false;
 }
 
@@ -201,24 +185,16 @@ static at_status read_sizes(te_reader *r) {
         const at_lex_place place = at_lex_place_of(&l, line);
         if (!known)
             *at_push(r->arena, &r->sizes) =
-                (te_size){written, at_lex_path_of(r->arena, &l, &place), place.line};
+                (at_definition){.kind = AT_DEFINE_SIZES,
+                                .text = {written},
+                                .file = at_lex_path_of(r->arena, &l, &place),
+                                .line = place.line};
         AT_TRY(next_item(r, &l, line));
     }
     return AT_OK;
 }
 
 /* ---- the row --------------------------------------------------------------------------------- */
-
-static void define(at_template *t) {
-    const te_row *x = (const te_row *)at_template_row_of(t);
-    for (int i = 0; i < x->sizes.len; i++) {
-        at_sizes(t, x->sizes.data[i].text);
-        at_template_stands_at(t, x->sizes.data[i].path, x->sizes.data[i].line);
-    }
-    at_compute_value(t, x->compute, x->compute_text);
-    at_template_compute_stands(t, x->path, NULL);
-    if (x->tree) at_schedule_value(t, x->tree, x->schedule);
-}
 
 static const char *name_of(at_arena *a, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -227,7 +203,7 @@ static const char *name_of(at_arena *a, const char *path) {
     return at_strndup(a, name, n > 3 && !strcmp(name + n - 3, ".te") ? n - 3 : n);
 }
 
-static at_status read_parts(te_reader *r, te_row *out) {
+static at_status read_parts(te_reader *r, at_schedulable *out) {
     at_compute *c;
     at_tree *tree = NULL;
     AT_TRY(read_args(r));
@@ -235,12 +211,12 @@ static at_status read_parts(te_reader *r, te_row *out) {
     AT_TRY(at_compute_parse(r->arena, r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
     if (r->has_schedule)
         AT_TRY(at_tree_parse_open(r->arena, c, r->parts[SCHEDULE], r->path, &tree, r->err));
-    at_text text = {0};
-    at_compute_print(&text, c);
     out->compute = c;
-    out->compute_text = at_text_take(r->arena, &text);
     out->tree = tree;
-    out->schedule = r->parts[SCHEDULE];
+    out->tree_text = tree ? r->parts[SCHEDULE] : NULL;
+    out->definitions = r->sizes.data;
+    out->num_definitions = r->sizes.len;
+    out->file = r->path;
     return AT_OK;
 }
 
@@ -250,7 +226,7 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                    .path = !strcmp(path, "-") ? "stdin" : path,
                    .symbols = AT_NEW(a, at_symbols),
                    .err = err};
-    te_row *row = AT_NEW(a, te_row);
+    at_schedulable row = {.file = NULL};
     static const char bom[] = "\xef\xbb\xbf"; /* some editors begin a text with it */
     if (length > 2 && !memcmp(text, bom, 3)) text += 3, length -= 3;
     for (size_t i = 0; i < length; i++)
@@ -259,16 +235,13 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                            r.path, i);
     r.text = at_strndup(a, text, length);
     share_lines(&r, text, length);
-    at_status s = read_parts(&r, row);
+    at_status s = read_parts(&r, &row);
     if (s == AT_OK) {
-        row->row = (at_template_row){.name = name_of(a, path),
-                                     .help = at_format(a, "the computation of %s", r.path),
-                                     .args = at_strdup(a, at_text_str(&r.args)),
-                                     .record_args = at_format(a, "[%s]", at_text_str(&r.names)),
-                                     .define = define};
-        row->sizes = r.sizes;
-        row->path = at_strdup(a, r.path);
-        *out = &row->row;
+        row.row = (at_template_row){.name = name_of(a, path),
+                                    .help = at_format(a, "the computation of %s", r.path),
+                                    .args = at_text_str(&r.args),
+                                    .record_args = at_format(a, "[%s]", at_text_str(&r.names))};
+        *out = &at_schedulable_untried(a, &row)->row;
     }
     at_text_free(&r.args);
     at_text_free(&r.names);

@@ -120,6 +120,8 @@ typedef struct at_definition {
     const char *text[4];
     at_split_spec spec;
     int fallback;
+    const char *file; /* where it stands; NULL: nowhere */
+    int line;
 } at_definition;
 /* All calls but those of computation and trees, in order; owned by the task. */
 int at_task_num_definitions(const at_task *t);

@@ -47,10 +47,13 @@ static void add_some(at_text *out, const char *tree, at_rng *rng) {
 
 /* A computation whose sizes knobs decide keeps those knobs; it is a template in C. */
 static const at_template_row *keep_knobs(at_arena *a, const at_sketch *s, const char *tree) {
-    return &at_schedulable_untried(a, "begun", s->s->row.args, s->s->row.record_args,
-                                   s->s->definitions, s->s->num_definitions, NULL, 0,
-                                   s->s->compute_text, tree)
-                ->row;
+    const at_schedulable like = {
+        .row = {.name = "begun", .args = s->s->row.args, .record_args = s->s->row.record_args},
+        .definitions = s->s->definitions,
+        .num_definitions = s->s->num_definitions,
+        .compute_text = s->s->compute_text,
+        .tree_text = tree};
+    return &at_schedulable_untried(a, &like)->row;
 }
 
 /* Any other is a .te file. */

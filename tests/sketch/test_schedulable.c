@@ -22,8 +22,12 @@ static const char product[] = "A[N, L] : input\n"
 static at_status tried(const char *name, const char *args, const char *record_args,
                        const at_definition *definitions, int n, const char *compute,
                        const char *tree, const at_schedulable **out, at_error *err) {
-    at_schedulable *s = at_schedulable_untried(arena, name, args, record_args, definitions, n, NULL,
-                                               0, compute, tree);
+    at_schedulable *s = at_schedulable_untried(
+        arena, &(at_schedulable){.row = {.name = name, .args = args, .record_args = record_args},
+                                 .definitions = definitions,
+                                 .num_definitions = n,
+                                 .compute_text = compute,
+                                 .tree_text = tree});
     *out = s;
     return at_schedulable_try_only(arena, s, err);
 }
