@@ -2,16 +2,12 @@
  * types take besides, of every target. */
 #include "codegen/tile_text.h"
 
-/* Integers; narrower ones, of `bytes` bytes together. What is apart is rounded by itself: the
- * compilers make multiply-adds else. */
+/* What is apart is rounded by itself: the compilers make multiply-adds else. */
 static const char integers[] =
     "#define at_to_int(c, a) __asm__(\"%1$s\" : \"=%2$c\"(c) : \"%2$c\"(a))\n"
     "#define at_int_min(a, b) at_choose((a) < (b), a, b)\n"
     "#define at_int_max(a, b) at_choose((a) > (b), a, b)\n"
     "#define at_apart(v) __asm__(\"\" : \"+%2$c\"(v))\n"
-    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
-    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
-    "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n"
     "static inline __attribute__((unused)) int at_four(const void *p) {\n"
     "    int x;\n"
     "    __builtin_memcpy(&x, p, sizeof x);\n"

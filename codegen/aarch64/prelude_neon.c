@@ -135,7 +135,10 @@ void at_prelude_neon(const at_target *t, at_text *out) {
 static const char widening[] =
     "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
     "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
-    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n";
+    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n"
+    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n";
 
 void at_integers_neon(const at_target *t, at_text *out) {
     at_tile_integers(out, "fcvtns %0.4s, %1.4s", 'w');

@@ -185,7 +185,7 @@ void at_prelude_avx512(const at_target *t, at_text *out) {
     at_text_add(out, "\n");
 }
 
-/* gcc 12 converts vectors of narrow elements one by one. */
+/* gcc 12 converts vectors to and from narrow elements one by one. */
 static const char widening[] =
     "#define at_widen(how, bytes_of, is_signed, type, p) \\\n"
     "    if (sizeof(type) == bytes_of && ((type)-1 < (type)1) == is_signed) \\\n"
@@ -199,9 +199,32 @@ static const char widening[] =
     "    at_widen(\"vpmovzxwd\", 2, 0, type, p); \\\n"
     "    (at_vector)at_wide; }))\n";
 
+/* Elements lie within their type. */
+static const char narrowing_avx2[] =
+    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    int __attribute__((vector_size(16))) at_cut; \\\n"
+    "    __asm__(\"vextracti128 $1, %1, %0\\n\\tvpackssdw %0, %x1, %0\" : \"=&x\"(at_cut) : "
+    "\"x\"(v)); \\\n"
+    "    if (sizeof(type) == 2) \\\n"
+    "        __asm__(\"vmovdqu %1, %0\" : \"=m\"(*(at_few *)(p)) : \"x\"(at_cut)); \\\n"
+    "    else { \\\n"
+    "        if ((type)-1 < (type)1) __asm__(\"vpacksswb %0, %0, %0\" : \"+x\"(at_cut)); \\\n"
+    "        else __asm__(\"vpackuswb %0, %0, %0\" : \"+x\"(at_cut)); \\\n"
+    "        __asm__(\"vmovq %1, %0\" : \"=m\"(*(at_few *)(p)) : \"x\"(at_cut)); \\\n"
+    "    } } while (0)\n";
+
+static const char narrowing_avx512[] =
+    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    if (sizeof(type) == 2) \\\n"
+    "        __asm__(\"vpmovdw %1, %0\" : \"=m\"(*(at_few *)(p)) : \"v\"(v)); \\\n"
+    "    else __asm__(\"vpmovdb %1, %0\" : \"=m\"(*(at_few *)(p)) : \"v\"(v)); } while (0)\n";
+
 void at_integers_avx2(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'x');
     at_text_addf(out, widening, 'x');
+    at_text_add(out, narrowing_avx2);
     at_text_add(out, t->dot_regs ? dots_avx2 : dots_avx_vnni);
     at_text_add(out, "\n");
 }
@@ -209,6 +232,7 @@ void at_integers_avx2(const at_target *t, at_text *out) {
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     at_text_addf(out, widening, 'v');
+    at_text_add(out, narrowing_avx512);
     if (t->dots & AT_DOT_US) at_x86_prelude_dots("us", "vpdpbusd", out);
     if (t->dots & AT_DOT_S16) at_x86_prelude_dots("s16", "vpdpwssd", out);
     at_text_add(out, "\n");
