@@ -79,7 +79,7 @@ static at_status tune_task(const at_options *o, int problem, at_set_result *resu
 
 /* The ways of all problems, one after the other. */
 typedef struct set {
-    const at_options *of;
+    at_options *of;
     at_set_result result; /* its problems are what is tuned */
     at_options *tasks;    /* [n] as if each were all that is asked for */
     int *problem;         /* [n] */
@@ -90,14 +90,12 @@ typedef struct set {
 
 static void make_tasks(set *s) {
     const at_set_result *r = &s->result;
-    const int64_t weights_bytes = s->net ? at_net_weights_bytes(s->net) : 0;
     for (int p = 0; p < r->num_problems; p++) s->n += r->problems[p].num_ways;
     s->tasks = AT_NEW_ARRAY(r->arena, at_options, s->n);
     s->problem = AT_NEW_ARRAY(r->arena, int, s->n);
     for (int p = 0, i = 0; p < r->num_problems; p++)
         for (int w = 0; w < r->problems[p].num_ways; w++, i++) {
             s->tasks[i] = *s->of;
-            s->tasks[i].engine.weights_bytes = weights_bytes;
             s->tasks[i].request = r->problems[p].ways[w];
             s->tasks[i].task = i + 1;
             s->tasks[i].num_tasks = s->n;
@@ -275,6 +273,7 @@ static at_status tune_set(set *s, at_error *err) {
         AT_TRY(at_problem_make(r->arena, &o->engine, &o->request, r->problems, err));
     }
     if (o->only) AT_TRY(keep_only(s, o->only, err));
+    if (s->net) s->of->engine.weights_bytes = at_net_weights_bytes(s->net);
     make_tasks(s);
     if (o->per_task) return tune_each(s, err);
     return o->engine.far ? tune_in_turn(s, err) : tune_together(s, err);

@@ -254,11 +254,13 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     if (o->stats && t)
         at_text_addf(&out,
                      "%.3f s: %lld rounds; data and reference made %lld times, %.3f s; %lld other "
-                     "changes of layer, %.2f ms each; at most %lld MiB of data at a time\n",
+                     "changes of layer, %.2f ms each; at most %lld MiB of data at a time, and "
+                     "packed weights in turn from %lld MiB\n",
                      (double)(at_now_ns() - r->start_ns) * 1e-9, (long long)t->rounds,
                      (long long)t->made, (double)t->made_ns * 1e-9, (long long)t->switches,
                      t->switches ? (double)t->switch_ns / (double)t->switches * 1e-6 : 0,
-                     (long long)t->most_kept_bytes >> 20);
+                     (long long)t->most_kept_bytes >> 20,
+                     (long long)at_session_seen(&t->members[0].tuning.s).ring_bytes >> 20);
     if (r->advice) at_text_addf(&out, "%s\n", r->advice);
     at_status status = at_print(&out, err);
     at_text_free(&out);

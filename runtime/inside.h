@@ -64,7 +64,7 @@ typedef struct at_ring {
     char *data;
     int64_t size_bytes, turn_bytes, copies, at;
     int num, buf[AT_MAX_BUFS]; /* packed buffers: their numbers, and where they lie in a copy */
-    int64_t offset[AT_MAX_BUFS];
+    int64_t offset[AT_MAX_BUFS], bytes[AT_MAX_BUFS];
 } at_ring;
 
 typedef struct at_run {
@@ -96,9 +96,9 @@ typedef struct at_run_time {
 /* Once, with the next copy of packed weights; what the kernel returns. */
 int at_run_next(at_run *r);
 /* Copies of what the job has packed, if it asks for them, for all runs from now on. False: there is
- * no memory. A ring that was made before is made anew. */
+ * no memory. A ring that was made before keeps its memory, and its copies where they are the same.
+ */
 bool at_ring_make(at_ring *g, const at_job *job, at_run *r);
-void at_ring_free(at_ring *g);
 
 /* Outputs that are also read hold again what was in them before, and caches are flushed if asked
  * for: before each run, but where nothing of either is asked. */

@@ -9,15 +9,12 @@ enum { LINE = 64 };
 
 static int64_t rounded(int64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
-void at_ring_free(at_ring *g) {
-    if (g->data) munmap(g->data, (size_t)g->size_bytes);
-    *g = (at_ring){0};
-}
-
 /* Memory for so many bytes; what there is already does. */
 static bool reserve(at_ring *g, int64_t bytes) {
     if (bytes <= g->size_bytes) return true;
-    at_ring_free(g);
+    if (g->data) munmap(g->data, (size_t)g->size_bytes);
+    g->data = NULL;
+    g->size_bytes = 0;
     void *data =
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return false;
@@ -27,28 +24,41 @@ static bool reserve(at_ring *g, int64_t bytes) {
     return true;
 }
 
+/* Are what the kernel has packed and where its copies lie as they were when these were made? */
+static bool is_made(const at_ring *g, const at_ring *was, const at_run *r) {
+    bool same = g->num == was->num && g->copies == was->copies && g->turn_bytes == was->turn_bytes;
+    for (int i = 0; i < g->num && same; i++)
+        same = g->buf[i] == was->buf[i] && g->offset[i] == was->offset[i] &&
+               g->bytes[i] == was->bytes[i] &&
+               !memcmp(g->data + g->offset[i], r->buf[g->buf[i]], (size_t)g->bytes[i]);
+    return same;
+}
+
 bool at_ring_make(at_ring *g, const at_job *job, at_run *r) {
-    int64_t turn = 0;
+    const at_ring was = *g;
     r->ring = NULL;
     g->num = 0;
-    for (int i = 0; i < job->num_bufs; i++)
-        if (job->bufs[i].role == AT_BUF_PACKED) turn += rounded(job->bufs[i].size_bytes);
+    g->turn_bytes = 0;
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        if (b->role != AT_BUF_PACKED) continue;
+        g->buf[g->num] = i;
+        g->bytes[g->num] = b->size_bytes;
+        g->offset[g->num++] = g->turn_bytes;
+        g->turn_bytes += rounded(b->size_bytes);
+    }
+    const int64_t turn = g->turn_bytes;
     if (!turn || turn >= job->ring_bytes)
         return true; /* nothing to walk; what is walked is as large */
-    int64_t copies = (job->ring_bytes + turn - 1) / turn, offset = 0;
-    if (!reserve(g, copies * turn)) return false;
-    g->copies = copies;
-    g->turn_bytes = turn;
+    g->copies = (job->ring_bytes + turn - 1) / turn;
     g->at = 0;
-    for (int i = 0; i < job->num_bufs; i++) {
-        if (job->bufs[i].role != AT_BUF_PACKED) continue;
-        for (int64_t c = 0; c < g->copies; c++)
-            memcpy(g->data + c * turn + offset, r->buf[i], (size_t)job->bufs[i].size_bytes);
-        g->buf[g->num] = i;
-        g->offset[g->num++] = offset;
-        offset += rounded(job->bufs[i].size_bytes);
-    }
     r->ring = g;
+    if (was.data && is_made(g, &was, r)) return true;
+    /* Kernels of other sizes find the same memory: the copies end before twice that. */
+    if (!reserve(g, 2 * job->ring_bytes)) return false;
+    for (int64_t c = 0; c < g->copies; c++)
+        for (int i = 0; i < g->num; i++)
+            memcpy(g->data + c * turn + g->offset[i], r->buf[g->buf[i]], (size_t)g->bytes[i]);
     return true;
 }
 

@@ -406,7 +406,8 @@ at_seen at_session_seen(const at_session *s) {
                      .objective = b->states.objective,
                      .waited_s = b->states.waited_s,
                      .core = b->states.core,
-                     .cores = b->states.cores};
+                     .cores = b->states.cores,
+                     .ring_bytes = b->ring_bytes};
 }
 
 void at_session_stop(at_session *s) {

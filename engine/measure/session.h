@@ -108,8 +108,9 @@ typedef struct at_seen {
     bool is_exact;      /* outputs are compared bit for bit */
     bool is_projected;  /* the expected outputs are a candidate's: see reference.h */
     at_objective objective;
-    double waited_s; /* for the state that counts; in the other one's time */
-    int core, cores; /* measured on, and of how many it was chosen; 0: it was not */
+    double waited_s;    /* for the state that counts; in the other one's time */
+    int core, cores;    /* measured on, and of how many it was chosen; 0: it was not */
+    int64_t ring_bytes; /* of copies of packed weights that runs take in turn; 0: of none */
 } at_seen;
 at_seen at_session_seen(const at_session *s);
 /* The peak of a session that measures elsewhere. */

@@ -258,6 +258,29 @@ static void missing_way(void **state) {
                   "grep -q 'configuration from no record' wide.c");
 }
 
+/* Trials of its parts walk as many bytes of weights as the network has, where the second-level
+ * cache holds less than half of these. */
+static void weights_walked(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    at_error err;
+    enum { N = 2048 };
+    const long long caches = 2 * (at_cpu_facts()->l2_bytes >> 20), own = (long long)N * N * 4 >> 20;
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,2048");
+    onnx_constant(&g, "shape", AT_NET_INT64, "2", "2048,2048", false);
+    onnx_node(&g, "ConstantOfShape", "shape", "w", "");
+    onnx_node(&g, "MatMul", "x w", "y", "");
+    onnx_output(&g, "y");
+    at_text bytes = onnx_model(&g, 13);
+    assert_int_equal(at_write_file("heavy.onnx", at_text_str(&bytes), bytes.len, &err), AT_OK);
+    at_text_free(&bytes);
+    const cli_result *r = cli_expect(0, "./autotune heavy.onnx --trials 2 --stats --log heavy.log");
+    char said[64];
+    snprintf(said, sizeof said, "packed weights in turn from %lld MiB",
+             caches > own ? caches : own);
+    expect_text(r->out, said);
+}
+
 /* Two sizes in one file; the main runs both, and another one runs, too. */
 static void several_sizes(void **state) {
     (void)state;
@@ -347,11 +370,17 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_program), cmocka_unit_test(another_way),
-        cmocka_unit_test(held_to_an_error),     cmocka_unit_test(parts_without_the_model),
-        cmocka_unit_test(states_of_caches),     cmocka_unit_test(missing_way),
-        cmocka_unit_test(several_sizes),        cmocka_unit_test(sizes_and_sets),
-        cmocka_unit_test(names_of_sizes),       cmocka_unit_test(refused),
+        cmocka_unit_test(from_file_to_program),
+        cmocka_unit_test(another_way),
+        cmocka_unit_test(held_to_an_error),
+        cmocka_unit_test(parts_without_the_model),
+        cmocka_unit_test(states_of_caches),
+        cmocka_unit_test(missing_way),
+        cmocka_unit_test(weights_walked),
+        cmocka_unit_test(several_sizes),
+        cmocka_unit_test(sizes_and_sets),
+        cmocka_unit_test(names_of_sizes),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
