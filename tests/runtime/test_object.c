@@ -508,7 +508,7 @@ static void compiler_stopped(void **state) {
     pid_t pid = fork();
     if (pid == 0) {
         char *path, error[1024];
-        _exit(build(AT_GCC, endless, "", 3, &path, error) ? 1 : 0);
+        _exit(build(AT_GCC, endless, "", 10, &path, error) ? 1 : 0);
     }
     pid_t keeper, driver, compiler;
     do {
@@ -517,7 +517,7 @@ static void compiler_stopped(void **state) {
         compiler = driver ? rig_child_of(driver) : 0;
     } while (!compiler);
     kill(-driver, SIGSTOP);
-    usleep(5000000);
+    usleep(12000000);
     kill(-driver, SIGCONT);
     int status = 0, fd = -1; /* somebody reads it, or all is over */
     while (fd < 0 && !waitpid(pid, &status, WNOHANG)) fd = open(fifo, O_WRONLY | O_NONBLOCK);
