@@ -229,6 +229,12 @@ int at_index_step(const at_expr *e, int axis);
 /* Of E13: that expression within e; NULL: there is none. */
 const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int tensor);
 
+/* A tensor as it was written, copied: what is changed of the one is not of the other (rewrite.c).
+ */
+at_tensor at_tensor_copy(at_arena *a, const at_tensor *t);
+/* Changes each read of a tensor in a stage's text, in place. Returns how many there are. */
+int at_tensor_change_reads(at_tensor *reader, const char *tensor, at_expr_change *f, void *ctx);
+
 /* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
 
 typedef enum at_epilogue {

@@ -36,7 +36,7 @@ static at_expr *term_with(at_arena *a, const at_expr *e, const at_expr *choice, 
 static at_tensor sum_of_side(at_arena *a, const at_tensor *from, const char *name, int side,
                              at_expr *const *value) {
     const at_expr *choice = choice_of(from->body);
-    at_tensor t = rewrite_copy_tensor(a, from);
+    at_tensor t = at_tensor_copy(a, from);
     at_expr *arg[3] = {rewrite_expr_at(a, choice->arg[0], value), at_expr_int(a, 0),
                        at_expr_int(a, 0)};
     arg[side] = term_with(a, from->body, choice, side, value);

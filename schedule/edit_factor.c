@@ -139,7 +139,7 @@ at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const
     if (before && place == old->num_axes)
         return at_fail(err, AT_E_INPUT, "\"%s\" is no axis of @%s", before, stage);
     tree_node *inner = rewrite_nest_behind(&w, leaf, piece);
-    at_tensor rf = rewrite_copy_tensor(a, old);
+    at_tensor rf = at_tensor_copy(a, old);
     rf.name = name;
     AT_TRY(make_factored(&w, leaf, old, piece, axis, place, &rf));
     *x = sum_of(&w, &rf, place, stage);

@@ -105,7 +105,7 @@ at_status at_edit_inline(at_arena *a, const at_tree *t, const char *stage, const
     AT_TRY(find_extents(&in, names, sizes, n, err));
     AT_TRY(tree_copy(a, t, &w.made, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {
-        at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
+        at_tensor copy = at_tensor_copy(a, &t->compute->tensors[i]);
         if (i == s) continue;
         const stage_read read = {&t->compute->tensors[i], s};
         if (copy.written && at_expr_find(read.reader->body, is_of_list, &read))

@@ -206,7 +206,7 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);
-    at_tensor sum = stage_of(&x, name, is_whole), copy = rewrite_copy_tensor(a, x.sum);
+    at_tensor sum = stage_of(&x, name, is_whole), copy = at_tensor_copy(a, x.sum);
     copy.num_reduce = copy.num_defs = 0;
     copy.written = picked(&x, name);
     tree_node *outermost = rewrite_outermost(leaf);

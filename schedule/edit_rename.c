@@ -76,7 +76,7 @@ at_status at_edit_rename(at_arena *a, const at_tree *t, const char *stage, const
         return at_fail(err, AT_E_INPUT, "@%s.init is a leaf of its own", stage);
     AT_TRY(check(&r, n, err));
     for (int i = 0; i < t->compute->num_tensors; i++) {
-        at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
+        at_tensor copy = at_tensor_copy(a, &t->compute->tensors[i]);
         *at_push(a, &w.tensors) = copy;
         if (i != s) continue;
         at_expr_each(copy.written, rename_node, &r);

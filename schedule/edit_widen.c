@@ -143,7 +143,7 @@ at_status at_edit_widen(at_arena *a, const at_tree *t, const char *stage, const 
         if (!strcmp(x->axes[k].name, loop) && x->axes[k].begin) axis = k;
     if (axis < 0) return at_fail(err, AT_E_INPUT, "@%s has no range \"%s\"", stage, loop);
     for (int i = 0; i < t->compute->num_tensors; i++) {
-        at_tensor copy = rewrite_copy_tensor(a, &t->compute->tensors[i]);
+        at_tensor copy = at_tensor_copy(a, &t->compute->tensors[i]);
         if (i == s) AT_TRY(widen(a, &copy, x, axis, err));
         *at_push(a, &w.tensors) = copy;
     }

@@ -29,35 +29,51 @@ at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value) {
 }
 
 typedef struct read_change {
-    rewrite *w;
-    const char *from, *to;
-    rewrite_index *index;
+    const char *tensor;
+    at_expr_change *f;
     void *ctx;
     int count;
 } read_change;
 
-static void rename_read(at_expr *e, void *ctx) {
+static void change_read(at_expr *e, void *ctx) {
     read_change *x = ctx;
-    if (e->op != AT_X_INDEX || strcmp(e->name, x->from)) return;
+    if (e->op != AT_X_INDEX || strcmp(e->name, x->tensor)) return;
+    x->f(e, x->ctx);
+    x->count++;
+}
+
+int at_tensor_change_reads(at_tensor *reader, const char *tensor, at_expr_change *f, void *ctx) {
+    read_change x = {tensor, f, ctx, 0};
+    at_expr_each(reader->written, change_read, &x);
+    for (int d = 0; d < reader->num_defs; d++) at_expr_each(reader->defs[d].expr, change_read, &x);
+    return x.count;
+}
+
+typedef struct other_read {
+    rewrite *w;
+    const char *to;
+    rewrite_index *index;
+    void *ctx;
+} other_read;
+
+static void read_other(at_expr *e, void *ctx) {
+    const other_read *x = ctx;
     e->name = x->to;
     if (x->index) e->arg = x->index(x->w, x->ctx, e->arg, &e->nargs);
-    x->count++;
 }
 
 at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
                         rewrite_index *index, void *ctx) {
     if (!strcmp(reader->name, from))
         return at_fail(w->err, AT_E_INPUT, "@%s reads itself: that needs no other tensor", from);
-    read_change x = {w, from, to, index, ctx, 0};
-    at_expr_each(reader->written, rename_read, &x);
-    for (int d = 0; d < reader->num_defs; d++) at_expr_each(reader->defs[d].expr, rename_read, &x);
-    if (x.count) return AT_OK;
+    if (at_tensor_change_reads(reader, from, read_other, &(other_read){w, to, index, ctx}))
+        return AT_OK;
     return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", reader->name, from);
 }
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
+at_tensor at_tensor_copy(at_arena *a, const at_tensor *t) {
     at_tensor copy = {.name = t->name,
                       .role = t->role,
                       .num_axes = t->num_axes,
@@ -87,7 +103,7 @@ at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
 void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err) {
     *w = (rewrite){.arena = a, .old = c, .err = err};
     for (int i = 0; i < c->num_tensors; i++)
-        *at_push(a, &w->tensors) = rewrite_copy_tensor(a, &c->tensors[i]);
+        *at_push(a, &w->tensors) = at_tensor_copy(a, &c->tensors[i]);
 }
 
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name,

@@ -22,7 +22,6 @@ at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *n
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);
 
 at_tensor *rewrite_find(rewrite *w, const char *name); /* NULL: there is none */
-at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t);
 /* Right before the tensor of that name, where what it reads is known. */
 void rewrite_insert(rewrite *w, const char *name, at_tensor t);
 /* A stage that a reader with a leaf, whose expression becomes `written`, reads from now on: right

@@ -45,10 +45,7 @@ typedef struct ansor_digits {
 typedef struct ansor_stage {
     const char *name;
     const at_tensor *declared; /* an input, with numbers as extents; NULL: a stage */
-    at_reduction reduction;
-    at_expr *body; /* as written */
-    at_def *defs;
-    int num_defs;
+    at_tensor text;            /* its expressions as written, without axes */
     ansor_axis axis[ANSOR_AXES];
     int num_axes, num_reduce;
     int num_blocks;                   /* its first axes: blocks of its reader's (ansor_region.c), */
@@ -82,14 +79,11 @@ const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not 
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 
-/* Expressions of stages, and the computation with the stages there are (ansor_compute.c). */
-/* Defines n names, one or digits, before all others of the stage. extents: of digits. */
+/* Defines n names, one or digits, before all others of the stage (ansor_stages.c). extents: of
+ * digits. */
 void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
                   at_expr *const *extents, at_expr *value);
-/* The stage's reads of a tensor are others from now on: f makes one of each. How many there are. */
-typedef at_expr *ansor_read(at_expr *read, void *ctx);
-int ansor_replace_reads(ansor_state *s, ansor_stage *x, const char *name, ansor_read *f, void *ctx);
-/* AT_E_INPUT */
+/* The computation with the stages that there are. AT_E_INPUT */
 at_status ansor_compute(const ansor_state *s, const at_symbols *symbols, at_compute **out);
 
 /* Arguments of a step (ansor_loops.c). AT_E_INPUT names the item. */

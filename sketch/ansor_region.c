@@ -233,10 +233,7 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
     for (int i = 0; i < x->num_pieces; i++) x->piece[i]->axis += n;
 }
 
-static at_expr *same_read(at_expr *unused, void *read) {
-    (void)unused;
-    return read;
-}
+static void take_read(at_expr *read, void *as) { *read = *(const at_expr *)as; }
 
 bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
                        const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around) {
@@ -277,7 +274,7 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
         index[n++] = p.inside ? p.inside : at_expr_int(s->arena, 0);
     }
     at_expr *as = at_expr_read(s->arena, x->name, n, index);
-    ansor_replace_reads(s, s->stage[reader], x->name, same_read, as);
+    at_tensor_change_reads(&s->stage[reader]->text, x->name, take_read, as);
     change_axes(s, c, x, &m, digits[reader], parts);
     return true;
 }

@@ -1,4 +1,5 @@
-/* sketch/ansor_stages.c: the stages of a computation, and steps that make new ones. */
+/* sketch/ansor_stages.c: the stages of a computation, the computation that stages are, and steps
+ * that make new ones. */
 #include <string.h>
 
 #include "sketch/ansor_int.h"
@@ -35,13 +36,45 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
         if (x->declared) continue;
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             x->axis[k] = (ansor_axis){from->axes[k].name, extents[t][k], false};
-        x->reduction = from->reduction;
-        x->body = from->written;
-        x->defs = from->defs;
-        x->num_defs = from->num_defs;
+        x->text = at_tensor_copy(s->arena, from);
+        x->text.num_axes = x->text.num_reduce = 0;
         AT_TRY(plain_loops(s, x));
     }
     return AT_OK;
+}
+
+void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
+                  at_expr *const *extents, at_expr *value) {
+    at_tensor *t = &x->text;
+    at_def *all = AT_NEW_ARRAY(s->arena, at_def, t->num_defs + 1);
+    memcpy(all + 1, t->defs, sizeof *all * (size_t)t->num_defs);
+    all[0] = (at_def){.num_names = n, .is_digits = extents, .expr = value};
+    all[0].names = at_copy(s->arena, names, sizeof *names * (size_t)n);
+    if (extents) all[0].extents = at_copy(s->arena, extents, sizeof *extents * (size_t)n);
+    t->defs = all;
+    t->num_defs++;
+}
+
+/* Copies, since computations take what they are made of. */
+at_status ansor_compute(const ansor_state *s, const at_symbols *symbols, at_compute **out) {
+    at_tensor *all = AT_NEW_ARRAY(s->arena, at_tensor, s->num_stages);
+    for (int i = 0; i < s->num_stages; i++) {
+        const ansor_stage *x = s->stage[i];
+        at_tensor *t = &all[i];
+        *t = x->declared ? (at_tensor){.role = x->declared->role, .type = x->declared->type}
+                         : at_tensor_copy(s->arena, &x->text);
+        t->name = x->name;
+        t->axes = AT_NEW_ARRAY(s->arena, at_axis, x->num_axes + x->num_reduce);
+        for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
+            if (x->axis[k].is_gone) continue;
+            at_axis *axis = &t->axes[t->num_axes + t->num_reduce];
+            axis->name = x->declared ? NULL : x->axis[k].name;
+            axis->extent = at_expr_int(s->arena, x->axis[k].extent);
+            k < x->num_axes ? t->num_axes++ : t->num_reduce++;
+        }
+    }
+    return at_compute_make(s->arena, symbols, all, s->num_stages, "rewritten computation", out,
+                           s->err);
 }
 
 /* ---- new stages ------------------------------------------------------------------------------ */
@@ -79,6 +112,11 @@ static at_expr *own_element(ansor_state *s, const ansor_stage *x, const char *na
     return at_expr_read(s->arena, name, x->num_axes, index);
 }
 
+/* The text of a stage that copies an element. */
+static at_tensor copy_of(at_expr *element) {
+    return (at_tensor){.role = AT_ROLE_STAGE, .written = element};
+}
+
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
     bool plain = !x->at && !x->is_inlined && !ansor_has_attached(x);
     for (int i = 0; i < x->num_loops; i++)
@@ -93,17 +131,13 @@ at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ans
     *local = *x;
     AT_TRY(scoped(s, step, x->name, &local->name));
     x->num_reduce = 0;
-    x->num_defs = 0;
-    x->body = own_element(s, x, local->name);
+    x->text = copy_of(own_element(s, x, local->name));
     AT_TRY(plain_loops(s, local));
     AT_TRY(plain_loops(s, x));
     return insert(s, id, local);
 }
 
-static at_expr *rename_read(at_expr *read, void *name) {
-    read->name = *(const char **)name;
-    return read;
-}
+static void rename_read(at_expr *read, void *name) { read->name = *(const char **)name; }
 
 at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     int64_t id = 0, readers[ANSOR_STAGES];
@@ -114,7 +148,7 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     ansor_stage *x = s->stage[id], *copy = AT_NEW(s->arena, ansor_stage);
     copy->num_axes = x->num_axes;
     memcpy(copy->axis, x->axis, sizeof *x->axis * (size_t)x->num_axes);
-    copy->body = own_element(s, x, x->name);
+    copy->text = copy_of(own_element(s, x, x->name));
     AT_TRY(scoped(s, step, x->name, &copy->name));
     AT_TRY(plain_loops(s, copy));
     AT_TRY(ansor_list(s, step, 3, readers, ANSOR_STAGES, &n));
@@ -122,7 +156,7 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     for (int i = 0; i < n; i++) {
         if (readers[i] <= id || readers[i] >= s->num_stages || s->stage[readers[i]]->declared)
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
-        if (!ansor_replace_reads(s, s->stage[readers[i]], x->name, rename_read, &copy->name))
+        if (!at_tensor_change_reads(&s->stage[readers[i]]->text, x->name, rename_read, &copy->name))
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
     }
     return insert(s, id + 1, copy);
@@ -168,10 +202,7 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     const char *outer = at_format(s->arena, "%s_o", sum->name),
                *inner = at_format(s->arena, "%s_i", sum->name);
     rf->name = fresh(s, at_format(s->arena, "%s_rf", x->name));
-    rf->reduction = x->reduction;
-    rf->body = x->body;
-    rf->defs = x->defs;
-    rf->num_defs = x->num_defs;
+    rf->text = x->text;
     at_expr *whole = at_expr_pair(s->arena, AT_X_MUL, at_expr_name(s->arena, outer),
                                   at_expr_int(s->arena, is_outer ? others : mine));
     whole = at_expr_pair(s->arena, AT_X_ADD, whole, at_expr_name(s->arena, inner));
@@ -187,8 +218,8 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     rf->axis[n++] = (ansor_axis){is_outer ? inner : outer, others, false};
     rf->num_reduce = n - rf->num_axes;
     AT_TRY(plain_loops(s, rf));
-    x->body = own_element(s, rf, rf->name);
-    x->num_defs = 0;
+    x->text = copy_of(own_element(s, rf, rf->name));
+    x->text.reduction = rf->text.reduction;
     x->axis[x->num_axes] = rf->axis[place];
     x->num_reduce = 1;
     AT_TRY(plain_loops(s, x));
