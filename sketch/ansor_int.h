@@ -79,7 +79,7 @@ const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not 
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 
-/* Defines n names, one or digits, before all others of the stage (ansor_stages.c). extents: of
+/* Defines n names, one or digits, before all others of the stage (ansor_loops.c). extents: of
  * digits. */
 void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
                   at_expr *const *extents, at_expr *value);

@@ -140,6 +140,18 @@ bool ansor_is_whole(const ansor_stage *x, const ansor_loop *l, int piece) {
     return n == 1;
 }
 
+void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
+                  at_expr *const *extents, at_expr *value) {
+    at_tensor *t = &x->text;
+    at_def *all = AT_NEW_ARRAY(s->arena, at_def, t->num_defs + 1);
+    memcpy(all + 1, t->defs, sizeof *all * (size_t)t->num_defs);
+    all[0] = (at_def){.num_names = n, .is_digits = extents, .expr = value};
+    all[0].names = at_copy(s->arena, names, sizeof *names * (size_t)n);
+    if (extents) all[0].extents = at_copy(s->arena, extents, sizeof *extents * (size_t)n);
+    t->defs = all;
+    t->num_defs++;
+}
+
 /* Fused reductions that are split become one axis, of which they are the digits. */
 static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
     at_text name = {0};

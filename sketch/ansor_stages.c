@@ -43,18 +43,6 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
     return AT_OK;
 }
 
-void ansor_define(ansor_state *s, ansor_stage *x, int n, const char *const *names,
-                  at_expr *const *extents, at_expr *value) {
-    at_tensor *t = &x->text;
-    at_def *all = AT_NEW_ARRAY(s->arena, at_def, t->num_defs + 1);
-    memcpy(all + 1, t->defs, sizeof *all * (size_t)t->num_defs);
-    all[0] = (at_def){.num_names = n, .is_digits = extents, .expr = value};
-    all[0].names = at_copy(s->arena, names, sizeof *names * (size_t)n);
-    if (extents) all[0].extents = at_copy(s->arena, extents, sizeof *extents * (size_t)n);
-    t->defs = all;
-    t->num_defs++;
-}
-
 /* Copies, since computations take what they are made of. */
 at_status ansor_compute(const ansor_state *s, const at_symbols *symbols, at_compute **out) {
     at_tensor *all = AT_NEW_ARRAY(s->arena, at_tensor, s->num_stages);
