@@ -135,9 +135,7 @@ static at_status copy_blocks(block *b) {
     for (int i = 0; i < f->num_accesses; i++) {
         if (loaded_of(b->s, b->stage, &f->access[i]) != b->loaded) continue;
         AT_TRY(sketch_copy_blocks(b->s, stage, b->stage, last, i, &name, &first, b->err));
-        at_edit join = {
-            .kind = AT_EDIT_JOIN, .stage = name, .other = stage, .loop = b->row[0], .before = true};
-        AT_TRY(sketch_step(b->s, &join, b->err));
+        AT_TRY(sketch_put(b->s, AT_EDIT_JOIN, name, true, stage, b->row[0], b->err));
     }
     return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
 }

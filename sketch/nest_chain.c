@@ -84,17 +84,15 @@ static at_status make_chain(chain *c) {
     const char *row = last->axes[c->num - 1].name;
     for (int t = c->last; t >= 0; t--) {
         const char *name = f->compute->tensors[t].name;
-        at_edit away = {.kind = AT_EDIT_DISSOLVE, .stage = name},
-                nest = {.kind = AT_EDIT_NEST, .stage = name, .loop = row, .before = true};
         if (!f->of[t].is_stage) continue;
         if (f->of[t].is_dissolved) {
-            AT_TRY(sketch_step(c->s, &away, c->err));
+            AT_TRY(sketch_step_of(c->s, AT_EDIT_DISSOLVE, name, c->err));
             continue;
         }
-        if (t < c->last) {
-            nest.other = f->compute->tensors[f->of[t].reader].name;
-            AT_TRY(sketch_step(c->s, &nest, c->err));
-        }
+        const int reader = f->of[t].reader;
+        if (t < c->last)
+            AT_TRY(sketch_put(c->s, AT_EDIT_NEST, name, true, f->compute->tensors[reader].name, row,
+                              c->err));
         AT_TRY(make_row(c, t));
     }
     return sketch_mark(c->s, last->name, last->axes[0].name, AT_ANN_PARA, c->err);

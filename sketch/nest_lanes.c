@@ -111,13 +111,12 @@ static int shared_rows(const sketch_state *s, int stage) {
 
 /* Rows along axis k of a tile; outer: what is left of the vectors' axis. */
 static at_status make_shared(sketch_state *s, int stage, int k, const char *outer, at_error *err) {
-    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 2 4 6 8"};
-    static const at_part_limit limits[] = {{0}, {.wide = 4, .narrow = 4}};
+    static const at_part_limit four = {.wide = 4, .narrow = 4};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2];
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    AT_TRY(sketch_split(s, t->name, t->axes[k].name, 2, &rows, limits, parts, err));
+    AT_TRY(sketch_split_by(s, t->name, t->axes[k].name, "1 2 4 6 8", four, parts, err));
     for (int j = k + 1; j < t->num_axes - 1; j++)
         if (!sketch_is_step(s, stage, j)) order.names[n++] = t->axes[j].name;
     order.names[n++] = outer;
@@ -131,8 +130,7 @@ static at_status make_shared(sketch_state *s, int stage, int k, const char *oute
 
 at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
     (void)c;
-    static const at_split_spec rows = {.policy = AT_LISTED, .listed = "1 4 16 64"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    static const at_part_limit rows = {.wide = 16, .narrow = 16};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int last = t->num_axes - 1, shared = shared_rows(s, stage);
     const char *outer, *parts[2];
@@ -141,7 +139,7 @@ at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c, at_e
     if (s->facts->of[stage].inner_steps) return AT_OK;
     if (outer && shared >= 0) return make_shared(s, stage, shared, outer, err);
     if (has_short_rows(s, stage)) {
-        AT_TRY(sketch_split(s, t->name, t->axes[0].name, 2, &rows, limits, parts, err));
+        AT_TRY(sketch_split_by(s, t->name, t->axes[0].name, "1 4 16 64", rows, parts, err));
         return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
     }
     const char *first = sketch_first_loop(s, stage);
@@ -228,13 +226,12 @@ static at_status share_out(sketch_state *s, int stage, at_error *err) {
 }
 
 at_status nest_make_lanes(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 8}};
+    static const at_part_limit eight = {.vectors = 8};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const sketch_edit *first = s->last;
     const char *parts[2] = {NULL, c->vec < 0 ? NULL : t->axes[c->vec].name};
     if (c->vec >= 0 && !t->axes[c->vec].begin)
-        AT_TRY(sketch_split(s, t->name, parts[1], 2, &spec, limits, parts, err));
+        AT_TRY(sketch_split_by(s, t->name, parts[1], "8 16 32 64 128 256", eight, parts, err));
     if (c->vec >= 0) AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
     AT_TRY(share_out(s, stage, err));
     for (int i = 0; i < c->num_with; i++)
@@ -254,21 +251,17 @@ static at_status put_reader(sketch_state *s, int stage, const char *leaf, const 
                             at_error *err) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *all = s->facts->compute->tensors;
-    at_edit e = {
-        .kind = AT_EDIT_COPY, .stage = all[stage].name, .copy = AT_COPY_WRITE, .names = {leaf}};
-    if (f->has_matched_reader)
-        e = (at_edit){
-            .kind = AT_EDIT_NEST, .stage = all[f->reader].name, .other = leaf, .loop = loop};
-    return sketch_step(s, &e, err);
+    return f->has_matched_reader
+               ? sketch_put(s, AT_EDIT_NEST, all[f->reader].name, false, leaf, loop, err)
+               : sketch_copy_sum(s, all[stage].name, leaf, err);
 }
 
 /* Rows of a tile, of which each entry of the list is read once; parts: what is left of their axis,
  * and they themselves. */
 static at_status split_rows(sketch_state *s, const at_tensor *t, int row, const char **parts,
                             at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = SKETCH_ROWS};
-    static const at_part_limit limits[] = {{0}, {.wide = 14, .narrow = 6}};
-    AT_TRY(sketch_split(s, t->name, t->axes[row].name, 2, &spec, limits, parts, err));
+    static const at_part_limit rows = {.wide = 14, .narrow = 6};
+    AT_TRY(sketch_split_by(s, t->name, t->axes[row].name, SKETCH_ROWS, rows, parts, err));
     return sketch_mark(s, t->name, parts[1], AT_ANN_UNROLL, err);
 }
 
@@ -303,8 +296,7 @@ at_status nest_make_list(sketch_state *s, int stage, const nest_choice *c, at_er
     if (row >= 0) order.names[n++] = rows[1];
     order.names[n] = inner;
     AT_TRY(sketch_step(s, &order, err));
-    if (!s->facts->of[stage].has_matched_reader)
-        leaf = sketch_fresh(s, at_format(s->arena, "%s_sum", t->name));
+    if (!s->facts->of[stage].has_matched_reader) leaf = sketch_fresh_of(s, t->name, "sum");
     AT_TRY(sketch_mark(s, t->name, order.names[0], AT_ANN_PARA, err));
     return put_reader(s, stage, leaf, outer, err);
 }
@@ -344,7 +336,7 @@ static at_status make_factor(sketch_state *s, int stage, int k, at_error *err) {
     int limit = (int)(s->facts->of[stage].extent[k] / (t->num_reduce > 1 ? 1 : FACTOR_LANES) /
                       FACTOR_PARTS);
     const at_part_limit limits[] = {{0}, {.wide = limit, .narrow = limit}};
-    const char *parts[2], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
+    const char *parts[2], *name = sketch_fresh_of(s, t->name, "parts");
     at_edit factor = {.kind = AT_EDIT_FACTOR, .stage = t->name, .names = {name}};
     if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE, err));
     AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts,

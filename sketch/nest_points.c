@@ -117,7 +117,7 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
 static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
-    const char *parts[3], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
+    const char *parts[3], *name = sketch_fresh_of(s, t->name, "parts");
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name},
             factor = {.kind = AT_EDIT_FACTOR,
                       .stage = t->name,
@@ -140,14 +140,13 @@ static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
 
 /* In blocks of points, parts[0] and parts[1], or of matrices; parts[2]: what lanes are of. */
 static at_status split_flat(sketch_state *s, int stage, const char **parts, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "4 16 64"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 16}};
+    static const at_part_limit blocks = {.wide = 16, .narrow = 16};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1;
     if (!has_matrices(s, stage))
         return split_points(s, t->name, t->axes[last - 1].name, last == 1, parts, err);
     parts[2] = t->axes[last - 1].name;
-    return sketch_split(s, t->name, t->axes[last - 2].name, 2, &spec, limits, parts, err);
+    return sketch_split_by(s, t->name, t->axes[last - 2].name, "4 16 64", blocks, parts, err);
 }
 
 at_status nest_make_flat(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
@@ -225,7 +224,6 @@ at_status nest_make_points(sketch_state *s, int stage, const nest_choice *c, at_
     AT_TRY(sketch_mark(s, t->name, p ? t->axes[0].name : parts[0], AT_ANN_PARA, err));
     if (!t->num_reduce) return AT_OK;
     /* Sums are in registers: what is stored far apart is no sum. */
-    const char *name = sketch_fresh(s, at_format(s->arena, "%s_sum", t->name));
-    at_edit copy = {.kind = AT_EDIT_COPY, .stage = t->name, .copy = AT_COPY_WRITE, .names = {name}};
-    return sketch_step(s, &copy, err);
+    const char *name = sketch_fresh_of(s, t->name, "sum");
+    return sketch_copy_sum(s, t->name, name, err);
 }

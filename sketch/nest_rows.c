@@ -128,14 +128,13 @@ static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
 
 /* The last stage's loops: rows, a few of them side by side, then the rest. */
 static at_status make_last(rows *r) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 3 4"};
-    static const at_part_limit limits[] = {{0}, {.wide = 1, .narrow = 1}};
+    static const at_part_limit one = {.wide = 1, .narrow = 1};
     const at_tensor *t = &r->s->facts->compute->tensors[r->last];
     const char *parts[2], *unused;
     int row = r->num - 1;
     r->outer = t->axes[row].name;
     if (r->s->facts->of[r->last].extent[row] > 1) {
-        AT_TRY(sketch_split(r->s, t->name, r->outer, 2, &spec, limits, parts, r->err));
+        AT_TRY(sketch_split_by(r->s, t->name, r->outer, "1 2 3 4", one, parts, r->err));
         AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
         r->outer = parts[0];
         r->inner = parts[1];
@@ -146,13 +145,8 @@ static at_status make_last(rows *r) {
 
 static at_status put_before(rows *r, int stage, int reader, const char *loop) {
     const at_compute *c = r->s->facts->compute;
-    return sketch_step(r->s,
-                       &(at_edit){.kind = AT_EDIT_NEST,
-                                  .stage = c->tensors[stage].name,
-                                  .other = c->tensors[reader].name,
-                                  .loop = loop,
-                                  .before = true},
-                       r->err);
+    return sketch_put(r->s, AT_EDIT_NEST, c->tensors[stage].name, true, c->tensors[reader].name,
+                      loop, r->err);
 }
 
 /* A stage that sums nothing, each of whose elements this sum takes, in the sum's last loop; -1. */
@@ -178,8 +172,7 @@ static at_status make_rows(rows *r, bool as_made) {
     const at_compute *c = f->compute;
     for (int t = r->last; t >= 0; t--)
         if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
-            AT_TRY(sketch_step(
-                r->s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = c->tensors[t].name}, r->err));
+            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name, r->err));
     AT_TRY(make_last(r));
     bool *placed = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
     for (int t = r->last - 1; t >= 0; t--) {
@@ -301,9 +294,7 @@ static at_status turn_reads(rows *r, int stage, const char **copies) {
         for (int k = 0; k < i && !is_done; k++)
             is_done = f->of[stage].access[k].tensor == x->tensor;
         if (is_done) continue;
-        if (!e.names[0])
-            e.names[0] = copies[x->tensor] =
-                sketch_fresh(r->s, at_format(r->s->arena, "%s_turned", from));
+        if (!e.names[0]) e.names[0] = copies[x->tensor] = sketch_fresh_of(r->s, from, "turned");
         AT_TRY(sketch_step(r->s, &e, r->err));
     }
     return AT_OK;
@@ -318,9 +309,7 @@ static at_status put_lanes_last(rows *r, const char *stage, const char *part) {
 }
 
 static at_status put_across(rows *r, const char *stage, const char *beside, const char *part) {
-    const at_edit nest = {
-        .kind = AT_EDIT_NEST, .stage = stage, .other = beside, .loop = r->outer, .before = true};
-    AT_TRY(sketch_step(r->s, &nest, r->err));
+    AT_TRY(sketch_put(r->s, AT_EDIT_NEST, stage, true, beside, r->outer, r->err));
     return put_lanes_last(r, stage, part);
 }
 
@@ -336,24 +325,20 @@ static at_status store_across(rows *r, int stage) {
                                                    : r->num - 1]
                          .name);
     at_text_add(&text, "]");
-    const at_edit e = {
-        .kind = AT_EDIT_ATTRIBUTE, .stage = t->name, .other = at_text_take(r->s->arena, &text)};
-    return sketch_step(r->s, &e, r->err);
+    return sketch_attribute(r->s, t->name, at_text_take(r->s->arena, &text), r->err);
 }
 
 /* The last stage copies what is made of rows beside each other. */
 static at_status turn_last(rows *r, const char **across) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 8}};
+    static const at_part_limit many = {.wide = 16, .narrow = 8};
     const at_tensor *t = &r->s->facts->compute->tensors[r->last];
     const char *parts[2], *row = t->axes[r->num - 1].name;
-    const at_edit e = {
-        .kind = AT_EDIT_ACROSS,
-        .stage = t->name,
-        .loop = row,
-        .names = { *across = sketch_fresh(r->s, at_format(r->s->arena, "%s_across", t->name))}};
+    const at_edit e = {.kind = AT_EDIT_ACROSS,
+                       .stage = t->name,
+                       .loop = row,
+                       .names = { *across = sketch_fresh_of(r->s, t->name, "across")}};
     AT_TRY(sketch_step(r->s, &e, r->err));
-    AT_TRY(sketch_split(r->s, t->name, row, 2, &spec, limits, parts, r->err));
+    AT_TRY(sketch_split_by(r->s, t->name, row, "8 16 32 64", many, parts, r->err));
     AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
     AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC, r->err));
     AT_TRY(
@@ -385,8 +370,7 @@ static at_status make_across(rows *r) {
     int *used = AT_NEW_ARRAY(r->s->arena, int, c->num_tensors);
     for (int t = r->last; t >= 0; t--)
         if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
-            AT_TRY(sketch_step(
-                r->s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = c->tensors[t].name}, r->err));
+            AT_TRY(sketch_step_of(r->s, AT_EDIT_DISSOLVE, c->tensors[t].name, r->err));
     for (int t = r->last; t >= 0; t--)
         for (int i = 0; r->has_leaf[t] && i < f->of[t].num_accesses; i++)
             used[f->of[t].access[i].tensor] = t;

@@ -60,22 +60,20 @@ static at_status split_step_lanes(steps *x) {
 
 /* Where there are no lanes: rows, each of which goes its own way. */
 static at_status split_rows(steps *x) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
-    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 8}};
+    static const at_part_limit eight = {.wide = 8, .narrow = 8};
     if (x->row < 0 || x->s->facts->of[x->stage].extent[x->row] < RUNNING_LEAST_ROWS) return AT_OK;
-    AT_TRY(
-        sketch_split(x->s, x->t->name, x->t->axes[x->row].name, 2, &spec, limits, x->rows, x->err));
+    AT_TRY(sketch_split_by(x->s, x->t->name, x->t->axes[x->row].name, "1 2 4 8", eight, x->rows,
+                           x->err));
     return sketch_mark(x->s, x->t->name, x->rows[1], AT_ANN_UNROLL, x->err);
 }
 
 /* Some steps are written out, but where all of one is to be done before the next. */
 static at_status split_steps(steps *x) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
-    static const at_part_limit vectors[] = {{0}, {.wide = 2, .narrow = 2}},
-                               single[] = {{0}, {.wide = 8, .narrow = 8}};
+    static const at_part_limit vectors = {.wide = 2, .narrow = 2},
+                               single = {.wide = 8, .narrow = 8};
     if (x->across || x->together) return AT_OK;
-    AT_TRY(sketch_split(x->s, x->t->name, x->t->axes[x->last_step].name, 2, &spec,
-                        x->vector ? vectors : single, x->written, x->err));
+    AT_TRY(sketch_split_by(x->s, x->t->name, x->t->axes[x->last_step].name, "1 2 4 8 16",
+                           x->vector ? vectors : single, x->written, x->err));
     return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
 }
 
@@ -94,10 +92,9 @@ static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
 static at_status make_running(steps *x, const char **inner) {
     const at_tensor *t = x->t;
     const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;
-    at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
-            order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
     int n = 0;
-    if (!t->is_recurrence) AT_TRY(sketch_step(x->s, &run, x->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(x->s, AT_EDIT_RUNNING, t->name, x->err));
     AT_TRY(split_step_lanes(x));
     AT_TRY(split_rows(x));
     AT_TRY(split_steps(x));

@@ -60,15 +60,11 @@ static at_status put_in_order(sketch_state *s, const char *leaf, const loops *x,
     return is_shared ? sketch_mark(s, leaf, order.names[0], AT_ANN_PARA, err) : AT_OK;
 }
 
-static at_status scatter(sketch_state *s, const char *leaf, at_error *err) {
-    return sketch_step(s, &(at_edit){.kind = AT_EDIT_SCATTER, .stage = leaf}, err);
-}
-
 /* Lanes along the last axis. */
 static at_status make_rows(sketch_state *s, int stage, int last, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2];
-    AT_TRY(scatter(s, t->name, err));
+    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, t->name, err));
     AT_TRY(sketch_split_lanes(s, t->name, t->axes[last].name, parts, err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
     return put_in_order(s, t->name, &(loops){t, NULL, last, parts[0], parts[1]}, err);
@@ -97,7 +93,7 @@ static at_status add_up(sketch_state *s, const at_tensor *t, const char *leaf, c
 static at_status copy_for(sketch_state *s, const char *stage, const char *loop, const char *like,
                           const char **name, at_error *err) {
     const at_tensor *t = &s->compute->tensors[at_compute_find(s->compute, stage)];
-    *name = sketch_fresh(s, at_format(s->arena, "%s_%s", stage, like));
+    *name = sketch_fresh_of(s, stage, like);
     return sketch_step(s,
                        &(at_edit){.kind = AT_EDIT_FACTOR,
                                   .stage = stage,
@@ -121,16 +117,14 @@ static at_status put_terms_outside(sketch_state *s, const loops *x, at_error *er
 }
 
 static at_status make_copies(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
-    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
-    static const at_split_spec shared = {.policy = AT_LISTED, .listed = "64 256 1024 4096"};
-    static const at_part_limit limits[] = {{0}, {.wide = 16, .narrow = 8}},
-                               share[] = {{0}, {.wide = 1024, .narrow = 1024}};
+    static const at_part_limit lanes = {.wide = 16, .narrow = 8},
+                               shared = {.wide = 1024, .narrow = 1024};
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const char *parts[2], *threads[2], *leaf = t->name, *name;
-    AT_TRY(sketch_split(s, t->name, t->axes[c->vec].name, 2, &lanes, limits, parts, err));
+    AT_TRY(sketch_split_by(s, t->name, t->axes[c->vec].name, "1 2 4 8 16", lanes, parts, err));
     loops x = {t, NULL, c->vec, parts[0], parts[1]};
     if (c->shared_out) {
-        AT_TRY(sketch_split(s, t->name, parts[0], 2, &shared, share, threads, err));
+        AT_TRY(sketch_split_by(s, t->name, parts[0], "64 256 1024 4096", shared, threads, err));
         x.first = threads[0];
         x.outer = threads[1];
     }
@@ -138,7 +132,7 @@ static at_status make_copies(sketch_state *s, int stage, const nest_choice *c, a
     AT_TRY(copy_for(s, leaf, x.lanes, "copies", &name, err));
     leaf = name;
     if (x.first) AT_TRY(copy_for(s, leaf, x.first, "parts", &name, err));
-    AT_TRY(scatter(s, name, err));
+    AT_TRY(sketch_step_of(s, AT_EDIT_SCATTER, name, err));
     AT_TRY(sketch_mark(s, name, x.lanes, AT_ANN_VEC, err));
     AT_TRY(put_in_order(s, name, &x, err));
     if (x.first) AT_TRY(add_up(s, t, leaf, x.lanes, x.first, err));

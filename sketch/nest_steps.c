@@ -114,12 +114,11 @@ static at_status put_below(const pair *p, int stage, const below *b) {
 
 /* An axis that is none of the lanes: whole, or, `is_last`, a few of it written out. */
 static at_status add_axis(const pair *p, int stage, int axis, bool is_last, below *b) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
-    static const at_part_limit limits[] = {{0}, {.wide = 4, .narrow = 4}};
+    static const at_part_limit four = {.wide = 4, .narrow = 4};
     const at_tensor *t = tensor_of(p, stage);
     const char *parts[2] = {t->axes[axis].name};
     if (is_last) {
-        AT_TRY(sketch_split(p->s, t->name, parts[0], 2, &spec, limits, parts, p->err));
+        AT_TRY(sketch_split_by(p->s, t->name, parts[0], "1 2 4 8 16", four, parts, p->err));
         b->written = parts[1];
     }
     b->plain[b->num++] = parts[0];
@@ -174,25 +173,18 @@ static at_status make_kept(const pair *p, const char *const *lanes, const char *
 }
 
 static at_status make_step(pair *p) {
-    static const at_split_spec side = {.policy = AT_LISTED, .listed = "1 2 4 8 16"};
-    static const at_part_limit limits[] = {{0}, {.wide = 8, .narrow = 4}};
+    static const at_part_limit side = {.wide = 8, .narrow = 4};
     const at_facts *f = p->f;
     const at_tensor *t = tensor_of(p, p->kept), *r = tensor_of(p, p->reader);
     const int last = t->num_axes - 1, blocked = p->shared;
     const char *lanes[2], *rows[2] = {NULL}, *step = r->axes[p->axis[p->step]].name;
-    at_edit order = {.kind = AT_EDIT_ORDER, .stage = r->name},
-            run = {.kind = AT_EDIT_RUNNING, .stage = t->name},
-            nest = {.kind = AT_EDIT_NEST,
-                    .stage = t->name,
-                    .other = r->name,
-                    .loop = step,
-                    .before = true};
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = r->name};
     int n = 0;
-    if (!t->is_recurrence) AT_TRY(sketch_step(p->s, &run, p->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name, p->err));
     AT_TRY(sketch_split_lanes(p->s, r->name, r->axes[p->axis[last]].name, lanes, p->err));
     if (sums_lanes(p) && blocked >= 0 && f->extents[p->kept][blocked] > 1)
-        AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[blocked]].name, 2, &side, limits, rows,
-                            p->err));
+        AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[blocked]].name, "1 2 4 8 16", side,
+                               rows, p->err));
     for (int k = 0; k < t->num_axes; k++) {
         if (k == p->step || !is_shared(p, k)) continue;
         order.names[n++] = k == blocked && rows[0]       ? rows[0]
@@ -206,7 +198,7 @@ static at_status make_step(pair *p) {
     if (!sums_lanes(p)) order.names[n] = lanes[1]; /* its axis may come before that of the steps */
     AT_TRY(sketch_step(p->s, &order, p->err));
     AT_TRY(make_reader(p, lanes, rows[1]));
-    AT_TRY(sketch_step(p->s, &nest, p->err));
+    AT_TRY(sketch_put(p->s, AT_EDIT_NEST, t->name, true, r->name, step, p->err));
     AT_TRY(make_kept(p, lanes, rows[1]));
     if (!num_outside) return AT_OK;
     AT_TRY(sketch_mark(p->s, r->name, order.names[0], AT_ANN_PARA, p->err));
@@ -276,10 +268,7 @@ static at_status order_block(const pair *p, const turned_block *b, int stage, bo
 }
 
 static at_status make_turned(const pair *p, turned_block *b) {
-    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "4 8 16 32"},
-                               steps = {.policy = AT_LISTED, .listed = "16 32 64 128"};
-    static const at_part_limit one[] = {{0}, {.vectors = 1}},
-                               many[] = {{0}, {.wide = 64, .narrow = 64}};
+    static const at_part_limit one = {.vectors = 1}, many = {.wide = 64, .narrow = 64};
     const at_tensor *r = tensor_of(p, p->reader);
     const int last = lanes_of(p);
     for (int k = 0; k < last; k++)
@@ -287,10 +276,10 @@ static at_status make_turned(const pair *p, turned_block *b) {
             b->parts[k][0] = r->axes[p->axis[k]].name;
             b->outer[b->num_outer++] = b->parts[k][0];
         }
-    AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[last]].name, 2, &lanes, one, b->parts[last],
-                        p->err));
-    AT_TRY(sketch_split(p->s, r->name, r->axes[p->axis[p->step]].name, 2, &steps, many,
-                        b->parts[p->step], p->err));
+    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[last]].name, "4 8 16 32", one,
+                           b->parts[last], p->err));
+    AT_TRY(sketch_split_by(p->s, r->name, r->axes[p->axis[p->step]].name, "16 32 64 128", many,
+                           b->parts[p->step], p->err));
     b->outer[b->num_outer++] = b->parts[last][0];
     b->outer[b->num_outer++] = b->parts[p->step][0];
     AT_TRY(order_block(p, b, p->reader, true));
@@ -302,11 +291,6 @@ static at_status make_turned(const pair *p, turned_block *b) {
 static at_status put_in_block(const pair *p, const turned_block *b, int stage, int before,
                               const int *axes) {
     const at_tensor *x = tensor_of(p, stage);
-    at_edit join = {.kind = AT_EDIT_JOIN,
-                    .stage = x->name,
-                    .other = tensor_of(p, before)->name,
-                    .loop = b->parts[p->step][0],
-                    .before = true};
     at_edit names = {.kind = AT_EDIT_RENAME, .stage = x->name};
     for (int d = 0; d < x->num_axes; d++)
         names.names[d] = b->parts[axes[d]][1] ? x->axes[d].name : b->parts[axes[d]][0];
@@ -320,17 +304,17 @@ static at_status put_in_block(const pair *p, const turned_block *b, int stage, i
         if (parts[1]) AT_TRY(sketch_step(p->s, &split, p->err));
     }
     AT_TRY(order_block(p, b, stage, false));
-    return sketch_step(p->s, &join, p->err);
+    return sketch_put(p->s, AT_EDIT_JOIN, x->name, true, tensor_of(p, before)->name,
+                      b->parts[p->step][0], p->err);
 }
 
 static at_status make_block(const pair *p) {
     const at_tensor *t = tensor_of(p, p->kept);
-    const at_edit run = {.kind = AT_EDIT_RUNNING, .stage = t->name};
     turned_block b = {.num_outer = 0};
     int axes[AT_FACTS_MAX_AXES], num;
     const at_expr *const *reads = at_compute_reads(p->f->compute, p->kept, &num);
     for (int k = 0; k < t->num_axes; k++) axes[k] = k;
-    if (!t->is_recurrence) AT_TRY(sketch_step(p->s, &run, p->err));
+    if (!t->is_recurrence) AT_TRY(sketch_step_of(p->s, AT_EDIT_RUNNING, t->name, p->err));
     AT_TRY(make_turned(p, &b));
     AT_TRY(put_in_block(p, &b, p->kept, p->reader, axes));
     AT_TRY(sketch_mark(p->s, t->name, b.parts[lanes_of(p)][1], AT_ANN_VEC, p->err));

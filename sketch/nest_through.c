@@ -179,29 +179,22 @@ static bool is_shared(const through *b, int t, int axis) {
 }
 
 static at_status put_before(const through *b, int t, const char *reader, const char *loop) {
-    return sketch_step(b->s,
-                       &(at_edit){.kind = AT_EDIT_NEST,
-                                  .stage = name_of(b, t),
-                                  .other = reader,
-                                  .loop = loop,
-                                  .before = true},
-                       b->err);
+    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, t), true, reader, loop, b->err);
 }
 
 /* A register tile of an earlier sum over the rows of the block; what is made of its elements stands
  * beside it. */
 static at_status make_tile(through *b, int t) {
-    static const at_split_spec lanes = {.policy = AT_LISTED, .listed = "4 8 12 16 24 32 48 64"},
-                               terms = {.policy = AT_FACTORS, .filter = "last <= 16"};
-    static const at_part_limit two[] = {{0}, {.vectors = 2}},
-                               one[] = {{0}, {.wide = 1, .narrow = 1}};
+    static const at_split_spec terms = {.policy = AT_FACTORS, .filter = "last <= 16"};
+    static const at_part_limit two = {.vectors = 2}, one[] = {{0}, {.wide = 1, .narrow = 1}};
+    static const char lanes[] = "4 8 12 16 24 32 48 64";
     const at_facts *f = b->s->facts;
     const at_tensor *x = &f->compute->tensors[t];
     const int vec = tile_vector_of(b->s, t), last = x->num_axes + x->num_reduce - 1;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
     const char *part[2], *sums[2];
     int n = 0;
-    AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, vec), 2, &lanes, two, part, b->err));
+    AT_TRY(sketch_split_by(b->s, x->name, loop_of(b, t, vec), lanes, two, part, b->err));
     AT_TRY(sketch_split(b->s, x->name, loop_of(b, t, last), 2, &terms, one, sums, b->err));
     for (int k = 0; k < x->num_axes; k++)
         if (k != vec && !is_shared(b, t, k)) order.names[n++] = loop_of(b, t, k);
@@ -226,11 +219,7 @@ static at_status make_tile(through *b, int t) {
     if (!f->of[t].has_matched_reader || !b->is_member[reader] || f->of[reader].is_expensive)
         return AT_OK;
     b->is_placed[reader] = true;
-    return sketch_step(
-        b->s,
-        &(at_edit){
-            .kind = AT_EDIT_NEST, .stage = name_of(b, reader), .other = x->name, .loop = inner},
-        b->err);
+    return sketch_put(b->s, AT_EDIT_NEST, name_of(b, reader), false, x->name, inner, b->err);
 }
 
 /* What a sum adds up as it is made: a stage that sums nothing, each of whose elements the sum takes

@@ -24,9 +24,7 @@ static void find_dissolved(const sketch_state *s, int stage, nest_choices *out) 
 
 static at_status dissolve(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
     (void)c;
-    return sketch_step(
-        s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = s->facts->compute->tensors[stage].name},
-        err);
+    return sketch_step_of(s, AT_EDIT_DISSOLVE, s->facts->compute->tensors[stage].name, err);
 }
 
 /* clang-format off */

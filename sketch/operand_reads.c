@@ -115,8 +115,7 @@ static at_status name_read(sketch_state *s, const char *leaf, int stage, const a
     if (!is_named(s, *from, t, x))
         return at_fail(err, AT_E_INPUT, "@%s reads \"%s\" along %s in several ways", leaf, e.other,
                        e.loop);
-    const at_edit dissolve = {.kind = AT_EDIT_DISSOLVE, .stage = *from};
-    return sketch_step(s, &dissolve, err);
+    return sketch_step_of(s, AT_EDIT_DISSOLVE, *from, err);
 }
 
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
@@ -124,7 +123,7 @@ at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int v
     const at_access *x = &s->facts->of[stage].access[access];
     const char *from = s->facts->compute->tensors[x->from].name;
     AT_TRY(name_read(s, leaf, stage, x, &from, err));
-    *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from));
+    *name = sketch_fresh_of(s, from, "packed");
     at_edit e = {.kind = AT_EDIT_COPY,
                  .stage = leaf,
                  .other = from,
@@ -177,10 +176,7 @@ at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t
                              : at_format(s->arena, "%s = %s*%s", ahead, knob, bytes);
     *at_push(s->arena, &s->definitions) = (at_definition){.kind = AT_DEFINE_SIZES, .text = {sizes}};
     at_symbol_add(s->arena, s->symbols, ahead);
-    at_edit e = {.kind = AT_EDIT_ATTRIBUTE,
-                 .stage = leaf,
-                 .other = at_format(s->arena, "[prefetch %s %s]", name, ahead)};
-    return sketch_step(s, &e, err);
+    return sketch_attribute(s, leaf, at_format(s->arena, "[prefetch %s %s]", name, ahead), err);
 }
 
 /* ---- which are packed or copied -------------------------------------------------------------- */
@@ -256,8 +252,7 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_e
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     const bool widens = is_widened(s, tile, x);
-    const char *name =
-        sketch_fresh(s, at_format(s->arena, widens ? "%s_wide" : "%s_copy", from->name));
+    const char *name = sketch_fresh_of(s, from->name, widens ? "wide" : "copy");
     at_edit e = {.kind = AT_EDIT_COPY,
                  .stage = tile->leaf,
                  .other = from->name,

@@ -97,7 +97,7 @@ static void add_mark(completion *c, const at_leaf_digit *d, bool is_reduce) {
     at_arena *a = c->s->arena;
     bool may_vec = !is_reduce && d->is_own;
     const char *knob = at_format(a, "mark_%s", d->piece),
-               *size = sketch_fresh(c->s, at_format(a, "%s_mark", d->piece)),
+               *size = sketch_fresh_of(c->s, d->piece, "mark"),
                *marks = is_reduce ? "try_unroll"
                         : may_vec ? "vec_unroll_none"
                                   : "unroll_none";
@@ -186,11 +186,9 @@ static bool stand_behind_sum(sketch_state *s, int stage, at_error *err) {
         const at_stage_facts *x = &f->of[t];
         if (!x->is_written || !x->has_matched_reader || x->reader != stage) continue;
         if (!f->compute->tensors[t].num_reduce) continue;
-        at_edit e = {.kind = AT_EDIT_NEST,
-                     .stage = f->compute->tensors[stage].name,
-                     .other = f->compute->tensors[t].name,
-                     .loop = at_tree_around_sum(s->tree, t)};
-        return e.loop && sketch_step(s, &e, err) == AT_OK;
+        const char *loop = at_tree_around_sum(s->tree, t);
+        return loop && sketch_put(s, AT_EDIT_NEST, f->compute->tensors[stage].name, false,
+                                  f->compute->tensors[t].name, loop, err) == AT_OK;
     }
     return false;
 }
@@ -207,13 +205,10 @@ static bool stand_between(sketch_state *s, int stage, at_error *err) {
             if (!f->of[reader].is_written || !f->of[from].is_written ||
                 !at_facts_reads(f, reader, stage) || !at_facts_reads(f, stage, from))
                 continue;
-            at_edit e = {.kind = AT_EDIT_NEST,
-                         .stage = x->name,
-                         .other = t[reader].name,
-                         .loop = at_tree_around_both(s->tree, from, reader),
-                         .before = true};
-            if (!e.loop) continue;
-            if (sketch_step(s, &e, err) != AT_OK) return false;
+            const char *loop = at_tree_around_both(s->tree, from, reader);
+            if (!loop) continue;
+            if (sketch_put(s, AT_EDIT_NEST, x->name, true, t[reader].name, loop, err) != AT_OK)
+                return false;
             if (x->num_reduce || at_tree_digits(s->tree, stage, x->num_axes - 1, d) != 1 ||
                 d->has_mark || strcmp(d->piece, x->axes[x->num_axes - 1].name) != 0)
                 return true;

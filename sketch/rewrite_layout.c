@@ -94,7 +94,7 @@ static at_status put(sketch_state *s, int stage, int axis, at_error *err) {
     const at_edit e = {.kind = AT_EDIT_ACROSS,
                        .stage = x->name,
                        .loop = x->axes[axis].name,
-                       .names = {sketch_fresh(s, at_format(s->arena, "%s_last", x->name))}};
+                       .names = {sketch_fresh_of(s, x->name, "last")}};
     return sketch_step(s, &e, err);
 }
 
@@ -159,7 +159,7 @@ static at_status turn_one(sketch_state *s, const char *stage, const char *axis, 
         e.names[0] = s->kept.data[i];
         if (sketch_step(s, &e, why) == AT_OK) return AT_OK;
     }
-    e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_turned", from));
+    e.names[0] = sketch_fresh_of(s, from, "turned");
     *at_push(s->arena, &s->kept) = e.names[0];
     return sketch_step(s, &e, why);
 }
@@ -203,7 +203,7 @@ static bool go_across(sketch_state *s, int stage, const at_facts_given *given) {
         const at_edit e = {.kind = AT_EDIT_ACROSS,
                            .stage = x->name,
                            .loop = x->axes[k].name,
-                           .names = {sketch_fresh(b, at_format(b->arena, "%s_across", x->name))}};
+                           .names = {sketch_fresh_of(b, x->name, "across")}};
         if (!sketch_rewrite_by(b, &e, given) ||
             !turn_all(b, e.names[0], e.loop, x->num_axes - 1, given))
             continue;

@@ -94,7 +94,7 @@ static bool take_part(sketch_state *s, const char *sum, int tensor, const at_fac
     if (!operand || stays_narrow || (s->keeps_weights && !has_to)) return false;
     sketch_state *b = sketch_branch(s, "");
     b->joins_weights |= !has_to;
-    e.names[0] = sketch_fresh(s, at_format(s->arena, "%s_value", from));
+    e.names[0] = sketch_fresh_of(s, from, "value");
     if (sketch_step(b, &e, &why) != AT_OK || !take(b, e.names[0], given)) return false;
     *s = *b;
     return true;
@@ -148,11 +148,11 @@ bool rewrite_unpacked(sketch_state *s, int stage, const at_facts_given *given) {
         if (!at_edit_unpacks(s->compute, t, k, &tensor, &whole) || f->extent[k] % whole ||
             uses_of(s, stage, tensor) > UNPACK_MOST_USES)
             continue;
-        const at_edit e = {.kind = AT_EDIT_UNPACK,
-                           .stage = t->name,
-                           .loop = t->axes[k].name,
-                           .names = {sketch_fresh(s, at_format(s->arena, "%s_entries",
-                                                               s->compute->tensors[tensor].name))}};
+        const at_edit e = {
+            .kind = AT_EDIT_UNPACK,
+            .stage = t->name,
+            .loop = t->axes[k].name,
+            .names = {sketch_fresh_of(s, s->compute->tensors[tensor].name, "entries")}};
         *at_push(s->arena, &s->operands) = e.names[0];
         return sketch_rewrite_by(s, &e, given) &&
                tile_vector_of(s, at_compute_find(s->compute, t->name)) >= 0;
@@ -189,13 +189,12 @@ bool rewrite_shifted(sketch_state *s, int stage, const at_facts_given *given) {
     const int other = t->body->arg[t->body->arg[0]->ref == moved]->ref;
     const char *from = c->tensors[moved].name,
                *type = at_type_of(c->tensors[moved].type == AT_U8 ? AT_S8 : AT_U8)->name;
-    const at_edit e = {
-        .kind = AT_EDIT_SHIFT,
-        .stage = t->name,
-        .other = from,
-        .names = {sketch_fresh(s, at_format(s->arena, "%s_%s", from, type)),
-                  sketch_fresh(s, at_format(s->arena, "%s_sums", c->tensors[other].name)),
-                  sketch_fresh(s, at_format(s->arena, "%s_dots", t->name))}};
+    const at_edit e = {.kind = AT_EDIT_SHIFT,
+                       .stage = t->name,
+                       .other = from,
+                       .names = {sketch_fresh_of(s, from, type),
+                                 sketch_fresh_of(s, c->tensors[other].name, "sums"),
+                                 sketch_fresh_of(s, t->name, "dots")}};
     if (sketch_is_weight(s, moved)) *at_push(s->arena, &s->operands) = e.names[0];
     else *at_push(s->arena, &s->kept) = e.names[0];
     if (!sketch_rewrite_by(s, &e, given)) return false;
@@ -230,7 +229,7 @@ bool rewrite_apart(sketch_state *s, int stage, const at_facts_given *given) {
                        .stage = t->name,
                        .other = from,
                        .loop = t->axes[vec].name,
-                       .names = {sketch_fresh(s, at_format(s->arena, "%s_across", from))}};
+                       .names = {sketch_fresh_of(s, from, "across")}};
     *at_push(s->arena, &s->operands) = e.names[0];
     return sketch_rewrite_by(s, &e, given);
 }

@@ -153,7 +153,7 @@ static at_status make_phases(sketch_state *s, const char *name, const at_facts_g
         at_edit e = {.kind = AT_EDIT_PHASES,
                      .stage = name,
                      .loop = x->axes[k].name,
-                     .names = {sketch_fresh(s, at_format(s->arena, "%s_p", first))}};
+                     .names = {sketch_fresh_of(s, first, "p")}};
         AT_TRY(make_one(s, &e, given, err));
         if (name != first) AT_TRY(sketch_drop_copy(s, name, err));
         AT_TRY(sketch_refresh_facts(s, given, err));
@@ -185,10 +185,10 @@ bool rewrite_branches(sketch_state *s, int stage, const at_facts_given *given) {
     if (x->cycle || x->is_recurrence || x->is_packing || !at_edit_has_branches(x) ||
         has_lanes(s, stage))
         return false;
-    const at_edit e = {.kind = AT_EDIT_BRANCHES,
-                       .stage = x->name,
-                       .names = {sketch_fresh(s, at_format(s->arena, "%s_where", x->name)),
-                                 sketch_fresh(s, at_format(s->arena, "%s_else", x->name))}};
+    const at_edit e = {
+        .kind = AT_EDIT_BRANCHES,
+        .stage = x->name,
+        .names = {sketch_fresh_of(s, x->name, "where"), sketch_fresh_of(s, x->name, "else")}};
     return sketch_rewrite_by(s, &e, given) &&
            has_lanes(s, at_compute_find(s->compute, e.names[0])) &&
            has_lanes(s, at_compute_find(s->compute, e.names[1]));

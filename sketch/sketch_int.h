@@ -102,6 +102,15 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word);
 #define SKETCH_ROWS "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28"
 /* One edit, kept among the steps. */
 at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
+/* Edits that need a stage alone: AT_EDIT_DISSOLVE, AT_EDIT_RUNNING, AT_EDIT_SCATTER. */
+at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage, at_error *err);
+/* AT_EDIT_NEST or AT_EDIT_JOIN: a stage into a loop around `other`, before what is there, or behind
+ * it. */
+at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool before,
+                     const char *other, const char *loop, at_error *err);
+/* Attributes of a leaf, as a tree's text has them; a sum is summed in stage `name` and copied. */
+at_status sketch_attribute(sketch_state *s, const char *stage, const char *text, at_error *err);
+at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name, at_error *err);
 const at_edit *sketch_edits(const sketch_state *s, int *n); /* all of them, the first one first */
 /* Whether a text has a name among its words. */
 bool sketch_has_word(const char *text, const char *word);
@@ -111,6 +120,8 @@ bool sketch_is_taken(const sketch_state *s, const char *name);
 const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const char *axis);
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
+/* The same made of another name: FROM_word. */
+const char *sketch_fresh_of(const sketch_state *s, const char *from, const char *word);
 double sketch_elements(const sketch_state *s, int tensor);
 /* Whether an axis goes step by step in a loop around all stages of a cycle. */
 static inline bool sketch_is_step(const sketch_state *s, int stage, int axis) {
@@ -127,6 +138,9 @@ bool sketch_is_far(const sketch_state *s, int tensor);
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
                        const at_split_spec *spec, const at_part_limit *limits, const char **parts,
                        at_error *err);
+/* The same into two by a list of sizes of the second part: parts[0] and parts[1]. */
+at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, const char *listed,
+                          at_part_limit second, const char **parts, at_error *err);
 /* Into vectors, and what goes over them: parts[0] and parts[1]. */
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts, at_error *err);

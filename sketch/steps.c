@@ -159,6 +159,28 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     return AT_OK;
 }
 
+at_status sketch_step_of(sketch_state *s, at_edit_kind kind, const char *stage, at_error *err) {
+    return sketch_step(s, &(at_edit){.kind = kind, .stage = stage}, err);
+}
+
+at_status sketch_put(sketch_state *s, at_edit_kind kind, const char *stage, bool before,
+                     const char *other, const char *loop, at_error *err) {
+    const at_edit e = {
+        .kind = kind, .stage = stage, .other = other, .loop = loop, .before = before};
+    return sketch_step(s, &e, err);
+}
+
+at_status sketch_attribute(sketch_state *s, const char *stage, const char *text, at_error *err) {
+    const at_edit e = {.kind = AT_EDIT_ATTRIBUTE, .stage = stage, .other = text};
+    return sketch_step(s, &e, err);
+}
+
+at_status sketch_copy_sum(sketch_state *s, const char *stage, const char *name, at_error *err) {
+    const at_edit e = {
+        .kind = AT_EDIT_COPY, .stage = stage, .copy = AT_COPY_WRITE, .names = {name}};
+    return sketch_step(s, &e, err);
+}
+
 at_status sketch_drop_copy(sketch_state *s, const char *name, at_error *err) {
     const at_edit e = {.kind = AT_EDIT_INLINE, .stage = name};
     return s->compute->tensors[at_compute_find(s->compute, name)].is_output
@@ -275,6 +297,10 @@ const char *sketch_fresh(const sketch_state *s, const char *like) {
     return like;
 }
 
+const char *sketch_fresh_of(const sketch_state *s, const char *from, const char *word) {
+    return sketch_fresh(s, at_format(s->arena, "%s_%s", from, word));
+}
+
 static bool has_knob(const sketch_state *s, const char *knob) {
     for (int i = 0; i < s->definitions.len; i++)
         if (s->definitions.data[i].kind != AT_DEFINE_SIZES &&
@@ -342,11 +368,17 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
     return AT_OK;
 }
 
+at_status sketch_split_by(sketch_state *s, const char *stage, const char *axis, const char *listed,
+                          at_part_limit second, const char **parts, at_error *err) {
+    const at_split_spec spec = {.policy = AT_LISTED, .listed = listed};
+    const at_part_limit limits[] = {{0}, second};
+    return sketch_split(s, stage, axis, 2, &spec, limits, parts, err);
+}
+
 at_status sketch_split_lanes(sketch_state *s, const char *stage, const char *axis,
                              const char **parts, at_error *err) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
-    return sketch_split(s, stage, axis, 2, &spec, limits, parts, err);
+    const at_part_limit four = {.vectors = 4};
+    return sketch_split_by(s, stage, axis, "8 16 32 64 128 256", four, parts, err);
 }
 
 at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **group,
@@ -355,8 +387,8 @@ at_status sketch_split_groups(sketch_state *s, int stage, int k, const char **gr
     const char *axis = t->axes[k].name;
     at_text size = {0};
     at_expr_print(&size, s->facts->of[stage].divisor[k]);
-    *group = sketch_fresh(s, at_format(s->arena, "%s_g", axis));
-    *within = sketch_fresh(s, at_format(s->arena, "%s_i", axis));
+    *group = sketch_fresh_of(s, axis, "g");
+    *within = sketch_fresh_of(s, axis, "i");
     return sketch_step(s,
                        &(at_edit){.kind = AT_EDIT_SPLIT,
                                   .stage = t->name,

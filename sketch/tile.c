@@ -12,11 +12,10 @@ static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "las
 
 /* Of the groups of the lanes' axis so many that lanes go through them. */
 static at_status split_through(tiling *t, const char *group) {
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 4 8"};
-    const int64_t inner = t->s->facts->of[t->stage].inner[t->choice.vec];
-    const at_part_limit limits[] = {{0}, {.wide = 16 / (int)inner, .narrow = 8 / (int)inner}};
+    const int inner = (int)t->s->facts->of[t->stage].inner[t->choice.vec];
+    const at_part_limit several = {.wide = 16 / inner, .narrow = 8 / inner};
     const char *parts[2];
-    AT_TRY(sketch_split(t->s, t->leaf, group, 2, &spec, limits, parts, t->err));
+    AT_TRY(sketch_split_by(t->s, t->leaf, group, "1 2 4 8", several, parts, t->err));
     *at_push(t->s->arena, &t->columns) = parts[0];
     t->group = parts[1];
     return AT_OK;
@@ -48,8 +47,8 @@ static at_status split_fours(tiling *t) {
     const at_compute *c = t->s->facts->compute;
     const int k = t->choice.fours, terms = tile_dot_terms(c, &c->tensors[t->stage]);
     if (k < 0) return AT_OK;
-    const char *four = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", t->name[k])),
-               *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", t->name[k]));
+    const char *four = sketch_fresh_of(t->s, t->name[k], "g"),
+               *within = sketch_fresh_of(t->s, t->name[k], "i");
     AT_TRY(sketch_step(t->s,
                        &(at_edit){.kind = AT_EDIT_SPLIT,
                                   .stage = t->leaf,
@@ -73,7 +72,7 @@ static at_status share_sum(tiling *t) {
                                     {.wide = blocks, .narrow = blocks},
                                     {.wide = SHARED_STEPS, .narrow = SHARED_STEPS},
                                     {.wide = 1, .narrow = 1}};
-    const char *parts[4], *name = sketch_fresh(t->s, at_format(t->s->arena, "%s_parts", x->name));
+    const char *parts[4], *name = sketch_fresh_of(t->s, x->name, "parts");
     AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts, t->err));
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->leaf, .names = {[0] = parts[0]}},
             factor = {.kind = AT_EDIT_FACTOR, .stage = t->leaf, .loop = parts[0], .names = {name}};
@@ -88,18 +87,14 @@ static at_status share_sum(tiling *t) {
     const char *lies = made->axes[x->num_axes].name;
     for (int i = 0; i < x->num_axes; i++)
         lies = at_format(t->s->arena, "%s %s", lies, made->axes[i].name);
-    at_edit e = {.kind = AT_EDIT_ATTRIBUTE,
-                 .stage = name,
-                 .other = at_format(t->s->arena, "[order %s]", lies)};
-    return sketch_step(t->s, &e, t->err);
+    return sketch_attribute(t->s, name, at_format(t->s->arena, "[order %s]", lies), t->err);
 }
 
 /* The lanes of dot products: partial sums side by side along the last part of the reduction. */
 static at_status split_lanes(tiling *t) {
-    static const at_part_limit limits[] = {{0}, {.vectors = 1}};
-    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "4 8 16 32 64"};
-    const char *parts[2];
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->choice.vec], 2, &spec, limits, parts, t->err));
+    static const at_part_limit one = {.vectors = 1};
+    const char *parts[2], *loop = t->name[t->choice.vec];
+    AT_TRY(sketch_split_by(t->s, t->leaf, loop, "4 8 16 32 64", one, parts, t->err));
     t->lanes_outer = parts[0];
     t->vector = parts[1];
     return AT_OK;
@@ -341,9 +336,7 @@ static at_status copy_near(tiling *t, int access) {
                        t->leaf);
     AT_TRY(
         sketch_copy_blocks(t->s, t->leaf, t->stage, t->choice.vec, access, &name, &first, t->err));
-    at_edit join = {
-        .kind = AT_EDIT_JOIN, .stage = name, .other = t->leaf, .loop = loop, .before = true};
-    return sketch_step(t->s, &join, t->err);
+    return sketch_put(t->s, AT_EDIT_JOIN, name, true, t->leaf, loop, t->err);
 }
 
 static at_status read_by_pointers(tiling *t, int access) {
@@ -351,8 +344,7 @@ static at_status read_by_pointers(tiling *t, int access) {
     int tensor = s->facts->of[t->stage].access[access].tensor;
     const char *text =
         at_format(s->arena, "[pointers %s]", s->facts->compute->tensors[tensor].name);
-    return sketch_step(s, &(at_edit){.kind = AT_EDIT_ATTRIBUTE, .stage = t->leaf, .other = text},
-                       t->err);
+    return sketch_attribute(s, t->leaf, text, t->err);
 }
 
 /* Operands that are not read as they lie. */

@@ -21,18 +21,12 @@ static at_status put_reader(tiling *t, int stage, const char **leaf, const char 
     const at_facts *f = t->s->facts;
     const at_tensor *x = &f->compute->tensors[stage];
     const int reader = reader_of(t, stage);
-    if (reader >= 0) {
-        at_edit e = {.kind = AT_EDIT_NEST,
-                     .stage = f->compute->tensors[reader].name,
-                     .other = *leaf,
-                     .loop = loop};
-        return sketch_step(t->s, &e, t->err);
-    }
+    if (reader >= 0)
+        return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[reader].name, false, *leaf, loop,
+                          t->err);
     if (tile_is_dot(t)) return AT_OK; /* its sums are joined where they are stored */
-    const char *sum = sketch_fresh(t->s, at_format(t->s->arena, "%s_sum", x->name));
-    at_edit e = {.kind = AT_EDIT_COPY, .stage = x->name, .copy = AT_COPY_WRITE, .names = {sum}};
-    *leaf = sum;
-    return sketch_step(t->s, &e, t->err);
+    *leaf = sketch_fresh_of(t->s, x->name, "sum");
+    return sketch_copy_sum(t->s, x->name, *leaf, t->err);
 }
 
 /* Whether what reads the sums of a stage reads those of another one of the tile, too, and stands
@@ -103,9 +97,7 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
     }
     AT_TRY(rename_as(s, leaf, name, err));
     while (n) AT_TRY(sketch_step(s, &edits[--n], err));
-    at_edit join = {
-        .kind = AT_EDIT_JOIN, .stage = name, .other = leaf, .loop = loop, .before = true};
-    return sketch_step(s, &join, err);
+    return sketch_put(s, AT_EDIT_JOIN, name, true, leaf, loop, err);
 }
 
 at_status tile_join_parts(tiling *t) {
@@ -122,11 +114,8 @@ at_status tile_join_parts(tiling *t) {
     AT_TRY(sketch_step(t->s, &order, t->err));
     AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC, t->err));
     if (!f->of[t->stage].has_matched_reader) return AT_OK;
-    at_edit e = {.kind = AT_EDIT_NEST,
-                 .stage = f->compute->tensors[f->of[t->stage].reader].name,
-                 .other = x->name,
-                 .loop = parts[0]};
-    return sketch_step(t->s, &e, t->err);
+    return sketch_put(t->s, AT_EDIT_NEST, f->compute->tensors[f->of[t->stage].reader].name, false,
+                      x->name, parts[0], t->err);
 }
 
 at_status tile_ask_ahead(tiling *t) {
