@@ -12,7 +12,7 @@ static bool is_index(const at_low *l, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:
     case AT_X_CALL: return false;
-    case AT_X_INDEX: return tensor_of(l, e->ref)->role == AT_ROLE_INDEX;
+    case AT_X_INDEX: return at_tensor_has_entries(tensor_of(l, e->ref));
     case AT_X_SELECT: return is_index(l, e->arg[1]) && is_index(l, e->arg[2]);
     default:
         for (int i = 0; i < e->nargs; i++)
@@ -84,7 +84,7 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
         l->reads_for = reader;
         v = at_value_as_stored(l, v, t->type);
     } else {
-        const bool whole = t->role != AT_ROLE_INDEX && at_type_of(t->type)->is_int;
+        const bool whole = !at_tensor_has_entries(t) && at_type_of(t->type)->is_int;
         v = at_value_new(l, (at_value){.op = AT_V_LOAD,
                                        .whole = whole,
                                        .tensor = e->ref,
@@ -206,12 +206,17 @@ static const int64_t *bounds_of(at_low *l, const at_aff *x, const at_expr *e) {
     return bounds;
 }
 
-/* The larger or smaller of two numbers of which one is from a list, as max(ends[i] - ends[i - 1],
- * 1): how far it goes nobody knows. As values the two are compared alike. */
-static bool is_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
+static bool is_extreme(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op == AT_X_MIN || e->op == AT_X_MAX;
+}
+
+/* Is in it the larger or smaller of two numbers of which one is from a list, as max(ends[i] -
+ * ends[i - 1], 1): how far it goes nobody knows. As values the two are compared alike. */
+static bool has_extreme_of_entries(at_low *l, const at_aff *x, const at_expr *e) {
     int64_t lo, hi;
     at_aff_range(l, x, &lo, &hi);
-    return (e->op == AT_X_MIN || e->op == AT_X_MAX) && hi - lo >= INT32_MAX;
+    return hi - lo >= INT32_MAX && at_expr_find_value(e, is_extreme, NULL);
 }
 
 /* Has x digits of an entry and something else, as w[n, k] + k, which no table of entries has? */
@@ -231,7 +236,7 @@ static bool divides_mixture(at_low *l, const at_aff *x) {
 static const at_aff *affine_index(at_low *l, const at_expr *e, const at_aff *const *axes) {
     if (at_index_multiplies(e)) return NULL;
     const at_aff *x = at_index_expr(l, e, axes);
-    return is_extreme_of_entries(l, x, e) || divides_mixture(l, x) ? NULL : x;
+    return has_extreme_of_entries(l, x, e) || divides_mixture(l, x) ? NULL : x;
 }
 
 /* a/b of indices, rounded down: where both are below 2^24, the quotient in float is below the next

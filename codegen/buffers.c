@@ -334,8 +334,18 @@ static const at_aff *common_base(at_low *l, const usage *u, int dim, at_mask ins
     return base;
 }
 
+/* What holds indices lies as an index tensor does: whole, as indices of its elements count. */
+static void keep_whole(at_low *l, int tensor, usage *u) {
+    if (!l->program->compute->tensors[tensor].is_places) return;
+    u->depth = 0;
+    if (layout_of(l->program->root, tensor))
+        at_lower_fail(l, "@%s holds indices, which lie in order and without gaps",
+                      l->tensors[tensor].name);
+}
+
 static void scratch(at_low *l, int tensor, const usage *u) {
     const at_low_tensor *t = &l->tensors[tensor];
+    const bool is_places = l->program->compute->tensors[tensor].is_places;
     at_buffer *b = &l->buffers[tensor];
     b->place = AT_PLACE_WORKSPACE;
     b->line_sym = u->depth ? u->path[u->depth - 1]->loop.sym : -1;
@@ -355,7 +365,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
             if (ahi > hi) hi = ahi;
         }
         if (d == u->rolls) base = at_aff_const(l, lo = 0), hi = u->kept - 1;
-        if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF || hi - lo >= 2 * t->extents[d]) {
+        if (is_places || lo <= -AT_AFF_INF || hi >= AT_AFF_INF || hi - lo >= 2 * t->extents[d]) {
             /* data-dependent reads: the whole axis */
             base = at_aff_const(l, 0);
             lo = 0;
@@ -364,8 +374,8 @@ static void scratch(at_low *l, int tensor, const usage *u) {
         b->base[d] = at_aff_shift(l, base, lo);
         b->extent[d] = hi - lo + 1;
     }
-    if (!set_strides(b, t->num_axes, layout_of(l->program->root, tensor), !u->dense, u->column,
-                     WORKSPACE_LIMIT)) {
+    if (!set_strides(b, t->num_axes, layout_of(l->program->root, tensor), !u->dense && !is_places,
+                     u->column, WORKSPACE_LIMIT)) {
         too_large(l, tensor);
         return;
     }
@@ -441,6 +451,7 @@ bool at_pass_buffers(at_low *l) {
     see_list(&w, l->root);
     see_list(&pack, l->pack_root);
     for (int t = 0; t < n; t++) place_steps(l, t, &w.use[t]);
+    for (int t = 0; t < n; t++) keep_whole(l, t, &w.use[t]);
     l->buffers = AT_NEW_ARRAY(l->arena, at_buffer, l->num_tensors);
     for (int i = 0; i < l->lists.len; i++) {
         at_buffer *b = &l->buffers[l->lists.data[i].tensor];

@@ -116,7 +116,7 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
 /* Behind the head of a loop or a branch. Long texts are copied, not printed. */
 static void add_block(at_emitter *e, const at_text *inner) {
     at_text *out = at_emit_body(e);
-    at_text_add(out, " {\n");
+    at_text_add(out, "{\n");
     at_text_addn(out, inner->data, inner->len);
     at_text_addf(out, "%*s}\n", at_emit_indent(e), "");
 }
@@ -146,8 +146,8 @@ static void emit_loop(at_emitter *e, const at_ir *n) {
     emit_list(e, n->child);
     at_emit_close(e, &inner);
     at_range_leave(l, n, old);
-    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s%s; %s++%s)", at_emit_indent(e), "",
-                 v, at_text_str(&lo), v, at_text_str(&hi), cut, v, counted);
+    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s%s; %s++%s) ", at_emit_indent(e),
+                 "", v, at_text_str(&lo), v, at_text_str(&hi), cut, v, counted);
     add_block(e, &inner);
     at_text_free(&lo);
     at_text_free(&hi);
@@ -159,7 +159,7 @@ static void emit_branch(at_emitter *e, const at_ir *list, const char *head) {
     at_emit_open(e, -1);
     emit_list(e, list);
     at_emit_close(e, &inner);
-    at_text_addf(at_emit_body(e), "%*s%s", at_emit_indent(e), "", head);
+    at_text_addf(at_emit_body(e), "%*s%s%s", at_emit_indent(e), "", head, *head ? " " : "");
     add_block(e, &inner);
     at_text_free(&inner);
 }
@@ -185,8 +185,24 @@ static void emit_entry(at_emitter *e, const at_ir *n) {
     at_text_free(&value);
 }
 
+/* Statements behind each other of which some make indices that others read: each in braces, as what
+ * an index is made of is read as far outside as that may be. */
+static bool makes_places(const at_emitter *e) {
+    const at_compute *c = e->l->program->compute;
+    bool any = false;
+    for (int t = 0; t < c->num_tensors && !any && e->depth == 1; t++) any = c->tensors[t].is_places;
+    return any && !e->packing;
+}
+
 static void emit_list(at_emitter *e, const at_ir *list) {
+    const bool apart = makes_places(e);
     for (; list && e->l->err->status == AT_OK; list = list->next) {
+        if (apart) {
+            at_ir one = *list;
+            one.next = NULL;
+            emit_branch(e, &one, "");
+            continue;
+        }
         switch (list->kind) {
         case AT_IR_LOOP: emit_loop(e, list); break;
         case AT_IR_IF: emit_if(e, list); break;

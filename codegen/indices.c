@@ -56,7 +56,7 @@ const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *ax
     case AT_X_INDEX: {
         const at_tensor *t = tensor_of(l, e->ref);
         const at_aff *at = at_aff_const(l, 0);
-        if (t->role != AT_ROLE_INDEX) AT_BUG("an index is made of elements of \"%s\"", t->name);
+        if (!at_tensor_has_entries(t)) AT_BUG("an index is made of elements of \"%s\"", t->name);
         for (int i = 0; i < t->num_axes; i++) {
             at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
             at = at_aff_add(l, at, at_index_expr(l, e->arg[i], axes));

@@ -50,7 +50,7 @@ static bool is_product(const at_expr *e) {
 static bool count(const at_compute *c, const at_target *target, const at_expr *e, bool in_sum,
                   double *n) {
     bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
-                    (e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_INDEX);
+                    (e->op == AT_X_INDEX && !at_tensor_has_entries(&c->tensors[e->ref]));
     bool adds = e->op == AT_X_ADD || e->op == AT_X_SUB, joins = false;
     if (e->op == AT_X_INDEX) return is_float;
     for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) {

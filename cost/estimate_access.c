@@ -295,7 +295,7 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
     for (int r = -1; r < s->num_reads; r++) {
         at_chain c = chain_to(e, p, x, r);
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
-        if (p->compute->tensors[tensor].role == AT_ROLE_INDEX) continue;
+        if (r >= 0 && at_tensor_has_entries(&p->compute->tensors[tensor])) continue;
         /* Reads of lists are no accesses, but have their places in the stage's tables. */
         if (x->num_accesses == MAX_READS || r >= MAX_READS) return false;
         est_access *a = &x->access[x->num_accesses++];

@@ -179,7 +179,7 @@ typedef struct reach {
 /* Of an entry, or of a sum or product of two. */
 static void reach_on(const at_compute *c, const at_expr *e, const reach *part, reach *out) {
     const reach *x = &part[0], *y = &part[1];
-    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_INDEX) {
+    if (e->op == AT_X_INDEX && at_tensor_has_entries(&c->tensors[e->ref])) {
         out->by_entry = part[e->nargs - 1].by_one;
         for (int i = 0; i < e->nargs - 1; i++) out->by_entry &= ~part[i].of;
         for (int i = 0; i < e->nargs; i++) out->by_entry &= ~part[i].by_data;

@@ -84,6 +84,7 @@ typedef struct at_tensor {
                         it is no output */
     at_type type;    /* of its elements; role index: AT_S32 */
     bool is_table;   /* a stage of given numbers */
+    bool is_places;  /* a stage of s32 whose elements are indices of what is read below it */
     bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */
     int cycle;          /* of which cycle it is a stage, from 1; 0: of none */
     bool is_carried;    /* a stage of a cycle that reads, or is read at, an earlier step of it */
@@ -94,6 +95,11 @@ typedef struct at_tensor {
 /* What is stored there is read again at later elements: of itself, or by way of its cycle. */
 static inline bool at_tensor_goes_in_steps(const at_tensor *t) {
     return t->is_recurrence || t->cycle;
+}
+
+/* Is an element of it an integer that may be an index? */
+static inline bool at_tensor_has_entries(const at_tensor *t) {
+    return t->role == AT_ROLE_INDEX || t->is_places;
 }
 
 /* Stages that read each other, or a sum that reads itself (cycle.c). Their first axes go from step
@@ -133,6 +139,7 @@ typedef struct at_compute {
 uint32_t at_expr_axes(const at_expr *e);
 bool at_expr_is_size(const at_expr *e);
 bool at_expr_reads_role(const at_compute *c, const at_expr *e, at_role role);
+bool at_expr_reads_entries(const at_compute *c, const at_expr *e); /* at_tensor_has_entries */
 /* Does a read take the element at its reader's own axes, in their order? */
 bool at_expr_is_in_place(const at_expr *read);
 /* Is a resolved expression worked out in 32-bit integers? An index, or integers alone. */

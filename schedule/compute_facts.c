@@ -176,6 +176,8 @@ static range int_range(const bounder *b, const at_expr *e) {
         return (range){v, v};
     case AT_X_INDEX:
         if (b->given && b->given[e->ref] >= 0) return (range){0, b->given[e->ref]};
+        if (b->magnitude && b->c->tensors[e->ref].is_places)
+            return (range){-b->magnitude[e->ref], b->magnitude[e->ref]};
         return (range){INT32_MIN, INT32_MAX};
     case AT_X_NEG: x = int_range(b, e->arg[0]); return (range){-x.hi, -x.lo};
     case AT_X_SELECT:

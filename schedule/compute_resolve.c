@@ -175,12 +175,12 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
     return unknown(s, e, false);
 }
 
-/* The read with k for one of its indices, for a message. */
-static const char *with_k(const scope *s, const at_expr *read, int index) {
+/* The read with v[..] for one of its indices, for a message. */
+static const char *with_place(const scope *s, const at_expr *read, int index) {
     at_text t = {0};
     at_text_addf(&t, "%s[", read->name);
     for (int i = 0; i < read->nargs; i++)
-        at_text_addf(&t, "%s%s", i ? ", " : "", i == index ? "k" : "..");
+        at_text_addf(&t, "%s%s", i ? ", " : "", i == index ? "v[..]" : "..");
     at_text_add(&t, "]");
     return at_text_take(s->arena, &t);
 }
@@ -203,12 +203,14 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
         AT_TRY(resolve(s, e->arg[i], &copy->arg[i], &index));
         if (index.is_float)
             return FAIL_AT(s, e->arg[i],
-                           "a value is used as an index; a sum picks what one names: "
-                           "sum(k:K) v == k ? %s : 0",
-                           with_k(s, e, i));
+                           "a value is used as an index; store it in a stage of integers, "
+                           "v[..] : s32 = .., and write %s",
+                           with_place(s, e, i));
         if (index.is_bool) return FAIL_AT(s, e->arg[i], "a condition is used as an index");
     }
-    *k = (kind){.is_float = read->role != AT_ROLE_INDEX};
+    *k = (kind){.is_float = !at_tensor_has_entries(read)};
+    if (read->is_places && !s->takes_defs)
+        return FAIL_AT(s, e, "\"%s\" is computed: bounds read index tensors only", e->name);
     *out = copy;
     if (t == s->tensor && !read->num_reduce) s->c->pub.tensors[t].is_recurrence = true;
     return AT_OK;
@@ -506,7 +508,7 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     /* Sums of integers are exact in any order, so they may be packed ahead, too. */
     const bool is_sum_of_integers = t->type == AT_S32 && t->reduction == AT_REDUCE_SUM;
     t->is_packing = (!t->num_reduce || is_sum_of_integers) && !t->is_recurrence && of_weights &&
-                    !of_others && !t->is_marked;
+                    !of_others && !t->is_marked && !t->is_places;
     t->is_output = true;
     return AT_OK;
 }
@@ -536,8 +538,57 @@ static bool copies_entries(const at_compute *c, const at_tensor *t) {
            t->body->op == AT_X_INDEX && c->tensors[t->body->ref].role == AT_ROLE_INDEX;
 }
 
+/* ---- stages whose elements are indices ------------------------------------------------------- */
+
+typedef struct place_finder {
+    at_compute *c;
+    const at_tensor *reader;
+    bool *seen; /* [definition] */
+} place_finder;
+
+/* What an index reads, and what a name in it stands for. */
+static at_walk mark_places(const at_expr *e, void *ctx) {
+    const place_finder *x = ctx;
+    if (e->op == AT_X_INDEX) {
+        const int t = at_compute_find(x->c, e->name);
+        at_tensor *read = t >= 0 ? &x->c->tensors[t] : NULL;
+        if (read && read->role == AT_ROLE_STAGE && read->type == AT_S32) read->is_places = true;
+    }
+    for (int i = 0; e->op == AT_X_NAME && i < x->reader->num_defs; i++)
+        for (int k = 0; k < x->reader->defs[i].num_names; k++) {
+            if (x->seen[i] || strcmp(x->reader->defs[i].names[k], e->name) != 0) continue;
+            x->seen[i] = true;
+            at_expr_walk(x->reader->defs[i].expr, mark_places, ctx);
+        }
+    return AT_WALK_ON;
+}
+
+static at_walk find_places(const at_expr *e, void *ctx) {
+    for (int i = 0; e->op == AT_X_INDEX && i < e->nargs; i++)
+        at_expr_walk(e->arg[i], mark_places, ctx);
+    return AT_WALK_ON;
+}
+
+static void find_all_places(at_arena *a, at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++) {
+        place_finder x = {.c = c, .reader = &c->tensors[t]};
+        x.seen = AT_NEW_ARRAY(a, bool, x.reader->num_defs);
+        if (x.reader->role != AT_ROLE_STAGE) continue;
+        at_expr_walk(x.reader->written, find_places, &x);
+        for (int i = 0; i < x.reader->num_defs; i++)
+            at_expr_walk(x.reader->defs[i].expr, find_places, &x);
+    }
+}
+
+static at_status check_places(const scope *s, const at_tensor *t) {
+    if (!t->is_places || !t->cycle) return AT_OK;
+    return FAIL_AT(s, t->written, "\"%s\" is worked out step by step: its elements are no indices",
+                   t->name);
+}
+
 at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err) {
     scope s = {.arena = a, .lex = l, .err = err, .c = c};
+    find_all_places(a, &c->pub);
     c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
     for (int i = 0; i < c->pub.num_tensors; i++) {
@@ -548,6 +599,7 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
         c->pub.has_halves |= at_type_is_half(t->type);
     }
     AT_TRY(compute_find_cycles(a, l, c, err));
+    for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(check_places(&s, &c->pub.tensors[i]));
     for (int i = 0; i < c->pub.num_tensors; i++)
         if (c->pub.tensors[i].is_output && (c->info[i].of_entries || c->pub.tensors[i].num_reduce))
             c->pub.tensors[i].is_packing = false;

@@ -140,7 +140,7 @@ static const at_expr *moved_factor(const ruler *r, const at_expr *e) {
 static void mark(ruler *r, const at_expr *e) {
     switch (e->op) {
     case AT_X_INDEX:
-        if (r->marked[e->ref] || r->c->tensors[e->ref].role == AT_ROLE_INDEX) return;
+        if (r->marked[e->ref] || at_tensor_has_entries(&r->c->tensors[e->ref])) return;
         r->marked[e->ref] = true;
         if (r->c->tensors[e->ref].role == AT_ROLE_STAGE) mark(r, r->c->tensors[e->ref].body);
         return;

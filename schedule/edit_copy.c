@@ -329,8 +329,8 @@ at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const c
     const at_tensor *r = rewrite_find(&w, reader);
     if (!r || r->role != AT_ROLE_STAGE || !tree_leaf(w.made, reader))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", reader);
-    if (rewrite_find(&w, tensor)->role == AT_ROLE_INDEX)
-        return at_fail(err, AT_E_INPUT, "\"%s\" is an index tensor: it cannot be copied", tensor);
+    if (at_tensor_has_entries(rewrite_find(&w, tensor)))
+        return at_fail(err, AT_E_INPUT, "\"%s\" holds indices: it cannot be copied", tensor);
     if (kind == AT_COPY_LAYOUT) AT_TRY(copy_layout(&w, tensor, reader, name));
     else AT_TRY(copy_read(&w, kind, tensor, reader, name));
     return rewrite_finish(&w, compute, out);

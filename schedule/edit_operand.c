@@ -27,13 +27,13 @@ static at_walk take_weight(const at_expr *e, void *ctx) {
 /* No integer: a part of one that became a float would be divided as floats are. */
 static bool is_float(const at_expr *e, const void *compute) {
     if (e->op == AT_X_INDEX)
-        return ((const at_compute *)compute)->tensors[e->ref].role != AT_ROLE_INDEX;
+        return !at_tensor_has_entries(&((const at_compute *)compute)->tensors[e->ref]);
     return e->op == AT_X_FLOAT || e->op == AT_X_CALL;
 }
 
 /* An element at a place that loops lead to evenly: packing puts it where it is needed by itself. */
 static bool is_plain_read(const at_compute *c, const at_expr *e) {
-    if (e->op != AT_X_INDEX || c->tensors[e->ref].role == AT_ROLE_INDEX) return false;
+    if (e->op != AT_X_INDEX || at_tensor_has_entries(&c->tensors[e->ref])) return false;
     for (int i = 0; i < e->nargs; i++)
         if (at_index_multiplies(e->arg[i])) return false;
     return true;
@@ -55,7 +55,7 @@ const at_expr *at_edit_operand_of(const at_compute *c, const at_expr *e, int ten
 /* Another name of the tensor, whose axes are some of the stage's. */
 static bool is_renaming(const at_compute *c, const at_tensor *stage, const at_expr *e) {
     const at_tensor *x = &c->tensors[e->ref];
-    bool is = x->role != AT_ROLE_INDEX;
+    bool is = !at_tensor_has_entries(x);
     for (int i = 0; i < e->nargs && is; i++) {
         int axis = e->arg[i]->op == AT_X_NAME ? e->arg[i]->ref : AT_REF_SIZE;
         const at_expr *extent = axis < AT_REF_SIZE ? stage->axes[axis].extent : NULL;

@@ -172,6 +172,9 @@ at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, c
     if (s->is_output)
         return at_fail(err, AT_E_INPUT,
                        "rule 1 (leaf): @%s is an output, which cannot be dissolved", stage);
+    if (s->is_places)
+        return at_fail(err, AT_E_INPUT,
+                       "rule 1 (leaf): @%s holds indices, which cannot be dissolved", stage);
     tree_remove(o, leaf);
     return tree_finish(o, c, edited, out, err);
 }

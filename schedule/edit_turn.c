@@ -124,7 +124,7 @@ at_status at_edit_turn(at_arena *a, const at_tree *t, const char *stage, const c
         if (!strcmp(from->axes[k].name, axis)) x.axis = k;
     }
     if (x.axis < 0) return at_fail(err, AT_E_INPUT, "@%s has no axis \"%s\"", stage, axis);
-    if (x.from->role == AT_ROLE_INDEX || at_expr_walk(from->body, find_way, &x) || x.dimension < 0)
+    if (at_tensor_has_entries(x.from) || at_expr_walk(from->body, find_way, &x) || x.dimension < 0)
         return at_fail(err, AT_E_INPUT,
                        "@%s has no reads of \"%s\" that go along one dimension by steps of \"%s\"",
                        stage, tensor, axis);

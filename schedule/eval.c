@@ -46,9 +46,11 @@ static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
                                             : ctx->data[e->ref].i[offset]};
         return AT_OK;
     }
-    *out = (eval_value){.is_float = true};
-    if (ctx->read) return ctx->read(ctx, e->ref, index, offset, &out->f);
-    out->f = load_element(&ctx->compute->tensors[e->ref], &ctx->data[e->ref], offset);
+    const at_tensor *from = &ctx->compute->tensors[e->ref];
+    *out = (eval_value){.is_float = !from->is_places};
+    if (ctx->read) AT_TRY(ctx->read(ctx, e->ref, index, offset, &out->f));
+    else out->f = load_element(from, &ctx->data[e->ref], offset);
+    if (from->is_places) out->i = (int64_t)out->f;
     return AT_OK;
 }
 
@@ -160,7 +162,7 @@ bool is_float_expr(const at_compute *c, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:
     case AT_X_CALL: return true;
-    case AT_X_INDEX: return c->tensors[e->ref].role != AT_ROLE_INDEX;
+    case AT_X_INDEX: return !at_tensor_has_entries(&c->tensors[e->ref]);
     case AT_X_NEG: return is_float_expr(c, e->arg[0]);
     case AT_X_ADD:
     case AT_X_SUB:

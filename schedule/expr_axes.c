@@ -38,3 +38,12 @@ static bool reads_role(const at_expr *e, const void *ctx) {
 bool at_expr_reads_role(const at_compute *c, const at_expr *e, at_role role) {
     return at_expr_find(e, reads_role, &(role_of){c, role});
 }
+
+static bool reads_entries(const at_expr *e, const void *compute) {
+    const at_compute *c = compute;
+    return e->op == AT_X_INDEX && at_tensor_has_entries(&c->tensors[e->ref]);
+}
+
+bool at_expr_reads_entries(const at_compute *c, const at_expr *e) {
+    return at_expr_find(e, reads_entries, c);
+}

@@ -176,7 +176,7 @@ static interval interval_of_read(bounder *b, const box *at, const guard *g, cons
     const at_data *d = b->data ? &b->data[e->ref] : NULL;
     const int64_t *extents = b->extents[e->ref];
     int64_t from = 0, to = 0;
-    if (!d || !d->i) return b->of_index[e->ref];
+    if (!d || !d->i || b->compute->tensors[e->ref].is_places) return b->of_index[e->ref];
     for (int i = 0; i < e->nargs; i++) { /* the last runs, the others stand still */
         interval x = interval_of(b, at, g, e->arg[i]);
         /* lo is above hi where guards contradict each other: nothing is read there */
@@ -357,6 +357,36 @@ void guard_init(bounder *b, guard *g, const guard *outer, const at_expr *conditi
     add_bounds(b, g, condition, holds);
 }
 
+/* Of elements that are indices: as integers, and as indices. Sums are integers alone. */
+static void bound_places(bounder *b, int tensor) {
+    const at_tensor *t = &b->compute->tensors[tensor];
+    box all;
+    if (is_float_expr(b->compute, t->body)) return;
+    if (t->num_reduce && !at_reduction_is_extreme(t->reduction)) return;
+    for (int i = 0; i < axes_of(t); i++) {
+        if (t->axes[i].begin) return; /* there may be no term */
+        all.lo[i] = 0;
+        all.hi[i] = b->extents[tensor][i] - 1;
+    }
+    b->stage = tensor;
+    b->most_steps = INT64_MAX;
+    interval *of = &b->of_index[tensor];
+    const interval x = interval_of(b, &all, NULL, t->body);
+    if (!x.exceeds && x.lo > of->lo && x.lo <= of->hi) of->lo = x.lo;
+    if (!x.exceeds && x.hi < of->hi && x.hi >= of->lo) of->hi = x.hi;
+}
+
+static void bound_all_places(at_arena *a, bounder *b) {
+    const at_compute *c = b->compute;
+    bool any = false;
+    for (int t = 0; t < c->num_tensors; t++) any |= c->tensors[t].is_places;
+    if (!any) return;
+    at_whole_ranges(a, c, b->values, b->extents, b->of_index);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_places) bound_places(b, t);
+    b->steps = b->most_steps = 0;
+}
+
 bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int64_t *const *extents,
                    const at_data *data, const volatile int *stop) {
     bounder b = {.compute = c, .values = values, .extents = extents, .data = data};
@@ -374,5 +404,6 @@ bounder bounder_of(at_arena *a, const at_compute *c, const int64_t *values, int6
         }
         b.of_index[t] = r;
     }
+    bound_all_places(a, &b);
     return b;
 }

@@ -40,12 +40,16 @@ struct guard {
     linear bound[MAX_BOUNDS];
 };
 
+/* Of stages of integers, by their arithmetic alone (whole.c); those of index tensors are known. */
+void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                     int64_t *const *extents, interval *of);
+
 typedef struct bounder {
     const at_compute *compute;
     const int64_t *values;
     int64_t *const *extents;
     const at_data *data; /* NULL: there is none */
-    interval *of_index;  /* [tensor] of an index tensor's elements */
+    interval *of_index;  /* [tensor] of elements that are indices */
     int stage;
     int64_t steps, most_steps; /* of work done, and allowed: beyond them all is unknown */
 } bounder;

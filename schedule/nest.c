@@ -29,7 +29,7 @@ static bool does_work(const at_node *n) {
 /* Adds the float operations of an expression to its loop; is the expression a float itself? */
 static bool count_operations(const at_compute *c, const at_expr *e, nest_loop *l) {
     bool is_float =
-        e->op == AT_X_FLOAT || (e->op == AT_X_INDEX && c->tensors[e->ref].role != AT_ROLE_INDEX);
+        e->op == AT_X_FLOAT || (e->op == AT_X_INDEX && !at_tensor_has_entries(&c->tensors[e->ref]));
     if (e->op == AT_X_INDEX) return is_float;
     for (int i = 0; i < e->nargs; i++) is_float |= count_operations(c, e->arg[i], l);
     if (!is_float) return false;

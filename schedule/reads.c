@@ -14,6 +14,7 @@ typedef struct checker {
     const at_data *data;
     const volatile int *stop; /* once it is set, nothing more is looked at */
     bounder b;
+    const bool *by_list; /* [tensor] elements of index tensors decide its elements */
     at_error *err;
     /* the demand in hand */
     const at_expr *read; /* NULL: only that the number is one of 64 bits */
@@ -98,16 +99,35 @@ static at_walk add_axis(const at_expr *e, void *checking) {
     return AT_WALK_ON;
 }
 
+static bool reads_list(const at_expr *e, const void *checking) {
+    const checker *k = checking;
+    return e->op == AT_X_INDEX && k->by_list[e->ref];
+}
+
+/* Index tensors, and what is worked out of them. */
+static void find_by_list(at_arena *a, checker *k) {
+    bool *by_list = AT_NEW_ARRAY(a, bool, k->c->num_tensors);
+    k->by_list = by_list;
+    for (int t = 0; t < k->c->num_tensors; t++) {
+        const at_tensor *x = &k->c->tensors[t];
+        by_list[t] = x->role == AT_ROLE_INDEX ||
+                     (x->role == AT_ROLE_STAGE && at_expr_find(x->body, reads_list, k));
+    }
+}
+
+static bool reads_computed(const at_expr *e, const void *compute) {
+    return e->op == AT_X_INDEX && ((const at_compute *)compute)->tensors[e->ref].is_places;
+}
+
 /* Does it hang on elements of index tensors? */
 static bool hangs_on_data(const checker *k) {
-    if (at_expr_reads_role(k->c, k->e, AT_ROLE_INDEX)) return true;
+    if (at_expr_find(k->e, reads_list, k)) return true;
     for (const guard *g = k->guards; g; g = g->outer)
-        if (at_expr_reads_role(k->c, g->condition, AT_ROLE_INDEX)) return true;
+        if (at_expr_find(g->condition, reads_list, k)) return true;
     for (int i = 0; i < axes_of(current(k)); i++) {
         const at_axis *axis = &current(k)->axes[i];
         if ((k->axes >> i & 1) && axis->begin &&
-            (at_expr_reads_role(k->c, axis->begin, AT_ROLE_INDEX) ||
-             at_expr_reads_role(k->c, axis->end, AT_ROLE_INDEX)))
+            (at_expr_find(axis->begin, reads_list, k) || at_expr_find(axis->end, reads_list, k)))
             return true;
     }
     return false;
@@ -167,7 +187,9 @@ static at_status check_box(checker *k, const box *whole) {
     if (guarded == CAN_FAIL) return AT_OK;
     interval x = interval_of(&k->b, &at, k->guards, k->e);
     if (!x.exceeds && x.lo >= k->lo && x.hi <= k->hi) return AT_OK;
-    if (k->b.steps > k->b.most_steps) return refuse(k, NULL, x);
+    /* of computed elements no point tells more than all */
+    if (k->b.steps > k->b.most_steps || at_expr_find(k->e, reads_computed, k->c))
+        return refuse(k, NULL, x);
     int axis = widest(k, &at);
     if (axis < 0) return refuse(k, &at, x);
     const int64_t lo = at.lo[axis], hi = at.hi[axis];
@@ -253,6 +275,7 @@ at_status at_compute_check_reads(const at_compute *c, const int64_t *values, con
     checker k = {.arena = a, .c = c, .data = data, .stop = stop, .err = err};
     if (s == AT_OK) k.b = bounder_of(a, c, values, extents, data, stop);
     k.b.most_steps = most_steps;
+    find_by_list(a, &k);
     for (int t = 0; t < c->num_tensors && s == AT_OK; t++) {
         const at_tensor *x = &c->tensors[t];
         k.b.stage = t;

@@ -16,7 +16,8 @@ static bool is_small(const naive *m, const at_expr *e) {
 }
 
 bool naive_is_certain(const naive *m, const at_expr *e) {
-    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+    if (e->op == AT_X_INDEX && m->c->tensors[e->ref].is_places && m->rounded[e->ref]) return false;
+    for (int i = 0; i < e->nargs; i++)
         if (is_float_expr(m->c, e->arg[i]) ? !naive_is_exact(m, e->arg[i])
                                            : !naive_is_certain(m, e->arg[i]))
             return false;
@@ -49,7 +50,7 @@ bool naive_is_exact(const naive *m, const at_expr *e) {
     if (!is_float_expr(m->c, e)) return is_small(m, e) && naive_is_certain(m, e);
     switch (e->op) {
     case AT_X_FLOAT: return true;
-    case AT_X_INDEX: return !m->rounded[e->ref];
+    case AT_X_INDEX: return !m->rounded[e->ref] && naive_is_certain(m, e);
     case AT_X_NEG: return naive_is_exact(m, e->arg[0]);
     case AT_X_MIN:
     case AT_X_MAX: return naive_is_exact(m, e->arg[0]) && naive_is_exact(m, e->arg[1]);

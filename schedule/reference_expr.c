@@ -273,11 +273,13 @@ const char *naive_value(naive *m, const at_expr *e, int depth) {
     if (is_constant(e)) return naive_number(m, constant(m, e));
     if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", naive_axis_name(m, e->ref));
     if (e->op == AT_X_INDEX && m->in_double && !m->types && m->c->tensors[e->ref].is_output &&
-        !lies_as_bits(m, e->ref)) {
+        !m->c->tensors[e->ref].is_places && !lies_as_bits(m, e->ref)) {
         const char *at = naive_index(m, e->ref, e->arg, depth); /* by itself: in two parts */
         return at_format(m->arena, "((double)T_%s[%s] + L_%s[%s])", e->name, at, e->name, at);
     }
-    if (e->op == AT_X_INDEX) return naive_element(m, e->ref, e->arg, depth);
+    if (e->op == AT_X_INDEX)
+        return at_format(m->arena, m->c->tensors[e->ref].is_places ? "(long)%s" : "%s",
+                         naive_element(m, e->ref, e->arg, depth));
     int known = depth_of(e);
     if (known < depth && known >= 0 && !at_expr_reads(e) && !is_float_expr(m->c, e))
         return hoist(m, known, emit_operator(m, e, known));

@@ -342,6 +342,16 @@ static pair integer(block *b, const at_expr *e) {
     return r;
 }
 
+/* The e of an element: of one whose place a kernel may see elsewhere nothing is known. */
+static const char *e_of_place(block *b, const at_expr *read, const char *e) {
+    for (int i = 0; i < read->nargs; i++) {
+        if (naive_is_certain(b->m, read->arg[i])) continue;
+        const pair place = limits_value(b, read->arg[i]);
+        if (place.e) e = at_format(b->m->arena, "%s > 0 ? 1.0 / 0.0 : %s", place.e, e);
+    }
+    return e;
+}
+
 pair limits_value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     if (b->m->apart && naive_is_shared(b->m, e)) {
@@ -379,7 +389,10 @@ pair limits_value(block *b, const at_expr *e) {
     if (repeated >= 0) samples_of_read(b, &r, repeated, at_format(a, "E_%s[%s_at]", name, r.v));
     else if (has_samples(b) && (!in_steps || naive_keeps_samples(b->m, e->ref)))
         samples_of_element(b, e, &r);
-    else line(b, at_format(a, "const double %s = E_%s[%s_at];", r.e, name, r.v));
+    else {
+        const char *own = b->m->rounded[e->ref] ? at_format(a, "E_%s[%s_at]", name, r.v) : "0";
+        line(b, at_format(a, "const double %s = %s;", r.e, e_of_place(b, e, own)));
+    }
     return r;
 }
 

@@ -56,16 +56,37 @@ static void extreme_term(block *b, at_reduction r, pair x) {
     line(b, at_format(a, "if (%s) s = %s;", better, x.v));
 }
 
+/* A whole number that no value of `other` is worse than; false: it is none, or may be. */
+static bool is_worst(const naive *m, const at_expr *e, const at_expr *other, at_reduction r,
+                     double *number) {
+    at_expr *arg[] = {(at_expr *)(uintptr_t)other};
+    const at_expr negative = {.op = AT_X_NEG, .nargs = 1, .arg = arg};
+    if (!at_type_of(naive_stage(m)->type)->is_int || !at_expr_is_size(e) ||
+        is_float_expr(m->c, e) || is_float_expr(m->c, other))
+        return false;
+    *number = smallest_int(m->c, m->values, m->extents, m->stage, e);
+    return r == AT_REDUCE_MAX
+               ? smallest_int(m->c, m->values, m->extents, m->stage, other) >= *number
+               : smallest_int(m->c, m->values, m->extents, m->stage, &negative) >= -*number;
+}
+
 /* The side of a choice that counts in a maximum or minimum, where the other one stands for no term
- * and values decide; NULL: it is no such choice. */
-static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduction r) {
-    double nothing = r == AT_REDUCE_MAX ? -INFINITY : INFINITY;
+ * and values decide; NULL: it is no such choice. *nothing: what the other one is. */
+static const at_expr *counted_side(const naive *m, const at_expr *body, at_reduction r,
+                                   const char **nothing) {
+    const double least = at_reduction_neutral(r);
     if (body->op != AT_X_SELECT || naive_is_certain(m, body->arg[0])) return NULL;
     for (int i = 1; i <= 2; i++) {
         const at_expr *e = body->arg[i];
+        double number;
         bool is_negative = e->op == AT_X_NEG;
+        if (is_worst(m, e, body->arg[3 - i], r, &number)) {
+            *nothing = at_format(m->arena, "%.1f", number);
+            return body->arg[3 - i];
+        }
         if (is_negative) e = e->arg[0];
-        if (e->op == AT_X_FLOAT && (is_negative ? -e->number : e->number) == nothing)
+        *nothing = at_reduction_start_c(r);
+        if (e->op == AT_X_FLOAT && (is_negative ? -e->number : e->number) == least)
             return body->arg[3 - i];
     }
     return NULL;
@@ -104,9 +125,10 @@ static void choice_term(block *b, at_reduction r, const at_expr *body, const at_
 
 /* Where no term must count, one of those that may does: the largest of rounded values is one of
  * them. */
-static void choice_result(block *b, const char *nothing) {
+static void choice_result(block *b, at_reduction r, const char *nothing) {
     at_arena *a = b->m->arena;
-    line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing, nothing));
+    line(b, at_format(a, "if (sure == %s && unsure != -(%s)) sure = unsure;", nothing,
+                      at_reduction_start_c(r)));
     line(b, at_format(a, "const double up = %s_apart(s, best), down = %s_apart(s, sure);",
                       b->m->entry, b->m->entry));
     if (has_samples(b)) samples_end_sum(b, "(up > down ? up : down)");
@@ -226,7 +248,8 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
           result = {.m = m, .depth = t->num_axes - 1};
     m->num_names = 0;
     bool is_extreme = t->num_reduce && at_reduction_is_extreme(t->reduction);
-    const at_expr *side = is_extreme ? counted_side(m, body, t->reduction) : NULL;
+    const char *nothing = NULL;
+    const at_expr *side = is_extreme ? counted_side(m, body, t->reduction, &nothing) : NULL;
     const bool samples = has_samples(&term);
     if (samples && t->num_reduce) samples_begin_sum(&head, own);
     else if (samples) line(&term, samples_seed(&term, own));
@@ -240,13 +263,13 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     }
     begin_result(&result, side);
     if (side) {
-        const char *nothing = at_reduction_start_c(t->reduction);
         static const char *const totals[] = {"s", "best", "sure"};
         for (int i = 0; i < 3; i++) naive_add_total(m, &out, totals[i], nothing);
         naive_add_total(m, &out, "e", "0");
-        naive_add_total(m, &out, "unsure", at_format(m->arena, "-(%s)", nothing));
+        naive_add_total(m, &out, "unsure",
+                        at_format(m->arena, "-(%s)", at_reduction_start_c(t->reduction)));
         choice_term(&term, t->reduction, body, side);
-        choice_result(&result, nothing);
+        choice_result(&result, t->reduction, nothing);
     } else if (t->reduction != AT_REDUCE_SUM) {
         naive_add_total(m, &out, "s", at_reduction_start_c(t->reduction));
         naive_add_total(m, &out, "e", "0");

@@ -26,12 +26,18 @@ static bool *find_unsteady(at_arena *a, const at_compute *c) {
     return unsteady;
 }
 
+/* Integers that have to be the same bits. Of what is read at a place that may be another no limit
+ * is known, and it is not compared. */
+static bool is_compared(const at_tensor *t) {
+    return at_type_of(t->type)->is_int && (t->is_output || !t->is_places);
+}
+
 static int first_unsteady(const at_compute *c, bool of_integers) {
     at_arena *a = at_arena_new();
     const bool *unsteady = find_unsteady(a, c);
     int found = -1;
     for (int t = c->num_tensors; t-- > 0;)
-        if (unsteady[t] && (!of_integers || at_type_of(c->tensors[t].type)->is_int)) found = t;
+        if (unsteady[t] && (!of_integers || is_compared(&c->tensors[t]))) found = t;
     at_arena_free(a);
     return found;
 }

@@ -368,7 +368,7 @@ static at_status check_reads(at_tree_maker *m) {
 
 bool at_stage_needs_leaf(const at_tensor *t) {
     return t->role == AT_ROLE_STAGE &&
-           (t->num_reduce || t->is_output || t->is_recurrence || t->is_carried);
+           (t->num_reduce || t->is_output || t->is_recurrence || t->is_carried || t->is_places);
 }
 
 static at_status look_up(at_tree_maker *m) {

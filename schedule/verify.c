@@ -3,7 +3,8 @@
  *  1 leaf        every stage that is not dissolved has one leaf, a sum also one init
  *  2 axis        each axis of a leaf is counted by its loops, each of them once, to its end
  *  3 order       a producer stands before its readers
- *  4 completion  no reduction of a producer encloses a reader: it would see partial sums
+ *  4 completion  no reduction of a producer encloses a reader: it would see partial sums; no loop
+ *               encloses what holds indices and its reader
  *  5 coverage    inside the loops they share, the producer computes all that the reader reads
  *  6 init        a sum starts from 0 once: loops it ignores lie outside the init, which covers it
  *  7 dyn         data-dependent bounds are known where their loop starts
@@ -42,6 +43,7 @@ static at_status check_leaves(verifier *v) {
             return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
                           s->is_recurrence                ? "what reads itself"
                           : s->is_carried                 ? "what is read at a later step"
+                          : s->is_places                  ? "what holds indices"
                           : !s->num_reduce                ? "an output"
                           : s->reduction == AT_REDUCE_SUM ? "a sum"
                                                           : "a reduction");
@@ -129,6 +131,11 @@ static at_status check_completion(verifier *v, int reader, const at_expr *read) 
     int producer = v->position[read->ref];
     const at_node *loop;
     common_loops(v->leaves[producer], v->leaves[reader], &loop);
+    if (loop && v->p->compute->tensors[read->ref].is_places)
+        return BROKEN(v,
+                      "rule 4 (completion): loop %s encloses @%s and its reader @%s, which takes "
+                      "elements as indices: all of them are computed before",
+                      verify_loop_name(v, loop), read->name, stage_of(v, v->leaves[reader])->name);
     for (; loop; loop = loop->parent)
         if (verify_usage(v, producer, loop).reduce)
             return BROKEN(v,

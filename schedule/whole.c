@@ -1,5 +1,5 @@
 /* schedule/whole.c: arithmetic of 32-bit integers: no value on the way leaves 32 bits. */
-#include "schedule/schedule_int.h"
+#include "schedule/interval.h"
 
 #include <math.h>
 
@@ -107,6 +107,34 @@ static at_walk check(const at_expr *e, void *ctx) {
     return range_of(r, e, &unused) == AT_OK ? AT_WALK_PAST : AT_WALK_END;
 }
 
+static const range anything = {-INFINITY, INFINITY};
+
+/* Of a value that is rounded when it is stored. What may be no number, which becomes the least
+ * integer, goes down to -inf. */
+static range range_of_value(ranger *r, const at_expr *e) {
+    at_error why;
+    at_error *err = r->err;
+    range x = anything, y;
+    switch (e->op) {
+    case AT_X_FLOAT: return (range){e->number, e->number};
+    case AT_X_SELECT: return hull(range_of_value(r, e->arg[1]), range_of_value(r, e->arg[2]));
+    case AT_X_CALL:
+        return at_function_rounds((at_function)e->integer) ? range_of_value(r, e->arg[0])
+                                                           : anything;
+    case AT_X_MIN:
+    case AT_X_MAX:
+        x = range_of_value(r, e->arg[0]);
+        y = range_of_value(r, e->arg[1]);
+        return e->op == AT_X_MIN ? (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)}
+                                 : (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
+    default: break;
+    }
+    r->err = &why;
+    if (!at_expr_is_whole(r->c, e) || range_of(r, e, &x) != AT_OK) x = anything;
+    r->err = err;
+    return x;
+}
+
 static int64_t terms_of(const ranger *r, const at_tensor *t) {
     int64_t n = 1;
     for (int i = t->num_axes; i < axes_of(t); i++) {
@@ -122,8 +150,9 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     range x = all;
     if (at_expr_walk(t->body, check, r)) return AT_E_INPUT;
     r->of[r->stage] = all;
-    if (!type->is_int || !at_expr_is_whole(r->c, t->body)) return AT_OK;
-    AT_TRY(range_of(r, t->body, &x));
+    if (!type->is_int) return AT_OK;
+    if (at_expr_is_whole(r->c, t->body)) AT_TRY(range_of(r, t->body, &x));
+    else x = range_of_value(r, t->body);
     if (t->num_reduce && t->reduction == AT_REDUCE_SUM) {
         const double n = (double)terms_of(r, t);
         x = (range){fmin(0, x.lo * n), fmax(0, x.hi * n)};
@@ -131,6 +160,23 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     }
     r->of[r->stage] = (range){fmax(fmin(x.lo, all.hi), all.lo), fmin(fmax(x.hi, all.lo), all.hi)};
     return AT_OK;
+}
+
+void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                     int64_t *const *extents, interval *of) {
+    at_error unused;
+    ranger r = {.c = c, .values = values, .extents = extents, .err = &unused};
+    r.of = AT_NEW_ARRAY(a, range, c->num_tensors);
+    for (int i = 0; i < c->num_tensors; i++) {
+        const int t = c->order[i];
+        const at_type_facts *type = at_type_of(c->tensors[t].type);
+        r.stage = t;
+        r.of[t] = c->tensors[t].role == AT_ROLE_INDEX ? (range){(double)of[t].lo, (double)of[t].hi}
+                                                      : (range){type->least, type->most};
+        if (c->tensors[t].role != AT_ROLE_STAGE || !type->is_int) continue;
+        if (check_stage(&r, &c->tensors[t]) != AT_OK) r.of[t] = any_int;
+        of[t] = (interval){(int64_t)ceil(r.of[t].lo), (int64_t)floor(r.of[t].hi), false};
+    }
 }
 
 at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_error *err) {

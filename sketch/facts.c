@@ -191,7 +191,7 @@ static void find_accesses(at_arena *a, const at_read_facts *f, int stage, at_sta
 
 static bool is_value(const at_compute *c, const at_expr *e) {
     if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return true;
-    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role != AT_ROLE_INDEX;
+    if (e->op == AT_X_INDEX) return !at_tensor_has_entries(&c->tensors[e->ref]);
     if (e->op == AT_X_SELECT) return is_value(c, e->arg[1]) || is_value(c, e->arg[2]);
     for (int i = 0; i < e->nargs; i++)
         if (is_value(c, e->arg[i])) return true;
@@ -273,11 +273,13 @@ static bool is_last_read(const at_facts *f, int reader, int stage) {
     return true;
 }
 
-/* A stage that goes from step to step has loops of its own, because loops of others are cut,
+/* A stage that holds indices shares no loop with its readers. One that goes from step to step has
+ * loops of its own, because loops of others are cut,
  * written out and reordered. The stages of a cycle share the loop of its steps; one that goes on
  * within a step has its own there. */
 static bool may_meet(const at_facts *f, int stage, int reader) {
     const at_tensor *t = f->compute->tensors;
+    if (t[stage].is_places) return false;
     if (!t[stage].cycle && at_stage_steps(f->compute, stage)) return false;
     if (!t[reader].cycle) return !at_stage_steps(f->compute, reader);
     return t[reader].cycle == t[stage].cycle && !f->of[reader].inner_steps;

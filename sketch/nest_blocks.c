@@ -19,7 +19,7 @@ static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int last = t->num_axes - 1, found = -1;
-    if (!x->known || s->facts->compute->tensors[x->tensor].role == AT_ROLE_INDEX ||
+    if (!x->known || at_tensor_has_entries(&s->facts->compute->tensors[x->tensor]) ||
         llabs(x->stride[last]) < 2 || f->divisor[last] || f->extent[last] < BLOCK_LEAST_SIDE)
         return -1;
     for (int k = 0; k < last; k++)
@@ -29,7 +29,7 @@ static int loaded_of(const sketch_state *s, int stage, const at_access *x) {
 
 /* Is nothing calculated, also in what is dissolved on the way? */
 static bool is_copy(const at_facts *f, const at_expr *e) {
-    if (e->op != AT_X_INDEX || f->compute->tensors[e->ref].role == AT_ROLE_INDEX) return false;
+    if (e->op != AT_X_INDEX || at_tensor_has_entries(&f->compute->tensors[e->ref])) return false;
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
 }
 

@@ -32,8 +32,7 @@ static bool find_chain(chain *c) {
     for (int t = 0; t < f->compute->num_tensors; t++) {
         const at_tensor *x = &f->compute->tensors[t];
         if (!at_facts_has_leaf(c->s->facts, t)) continue;
-        if (x->is_packing || x->role == AT_ROLE_INDEX || !tile_sums_are_short(c->s, t))
-            return false;
+        if (x->is_packing || x->is_places || !tile_sums_are_short(c->s, t)) return false;
         for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
             if (x->axes[k].begin) return false;
         if (!stages++ || x->num_axes - 1 < c->num) c->num = x->num_axes - 1;

@@ -103,7 +103,7 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
         return;
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (s->facts->compute->tensors[x->tensor].role == AT_ROLE_INDEX) return;
+        if (at_tensor_has_entries(&s->facts->compute->tensors[x->tensor])) return;
         if (!is_flat(x, points, parts, f->extent[parts]) &&
             (points > parts || !is_packed(s, stage, x, points)))
             return;

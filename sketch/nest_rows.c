@@ -216,7 +216,7 @@ static at_status prefetch(rows *r) {
     for (int t = 0; t < c->num_tensors; t++) {
         int64_t stride = 1;
         int leaf = t == r->last ? t : -1;
-        if (c->tensors[t].role == AT_ROLE_INDEX || !sketch_is_far(r->s, t)) continue;
+        if (at_tensor_has_entries(&c->tensors[t]) || !sketch_is_far(r->s, t)) continue;
         if (c->tensors[t].role != AT_ROLE_STAGE) leaf = goes_over(r, t, &stride);
         for (int k = r->num; k < c->tensors[t].num_axes && leaf == t; k++)
             stride *= f->extents[t][k];

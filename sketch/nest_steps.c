@@ -212,7 +212,7 @@ static at_status make_step(pair *p) {
 static bool is_copy(const at_facts *f, int stage) {
     const at_expr *e = f->compute->tensors[stage].body;
     return f->of[stage].is_stage && e->op == AT_X_INDEX && !f->of[e->ref].is_dissolved &&
-           f->compute->tensors[e->ref].role != AT_ROLE_INDEX;
+           !at_tensor_has_entries(&f->compute->tensors[e->ref]);
 }
 
 /* Does the reader copy what is kept, with the steps as its last axis? */

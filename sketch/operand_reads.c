@@ -217,7 +217,7 @@ static answer asks_to_pack(const sketch_state *s, const sketch_tile *tile, const
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     bool is_weight = sketch_is_weight(s, x->tensor);
     if (!tile_may_pack(s, tile->stage, x) || !tile_reads_once(s, tile->stage, x->tensor) ||
-        from->role == AT_ROLE_INDEX || is_shared(s, tile, x->tensor) ||
+        at_tensor_has_entries(from) || is_shared(s, tile, x->tensor) ||
         tile_is_picked(s, tile->stage, x, tile->vec))
         return COPY_NOT;
     if (tile_packs_fours(s, tile, x)) return COPY_MUST;

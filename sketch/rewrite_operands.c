@@ -87,8 +87,7 @@ static bool take_part(sketch_state *s, const char *sum, int tensor, const at_fac
     at_error why;
     const at_expr *operand =
         at_edit_operand_of(c, c->tensors[at_compute_find(c, sum)].body, tensor);
-    bool has_to =
-        operand && (at_expr_reads_role(c, operand, AT_ROLE_INDEX) || reads_at_products(operand));
+    bool has_to = operand && (at_expr_reads_entries(c, operand) || reads_at_products(operand));
     const bool stays_narrow = /* unpacked: in registers */
         s->facts->of[tensor].is_operand && c->tensors[tensor].type == AT_S32;
     if (!operand || stays_narrow || (s->keeps_weights && !has_to)) return false;

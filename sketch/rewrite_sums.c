@@ -207,7 +207,7 @@ static int64_t terms_of(const at_facts *f, int stage) {
     const at_tensor *x = &f->compute->tensors[stage];
     int64_t terms = 1;
     if (!x->num_reduce || x->num_reduce > AT_INLINE_SUMS || x->is_output ||
-        x->role == AT_ROLE_INDEX || x->is_carried || f->of[stage].is_kept)
+        at_tensor_has_entries(x) || x->is_carried || f->of[stage].is_kept)
         return 0;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
         int64_t n = f->of[stage].extent[k];

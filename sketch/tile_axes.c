@@ -303,7 +303,7 @@ static bool moves_by_entry(const sketch_state *s, const at_expr *e, int axis) {
     for (int i = 0; i < e->nargs - 1 && e->op == AT_X_INDEX; i++)
         alone &= !at_expr_uses(e->arg[i], axis);
     if (e->op == AT_X_INDEX)
-        return alone && s->facts->compute->tensors[e->ref].role == AT_ROLE_INDEX &&
+        return alone && at_tensor_has_entries(&s->facts->compute->tensors[e->ref]) &&
                at_index_step(e->arg[e->nargs - 1], axis) == 1;
     if (e->op != AT_X_ADD && e->op != AT_X_SUB && e->op != AT_X_MUL) return false;
     const bool second = at_expr_uses(e->arg[1], axis);
@@ -324,7 +324,7 @@ static at_walk take_row(const at_expr *e, void *ctx) {
     const at_facts *f = x->s->facts;
     if (e->op != AT_X_INDEX) return AT_WALK_ON;
     if (!at_expr_uses(e, x->axis)) return AT_WALK_PAST;
-    if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].role == AT_ROLE_INDEX)
+    if (f->of[e->ref].is_dissolved || at_tensor_has_entries(&f->compute->tensors[e->ref]))
         return AT_WALK_END;
     int uses = 0, gathered = 0;
     for (int i = 0; i < e->nargs; i++) {

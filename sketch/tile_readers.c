@@ -126,7 +126,8 @@ at_status tile_ask_ahead(tiling *t) {
     for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
         const at_access *a = &f->of[x->reader].access[i];
         if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->choice.row] <= 0 ||
-            f->compute->tensors[a->tensor].role == AT_ROLE_INDEX || !sketch_is_far(t->s, a->tensor))
+            at_tensor_has_entries(&f->compute->tensors[a->tensor]) ||
+            !sketch_is_far(t->s, a->tensor))
             continue;
         AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
                                a->stride[t->choice.row], t->rows.data[t->rows.len - 1], t->err));

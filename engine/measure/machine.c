@@ -63,7 +63,7 @@ double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) 
     const at_compute *c = at_task_compute(s->what.task);
     if (!p || s->what.in_bytes) return 0;
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_INDEX) return 0;
+        if (at_tensor_has_entries(&c->tensors[t])) return 0;
     return executed(s, a, p)->unit_flops;
 }
 

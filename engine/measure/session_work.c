@@ -60,15 +60,14 @@ static double elements_read(const at_compute *c, int64_t *const *extents, int in
         const at_expr *const *reads = at_compute_reads(c, t, &num);
         for (int i = 0; i < num; i++)
             if (reads[i]->ref == input)
-                chosen += at_expr_reads_role(c, reads[i], AT_ROLE_INDEX) ? points_of(c, extents, t)
-                                                                         : INFINITY;
+                chosen += at_expr_reads_entries(c, reads[i]) ? points_of(c, extents, t) : INFINITY;
     }
     return fmin(whole, chosen);
 }
 
 /* Do entries of index tensors decide which products are 0? */
 static bool chooses_by_list(const at_expr *e, const void *compute) {
-    return e->op == AT_X_SELECT && at_expr_reads_role(compute, e->arg[0], AT_ROLE_INDEX);
+    return e->op == AT_X_SELECT && at_expr_reads_entries(compute, e->arg[0]);
 }
 
 void at_session_count_by_data(at_session *s) {

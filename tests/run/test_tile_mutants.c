@@ -514,6 +514,8 @@ static const char *const of_examples[][2] = {
     {"tests/te/short_rows.te", "B=2,M=400,N=6"},
     {"tests/te/sums_along_rows.te", "B=2,M=21,N=67"},
     {"tests/te/few_outputs.te", "M=19,N=5,K=300"},
+    {"tests/te/chosen_rows.te", "M=37,T=11,D=7,C=5"},
+    {"tests/te/places.te", "N=61,H=7,W=5,C=3"},
     {"tests/te/steps_along_rows.te", "M=37,N=53"},
     {"tests/te/chain_of_rows.te", "B=5,S=37,T=23,D=9"},
     {TE "group_conv2d.te", "H=7,W=9,CI=15,CO=20,G=5"},

@@ -314,8 +314,15 @@ static const struct {
     {"o[i:N] = p[i]\np[N] : input",
      "c:1:10: \"p\" is below: a stage reads only tensors above it\no[i:N] = p[i]\n         ^"},
     {"x[N] : input\no[i:N] = x[x[i]]",
-     "c:2:12: a value is used as an index; a sum picks what one names: sum(k:K) v == k ? x[k] : "
-     "0\no[i:N] = x[x[i]]\n           ^"},
+     "c:2:12: a value is used as an index; store it in a stage of integers, v[..] : s32 = .., and "
+     "write x[v[..]]\no[i:N] = x[x[i]]\n           ^"},
+    {"x[N] : input\nv[i:N] = floor(x[i])\no[i:N] = x[v[i]]",
+     "c:3:12: a value is used as an index; store it in a stage of integers, v[..] : s32 = .., and "
+     "write x[v[..]]\no[i:N] = x[v[i]]\n           ^"},
+    {"x[N] : input\nv[i:N] : s32 = floor(x[i])\np[i:N] = x[min(max(v[i], 0), N - 1)]\n"
+     "o[i:N] = sum(k:0 .. v[i]) x[k]",
+     "c:4:21: \"v\" is computed: bounds read index tensors only\no[i:N] = sum(k:0 .. v[i]) x[k]\n"
+     "                    ^"},
     {"x[i:N] : input\no[i:N] = x[i]",
      "c:1:10: the sizes of what is given have no names: x[N, M] : input, got 'input'\n"
      "x[i:N] : input\n         ^"},
@@ -361,8 +368,8 @@ static const struct {
     {"x[N] : input\no[i:exp(N)] = x[i]",
      "c:2:5: an extent is an integer: exp is a function of values\no[i:exp(N)] = x[i]\n    ^"},
     {"x[N] : input\no[i:N] = x[abs(i)]",
-     "c:2:12: a value is used as an index; a sum picks what one names: sum(k:K) v == k ? x[k] : "
-     "0\no[i:N] = x[abs(i)]\n           ^"},
+     "c:2:12: a value is used as an index; store it in a stage of integers, v[..] : s32 = .., and "
+     "write x[v[..]]\no[i:N] = x[abs(i)]\n           ^"},
     {"x[N] : input\no[i:N] = sum(k:N, k:M) x[k]",
      "c:2:19: axis \"k\" occurs twice\no[i:N] = sum(k:N, k:M) x[k]\n                  ^"},
     {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent can use sizes "

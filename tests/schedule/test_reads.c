@@ -55,6 +55,29 @@ static const struct {
     {"a[N] : input\nb[x:N] = a[N - 1 - x] + a[x - x/4*4]\n", NULL},
     {"a[3] : input\nb[x:N] = a[x%3] + a[x/6]\n", NULL},
     {"a[3] : input\nb[x:N] = a[x/5]\n", "at index 3 where x = 15"},
+/* computed integers: of an argmax, of values, of a list */
+#define OF_ROWS "a[N, C] : input\nm[x:N] = max(c:C) a[x, c]\n"
+    {OF_ROWS "f[x:N] : s32 = max(c:C) a[x, c] == m[x] ? c : 0\nb[x:N] = a[x, f[x]]\n", NULL},
+    {OF_ROWS "f[x:N] : s32 = min(c:C) a[x, c] == m[x] ? c : C\nb[x:N] = a[x, f[x]]\n",
+     "c:4:10: \"b\" reads a[x, f[x]]: its index of dimension 2 cannot be shown to lie within 0 to "
+     "7; a condition, min or max bounds it\nb[x:N] = a[x, f[x]]\n         ^"},
+    {OF_ROWS "f[x:N] : s32 = min(c:C) a[x, c] == m[x] ? c : C\n"
+             "b[x:N] = f[x] < C ? a[x, f[x]] : 0\n",
+     NULL},
+    {OF_ROWS "f[x:N] : s32 = max(c:C) a[x, c] == m[x] ? c : -1\n"
+             "b[x:N] = a[x, f[x] + 1]\n",
+     " cannot be shown"},
+    {OF_ROWS "f[x:N] : s32 = max(c:C - 1) a[x, c] == m[x] ? c : -1\n"
+             "b[x:N] = a[x, f[x] + 1]\n",
+     NULL},
+    {"a[N] : input\nf[x:N] : s32 = round(min(max(a[x], 0), 15))\nb[x:N] = a[f[x]]\n", NULL},
+    {"a[N] : input\nf[x:N] : s32 = round(min(a[x], 15))\nb[x:N] = a[f[x]]\n", " cannot be shown"},
+    {"a[N] : input\nf[x:N] : s32 = round(max(-max(a[x], 0), 0))\nb[x:N] = a[f[x]]\n",
+     " cannot be shown"}, /* what is no number becomes the least */
+    {"a[N] : input\nf[x:N] : s32 = round(a[x])\nb[x:N] = a[min(max(f[x] + x, 0), N - 1)]\n", NULL},
+    {"a[N] : input\nf[x:N] : s32 = x*3/2 % N\nb[x:N] = a[f[N - 1 - x]]\n", NULL},
+    {"a[N] : input\nf[x:N] : s32 = x*3/2\nb[x:N] = a[f[x]]\n", " cannot be shown"},
+    {"l[N] : index\na[N] : input\nf[x:N] : s32 = l[x] + 1\nb[x:N] = a[f[x]]\n", NULL},
     /* borders that are left out, in either form, are no matter of single points */
     {"u[18, 512, 512] : input\nb[t:18, y:512, x:512] = t == 0 ? u[0, y, x] : y == 0 || y == 511 || "
      "x == 0 || x == 511 ? u[t - 1, y, x] : u[t - 1, y - 1, x] + u[t - 1, y, x + 1]\n",
