@@ -92,7 +92,13 @@ static at_status range_of(ranger *r, const at_expr *e, range *out) {
     case AT_X_SHIFT_RIGHT:
         *out = (range){floor(ldexp(x[0].lo, -(int)x[1].lo)), floor(ldexp(x[0].hi, -(int)x[1].lo))};
         break;
-    default: *out = any_int; return AT_OK; /* of indices, which are checked by themselves */
+    case AT_X_DIV: /* of indices, which are divided by sizes */
+    case AT_X_MOD:
+        if (x[1].lo < 1 || x[1].lo < x[1].hi) *out = any_int;
+        else if (e->op == AT_X_MOD) *out = (range){0, x[1].lo - 1};
+        else *out = (range){floor(x[0].lo / x[1].lo), floor(x[0].hi / x[1].lo)};
+        break;
+    default: *out = any_int; return AT_OK; /* conditions */
     }
     if (out->lo < any_int.lo || out->hi > any_int.hi) return beyond(r, e, *out);
     return AT_OK;

@@ -34,8 +34,11 @@ const char *write_source(built *b, const random_program *p, phase f, const char 
     at_kernel *k;
     if (at_lower(b->arena, b->program, &o, &k, &b->err) != AT_OK) return b->err.text;
     at_text text = {0};
-    /* every kernel declares the type for itself */
-    at_text_addf(&text, "#define at_par %s_par\n%s\n#undef at_par\n", name, k->source);
+    /* every kernel declares the type for itself, and a function of integers */
+    at_text_addf(&text,
+                 "#define at_par %1$s_par\n#define at_four %1$s_four\n%2$s\n#undef at_par\n"
+                 "#undef at_four\n",
+                 name, k->source);
     add_code(&text, k);
     const char *path = at_format(b->arena, "%s/%s.c", dir, name);
     at_status s = at_write_file(path, at_text_str(&text), text.len, &b->err);

@@ -76,12 +76,18 @@ static bool misses(runner *r, const at_value *v) {
     return false;
 }
 
+static float element(const runner *r, int tensor, int64_t at) {
+    if (at_low_tensor_type(r->l, tensor) == AT_S32)
+        return (float)((const int32_t *)base(r, tensor))[at];
+    return ((const float *)base(r, tensor))[at];
+}
+
 static float evaluate(runner *r, const at_value *v) {
     if (v->op == AT_V_CONST) return v->number;
     if (v->op == AT_V_LOAD) {
         if (misses(r, v)) return (float)v->number;
         int64_t at = value_of(r, v->at);
-        return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
+        return inside(r, v->tensor, at, 1) ? element(r, v->tensor, at) : 0;
     }
     if (v->op == AT_V_NUMBER) {
         int64_t at = value_of(r, v->a->at);
@@ -126,7 +132,10 @@ static void run_scatter(runner *r, const at_stmt *s, int64_t first) {
 }
 
 static void store(runner *r, int tensor, int64_t at, double x) {
-    if (at_low_tensor_type(r->l, tensor) == AT_S32) ((int32_t *)base(r, tensor))[at] = (int32_t)x;
+    if (at_low_tensor_type(r->l, tensor) == AT_S32)
+        ((int32_t *)base(r, tensor))[at] = x >= 0x1p31   ? INT32_MAX
+                                           : x < -0x1p31 ? INT32_MIN
+                                                         : (int32_t)x;
     else ((float *)base(r, tensor))[at] = (float)x;
 }
 
@@ -143,9 +152,9 @@ static void run_statement(runner *r, const at_ir *n) {
         return;
     }
     float v = evaluate(r, n->stmt.val);
-    const float *p = (float *)base(r, n->stmt.tensor) + at;
+    const float had = element(r, n->stmt.tensor, at);
     store(r, n->stmt.tensor, at,
-          n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, *p) : v);
+          n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, had) : v);
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {
