@@ -410,7 +410,7 @@ modern-peers: $(MODERN_folder)/python/installed
 $(MODERN_folder)/python/installed:
 	@mkdir -p $(MODERN_folder)
 	@python3 -m venv $(MODERN_folder)/python
-	@$(MODERN_folder)/python/bin/pip install -q torch numpy
+	@$(MODERN_folder)/python/bin/pip install -q torch numpy onnx onnxruntime
 	@touch $@
 
 # For BENCH=networks, which PEERS=1 installs: runtimes, and packages that bring models (TIME=120s: with a search).
