@@ -70,6 +70,8 @@ static int64_t lane_step(const est_leaf *x) {
     return 1;
 }
 
+enum { WORDS = 2 }; /* of 16 bits to a lane */
+
 /* A product of 32-bit integers and its sum, each an instruction or two, in multiply-adds. */
 static const double int_term = 3;
 
@@ -81,6 +83,7 @@ static double per_term(const at_estimator *e, const est_leaf *x) {
     if (terms == 1) return is_int ? int_term : 1;
     const float gops = is_int ? s->dot_gops * (float)terms / AT_DOT_TERMS : s->bf16_gops;
     const bool is_measured = gops > 0 && s->peak_gflops > 0;
+    if (is_int && terms == WORDS && e->o.target->dot_regs) return 1; /* multiplied, then added */
     return is_measured ? terms * (double)(s->peak_gflops / gops) : e->o.target->dot_terms;
 }
 

@@ -44,10 +44,11 @@ static at_status copy_read(rewrite *w, at_copy_kind kind, const char *tensor, co
                            const char *name) {
     at_tensor *x = rewrite_find(w, tensor);
     at_tensor copy = copy_stage(w, name, x, true);
-    if (kind == AT_COPY_WIDE && !at_type_is_half(x->type))
-        return at_fail(w->err, AT_E_INPUT, "\"%s\" is of %s: floats of 16 bits are widened", tensor,
+    if (kind == AT_COPY_WIDE && !at_type_is_half(x->type) && at_type_bytes(x->type) != 1)
+        return at_fail(w->err, AT_E_INPUT,
+                       "\"%s\" is of %s: bytes and floats of 16 bits are widened", tensor,
                        at_type_of(x->type)->name);
-    if (kind == AT_COPY_WIDE) copy.type = AT_F32;
+    if (kind == AT_COPY_WIDE) copy.type = at_type_is_half(x->type) ? AT_F32 : AT_S16;
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, NULL, NULL));
     rewrite_insert(w, reader, copy);
     tree_insert(w->made, rewrite_outermost(tree_leaf(w->made, reader)), true,

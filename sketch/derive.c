@@ -67,11 +67,17 @@ typedef struct rewrite_row {
     bool is_layout;               /* in sketches whose sums are stored in another layout */
 } rewrite_row;
 static const rewrite_row rewrites[] = {
-    {.rewrite = rewrite_ranges},   {.all = rewrite_inline_all},
-    {.rewrite = rewrite_phases},   {.rewrite = rewrite_terms, .is_backwards = true},
-    {.rewrite = rewrite_unpacked}, {.rewrite = rewrite_operands},
-    {.rewrite = rewrite_shifted},  {.rewrite = rewrite_branches},
-    {.rewrite = rewrite_apart},    {.rewrite = rewrite_last, .is_layout = true},
+    {.rewrite = rewrite_ranges},
+    {.all = rewrite_inline_all},
+    {.rewrite = rewrite_phases},
+    {.rewrite = rewrite_terms, .is_backwards = true},
+    {.rewrite = rewrite_unpacked},
+    {.rewrite = rewrite_operands},
+    {.rewrite = rewrite_words},
+    {.rewrite = rewrite_shifted},
+    {.rewrite = rewrite_branches},
+    {.rewrite = rewrite_apart},
+    {.rewrite = rewrite_last, .is_layout = true},
     {.rewrite = rewrite_turned},
 };
 enum { NUM_REWRITES = sizeof rewrites / sizeof *rewrites };
@@ -133,6 +139,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
                         .compute = c,
                         .keeps_weights = o->keeps_weights,
                         .pairs = o->pairs,
+                        .words = o->words,
                         .is_preferred = o->is_preferred,
                         .name = o->name,
                         .visited = -1};

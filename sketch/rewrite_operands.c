@@ -25,6 +25,14 @@
  *         a_u8[y, k] = a[y, k] + 128;  w_sums[x] = sum(k) w[x, k]
  *         acc_dots[y, x] = sum(k) a_u8[y, k] * w[x, k];  acc = acc_dots[y, x] - 128*w_sums[x]
  *
+ * words: in sketches of their own, factors that are bytes are widened to s16, a weight while it is
+ * packed, another tensor as a whole: sets that have dot products of bytes by several instructions
+ * alone add pairs of s16 faster.
+ *
+ *     acc[y, x] = sum(k) a[y, k] * w[x, k]    ->
+ *         a_wide[y, k] : s16 = a[y, k];  w_wide[x, k] : s16 = w[x, k]
+ *         acc[y, x] = sum(k) a_wide[y, k] * w_wide[x, k]
+ *
  * apart: of a tensor that a sum reads in two ways, as a matrix times itself transposed, what goes
  * across the lanes of the sum becomes a stage of its own, another name of the tensor, so that it
  * can be packed while the other is read as it lies.
@@ -199,6 +207,37 @@ bool rewrite_shifted(sketch_state *s, int stage, const at_facts_given *given) {
     if (!sketch_rewrite_by(s, &e, given)) return false;
     const int dots = at_compute_find(s->compute, e.names[2]), vec = tile_vector_of(s, dots);
     return vec >= 0 && tile_fours_of(sketch_branch(s, ""), dots, vec) >= 0;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* A factor of the sum is a copy of s16. */
+static bool take_word(sketch_state *s, const char *sum, int tensor, const at_facts_given *given) {
+    const char *from = s->compute->tensors[tensor].name;
+    const at_edit e = {.kind = AT_EDIT_COPY,
+                       .stage = sum,
+                       .other = from,
+                       .copy = AT_COPY_WIDE,
+                       .names = {sketch_fresh(s, at_format(s->arena, "%s_wide", from))}};
+    if (sketch_is_weight(s, tensor)) *at_push(s->arena, &s->operands) = e.names[0];
+    else *at_push(s->arena, &s->kept) = e.names[0];
+    return sketch_rewrite_by(s, &e, given);
+}
+
+bool rewrite_words(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_compute *c = s->compute;
+    const char *sum = c->tensors[stage].name;
+    if (!s->words || !tile_sums_bytes(c, &c->tensors[stage]) || !is_known(s, stage)) return false;
+    const at_expr *product = c->tensors[stage].body;
+    if (product->arg[0]->op != AT_X_INDEX || product->arg[1]->op != AT_X_INDEX ||
+        product->arg[0]->ref == product->arg[1]->ref)
+        return false;
+    const char *other = c->tensors[product->arg[1]->ref].name;
+    if (!take_word(s, sum, product->arg[0]->ref, given) ||
+        !take_word(s, sum, at_compute_find(s->compute, other), given))
+        return false;
+    const int at = at_compute_find(s->compute, sum), vec = tile_vector_of(s, at);
+    return vec >= 0 && tile_fours_of(sketch_branch(s, ""), at, vec) >= 0;
 }
 
 /* ---- apart ----------------------------------------------------------------------------------- */

@@ -24,7 +24,10 @@
  *
  * pairs: products of two bf16 are added two at a time (tile_axes.c). Not every set has such dot
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
- * never the default: estimates know. */
+ * never the default: estimates know.
+ *
+ * words: bytes are widened to s16 for dot products, where a set has those of bytes by several
+ * instructions alone (rewrite_operands.c). Never the default either. */
 #include "sketch/nests.h"
 
 /* ---- strip ----------------------------------------------------------------------------------- */
@@ -174,9 +177,17 @@ static const char *take_pairs(const sketch_state *s, sketch_start *out) {
     return NULL;
 }
 
+static const char *take_words(const sketch_state *s, sketch_start *out) {
+    const at_compute *c = s->before->compute;
+    out->words = true;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (s->before->of[t].is_stage && tile_sums_bytes(c, &c->tensors[t])) return "words";
+    return NULL;
+}
+
 bool sketch_further_start(const sketch_state *first, int i, sketch_start *out) {
     static const char *(*const rows[])(const sketch_state *, sketch_start *) = {
-        keep_weights, strip, whole, put_last, take_pairs};
+        keep_weights, strip, whole, put_last, take_pairs, take_words};
     _Static_assert(sizeof rows / sizeof *rows == SKETCH_STARTS, "a row for each");
     *out = (sketch_start){.name = NULL};
     out->name = rows[i](first, out);

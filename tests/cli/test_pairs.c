@@ -97,6 +97,30 @@ static void derived_pairs(void **state) {
     assert_null(strstr(r->out, "int_mul"));
 }
 
+/* Bytes are widened to s16 in sketches of their own, which are as right: sets without dot products
+ * of bytes by one instruction add pairs faster. */
+static void widened_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *task, *sketch;
+    } of[] = {{"dense --args 'M=13,N=40,K=36,types=\"u8s8u8\"'", "words+tile_x+pack_weight_wide"},
+              {"dense --args 'M=13,N=40,K=36,types=\"s8s8s32\"'", "words+tile_x+pack_weight_wide"},
+              {"conv2d_nhwc --args 'H=9,W=7,CI=12,CO=24,KH=3,KW=3,padding=1,types=\"u8s8u8\"'",
+               "words+tile_f+pack_weight_wide"}};
+    static const char *const sets[][2] = {
+        {"avx2", "fma"}, {"avx512", "avx512vl"}, {"avx512vnni", "avx512_vnni"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const cli_result *r =
+            cli_expect(0, "./autotune show %s --isa avx2 --sketch %s", of[i].task, of[i].sketch);
+        assert_non_null(strstr(r->out, "_wide_packed = "));
+        assert_null(strstr(r->out, "makes no dot products"));
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+            if (!cli_run("grep -qw %s /proc/cpuinfo", sets[k][1])->status)
+                cli_expect(0, "./autotune run %s --isa %s --sketch %s", of[i].task, sets[k][0],
+                           of[i].sketch);
+    }
+}
+
 /* A product of bytes that has no three beside it is added by one instruction, as one of s16: the
  * upper halves of a byte without sign are 0. */
 static void single_products(void **state) {
@@ -137,7 +161,8 @@ static void more_channels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs), cmocka_unit_test(unequal_pairs), cmocka_unit_test(derived_pairs),
+        cmocka_unit_test(pairs),           cmocka_unit_test(unequal_pairs),
+        cmocka_unit_test(derived_pairs),   cmocka_unit_test(widened_bytes),
         cmocka_unit_test(single_products), cmocka_unit_test(more_channels)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
