@@ -2,6 +2,8 @@
 #ifndef AT_SCHEDULE_INT_H
 #define AT_SCHEDULE_INT_H
 
+#include <string.h>
+
 #include "schedule/schedule.h"
 
 /* Limits that keep sets in one word and small arrays on the stack; the parsers refuse more. */
@@ -10,6 +12,11 @@ enum {
     MAX_PIECES = 64,               /* on one path of the tree */
     MAX_NODES_OF = 10000,          /* of one expression once its definitions are substituted */
 };
+
+/* Names are compared so often that a call for each costs a quarter of deriving. */
+static inline bool is_same_name(const char *x, const char *y) {
+    return x == y || (*x == *y && !strcmp(x, y));
+}
 
 /* ---- computation --------------------------------------------------------------------------- */
 

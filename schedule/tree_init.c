@@ -35,7 +35,7 @@ static tree_node *copy_of(at_tree *t, const tree_node *original, int group) {
 
 static int slot_of(at_tree *t, const char *name) {
     int i = 0;
-    while (i < t->piece_names.len && strcmp(t->piece_names.data[i], name) != 0) i++;
+    while (i < t->piece_names.len && !is_same_name(t->piece_names.data[i], name)) i++;
     if (i == t->piece_names.len) *at_push(t->arena, &t->piece_names) = name;
     return i;
 }

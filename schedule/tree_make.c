@@ -22,7 +22,7 @@ void at_tree_new_line(at_tree_maker *m) { m->num_lines++; }
 static int piece_slot(at_tree_maker *m, const char *name) {
     at_tree *t = m->tree;
     for (int i = 0; i < t->piece_names.len; i++)
-        if (!strcmp(t->piece_names.data[i], name)) return i;
+        if (is_same_name(t->piece_names.data[i], name)) return i;
     *at_push(m->arena, &t->piece_names) = at_strdup(m->arena, name);
     return t->piece_names.len - 1;
 }
@@ -31,7 +31,7 @@ static int piece_slot(at_tree_maker *m, const char *name) {
 static bool find_loop(tree_node *from, const char *name, tree_digit *out) {
     for (tree_node *n = from; n; n = n->parent)
         for (int k = 0; k < n->pieces.len; k++) {
-            if (strcmp(n->pieces.data[k], name)) continue;
+            if (!is_same_name(n->pieces.data[k], name)) continue;
             *out = (tree_digit){n, k};
             return true;
         }
@@ -57,7 +57,7 @@ static at_status check_piece(at_tree_maker *m, tree_node *loop, int i) {
     tree_digit twice = {0};
     AT_TRY(check_length(m));
     for (int k = 0; k < i && !twice.loop; k++)
-        if (!strcmp(loop->pieces.data[k], name)) twice.loop = loop;
+        if (is_same_name(loop->pieces.data[k], name)) twice.loop = loop;
     if (twice.loop || find_loop(loop->parent, name, &twice))
         return tree_fail(m, "\"%s\" occurs twice on one path", name);
     for (const tree_node *n = loop->parent; n; n = n->parent) above += n->pieces.len;
@@ -306,7 +306,7 @@ static bool find_axis(const at_tree_maker *m, const tree_node *loop, int member,
             const tree_axis *axis = &leaf->axes[k];
             const tree_digit *d = axis->digit;
             if (axis->num_digits != 1 || d->loop != loop || d->member != member) continue;
-            if (strcmp(m->c->tensors[leaf->fixed.tensor].axes[k].name, name)) continue;
+            if (!is_same_name(m->c->tensors[leaf->fixed.tensor].axes[k].name, name)) continue;
             piece->tensor = leaf->fixed.tensor;
             piece->axis = k;
             return true;

@@ -29,7 +29,7 @@ tree_node *tree_new_node(at_arena *a) {
 
 static tree_node *find_leaf(tree_node *first, const char *stage, bool is_init) {
     for (tree_node *n = first; n; n = n->next) {
-        if (n->stage && n->is_init == is_init && !strcmp(n->stage, stage)) return n;
+        if (n->stage && n->is_init == is_init && is_same_name(n->stage, stage)) return n;
         tree_node *below = n->stage ? NULL : find_leaf(n->child, stage, is_init);
         if (below) return below;
     }
@@ -54,13 +54,13 @@ at_status tree_find_leaf(const at_tree *t, const char *stage, tree_node **leaf, 
 
 int64_t tree_extent(const tree_node *loop, const char *piece) {
     for (int i = 0; i < loop->extents.len; i++)
-        if (!strcmp(loop->pieces.data[i], piece)) return loop->extents.data[i];
+        if (is_same_name(loop->pieces.data[i], piece)) return loop->extents.data[i];
     return 0;
 }
 
 bool names_have(const name_list *l, const char *name) {
     for (int i = 0; i < l->len; i++)
-        if (!strcmp(l->data[i], name)) return true;
+        if (is_same_name(l->data[i], name)) return true;
     return false;
 }
 
