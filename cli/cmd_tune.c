@@ -133,28 +133,6 @@ static at_status tune_each(set *all, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
-/* Workers elsewhere hold the data of one task: each gets an equal part of what is for all, in one
- * log. */
-static at_status tune_in_turn(set *s, at_error *err) {
-    const at_options *o = s->of;
-    const char *log = log_of(s->result.arena, o);
-    int64_t trials = o->engine.trials, n = s->n;
-    bool is_given = at_given(o, "--trials");
-    if (is_given && trials < n)
-        return at_fail(err, AT_E_USAGE,
-                       "%lld trials are too few for %lld tasks: each takes one at least",
-                       (long long)trials, (long long)n);
-    for (int i = 0; i < n; i++) {
-        at_engine_options *e = &s->tasks[i].engine;
-        int ways = s->result.problems[s->problem[i]].num_ways;
-        if (is_given) e->trials = trials / n + (i < trials % n);
-        else if (ways > 1) e->trials = (trials ? trials : 500) / ways + 1;
-        e->time_s = o->engine.time_s / (double)n;
-        if (!s->tasks[i].log) s->tasks[i].log = log;
-    }
-    return tune_each(s, err);
-}
-
 static void begin_set(void *ctx, at_set_tuning *t) {
     shown *v = ctx;
     const at_options *o = v->options;
@@ -182,14 +160,48 @@ static void end_set(void *ctx, at_set_tuning *t) {
     at_progress_end(&v->progress, &t->tally);
 }
 
+/* What was found on machines of a kind. */
+static at_status report_on(set *s, const at_set_tuning *t, const at_tuning *like, at_error *err) {
+    s->result.ways.len = 0;
+    for (int i = 0; i < t->num_members; i++) {
+        const at_set_member *m = &t->members[i];
+        const at_tuning *u = m->started ? at_set_on(m, like) : &m->tuning;
+        if (u) at_set_result_add(&s->result, m->problem, u);
+    }
+    return report(s, err);
+}
+
+/* The first search of all on machines of that kind. */
+static const at_tuning *first_like(const at_set_tuning *t, const at_tuning *like) {
+    const at_tuning *u = NULL;
+    for (int i = 0; i < t->num_members && !u; i++) u = at_set_on(&t->members[i], like);
+    return u;
+}
+
+/* On machines of other kinds than that which decided; --json is of that one. */
+static at_status report_others(set *s, const at_set_tuning *t, at_error *err) {
+    for (int i = 0; i < t->num_members; i++) {
+        const at_set_member *m = &t->members[i];
+        for (const at_tuning *u = m->started ? &m->tuning : NULL; t->like && u; u = u->other) {
+            if (first_like(t, u) != u || at_set_on(m, t->like) == u) continue;
+            at_text head = {0};
+            at_text_addf(&head, "\nOn %s, %s:\n\n", u->s.how.context.cpu, u->s.how.context.isa);
+            at_status status = at_print(&head, err);
+            at_text_free(&head);
+            if (status == AT_OK) status = report_on(s, t, u, err);
+            if (status != AT_OK) return status;
+        }
+    }
+    return AT_OK;
+}
+
 static at_status report_set(set *s, const at_set_tuning *t, at_error *err) {
     at_set_result *r = &s->result;
     r->tuning = t;
     r->log_path = t->log_path;
     r->trials = t->tally.total;
-    for (int i = 0; i < t->num_members; i++)
-        at_set_result_add(r, t->members[i].problem, &t->members[i].tuning);
-    return report(s, err);
+    AT_TRY(report_on(s, t, t->like, err));
+    return s->of->json ? AT_OK : report_others(s, t, err);
 }
 
 /* All with one budget. */
@@ -276,7 +288,7 @@ static at_status tune_set(set *s, at_error *err) {
     if (s->net) s->of->engine.weights_bytes = at_net_weights_bytes(s->net);
     make_tasks(s);
     if (o->per_task) return tune_each(s, err);
-    return o->engine.far ? tune_in_turn(s, err) : tune_together(s, err);
+    return tune_together(s, err);
 }
 
 /* No layers, parts or ways, of which there may be several. */

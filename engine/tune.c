@@ -14,7 +14,7 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
     at_session *s = &t->s;
     AT_TRY(at_tuning_begin(o, q, t, err));
     if (at_is_command(s)) AT_TRY(at_command_open(t, err));
-    else if (o->far) AT_TRY(at_far_open(t, q, err));
+    else if (o->far) AT_TRY(at_far_prepare(t, q, err));
     else {
         AT_TRY(at_session_context(s, true, err));
         if (o->prune > 0) AT_TRY(at_session_machine(s, err));
@@ -52,6 +52,7 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
                          at_tuning *t, at_error *err) {
     at_session *s = &t->s;
     AT_TRY(at_tuning_prepare(o, q, t, err));
+    if (t->far) AT_TRY(at_far_open(t, err));
     t->log_path = log ? log : at_format(s->arena, "%s.log", s->what.row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
@@ -72,7 +73,7 @@ at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *er
                                   : at_trials_run(t, t->tally.total, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status != AT_OK || at_engine_stopped(&s->options) || t->command) return status;
-    if (t->far) return at_far_final(t, err);
+    if (t->far) return at_far_final(t, at_final_budget(s, t->known).core_s, err);
     AT_TRY(at_final_run(&t->s, t->known, t->log, at_final_budget(s, t->known), &t->final, err));
     at_best best;
     if (!s->options.baseline || !at_tuning_best(t, &best)) return AT_OK;

@@ -4,8 +4,10 @@
 #include "engine/tune_set.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 
+#include "engine/far/far_search.h"
 #include "engine/search/trials.h"
 
 static const int64_t default_trials = 500; /* of each problem */
@@ -15,8 +17,9 @@ enum { LONGEST_ROUND = 16, LEAST_ROUNDS = 4 };
 /* The first round of each task is so many times shorter: all have a result early, also where the
  * time is short. */
 enum { FIRST_ROUND_SHORTER = 4 };
-/* Where data have to be made anew, that takes as long as many trials do. */
-enum { LONG_ROUNDS = 4 };
+/* Where data have to be made anew, as by workers elsewhere, that takes as long as many trials do.
+ */
+enum { LONG_ROUNDS = 4, LEAST_ROUNDS_FAR = 2 };
 /* Data of tasks that wait: their share of the machine's memory, and their number, for each takes an
  * open file. */
 static const double kept_share = 0.125;
@@ -77,19 +80,43 @@ static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
     return AT_OK;
 }
 
+static at_status read_log(at_set_tuning *t, at_set_member *m, at_error *err) {
+    AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
+    AT_TRY(at_tuning_add_text(&m->tuning, err));
+    m->started = true;
+    return AT_OK;
+}
+
+/* Workers elsewhere make data and reference of this task. What is not known before the first of
+ * them is there: which context it is, and so which results of the log. */
+static at_status turn_workers_to(at_set_tuning *t, at_set_member *m, at_error *err) {
+    at_tuning *u = &m->tuning;
+    if (m->started) return at_far_wake(u, err);
+    AT_TRY(at_far_open(u, err));
+    if (!t->like) t->like = u;
+    AT_TRY(read_log(t, m, err));
+    AT_TRY(at_far_begin(u, err));
+    return at_far_go_on(u, t->tally.total - t->tally.done, err);
+}
+
 /* Data, reference and worker of this task, and no other worker. */
 static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
     at_set_member *m = &t->members[number];
+    at_tuning *last = t->current < 0 ? NULL : &t->members[t->current].tuning;
     m->turn = ++t->turns;
     if (t->current == number) return AT_OK;
     int64_t begin_ns = at_now_ns();
-    if (t->current >= 0) at_session_rest(&t->members[t->current].tuning.s);
     t->current = -1;
-    if (!m->started) {
-        AT_TRY(at_tuning_read_log(&m->tuning, t->log_path, t->log, err));
-        AT_TRY(at_tuning_add_text(&m->tuning, err));
+    if (last && last->far) at_far_rest(last);
+    else if (last) at_session_rest(&last->s);
+    if (m->tuning.far) {
+        AT_TRY(turn_workers_to(t, m, err));
+        t->current = number;
+        t->made++;
+        t->made_ns += at_now_ns() - begin_ns;
+        return AT_OK;
     }
-    m->started = true;
+    if (!m->started) AT_TRY(read_log(t, m, err));
     if (m->has_data) {
         AT_TRY(at_session_wake(&m->tuning.s, err));
         t->switches++;
@@ -99,48 +126,79 @@ static at_status switch_to(at_set_tuning *t, int number, at_error *err) {
     return AT_OK;
 }
 
+/* ---- kinds of machines ----------------------------------------------------------------------- */
+
+static bool is_like(const at_tuning *x, const at_tuning *y) {
+    const at_context *a = &x->s.how.context, *b = &y->s.how.context;
+    return !strcmp(a->cpu, b->cpu) && !strcmp(a->machine, b->machine) && !strcmp(a->isa, b->isa);
+}
+
+const at_tuning *at_set_on(const at_set_member *m, const at_tuning *like) {
+    if (!like) return &m->tuning;
+    const at_tuning *u = m->started ? &m->tuning : NULL;
+    while (u && !is_like(u, like)) u = u->other;
+    return u;
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* Its own, or one of another context. */
+static bool has_tuning(const at_set_member *m, const at_tuning *tuning) {
+    const at_tuning *u = &m->tuning;
+    while (u && u != tuning) u = u->other;
+    return u;
+}
 
 static int member_of(const at_set_tuning *t, const at_tuning *tuning) {
     int i = 0;
-    while (&t->members[i].tuning != tuning) i++;
+    while (!has_tuning(&t->members[i], tuning)) i++;
     return i;
 }
 
 static void trial(void *ctx, at_tuning *tuning, const at_record *r, bool answered) {
     at_set_tuning *t = ctx;
     at_tally *all = &t->tally;
-    int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
+    const int member = member_of(t, tuning);
+    const int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
+    all->workers = tuning->tally.workers;
+    if (tuning != &t->members[member].tuning) return; /* the budget is of the first context */
     all->done++;
     all->answered += answered;
     if (kind) all->failed[kind]++;
     all->best = tuning->tally.best;
     all->best_s = tuning->tally.best_s;
     all->in_bytes = tuning->tally.in_bytes;
-    if (t->events.trial) t->events.trial(t->events.ctx, t, member_of(t, tuning), r, answered);
+    if (t->events.trial) t->events.trial(t->events.ctx, t, member, r, answered);
 }
 
-/* Of the trials done: the log may know of better ones that this search has not come to. */
-static double best_s(const at_tuning *t) {
-    return t->best_gflops > 0 ? t->s.what.work / t->best_gflops * 1e-9 : 0;
+/* Of the trials done: the log may know of better ones that this search has not come to. 0: none. */
+static double best_s(const at_set_tuning *t, const at_set_member *m) {
+    const at_tuning *u = at_set_on(m, t->like);
+    return u && u->best_gflops > 0 ? u->s.what.work / u->best_gflops * 1e-9 : 0;
 }
 
 /* What decides about it is the same whenever the command is given again: the options, the tasks and
  * the machine's memory. */
 static int64_t round_length(const at_set_tuning *t) {
-    int64_t n = t->tally.total / ((int64_t)t->num_members * LEAST_ROUNDS), bytes = 0;
+    const bool is_far = t->options.far != NULL;
+    const int64_t rounds = is_far ? LEAST_ROUNDS_FAR : LEAST_ROUNDS;
+    int64_t n = t->tally.total / (t->num_members * rounds), bytes = 0;
     for (int i = 0; i < t->num_members; i++) bytes += t->members[i].data_bytes;
     bool fits = (double)bytes <= kept_share * (double)at_cpu_facts()->memory_bytes &&
                 t->num_members <= MOST_KEPT;
-    int64_t longest = fits ? LONGEST_ROUND : LONGEST_ROUND * LONG_ROUNDS;
+    int64_t longest = fits && !is_far ? LONGEST_ROUND : LONGEST_ROUND * LONG_ROUNDS;
     return n < 1 ? 1 : n < longest ? n : longest;
 }
 
 static at_status run_round(at_set_tuning *t, int number, int64_t length, at_error *err) {
     at_set_member *m = &t->members[number];
     at_tuning *u = &m->tuning;
-    int64_t left = t->tally.total - t->tally.done, until = u->tally.done + length;
-    if (length > left) until = u->tally.done + left;
+    const int64_t left = t->tally.total - t->tally.done;
+    const int64_t least = (int64_t)AT_FAR_DEPTH * t->tally.workers; /* who wait for each other */
+    if (length < least) length = least;
+    if (length > left) length = left;
+    const int64_t begun = u->tally.done;
+    int64_t until = begun + length;
     if (until > u->tally.total) until = u->tally.total;
     AT_TRY(switch_to(t, number, err));
     t->rounds++;
@@ -148,9 +206,10 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
     t->tally.best_s = u->tally.best_s;
     t->tally.in_bytes = u->tally.in_bytes;
     if (t->events.round) t->events.round(t->events.ctx, t, number);
-    AT_TRY(at_trials_run(u, until, err));
-    at_shares_add(t->shares, number, best_s(u));
-    if (u->stopped_early || u->exhausted || u->tally.done >= u->tally.total)
+    AT_TRY(u->far ? at_far_run(u, until, err) : at_trials_run(u, until, err));
+    at_shares_add(t->shares, number, best_s(t, m));
+    if (u->stopped_early || u->exhausted || u->tally.done >= u->tally.total ||
+        u->tally.done == begun)
         at_shares_end(t->shares, number);
     return AT_OK;
 }
@@ -201,9 +260,9 @@ static double finals_reserve(double time_s, int num_tasks) {
 }
 
 static bool has_final(const at_set_tuning *t, const at_set_member *m) {
-    double own_s = best_s(&m->tuning), least_s = own_s;
+    double own_s = best_s(t, m), least_s = own_s;
     for (int i = 0; i < t->num_members; i++) {
-        double time_s = best_s(&t->members[i].tuning);
+        double time_s = best_s(t, &t->members[i]);
         if (t->members[i].problem == m->problem && time_s > 0) least_s = fmin(least_s, time_s);
     }
     return own_s > 0 && (t->num_problems == 1 || own_s <= far_behind * least_s);
@@ -230,8 +289,9 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
         AT_TRY(status);
         budget_s -= (double)(at_now_ns() - begin_ns) * 1e-9;
         if (budget_s <= 0) continue;
-        AT_TRY(at_final_run(&u->s, u->known, t->log, (at_final_limits){budget_s, budget_s, 0},
-                            &u->final, err));
+        const at_final_limits limits = {budget_s, budget_s, 0};
+        AT_TRY(u->far ? at_far_final(u, budget_s, err)
+                      : at_final_run(&u->s, u->known, t->log, limits, &u->final, err));
     }
     return AT_OK;
 }
@@ -248,6 +308,7 @@ static at_status prepare(at_set_tuning *t, int number, at_error *err) {
     o.time_s = 0;
     m->prepared = true; /* to be closed */
     AT_TRY(at_tuning_prepare(&o, q, u, err));
+    if (u->far) return AT_OK; /* whose data are elsewhere */
     m->data_bytes = at_session_data_bytes(&u->s);
     at_session_stop(&u->s);
     return AT_OK;
@@ -306,7 +367,7 @@ at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *er
     if (at_is_end(status)) status = AT_OK;
     /* What the log knows of those whose turn never came counts, too. */
     for (int i = 0; i < t->num_members && status == AT_OK; i++)
-        if (!t->members[i].started)
+        if (!t->members[i].started && !t->options.far)
             status = at_tuning_read_log(&t->members[i].tuning, t->log_path, t->log, err);
     return status;
 }
@@ -316,7 +377,8 @@ int at_set_best(const at_set_tuning *t, int problem, at_best *out) {
     for (int i = 0; i < t->num_members; i++) {
         const at_set_member *m = &t->members[i];
         at_best best;
-        if (m->problem != problem || !at_tuning_best(&m->tuning, &best)) continue;
+        const at_tuning *u = at_set_on(m, t->like);
+        if (m->problem != problem || !u || !at_tuning_best(u, &best)) continue;
         if (way < 0 || best.time_s < out->time_s) *out = best, way = m->way;
     }
     return way;

@@ -36,6 +36,7 @@ struct at_set_tuning {
     at_shares *shares;
     at_log *log;
     const char *log_path;
+    const at_tuning *like; /* whose kind of machine decides about the budget; NULL: any */
     at_set_events events;
     /* Of all tasks together; current and best: of the one whose turn it is. */
     at_tally tally;
@@ -54,6 +55,9 @@ at_status at_set_open(const at_engine_options *o, const at_problem *problems, in
  * the best of theirs, each of which gets an equal part of what is left of the time.
  * What came out is in t, also after an error. To be stopped is none. AT_E_OUTPUT AT_E_BUG */
 at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err);
+/* What is known of a member on machines of that kind (CPU and instruction set; NULL: any): its
+ * search, or one of another context beside it. NULL: there was no worker of that kind. */
+const at_tuning *at_set_on(const at_set_member *m, const at_tuning *like);
 /* The best of a problem so far, and the number of its way; -1: nothing is valid yet. */
 int at_set_best(const at_set_tuning *t, int problem, at_best *out);
 at_status at_set_close(at_set_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */

@@ -166,10 +166,23 @@ static int workers(void *self) {
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
+/* What those that are there still say of the task before is not heard (fleet_hear.c). */
+static void turn_all(fleet *f) {
+    f->has_turned = true;
+    for (int i = 0; i < f->num_workers; i++) {
+        worker *w = f->workers[i];
+        if (w->state != AT_FLEET_GREETED && w->state != AT_FLEET_READY) continue;
+        w->state = AT_FLEET_GREETED;
+        w->compares = false;
+        at_fleet_say(f, w, &f->task);
+    }
+}
+
 static at_status begin(void *self, const at_far_task *t, at_error *err) {
     fleet *f = self;
     signal(SIGPIPE, SIG_IGN);
     AT_TRY(at_fleet_task(f, t, err));
+    if (f->epoll >= 0) return turn_all(f), AT_OK;
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (f->epoll < 0) AT_BUG("epoll: %s", strerror(errno));
     f->gates = AT_NEW_ARRAY(f->arena, at_fleet_door, f->spots.len);
@@ -240,6 +253,7 @@ static void end(void *self) {
     at_core_claims_clean(); /* of those here */
     f->num_workers = f->first = f->num_queued = f->num_put = 0;
     f->looked_ns = 0;
+    f->has_turned = false;
     if (f->epoll >= 0) close(f->epoll);
     f->epoll = -1;
 }
@@ -249,6 +263,7 @@ at_status at_fleet_new(const char *const *places, int n, double lease_s, at_flee
     fleet *f = calloc(1, sizeof *f);
     AT_NEED(f);
     f->arena = at_arena_new();
+    f->task_arena = at_arena_new();
     f->lease_s = lease_s;
     f->epoll = -1;
     f->far = (at_far){f, begin, next, trial, final, compare, refuse, workers, end};
@@ -263,6 +278,7 @@ at_status at_fleet_new(const char *const *places, int n, double lease_s, at_flee
 void at_fleet_free(at_fleet *f) {
     if (!f) return;
     at_arena_free(f->arena);
+    at_arena_free(f->task_arena);
     free(f);
 }
 

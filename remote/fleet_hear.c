@@ -57,10 +57,22 @@ static bool read_record(at_arena *a, const char *text, at_record *out) {
     return at_record_parse(a, line, n, out, NULL) == AT_OK && out->extra.present;
 }
 
+static bool is_of_task(const fleet *f, const at_record *r) {
+    return !strcmp(r->extra.context.template_hash, f->task.template_hash) &&
+           at_args_equal(r->args, f->task_args);
+}
+
+/* Of a task that it has turned from. */
+static bool is_late(const fleet *f, const worker *w, at_frame_type type) {
+    return f->has_turned && w->state == AT_FLEET_GREETED &&
+           (type == AT_FRAME_RESULT || type == AT_FRAME_TURNS);
+}
+
 /* true: *out is an event of it. */
 static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, at_far_event *out) {
     bool fine = true;
     out->kind = AT_FAR_NOTHING;
+    if (is_late(f, w, frame->type)) return false;
     switch (frame->type) {
     case AT_FRAME_HELLO:
         if (w->state == AT_FLEET_STARTED) greet(f, w, frame);
@@ -70,6 +82,7 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         fine = (w->state == AT_FLEET_GREETED || w->compares) &&
                read_record(a, frame->records, &out->record);
         if (!fine) break;
+        if (f->has_turned && !is_of_task(f, &out->record)) return false;
         at_arena_reset(w->arena);
         read_record(w->arena, frame->records, &w->ready);
         out->kind = AT_FAR_JOINED;

@@ -51,8 +51,11 @@ struct at_fleet {
     at_arena *arena;
     at_spots spots;
     double lease_s;
+    at_arena *task_arena;
     at_frame task; /* as it is sent */
-    int cores;     /* of a worker */
+    const at_json *task_args;
+    bool has_turned; /* from another task to this one: what is said may be of that */
+    int cores; /* of a worker */
     at_fleet_worker *workers[AT_FLEET_WORKERS];
     int num_workers;
     int epoll;                   /* -1: none */

@@ -1,4 +1,6 @@
 /* remote/fleet_task.c: the task as it goes to every worker. */
+#include <string.h>
+
 #include "remote/fleet_state.h"
 
 enum {
@@ -10,12 +12,14 @@ typedef at_fleet fleet;
 
 /* Templates of the user's own go as text. */
 at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
+    at_arena *a = f->task_arena;
     const at_engine_options *o = t->options;
     const at_request *q = t->request;
     char *read = "", *weight = "";
     size_t len, weight_bytes = 0;
+    at_arena_reset(a);
     if (q->weight)
-        AT_TRY(at_read_file(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
+        AT_TRY(at_read_file(a, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
     if (q->num_arrays)
         return at_fail(err, AT_E_USAGE,
                        "--array: with --on inputs are made on the worker from the seed; a file is "
@@ -25,7 +29,8 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                        "--expect: with --on a file is not sent to the worker; \"reference "
                        "FUNCTION\" in the head says there what outputs should be");
     if (t->template_file && !t->template_text)
-        AT_TRY(at_read_file(f->arena, t->template_file, MOST_TEXT_BYTES, &read, &len, err));
+        AT_TRY(at_read_file(a, t->template_file, MOST_TEXT_BYTES, &read, &len, err));
+    AT_TRY(at_json_parse(a, t->args, strlen(t->args), &f->task_args, err));
     f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
     f->task = (at_frame){.type = AT_FRAME_TASK,
                          .version = AT_VERSION,

@@ -108,7 +108,7 @@ bool at_fleet_has_ended(worker *w) {
 
 void at_fleet_lose(fleet *f, worker *w, const char *why) {
     note_end(w, why);
-    w->has_left |= w->state == AT_FLEET_READY;
+    w->has_left |= w->state == AT_FLEET_READY || (w->state == AT_FLEET_GREETED && w->has_worked);
     w->compares = false;
     at_fleet_shut(f, w);
     w->failures++;

@@ -22,6 +22,14 @@ static bool is_of_search(const at_tuning *t, const at_record *r) {
     return !strcmp(r->extra.context_hash, t->far->said_hash) && is_of_task(t, r);
 }
 
+/* It belongs to nobody until it joins. */
+static void forget(at_tuning *first, int worker) {
+    at_tuning **owner = &first->far->owners[worker];
+    at_far_anchor_settle(first, worker);
+    if (*owner && worker < (*owner)->far->num_places) (*owner)->far->places[worker] = (place){0};
+    *owner = NULL;
+}
+
 /* The search that a worker belongs to. Each context has its own: times of different machines are
  * not compared. NULL: the worker is not used, or not yet. */
 static at_status choose_search(at_tuning *first, const at_far_event *e, at_tuning **out,
@@ -30,7 +38,7 @@ static at_status choose_search(at_tuning *first, const at_far_event *e, at_tunin
     *out = NULL;
     if (e->worker >= AT_FAR_WORKERS || !is_of_task(first, &e->record)) {
         f->far->refuse(f->far->self, e->worker, "");
-        if (e->worker < AT_FAR_WORKERS) at_far_anchor_settle(first, e->worker);
+        if (e->worker < AT_FAR_WORKERS) forget(first, e->worker);
         at_engine_warn(&first->s.options,
                        at_format(f->scratch, "%s: it measures another task; not used", e->name));
         return AT_OK;
@@ -64,7 +72,7 @@ at_status at_far_join(at_tuning *first, const at_far_event *e, at_error *err) {
     if (t && t->far->places[e->worker].is_in) return at_far_anchor_hear(t, e), AT_OK;
     AT_TRY(choose_search(first, e, &t, err));
     if (!t) return AT_OK;
-    at_far_anchor_settle(first, e->worker);
+    forget(first, e->worker);
     far_search *f = t->far;
     first->far->owners[e->worker] = t;
     f->places[e->worker] = (place){

@@ -170,13 +170,12 @@ static at_status conclude(at_tuning *t, at_final *const nodes[NODES], int n, at_
     return status;
 }
 
-static at_status run_final(at_tuning *t, at_error *err) {
+static at_status run_final(at_tuning *t, double budget_s, at_error *err) {
     far_search *f = t->far;
     at_session *s = &t->s;
     int on[NODES], n = choose_workers(f, on), left = n, num_said = 0;
     at_final *said[NODES] = {NULL};
     bool is_out[NODES] = {false};
-    double budget_s = at_final_budget(s, t->known).core_s;
     int64_t begin_ns = at_now_ns();
     at_text records = {0};
     print_finalists(t, &records);
@@ -207,7 +206,17 @@ static at_status run_final(at_tuning *t, at_error *err) {
     return conclude(t, said, num_said, err);
 }
 
-at_status at_far_final(at_tuning *t, at_error *err) {
-    for (; t; t = t->other) AT_TRY(run_final(t, err));
+static bool any_comes(const at_tuning *t) {
+    bool any = false;
+    for (; t; t = t->other)
+        for (int i = 0; i < t->far->num_places; i++) any |= t->far->places[i].is_coming;
+    return any;
+}
+
+at_status at_far_final(at_tuning *t, double budget_s, at_error *err) {
+    bool some;
+    while (any_comes(t) && !at_engine_stopped(&t->s.options))
+        AT_TRY(at_far_take_event(t, AT_FAR_WAIT_S, &some, err));
+    for (; t; t = t->other) AT_TRY(run_final(t, budget_s, err));
     return AT_OK;
 }

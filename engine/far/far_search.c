@@ -11,7 +11,7 @@ enum { MOST_AT_ONCE = 16 };
 
 typedef struct at_far_search far_search;
 
-at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
+at_status at_far_prepare(at_tuning *t, const at_request *q, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
     far_search *f = at_far_new(t, o->far, q);
@@ -35,8 +35,15 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
                           .args = at_json_text(s->arena, at_task_args(s->what.task)),
                           .template_hash = at_task_hash(s->what.task),
                           .second = at_far_anchor_second(t)};
+    f->task = task;
+    return AT_OK;
+}
+
+at_status at_far_open(at_tuning *t, at_error *err) {
+    const at_engine_options *o = &t->s.options;
+    far_search *f = t->far;
     at_engine_note(o, "waiting for the first worker ...");
-    AT_TRY(f->far->begin(f->far->self, task, err));
+    AT_TRY(f->far->begin(f->far->self, f->task, err));
     while (!f->begun) {
         at_far_event e;
         AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
@@ -57,7 +64,7 @@ static bool is_finished(const at_tuning *t, int64_t until) {
 
 static bool has_workers(const far_search *f) {
     for (int i = 0; i < f->num_places; i++)
-        if (f->places[i].is_in) return true;
+        if (f->places[i].is_in || f->places[i].is_coming) return true;
     return false;
 }
 
@@ -66,7 +73,7 @@ static bool all_finished(const at_tuning *first, int64_t until) {
     bool some = false, waits = false;
     if (first->far->num_doubts) return false; /* whose search may have to begin yet */
     for (const at_tuning *t = first; t; t = t->other) {
-        bool finished = is_finished(t, t == first ? until : t->tally.total);
+        bool finished = is_finished(t, until);
         some |= finished;
         if (!finished && (has_workers(t->far) || !first->other)) return false;
         waits |= !finished;
@@ -77,7 +84,7 @@ static bool all_finished(const at_tuning *first, int64_t until) {
 static at_status fill_all(at_tuning *first, int64_t until, at_error *err) {
     for (at_tuning *t = first; t; t = t->other) {
         if (t->far->is_enough) continue;
-        AT_TRY(at_far_fill(t, t == first ? until : t->tally.total, &t->far->is_enough, err));
+        AT_TRY(at_far_fill(t, until, &t->far->is_enough, err));
     }
     return AT_OK;
 }
@@ -91,16 +98,19 @@ static at_status take_events(at_tuning *first, at_error *err) {
     return AT_OK;
 }
 
-at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
+at_status at_far_go_on(at_tuning *t, int64_t until, at_error *err) {
     far_search *f = t->far;
+    AT_TRY(at_far_resume(t, until, &f->is_enough, err));
+    AT_TRY(at_far_join(t, &f->first, err));
+    at_arena_free(f->kept);
+    f->kept = NULL;
+    return AT_OK;
+}
+
+at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     const at_engine_options *o = &t->s.options;
     int64_t start_ns = at_now_ns();
-    at_status status = at_far_resume(t, until, &f->is_enough, err);
-    if (status == AT_OK && f->kept) {
-        status = at_far_join(t, &f->first, err);
-        at_arena_free(f->kept);
-        f->kept = NULL;
-    }
+    at_status status = t->far->kept ? at_far_go_on(t, until, err) : AT_OK;
     while (status == AT_OK && !at_engine_stopped(o)) {
         if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
         status = fill_all(t, until, err);
@@ -109,6 +119,26 @@ at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     }
     t->s.spent.trials_ns += at_now_ns() - start_ns;
     return status;
+}
+
+/* What was under way is sent again; all compare with their new anchors. */
+static void rest_one(far_search *f) {
+    for (int i = 0; i < f->flights.len; i++)
+        if (f->flights.of[i]->worker >= 0)
+            at_flight_move(&f->flights, f->flights.of[i], AT_FLIGHT_UNSENT);
+    for (int i = 0; i < f->num_places; i++)
+        f->places[i] = (at_place){.is_coming = f->places[i].is_in || f->places[i].is_coming};
+    f->num_free = f->first_free = 0;
+    f->has_again = f->asked_again = false;
+}
+
+void at_far_rest(at_tuning *t) {
+    for (int i = 0; i < AT_FAR_WORKERS; i++) at_far_anchor_settle(t, i);
+    for (; t; t = t->other) rest_one(t->far);
+}
+
+at_status at_far_wake(at_tuning *t, at_error *err) {
+    return t->far->far->begin(t->far->far->self, t->far->task, err);
 }
 
 void at_far_close(at_tuning *t) {

@@ -53,7 +53,7 @@ bool at_flights_may_have(const at_flights *f, at_key key);
 void at_flights_free(at_flights *f);
 
 typedef struct at_place {
-    bool is_in;
+    bool is_in, is_coming; /* coming: it was in before this search rested */
     int under_way;
     const char *node;
     double scale;   /* its times over those of the log, by the anchor's; 1: not known */
@@ -68,6 +68,7 @@ typedef struct at_doubt {
 
 struct at_far_search {
     const at_far *far;
+    const at_far_task *task;
     uint64_t search;
     int epoch;
     int64_t asked; /* proposals so far */

@@ -38,6 +38,28 @@ static void all_ways(void **state) {
     assert_int_equal(trials, 40);
 }
 
+/* Workers elsewhere turn from one way to another: one budget, one summary, one log that answers. */
+static void elsewhere(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        cli_expect(0, "./autotune conv2d " SMALL
+                      " --trials 12 --tuner random --log far.log --json -q --on local:1");
+        const at_json *all = cli_json(), *ways = cli_member(all, "ways");
+        int64_t trials = 0;
+        assert_int_equal(ways->count, 4);
+        for (int w = 0; w < 4; w++) {
+            const at_json *way = at_json_at(ways, w);
+            assert_true(cli_member(way, "trials")->integer >= 1);
+            trials += cli_member(way, "trials")->integer;
+            if (i)
+                assert_int_equal(cli_member(way, "from_log")->integer,
+                                 cli_member(way, "trials")->integer);
+        }
+        assert_int_equal(trials, 12);
+        cli_expect(0, "grep -c '\"trial\"' far.log | grep -x 12");
+    }
+}
+
 /* Ways that do not fit the arguments are none; stages go with every way. */
 static void which(void **state) {
     (void)state;
@@ -411,13 +433,13 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),       cmocka_unit_test(which),
-        cmocka_unit_test(tiles),          cmocka_unit_test(large_kernels),
-        cmocka_unit_test(open_arguments), cmocka_unit_test(sparse),
-        cmocka_unit_test(one_weight),     cmocka_unit_test(shared_name),
-        cmocka_unit_test(per_operator),   cmocka_unit_test(crossing),
-        cmocka_unit_test(of_the_user),    cmocka_unit_test(layers),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(all_ways),      cmocka_unit_test(elsewhere),
+        cmocka_unit_test(which),         cmocka_unit_test(tiles),
+        cmocka_unit_test(large_kernels), cmocka_unit_test(open_arguments),
+        cmocka_unit_test(sparse),        cmocka_unit_test(one_weight),
+        cmocka_unit_test(shared_name),   cmocka_unit_test(per_operator),
+        cmocka_unit_test(crossing),      cmocka_unit_test(of_the_user),
+        cmocka_unit_test(layers),        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }

@@ -7,6 +7,11 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
     crowd *c = self;
     at_engine_options o = *task->options;
     o.far = NULL;
+    if (c->task) at_session_close(&c->s); /* all turn to another search, which they join again */
+    c->joined = c->len = c->num_to_compare = c->num_finals = 0;
+    c->last.entity = NULL;
+    c->finalists = NULL;
+    c->turned++;
     c->task = task;
     at_status s = at_session_open(&o, task->request, true, &c->s, err);
     return s == AT_OK ? at_session_context(&c->s, false, err) : s;
@@ -216,7 +221,11 @@ static void compare(void *self, int worker) {
 }
 static void refuse(void *self, int worker, const char *why) { (void)self, (void)worker, (void)why; }
 static int workers(void *self) { return ((crowd *)self)->joined; }
-static void end(void *self) { at_session_close(&((crowd *)self)->s); }
+static void end(void *self) {
+    crowd *c = self;
+    if (c->task) at_session_close(&c->s);
+    c->task = NULL;
+}
 
 at_far crowd_far(crowd *c) {
     return (at_far){c, begin, next, trial, final, compare, refuse, workers, end};

@@ -46,6 +46,7 @@ typedef struct crowd {
     char *finalists;                 /* lines that finals are to be held of */
     int finals[CROWD_MOST], num_finals;
     const at_far_task *task;
+    int turned; /* how often they were told of a task */
     at_arena *arena;
     at_session s; /* of records */
 } crowd;

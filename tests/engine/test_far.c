@@ -9,6 +9,8 @@
 #include "engine/far/far_search.h"
 #include "tests/whole_file.h"
 
+enum { WAYS = 3 };
+
 /* Stops the run when so many trials are done; no final. */
 typedef struct watch {
     volatile int stop;
@@ -234,9 +236,73 @@ static void two_nodes(void **state) {
     at_arena_free(c.arena);
 }
 
+/* Of several tasks with one budget; *of: how many trials each has had, in the log and now. */
+static void search_set(crowd *c, int64_t of[WAYS], int64_t *answered) {
+    static const at_request ways[WAYS] = {
+        {.template_name = "dense", .args = "M=64,N=64,K=64"},
+        {.template_name = "dense", .args = "M=64,N=64,K=64,bias=1"},
+        {.template_name = "dense", .args = "M=64,N=64,K=32"},
+    };
+    const at_problem problem = {.name = "dense", .ways = ways, .num_ways = WAYS, .count = 1};
+    const at_far far = crowd_far(c);
+    at_engine_options o = {.tuner = "random", .trials = CROWD_TRIALS, .far = &far};
+    at_set_tuning t;
+    at_error err = {0};
+    at_best best;
+    c->arena = at_arena_new();
+    if (at_set_open(&o, &problem, 1, crowd_log, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_set_run(&t, &(at_set_events){0}, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(t.tally.done, CROWD_TRIALS);
+    *answered = t.tally.answered;
+    const int fastest = at_set_best(&t, 0, &best);
+    assert_in_range(fastest, 0, WAYS - 1);
+    for (int i = 0; i < WAYS; i++) {
+        const at_tuning *u = &t.members[i].tuning;
+        at_best own;
+        of[i] = u->tally.done;
+        assert_true(at_tuning_best(u, &own));
+        if (c->kinds && !t.tally.answered) assert_non_null(u->other);
+        /* The kind of machine that the first search began on decides. */
+        if (at_set_on(&t.members[i], t.like) == u) assert_true(best.time_s <= own.time_s);
+        if (u->other) assert_int_equal(u->other->tally.done, u->tally.done);
+    }
+    at_set_close(&t, &err);
+}
+
+/* Workers turn from one way to another as the budget goes to where it is worth most, also on two
+ * kinds of machines; what they still owe another way is not taken. The same again is answered. */
+static void ways(void **state) {
+    (void)state;
+    for (int kinds = 0; kinds <= 2; kinds += 2) {
+        crowd c = {.workers = 4, .kinds = kinds, .losses = 5, .duplicates = 9, .strangers = 5};
+        crowd more = {.workers = 2, .kinds = kinds};
+        int64_t of[WAYS], again[WAYS], answered;
+        at_record *all;
+        at_error err;
+        int n, trials = 0;
+        at_rng_seed(&c.rng, 21, 1);
+        at_rng_seed(&more.rng, 22, 1);
+        crowd_begin_log("ways");
+        search_set(&c, of, &answered);
+        assert_int_equal(answered, 0);
+        assert_true(c.turned > WAYS);
+        assert_int_equal(of[0] + of[1] + of[2], CROWD_TRIALS);
+        for (int i = 0; i < WAYS; i++) assert_true(of[i] >= CROWD_TRIALS / (2 * WAYS));
+        at_arena_free(c.arena);
+        search_set(&more, again, &answered);
+        assert_int_equal(answered, CROWD_TRIALS);
+        assert_memory_equal(of, again, sizeof of);
+        at_log_read_all(more.arena, crowd_log, NULL, NULL, &all, &n, &err);
+        for (int i = 0; i < n; i++) trials += at_record_is_trial(&all[i]);
+        assert_int_equal(trials, CROWD_TRIALS * (kinds ? kinds : 1));
+        at_arena_free(more.arena);
+        unlink(crowd_log);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(resumed),
-                                       cmocka_unit_test(as_here), cmocka_unit_test(contexts),
-                                       cmocka_unit_test(two_nodes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(once),      cmocka_unit_test(resumed),
+                                       cmocka_unit_test(as_here),   cmocka_unit_test(contexts),
+                                       cmocka_unit_test(two_nodes), cmocka_unit_test(ways)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }
