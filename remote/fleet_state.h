@@ -55,7 +55,7 @@ struct at_fleet {
     at_frame task; /* as it is sent */
     const at_json *task_args;
     bool has_turned; /* from another task to this one: what is said may be of that */
-    int cores; /* of a worker */
+    int cores;       /* of a worker */
     at_fleet_worker *workers[AT_FLEET_WORKERS];
     int num_workers;
     int epoll;                   /* -1: none */
