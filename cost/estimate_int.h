@@ -15,7 +15,7 @@ enum {
     MAX_LEAVES = 64,
     MAX_LOOPS = 24,
     MAX_READS = 32,
-    MAX_DIMS = 8,
+    MAX_DIMS = 10,
     MAX_SIZES = 8,
     MOST_SIZES_THROUGH = 20,
     MOST_SIZES_ASKED = 32

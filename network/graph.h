@@ -15,6 +15,8 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers);
  * make. */
 void at_net_move_edges(at_net *net);
 
+/* shuffles.c: convolutions read shuffled channels where they were before. */
+void at_net_leave_shuffles(at_net *net);
 /* net_halves.c: elements of weights that are kept in 16 bits have their types. */
 void at_net_keep_halves(at_net *net);
 
@@ -143,6 +145,9 @@ const at_int_list *at_net_readers(at_arena *a, const at_net *net);
 void at_net_set_nodes(at_net *net, const at_net_node *nodes, int n);
 /* The node reads another value instead of this one. */
 void at_net_reread(at_net *net, at_net_node *n, int from, int to);
+/* A value of float32; dims and data stay the caller's. */
+int at_net_add_constant(at_net *net, const char *name, int rank, const int64_t *dims,
+                        const float *data);
 /* A node that makes the same elements as another value, as a part of its own. */
 at_net_node at_net_identity(at_net *net, const char *op, int from, int to);
 

@@ -113,3 +113,18 @@ int at_net_root(const at_net_cut *cut, int v, int64_t *offset) {
     if (offset) *offset = b->in < 0 ? 0 : b->offset;
     return b->in < 0 ? cut->views[v] : b->in;
 }
+
+int at_net_add_constant(at_net *net, const char *name, int rank, const int64_t *dims,
+                        const float *data) {
+    int64_t elements = 1;
+    for (int i = 0; i < rank; i++) elements *= dims[i];
+    *at_push(net->arena, &net->values) = (at_net_value){.name = name,
+                                                        .type = AT_NET_FLOAT,
+                                                        .rank = rank,
+                                                        .dims = dims,
+                                                        .elements = elements,
+                                                        .data = data,
+                                                        .producer = -1,
+                                                        .is_constant = true};
+    return net->values.len - 1;
+}

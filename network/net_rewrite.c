@@ -86,21 +86,6 @@ static void join_equal(at_net *net) {
 /* ---- factors of channels -----------------------------------------------------------------------
  */
 
-static int add_constant(at_net *net, const char *name, int rank, const int64_t *dims,
-                        const float *data) {
-    int64_t elements = 1;
-    for (int i = 0; i < rank; i++) elements *= dims[i];
-    *at_push(net->arena, &net->values) = (at_net_value){.name = name,
-                                                        .type = AT_NET_FLOAT,
-                                                        .rank = rank,
-                                                        .dims = dims,
-                                                        .elements = elements,
-                                                        .data = data,
-                                                        .producer = -1,
-                                                        .is_constant = true};
-    return net->values.len - 1;
-}
-
 static const at_net_value *constant_input(const at_net *net, const at_net_node *n, int k) {
     if (k >= n->num_inputs || n->inputs[k] < 0) return NULL;
     const at_net_value *v = &net->values.data[n->inputs[k]];
@@ -176,7 +161,7 @@ static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
     float *scaled = AT_NEW_ARRAY(net->arena, float, w->elements);
     for (int64_t i = 0; i < w->elements; i++)
         scaled[i] = (float)(at_net_element(w->type, w->data, i) * f->factor[i / inner]);
-    int value = add_constant(net, w->name, w->rank, w->dims, scaled);
+    int value = at_net_add_constant(net, w->name, w->rank, w->dims, scaled);
     set_input(net, conv, 1, value);
     if (!b) return true;
     float *bias = AT_NEW_ARRAY(net->arena, float, f->channels);
@@ -185,7 +170,7 @@ static bool fold_into_weight(at_net *net, at_net_node *conv, const affine *f) {
         bias[c] = (float)(at_net_element(b->type, b->data, c) * f->factor[c] + f->shift[c]);
         f->shift[c] = 0;
     }
-    value = add_constant(net, b->name, b->rank, b->dims, bias);
+    value = at_net_add_constant(net, b->name, b->rank, b->dims, bias);
     set_input(net, conv, 2, value);
     return true;
 }
@@ -215,8 +200,8 @@ static void replace_by_affine(at_net *net, at_net_node *n, int from, const affin
     int k = 0;
     inputs[k++] = n->inputs[from];
     if (!folded)
-        inputs[k++] = add_constant(net, at_format(a, "%s_factor", n->name), 1, dims, factor);
-    inputs[k++] = add_constant(net, at_format(a, "%s_shift", n->name), 1, dims, shift);
+        inputs[k++] = at_net_add_constant(net, at_format(a, "%s_factor", n->name), 1, dims, factor);
+    inputs[k++] = at_net_add_constant(net, at_format(a, "%s_shift", n->name), 1, dims, shift);
     n->num_inputs = k;
     n->inputs = inputs;
     n->num_outputs = 1;
@@ -298,6 +283,8 @@ at_net *at_net_rewrite(at_arena *a, const at_net *net, bool integers) {
         join_equal(copy);
     }
     fold_channels(copy);
+    at_net_leave_shuffles(copy);
+    drop_dead(copy);
     at_net_move_edges(copy);
     at_net_keep_halves(copy);
     at_net_find_whole(copy);

@@ -194,12 +194,20 @@ static int value_between(const cutter *c, const region *r, int node) {
     return -1;
 }
 
+static bool has_groups(const at_net_node *n) {
+    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    return group && group->i > 1;
+}
+
 /* Could the node go on with a convolution by bands of rows? It reads windows of its value, which
- * exceeds the caches near the core. */
+ * exceeds the caches near the core. The lanes of a band go through all channels: a sum of groups of
+ * them would be one element at a time. */
 static bool may_go_by_bands(const cutter *c, const region *r, int node, int v) {
     enum { LEAST_BYTES = 1 << 20 };
     const at_net_node *n = node_at(c, node);
-    if (r->joins || strcmp(node_at(c, r->nodes.data[0])->op, "Conv") != 0) return false;
+    const at_net_node *head = node_at(c, r->nodes.data[0]);
+    if (r->joins || strcmp(head->op, "Conv") != 0) return false;
+    if (has_groups(head) && !reads_windows(c, head)) return false;
     return n->inputs[0] == v && reads_windows(c, n) &&
            value_at(c, v)->elements * 4 >= LEAST_BYTES && value_at(c, v)->dims[0] == 1 &&
            c->cut->orders[v] && c->cut->orders[n->outputs[0]];

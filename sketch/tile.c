@@ -8,7 +8,7 @@ static bool is_grouped(const tiling *t, int axis) {
 }
 
 /* A part of a part has no tail of its own. */
-static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "last <= 64"};
+static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "last <= 144"};
 
 /* Of the groups of the lanes' axis so many that lanes go through them. */
 static at_status split_through(tiling *t, const char *group) {

@@ -28,7 +28,8 @@ static at_net *open_chain(const chain *c) {
     const bool is_pool = strcmp(c->second_op, "Conv") != 0;
     onnx_input(&g, "x", AT_NET_FLOAT, c->size);
     const char channels = c->size[2], *kernel = strstr(c->first, "pads") ? "3,3" : "1,1";
-    onnx_numbers(&g, "w1", at_format(arena, "64,%c,%s", channels, kernel), 1, false);
+    const int inner = (channels - '0') / (strstr(c->first, "group=2") ? 2 : 1);
+    onnx_numbers(&g, "w1", at_format(arena, "64,%d,%s", inner, kernel), 1, false);
     onnx_numbers(&g, "b1", "64", 2, false);
     onnx_numbers(&g, "w2", "64,1,3,3", 3, false);
     onnx_node(&g, "Conv", "x w1 b1", "c", c->first);
@@ -54,6 +55,8 @@ static const chain chains[] = {
      "", true},
     {"1,2,64,64", "", "kernel_shape=[2,2] strides=[2,2]", "AveragePool", "", true},
     {"1,2,20,20", "", "group=64 pads=[1,1,1,1]", "Conv", "", false}, /* near the core anyway */
+    {"1,4,64,72", "", "group=64 pads=[1,1,1,1]", "Conv", "", true},
+    {"1,4,64,72", "group=2", "group=64 pads=[1,1,1,1]", "Conv", "", false}, /* sums of groups */
     {"1,1,64,72", "", "group=64 pads=[1,1,1,1]", "Conv", "", false} /* no sum */};
 
 static void windows(void **state) {

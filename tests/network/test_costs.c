@@ -57,7 +57,7 @@ static void shuffle_before(const char *depthwise) {
         onnx_input(&g, "x", AT_NET_FLOAT, "1,16,14,14");
         onnx_numbers(&g, "w1", "272,16,1,1", 1, false);
         onnx_numbers(&g, "w2", "272,1,3,3", 2, false);
-        onnx_numbers(&g, "w3", "16,272,1,1", 3, false);
+        onnx_numbers(&g, "w3", "16,34,1,1", 3, false);
         onnx_constant(&g, "apart", AT_NET_INT64, "5", "1 4 68 14 14", false);
         onnx_constant(&g, "whole", AT_NET_INT64, "4", "1 272 14 14", false);
         onnx_node(&g, "Conv", "x w1", "c", "");
@@ -65,7 +65,7 @@ static void shuffle_before(const char *depthwise) {
         onnx_node(&g, "Transpose", "a", "t", "perm=[0,2,1,3,4]");
         onnx_node(&g, "Reshape", "t whole", "s", "");
         onnx_node(&g, "Conv", "s w2", "d", depthwise);
-        onnx_node(&g, "Conv", "d w3", "y", "");
+        onnx_node(&g, "Conv", "d w3", "y", "group=8"); /* each of 34, which four do not divide */
         onnx_output(&g, "y");
         cut_both(&g, sets[i], &plain, &by_cost);
         assert_int_equal(plain, 5); /* three, and one at each edge */
