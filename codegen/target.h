@@ -61,6 +61,7 @@ typedef struct at_target {
     int dot_regs;   /* by several instructions, which take so many registers besides and add pairs
                        of products in 16 bits; 0: by one */
     int dot_terms;  /* as many multiply-adds take as long, where nobody measured it */
+    bool weaves;    /* lanes get a byte of each quarter of a register (AT_T_WEAVE) */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
                        loaded, and rounded as they are stored. For +, -, *, /, min and max */

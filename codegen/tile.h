@@ -73,6 +73,7 @@ typedef enum at_tile_kind {
     AT_T_GATHER,      /* of memory, lane i the number a says there, an integer: lanes floats (of a
                          list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
+    AT_T_WEAVE,       /* lane i has byte i of each quarter of a's bytes; where the target has it */
     AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
     AT_T_ZIP_LOW,     /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
     AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */

@@ -244,6 +244,7 @@ static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *reg
     at_build_list(&b, list);
     *spends = b.spends;
     at_build_group_stores(&b);
+    at_build_weave_rows(&b);
     if (b.failed) return NULL;
     drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);

@@ -195,6 +195,10 @@ int at_build_partial(at_builder *b, at_tile_key *k);
  */
 void at_build_group_stores(at_builder *b);
 
+/* tile_weave_rows.c: products of bytes that are added one by one are added four at a time, where
+ * they lie so. */
+void at_build_weave_rows(at_builder *b);
+
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
  * terms of a sum as often as data say, or over a copy as often as is known at run time, so that it
  * may be vectors, and a rest? */

@@ -171,9 +171,11 @@ static void load_narrow(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, ");\n");
         return;
     }
-    if (op->lanes == t->lanes) {
-        at_text_add(out, "at_load(");
+    if (op->lanes == t->lanes || (op->packed && t->target->masked_loads)) {
+        const bool is_part = op->lanes < t->lanes;
+        at_text_addf(out, "at_load%s(", is_part ? "_first" : "");
         address(out, op, 0);
+        if (is_part) at_text_addf(out, ", %d", op->lanes);
         at_text_add(out, ");\n");
         return;
     }
@@ -480,6 +482,7 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, ", v%d, %d);\n", op->a, op->lanes);
         return;
     case AT_T_SWAP: swap(out, t, op); return;
+    case AT_T_WEAVE: at_text_addf(out, "at_weave(v%d, v%d)", op->dst, op->a); break;
     case AT_T_FIRST: first(out, t, op); return;
     default:
         at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %c ", op->dst, op->a, sign[op->kind]);

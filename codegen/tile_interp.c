@@ -236,6 +236,11 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
         for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
         memcpy(reg[op->dst], one, sizeof one);
         break;
+    case AT_T_WEAVE:
+        for (int j = 0; j < 4 * t->lanes; j++)
+            ((char *)one)[j] = ((const char *)reg[op->a])[j % 4 * t->lanes + j / 4];
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
     case AT_T_GATHER:
         for (int j = 0; j < op->lanes; j++)
             one[j] = get(t, op, m, (int32_t)at_bits_of(reg[op->a][j]));

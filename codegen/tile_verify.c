@@ -126,6 +126,7 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
         (op->by < 1 || op->by > 31))
         return "a shift is not by 1 to 31 bits";
+    if (op->kind == AT_T_WEAVE && !t->target->weaves) return "the set does not weave bytes";
     if (op->kind == AT_T_SWAP && (op->by < 1 || op->by >= t->lanes || op->by & (op->by - 1)))
         return "lanes are not swapped at a distance of a power of two";
     if (at_tile_is_unary(op) && (op->mem || op->b >= 0))

@@ -72,6 +72,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         if (!w->t->target->dot_regs)
             k->more_terms += times * (op->by & AT_DOT_BYTES ? AT_DOT_TERMS - 1 : 1);
         return;
+    case AT_T_WEAVE: k->adds += 2 * times, k->instructions += times; return;
     case AT_T_MUL: k->muls += times; return;
     case AT_T_SCALE: k->adds += 2 * times, k->instructions += times; return; /* compared, too */
     default: /* anything else that the arithmetic units do once */

@@ -121,16 +121,29 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     at_asm_emit(&x->code, AT_X86_VMOVUPS, 0, !store && !whole, 3, store ? store_args : load_args);
 }
 
-/* Where lanes are from stands in the last register, which tiles with such loads leave alone. */
-static at_x86_arg lanes_from(at_x86 *x, const at_tile_op *op, int part) {
+/* Where lanes are from stands in the last register, which tiles with such operations leave alone.
+ */
+static at_x86_arg lanes_of_entry(at_x86 *x, int entry) {
     at_x86_arg from = at_x86_reg(x, x->t->target->regs - 1);
-    int entry = at_x86_spread_entry(x, op, part);
     if (x->scratch_now != -1 - entry) {
         EMIT(x, VPMOVZXBD, from, at_mask_reg(0), at_x86_constant(16));
         at_x86_point_spread(x, entry);
         x->scratch_now = -1 - entry;
     }
     return from;
+}
+
+static at_x86_arg lanes_from(at_x86 *x, const at_tile_op *op, int part) {
+    return lanes_of_entry(x, at_x86_spread_entry(x, op, part));
+}
+
+/* Lanes of all quarters, then bytes within each quarter. */
+static void weave(at_x86 *x, const at_tile_op *op) {
+    const int entry = at_x86_quarters_entry(x);
+    const at_x86_arg dst = at_x86_reg(x, op->dst), k0 = at_mask_reg(0);
+    EMIT(x, VPERMPS, dst, k0, lanes_of_entry(x, entry), at_x86_reg(x, op->a));
+    EMIT(x, VPSHUFB, dst, k0, dst, at_x86_constant(64));
+    at_x86_point_spread(x, entry);
 }
 
 static void spread(at_x86 *x, const at_tile_op *op) {
@@ -299,6 +312,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
         else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
+    case AT_T_WEAVE: weave(x, op); return;
     case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
     case AT_T_SCALE: scale(x, op); return;
     default: arithmetic(x, op);

@@ -20,8 +20,8 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
 /* Where the lanes of a load are from: lane i is number (i + plus)/by of a register,
  * or, where it is cyclic, (i + plus)%by. Or, where times
  * is given, number times*i of registers that lie behind each other in memory, of which the first
- * `part` are put together already. Or of register `part` of those that a store to every so many
- * floats leads to, where the first goes to lane `plus`. */
+ * `part` are put together already (below 0: four by four are turned round). Or of register `part`
+ * of those that a store to every so many floats leads to, where the first goes to lane `plus`. */
 typedef struct at_x86_spread {
     int by, plus, cyclic, times, lanes, part, stored;
 } at_x86_spread;
@@ -109,6 +109,9 @@ void at_x86_scatter(at_x86 *x, const at_tile_op *op);
  * that is, and, right behind the instruction whose last operand it is, as bytes in memory; the
  * entries, behind the code. part: of what is picked. */
 int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
+/* The first of four entries that turn four by four round: lanes of a register, or bytes in each
+ * quarter of it. */
+int at_x86_quarters_entry(at_x86 *x);
 void at_x86_point_spread(at_x86 *x, int entry);
 at_x86_op at_x86_dot(const at_tile_op *op); /* the instruction of a dot product */
 void at_x86_spreads(at_x86 *x);

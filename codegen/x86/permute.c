@@ -12,6 +12,7 @@ static int from(const at_x86_spread *s, int lanes, int i) {
                            .by = s->by,
                            .plus = s->plus,
                            .cyclic = s->cyclic};
+    if (s->part < 0) return i % 4 * 4 + i / 4;
     if (s->stored) {
         int lane = at_tile_spread_lane(&op, lanes, s->part, i);
         return lane < 0 ? 0 : lane;
@@ -28,6 +29,15 @@ int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part) {
     while (i < x->spreads.len && memcmp(&x->spreads.data[i], &s, sizeof s) != 0) i++;
     if (i == x->spreads.len) *at_push(x->code.arena, &x->spreads) = s;
     return i;
+}
+
+int at_x86_quarters_entry(at_x86 *x) {
+    enum { COPIES = 4 };
+    for (int i = 0; i < x->spreads.len; i++)
+        if (x->spreads.data[i].part < 0) return i;
+    for (int i = 0; i < COPIES; i++)
+        *at_push(x->code.arena, &x->spreads) = (at_x86_spread){.part = -1};
+    return x->spreads.len - COPIES;
 }
 
 void at_x86_point_spread(at_x86 *x, int entry) {

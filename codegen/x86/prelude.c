@@ -229,10 +229,26 @@ void at_integers_avx2(const at_target *t, at_text *out) {
     at_text_add(out, "\n");
 }
 
+/* Four by four lanes turned round, then bytes of each four. */
+static void weaving(at_text *out) {
+    static const char *const heads[] = {
+        "#define at_weave(c, a) do { \\\n"
+        "    typedef char at_bytes __attribute__((vector_size(64))); \\\n"
+        "    const at_mask at_rows = __builtin_shufflevector((at_mask)(a), (at_mask)(a)",
+        "); \\\n    (c) = (at_vector)__builtin_shufflevector((at_bytes)at_rows, (at_bytes)at_rows"};
+    for (int bytes = 0; bytes < 2; bytes++) {
+        at_text_add(out, heads[bytes]);
+        for (int i = 0; i < (bytes ? 64 : 16); i++)
+            at_text_addf(out, ", %d", i / 16 * 16 + i % 4 * 4 + i % 16 / 4);
+    }
+    at_text_add(out, "); } while (0)\n");
+}
+
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     at_text_addf(out, widening, 'v');
     at_text_add(out, narrowing_avx512);
+    if (t->weaves) weaving(out);
     if (t->dots & AT_DOT_US) at_x86_prelude_dots("us", "vpdpbusd", out);
     if (t->dots & AT_DOT_S16) at_x86_prelude_dots("s16", "vpdpwssd", out);
     at_text_add(out, "\n");

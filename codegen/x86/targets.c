@@ -74,6 +74,7 @@ static const at_target targets[] = {
      .parts = AVX512_PARTS ",avx512vnni",
      .dots = AT_DOT_US | AT_DOT_S16,
      .dot_terms = 1,
+     .weaves = true,
      AVX512_MEMBERS},
     /* And of pairs of bf16. */
     {.name = "avx512bf16",
@@ -81,6 +82,7 @@ static const at_target targets[] = {
      .parts = AVX512_PARTS ",avx512vnni,avx512bf16",
      .dots = AT_DOT_US | AT_DOT_S16 | AT_DOT_BF16,
      .dot_terms = 1,
+     .weaves = true,
      AVX512_MEMBERS},
 };
 

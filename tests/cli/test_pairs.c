@@ -97,6 +97,36 @@ static void derived_pairs(void **state) {
     assert_null(strstr(r->out, "int_mul"));
 }
 
+/* Products of a depthwise convolution along a row are added four at a time, where sums share what
+ * they read; at the edges of the picture fewer. */
+static void woven_rows(void **state) {
+    (void)state;
+    static const char task[] =
+        "depthwise_conv2d_NCHWc --args 'IC=32,ib=16,ob=16,layout=\"NCHW16c\","
+        "out_layout=\"NCHW16c\",%s,types=\"u8s8%s\"' --isa avx512vnni --config "
+        "'{\"entity\": [[\"tile_ic\", \"sp\", [-1, 16]], [\"tile_oc\", \"sp\", [-1, 16]], "
+        "[\"tile_ow\", \"sp\", [-1, %d]], [\"unroll_kw\", \"ot\", true]]}'";
+    static const struct {
+        const char *sizes;
+        int tile;
+        bool woven;
+    } of[] = {{"H=6,W=28", 14, true},
+              {"H=5,W=26,KH=3,KW=3,padding=0", 24, true},
+              {"H=7,W=15,KH=2,KW=2,padding=0", 14, false},
+              {"H=9,W=28,strides=2", 14, false}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            char args[400];
+            snprintf(args, sizeof args, task, of[i].sizes, wide ? "s32" : "u8", of[i].tile);
+            const cli_result *r = cli_expect(0, "./autotune show %s --dump=tile", args);
+            assert_int_equal(strstr(r->out, "weave") != NULL, of[i].woven);
+            if (cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status) continue;
+            cli_expect(0, "./autotune run %s", args);
+            if (!wide && !cli_run("command -v gcc")->status)
+                cli_expect(0, "./autotune run %s --compiler gcc", args);
+        }
+}
+
 /* Bytes are widened to s16 in sketches of their own, which are as right: sets without dot products
  * of bytes by one instruction add pairs faster. */
 static void widened_bytes(void **state) {
@@ -161,8 +191,9 @@ static void more_channels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs),           cmocka_unit_test(unequal_pairs),
-        cmocka_unit_test(derived_pairs),   cmocka_unit_test(widened_bytes),
-        cmocka_unit_test(single_products), cmocka_unit_test(more_channels)};
+        cmocka_unit_test(pairs),         cmocka_unit_test(unequal_pairs),
+        cmocka_unit_test(derived_pairs), cmocka_unit_test(widened_bytes),
+        cmocka_unit_test(woven_rows),    cmocka_unit_test(single_products),
+        cmocka_unit_test(more_channels)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }

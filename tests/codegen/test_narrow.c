@@ -95,6 +95,17 @@ static void packed_moves(at_arena *a, const at_target *target) {
     }
 }
 
+/* Also what lies behind the rows that are loaded: zeros. */
+static void weaves(at_arena *a, const at_target *target) {
+    for (int rows = 1; rows <= 4 && target->weaves; rows++) {
+        maker m = start(a, target, AT_U8, AT_S32);
+        add_move(&m, AT_T_LOAD, 1, LEFT, 3, target->lanes / 4 * rows)->packed = true;
+        add_arithmetic(&m, AT_T_WEAVE, rows, 1, -1);
+        add_move(&m, AT_T_STORE, rows, OUT, 0, target->lanes);
+        compare(&m, "rows woven", rows);
+    }
+}
+
 static void broadcasts(at_arena *a, const at_target *target) {
     for (int i = 0; i < NUM_TYPES; i++) {
         maker m = start(a, target, types[i], AT_S32);
@@ -245,6 +256,7 @@ static void machine_code(void **state) {
         at_arena *a = at_arena_new();
         moves(a, target);
         packed_moves(a, target);
+        weaves(a, target);
         broadcasts(a, target);
         arithmetic(a, target);
         for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
