@@ -28,7 +28,8 @@ double at_type_value(at_type t, const void *elements, int64_t i) {
     case AT_S32: return (int32_t)bits;
     case AT_S16: return (int16_t)bits;
     case AT_S8: return (int8_t)bits;
-    case AT_U8: return bits;
+    case AT_U8:
+    case AT_BOOL: return bits;
     case AT_F16: return at_function_value(AT_FUNCTION_HALF, bits);
     case AT_BF16: bits <<= 16;
     /* fallthrough */

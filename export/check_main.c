@@ -122,6 +122,9 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
         const int bytes = (int)at_type_bytes(t->type);
         at_text_addf(out, "    %s *b%d = at_allocate(%lldUL * %d); /* %s */\n", type, i,
                      (long long)t->elements, bytes, t->name);
+        if (t->is_s64)
+            at_text_addf(out, "    long long *g%d = at_allocate(%lldUL * 8);\n", i,
+                         (long long)t->elements);
         if (has_blocks(f, t))
             at_text_addf(out, "    %s *c%d = at_allocate(%lldUL * %d);\n", type, i,
                          (long long)t->elements, bytes);
@@ -139,6 +142,7 @@ static void allocate(at_text *out, const at_face *f, bool exact) {
 static void release(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         at_text_addf(out, "    free(b%d);\n", i);
+        if (f->tensors[i].is_s64) at_text_addf(out, "    free(g%d);\n", i);
         if (has_blocks(f, &f->tensors[i])) at_text_addf(out, "    free(c%d);\n", i);
         if (f->tensors[i].is_ordered) at_text_addf(out, "    free(own%d);\n", i);
         if (!f->tensors[i].is_output) continue;
@@ -205,7 +209,10 @@ static void fill_values(at_text *out, const at_face_tensor *t, int at, const at_
         fill_floats(&floats, "f", n, f, exact);
         at_file_fill_halves(out, t, at, &floats);
         at_text_free(&floats);
-    } else if (t->type != AT_F32)
+    } else if (t->type == AT_BOOL)
+        at_text_addf(out, "    for (long i = 0; i < %ldL; i++) %s[i] = at_next(&state) & 1;\n", n,
+                     p);
+    else if (t->type != AT_F32)
         at_text_addf(
             out,
             "    for (long i = 0; i < %ldL; i++) %s[i] = (%s)((int)at_next(&state) %% 17 - 8);\n",
@@ -289,6 +296,17 @@ static void add_shape(at_text *out, const at_families *families, const at_face *
     at_text_add(out, "};\n");
 }
 
+/* The letter of what callers have of it. */
+static char as_given(const at_face_tensor *t) { return t->is_s64 ? 'g' : 'b'; }
+
+/* Those of 64 bits, of what the reference takes. */
+static void widen(at_text *out, const at_face *f) {
+    for (int i = 0; i < f->num_inputs; i++)
+        if (f->tensors[i].is_s64)
+            at_text_addf(out, "    for (long i = 0; i < %lldL; i++) g%d[i] = b%d[i];\n",
+                         (long long)f->tensors[i].elements, i, i);
+}
+
 /* The buffers of a call; those in blocks have another letter. */
 static void buffers(at_text *out, const at_face *f, at_role_of_call call, const char *comma) {
     bool packed = call == AT_CALL_FAST && f->packs;
@@ -300,7 +318,8 @@ static void buffers(at_text *out, const at_face *f, at_role_of_call call, const 
             packed = false;
         }
         if (!at_call_takes(call, t)) continue;
-        at_text_addf(out, "%s%c%d", comma, call == AT_CALL_FAST && has_blocks(f, t) ? 'c' : 'b', i);
+        at_text_addf(out, "%s%c%d", comma,
+                     call == AT_CALL_FAST && has_blocks(f, t) ? 'c' : as_given(t), i);
         comma = ", ";
     }
     at_text_addf(out, "%s%s);\n", comma, call == AT_CALL_PACK ? "packed" : "workspace");
@@ -314,7 +333,7 @@ static void call_family(at_text *out, const at_family *family, const at_face *f)
         for (int j = 0; j < f->num; j++)
             if (!strcmp(f->tensors[j].name, family->tensors.data[i].name)) own = j;
         if (own < 0) at_text_add(out, ", 0");
-        else at_text_addf(out, ", b%d", own);
+        else at_text_addf(out, ", %c%d", as_given(&f->tensors[own]), own);
     }
     at_text_add(out, ", workspace)) return 1;\n");
 }
@@ -326,7 +345,8 @@ static void prepare_fast(at_text *out, const at_face *f) {
     }
     for (int i = 0; i < f->num_inputs; i++)
         if (has_blocks(f, &f->tensors[i]))
-            at_text_addf(out, "    %s_pack_%s(b%d, c%d);\n", f->of->name, f->tensors[i].name, i, i);
+            at_text_addf(out, "    %s_pack_%s(%c%d, c%d);\n", f->of->name, f->tensors[i].name,
+                         as_given(&f->tensors[i]), i, i);
 }
 
 static void call_fast(at_text *out, const at_face *f, const char *indent) {
@@ -344,7 +364,9 @@ static void finish_fast(at_text *out, const at_face *f) {
 /* As the computation has it. */
 static void own_order(at_text *out, const at_face *f, int i) {
     const at_face_tensor *t = &f->tensors[i];
-    if (t->moves) at_text_addf(out, "    %s_order_%s(b%d, own%d);\n", f->of->name, t->name, i, i);
+    if (t->moves)
+        at_text_addf(out, "    %s_order_%s(%c%d, own%d);\n", f->of->name, t->name, as_given(t), i,
+                     i);
     else
         at_text_addf(out, "    memcpy(own%d, b%d, %lldUL * %d);\n", i, i, (long long)t->elements,
                      (int)at_type_bytes(t->type));
@@ -465,6 +487,7 @@ static void check_draws(at_arena *a, at_text *out, const at_family *family, cons
     list_buffers(out, f, exact);
     for (int draw = with->rule.num_draws; draw-- > 0;) {
         fill(out, f, with, draw);
+        widen(out, f);
         for (int i = 0; i < f->num; i++)
             if (f->tensors[i].is_ordered) own_order(out, f, i);
         at_text_addf(out, "    %s_reference(buf, reference_workspace, 0);\n", f->of->name);

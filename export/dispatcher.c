@@ -82,9 +82,9 @@ static void signature(at_text *out, const at_family *f, const char *suffix, at_r
 }
 
 static void convert_signature(at_text *out, const at_family *f, const at_face_tensor *t) {
-    const char *type = at_type_of(t->type)->c;
     at_text_addf(out, "int %s_%s_%s(const %s_shape *shape, const %s *from, %s *to)", f->name,
-                 t->is_output ? "unpack" : "pack", t->name, f->name, type, type);
+                 t->is_output ? "unpack" : "pack", t->name, f->name, at_face_c_type(t),
+                 at_type_of(t->type)->c);
 }
 
 /* ---- declarations ---------------------------------------------------------------------------- */
@@ -140,10 +140,13 @@ void at_family_declare(at_text *out, const at_family *f) {
                  "long %s_workspace_bytes(const %s_shape *shape, int threads);\n",
                  f->name, f->name);
     at_text_addf(out,
-                 "/* Runs the kernel of that shape%s. 0: done. 1: %s; nothing was written.\n * "
+                 "/* Runs the kernel of that shape%s. 0: done. 1: %s; nothing was written.\n%s * "
                  "Pointers that it does not take are ignored. */\n",
                  f->generals.len ? ", or plain loops" : "",
-                 f->generals.len ? "the shape is of no form that the loops know" : "there is none");
+                 f->generals.len ? "the shape is of no form that the loops know" : "there is none",
+                 at_call_checks_any(AT_CALL_PLAIN, f->tensors.data, f->tensors.len)
+                     ? " * 2: an input has an element that it must not have; nothing was written.\n"
+                     : "");
     if (has_plain(f)) {
         signature(out, f, "", AT_CALL_PLAIN);
         at_text_add(out, ";\n");
@@ -250,9 +253,10 @@ static void pack_form(at_arena *a, at_text *out, const at_family *f, int form) {
 
 /* A kernel's own list: what the family has besides is not passed on. */
 static void call(at_text *out, const at_face *k, const char *name, at_role_of_call role) {
-    at_text_addf(out, "%s(", name);
+    const bool checks = at_call_checks_any(role, k->tensors, k->num);
+    at_text_addf(out, "%s%s(", checks ? "if (" : "", name);
     at_call_list(out, role, k->tensors, k->num, false, k->packs);
-    at_text_add(out, "); ");
+    at_text_add(out, checks ? ")) return 2; " : "); ");
 }
 
 static void ignore(at_text *out, const at_family *f, at_role_of_call role) {
@@ -300,8 +304,10 @@ static void convert(at_arena *a, at_text *out, const at_family *f, const at_face
         const at_face_tensor *own = tensor_of(f->faces.data[i], t->name);
         at_text_addf(out, "    case %d: ", i);
         if (own && is_converted(own))
-            at_text_addf(out, "%s_%s_%s(from, to); ", f->faces.data[i]->of->name,
-                         t->is_output ? "unpack" : "pack", t->name);
+            at_text_addf(out,
+                         own->is_checked ? "if (%s_%s_%s(from, to)) return 2; "
+                                         : "%s_%s_%s(from, to); ",
+                         f->faces.data[i]->of->name, t->is_output ? "unpack" : "pack", t->name);
         else if (own)
             at_text_addf(out, "for (long i = 0; i < %lldL; i++) to[i] = from[i]; ",
                          (long long)own->elements);

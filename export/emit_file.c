@@ -196,10 +196,12 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
     at_face *faces = AT_NEW_ARRAY(a, at_face, n);
     for (int i = 0; i < n; i++) {
         const at_compute *c = kernels[i].program->compute;
-        if (o->fallback && (c->in_steps || c->has_halves))
+        bool converts = c->in_steps;
+        for (int t = 0; t < c->num_tensors; t++) converts |= at_tensor_is_checked(&c->tensors[t]);
+        if (o->fallback && (converts || c->has_halves))
             return at_fail(err, AT_E_INPUT,
                            "%s: there are no plain loops for %s so far: leave --fallback out",
-                           kernels[i].name, c->in_steps ? "integers" : "floats of 16 bits");
+                           kernels[i].name, converts ? "integers" : "floats of 16 bits");
         at_status s = at_face_make(a, &kernels[i], o->abi, &faces[i], err);
         if (s != AT_OK) return err ? at_fail_at(err, "%s: ", kernels[i].name) : s;
     }

@@ -90,6 +90,8 @@ typedef struct at_memory_tensor {
     int num_dims;  /* in the task's own layout */
     const int64_t *dims;
     int64_t elements;
+    bool is_s64, is_checked; /* as of at_tensor; then elements are from given.lo to given.hi */
+    at_index_range given;
     /* Where a configuration has it in blocks of its own: their shape, and the function that brings
      * it there (an output: back). NULL: it has not. */
     int num_block_dims;

@@ -16,6 +16,9 @@ typedef struct at_face_tensor { /* an input as declared, or an output */
     bool is_ordered;  /* callers have its axes in an order that is not the computation's */
     bool moves;       /* this one does, so that elements change places */
     const int *order; /* laid out: of its axes in the plain tensor */
+    bool is_s64;      /* callers have 64 bits of each element */
+    bool is_checked;  /* elements lie within `given`, or the call does nothing: they are copied */
+    at_index_range given;
     int64_t elements;
     int64_t packed_at; /* where its copy lies in the packed weights, bytes; -1: none */
 } at_face_tensor;
@@ -45,6 +48,12 @@ typedef enum at_role_of_call {
     AT_CALL_PACK   /* what is packed, packed */
 } at_role_of_call;
 bool at_call_takes(at_role_of_call call, const at_face_tensor *t);
+/* Does the call look at the elements of a tensor, and return which has one that it must not have?
+ */
+bool at_call_checks(at_role_of_call call, const at_face_tensor *t);
+bool at_call_checks_any(at_role_of_call call, const at_face_tensor *tensors, int n);
+/* The type of an element, in C, as callers have it. */
+const char *at_face_c_type(const at_face_tensor *t);
 /* "const float *data, float *out, void *workspace"; types: with them. with_packed: of a fast call
  */
 void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tensors, int n,

@@ -67,6 +67,8 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
         .param = param,
         .name = at_file_name(a, k->tensor_names ? k->tensor_names[tensor] : from->name),
         .type = from->type,
+        .is_s64 = from->is_s64,
+        .is_checked = at_tensor_is_checked(from),
         .is_output = from->role == AT_ROLE_STAGE,
         .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
         .elements = k->kernel->params[param].elements,
@@ -90,7 +92,7 @@ static void place_packed(at_arena *a, at_face *f) {
     for (int i = 0; i < f->num; i++) {
         at_face_tensor *t = &f->tensors[i];
         const at_param *p = &k->params[t->param];
-        if (t->ahead && (p->in_kernel || (p->in_pack && t->laid_out)))
+        if (t->ahead && (p->in_kernel || (p->in_pack && (t->laid_out || t->is_checked))))
             t->packed_at = reserve(f, t->elements, t->type);
     }
     for (int i = 0; i < k->num_params; i++)
@@ -107,6 +109,14 @@ static at_status add_tensors(at_arena *a, at_face *f, int64_t *const *plain, at_
     f->num_inputs = f->num;
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output) AT_TRY(add_tensor(a, f, t, plain, err));
+    return AT_OK;
+}
+
+static at_status set_given(at_arena *a, at_face *f, at_error *err) {
+    const at_compute *c = f->of->program->compute;
+    at_index_range *given = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
+    AT_TRY(at_compute_given_ranges(a, c, f->values, given, err));
+    for (int i = 0; i < f->num; i++) f->tensors[i].given = given[f->tensors[i].tensor];
     return AT_OK;
 }
 
@@ -127,6 +137,7 @@ at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face
         out->in_blocks = false;
         AT_TRY(add_tensors(a, out, NULL, err));
     }
+    AT_TRY(set_given(a, out, err));
     place_packed(a, out);
     if (abi == AT_ABI_BLOCKED) out->fast = f->name;
     else {

@@ -13,7 +13,10 @@ static void add_tensor(at_arena *a, const at_face *f, const at_face_tensor *t,
                               .is_ahead = t->ahead,
                               .num_dims = n,
                               .dims = at_copy(a, shape, sizeof *shape * (size_t)n),
-                              .elements = t->elements};
+                              .elements = t->elements,
+                              .is_s64 = t->is_s64,
+                              .is_checked = t->is_checked,
+                              .given = t->given};
     if (!t->laid_out || t->ahead) return;
     out->num_block_dims = p->compute->tensors[t->tensor].num_axes;
     out->block_dims = p->extents[t->tensor];

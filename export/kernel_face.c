@@ -30,12 +30,18 @@ static bool has_tables(const at_face *f) {
     return k->pack && !f->packs;
 }
 
+/* Does the function make another one of the tensor, behind its own workspace? */
+static bool is_copied(at_role_of_call call, const at_face_tensor *t) {
+    return (call == AT_CALL_PLAIN && t->moves) || at_call_checks(call, t);
+}
+
 static int64_t ready_bytes(const at_face *f) {
     const at_kernel *k = f->of->kernel;
     int64_t bytes = 0;
-    if (!f->name) return 0;
     for (int i = 0; i < f->num; i++)
-        if (f->tensors[i].moves) bytes += tensor_bytes(&f->tensors[i]);
+        if (is_copied(f->name ? AT_CALL_PLAIN : AT_CALL_FAST, &f->tensors[i]))
+            bytes += tensor_bytes(&f->tensors[i]);
+    if (!f->name) return bytes;
     for (int i = 0; i < k->num_params; i++)
         if (k->params[i].role == AT_PARAM_PACKED && !has_tables(f))
             bytes += rounded(k->params[i].elements * at_type_bytes(k->params[i].type));
@@ -45,7 +51,8 @@ static int64_t ready_bytes(const at_face *f) {
 /* ---- declarations ---------------------------------------------------------------------------- */
 
 static void signature(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
-    at_text_addf(out, "%svoid %s(", f->is_part ? "static " : "", name);
+    at_text_addf(out, "%s%s %s(", f->is_part ? "static " : "",
+                 at_call_checks_any(call, f->tensors, f->num) ? "int" : "void", name);
     at_call_list(out, call, f->tensors, f->num, true, f->packs);
     at_text_add(out, ")");
 }
@@ -83,7 +90,7 @@ static void block_shape(at_text *out, const at_face *f, const at_face_tensor *t)
 /* "data: const float[1][64][56][56]" */
 static void shape_line(at_text *out, const at_face *f, const at_face_tensor *t, bool blocks) {
     at_text_addf(out, " *   %s: %s%s", t->name, t->is_output ? "" : "const ",
-                 at_type_of(t->type)->c);
+                 blocks && t->laid_out ? at_type_of(t->type)->c : at_face_c_type(t));
     if (blocks) block_shape(out, f, t);
     else plain_shape(out, f, t);
     at_text_add(out, "\n");
@@ -93,6 +100,16 @@ static void shapes(at_text *out, const at_face *f, at_role_of_call call) {
     for (int i = 0; i < f->num; i++)
         if (at_call_takes(call, &f->tensors[i]))
             shape_line(out, f, &f->tensors[i], call == AT_CALL_FAST);
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (at_call_checks(call, t))
+            at_text_addf(
+                out,
+                " * Returns %d where an element of %s is not from %lld to %lld; then nothing "
+                "is computed.\n",
+                i + 1, t->name, (long long)t->given.lo, (long long)t->given.hi);
+    }
+    if (at_call_checks_any(call, f->tensors, f->num)) at_text_add(out, " * Else it returns 0.\n");
     at_text_add(out, " */\n");
 }
 
@@ -108,6 +125,17 @@ static void declare_plain(at_text *out, const at_face *f) {
     at_text_add(out, ";\n");
 }
 
+static const char *pack_type(const at_face *f) {
+    return at_call_checks_any(AT_CALL_PACK, f->tensors, f->num) ? "int" : "void";
+}
+
+/* int NAME_pack_TENSOR(const long long *from, int *to) */
+static void order_signature(at_text *out, const at_face *f, const at_face_tensor *t) {
+    const char *type = at_type_of(t->type)->c;
+    at_text_addf(out, "%s %s_%s_%s(const %s *from, %s *to)", t->is_checked ? "int" : "void",
+                 f->of->name, t->is_output ? "unpack" : "pack", t->name, at_face_c_type(t), type);
+}
+
 static void declare_fast(at_text *out, const at_face *f) {
     const char *name = f->of->name;
     if (f->packs) {
@@ -118,7 +146,7 @@ static void declare_fast(at_text *out, const at_face *f) {
             name);
         shapes(out, f, AT_CALL_PACK);
         at_text_addf(out, "unsigned long %s_packed_bytes(void);\n", name);
-        at_text_addf(out, "void %s_pack(", name);
+        at_text_addf(out, "%s %s_pack(", pack_type(f), name);
         at_call_list(out, AT_CALL_PACK, f->tensors, f->num, true, true);
         at_text_add(out, ");\n");
     }
@@ -129,8 +157,12 @@ static void declare_fast(at_text *out, const at_face *f) {
         at_text_addf(out, "\n/* %s the blocks that this configuration has %s in: %s",
                      t->is_output ? "From" : "Into", t->name, type);
         block_shape(out, f, t);
-        at_text_addf(out, " */\nvoid %s_%s_%s(const %s *from, %s *to);\n", name,
-                     t->is_output ? "unpack" : "pack", t->name, type, type);
+        if (t->is_checked)
+            at_text_addf(out, "\n * Returns 1 where an element is not from %lld to %lld, else 0.",
+                         (long long)t->given.lo, (long long)t->given.hi);
+        at_text_add(out, " */\n");
+        order_signature(out, f, t);
+        at_text_add(out, ";\n");
     }
     at_text_addf(out, "\n/* The kernel itself%s%s:\n", f->packs ? ", on weights packed before" : "",
                  f->in_blocks ? "; data and outputs in blocks" : "");
@@ -242,6 +274,38 @@ static void define_tables(at_text *out, const at_face *f) {
                      "}\n\n");
 }
 
+/* A call of the function that brings tensor i to where C says `to`. */
+static void order(at_text *out, const at_face *f, int i, const char *to) {
+    const at_face_tensor *t = &f->tensors[i];
+    const char *type = at_type_of(t->type)->c;
+    at_text_addf(out, "    %s%s_order_%s(%s, (%s *)%s)", t->is_checked ? "if (" : "", f->of->name,
+                 t->name, t->name, type, to);
+    if (t->is_checked) at_text_addf(out, ") return %d;\n", i + 1);
+    else at_text_add(out, ";\n");
+}
+
+/* Those that are taken as they are, and copies behind the workspace. */
+static void take_tensors(at_text *out, const at_face *f, at_role_of_call call, int64_t *at) {
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        char buffer[24];
+        if (is_packed(f, t) || !at_call_takes(call, t)) continue;
+        if (!is_copied(call, t)) {
+            at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
+            continue;
+        }
+        at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", t->param, (long long)*at);
+        *at += tensor_bytes(t);
+        snprintf(buffer, sizeof buffer, "buf[%d]", t->param);
+        if (!t->is_output) order(out, f, i, buffer);
+    }
+}
+
+static void finish(at_text *out, const at_face *f, at_role_of_call call) {
+    at_text_add(out,
+                at_call_checks_any(call, f->tensors, f->num) ? "    return 0;\n}\n\n" : "}\n\n");
+}
+
 static void define_plain(at_text *out, const at_face *f) {
     const at_kernel *k = f->of->kernel;
     int64_t at = own_bytes(f);
@@ -251,19 +315,7 @@ static void define_plain(at_text *out, const at_face *f) {
     own_par(out, f);
     if (workspace) align_workspace(out);
     else at_text_add(out, "    (void)workspace;\n");
-    for (int i = 0; i < f->num; i++) {
-        const at_face_tensor *t = &f->tensors[i];
-        if (is_packed(f, t)) continue;
-        if (!t->moves) {
-            at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
-            continue;
-        }
-        at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", t->param, (long long)at);
-        at += tensor_bytes(t);
-        if (!t->is_output)
-            at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name,
-                         t->name, at_type_of(t->type)->c, t->param);
-    }
+    take_tensors(out, f, AT_CALL_PLAIN, &at);
     if (has_tables(f)) {
         at_text_addf(out, "    char *at = %s_tables();\n", f->of->name);
         use_packed(out, f);
@@ -281,14 +333,14 @@ static void define_plain(at_text *out, const at_face *f) {
             at_text_addf(out, "    %s_order_%s((const %s *)buf[%d], %s);\n", f->of->name, t->name,
                          at_type_of(t->type)->c, t->param, t->name);
     }
-    at_text_add(out, "}\n\n");
+    finish(out, f, AT_CALL_PLAIN);
 }
 
 static void define_pack(at_text *out, const at_face *f) {
     const at_kernel *k = f->of->kernel;
     at_text_addf(out, "unsigned long %s_packed_bytes(void) { return %lldUL; }\n\n", f->of->name,
                  (long long)f->packed_bytes);
-    at_text_addf(out, "void %s_pack(", f->of->name);
+    at_text_addf(out, "%s %s_pack(", pack_type(f), f->of->name);
     at_call_list(out, AT_CALL_PACK, f->tensors, f->num, true, true);
     at_text_add(out, ") {\n    char *at = (char *)packed;\n    (void)at;\n");
     unused(out, f, AT_CALL_PACK);
@@ -296,11 +348,11 @@ static void define_pack(at_text *out, const at_face *f) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (!t->ahead) continue;
-        if (t->packed_at >= 0)
-            at_text_addf(out, "    %s_order_%s(%s, (%s *)(at + %lldL));\n", f->of->name, t->name,
-                         t->name, at_type_of(t->type)->c, (long long)t->packed_at);
+        char place[40];
+        snprintf(place, sizeof place, "(at + %lldL)", (long long)t->packed_at);
+        if (t->packed_at >= 0) order(out, f, i, place);
         if (!k->pack || !k->params[t->param].in_pack) continue;
-        if (t->laid_out)
+        if (t->laid_out || t->is_checked)
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
         else at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
     }
@@ -308,24 +360,25 @@ static void define_pack(at_text *out, const at_face *f) {
         use_packed(out, f);
         call_kernel(out, k->pack, "0");
     }
-    at_text_add(out, "}\n\n");
+    finish(out, f, AT_CALL_PACK);
 }
 
 static void define_fast(at_text *out, const at_face *f) {
     const at_kernel *k = f->of->kernel;
+    int64_t copies = own_bytes(f);
     signature(out, f, f->fast, AT_CALL_FAST);
     at_text_add(out, " {\n");
     own_par(out, f);
     unused(out, f, AT_CALL_FAST);
     if (f->packs) at_text_add(out, "    char *at = (char *)packed;\n    (void)at;\n");
     else if (has_tables(f)) at_text_addf(out, "    char *at = %s_tables();\n", f->of->name);
-    if (needs_workspace(k)) align_workspace(out);
+    if (needs_workspace(k) || at_call_checks_any(AT_CALL_FAST, f->tensors, f->num))
+        align_workspace(out);
     else at_text_add(out, "    (void)workspace;\n");
+    take_tensors(out, f, AT_CALL_FAST, &copies);
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
-        if (is_packed(f, t)) continue;
-        if (!t->ahead) at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
-        else if (t->packed_at >= 0)
+        if (t->ahead && t->packed_at >= 0 && !is_packed(f, t))
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
     }
     use_packed(out, f);
@@ -335,12 +388,13 @@ static void define_fast(at_text *out, const at_face *f) {
             at_text_addf(out, "    %s_order_%s((const %s *)buf[%d], %s);\n", f->of->name,
                          f->tensors[i].name, at_type_of(f->tensors[i].type)->c, f->tensors[i].param,
                          f->tensors[i].name);
-    at_text_add(out, "}\n\n");
+    finish(out, f, AT_CALL_FAST);
 }
 
 /* Which tensors are copied in another order, or at all. */
 static bool has_loops(const at_face *f, const at_face_tensor *t) {
     if (t->is_output && is_packed(f, t)) return true;
+    if (t->is_checked) return true;
     return (f->name && t->moves) || (f->fast && (t->packed_at >= 0 || (t->laid_out && !t->ahead)));
 }
 
@@ -366,12 +420,9 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
     if (f->packs) define_pack(out, f);
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
-        const char *type = at_type_of(t->type)->c;
         if (!t->laid_out || t->ahead) continue;
-        at_text_addf(out,
-                     "void %s_%s_%s(const %s *from, %s *to) {\n    %s_order_%s(from, to);\n"
-                     "}\n\n",
-                     f->of->name, t->is_output ? "unpack" : "pack", t->name, type, type,
+        order_signature(out, f, t);
+        at_text_addf(out, " {\n    %s%s_order_%s(from, to);\n}\n\n", t->is_checked ? "return " : "",
                      f->of->name, t->name);
     }
     define_fast(out, f);
@@ -426,10 +477,11 @@ void at_kernel_define_part(at_text *out, const at_face *f) {
 
 /* The plain function with its arguments as an array, whatever their number. */
 static void define_call(at_text *out, const at_face *f) {
-    at_text_addf(out, "void %s_call(void *const *tensors, void *workspace) {\n    %s(", f->name,
-                 f->name);
+    const bool checks = at_call_checks_any(AT_CALL_PLAIN, f->tensors, f->num);
+    at_text_addf(out, "int %s_call(void *const *tensors, void *workspace) {\n    %s%s(", f->name,
+                 checks ? "return " : "", f->name);
     for (int i = 0; i < f->num; i++) at_text_addf(out, "tensors[%d], ", i);
-    at_text_add(out, "workspace);\n}\n\n");
+    at_text_addf(out, "workspace);\n%s}\n\n", checks ? "" : "    return 0;\n");
 }
 
 const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call) {

@@ -25,15 +25,26 @@ static int axes_of(const at_face *f, const at_face_tensor *t, int64_t *extent, i
     return count;
 }
 
-/* static void NAME_order_TENSOR(const float *from, float *to), of the tensor's type */
+/* An element that must not be ends the function. */
+static void checked_element(at_text *out, const at_face_tensor *t, int indent, const char *place) {
+    at_text_addf(out, "%*sif (", indent, "");
+    if (t->is_s64) at_text_addf(out, "from[%s] < %lldLL || ", place, (long long)t->given.lo);
+    at_text_addf(out,
+                 "from[%s] > %lldLL) return 1;\n%*selse *to++ = (%s)from[%s];\n    return 0;\n",
+                 place, (long long)t->given.hi, indent, "", at_type_of(t->type)->c, place);
+}
+
+/* static void NAME_order_TENSOR(const float *from, float *to), of the tensor's type; of one that is
+ * checked static int, 0 where all elements may be. */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t) {
     const char *type = at_type_of(t->type)->c;
     int64_t extent[64], stride[64];
     int n = axes_of(f, t, extent, stride);
-    at_text_addf(out, "static void %s_order_%s(const %s *from, %s *to) {\n", f->of->name, t->name,
-                 type, type);
+    at_text_addf(out, "static %s %s_order_%s(const %s *from, %s *to) {\n",
+                 t->is_checked ? "int" : "void", f->of->name, t->name, at_face_c_type(t), type);
     if (t->elements == 0) {
-        at_text_add(out, "    (void)from, (void)to;\n}\n\n");
+        at_text_addf(out, "    (void)from, (void)to;\n%s}\n\n",
+                     t->is_checked ? "    return 0;\n" : "");
         return;
     }
     at_text plain = {0};
@@ -44,7 +55,12 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t) {
         if (stride[i] != 1) at_text_addf(&plain, " * %lldL", (long long)stride[i]);
     }
     if (!n) at_text_add(&plain, "0");
-    at_text_addf(out, t->is_output ? "%*sto[%s] = *from++;\n}\n\n" : "%*s*to++ = from[%s];\n}\n\n",
-                 4 * (n + 1), "", at_text_str(&plain));
+    if (t->is_checked) {
+        checked_element(out, t, 4 * (n + 1), at_text_str(&plain));
+        at_text_add(out, "}\n\n");
+    } else
+        at_text_addf(out,
+                     t->is_output ? "%*sto[%s] = *from++;\n}\n\n" : "%*s*to++ = from[%s];\n}\n\n",
+                     4 * (n + 1), "", at_text_str(&plain));
     at_text_free(&plain);
 }

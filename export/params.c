@@ -27,14 +27,33 @@ bool at_call_takes(at_role_of_call call, const at_face_tensor *t) {
     return call == AT_CALL_PLAIN || t->ahead == (call == AT_CALL_PACK);
 }
 
+/* What lies in blocks was checked when it came there. */
+bool at_call_checks(at_role_of_call call, const at_face_tensor *t) {
+    return t->is_checked && at_call_takes(call, t) && !(call == AT_CALL_FAST && t->laid_out);
+}
+
+bool at_call_checks_any(at_role_of_call call, const at_face_tensor *tensors, int n) {
+    bool any = false;
+    for (int i = 0; i < n; i++) any |= at_call_checks(call, &tensors[i]);
+    return any;
+}
+
+const char *at_face_c_type(const at_face_tensor *t) {
+    return t->is_s64 ? "long long" : at_type_of(t->type)->c;
+}
+
 static void add(at_text *out, const char **comma, const char *type, const char *name) {
     at_text_addf(out, "%s%s%s", *comma, type, name);
     *comma = ", ";
 }
 
-static void add_tensor(at_text *out, const char **comma, const at_face_tensor *t, bool types) {
+static void add_tensor(at_text *out, const char **comma, at_role_of_call call,
+                       const at_face_tensor *t, bool types) {
+    const bool in_blocks = call == AT_CALL_FAST && t->laid_out;
     at_text_add(out, *comma);
-    if (types) at_text_addf(out, "%s%s *", t->is_output ? "" : "const ", at_type_of(t->type)->c);
+    if (types)
+        at_text_addf(out, "%s%s *", t->is_output ? "" : "const ",
+                     in_blocks ? at_type_of(t->type)->c : at_face_c_type(t));
     at_text_add(out, t->name);
     *comma = ", ";
 }
@@ -50,7 +69,7 @@ void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tens
             packed = false;
         }
         if (!at_call_takes(call, t)) continue;
-        add_tensor(out, &comma, t, types);
+        add_tensor(out, &comma, call, t, types);
     }
     if (call == AT_CALL_PACK) add(out, &comma, types ? "void *" : "", "packed");
     else add(out, &comma, types ? "void *" : "", "workspace");

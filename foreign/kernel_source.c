@@ -139,11 +139,14 @@ static bool fits(const at_tensor *t, const char *type) {
     static const struct {
         const char *word;
         at_type type;
-    } known[] = {{"float", AT_F32},   {"int32_t", AT_S32}, {"unsigned char", AT_U8},
-                 {"uint8_t", AT_U8},  {"int8_t", AT_S8},   {"signed char", AT_S8},
-                 {"int16_t", AT_S16}, {"short", AT_S16},   {"int ", AT_S32}};
+    } known[] = {{"bool", AT_BOOL},   {"_Bool", AT_BOOL},       {"float", AT_F32},
+                 {"int32_t", AT_S32}, {"unsigned char", AT_U8}, {"uint8_t", AT_U8},
+                 {"int8_t", AT_S8},   {"signed char", AT_S8},   {"int16_t", AT_S16},
+                 {"short", AT_S16},   {"int ", AT_S32}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strstr(type, known[i].word)) return known[i].type == t->type;
+        if (strstr(type, known[i].word))
+            return known[i].type ==
+                   (t->type == AT_BOOL && known[i].type != AT_BOOL ? AT_U8 : t->type);
     return !strstr(type, "double") && !strstr(type, "char") && !strstr(type, "long") &&
            !strstr(type, "int64") && !strstr(type, "uint16");
 }
@@ -200,6 +203,8 @@ static at_status add_tensor(entry *x, const at_head_param *p, int buffer, int te
                             at_text *call) {
     const at_tensor *t = &x->compute->tensors[tensor];
     if (!p->is_pointer) return bad_param(x, p, "it is a tensor, and the parameter no pointer");
+    if (t->is_s64)
+        return bad_param(x, p, "its elements are s64, which are taken by texts alone; take s32");
     if (!fits(t, p->element ? p->element : p->type))
         return bad_param(
             x, p, at_format(x->arena, "the tensor's elements are %s", at_type_of(t->type)->name));

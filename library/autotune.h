@@ -204,13 +204,12 @@ AT_LIB_PUBLIC at_lib_kernel *at_lib_load_log(at_lib_task *task, const char *log)
 /* The same of a configuration: JSON as of at_lib_entity; NULL or "default": the one without
  * tuning. */
 AT_LIB_PUBLIC at_lib_kernel *at_lib_load_entity(at_lib_task *task, const char *entity);
-/* Its functions must not be called any more. */
-AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel);
+AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel); /* and its functions */
 
 /* An argument of a kernel: an input as declared, or an output, row by row. */
 typedef struct at_lib_tensor {
     const char *name;
-    const char *type;      /* of elements: "f32", "s32", "s16", "s8", "u8", "f16", "bf16" */
+    const char *type;      /* of elements: "f32", "s64", "s32", "s16", "s8", "u8", "bool", .. */
     int is_output, is_int; /* is_int: of integers */
     int is_packed;         /* one that the pack function takes: a weight or an index */
     int num_dims;
@@ -222,6 +221,8 @@ typedef struct at_lib_tensor {
 } at_lib_tensor;
 AT_LIB_PUBLIC int at_lib_tensor_count(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC int at_lib_tensor_at(const at_lib_kernel *kernel, int i, at_lib_tensor *out);
+/* What elements of an input of s64 or bool a call takes; AT_LIB_USAGE: nobody looks at them. */
+AT_LIB_PUBLIC int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *least, int64_t *most);
 
 /* Of a kernel named `kernel`, whose prototypes at_lib_prototype spells:
  * AT_LIB_PLAIN      void kernel(const float *data, const float *weight, float *out,
@@ -229,11 +230,11 @@ AT_LIB_PUBLIC int at_lib_tensor_at(const at_lib_kernel *kernel, int i, at_lib_te
  *                   takes all tensors in their order, each in the task's own layout; packs the
  *                   weights and orders the data itself, at every call.
  * AT_LIB_PACK       void kernel_pack(const float *weight, void *packed)
- *                   is called once for each set of weights. packed has at_lib_packed_bytes, which
- *                   may be moved.
+ *                   once for each set of weights; packed has at_lib_packed_bytes, may be moved.
  * AT_LIB_IN_BLOCKS  void kernel_in_blocks(const float *data, const void *packed, float *out,
  *                                         void *workspace)
- *                   is the kernel itself, as it was measured. */
+ *                   is the kernel itself, as it was measured.
+ * With at_lib_tensor_range they return int: 0, or which tensor, from 1, has an element beyond. */
 enum at_lib_face { AT_LIB_PLAIN, AT_LIB_PACK, AT_LIB_IN_BLOCKS };
 typedef void at_lib_fn(void); /* to be cast to the prototype */
 /* NULL: there is none: nothing is packed, or the plain function is all there is. */
@@ -243,14 +244,13 @@ AT_LIB_PUBLIC const char *at_lib_prototype(const at_lib_kernel *kernel, int face
  * back from them. NULL: it is not in blocks. */
 AT_LIB_PUBLIC at_lib_fn *at_lib_order(const at_lib_kernel *kernel, int i);
 /* The plain function with its tensors in an array, for languages without casts. AT_LIB_USAGE: there
- * is no plain function, or a pointer is NULL. */
+ * is no plain function, or a pointer is NULL; AT_LIB_INPUT: an element beyond its range. */
 AT_LIB_PUBLIC int at_lib_call(const at_lib_kernel *kernel, void *const *tensors, void *workspace);
 /* Memory of any alignment whose content does not matter; calls at the same time need one each. */
 AT_LIB_PUBLIC size_t at_lib_workspace_bytes(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC size_t at_lib_packed_bytes(const at_lib_kernel *kernel); /* 0: nothing is packed */
-/* Of OpenMP, that a call runs on at most: as many as it was tuned for. */
-AT_LIB_PUBLIC int at_lib_threads(const at_lib_kernel *kernel);
-AT_LIB_PUBLIC const char *at_lib_isa(const at_lib_kernel *kernel); /* its instruction set */
+AT_LIB_PUBLIC int at_lib_threads(const at_lib_kernel *kernel);         /* of OpenMP, at most */
+AT_LIB_PUBLIC const char *at_lib_isa(const at_lib_kernel *kernel);     /* its instruction set */
 /* Its configuration, as of at_lib_entity, and where it is from: "dense.log:12". */
 AT_LIB_PUBLIC const char *at_lib_kernel_entity(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC const char *at_lib_kernel_source(const at_lib_kernel *kernel);

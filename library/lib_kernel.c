@@ -12,11 +12,12 @@ struct at_lib_kernel {
     at_resident *code;
     at_lib_fn *faces[FACES];
     const char *prototypes[FACES];
-    void (*call)(void *const *tensors, void *workspace);
+    int (*call)(void *const *tensors, void *workspace);
     size_t workspace_bytes, packed_bytes;
     int threads, num_tensors;
     at_lib_tensor *tensors;
-    at_lib_fn **orders; /* [num_tensors] */
+    const at_memory_tensor *given; /* [num_tensors] */
+    at_lib_fn **orders;            /* [num_tensors] */
     const char *isa, *entity, *source;
 };
 
@@ -58,20 +59,22 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
     k->prototypes[AT_LIB_IN_BLOCKS] = m->fast_prototype;
     k->num_tensors = m->num_tensors;
     k->tensors = AT_NEW_ARRAY(k->arena, at_lib_tensor, m->num_tensors);
+    k->given = m->tensors;
     k->orders = AT_NEW_ARRAY(k->arena, at_lib_fn *, m->num_tensors);
     for (int i = 0; i < m->num_tensors; i++) {
         const at_memory_tensor *t = &m->tensors[i];
-        k->tensors[i] = (at_lib_tensor){.name = t->name,
-                                        .type = at_type_of(t->type)->name,
-                                        .is_output = t->is_output,
-                                        .is_int = at_type_of(t->type)->is_int,
-                                        .is_packed = m->pack && t->is_ahead,
-                                        .num_dims = t->num_dims,
-                                        .dims = t->dims,
-                                        .elements = t->elements,
-                                        .size_bytes = t->elements * at_type_bytes(t->type),
-                                        .num_block_dims = t->num_block_dims,
-                                        .block_dims = t->block_dims};
+        k->tensors[i] =
+            (at_lib_tensor){.name = t->name,
+                            .type = t->is_s64 ? "s64" : at_type_of(t->type)->name,
+                            .is_output = t->is_output,
+                            .is_int = at_type_of(t->type)->is_int,
+                            .is_packed = m->pack && t->is_ahead,
+                            .num_dims = t->num_dims,
+                            .dims = t->dims,
+                            .elements = t->elements,
+                            .size_bytes = t->elements * (t->is_s64 ? 8 : at_type_bytes(t->type)),
+                            .num_block_dims = t->num_block_dims,
+                            .block_dims = t->block_dims};
     }
 }
 
@@ -261,8 +264,7 @@ int at_lib_call(const at_lib_kernel *k, void *const *tensors, void *workspace) {
     if (!k || !k->call || !tensors || (k->workspace_bytes && !workspace)) return AT_LIB_USAGE;
     for (int i = 0; i < k->num_tensors; i++)
         if (k->tensors[i].elements && !tensors[i]) return AT_LIB_USAGE;
-    k->call(tensors, workspace);
-    return AT_LIB_OK;
+    return k->call(tensors, workspace) ? AT_LIB_INPUT : AT_LIB_OK;
 }
 
 int at_lib_tensor_count(const at_lib_kernel *k) { return k ? k->num_tensors : -1; }
@@ -270,6 +272,14 @@ int at_lib_tensor_count(const at_lib_kernel *k) { return k ? k->num_tensors : -1
 int at_lib_tensor_at(const at_lib_kernel *k, int i, at_lib_tensor *out) {
     if (!k || !out || i < 0 || i >= k->num_tensors) return AT_LIB_USAGE;
     *out = k->tensors[i];
+    return AT_LIB_OK;
+}
+
+int at_lib_tensor_range(const at_lib_kernel *k, int i, int64_t *least, int64_t *most) {
+    if (!k || !least || !most || i < 0 || i >= k->num_tensors || !k->given[i].is_checked)
+        return AT_LIB_USAGE;
+    *least = k->given[i].given.lo;
+    *most = k->given[i].given.hi;
     return AT_LIB_OK;
 }
 

@@ -67,59 +67,25 @@ static const at_compute *compute_of(const at_net_kernel *k) {
     return k->whole.compute ? k->whole.compute : at_task_compute(k->chosen.task);
 }
 
-/* Does the part stay within its tensors where all entries of its index tensors are x? */
-static bool accepts(const at_compute *c, int64_t x) {
-    at_arena *a = at_arena_new();
-    at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
-    int64_t **extents;
-    bool ok = at_compute_extents(a, c, NULL, &extents, NULL) == AT_OK;
-    for (int t = 0; ok && t < c->num_tensors; t++) {
-        int64_t n = 1;
-        if (c->tensors[t].role != AT_ROLE_INDEX) continue;
-        for (int k = 0; k < c->tensors[t].num_axes; k++) n *= extents[t][k];
-        data[t].i = AT_NEW_ARRAY(a, int32_t, n);
-        for (int64_t i = 0; i < n; i++) data[t].i[i] = (int32_t)x;
-    }
-    ok = ok && at_compute_check_reads(c, NULL, data, NULL, NULL) == AT_OK;
-    at_arena_free(a);
-    return ok;
-}
-
-typedef struct index_reader {
-    const at_compute *compute;
-    int64_t hi; /* the largest entry */
-} index_reader;
-
-/* A kernel that reads the value as an index; false: it does not, or nothing is known. */
-static bool reads_index(const at_net_program *p, const at_net_kernel *k, int root,
-                        index_reader *out) {
-    const at_compute *c = compute_of(k);
-    bool found = false;
-    at_index_range *ranges = AT_NEW_ARRAY(p->arena, at_index_range, c->num_tensors);
-    *out = (index_reader){c, INT32_MAX};
-    for (int i = 0; i < k->part->num_params; i++) {
-        const at_net_param *x = &k->part->params[i];
-        if (x->role != AT_ROLE_INDEX || root_of(p, x->value) != root) continue;
-        if (!found && at_compute_index_ranges(p->arena, c, NULL, ranges, NULL, NULL) != AT_OK)
-            return false;
-        found = true;
-        if (ranges[i].hi < out->hi) out->hi = ranges[i].hi;
-    }
-    return found;
-}
-
-/* What an index may be so that every part that reads it stays within its tensors. Numbers from -1
- * to -(hi + 1) count from the end, where all the texts say so. */
+/* What the entries of an index may be so that every part that reads it stays within its tensors;
+ * those below 0 count from the end, where the texts say so. */
 static void range_of(const at_net_program *p, int root, int64_t *lo, int64_t *hi) {
-    index_reader r;
-    bool from_end = true;
-    *lo = 0, *hi = INT32_MAX;
-    for (int i = 0; i < p->num_kernels; i++)
-        if (reads_index(p, &p->kernels[i], root, &r) && r.hi < *hi) *hi = r.hi;
-    for (int i = 0; i < p->num_kernels; i++)
-        if (reads_index(p, &p->kernels[i], root, &r))
-            from_end &= accepts(r.compute, -1) && accepts(r.compute, -*hi - 1);
-    if (from_end) *lo = -*hi - 1;
+    *lo = INT32_MIN, *hi = INT32_MAX;
+    for (int i = 0; i < p->num_kernels; i++) {
+        const at_net_kernel *k = &p->kernels[i];
+        const at_compute *c = compute_of(k);
+        at_index_range *ranges = NULL;
+        for (int n = 0; n < k->part->num_params; n++) {
+            const at_net_param *x = &k->part->params[n];
+            if (x->role != AT_ROLE_INDEX || root_of(p, x->value) != root) continue;
+            if (!ranges) {
+                ranges = AT_NEW_ARRAY(p->arena, at_index_range, c->num_tensors);
+                if (at_compute_entry_ranges(p->arena, c, NULL, ranges, NULL) != AT_OK) break;
+            }
+            if (ranges[n].lo > *lo) *lo = ranges[n].lo;
+            if (ranges[n].hi < *hi) *hi = ranges[n].hi;
+        }
+    }
 }
 
 static bool is_wide(at_net_type t) { return at_net_type_is_int(t) && at_net_type_bytes(t) > 2; }

@@ -38,7 +38,7 @@ typedef struct at_net_form {
     at_resident *code;
     /* late: it prepares weights and indices at every call. */
     bool is_late;
-    void (*call)(void *const *tensors, void *workspace);
+    int (*call)(void *const *tensors, void *workspace);
     void (*fast)(void *const *tensors, void *packed, void *workspace);
     void (*pack)(void *const *tensors, void *packed);
     int64_t packed_bytes, scratch_bytes;

@@ -83,6 +83,7 @@ typedef struct at_tensor {
                         and stages that read nothing, and one of the first three; with such entries
                         it is no output */
     at_type type;    /* of its elements; role index: AT_S32 */
+    bool is_s64;     /* an input or index of AT_S32 that callers have in 64 bits */
     bool is_table;   /* a stage of given numbers */
     bool is_places;  /* a stage of s32 whose elements are indices of what is read below it */
     bool is_recurrence; /* a stage that reads itself, at elements that come before; no sum */
@@ -92,6 +93,9 @@ typedef struct at_tensor {
     const char *what;   /* names its text in errors, or the file that this includes */
     int line;           /* in that, from 1 */
 } at_tensor;
+/* Is each element checked on the way in: is there anything that it must not be? */
+bool at_tensor_is_checked(const at_tensor *t);
+#define AT_MOST_GIVEN 0x1p30 /* elements of an input of s32 lie within */
 /* What is stored there is read again at later elements: of itself, or by way of its cycle. */
 static inline bool at_tensor_goes_in_steps(const at_tensor *t) {
     return t->is_recurrence || t->cycle;

@@ -39,6 +39,13 @@ typedef struct at_index_range {
  * dozens of times with data. AT_E_INTERRUPTED once *stop (may be NULL) is set. */
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, const volatile int *stop, at_error *err);
+/* Of a kernel's callers: of index tensors, all entries that reads allow one by one, with those of
+ * other tensors within their ranges; those that ascend as above. */
+at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                                  at_index_range *out, at_error *err);
+/* out[tensor] of tensors that are checked (at_tensor_is_checked). */
+at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                                  at_index_range *out, at_error *err);
 /* n entries of such a range; those that ascend begin with lo and end with hi. */
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
 

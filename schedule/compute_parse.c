@@ -149,9 +149,16 @@ static at_status parse_decl(parser *p, at_tensor *t) {
     else if (at(p, "index")) t->role = AT_ROLE_INDEX;
     else return FAIL(p, "expected input, weight or index");
     AT_TRY(next(p));
-    if (t->role != AT_ROLE_INDEX) return starts_line(&p->lex) ? AT_OK : take_type(p, t);
-    t->type = AT_S32;
-    return AT_OK;
+    if (t->role == AT_ROLE_INDEX) t->type = AT_S32;
+    if (starts_line(&p->lex)) return AT_OK;
+    if (at(p, "s64") && t->role != AT_ROLE_WEIGHT) {
+        t->type = AT_S32;
+        t->is_s64 = true;
+        return next(p);
+    }
+    if (at(p, "s64"))
+        return FAIL(p, "weights are s32 or narrower; an input or an index may be s64");
+    return t->role == AT_ROLE_INDEX ? AT_OK : take_type(p, t);
 }
 
 /* name ":" expr [".." expr] */
@@ -258,10 +265,12 @@ static at_status parse_mark(parser *p, at_tensor *t) {
     const bool is_type =
         p->lex.kind == AT_TOK_NAME && at_type_find(p->lex.start, p->lex.length) >= 0;
     if (is_type) return take_type(p, t);
+    if (at(p, "s64")) return FAIL(p, "a stage is s32 or narrower; an input or an index may be s64");
     if (t->is_marked) return AT_OK;
     if (at(p, "input") || at(p, "weight") || at(p, "index"))
         return FAIL(p, "the sizes of what is given have no names: %s[N, M] : input", t->name);
-    return FAIL(p, "expected output, or a type of elements: f32, s32, s16, s8 or u8");
+    return FAIL(p,
+                "expected output, or a type of elements: f32, s32, s16, s8, u8, bool, f16 or bf16");
 }
 
 /* ---- terms that say where they belong ------------------------------------------------------- */

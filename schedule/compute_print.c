@@ -40,9 +40,11 @@ static void print_tensor(at_text *out, const at_tensor *t) {
         at_expr_print(out, t->axes[i].extent);
     }
     if (t->role != AT_ROLE_STAGE) {
-        const bool is_plain = t->type == AT_F32 || t->role == AT_ROLE_INDEX;
+        const bool is_plain = !t->is_s64 && (t->type == AT_F32 || t->role == AT_ROLE_INDEX);
         at_text_addf(out, "] : %s%s%s\n", roles[t->role], is_plain ? "" : " ",
-                     is_plain ? "" : at_type_of(t->type)->name);
+                     is_plain    ? ""
+                     : t->is_s64 ? "s64"
+                                 : at_type_of(t->type)->name);
         return;
     }
     at_text_add(out, "]");

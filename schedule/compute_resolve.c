@@ -264,6 +264,13 @@ static at_status resolve_bits(scope *s, const at_expr *e, bool is_value, at_expr
     return AT_OK;
 }
 
+/* An element of a bool tensor is a condition where one is wanted. */
+static bool take_truth(scope *s, at_expr **e) {
+    if ((*e)->op != AT_X_INDEX || s->c->pub.tensors[(*e)->ref].type != AT_BOOL) return false;
+    *e = binary(s, AT_X_NE, *e, at_expr_int(s->arena, 0));
+    return true;
+}
+
 /* Which operands an operator takes, and what it gives. */
 static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kind *k) {
     at_expr *copy = copy_node(s, e);
@@ -275,6 +282,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     const bool divides = e->op == AT_X_DIV || e->op == AT_X_MOD;
     for (int i = 0; i < e->nargs; i++) {
         bool wants_bool = logical || (e->op == AT_X_SELECT && i == 0);
+        if (wants_bool) arg[i].is_bool |= take_truth(s, &copy->arg[i]);
         if (wants_bool && !arg[i].is_bool)
             return FAIL_AT(s, e->arg[i], "expected a condition, such as i < N");
         if (!wants_bool && arg[i].is_bool)

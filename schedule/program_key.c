@@ -47,9 +47,9 @@ void compute_key_form(at_arena *a, compute_info *c) {
     at_hash_add_number(&c->form, (uint64_t)c->pub.num_tensors);
     for (int i = 0; i < c->pub.num_tensors; i++) {
         const at_tensor *t = &c->pub.tensors[i];
-        at_hash_add_number(&c->form,
-                           pack((int)t->type << 24 | (int)t->role << 16 | t->num_axes,
-                                (int)t->is_marked << 24 | (int)t->reduction << 16 | t->num_reduce));
+        at_hash_add_number(
+            &c->form, pack(((int)t->type | t->is_s64 << 6) << 24 | (int)t->role << 16 | t->num_axes,
+                           (int)t->is_marked << 24 | (int)t->reduction << 16 | t->num_reduce));
         for (int k = 0; k < axes_of(t); k++) {
             at_hash_add_number(&c->form, t->axes[k].begin != NULL);
             if (!t->axes[k].begin) continue;

@@ -3,8 +3,9 @@
  * numbers and verified.
  *
  *   compute := (decl | stage | function)*
- *   decl    := name ["[" extent ("," extent)* "]"] ":" ("input" [type] | "weight" [type] | "index")
- *   type    := "f32" | "s32" | "s16" | "s8" | "u8" | "f16" | "bf16"
+ *   decl    := name ["[" extent ("," extent)* "]"] ":"
+ *              ("input" [type | "s64"] | "weight" [type] | "index" ["s64"])
+ *   type    := "f32" | "s32" | "s16" | "s8" | "u8" | "bool" | "f16" | "bf16"
  *   stage   := name "[" axis ("," axis)* "]" [kind] "=" [reduction] expr ["where" def ("," def)*]
  *            | name "[" at ("," at)* "]" [kind] ("+=" | "max=" | "min=") "(" red ("," red)* ")"
  *              expr

@@ -6,7 +6,6 @@
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
 /* Of an input of 32 bits: half of what there is, so that something can be added to it. */
-#define MOST_GIVEN 0x1p30
 
 typedef struct {
     double lo, hi;
@@ -198,7 +197,7 @@ at_status at_compute_check_whole(const at_compute *c, const int64_t *values, at_
         r.stage = t;
         r.of[t] = (range){type->least, type->most};
         if (c->tensors[t].role == AT_ROLE_STAGE) s = check_stage(&r, &c->tensors[t]);
-        else if (c->tensors[t].type == AT_S32) r.of[t] = (range){-MOST_GIVEN, MOST_GIVEN};
+        else if (c->tensors[t].type == AT_S32) r.of[t] = (range){-AT_MOST_GIVEN, AT_MOST_GIVEN};
     }
     at_arena_free(a);
     return s;

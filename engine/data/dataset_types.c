@@ -7,7 +7,7 @@
 
 /* Of what 32 bits hold in an input: most are small, so that they do not hide the sum beside them;
  * the extremes are those that ranges are proved with. */
-enum { USUAL_S32 = 1 << 12, MOST_S32 = 1 << 30 };
+enum { USUAL_S32 = 1 << 12 };
 
 static void put(at_type type, char *to, int64_t i, int64_t v) {
     const uint32_t bits = (uint32_t)v;
@@ -39,8 +39,8 @@ void at_dataset_fill_whole(const at_dataset *d, int t, at_rng *rng) {
     for (int64_t i = 0; i < n; i++)
         put(type, to, i, lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1)));
     if (n < 4) return;
-    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? -MOST_S32 : lo);
-    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? MOST_S32 : hi);
+    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? -(int64_t)AT_MOST_GIVEN : lo);
+    put(type, to, (int64_t)at_rng_below(rng, (uint64_t)n), is_word ? (int64_t)AT_MOST_GIVEN : hi);
     if (at_type_bytes(type) == 1) make_halves(d, t, (unsigned char *)to, rng);
 }
 

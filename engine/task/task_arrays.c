@@ -7,8 +7,6 @@
 #include "foreign/foreign.h"
 #include "runtime/runtime.h"
 
-#define MOST_WORD 0x1p30 /* of an input of 32 bits: docs/types.md */
-
 typedef struct reader {
     at_arena *arena;
     const at_task *task;
@@ -58,8 +56,8 @@ static at_status take_indices(reader *r, const char *text, int t, const int64_t 
 static at_status take_whole(reader *r, const char *text, int t, const int64_t *entries, int64_t n) {
     const at_type_facts *type = at_type_of(r->c->tensors[t].type);
     const bool is_word = type->bytes == 4; /* of which ranges take half */
-    const double least = is_word ? -MOST_WORD : type->least,
-                 most = is_word ? MOST_WORD : type->most;
+    const double least = is_word ? -AT_MOST_GIVEN : type->least,
+                 most = is_word ? AT_MOST_GIVEN : type->most;
     char *to = at_alloc(r->arena, (size_t)(n * type->bytes) + 1);
     for (int64_t i = 0; i < n; i++) {
         const uint32_t bits = (uint32_t)entries[i];

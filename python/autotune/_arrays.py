@@ -17,6 +17,8 @@ class Tensor:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    range: tuple[int, int] | None = None
+    """The least and the largest element that is accepted; None: nobody looks."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype} {list(self.shape)}"
@@ -34,6 +36,20 @@ def check(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     if array.shape != tensor.shape:
         raise ValueError(f"{tensor.name} is {list(array.shape)}; {list(tensor.shape)} is accepted")
     return np.require(array, requirements=["C", "A"])
+
+
+def refuse(tensors: Sequence[Tensor], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Names an element that lies beyond its tensor's range, as a call has found one."""
+    for tensor, array in zip(tensors, arrays):
+        if tensor.range is None or array.dtype != tensor.dtype:
+            continue
+        least, most = tensor.range
+        numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
+        beyond = np.flatnonzero((numbers < least) | (numbers > most))
+        if beyond.size:
+            at = [int(i) for i in np.unravel_index(beyond[0], array.shape)]
+            value = int(numbers.flat[beyond[0]])
+            raise ValueError(f"{tensor.name}{at} is {value}; {least} to {most} are accepted")
 
 
 def bind(tensors: Sequence[Tensor], given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from . import layouts
-from ._arrays import Tensor, Workspace, bind, outputs, pointers, result, shape_of
+from ._arrays import Tensor, Workspace, bind, outputs, pointers, refuse, result, shape_of
 from ._library import Handle, TensorStruct, library
 
 _PACK, _IN_BLOCKS = 1, 2
 _TYPES = {"f32": np.float32, "s32": np.int32, "s16": np.int16, "s8": np.int8, "u8": np.uint8,
-          "f16": np.float16, "bf16": np.uint16}
+          "f16": np.float16, "bf16": np.uint16, "s64": np.int64, "bool": np.bool_}
 
 
 class Kernel:
@@ -38,8 +38,9 @@ class Kernel:
             handle.check(library.tensor_at(pointer, i, ctypes.byref(t)))
             self._tensors.append(t)
         described = [
-            Tensor(t.name.decode(), shape_of(t.num_dims, t.dims), np.dtype(_TYPES[t.type.decode()]))
-            for t in self._tensors
+            Tensor(t.name.decode(), shape_of(t.num_dims, t.dims),
+                   np.dtype(_TYPES[t.type.decode()]), _range_of(pointer, i))
+            for i, t in enumerate(self._tensors)
         ]
         is_output = [bool(t.is_output) for t in self._tensors]
         self.inputs: list[Tensor] = [t for t, o in zip(described, is_output) if not o]
@@ -78,6 +79,7 @@ class Kernel:
         of_input, of_output = iter(inputs), iter(made)
         every = [next(of_output if t.is_output else of_input) for t in self._tensors]
         if library.call(self._pointer, pointers(every), self._workspace.pointer):
+            refuse(self.inputs, inputs)
             raise RuntimeError(f"{self.task} has no plain function; pack() makes one with blocks")
         return result(made)
 
@@ -111,7 +113,7 @@ class Packed:
         self._packed = np.empty(max(library.packed_bytes(pointer), 1), np.uint8)
         self._has_packed = bool(pack)
         if pack:
-            _call(pack, [*self._weights, self._packed])
+            _call(pack, ahead, [*self._weights, self._packed])
         self._workspace = Workspace(library.workspace_bytes(pointer))
 
     def __call__(self, *arrays: Any, out: Any = None, **named: Any) -> Any:
@@ -137,19 +139,32 @@ class Packed:
                 written.append((place, array, self._orders[i]))
             else:
                 if self._orders[i]:
-                    _call(self._orders[i], [array, place])
+                    _call(self._orders[i], [kernel._all[i]], [array, place])
                 given.append(place)
         packed = [self._packed] if self._has_packed else []
-        _call(self._function, given + packed + [w[0] for w in written], self._workspace.pointer)
+        _call(self._function, self.inputs, given + packed + [w[0] for w in written],
+              self._workspace.pointer)
         for place, array, order in written:
             if order:
-                _call(order, [place, array])
+                _call(order, [], [place, array])
         return result(made)
 
 
-def _call(function: int, arrays: list[Any], workspace: int | None = None) -> None:
+def _range_of(pointer: int, i: int) -> tuple[int, int] | None:
+    least, most = ctypes.c_int64(), ctypes.c_int64()
+    if library.tensor_range(pointer, i, ctypes.byref(least), ctypes.byref(most)):
+        return None
+    return least.value, most.value
+
+
+def _call(function: int, inputs: list[Tensor], arrays: list[Any],
+          workspace: int | None = None) -> None:
+    """inputs: the first ones of the arrays. A function of tensors with a range says how it went."""
     addresses = [a.ctypes.data for a in arrays] + ([] if workspace is None else [workspace])
-    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(function)(*addresses)
+    says = any(t.range for t in inputs)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int if says else None, *[ctypes.c_void_p] * len(addresses))
+    if kind(function)(*addresses):
+        refuse(inputs, arrays)
 
 
 def _free(pointer: int, handle: Handle) -> None:

@@ -144,6 +144,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "kernel_free": (None, [POINTER]),
     "tensor_count": (INT, [POINTER]),
     "tensor_at": (INT, [POINTER, INT, ctypes.POINTER(TensorStruct)]),
+    "tensor_range": (INT, [POINTER, INT, ctypes.POINTER(I64), ctypes.POINTER(I64)]),
     "function": (POINTER, [POINTER, INT]),
     "prototype": (TEXT, [POINTER, INT]),
     "order": (POINTER, [POINTER, INT]),

@@ -240,6 +240,8 @@ static void refusals(void **state) {
     refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
     refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n",
             "expected output, or a type of elements");
+    refused("args N=8\nx[N] : weight s64\ny[i:N] = x[i]\n", "weights are s32 or narrower");
+    refused("args N=8\nx[N] : input\ny[i:N] : output s64 = x[i]\n", "a stage is s32 or narrower");
     refused("args N=8\ny[i:2] : output = {1, 2}\nz[i:2] = y[i]\n", "a table is given");
     refused("args N=8\nx[N] : input\ny[i:N] : u8 = x[i]\n", "say how, as round(...)");
     refused("args N=8\nx[N] : input u8\ny[i:N] : u8 = x[i]/2\n", "integers have no quotient");
@@ -286,6 +288,63 @@ static void arrays(void **state) {
     cli_write_array("d.npy", "|u1", 12, 40, "\xff", 1);
     cli_write_array("w.npy", "<i8", 48, 40, "\x80\xff\xff\xff\xff\xff\xff\xff", 8);
     cli_expect(0, "%s --array weight=w.npy", run);
+}
+
+#define WORDS                                                                                      \
+    "args N=13, V=50, C=24\nids[N] : index s64\nmask[N, C] : input bool\nfar[N] : input s64\n"     \
+    "table[V, C] : weight\nout[n:N, c:C] = mask[n, c] ? table[ids[n], c] : 0\n"                    \
+    "least[n:N] : s32 = !mask[n, 0] ? max(far[n], -1000) : far[n]\n"                               \
+    "any[n:N] : bool = max(c:C) mask[n, c]\n"
+
+/* Token numbers and masks, with what the reference makes of them; arrays of NumPy's types, and one
+ * clear line where an element must not be. */
+static void words_and_masks(void **state) {
+    (void)state;
+    static const char run[] = "./autotune ./w.te --trials 1 --log w.log --array ids=i.npy";
+    runs_by(WORDS, 3);
+    cli_write("w.te", WORDS);
+    cli_write_array("i.npy", "<i8", 1, 13, "\x31\0\0\0\0\0\0\0", 8);
+    const cli_result *r = cli_expect(2, run);
+    assert_non_null(strstr(r->err, "is an array of 13"));
+    cli_write_array("m.npy", "|b1", 13, 24, "\2", 1);
+    r = cli_expect(4, "./autotune ./w.te --trials 1 --log w.log --array mask=m.npy");
+    assert_non_null(strstr(r->err, "element 0 is 2; elements of type bool are from 0 to 1"));
+    cli_write_array("m.npy", "|b1", 13, 24, "\1", 1);
+    cli_expect(0, "./autotune ./w.te --trials 1 --log w.log --array mask=m.npy");
+}
+
+/* A written function that takes elements beyond their range says which tensor has them. */
+static void refused_elements(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status) skip();
+    cli_write("w.te", WORDS);
+    cli_expect(0, "./autotune apply ./w.te --config default --dialect c --name w --force -o w.c");
+    cli_write("use.c",
+              "#include <stdio.h>\n#include <stdlib.h>\n#include \"w.h\"\n"
+              "static long long ids[13], far_[13];\nstatic unsigned char mask[13*24], any[13];\n"
+              "static float table[50*24], out[13*24];\nstatic int least[13];\n"
+              "static int run(void) {\n    static char memory[1 << 16];\n"
+              "    return w(ids, mask, far_, table, out, least, any, memory);\n}\n"
+              "static int packs(void) {\n    static char packed[1 << 16];\n"
+              "    return w_pack(ids, table, packed);\n}\n"
+              "int main(void) {\n    table[49*24] = 3, ids[12] = 49, mask[12*24] = 1;\n"
+              "    printf(\"%d \", run());\n    printf(\"%g %d\", out[12*24], any[12]);\n"
+              "    ids[4] = 50;\n    printf(\" %d %d\", run(), packs());\n"
+              "    ids[4] = -1;\n    printf(\" %d\", run());\n"
+              "    ids[4] = 1ll << 32;\n    printf(\" %d\", run());\n    ids[4] = 0;\n"
+              "    mask[7] = 2;\n    printf(\" %d\", run());\n    mask[7] = 0;\n"
+              "    far_[0] = (1ll << 30) + 1;\n    printf(\" %d\", run());\n"
+              "    far_[0] = -(1ll << 30);\n    printf(\" %d\\n\", run());\n    return 0;\n}\n");
+    const cli_result *r = cli_expect(0, "gcc -O1 -Wall -Werror use.c w.c -o use -lm && ./use");
+    assert_string_equal(r->out, "0 3 1 1 1 1 1 2 3 0\n");
+    r = cli_expect(0, "cat w.h");
+    assert_non_null(strstr(r->out, "Returns 1 where an element of ids is not from 0 to 49"));
+    /* what a condition guards may be anything below, as where words are filled up with -1 */
+    cli_write("w.te", "args N=13, V=50, C=24\nids[N] : index s64\ntable[V, C] : weight\n"
+                      "out[n:N, c:C] = ids[n] < 0 ? 0 : table[ids[n], c]\n");
+    cli_expect(0, "./autotune apply ./w.te --config default --dialect c --name w --force -o w.c");
+    r = cli_expect(0, "cat w.h");
+    assert_non_null(strstr(r->out, "element of ids is not from -2147483648 to 49"));
 }
 
 /* Their templates, with any element-wise stages behind them. */
@@ -345,6 +404,8 @@ int main(void) {
                                        cmocka_unit_test(halves),
                                        cmocka_unit_test(refusals),
                                        cmocka_unit_test(arrays),
+                                       cmocka_unit_test(words_and_masks),
+                                       cmocka_unit_test(refused_elements),
                                        cmocka_unit_test(products_of_halves),
                                        cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
