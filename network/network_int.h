@@ -183,6 +183,8 @@ const char *op_reshaped(const net_op *o, const char *letter, int rank, const int
                         int in_rank, const int64_t *in_dims, const char **where);
 /* The output's sizes of two broadcast values, in place. */
 at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], const at_net_value *v);
+/* Input k can be broadcast to these sizes. */
+at_status op_fits(net_op *o, int k, int rank, const int64_t *dims);
 /* The stage y0 as this expression of the inputs, broadcast to the output. */
 at_status op_map(net_op *o, at_net_type type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

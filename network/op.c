@@ -227,6 +227,15 @@ at_status op_broadcast(net_op *o, int *rank, int64_t dims[AT_NET_MAX_RANK], cons
     return AT_OK;
 }
 
+at_status op_fits(net_op *o, int k, int rank, const int64_t *dims) {
+    int64_t both[AT_NET_MAX_RANK];
+    int n = rank;
+    memcpy(both, dims, sizeof *both * (size_t)rank);
+    AT_TRY(op_broadcast(o, &n, both, op_in(o, k)));
+    if (n == rank && !memcmp(both, dims, sizeof *both * (size_t)rank)) return AT_OK;
+    return op_fail(o, "\"%s\" is larger than what it is taken to", op_in(o, k)->name);
+}
+
 at_status op_map(net_op *o, at_net_type type, const char *fmt, ...) {
     int64_t dims[AT_NET_MAX_RANK];
     int rank = 0;

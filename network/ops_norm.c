@@ -70,6 +70,8 @@ static at_status layer_normalization(net_op *o) {
     const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~((1u << axis) - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *of = op_term(o, &r, NULL),
                *in = op_index(o, "a", x->rank);
+    AT_TRY(op_fits(o, 1, x->rank, x->dims));
+    if (op_in(o, 2)) AT_TRY(op_fits(o, 2, x->rank, x->dims));
     AT_TRY(op_out_like(o, 0, x));
     AT_TRY(op_out(o, 1, AT_NET_FLOAT, x->rank, r.kept));
     AT_TRY(op_out(o, 2, AT_NET_FLOAT, x->rank, r.kept));
@@ -91,6 +93,7 @@ static at_status rms_normalization(net_op *o) {
     const op_reduction r = op_reduce(x, ((1u << x->rank) - 1) & ~((1u << axis) - 1));
     const char *rows = op_axes(o, "a", x->rank, r.kept), *of = op_term(o, &r, NULL),
                *in = op_index(o, "a", x->rank), *term = op_term(o, &r, "r");
+    AT_TRY(op_fits(o, 1, x->rank, x->dims));
     AT_TRY(op_out_like(o, 0, x));
     op_add(o, "q[%s] = sum(%s) x0[%s] * x0[%s]\n", rows, op_terms(o, &r), term, term);
     op_add(o, "y0[%s] = x0[%s]*rsqrt(q[%s]/%lld.0 + %s)*%s\n", op_axes(o, "a", x->rank, x->dims),

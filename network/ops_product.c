@@ -10,13 +10,10 @@ static at_status gemm(net_op *o) {
     const double alpha = op_float(o, "alpha", 1), beta = op_float(o, "beta", 1);
     if (a->rank != 2 || b->rank != 2) return op_fail(o, "inputs of two dimensions are accepted");
     int64_t dims[AT_NET_MAX_RANK] = {a->dims[ta], b->dims[!tb]};
-    int rank = 2;
     if (a->dims[!ta] != b->dims[tb])
         return op_fail(o, "%lld columns of \"%s\" and %lld rows of \"%s\"", (long long)a->dims[!ta],
                        a->name, (long long)b->dims[tb], b->name);
-    if (c) AT_TRY(op_broadcast(o, &rank, dims, c));
-    if (rank != 2 || dims[0] != a->dims[ta] || dims[1] != b->dims[!tb])
-        return op_fail(o, "\"%s\" is larger than the product", c->name);
+    if (c) AT_TRY(op_fits(o, 2, 2, dims));
     AT_TRY(op_out(o, 0, a->type, 2, dims));
     const bool plain = alpha == 1 && !c;
     const char *axes = op_axes(o, "a", 2, dims);

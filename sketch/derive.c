@@ -68,6 +68,7 @@ typedef struct rewrite_row {
 } rewrite_row;
 static const rewrite_row rewrites[] = {
     {.rewrite = rewrite_ranges},
+    {.rewrite = rewrite_quotients},
     {.all = rewrite_inline_all},
     {.rewrite = rewrite_phases},
     {.rewrite = rewrite_terms, .is_backwards = true},

@@ -41,6 +41,7 @@ static const edit_line lines[AT_EDIT_KINDS] = {
     [AT_EDIT_PHASES] = {"phases", "S L as 1 [W]"},
     [AT_EDIT_BRANCHES] = {"branches", "S as 2"},
     [AT_EDIT_UNPACK] = {"unpack", "S L as 1"},
+    [AT_EDIT_QUOTIENT] = {"quotient", "S as 1"},
 };
 static const edit_line copies[] = {{"write", "S as 1"},
                                    {"read", "O for S as 1"},
@@ -418,6 +419,7 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
         return at_edit_phases(a, t, e->stage, e->loop, e->names[0], e->other != NULL, compute, tree,
                               err);
     case AT_EDIT_BRANCHES: return at_edit_branches(a, t, e->stage, e->names, compute, tree, err);
+    case AT_EDIT_QUOTIENT: return at_edit_quotient(a, t, e->stage, e->names[0], compute, tree, err);
     case AT_EDIT_UNPACK:
         return at_edit_unpack(a, t, e->stage, e->loop, e->names[0], compute, tree, err);
     case AT_EDIT_FACTOR:

@@ -171,10 +171,11 @@ static const char *loop_of(const through *b, int t, int axis) {
     return at_tree_digits(b->s->tree, now, axis, d) > 0 ? d[0].piece : NULL;
 }
 
-/* Whether an axis of a stage goes in loops around the blocks or over their rows. */
+/* Whether an axis of a stage goes in loops around the blocks or over their rows, where axes of one
+ * element stand, too. */
 static bool is_shared(const through *b, int t, int axis) {
     for (int k = 0; k < b->s->facts->compute->tensors[b->sum].num_axes; k++)
-        if (is_outside(b, k) && b->axis_of[t][k] == axis) return true;
+        if (k != b->vec && b->axis_of[t][k] == axis) return true;
     return false;
 }
 
@@ -231,7 +232,7 @@ static int summed_of(const through *b, int sum) {
         const at_access *a = &f->of[sum].access[i];
         const at_tensor *e = &f->compute->tensors[a->tensor];
         if (b->is_member[a->tensor] && !b->is_placed[a->tensor] && !e->num_reduce && a->is_bare &&
-            first_reader(b, a->tensor) == sum && e->num_axes == x->num_axes + 1 &&
+            first_reader(b, a->tensor) == sum &&
             sketch_elements(b->s, a->tensor) ==
                 sketch_elements(b->s, sum) * (double)f->of[sum].extent[x->num_axes])
             return a->tensor;

@@ -236,8 +236,9 @@ at_status tile_order_reader(tiling *t);
 typedef bool rewrite_stage(sketch_state *s, int stage, const at_facts_given *given);
 /* What sums sum (rewrite_sums.c); their operands (rewrite_operands.c); in which order tensors are
  * stored (rewrite_layout.c). */
-rewrite_stage rewrite_ranges, rewrite_phases, rewrite_terms, rewrite_branches, rewrite_operands,
-    rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart, rewrite_last, rewrite_turned;
+rewrite_stage rewrite_ranges, rewrite_quotients, rewrite_phases, rewrite_terms, rewrite_branches,
+    rewrite_operands, rewrite_unpacked, rewrite_words, rewrite_shifted, rewrite_apart, rewrite_last,
+    rewrite_turned;
 
 /* All stages of sums at once. */
 void rewrite_inline_all(sketch_state *s);

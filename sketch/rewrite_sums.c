@@ -15,6 +15,14 @@
  *     d[i, j, k] = x[i, k] - y[j, k]; .. sum(k) abs(d[i, j, k])
  *                          ->    .. sum(k) abs(x[i, k] - y[j, k])
  *
+ * quotients: a sum of quotients by what its terms share, which stand in it or are computed where it
+ * reads them, becomes a sum that is divided, where that has fewer elements than there are
+ * quotients:
+ *
+ *     p[i, k] = e[i, k]/z[i]; y[i, j] = sum(k) p[i, k]*v[k, j]
+ *                          ->    y_whole[i, j] = sum(k) e[i, k]*v[k, j]; y[i, j] = y_whole[i,
+ * j]/z[i]
+ *
  * phases: a sum of whose terms a remainder leaves every S-th, as a transposed convolution has them,
  * becomes one sum for each phase, of the terms that count:
  *
@@ -123,6 +131,44 @@ bool rewrite_ranges(sketch_state *s, int stage, const at_facts_given *given) {
         any = true;
     }
     return any && sketch_refresh_facts(s, given, &why) == AT_OK;
+}
+
+/* ---- quotients ------------------------------------------------------------------------------- */
+
+/* Where no other stage reads it, a quotient that the sum would compute anew becomes part of it. */
+static bool inline_quotients(sketch_state *s, int stage, const at_facts_given *given,
+                             double *elements) {
+    const at_facts *f = s->facts;
+    const char *name = f->compute->tensors[stage].name;
+    for (int t = 0; t < stage; t++) {
+        const at_tensor *x = &f->compute->tensors[t];
+        const at_edit e = {.kind = AT_EDIT_INLINE, .stage = x->name};
+        int readers = 0;
+        if (!f->of[t].is_dissolved || x->body->op != AT_X_DIV || x->type != AT_F32 ||
+            !at_expr_count_reads(f->compute->tensors[stage].body, t))
+            continue;
+        for (int r = t + 1; r < f->compute->num_tensors; r++)
+            readers += f->of[r].is_stage && at_expr_count_reads(f->compute->tensors[r].body, t);
+        if (readers != 1) continue;
+        *elements = sketch_elements(s, t);
+        return sketch_rewrite_by(s, &e, given) &&
+               at_edit_has_quotient(&s->compute->tensors[at_compute_find(s->compute, name)]);
+    }
+    return false;
+}
+
+bool rewrite_quotients(sketch_state *s, int stage, const at_facts_given *given) {
+    const at_tensor *x = &s->compute->tensors[stage];
+    const double sums = sketch_elements(s, stage);
+    double quotients = sums;
+    if (!x->num_reduce || x->is_packing) return false;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        quotients *= (double)s->facts->of[stage].extent[k];
+    if (!at_edit_has_quotient(x) && !inline_quotients(s, stage, given, &quotients)) return false;
+    const at_edit e = {.kind = AT_EDIT_QUOTIENT,
+                       .stage = x->name,
+                       .names = {sketch_fresh(s, at_format(s->arena, "%s_whole", x->name))}};
+    return sums <= quotients && sketch_rewrite_by(s, &e, given);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */

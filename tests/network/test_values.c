@@ -342,6 +342,7 @@ static onnx_graph one_node(const char *op, const char *inputs, const char *attri
     onnx_constant(&g, "two", AT_NET_INT64, "1", "2", false);
     onnx_constant(&g, "w", AT_NET_FLOAT, "2,3,1,1", "1 2 3 4 5 6", true);
     onnx_constant(&g, "huge", AT_NET_INT64, "4", "1048576 1048576 1 1", true);
+    onnx_constant(&g, "five", AT_NET_FLOAT, "2,1,1,1,5", "1 2 3 4 5 6 7 8 9 10", true);
     onnx_node(&g, op, inputs, "y", attributes);
     onnx_output(&g, "y");
     return g;
@@ -364,6 +365,7 @@ static void refused(void **state) {
         {"Min", "x - x", "", "input 2 is missing"},
         {"Conv", "x", "", "input 2 of at least 2 is missing"},
         {"Relu", "x two", "", "has 2 inputs; at most 1 are accepted"},
+        {"LayerNormalization", "x five", "", "\"five\" is larger than what it is taken to"},
         {"Reshape", "two x", "", "\"x\" depends on data, and must be known"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -735,6 +735,40 @@ static void gone_by_branches(void **state) {
     end();
 }
 
+static at_status divided(const char *stage, const char *name) {
+    return at_edit_quotient(e.f.arena, e.tree, stage, name, &e.compute, &e.tree, &e.err);
+}
+
+/* Terms divided by what all share, wherever among their factors; nothing else is taken out. */
+static void divided_once(void **state) {
+    (void)state;
+    static const char text[] = "a[N, N] : input\nx[N] : input\nz[N] : input\n"
+                               "s[i:N] = sum(j:N) -floor(x[j]*8)*(floor(a[i, j]*8)/(z[i] > 0 ? 2 : "
+                               "4))/(z[0] < 0 ? 2 : 8)\n"
+                               "u[i:N] = sum(j:N) x[j]*(a[i, j]/(2 + abs(z[j])))\n"
+                               "m[i:N] = max(j:N) a[i, j]/(2 + abs(z[i]))\n"
+                               "q[i:N] = sum(j:N) x[j]/(a[i, j]*(x[j]/z[i]) + 9)\n"
+                               "r[i:N] = sum(j:N) (x[j] + a[i, j]/z[i])/3\n"
+                               "out[i:N] = s[i] + u[i] + m[i] + q[i] + r[i]\n";
+    static const example x = {"text", "N=5", text,
+                              "i, j =>\n    @s = i // j\ni, j =>\n    @u = i // j\n"
+                              "i, j =>\n    @m = i // j\ni, j =>\n    @q = i // j\n"
+                              "i, j =>\n    @r = i // j\ni =>\n    @out = i\n"};
+    static const char *const others[] = {"u", "m", "q", "r", "out"};
+    begin(&x);
+    for (int i = 0; i < 5; i++)
+        REFUSED(at_format(e.f.arena, "the terms of @%s are divided by nothing that they share",
+                          others[i]),
+                divided(others[i], "b"));
+    REFUSED("@x has no leaf of its own in this tree", divided("x", "b"));
+    REFUSED("there is a tensor \"a\" already", divided("s", "a"));
+    DO(divided("s", "b"));
+    expect_stage("b[i:N] = sum(j:N) -floor(x[j]*8)*floor(a[i, j]*8)\n");
+    expect_stage("s[i:N] = b[i]/((z[0] < 0 ? 2 : 8)*(z[i] > 0 ? 2 : 4))\n");
+    expect_same_outputs();
+    end();
+}
+
 /* What reads itself does so by its new name, in the new order of its axes, where its steps still
  * come first. */
 static void gone_across_in_steps(void **state) {
@@ -895,6 +929,7 @@ int main(void) {
                                        cmocka_unit_test(gone_across),
                                        cmocka_unit_test(gone_by_phases),
                                        cmocka_unit_test(gone_by_branches),
+                                       cmocka_unit_test(divided_once),
                                        cmocka_unit_test(unpacked),
                                        cmocka_unit_test(unpacked_for_several),
                                        cmocka_unit_test(gone_across_in_steps),
