@@ -80,7 +80,7 @@ static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, co
     /* What is prepared of nothing that the network gives has no function of its own either. */
     form->is_late = prepares_late(p, k->part) || !form->memory.fast_call;
     AT_TRY(compile(p, form, err));
-    form->overwritten = at_net_find_overwritten(k, form);
+    form->overwritten = at_net_find_overwritten(k, form, p->without_weights);
     return at_net_check_rows(k, form, err);
 }
 

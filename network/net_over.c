@@ -50,6 +50,7 @@ typedef struct trial {
     const at_net_kernel *k;
     const at_net_form *f;
     int64_t bytes[64]; /* of each parameter */
+    at_type types[64];
     void *tensors[64];
     char *packed, *scratch;
 } trial;
@@ -74,21 +75,27 @@ static void fill(void *at, int64_t bytes, at_type type) {
         ((unsigned char *)at)[i] = (unsigned char)(i * 31 % 61);
 }
 
-static void begin(trial *x) {
+/* Inputs as the text has them, then the output. */
+static void find_sizes(trial *x) {
     const at_compute *c = x->f->candidate.program->compute;
-    x->packed = at_net_room(x->f->packed_bytes);
-    x->scratch = at_net_room(x->f->scratch_bytes);
-    memset(x->packed, 0, (size_t)x->f->packed_bytes);
     for (int side = 0, i = 0; side < 2; side++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *of = &c->tensors[t];
             if (side ? of->role != AT_ROLE_STAGE || !of->is_output : of->role == AT_ROLE_STAGE)
                 continue;
             x->bytes[i] = bytes_of(x->f, i, t);
-            x->tensors[i] = at_net_room(x->bytes[i]);
-            fill(x->tensors[i], x->bytes[i], of->type);
-            i++;
+            x->types[i++] = of->type;
         }
+}
+
+static void begin(trial *x) {
+    x->packed = at_net_room(x->f->packed_bytes);
+    x->scratch = at_net_room(x->f->scratch_bytes);
+    memset(x->packed, 0, (size_t)x->f->packed_bytes);
+    for (int i = 0; i < x->k->part->num_params; i++) {
+        x->tensors[i] = at_net_room(x->bytes[i]);
+        fill(x->tensors[i], x->bytes[i], x->types[i]);
+    }
     if (x->f->pack) x->f->pack(x->tensors, x->packed);
 }
 
@@ -111,11 +118,23 @@ static bool may_be_written_over(trial *x, int input) {
     return same;
 }
 
-uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f) {
+/* Those of the inputs whose memory is as large as the output's that do not change it there. */
+static uint64_t try_each(trial *x, uint64_t inputs) {
+    const int out = x->k->part->num_params - 1;
+    uint64_t found = 0;
+    begin(x);
+    x->f->fast(x->tensors, x->packed, x->scratch);
+    for (int i = 0; i < out; i++)
+        if (inputs >> i & 1 && may_be_written_over(x, i)) found |= UINT64_C(1) << i;
+    end(x);
+    return found;
+}
+
+uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f, bool by_text) {
     const at_net_part *part = k->part;
     const at_compute *c = at_task_compute(k->chosen.task);
     const int out = part->num_params - 1;
-    uint64_t said = 0, found = 0;
+    uint64_t said = 0;
     if (f->is_late || out >= 64 || out < 1 || part->params[out].role != AT_ROLE_STAGE) return 0;
     for (int i = 0; i < out; i++) {
         if (part->params[i].role == AT_ROLE_STAGE || part->params[i].role == AT_ROLE_INDEX)
@@ -125,13 +144,10 @@ uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f) {
     }
     if (!said) return 0;
     trial x = {.k = k, .f = f};
-    begin(&x);
-    f->fast(x.tensors, x.packed, x.scratch);
+    find_sizes(&x);
     for (int i = 0; i < out; i++)
-        if (said >> i & 1 && x.bytes[i] == x.bytes[out] && may_be_written_over(&x, i))
-            found |= UINT64_C(1) << i;
-    end(&x);
-    return found;
+        if (x.bytes[i] != x.bytes[out]) said &= ~(UINT64_C(1) << i);
+    return said && !by_text ? try_each(&x, said) : said;
 }
 
 /* ---- the network ----------------------------------------------------------------------------- */

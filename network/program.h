@@ -203,8 +203,9 @@ at_status at_net_compile(at_net_program *p, const at_net_build *b, at_error *err
  * rows of its outputs stays as it is. */
 at_net_form *at_net_form_of(at_net_kernel *k, const at_net_part *part);
 at_status at_net_check_rows(const at_net_kernel *k, const at_net_form *f, at_error *err);
-/* net_over.c: inputs whose memory the form's output may take; storages that take others'. */
-uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f);
+/* net_over.c: inputs whose memory the form's output may take, by what it does, or by_text: as its
+ * text says, without weights in memory; storages that take others'. */
+uint64_t at_net_find_overwritten(const at_net_kernel *k, const at_net_form *f, bool by_text);
 void at_net_write_over(at_net_program *p);
 /* net_steps.c: steps and memory; the type that a part's parameter has in memory. */
 void at_net_make_steps(at_net_program *p);
