@@ -81,7 +81,7 @@ static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, co
     form->is_late = prepares_late(p, k->part) || !form->memory.fast_call;
     AT_TRY(compile(p, form, err));
     form->overwritten = at_net_find_overwritten(k, form, p->without_weights);
-    return at_net_check_rows(k, form, err);
+    return p->without_weights ? AT_OK : at_net_check_rows(k, form, err);
 }
 
 /* C's types of what lies in memory; integers leave as doubles, which then become their type. */
