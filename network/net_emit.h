@@ -74,6 +74,11 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
                        const at_net_emit_options *o);
 int64_t at_net_pieces_bytes(const at_net_sized *s, const at_net_program *largest);
 void at_net_add_sizes(at_text *out, const at_net_sized *s);
+/* net_emit_weights.c: of the programs before number n; with their weights, unless o names a file of
+ * them, and NAME_weights_fault. */
+int64_t at_net_known_bytes(const at_net_program *programs, int n);
+void at_net_emit_weights(at_text *out, const at_net_program *programs, int n,
+                         const at_net_emit_options *o);
 /* net_emit_main.c */
 void at_net_emit_main_includes(at_text *out);
 void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_options *o,
