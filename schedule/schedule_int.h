@@ -2,6 +2,8 @@
 #ifndef AT_SCHEDULE_INT_H
 #define AT_SCHEDULE_INT_H
 
+#include <string.h>
+
 #include "schedule/schedule.h"
 
 /* Limits that keep sets in one word and small arrays on the stack; the parsers refuse more. */
@@ -11,11 +13,9 @@ enum {
     MAX_NODES_OF = 10000,          /* of one expression once its definitions are substituted */
 };
 
-/* Names, which are short, are compared so often that a call for each takes a quarter of deriving.
- */
+/* Names are compared so often that a call for each takes a quarter of deriving. */
 static inline bool is_same_name(const char *x, const char *y) {
-    while (x != y && *x && *x == *y) x++, y++;
-    return x == y || *x == *y;
+    return x == y || (*x == *y && (!*x || (x[1] == y[1] && !strcmp(x, y))));
 }
 
 /* ---- computation --------------------------------------------------------------------------- */
