@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char *at_file_name(at_arena *a, const char *name) {
-    static const char *const own[] = {"workspace", "buf",    "shape",   "threads",
-                                      "par",       "packed", "aligned", "form"};
+    static const char *const own[] = {"workspace", "buf",     "shape", "threads", "par",
+                                      "packed",    "aligned", "form",  "at"};
     bool taken = at_c_is_reserved(name);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) taken |= !strcmp(name, own[i]);
     return at_format(a, "%s%s%s", *name == '_' ? "k" : "", name, taken ? "_" : "");

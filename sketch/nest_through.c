@@ -71,8 +71,8 @@ static bool is_outside(const through *b, int k) {
 static bool has_plain_axes(const through *b, int t) {
     const at_tensor *x = &b->s->facts->compute->tensors[t];
     const at_stage_facts *f = &b->s->facts->of[t];
-    if (x->is_packing || x->is_output || f->is_written || f->steps || sketch_is_joined(b->s, t) ||
-        at_scatter_of(x).axes || tile_list_of(b->s, t) >= 0)
+    if (x->is_packing || x->is_output || x->is_places || f->is_written || f->steps ||
+        sketch_is_joined(b->s, t) || at_scatter_of(x).axes || tile_list_of(b->s, t) >= 0)
         return false;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++)
         if (x->axes[k].begin || f->divisor[k]) return false;
