@@ -141,12 +141,10 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
         return at_fail(err, AT_E_INPUT,
                        "tiles for %s have no machine code; dialects gnu and c do without",
                        l->target->name);
-    const bool no_integers = p->compute->has_integers && !l->target->has_integers,
-               no_halves = p->compute->has_halves && !l->target->has_halves;
-    if (o->dialect != AT_DIALECT_C && (no_integers || no_halves))
-        return at_fail(err, AT_E_INPUT, "tiles for %s know no %s so far; dialect c does%s",
-                       l->target->name, no_integers ? "integers" : "floats of 16 bits",
-                       no_integers ? ", and so do larger instruction sets" : "");
+    if (o->dialect != AT_DIALECT_C && p->compute->has_halves && !l->target->has_halves)
+        return at_fail(err, AT_E_INPUT,
+                       "tiles for %s know no floats of 16 bits so far; dialect c does",
+                       l->target->name);
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (o->without_pack && !strcmp(passes[i].name, "tiles")) l->pack_root = NULL;

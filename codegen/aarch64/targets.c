@@ -24,6 +24,7 @@ static const at_target targets[] = {
      .joining_regs = 1,
      .fused = true,
      .scatters = true,
+     .has_integers = true,
      .encode = at_encode_neon,
      .in_double = &of_doubles[0],
      .architecture = &at_aarch64},

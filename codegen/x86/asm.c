@@ -34,6 +34,7 @@ static ZydisEncoderOperand operand(const at_x86_arg *x) {
     memset(&o, 0, sizeof o);
     o.type = ZYDIS_OPERAND_TYPE_REGISTER;
     switch (x->kind) {
+    case AT_ARG_GPR8: o.reg.value = (ZydisRegister)(ZYDIS_REGISTER_AL + x->reg); break;
     case AT_ARG_GPR16: o.reg.value = (ZydisRegister)(ZYDIS_REGISTER_AX + x->reg); break;
     case AT_ARG_GPR32: o.reg.value = (ZydisRegister)(ZYDIS_REGISTER_EAX + x->reg); break;
     case AT_ARG_GPR64: o.reg.value = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->reg); break;

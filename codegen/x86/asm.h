@@ -17,6 +17,7 @@ typedef enum at_x86_op {
 enum { AT_RAX, AT_RCX, AT_RDX, AT_RBX, AT_RSP, AT_RBP, AT_RSI, AT_RDI, AT_R8, AT_R15 = 15, AT_RIP };
 
 typedef enum at_x86_kind {
+    AT_ARG_GPR8,
     AT_ARG_GPR16,
     AT_ARG_GPR32,
     AT_ARG_GPR64,
@@ -38,6 +39,8 @@ typedef struct at_x86_arg {
 } at_x86_arg;
 
 static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0, 0}; }
+/* rax to rdx: the lowest byte of others has the number of another register */
+static inline at_x86_arg at_gpr8(int r) { return (at_x86_arg){AT_ARG_GPR8, r, 1, 0, 0}; }
 static inline at_x86_arg at_gpr16(int r) { return (at_x86_arg){AT_ARG_GPR16, r, 2, 0, 0}; }
 static inline at_x86_arg at_gpr32(int r) { return (at_x86_arg){AT_ARG_GPR32, r, 4, 0, 0}; }
 static inline at_x86_arg at_vec(int r, int bytes) {

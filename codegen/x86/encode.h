@@ -102,6 +102,12 @@ at_x86_arg at_x86_mask(at_x86 *x, int lanes);
 void at_x86_move_halves_avx2(at_x86 *x, const at_tile_op *op, bool store);
 void at_x86_move_halves_sse2(at_x86 *x, const at_tile_op *op, bool store);
 
+/* integers_sse2.c: a load or store of narrower integers; a product, the least or the largest of
+ * those of 32 bits; a dot product of s16. */
+void at_x86_move_narrow_sse2(at_x86 *x, const at_tile_op *op, bool stores);
+void at_x86_integers_sse2(at_x86 *x, const at_tile_op *op);
+void at_x86_dot_sse2(at_x86 *x, const at_tile_op *op);
+
 /* scatter_lanes.c: for at_x86_set.scatter of each set. */
 void at_x86_scatter(at_x86 *x, const at_tile_op *op);
 

@@ -221,6 +221,26 @@ static const char narrowing_avx512[] =
     "        __asm__(\"vpmovdw %1, %0\" : \"=m\"(*(at_few *)(p)) : \"v\"(v)); \\\n"
     "    else __asm__(\"vpmovdb %1, %0\" : \"=m\"(*(at_few *)(p)) : \"v\"(v)); } while (0)\n";
 
+/* The compilers' own conversions; two products of s16 and their sum. */
+static const char integers_sse2[] =
+    "#define at_load_narrow(type, bytes, p) (__extension__({ \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    (at_vector)__builtin_convertvector(*(const at_few *)(p), at_mask); }))\n"
+    "#define at_store_narrow(type, bytes, p, v) do { \\\n"
+    "    typedef type at_few __attribute__((vector_size(bytes), may_alias, aligned(1))); \\\n"
+    "    *(at_few *)(p) = __builtin_convertvector((at_mask)(v), at_few); } while (0)\n"
+    "#define at_s16dot(c, a, b) do { \\\n"
+    "    at_vector at_x = (a); \\\n"
+    "    __asm__(\"pmaddwd %2, %1\\n\\tpaddd %1, %0\" : \"+x\"(c), \"+x\"(at_x) : \"x\"(b)); } "
+    "while (0)\n"
+    "#define at_s16dot_load(c, a, p) at_s16dot(c, a, at_load(p))\n\n";
+
+void at_integers_sse2(const at_target *t, at_text *out) {
+    (void)t;
+    at_tile_integers(out, "cvtps2dq %1, %0", 'x');
+    at_text_add(out, integers_sse2);
+}
+
 void at_integers_avx2(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'x');
     at_text_addf(out, widening, 'x');

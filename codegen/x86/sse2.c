@@ -14,9 +14,14 @@ static void zip(at_x86 *x, const at_tile_op *op) {
     EMIT(x, MOVAPS, at_vec(op->dst, 16), s);
 }
 
+static void move_narrow(at_x86 *x, const at_tile_op *op, bool store) {
+    if (at_type_is_half(x->t->slot_type[op->slot])) at_x86_move_halves_sse2(x, op, store);
+    else at_x86_move_narrow_sse2(x, op, store);
+}
+
 static void move(at_x86 *x, const at_tile_op *op, bool store) {
     if (!at_tile_is_wide(x->t, op)) {
-        at_x86_move_halves_sse2(x, op, store);
+        move_narrow(x, op, store);
         return;
     }
     int n = op->lanes;
@@ -180,7 +185,7 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
     switch (op->kind) {
     case AT_T_BCAST:
         if (!at_tile_is_wide(x->t, op)) {
-            at_x86_move_halves_sse2(x, op, false);
+            move_narrow(x, op, false);
             return;
         }
         EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));
@@ -202,6 +207,10 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
              at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
     case AT_T_FIRST: first(x, op); return;
+    case AT_T_INT_MUL:
+    case AT_T_INT_MIN:
+    case AT_T_INT_MAX: at_x86_integers_sse2(x, op); return;
+    case AT_T_DOT: at_x86_dot_sse2(x, op); return;
     case AT_T_LESS:
     case AT_T_AT_MOST:
     case AT_T_EQUAL: compare(x, op); return;

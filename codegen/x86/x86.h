@@ -25,6 +25,7 @@ bool at_encode_avx512_doubles(at_arena *arena, struct at_tile *t);
 void at_prelude_sse2(const at_target *target, at_text *out);
 void at_prelude_avx2(const at_target *target, at_text *out);
 void at_prelude_avx512(const at_target *target, at_text *out);
+void at_integers_sse2(const at_target *target, at_text *out);
 void at_integers_avx2(const at_target *target, at_text *out);
 void at_integers_avx512(const at_target *target, at_text *out);
 void at_prelude_halves(const at_target *target, at_text *out);
