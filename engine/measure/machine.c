@@ -62,6 +62,8 @@ static const at_bound *executed(const at_session *s, at_arena *a, const at_lower
 double at_executed_flops(const at_session *s, at_arena *a, const at_lowered *p) {
     const at_compute *c = at_task_compute(s->what.task);
     if (!p || s->what.in_bytes) return 0;
+    /* compilers add two products of integers at once, where they see them */
+    if (c->has_integers && !(s->how.target->dots & AT_DOT_BYTES)) return 0;
     for (int t = 0; t < c->num_tensors; t++)
         if (at_tensor_has_entries(&c->tensors[t])) return 0;
     return executed(s, a, p)->unit_flops;
