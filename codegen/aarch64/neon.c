@@ -20,7 +20,9 @@ typedef struct narrow {
 
 static narrow narrow_of(at_type type) {
     switch (type) {
-    case AT_U8: return (narrow){{AT_A64_USHLL_8, AT_A64_USHLL_16}, {AT_A64_XTN_32, AT_A64_XTN_16}};
+    case AT_U8:
+    case AT_BOOL:
+        return (narrow){{AT_A64_USHLL_8, AT_A64_USHLL_16}, {AT_A64_XTN_32, AT_A64_XTN_16}};
     case AT_S8: return (narrow){{AT_A64_SSHLL_8, AT_A64_SSHLL_16}, {AT_A64_XTN_32, AT_A64_XTN_16}};
     case AT_F16: return (narrow){{AT_A64_FCVTL_H}, {AT_A64_FCVTN_H}};
     case AT_BF16: return (narrow){{AT_A64_SHLL_16}, {AT_A64_SHRN_16}};
