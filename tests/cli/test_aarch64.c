@@ -12,7 +12,7 @@ static char sources[256]; /* the folder that the tests are started in */
 
 static const struct {
     const char *name, *args;
-    bool integers; /* which scalar tiles do not know: plain C */
+    bool integers;
     bool always;
 } kernels[] = {
     {"conv2d_3x3_gemm", "N=1,H=6,W=6,CI=8,CO=40", false, true},
@@ -125,8 +125,7 @@ static void all_are_right(const char *code) {
     need_tools();
     for (int i = 0; i < NUM_KERNELS; i++) {
         if (!is_whole() && !kernels[i].always) continue;
-        const bool plain = kernels[i].integers && strstr(code, "--isa a64");
-        check(i, "--config default", plain ? "--isa a64 --dialect c" : code);
+        check(i, "--config default", code);
     }
 }
 

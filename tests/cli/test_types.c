@@ -52,6 +52,31 @@ static void requantised(void **state) {
                             "out[y:M, x:N] : u8 = round((acc[y, x] + bias[x]) * scale[x] + 7.5)\n");
 }
 
+/* Sets without vectors of narrow integers: words by `pmaddwd`, products of 32 bits in two halves.
+ */
+static void small_sets(void **state) {
+    (void)state;
+    static const char *const sets[] = {"sse2", "scalar"};
+    if (cli_run("grep -q sse2 /proc/cpuinfo")->status) skip();
+    cli_write("t.te", SIZES OPERANDS SUM
+              "scale[N] : weight\nfar[N] : input s32\nshort[N] : input s16\n"
+              "out[y:M, x:N] : u8 = round(acc[y, x]*scale[x] + 7.5)\n"
+              "least[x:N] : s32 = min(far[x] >> 15, short[x])*max(short[x], -9)\n");
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r = cli_expect(0,
+                                         "./autotune ./t.te --isa %s --trials 4 --tuner random "
+                                         "--log %s.log",
+                                         sets[i], sets[i]);
+        if (strstr(r->err, "failed")) fail_msg("%s: %s", sets[i], r->err);
+        if (cli_run("command -v gcc")->status) continue;
+        cli_expect(0,
+                   "./autotune apply ./t.te --config default --isa %s --dialect gnu --main --force "
+                   "-o k.c",
+                   sets[i]);
+        cli_expect(0, "gcc -O1 -ffp-contract=off -o k k.c -lm && ./k");
+    }
+}
+
 static void signed_outputs(void **state) {
     (void)state;
     runs(SIZES OPERANDS SUM "scale[N] : weight\n"
@@ -390,23 +415,16 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
-                                       cmocka_unit_test(requantised),
-                                       cmocka_unit_test(signed_outputs),
-                                       cmocka_unit_test(channels_first),
-                                       cmocka_unit_test(bytes),
-                                       cmocka_unit_test(constants),
-                                       cmocka_unit_test(bits),
-                                       cmocka_unit_test(in_blocks),
-                                       cmocka_unit_test(dots),
-                                       cmocka_unit_test(turned_round),
-                                       cmocka_unit_test(derived_dots),
-                                       cmocka_unit_test(halves),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(arrays),
-                                       cmocka_unit_test(words_and_masks),
-                                       cmocka_unit_test(refused_elements),
-                                       cmocka_unit_test(products_of_halves),
-                                       cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_bytes),    cmocka_unit_test(requantised),
+        cmocka_unit_test(small_sets),       cmocka_unit_test(signed_outputs),
+        cmocka_unit_test(channels_first),   cmocka_unit_test(bytes),
+        cmocka_unit_test(constants),        cmocka_unit_test(bits),
+        cmocka_unit_test(in_blocks),        cmocka_unit_test(dots),
+        cmocka_unit_test(turned_round),     cmocka_unit_test(derived_dots),
+        cmocka_unit_test(halves),           cmocka_unit_test(refusals),
+        cmocka_unit_test(arrays),           cmocka_unit_test(words_and_masks),
+        cmocka_unit_test(refused_elements), cmocka_unit_test(products_of_halves),
+        cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }
