@@ -80,6 +80,7 @@ at_tensor at_tensor_copy(at_arena *a, const at_tensor *t) {
                       .num_reduce = t->num_reduce,
                       .reduction = t->reduction,
                       .type = t->type,
+                      .is_s64 = t->is_s64,
                       .is_marked = t->is_marked,
                       .num_defs = t->num_defs};
     copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));
