@@ -370,6 +370,12 @@ static void refused_elements(void **state) {
     cli_expect(0, "./autotune apply ./w.te --config default --dialect c --name w --force -o w.c");
     r = cli_expect(0, "cat w.h");
     assert_non_null(strstr(r->out, "element of ids is not from -2147483648 to 49"));
+    /* edits of rules leave inputs as callers have them */
+    cli_write("w.te",
+              SIZES OPERANDS "ids[M] : index s64\n" SUM "out[y:M, x:N] : s32 = acc[ids[y], x]\n");
+    cli_expect(0, "./autotune apply ./w.te --config default --dialect c --name w --force -o w.c");
+    r = cli_expect(0, "cat w.h");
+    assert_non_null(strstr(r->out, "const signed char *weight, const long long *ids, int *out"));
 }
 
 /* Their templates, with any element-wise stages behind them. */
