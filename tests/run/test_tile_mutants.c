@@ -463,7 +463,7 @@ static void fused(void **state) {
         {"dense+scale", "M=11,N=37,K=19"},
         {"conv2d_3x3_gemm+bias+relu", CONV},
         {"conv2d_nhwc+scale+add+relu", CONV},
-        {"depthwise_conv2d_nhwc+scale+clip", "H=45,W=33,C=45"},
+        {"depthwise_conv2d_nhwc+scale+clip", "H=45,W=33,C=180"},
     };
     all_of(tasks, sizeof tasks / sizeof *tasks, ALL);
 }

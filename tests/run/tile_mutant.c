@@ -105,6 +105,12 @@ static const char *change(at_tile *t, at_tile_op *op, at_rng *rng) {
     }
 }
 
+/* The line of that number, from 0. */
+static const char *line_of(at_arena *a, const char *text, int number) {
+    for (int i = 0; i < number && *text; i++) text += strcspn(text, "\n") + (*text != 0);
+    return at_strndup(a, text, strcspn(text, "\n"));
+}
+
 static bool mutate_tile(at_arena *a, const at_kernel *k, at_rng *rng, tile_mutant *out) {
     const int which = (int)at_rng_below(rng, (uint64_t)k->num_tiles);
     at_tile t = *k->lowered->tiles[which];
@@ -115,9 +121,13 @@ static bool mutate_tile(at_arena *a, const at_kernel *k, at_rng *rng, tile_mutan
     at_tile_code *codes = at_copy(a, k->tiles, sizeof *codes * (size_t)k->num_tiles);
     codes[which].bytes = t.code;
     codes[which].size_bytes = t.code_bytes;
-    at_text text = {0};
+    at_text text = {0}, before = {0};
+    at_tile_print(&before, k->lowered->tiles[which]);
     at_tile_print(&text, &t);
-    out->where = at_format(a, "operation %d of\n%s", i, at_text_str(&text));
+    out->where =
+        at_format(a, "operation %d,%s ->%s, of\n%s", i, line_of(a, at_text_str(&before), i + 1),
+                  line_of(a, at_text_str(&text), i + 1), at_text_str(&text));
+    at_text_free(&before);
     at_text_free(&text);
     out->source = k->source;
     out->codes = codes;
