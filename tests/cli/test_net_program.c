@@ -267,7 +267,7 @@ static void weights_walked(void **state) {
     enum { N = 2048 };
     const long long caches = 2 * (at_cpu_facts()->l2_bytes >> 20), own = (long long)N * N * 4 >> 20;
     onnx_input(&g, "x", AT_NET_FLOAT, "1,2048");
-    onnx_constant(&g, "shape", AT_NET_INT64, "2", "2048,2048", false);
+    onnx_constant(&g, "shape", AT_NET_INT64, "2", "2048 2048", false);
     onnx_node(&g, "ConstantOfShape", "shape", "w", "");
     onnx_node(&g, "MatMul", "x w", "y", "");
     onnx_output(&g, "y");
