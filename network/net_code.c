@@ -3,10 +3,8 @@
 #include "network/net_code.h"
 
 #include <dlfcn.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "runtime/kept_object.h"
 #include "runtime/runtime.h"
 
 struct net_code {
@@ -16,25 +14,6 @@ struct net_code {
 
 static const double compile_timeout_s = 300;
 static const char flags[] = "-O2";
-
-static const char *kept_path(at_arena *a, const char *source) {
-    at_hash h;
-    char hex[33];
-    const char *folder = at_cache_folder(a);
-    if (!folder) return NULL;
-    at_hash_init(&h);
-    at_hash_add_str(&h, flags);
-    at_hash_add_str(&h, source);
-    at_hash_hex(&h, hex);
-    return at_format(a, "%s/network-%s.so", folder, hex);
-}
-
-/* Nobody but this user can have written it. */
-static bool is_own(const char *path) {
-    struct stat st;
-    return !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-           !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
 
 static bool find_all(void *handle, const char *const *names, int n, void **found) {
     for (int i = 0; i < n; i++)
@@ -56,29 +35,18 @@ static bool is_loaded(const char *path) {
     return handle != NULL;
 }
 
-/* What cannot be kept is made again the next time. */
-static void keep(at_arena *a, const char *object, const char *path) {
-    char *bytes;
-    size_t size;
-    enum { MOST_BYTES = 256 << 20 };
-    if (!path || at_make_folder(at_strdup(a, path), NULL) != AT_OK ||
-        at_read_file(a, object, MOST_BYTES, &bytes, &size, NULL) != AT_OK)
-        return;
-    at_write_output(path, &(at_output_rules){.is_derived = true}, bytes, size, NULL);
-}
-
 /* False: gcc is not there, or does not serve. */
 static bool by_gcc(at_arena *a, const char *source, const char *const *names, int n, void **found,
                    const volatile int *stop, net_code *out) {
     at_object made;
-    const char *path = kept_path(a, source);
-    if (path && is_own(path) && load(path, names, n, found, out)) return true;
+    const char *path = at_kept_path(a, "network", flags, source);
+    if (path && at_kept_is_own(path) && load(path, names, n, found, out)) return true;
     if (!at_compiler_available(AT_GCC) ||
         at_build_object(a, AT_GCC, source, flags, compile_timeout_s, stop, &made, NULL) != AT_OK ||
         made.end)
         return false;
-    keep(a, made.path, path);
-    const bool is_kept = path && is_own(path) && load(path, names, n, found, out);
+    at_kept_add(a, path, made.path);
+    const bool is_kept = path && at_kept_is_own(path) && load(path, names, n, found, out);
     const bool loaded = is_kept || (!is_loaded(made.path) && load(made.path, names, n, found, out));
     at_object_remove(made.path);
     return loaded;

@@ -11,6 +11,11 @@ typedef struct at_code {
     int object_fd;              /* its file, open as long as it is loaded */
 } at_code;
 
+/* out[r, c] = sum(k:terms) a[r, k]*b[c, k], added up in any order (products.c): texts that TinyCC
+ * compiles may call it. */
+void at_products(const float *a, const float *b, float *out, int64_t rows, int64_t terms,
+                 int64_t columns);
+
 /* Maps the executable arena and compiles a first text; false with a text, else an empty one, where
  * that fails. */
 bool at_tcc_init(char *error, size_t error_size);

@@ -63,6 +63,7 @@ static const at_symbol_fn host[] = {
     FN(powf),
     FN(tanhf),
     FN(erff),
+    FN(at_products),
     {"__floatundisf", (at_any_fn *)u64_to_float},
     {"__floatundidf", (at_any_fn *)u64_to_double},
     {"__fixunssfdi", (at_any_fn *)float_to_u64},

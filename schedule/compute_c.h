@@ -35,6 +35,13 @@ at_status at_compute_sample(at_arena *a, const at_compute *c, const int64_t *val
 at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t *values,
                                  const char *entry, at_text *out, int64_t *workspace_bytes,
                                  at_error *err);
+/* The same, but large sums of products call
+ *   void at_products(const float *a, const float *b, float *out, long rows, long terms, long
+ * columns) out[r, c] = sum(k:terms) a[r, k]*b[c, k], in any order (runtime/code.h). *points:
+ * iterations of the loops that are left. */
+at_status at_compute_products_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                const char *entry, at_text *out, int64_t *workspace_bytes,
+                                double *points, at_error *err);
 
 /* The same for data on which sums are not exact: values in double, and for each element of an
  * output how far a kernel's may be from it: 8 times 2^-24 times the root of the sum of the squares

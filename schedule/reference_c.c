@@ -3,12 +3,23 @@
  * shares no pass with what it is the reference of. */
 #include "schedule/reference_int.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- stages -------------------------------------------------------------------------------- */
 
+/* Iterations of the loops of the stage in hand; of those that data bound, as if they had one. */
+static double points_of(const naive *m) {
+    const at_tensor *t = naive_stage(m);
+    double n = 1;
+    for (int i = 0; i < axes_of(t); i++) n *= fmax((double)m->extents[m->stage][i], 1);
+    return n;
+}
+
 static void emit_unprojected(naive *m, at_text *out, int from) {
     const at_tensor *t = naive_stage(m);
+    if (m->products && !from && naive_emit_product(m, out)) return;
+    if (m->products) m->products->points += points_of(m);
     bool limited = m->rounded && (m->rounded[m->stage] || t->is_output);
     naive_emit_nest(m, out, limited ? NEST_LIMITED : NEST_PLAIN, t->body, from);
 }
@@ -169,6 +180,7 @@ static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
     at_text body = {0};
     declare_buffers(m, &body);
     *workspace_bytes = declare_stages(m, &body);
+    if (m->products) m->products->first = m->products->end = *workspace_bytes / 4;
     for (int i = 0; i < c->num_tensors; i++) {
         const int t = c->order[i];
         const at_cycle *cycle = at_cycle_of(c, t);
@@ -185,6 +197,7 @@ static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
         at_text_add(out, "    return 0;\n}\n");
     }
     at_text_free(&body);
+    if (m->products) *workspace_bytes = naive_times(m, m->products->end, (int64_t)sizeof(float));
     return m->status;
 }
 
@@ -193,6 +206,18 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
                                  at_error *err) {
     naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
     return emit_all(&m, out, workspace_bytes);
+}
+
+at_status at_compute_products_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                const char *entry, at_text *out, int64_t *workspace_bytes,
+                                double *points, at_error *err) {
+    naive_products p = {0};
+    naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err, .products = &p};
+    at_text_add(out,
+                "void at_products(const float *, const float *, float *, long, long, long);\n");
+    AT_TRY(emit_all(&m, out, workspace_bytes));
+    *points = p.points;
+    return AT_OK;
 }
 
 at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *values,

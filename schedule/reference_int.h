@@ -39,11 +39,19 @@ typedef struct naive {
     /* Reads of rounded values that the expression in hand has more than once, each once. */
     const at_expr *repeated[NAIVE_SAMPLES];
     int num_repeated;
-    int num_names;            /* of values, in this stage */
-    bool in_double;           /* all values, without limits */
+    int num_names;                   /* of values, in this stage */
+    struct naive_products *products; /* sums of products may be those of matrices; or NULL */
+    bool in_double;                  /* all values, without limits */
     const char *const *types; /* [tensor] of inputs and outputs, in double: C's type of what lies in
                                  buf; NULL: float and int, outputs in two parts */
 } naive;
+
+/* What products of matrices need: floats of the workspace from `first` on, to `end`; iterations of
+ * all loops that are left. */
+typedef struct naive_products {
+    int64_t first, end;
+    double points;
+} naive_products;
 
 static inline const at_tensor *naive_stage(const naive *m) { return &m->c->tensors[m->stage]; }
 /* The type of values. */
@@ -89,11 +97,16 @@ typedef enum nest {
     NEST_LINEAR,   /* axes that are summed over are left out */
     NEST_WEIGHTED, /* every element, times its weight, is added to what is left */
 } nest;
-/* reference_loops.c: blanks; the head of a loop, with what needs the axes up to it; all of the
- * stage in hand, in its axes from `from` on: its steps are loops around. */
+/* reference_loops.c: blanks; the head of a loop, without and with what needs the axes up to it; all
+ * of the stage in hand, in its axes from `from` on: its steps are loops around. */
 void naive_indent(at_text *out, int depth);
+void naive_open_axis(naive *m, at_text *out, int axis, const char *begin, const char *end);
 void naive_open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end);
 void naive_emit_nest(naive *m, at_text *out, nest kind, const at_expr *body, int from);
+
+/* reference_products.c: the stage in hand as a product of matrices; false: it is none, or a small
+ * one. */
+bool naive_emit_product(naive *m, at_text *out);
 
 /* Is the stage in hand a running sum, whose terms are each added once? */
 static inline bool naive_runs(const naive *m) {

@@ -19,14 +19,14 @@ static void add_hoists(naive *m, at_text *out, int axis) {
     }
 }
 
-static void open_axis(naive *m, at_text *out, int axis, const char *begin, const char *end) {
+void naive_open_axis(naive *m, at_text *out, int axis, const char *begin, const char *end) {
     const char *name = naive_axis_name(m, axis);
     naive_indent(out, axis + 1);
     at_text_addf(out, "for (long i_%s = %s; i_%s < %s; i_%s++) {\n", name, begin, name, end, name);
 }
 
 void naive_open_loop(naive *m, at_text *out, int axis, const char *begin, const char *end) {
-    open_axis(m, out, axis, begin, end);
+    naive_open_axis(m, out, axis, begin, end);
     add_hoists(m, out, axis);
 }
 
@@ -201,14 +201,14 @@ static void emit_running(naive *m, at_text *out, nest kind, const nest_text *tex
     int depth = 0;
     for (int axis = 0; axis < spatial; axis++) {
         if (axis == along || (kind == NEST_LINEAR && naive_is_summed(m, m->stage, axis))) continue;
-        open_axis(m, out, axis, "0", naive_number(m, m->extents[m->stage][axis]));
+        naive_open_axis(m, out, axis, "0", naive_number(m, m->extents[m->stage][axis]));
         if (axis < along) add_hoists(m, out, axis);
         depth++;
     }
     const bool is_alone = !depth; /* names of its own all the same */
     if (is_alone) at_text_add(out, "    {\n");
     add_totals(m, out, text);
-    open_axis(m, out, along, "0", naive_number(m, m->extents[m->stage][along]));
+    naive_open_axis(m, out, along, "0", naive_number(m, m->extents[m->stage][along]));
     for (int axis = along; axis < spatial; axis++) add_hoists(m, out, axis);
     naive_indent(out, spatial + 1);
     at_text_addf(out, "const long i_%s = i_%s - %d;\n", naive_axis_name(m, spatial), name, lag);
@@ -328,7 +328,7 @@ static void emit_terms(naive *m, at_text *out, const nest_text *text, const lane
     const at_tensor *t = naive_stage(m);
     const int first = t->num_axes, last = axes_of(t);
     for (int i = first; i < last; i++)
-        open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
+        naive_open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
     if (of->place) emit_placed(m, out, text, last + 1, of->along, last - 1, of->place, lines);
     else emit_lanes(m, out, text, last + 1, of->along, last - 1, lines);
     for (int i = last; i > first; i--) close_braces(out, i);
@@ -339,7 +339,7 @@ static void emit_around(naive *m, at_text *out, int from, int along, const char 
     const int spatial = naive_stage(m)->num_axes;
     for (int i = from; i < spatial; i++) {
         if (i == along) continue;
-        open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
+        naive_open_axis(m, out, i, "0", naive_number(m, m->extents[m->stage][i]));
         if (i < along) add_hoists(m, out, i);
     }
     at_text_add(out, inside);

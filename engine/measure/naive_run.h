@@ -22,6 +22,9 @@ typedef at_status at_naive_print_fn(at_arena *a, const at_compute *c, const int6
 at_status at_naive_print(at_session *s, const at_dataset *d, at_naive_print_fn *print,
                          double points, at_naive_code *out, at_error *err);
 
+/* Would gcc compile a text of so many points, if it is there? */
+bool at_naive_is_long(double points);
+
 /* The worker has begun, and is not waited for. *r is borrowed until at_naive_end, which must follow
  * where this gives AT_OK. AT_E_USAGE: it exceeds this machine. AT_E_INTERRUPTED AT_E_BUG */
 typedef struct at_naive_run {

@@ -86,9 +86,27 @@ static double points_of(const at_session *s) {
     return points;
 }
 
+/* The text with products of matrices. *prints: it is worth it: no sum is rounded, whatever its
+ * order, and few loops are left. */
+static at_status print_products(at_session *s, at_naive_code *out, bool *prints, at_error *err) {
+    const at_dataset *d = &s->bench->data;
+    at_text source = {0};
+    *prints = d->is_exact && !d->has_specials;
+    if (!*prints) return AT_OK;
+    *out = (at_naive_code){0};
+    at_status status = at_compute_products_c(s->scratch, d->compute, d->values, AT_NAIVE_ENTRY,
+                                             &source, &out->workspace_bytes, &out->points, err);
+    out->source = at_text_take(s->scratch, &source);
+    *prints = !at_naive_is_long(out->points);
+    return status;
+}
+
 /* The text of the whole computation. */
 static at_status print_whole(at_session *s, at_naive_code *out, at_error *err) {
     const at_dataset *d = &s->bench->data;
+    bool prints;
+    AT_TRY(print_products(s, out, &prints, err));
+    if (prints) return AT_OK;
     at_naive_print_fn *print = d->is_exact   ? at_compute_reference_c
                                : d->is_whole ? at_compute_whole_limits_c
                                              : at_compute_limits_c;

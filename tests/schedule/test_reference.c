@@ -20,13 +20,32 @@ static void general_source(fixture *f, at_text *out, int64_t *workspace_bytes) {
     *workspace_bytes = 1 << 20;
 }
 
+/* With products of matrices, and what these are in the way that says it. */
+static void product_source(fixture *f, at_text *out, int64_t *workspace_bytes) {
+    double points;
+    assert_ok(f, at_compute_products_c(f->arena, f->compute, f->values, "reference", out,
+                                       workspace_bytes, &points, &f->err));
+    at_text_add(out,
+                "void at_products(const float *a, const float *b, float *out, long rows, long "
+                "terms, long columns) {\n"
+                "    for (long r = 0; r < rows; r++)\n"
+                "        for (long c = 0; c < columns; c++) {\n"
+                "            out[r * columns + c] = 0;\n"
+                "            for (long k = terms - 1; k >= 0; k--)\n"
+                "                out[r * columns + c] += a[r * terms + k] * b[c * terms + k];\n"
+                "        }\n}\n");
+}
+
+typedef enum form { FOR_SHAPE, FOR_ALL_SHAPES, BY_PRODUCTS } form;
+
 /* Compiles without a warning and runs. */
-static void check_c(fixture *f, const char *what, bool for_all_shapes) {
+static void check_c(fixture *f, const char *what, form how) {
     at_text source = {0};
     int64_t workspace_bytes, **extents;
     assert_ok(f, at_compute_interpret(f->arena, f->compute, f->values, f->data, &f->err));
     assert_ok(f, at_compute_extents(f->arena, f->compute, f->values, &extents, &f->err));
-    if (for_all_shapes) general_source(f, &source, &workspace_bytes);
+    if (how == FOR_ALL_SHAPES) general_source(f, &source, &workspace_bytes);
+    else if (how == BY_PRODUCTS) product_source(f, &source, &workspace_bytes);
     else
         assert_ok(f, at_compute_reference_c(f->arena, f->compute, f->values, "reference", &source,
                                             &workspace_bytes, &f->err));
@@ -58,8 +77,8 @@ static void check_c(fixture *f, const char *what, bool for_all_shapes) {
 }
 
 static void check_reference(fixture *f, const char *what) {
-    check_c(f, what, false);
-    check_c(f, what, true);
+    check_c(f, what, FOR_SHAPE);
+    check_c(f, what, FOR_ALL_SHAPES);
 }
 
 static void test_examples(void **state) {
@@ -186,6 +205,60 @@ static void test_together(void **state) {
                "c[j:33] = sum(i:N, k:40) a[i, j]*w[k] + x[i*k%N, j]\n"
                "d[i:N, e:2, j:71] = min(k:40) (k%3 == e ? b[i, j] - w[k] : 5)\n",
                "neighbours together");
+}
+
+/* A sum of products as a product of matrices: the text has it, or has none, and is right. */
+static void check_products(const char *text, int products) {
+    fixture f;
+    at_text source = {0};
+    int64_t bytes;
+    int found = 0;
+    fixture_sizes(&f, "N=20, K=16, C=20");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    fixture_fill(&f, 5);
+    check_c(&f, text, BY_PRODUCTS);
+    product_source(&f, &source, &bytes);
+    for (const char *at = source.data; (at = strstr(at, "at_products(A")); at++) found++;
+    if (found != products) fail_msg("%d products, expected %d:\n%s", found, products, source.data);
+    at_text_free(&source);
+    fixture_close(&f);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    /* Rows are not the first axis of the output; an output, and what reads it. */
+    check_products(
+        "x[N, N, K] : input\nw[C, K, 3, 3] : weight\nb[C] : input\n"
+        "t[m:C, i:N, j:N] = sum(k:K, p:3, q:3) (i + p >= 1 && i + p <= N && j + q >= 1 && "
+        "j + q <= N ? x[i + p - 1, j + q - 1, k]*w[m, k, p, q] : 0)\n"
+        "y[i:N, j:N, m:C] = max(t[m, i, j] + b[m], 0)\n",
+        1);
+    /* A padded picture that the read itself asks for; strides; weights first. */
+    check_products("x[2*N, 2*N, 16] : input\nw[16, 3, 3, C] : weight\n"
+                   "y[i:N, j:N, m:C] = sum(p:3, q:3, k:16) w[k, p, q, m]*(2*i + p < 2*N && "
+                   "2*j + q < 2*N ? x[2*i + p, 2*j + q, k] : 0)\n",
+                   1);
+    /* Many products, one for each group, whose axis stands between. */
+    check_products("x[N, 4, 80] : input\nw[4, 80, C] : weight\n"
+                   "y[i:N, g:4, m:C, h:5] = sum(k:80, e:2) x[i, g, k]*w[g, k, m]\n",
+                   1);
+    /* The factors share all axes; a term of three that none divides; a condition on both sides. */
+    check_products("x[N, N, K] : input\nw[K, 3] : input\n"
+                   "y[i:N, j:N, k:K] = sum(p:3, q:4) x[i, (j + p)%N, k]*w[k, p]\n",
+                   0);
+    check_products("x[N, K] : input\nw[K, C] : input\nv[N, C] : input\n"
+                   "y[i:N, m:C] = sum(k:K, e:200) x[i, k]*w[k, m]*v[i, m]\n",
+                   0);
+    check_products("x[N, K] : input\nw[K, C] : input\n"
+                   "y[i:N, m:C] = sum(k:K, e:200) (i >= m ? x[i, k]*w[k, m] : 0)\n",
+                   0);
+    /* What guards a read of one side is known by the other one alone. */
+    check_products("x[N, 2*K] : input\nw[K, C] : input\n"
+                   "y[i:N, m:C] = sum(k:2*K, e:100) (k + i < K ? x[i, k]*w[k, m] : 0)\n",
+                   0);
+    check_products("x[N, 2*K] : input\nw[K, C] : input\n"
+                   "y[i:N, m:C] = sum(k:2*K, e:100) (k < K ? x[i, k]*w[k, m] : 0)\n",
+                   1);
 }
 
 /* Stages that read each other: within a step and across steps, along two axes, a batch before the
@@ -760,29 +833,18 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_large_integers),
-        cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_recurrences),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(limits_of_examples),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(limits_of_places),
-        cmocka_unit_test(limits_of_steps),
-        cmocka_unit_test(limits_of_neighbours),
-        cmocka_unit_test(limits_of_no_float),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(flops_by_data),
-        cmocka_unit_test(flops_of_remainders),
-        cmocka_unit_test(flops_of_several_remainders),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(limits_together),
-        cmocka_unit_test(limits_of_integers),
-        cmocka_unit_test(test_running_sums),
-        cmocka_unit_test(limits_of_running_sums),
+        cmocka_unit_test(test_examples),        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_large_integers),  cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_recurrences),     cmocka_unit_test(test_cycles),
+        cmocka_unit_test(limits_of_examples),   cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_places),     cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(limits_of_neighbours), cmocka_unit_test(limits_of_no_float),
+        cmocka_unit_test(test_flops),           cmocka_unit_test(flops_by_data),
+        cmocka_unit_test(flops_of_remainders),  cmocka_unit_test(flops_of_several_remainders),
+        cmocka_unit_test(test_range),           cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_together),        cmocka_unit_test(test_products),
+        cmocka_unit_test(limits_together),      cmocka_unit_test(limits_of_integers),
+        cmocka_unit_test(test_running_sums),    cmocka_unit_test(limits_of_running_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
