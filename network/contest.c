@@ -150,6 +150,7 @@ static at_status run_contest(contest *c, at_log *log, int *changed) {
 at_status at_net_contest(at_net_program *p, const at_net_build *b, at_net_truth *t, double most_s,
                          int *changed, at_error *err) {
     at_net_program other = {0};
+    at_net_build like = *b;
     at_log *log;
     contest c = {.build = b,
                  .truth = t,
@@ -159,9 +160,9 @@ at_status at_net_contest(at_net_program *p, const at_net_build *b, at_net_truth 
                  .err = err};
     *changed = 0;
     AT_TRY(at_log_open(b->log, &log, err));
-    at_status s = at_net_program_new(p->net, b, &other, err);
-    if (s == AT_OK) s = at_net_add_runners(p, b, err);
-    if (s == AT_OK) s = at_net_add_runners(&other, b, err);
+    like.like = p;
+    at_status s = at_net_add_runners(p, b, err);
+    if (s == AT_OK) s = at_net_program_new(p->net, &like, &other, err);
     if (s == AT_OK) s = run_contest(&c, log, changed);
     at_error late;
     const at_status closed = at_log_close(log, s == AT_OK ? err : &late);

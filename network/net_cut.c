@@ -153,7 +153,8 @@ static at_status read_log(chooser *c, const at_net_build *b, const at_net_cut *c
     for (int i = 0; i < cut->num_parts; i++)
         if (!cut->parts[i].is_whole) AT_TRY(at_net_row_of(&cut->parts[i], &row, c->err));
     AT_TRY(at_net_name_chains(&c->costs, cut, &c->how));
-    AT_TRY(at_net_read_log(c->arena, b, out, c->err));
+    if (b->like) *out = b->like->logged;
+    else AT_TRY(at_net_read_log(c->arena, b, out, c->err));
     c->costs.known = (at_key_map){.arena = c->arena};
     c->costs.of.len = 0;
     return AT_OK;

@@ -171,7 +171,15 @@ static void tell_caches(const at_net_program *p, const at_net_build *b) {
                              b->log, n, at_plural(n), at_cache_name(AT_CACHE_WEIGHTS_COLD)));
 }
 
-at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
+static void take_choices(at_net_program *p, const at_net_program *like) {
+    AT_ASSERT(p->num_kernels == like->num_kernels);
+    for (int i = 0; i < p->num_kernels; i++) {
+        memcpy(p->kernels[i].choices, like->kernels[i].choices, sizeof p->kernels[i].choices);
+        p->kernels[i].num_choices = like->kernels[i].num_choices;
+    }
+}
+
+static at_status find_choices(at_net_program *p, const at_net_build *b, at_error *err) {
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
         if (k->part->is_whole) continue;
@@ -180,13 +188,18 @@ at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err)
         if (k->num_choices) AT_TRY(add_missing(p, k, b, err));
         for (int w = 0; w < estimated; w++) AT_TRY(add_estimated(p, k, w, 1, b, err));
     }
-    if (b->log) AT_TRY(at_net_read_in_network(p, b, err));
+    return b->log ? at_net_read_in_network(p, b, err) : AT_OK;
+}
+
+at_status at_net_select(at_net_program *p, const at_net_build *b, at_error *err) {
+    if (b->like) take_choices(p, b->like);
+    else AT_TRY(find_choices(p, b, err));
     for (int i = 0; i < p->num_kernels; i++) {
         at_net_kernel *k = &p->kernels[i];
         if (k->part->is_whole) continue;
         at_net_choose(k, 0);
         p->num_tuned += !k->choices[0].is_default;
     }
-    tell_caches(p, b);
+    if (!b->like) tell_caches(p, b);
     return AT_OK;
 }

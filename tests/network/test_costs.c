@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/search/machine_speeds.h"
 #include "network/program.h"
 #include "tests/arena.h"
 #include "tests/network/made_net.h"
@@ -154,9 +155,16 @@ static void joined(void **state) {
     at_net_close(net);
 }
 
+/* What the user has measured here is none of these tests' business. */
+static void no_table(void **state) {
+    (void)state;
+    at_speed_table table;
+    assert_false(at_speeds_kept(&table));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shuffle), cmocka_unit_test(slice),
-                                       cmocka_unit_test(joined),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_table), cmocka_unit_test(shuffle),
+                                       cmocka_unit_test(slice), cmocka_unit_test(joined),
                                        cmocka_unit_test(bytes_of_weights)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -66,11 +66,45 @@ static void one_part_at_least(void **state) {
     at_net_close(net);
 }
 
+/* A program like another one has its choices, in their order, and reads no log. */
+static void one_like_another(void **state) {
+    (void)state;
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_FLOAT, "1,48,8,8");
+    onnx_numbers(&g, "w", "64,48,3,3", 1, false);
+    onnx_node(&g, "Conv", "x w", "y", "pads=[1,1,1,1]");
+    onnx_output(&g, "y");
+    at_net *net = onnx_open(arena, &g);
+    at_net_program p, other;
+    at_net_build b = {0};
+    at_error err;
+    if (at_net_program_new(net, &b, &p, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_true(p.kernels[0].num_choices > 1);
+    const at_net_choice first = p.kernels[0].choices[0];
+    p.kernels[0].choices[0] = p.kernels[0].choices[1];
+    p.kernels[0].choices[1] = first;
+    b.log = at_format(arena, "%s/not there.log", folder);
+    b.like = &p;
+    if (at_net_program_new(net, &b, &other, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(other.num_kernels, p.num_kernels);
+    assert_int_equal(other.kernels[0].num_choices, p.kernels[0].num_choices);
+    for (int i = 0; i < p.kernels[0].num_choices; i++) {
+        assert_int_equal(other.kernels[0].choices[i].way, p.kernels[0].choices[i].way);
+        assert_ptr_equal(other.kernels[0].choices[i].selection.task,
+                         p.kernels[0].choices[i].selection.task);
+    }
+    assert_ptr_equal(other.kernels[0].chosen.task, p.kernels[0].choices[0].selection.task);
+    at_net_program_free(&other);
+    at_net_program_free(&p);
+    at_net_close(net);
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 
 static int end(void **state) { return free_arena(state) || remove_folder(state); }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_part_at_least)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_part_at_least),
+                                       cmocka_unit_test(one_like_another)};
     return cmocka_run_group_tests_name("network/in_network", tests, begin, end);
 }
