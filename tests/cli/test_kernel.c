@@ -72,6 +72,45 @@ static void failures_never_win(void **state) {
 }
 
 /* What other verbs make of file and log. */
+/* Where the reference is a product of matrices: one term, terms of a row and one bound are left out
+ * in one element each. */
+static void wrong_beside_matrices(void **state) {
+    (void)state;
+    cli_write("conv.c",
+              "/* autotune\n"
+              " * args  H=20, C=32, M=32\n"
+              " * x[H, H, C] : input\n"
+              " * w[M, C, 3, 3] : weight\n"
+              " * b[M] : input\n"
+              " * t[i:H, j:H, m:M] = sum(k:C, p:3, q:3) (i + p >= 1 && i + p <= H && j + q >= 1 && "
+              "j + q <= H ? x[i + p - 1, j + q - 1, k]*w[m, k, p, q] : 0)\n"
+              " * y[i:H, j:H, m:M] = max(t[i, j, m] + b[m], 0)\n"
+              " * knob  WRONG = 0 1 2 3\n"
+              " * flags -O2\n"
+              " * call  void conv(const float *x, const float *w, const float *b, float *y)\n"
+              " */\n"
+              "enum { H = 20, C = 32, M = 32 };\n"
+              "void conv(const float *x, const float *w, const float *b, float *y) {\n"
+              "    for (int e = 0; e < H * H * M; e++) {\n"
+              "        int i = e / M / H, j = e / M % H, m = e % M;\n"
+              "        float s = 0;\n"
+              "        for (int p = 0; p < 3; p++)\n"
+              "            for (int q = 0; q < 3; q++) {\n"
+              "                if (i + p < 1 || i + p > H || j + q < 1 || j + q > H) continue;\n"
+              "                if (WRONG == 1 && e == 6007 && p == 1 && q == 1) continue;\n"
+              "                for (int k = 0; k < C - (WRONG == 2 && i == 5 && m == 31); k++)\n"
+              "                    s += x[((i + p - 1) * H + j + q - 1) * C + k] *\n"
+              "                         w[((m * C + k) * 3 + p) * 3 + q];\n"
+              "            }\n"
+              "        s += b[m];\n"
+              "        y[e] = s > 0 || (WRONG == 3 && i == 9 && j == 9) ? s : 0;\n"
+              "    }\n"
+              "}\n");
+    cli_expect(0, "./autotune conv.c --tuner grid --trials 4");
+    cli_expect(0, "grep -c 'elements differ' conv.log | grep -qx 3");
+    cli_expect(0, "./autotune show conv.c --log conv.log | grep -q 'WRONG=0'");
+}
+
 static void verbs(void **state) {
     (void)state;
     write_kernel(" * knob TILE = 2 4 8\n * split PART of N into 2\n * order LOOPS of 3\n"
@@ -620,6 +659,7 @@ static void under_valgrind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_never_win),
+        cmocka_unit_test(wrong_beside_matrices),
         cmocka_unit_test(verbs),
         cmocka_unit_test(layers),
         cmocka_unit_test(fortran),
