@@ -119,11 +119,11 @@ typedef struct at_net_program {
 
 typedef struct at_net_build {
     at_engine_options engine;
-    const char *log;  /* the best records of parts; NULL: configurations that estimates put first */
+    const char *log; /* the best records of parts; NULL: configurations that estimates put first */
     /* A program of the same net and options: what the log says, and the choices, are taken from it,
      * and the log is not read again. It lives longer. NULL: there is none. */
     const at_net_program *like;
-    bool with_bounds; /* kernels know what bounds them: at_candidate.bound */
+    bool with_bounds;     /* kernels know what bounds them: at_candidate.bound */
     bool without_weights; /* the program is looked at and not run */
     bool is_exact;        /* at_net_make_exact follows */
     bool is_search;       /* parts of other cuts are wanted, too */
