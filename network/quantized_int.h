@@ -15,6 +15,7 @@ typedef struct product {
     int zero_value;          /* -1: none */
     bool transposed;         /* the second matrix is [M, K] */
     int64_t outputs;         /* channels or columns */
+    const double *shift;     /* [outputs]: a weight less its zero is an s8 more this; NULL: an s8 */
     const double *bias;      /* [outputs] in reals; NULL: none */
     bool is_rounded;         /* to y; else the sums are reals, or, of type s32, integers */
     bool is_whole;
@@ -49,8 +50,9 @@ void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_
                   const int *inputs, int num_inputs, int output, at_text *text);
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);
 int net_output_axis(const product *p); /* of the weight */
-/* Element i of a product's weight less its zero. */
+/* Element i of a product's weight less its zero, and the output to which it goes. */
 double net_weight(const product *p, const at_net_value *w, int64_t i);
+int64_t net_output_of(const product *p, const at_net_value *w, int64_t i);
 extern const char *const net_picture_axes[], *const net_matrix_axes[];
 void net_add_dims(at_text *t, const at_net_value *v, const char *const *names);
 void net_add_names(at_text *t, int rank, const char *const *names);

@@ -71,23 +71,40 @@ bool net_is_byte(const at_net_value *v) {
 
 int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
 
-double net_weight(const product *p, const at_net_value *w, int64_t i) {
-    const int64_t rest = w->elements / p->outputs;
-    const int64_t output = net_output_axis(p) ? i % p->outputs : i / rest;
-    return known_element(w, i) - p->w.zero[p->w.num > 1 ? output : 0];
+int64_t net_output_of(const product *p, const at_net_value *w, int64_t i) {
+    return net_output_axis(p) ? i % p->outputs : i / (w->elements / p->outputs);
 }
 
-/* Less their zero they are of s8; scales are those of outputs. */
-static bool weights_fit(const quantizer *q, const product *p) {
+double net_weight(const product *p, const at_net_value *w, int64_t i) {
+    return known_element(w, i) - p->w.zero[p->w.num > 1 ? net_output_of(p, w, i) : 0];
+}
+
+/* Bytes around 128, or around 0, are of s8 whatever their zero is. */
+static void shift_weights(const quantizer *q, product *p, const at_net_value *w) {
+    const double middle = w->type == AT_NET_UINT8 ? 128 : 0;
+    double *shift = AT_NEW_ARRAY(q->arena, double, p->outputs);
+    for (int64_t m = 0; m < p->outputs; m++) shift[m] = middle - p->w.zero[p->w.num > 1 ? m : 0];
+    p->shift = shift;
+}
+
+/* Sums of u8 times s8, with what is added to them: at most 2^30, or as much again for a zero that
+ * comes with the run. */
+static bool sums_fit(const product *p, const at_net_value *w) {
+    const double sum = 255 * 128.0 * (double)w->elements / (double)p->outputs;
+    return sum * (p->shift ? 2 : 1) < 0x1p30;
+}
+
+/* They are constants of 8 bits; scales are those of outputs. */
+static bool weights_fit(const quantizer *q, product *p) {
     const at_net_value *w = constant_at(q->net, p->w.value);
     const int axis = net_output_axis(p);
     if (!w || !net_is_byte(w) || w->dims[axis] != p->outputs) return false;
     if (p->w.num != 1 && (p->w.num != p->outputs || p->w.axis != axis)) return false;
-    for (int64_t i = 0; i < w->elements; i++) {
+    for (int64_t i = 0; i < w->elements && !p->shift; i++) {
         const double x = net_weight(p, w, i);
-        if (x < -128 || x > 127) return false;
+        if (x < -128 || x > 127) shift_weights(q, p, w);
     }
-    return true;
+    return sums_fit(p, w);
 }
 
 static bool data_fit(const quantizer *q, const product *p) {

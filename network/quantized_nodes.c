@@ -2,8 +2,9 @@
  *
  *     sum((x - zx)*(w - zw))*sx*sw/sy + zy  is  round((sum(x*w) + c)*f) + zy
  *
- * with x as u8, w as s8 whose zero is 0, and c, of the bias and of zx, and f worked out ahead. What
- * a convolution pads with is zx: a node before it makes the padded picture. */
+ * with x as u8, w as s8 whose zero is 0, and c, of the bias and of zx, and f worked out ahead.
+ * Where w - zw are more than s8 holds, w are less by d, and sum(x)*d is added. What a convolution
+ * pads with is zx: a node before it makes the padded picture. */
 #include "network/quantized_int.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_
     *at_push(q->arena, &q->nodes) = n;
 }
 
-/* Weights as s8 around 0, their channels rounded up to `inner`. */
+/* Weights as s8, their channels rounded up to `inner` with weights that are 0. */
 static int whole_weights(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *w = value_at(q->net, p->w.value);
     const int64_t rows = p->kind == CONVOLUTION ? w->dims[0] : 1,
@@ -59,10 +60,15 @@ static int whole_weights(quantizer *q, const product *p, int64_t inner) {
     const int64_t made = p->kind == CONVOLUTION ? inner : 1;
     int8_t *data = AT_NEW_ARRAY(q->arena, int8_t, rows * made * rest + 1);
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < channels; c++)
-            for (int64_t i = 0; i < rest; i++)
+        for (int64_t c = 0; c < made; c++)
+            for (int64_t i = 0; i < rest; i++) {
+                const int64_t e = (r * channels + c) * rest + i;
+                const double shift = !p->shift                ? 0
+                                     : p->kind == CONVOLUTION ? p->shift[r]
+                                                              : p->shift[net_output_of(p, w, e)];
                 data[(r * made + c) * rest + i] =
-                    (int8_t)net_weight(p, w, (r * channels + c) * rest + i);
+                    (int8_t)((c < channels ? net_weight(p, w, e) : 0) - shift);
+            }
     return add_constant(q, w->name, AT_NET_INT8, AT_S8, w->rank, dims, data);
 }
 
@@ -70,9 +76,7 @@ static int whole_weights(quantizer *q, const product *p, int64_t inner) {
 static double *sums_of_weights(quantizer *q, const product *p) {
     const at_net_value *w = value_at(q->net, p->w.value);
     double *sum = AT_NEW_ARRAY(q->arena, double, p->outputs);
-    const int64_t rest = w->elements / p->outputs;
-    for (int64_t i = 0; i < w->elements; i++)
-        sum[net_output_axis(p) ? i % p->outputs : i / rest] += net_weight(p, w, i);
+    for (int64_t i = 0; i < w->elements; i++) sum[net_output_of(p, w, i)] += net_weight(p, w, i);
     return sum;
 }
 
@@ -233,7 +237,7 @@ static int padded(quantizer *q, const product *p, int64_t inner) {
                      inside.len ? at_text_take(q->arena, &inside) : NULL);
 }
 
-static void add_window(quantizer *q, const product *p, int64_t inner, at_text *t) {
+static void add_window(quantizer *q, const product *p, int64_t inner, bool is_product, at_text *t) {
     const at_net_value *w = value_at(q->net, p->w.value), *x = value_at(q->net, p->x.value);
     const int64_t groups = groups_of(p->node), per_group = w->dims[0] / groups;
     at_text_addf(t, "sum(c:%lld", (long long)inner);
@@ -246,8 +250,8 @@ static void add_window(quantizer *q, const product *p, int64_t inner, at_text *t
         at_text_addf(t, ", a%d*%lld + p%d*%lld", i - 2,
                      (long long)net_number_of(p->node, "strides", i - 2, 1), i - 2,
                      (long long)net_number_of(p->node, "dilations", i - 2, 1));
-    at_text_add(t, "] * x1[m, c");
-    for (int i = 2; i < x->rank; i++) at_text_addf(t, ", p%d", i - 2);
+    at_text_add(t, is_product ? "] * x1[m, c" : "");
+    for (int i = 2; i < x->rank && is_product; i++) at_text_addf(t, ", p%d", i - 2);
     at_text_add(t, "]\n");
 }
 
@@ -256,23 +260,58 @@ static void add_window(quantizer *q, const product *p, int64_t inner, at_text *t
 const char *const net_matrix_axes[] = {"a0", "a1", "a2", "a3", "a4",  "a5",
                                        "a6", "a7", "a8", "a9", "a10", "a11"};
 
-static void add_matrices(quantizer *q, const product *p, at_text *t) {
+static void add_matrices(quantizer *q, const product *p, bool is_product, at_text *t) {
     const at_net_value *x = value_at(q->net, p->x.value);
     const int last = x->rank - 1;
     at_text_addf(t, "sum(k:%lld) x0[", (long long)x->dims[last]);
     for (int i = 0; i < last; i++) at_text_addf(t, "a%d, ", i);
-    at_text_addf(t, p->transposed ? "k] * x1[a%d, k]\n" : "k] * x1[k, a%d]\n", last);
+    at_text_add(t, "k]");
+    if (is_product) at_text_addf(t, p->transposed ? " * x1[a%d, k]" : " * x1[k, a%d]", last);
+    at_text_add(t, "\n");
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
+
+static void add_sum(quantizer *q, const product *p, int64_t inner, bool is_product, at_text *t) {
+    if (p->kind == CONVOLUTION) add_window(q, p, inner, is_product, t);
+    else add_matrices(q, p, is_product, t);
+}
+
+/* s: the sums of products. */
+static void add_sums(quantizer *q, const product *p, const char *const *names, const char *channel,
+                     int64_t inner, at_text *t, int *inputs, int *next) {
+    const at_net_value *y = value_at(q->net, p->output);
+    at_text_add(t, p->shift ? "p[" : "s[");
+    net_add_dims(t, y, names);
+    at_text_add(t, "] : s32 = ");
+    add_sum(q, p, inner, true, t);
+    if (!p->shift) return;
+    at_text_add(t, "r[");
+    net_add_dims(t, y, names);
+    at_text_add(t, "] : s32 = ");
+    add_sum(q, p, inner, false, t);
+    at_text_add(t, "s[");
+    net_add_dims(t, y, names);
+    at_text_add(t, "] : s32 = p[");
+    net_add_names(t, y->rank, names);
+    at_text_add(t, "] + r[");
+    net_add_names(t, y->rank, names);
+    at_text_addf(t, "]*(x%d[%s] + 1)\n", *next, channel);
+    int8_t *d = AT_NEW_ARRAY(q->arena, int8_t, p->outputs + 1); /* shifts are from -127 to 128 */
+    for (int64_t m = 0; m < p->outputs; m++) d[m] = (int8_t)(p->shift[m] - 1);
+    inputs[(*next)++] = add_constant(q, at_format(q->arena, "%s_zeros", y->name), AT_NET_INT8,
+                                     AT_S8, 1, &p->outputs, d);
+}
 
 /* Sums of weights times a zero that comes with the run: s becomes s - zero*sum. */
 static void add_zero(quantizer *q, const product *p, at_text *t, const char *const *names,
                      const char *channel, int *inputs, int *next) {
     const at_net_value *y = value_at(q->net, p->output), *x = value_at(q->net, p->x.value);
     const at_net_value *zero = value_at(q->net, p->zero_value);
-    at_text_addf(t, "w[m:%lld] : s32 = sum(k:%lld) x1[k, m]\n", (long long)p->outputs,
-                 (long long)x->dims[x->rank - 1]);
+    const long long terms = x->dims[x->rank - 1], outputs = p->outputs;
+    at_text_addf(t, "%s[m:%lld] : s32 = sum(k:%lld) x1[k, m]\n", p->shift ? "u" : "w", outputs,
+                 terms);
+    if (p->shift) at_text_addf(t, "w[m:%lld] : s32 = u[m] + (x2[m] + 1)*%lld\n", outputs, terms);
     const char *plus = zero->type == AT_NET_INT8 ? " + 128" : "";
     at_text_addf(
         t, zero->element == AT_F32 ? "z[i:1] : u8 = round(x%d[0]%s)\n" : "z[i:1] : u8 = x%d[0]%s\n",
@@ -297,11 +336,7 @@ bool net_add_product(quantizer *q, const product *p) {
     const int64_t inner = !conv ? 0 : dense ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};
-    at_text_add(&t, "s[");
-    net_add_dims(&t, value_at(q->net, p->output), names);
-    at_text_add(&t, "] : s32 = ");
-    if (conv) add_window(q, p, inner, &t);
-    else add_matrices(q, p, &t);
+    add_sums(q, p, names, channel, inner, &t, inputs, &next);
     bool fits = true;
     if (p->zero_value >= 0) add_zero(q, p, &t, names, channel, inputs, &next);
     else

@@ -126,19 +126,16 @@ static void linear_convolutions(void **state) {
     linear_conv(AT_NET_UINT8, "128", "1", false, "1,6,17", "8,6,5", 240, "pads=[2,2]");
 }
 
-/* Weights of u8 or s8 whose zero is anywhere are of integers where s8 has them less their zero. */
+/* Weights of u8 or s8 are of integers wherever their zero is. */
 static void linear_product(void **state) {
     (void)state;
     static const struct {
         at_net_type type;
         int least, most;
         const char *zero;
-        int integers;
-    } cases[] = {{AT_NET_UINT8, 0, 255, "128", 1},
-                 {AT_NET_INT8, -128, 127, "0", 1},
-                 {AT_NET_UINT8, 20, 147, "60", 1},
-                 {AT_NET_INT8, -128, 20, "-100", 1},
-                 {AT_NET_UINT8, 0, 255, "60", 0}};
+    } cases[] = {{AT_NET_UINT8, 0, 255, "128"}, {AT_NET_INT8, -128, 127, "0"},
+                 {AT_NET_UINT8, 20, 147, "60"}, {AT_NET_INT8, -128, 20, "-100"},
+                 {AT_NET_UINT8, 0, 255, "60"},  {AT_NET_INT8, -128, 127, "-90"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const bool is_signed = cases[k].type == AT_NET_INT8;
         onnx_graph g = {0};
@@ -152,7 +149,7 @@ static void linear_product(void **state) {
         scalar(&g, "zy", AT_NET_UINT8, "77");
         onnx_node(&g, "QLinearMatMul", "x sx zx w sw zw sy zy", "y", "");
         onnx_output(&g, "y");
-        check(&g, cases[k].integers, false, 1);
+        check(&g, 1, false, 1);
     }
 }
 
@@ -177,18 +174,78 @@ static void integers(void **state) {
     check(&c, 1, true, 0.5);
 }
 
-/* The zero is known only when the network runs. */
-static void dynamic(void **state) {
+/* The same of weights that are less their zero no s8: zeros by column, padding, groups. */
+static void wide_integers(void **state) {
     (void)state;
     onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_UINT8, "3,900");
+    whole(&g, "w", AT_NET_UINT8, "900,8", 7200, 100, 255);
+    scalar(&g, "zx", AT_NET_UINT8, "1");
+    onnx_constant(&g, "zw", AT_NET_UINT8, "8", "0 1 2 3 128 140 0 60", false);
+    onnx_node(&g, "MatMulInteger", "x w zx zw", "y", "");
+    onnx_output(&g, "y");
+    check(&g, 1, true, 0.5);
+    onnx_graph c = {0};
+    onnx_input(&c, "x", AT_NET_UINT8, "1,62,6,6");
+    whole(&c, "w", AT_NET_UINT8, "8,62,3,3", 4464, 60, 255);
+    scalar(&c, "zx", AT_NET_UINT8, "3");
+    scalar(&c, "zw", AT_NET_UINT8, "5");
+    onnx_node(&c, "ConvInteger", "x w zx zw", "y", "pads=[1,1,1,1]");
+    onnx_output(&c, "y");
+    check(&c, 1, true, 0.5);
+    onnx_graph by = {0};
+    onnx_input(&by, "x", AT_NET_INT8, "1,8,6,6");
+    whole(&by, "w", AT_NET_UINT8, "8,4,3,3", 288, 0, 255);
+    onnx_node(&by, "ConvInteger", "x w", "y", "group=2");
+    onnx_output(&by, "y");
+    check(&by, 1, true, 0.5);
+}
+
+/* The zero is known only when the network runs. w_zero: of weights of u8. */
+static void dynamic_product(const char *w_zero) {
+    onnx_graph g = {0};
     onnx_input(&g, "x", AT_NET_FLOAT, "4,32");
-    whole(&g, "w", AT_NET_INT8, "32,16", 512, -127, 127);
+    if (w_zero) {
+        whole(&g, "w", AT_NET_UINT8, "32,16", 512, 0, 255);
+        scalar(&g, "zw", AT_NET_UINT8, w_zero);
+    } else {
+        whole(&g, "w", AT_NET_INT8, "32,16", 512, -127, 127);
+    }
     onnx_node(&g, "DynamicQuantizeLinear", "x", "q s z", "");
-    onnx_node(&g, "MatMulInteger", "q w z", "m", "");
+    onnx_node(&g, "MatMulInteger", w_zero ? "q w z zw" : "q w z", "m", "");
     onnx_node(&g, "Cast", "m", "f", "to=1");
     onnx_node(&g, "Mul", "f s", "y", "");
     onnx_output(&g, "y");
     check(&g, 1, false, 2);
+}
+
+static void dynamic(void **state) {
+    (void)state;
+    dynamic_product(NULL);
+    dynamic_product("7");
+}
+
+/* Sums that may be beyond 32 bits are of floats. zero: of x; NULL: it comes with the run. */
+static void long_sum(const char *zero, at_net_type type, int least, int terms, int integers) {
+    onnx_graph g = {0};
+    onnx_input(&g, "x", AT_NET_UINT8, at_format(arena, "2,%d", terms));
+    if (zero) scalar(&g, "z", AT_NET_UINT8, zero);
+    else onnx_input(&g, "z", AT_NET_UINT8, "1");
+    whole(&g, "w", type, at_format(arena, "%d,4", terms), 4 * terms, least, least + 1);
+    onnx_node(&g, "MatMulInteger", "x w z", "y", "");
+    onnx_output(&g, "y");
+    check(&g, integers, true, 0.5);
+}
+
+static void long_sums(void **state) {
+    (void)state;
+    long_sum(NULL, AT_NET_INT8, 0, 32000, 1);
+    long_sum(NULL, AT_NET_INT8, 0, 33000, 0);
+    long_sum("128", AT_NET_INT8, 0, 33000, 0);
+    long_sum("128", AT_NET_UINT8, 0, 32000, 1);
+    long_sum("255", AT_NET_UINT8, 254, 16000, 1);
+    long_sum(NULL, AT_NET_UINT8, 254, 16000, 1);
+    long_sum("0", AT_NET_INT8, 0, 70000, 0);
 }
 
 /* ---- between DequantizeLinear and QuantizeLinear -----------------------------------------------
@@ -442,7 +499,8 @@ int main(void) {
         cmocka_unit_test(own_domain),     cmocka_unit_test(behind_views),
         cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
-        cmocka_unit_test(dynamic),        cmocka_unit_test(picture),
+        cmocka_unit_test(wide_integers),  cmocka_unit_test(dynamic),
+        cmocka_unit_test(long_sums),      cmocka_unit_test(picture),
         cmocka_unit_test(mixed),          cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
