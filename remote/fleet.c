@@ -166,12 +166,17 @@ static int workers(void *self) {
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* What those that are there still say of the task before is not heard (fleet_hear.c). */
+/* What workers still say of the task before is not heard (fleet_hear.c). That others have left was
+ * perhaps told while another search had its turn: it is told again. */
 static void turn_all(fleet *f) {
     f->has_turned = true;
     for (int i = 0; i < f->num_workers; i++) {
         worker *w = f->workers[i];
-        if (w->state != AT_FLEET_GREETED && w->state != AT_FLEET_READY) continue;
+        if (w->state != AT_FLEET_GREETED && w->state != AT_FLEET_READY) {
+            w->has_left = true;
+            at_fleet_enqueue(f, w);
+            continue;
+        }
         w->state = AT_FLEET_GREETED;
         w->compares = false;
         at_fleet_say(f, w, &f->task);

@@ -46,8 +46,9 @@ typedef struct at_far_event {
 
 typedef struct at_far {
     void *self;
-    /* Starts to reach workers; between begin and end once more: those that are reached turn to
-     * another task, and each of them joins again. AT_E_USAGE: it cannot be done with this task. */
+    /* Starts to reach workers; between begin and end once more: workers that are reached turn
+     * to another task, and each of them joins again; all others leave, who may have left before.
+     * AT_E_USAGE: it cannot be done with this task. */
     at_status (*begin)(void *self, const at_far_task *task, at_error *err);
     /* The next event, after at most wait_s. AT_E_BUG: no worker is left, and none will come. */
     at_status (*next)(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err);
