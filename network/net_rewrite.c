@@ -107,7 +107,7 @@ static affine affine_new(const at_net *net, int64_t channels) {
 
 static bool normalization_of(const at_net *net, const at_net_node *n, affine *out) {
     const at_net_value *of[5];
-    const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon");
+    const at_net_attribute *epsilon = at_net_attribute_find(n, "epsilon", AT_NET_ATTR_FLOAT);
     if (strcmp(n->op, "BatchNormalization") || n->num_inputs < 5) return false;
     for (int k = 1; k < 5; k++)
         if (!(of[k] = constant_input(net, n, k))) return false;

@@ -122,8 +122,9 @@ typedef struct at_net_node {
     bool is_in_place; /* of a rewritten graph: what it reads lies in what it makes, or this in that
                        */
 } at_net_node;
-/* NULL: the node has none of this name. */
-const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name);
+/* NULL: the node has none of this name that is of this kind: what is usual holds. */
+const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name,
+                                              at_net_attribute_kind kind);
 /* Does the text read input k? Sizes that it is written with do not count. */
 bool at_net_reads(const at_net_node *n, int k);
 

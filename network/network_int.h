@@ -140,7 +140,7 @@ at_status op_missing(net_op *o, const char *fmt, ...) __attribute__((format(prin
 int64_t op_int(const net_op *o, const char *name, int64_t otherwise);
 float op_float(const net_op *o, const char *name, float otherwise);
 const char *op_string(const net_op *o, const char *name, const char *otherwise);
-bool op_has(const net_op *o, const char *name);
+bool op_has(const net_op *o, const char *name, at_net_attribute_kind kind);
 /* NULL: not given. */
 const int64_t *op_ints(const net_op *o, const char *name, int *n);
 /* Into 0 .. rank - 1. */

@@ -30,38 +30,35 @@ at_status op_missing(net_op *o, const char *fmt, ...) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name) {
+const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name,
+                                              at_net_attribute_kind kind) {
     for (int i = 0; i < n->num_attributes; i++)
-        if (!strcmp(n->attributes[i].name, name)) return &n->attributes[i];
+        if (n->attributes[i].kind == kind && !strcmp(n->attributes[i].name, name))
+            return &n->attributes[i];
     return NULL;
 }
 
-static const at_net_attribute *find(const net_op *o, const char *name, at_net_attribute_kind k) {
-    const at_net_attribute *a = at_net_attribute_find(o->node, name);
-    return a && a->kind == k ? a : NULL;
-}
-
-bool op_has(const net_op *o, const char *name) {
-    return at_net_attribute_find(o->node, name) != NULL;
+bool op_has(const net_op *o, const char *name, at_net_attribute_kind kind) {
+    return at_net_attribute_find(o->node, name, kind) != NULL;
 }
 
 int64_t op_int(const net_op *o, const char *name, int64_t otherwise) {
-    const at_net_attribute *a = find(o, name, AT_NET_ATTR_INT);
+    const at_net_attribute *a = at_net_attribute_find(o->node, name, AT_NET_ATTR_INT);
     return a ? a->i : otherwise;
 }
 
 float op_float(const net_op *o, const char *name, float otherwise) {
-    const at_net_attribute *a = find(o, name, AT_NET_ATTR_FLOAT);
+    const at_net_attribute *a = at_net_attribute_find(o->node, name, AT_NET_ATTR_FLOAT);
     return a ? a->f : otherwise;
 }
 
 const char *op_string(const net_op *o, const char *name, const char *otherwise) {
-    const at_net_attribute *a = find(o, name, AT_NET_ATTR_STRING);
+    const at_net_attribute *a = at_net_attribute_find(o->node, name, AT_NET_ATTR_STRING);
     return a ? a->s : otherwise;
 }
 
 const int64_t *op_ints(const net_op *o, const char *name, int *n) {
-    const at_net_attribute *a = find(o, name, AT_NET_ATTR_INTS);
+    const at_net_attribute *a = at_net_attribute_find(o->node, name, AT_NET_ATTR_INTS);
     *n = a ? a->num : 0;
     return a ? a->ints : NULL;
 }

@@ -173,7 +173,7 @@ static at_status add_scores(net_op *o, const attention *a, const char *all) {
     op_add(o, "s[%s] = sum(d:%lld) %s * %s%s\n", all, (long long)a->q.size,
            read(o, &a->q, "a0", "a1", "a2", "d"), key, where_of(o, a));
     op_add(o, "b[%s] = s[a0, a1, a2, a3]*%s\n", all,
-           op_number(o, op_has(o, "scale") ? op_float(o, "scale", 0) : usual));
+           op_number(o, op_has(o, "scale", AT_NET_ATTR_FLOAT) ? op_float(o, "scale", 0) : usual));
     if (cap > 0)
         op_add(o, "c[%s] = tanh(b[a0, a1, a2, a3]/%s)*%s\n", all, op_number(o, cap),
                op_number(o, cap));

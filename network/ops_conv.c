@@ -78,7 +78,8 @@ static at_status window_of(net_op *o, const int64_t *kernel, window *w) {
     AT_TRY(take_ints(o, "strides", w->axes, 1, w->stride));
     AT_TRY(take_ints(o, "dilations", w->axes, 1, w->dilation));
     if (kernel) memcpy(w->kernel, kernel, sizeof *kernel * (size_t)w->axes);
-    else if (!op_has(o, "kernel_shape")) return op_fail(o, "kernel_shape is missing");
+    else if (!op_has(o, "kernel_shape", AT_NET_ATTR_INTS))
+        return op_fail(o, "kernel_shape is missing");
     else AT_TRY(take_ints(o, "kernel_shape", w->axes, 1, w->kernel));
     AT_TRY(take_padding(o, w));
     if (!strcmp(automatic, "SAME_UPPER")) pad_same(w, false);

@@ -313,7 +313,7 @@ static at_status upsample(net_op *o) {
                   .coordinates = "asymmetric",
                   .nearest = "floor",
                   .rank = x->rank};
-    const at_net_attribute *scales = at_net_attribute_find(o->node, "scales");
+    const at_net_attribute *scales = at_net_attribute_find(o->node, "scales", AT_NET_ATTR_FLOATS);
     AT_TRY(check_words(o, &r));
     for (int i = 0; i < x->rank; i++) r.in[i] = r.out[i] = x->dims[i], r.scale[i] = 1;
     if (op_in(o, 1)) {

@@ -27,9 +27,12 @@ static at_status take_direction(net_op *o, layer *l) {
 }
 
 static at_status take_activations(net_op *o, layer *l, const char *const *usual, int n) {
-    const at_net_attribute *given = at_net_attribute_find(o->node, "activations"),
-                           *alpha = at_net_attribute_find(o->node, "activation_alpha"),
-                           *beta = at_net_attribute_find(o->node, "activation_beta");
+    const at_net_attribute *given =
+                               at_net_attribute_find(o->node, "activations", AT_NET_ATTR_STRINGS),
+                           *alpha = at_net_attribute_find(o->node, "activation_alpha",
+                                                          AT_NET_ATTR_FLOATS),
+                           *beta = at_net_attribute_find(o->node, "activation_beta",
+                                                         AT_NET_ATTR_FLOATS);
     static const char *const known[] = {"Sigmoid",         "Tanh",       "Relu",        "LeakyRelu",
                                         "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
                                         "Softsign",        "Softplus",   "Affine"};

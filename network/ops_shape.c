@@ -45,7 +45,7 @@ static at_status constant(net_op *o) {
 }
 
 static at_status constant_of_shape(net_op *o) {
-    const at_net_attribute *value = at_net_attribute_find(o->node, "value");
+    const at_net_attribute *value = at_net_attribute_find(o->node, "value", AT_NET_ATTR_TENSOR);
     const at_net_tensor *t = value ? value->tensor : NULL;
     const int64_t *dims;
     int rank;

@@ -118,7 +118,7 @@ static int axes_in_memory(const at_net_value *v, const int *order, const int *ma
 static bool is_transposed_alike(const at_net *net, const at_net_node *n, const int *const *orders) {
     int from[AT_NET_MAX_RANK], to[AT_NET_MAX_RANK], map[AT_NET_MAX_RANK];
     const at_net_value *x = &net->values.data[n->inputs[0]], *y = &net->values.data[n->outputs[0]];
-    const at_net_attribute *perm = at_net_attribute_find(n, "perm");
+    const at_net_attribute *perm = at_net_attribute_find(n, "perm", AT_NET_ATTR_INTS);
     for (int k = 0; k < y->rank; k++)
         map[k] = perm && perm->num == y->rank ? (int)perm->ints[k] : y->rank - 1 - k;
     int count = axes_in_memory(x, orders[n->inputs[0]], NULL, from);

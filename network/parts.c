@@ -177,7 +177,7 @@ static bool may_leave(const cutter *c, const region *r) {
 /* Each channel by itself. */
 static bool reads_windows(const cutter *c, const at_net_node *n) {
     static const char *const pools[] = {"MaxPool", "AveragePool", NULL};
-    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     const int64_t channels =
         value_at(c, n->inputs[0])->rank == 4 ? value_at(c, n->inputs[0])->dims[1] : 0;
     return at_net_op_is(n, pools) || (!strcmp(n->op, "Conv") && group && group->i == channels);
@@ -195,7 +195,7 @@ static int value_between(const cutter *c, const region *r, int node) {
 }
 
 static bool has_groups(const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     return group && group->i > 1;
 }
 

@@ -54,7 +54,8 @@ static bool same_numbers(const at_net_quantized *x, const at_net_quantized *y) {
 static bool add_max_pool(quantizer *q, const at_net_node *n, const at_net_quantized *y) {
     const at_net_node *by = net_maker_of(q, n->inputs[0]);
     at_net_quantized x;
-    if (!by || strcmp(by->op, "MaxPool") || at_net_attribute_find(by, "auto_pad") ||
+    if (!by || strcmp(by->op, "MaxPool") ||
+        at_net_attribute_find(by, "auto_pad", AT_NET_ATTR_STRING) ||
         !at_net_dequantized(q->arena, q->net, by->inputs[0], &x) || !same_numbers(&x, y))
         return false;
     const at_net_value *in = value_at(q->net, x.value), *out = value_at(q->net, n->outputs[0]);

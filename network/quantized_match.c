@@ -41,14 +41,14 @@ bool at_net_quantized_by(at_arena *a, const at_net *net, int scale, int zero, in
 int net_input(const at_net_node *n, int k) { return k < n->num_inputs ? n->inputs[k] : -1; }
 
 static int axis_of(const at_net_node *n, int rank) {
-    const at_net_attribute *axis = at_net_attribute_find(n, "axis");
+    const at_net_attribute *axis = at_net_attribute_find(n, "axis", AT_NET_ATTR_INT);
     const int64_t k = axis ? axis->i : 1;
     return (int)(k < 0 ? k + rank : k);
 }
 
 static bool dequantized_by(at_arena *a, const at_net *net, const at_net_node *n,
                            at_net_quantized *out) {
-    const at_net_attribute *block = at_net_attribute_find(n, "block_size");
+    const at_net_attribute *block = at_net_attribute_find(n, "block_size", AT_NET_ATTR_INT);
     if (strcmp(n->op, "DequantizeLinear") || (block && block->i)) return false;
     const int rank = value_at(net, n->inputs[0])->rank;
     if (!at_net_quantized_by(a, net, n->inputs[1], net_input(n, 2), axis_of(n, rank), out))
@@ -113,15 +113,16 @@ static bool data_fit(const quantizer *q, const product *p) {
 }
 
 static bool attribute_is(const at_net_node *n, const char *name, double x) {
-    const at_net_attribute *a = at_net_attribute_find(n, name);
-    return !a || (a->kind == AT_NET_ATTR_FLOAT ? (double)a->f : (double)a->i) == x;
+    const at_net_attribute *i = at_net_attribute_find(n, name, AT_NET_ATTR_INT),
+                           *f = at_net_attribute_find(n, name, AT_NET_ATTR_FLOAT);
+    return (!i || (double)i->i == x) && (!f || (double)f->f == x);
 }
 
 /* Is it a convolution or a product of matrices whose second operand is input w? */
 static bool shape_fits(const quantizer *q, product *p, int w) {
     const at_net_node *n = p->node;
     const at_net_value *x = value_at(q->net, n->inputs[0]), *k = value_at(q->net, n->inputs[w]);
-    const at_net_attribute *automatic = at_net_attribute_find(n, "auto_pad");
+    const at_net_attribute *automatic = at_net_attribute_find(n, "auto_pad", AT_NET_ATTR_STRING);
     if (strstr(n->op, "Conv")) {
         p->kind = CONVOLUTION;
         p->outputs = k->rank ? k->dims[0] : 0;
@@ -131,7 +132,7 @@ static bool shape_fits(const quantizer *q, product *p, int w) {
     p->kind = MATRICES;
     if (x->rank < 2 || k->rank != 2) return false;
     if (!strcmp(n->op, "Gemm")) {
-        const at_net_attribute *b = at_net_attribute_find(n, "transB");
+        const at_net_attribute *b = at_net_attribute_find(n, "transB", AT_NET_ATTR_INT);
         p->transposed = b && b->i;
         if (!attribute_is(n, "transA", 0) || !attribute_is(n, "alpha", 1) ||
             !attribute_is(n, "beta", 1) || x->rank != 2)

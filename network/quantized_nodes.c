@@ -202,12 +202,12 @@ static int add_bytes(quantizer *q, const product *p, const int64_t *dims, const 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise) {
-    const at_net_attribute *a = at_net_attribute_find(n, name);
+    const at_net_attribute *a = at_net_attribute_find(n, name, AT_NET_ATTR_INTS);
     return a && i < a->num ? a->ints[i] : otherwise;
 }
 
 static int64_t groups_of(const at_net_node *n) {
-    const at_net_attribute *a = at_net_attribute_find(n, "group");
+    const at_net_attribute *a = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     return a ? a->i : 1;
 }
 

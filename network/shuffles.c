@@ -48,9 +48,10 @@ static bool find_shuffle(shuffle *s, int first) {
         !same_dims(split->dims + 3, x->dims + 2, rank - 2))
         return false;
     const at_net_node *turn = &s->net->nodes.data[reader_of(s, v[1])];
-    const at_net_attribute *perm = at_net_attribute_find(turn, "perm");
+    const at_net_attribute *perm = at_net_attribute_find(turn, "perm", AT_NET_ATTR_INTS);
     for (int i = 0; i < turned->rank; i++)
-        if (!perm || perm->ints[i] != (i == 1 ? 2 : i == 2 ? 1 : i)) return false;
+        if (!perm || perm->num != turned->rank || perm->ints[i] != (i == 1 ? 2 : i == 2 ? 1 : i))
+            return false;
     s->from = v[0];
     s->to = v[3];
     s->groups = split->dims[1];
@@ -59,7 +60,7 @@ static bool find_shuffle(shuffle *s, int first) {
 }
 
 static int64_t groups_of(const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     return group ? group->i : 1;
 }
 

@@ -11,7 +11,7 @@ static void add_sizes(at_text *out, const at_net_value *v, int from) {
 }
 
 static void add_kernel(at_text *out, const at_net_node *n, const at_net_value *w) {
-    const at_net_attribute *kernel = at_net_attribute_find(n, "kernel_shape");
+    const at_net_attribute *kernel = at_net_attribute_find(n, "kernel_shape", AT_NET_ATTR_INTS);
     for (int i = 0; kernel && i < kernel->num; i++)
         at_text_addf(out, "%s%lld", i ? "x" : "", (long long)kernel->ints[i]);
     for (int i = 2; !kernel && w && i < w->rank; i++)
@@ -19,7 +19,7 @@ static void add_kernel(at_text *out, const at_net_node *n, const at_net_value *w
 }
 
 static void add_stride(at_text *out, const at_net_node *n) {
-    const at_net_attribute *strides = at_net_attribute_find(n, "strides");
+    const at_net_attribute *strides = at_net_attribute_find(n, "strides", AT_NET_ATTR_INTS);
     if (strides && strides->num && strides->ints[0] > 1)
         at_text_addf(out, " stride %lld", (long long)strides->ints[0]);
 }
@@ -27,7 +27,7 @@ static void add_stride(at_text *out, const at_net_node *n) {
 static void add_convolution(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *x = &net->values.data[n->inputs[0]], *w = &net->values.data[n->inputs[1]];
     const at_net_value *y = &net->values.data[n->outputs[0]];
-    const at_net_attribute *group = at_net_attribute_find(n, "group");
+    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     int64_t groups = group ? group->i : 1;
     bool depthwise = groups > 1 && groups == x->dims[1];
     if (w->element != AT_F32) at_text_add(out, "int8 ");
@@ -45,7 +45,7 @@ static void add_convolution(at_text *out, const at_net *net, const at_net_node *
 static void add_product(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *x = &net->values.data[n->inputs[0]];
     const at_net_value *y = &net->values.data[n->outputs[0]];
-    const at_net_attribute *trans = at_net_attribute_find(n, "transA");
+    const at_net_attribute *trans = at_net_attribute_find(n, "transA", AT_NET_ATTR_INT);
     int64_t k = x->rank ? x->dims[trans && trans->i ? 0 : x->rank - 1] : 1;
     if (x->element != AT_F32) at_text_add(out, "int8 ");
     at_text_addf(out, "product %lld to %lld", (long long)k,
@@ -74,7 +74,7 @@ static void add_head(at_text *out, const at_net *net, const at_net_node *n) {
     else {
         const at_net_value *y = &net->values.data[at_net_first_output(n)];
         add_word(out, n->op);
-        if (at_net_attribute_find(n, "kernel_shape")) add_kernel(out, n, NULL);
+        if (at_net_attribute_find(n, "kernel_shape", AT_NET_ATTR_INTS)) add_kernel(out, n, NULL);
         at_text_add(out, " ");
         if (y->rank == 4) at_text_addf(out, "%lld at ", (long long)y->dims[1]);
         add_sizes(out, y, y->rank == 4 ? 2 : 0);
@@ -102,7 +102,7 @@ const char *at_net_part_title(at_arena *a, const at_net *net, const int *nodes, 
         if (i == head || x->kind == AT_NET_MOVE) continue;
         if (++words > MOST_WORDS) continue;
         at_text_add(&out, ", ");
-        if (!strcmp(x->op, "Conv") || at_net_attribute_find(x, "kernel_shape"))
+        if (!strcmp(x->op, "Conv") || at_net_attribute_find(x, "kernel_shape", AT_NET_ATTR_INTS))
             add_head(&out, net, x);
         else add_word(&out, x->op);
     }

@@ -37,7 +37,7 @@ at_status at_net_row_of(const at_net_part *part, const at_template_row **out, at
 
 /* All numbers of the attribute are x; or it is not there, and x is what stands for that. */
 static bool all_are(const at_net_node *n, const char *name, int64_t x, int64_t otherwise) {
-    const at_net_attribute *a = at_net_attribute_find(n, name);
+    const at_net_attribute *a = at_net_attribute_find(n, name, AT_NET_ATTR_INTS);
     for (int i = 0; a && i < a->num; i++)
         if (a->ints[i] != x) return false;
     return a ? a->num > 0 : x == otherwise;
@@ -50,8 +50,8 @@ static bool channels_lie_last(const at_net_cut *cut, int value) {
 }
 
 bool at_net_suits_winograd(const at_net_cut *cut, const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group");
-    const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad");
+    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
+    const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad", AT_NET_ATTR_STRING);
     if (strcmp(n->op, "Conv") || n->num_inputs < 2) return false;
     const at_net_value *w = &cut->net->values.data[n->inputs[1]];
     if (w->element != AT_F32 || w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 ||

@@ -137,8 +137,26 @@ static void kept(void **state) {
     end(&m, 1);
 }
 
+/* Attributes that are no whole numbers where these are asked for: what is usual holds. */
+static void other_kinds(void **state) {
+    (void)state;
+    made m = begin();
+    shuffle(&m, "3 8");
+    convolve(&m, "8,24,3,3",
+             "group=2.0 auto_pad=1 strides=[2.0,2.0] dilations=[2.0,2.0] kernel_shape=[2.0,2.0]");
+    end(&m, 0);
+
+    m = begin();
+    reshape(&m, "5", "2 3 8 7 6");
+    node(&m, "Transpose", "", "perm=1");
+    reshape(&m, "4", "2 24 7 6");
+    convolve(&m, "8,24,1,1", "");
+    end(&m, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(past_depthwise),
-                                       cmocka_unit_test(other_sums), cmocka_unit_test(kept)};
+                                       cmocka_unit_test(other_sums), cmocka_unit_test(kept),
+                                       cmocka_unit_test(other_kinds)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
