@@ -109,7 +109,7 @@ static at_status apply_mask(net_op *o, const attention *a, const char **t) {
     const at_net_value *mask = op_in(o, MASK);
     const int64_t dims[] = {a->q.batch, a->q.num, a->q.rows, a->keys};
     const int64_t width = mask->rank ? mask->dims[mask->rank - 1] : 0;
-    bool fits = mask->rank >= 1 && mask->rank <= 4 && width <= a->keys;
+    bool fits = mask->rank >= 1 && mask->rank <= 4 && width >= 1 && width <= a->keys;
     for (int i = 0; fits && i < mask->rank - 1; i++)
         fits = mask->dims[i] == 1 || mask->dims[i] == dims[4 - mask->rank + i];
     if (!fits) return op_fail(o, "\"%s\" does not fit the scores", mask->name);

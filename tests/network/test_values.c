@@ -326,8 +326,8 @@ static void external_data(void **state) {
 /* ---- wrong input ------------------------------------------------------------------------------
  */
 
-static void expect_refused(onnx_graph *g, at_status status, const char *text) {
-    at_text bytes = onnx_model(g, 17);
+static void expect_refused(onnx_graph *g, int version, at_status status, const char *text) {
+    at_text bytes = onnx_model(g, version);
     at_net *net;
     at_error err;
     assert_int_equal(at_net_parse(at_text_str(&bytes), bytes.len, NULL, NULL, &net, &err), status);
@@ -370,7 +370,7 @@ static void refused(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         onnx_graph g = one_node(rows[i].op, rows[i].inputs, rows[i].attributes);
-        expect_refused(&g, AT_E_INPUT, rows[i].text);
+        expect_refused(&g, 17, AT_E_INPUT, rows[i].text);
     }
 }
 
@@ -499,6 +499,28 @@ static void attention(void **state) {
     at_net_close(net);
 }
 
+/* A mask that ends before the keys lets no query attend to the rest; one without keys is refused.
+ */
+static void short_mask(void **state) {
+    (void)state;
+    for (int width = 2; width >= 0; width -= 2) {
+        const float *x = numbers(3 * 2);
+        onnx_graph g = {0};
+        onnx_input(&g, "x", AT_NET_FLOAT, "1,1,3,2");
+        onnx_constant(&g, "m", AT_NET_FLOAT, width ? "1,2" : "1,0", width ? "-inf 0" : "", false);
+        onnx_node(&g, "Attention", "x x x m", "y", "");
+        onnx_output(&g, "y");
+        if (!width) {
+            expect_refused(&g, 24, AT_E_INPUT, "\"m\" does not fit the scores");
+            continue;
+        }
+        at_net *net = open_of_version(&g, 24, NULL);
+        const double *y = compute(net, x);
+        for (int i = 0; i < 6; i++) expect_near(y[i], (double)x[2 + i % 2]); /* the second key's */
+        at_net_close(net);
+    }
+}
+
 /* Pairs of the first four of six elements are turned, either way of pairing; the rest stays. */
 static void turned_rows(void **state) {
     (void)state;
@@ -573,21 +595,14 @@ static void widened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution),
-        cmocka_unit_test(attention),
-        cmocka_unit_test(turned_rows),
-        cmocka_unit_test(recurrence),
-        cmocka_unit_test(recurrence_of_bytes),
-        cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(gathered),
-        cmocka_unit_test(external_data),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(cut_off),
-        cmocka_unit_test(dimensions),
-        cmocka_unit_test(bound),
-        cmocka_unit_test(unnamed),
-        cmocka_unit_test(no_number),
-        cmocka_unit_test(widened),
+        cmocka_unit_test(convolution),   cmocka_unit_test(attention),
+        cmocka_unit_test(short_mask),    cmocka_unit_test(turned_rows),
+        cmocka_unit_test(recurrence),    cmocka_unit_test(recurrence_of_bytes),
+        cmocka_unit_test(whole_numbers), cmocka_unit_test(gathered),
+        cmocka_unit_test(external_data), cmocka_unit_test(refused),
+        cmocka_unit_test(cut_off),       cmocka_unit_test(dimensions),
+        cmocka_unit_test(bound),         cmocka_unit_test(unnamed),
+        cmocka_unit_test(no_number),     cmocka_unit_test(widened),
     };
     return cmocka_run_group_tests_name("network/values", tests, make_arena, free_arena);
 }
