@@ -49,7 +49,6 @@ bool net_add_product(quantizer *q, const product *p); /* false: numbers beyond 3
 void net_add_node(quantizer *q, const at_net_node *like, const char *op, at_net_kind kind,
                   const int *inputs, int num_inputs, int output, at_text *text);
 int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t otherwise);
-int net_output_axis(const product *p); /* of the weight */
 /* Element i of a product's weight less its zero, and the output to which it goes. */
 double net_weight(const product *p, const at_net_value *w, int64_t i);
 int64_t net_output_of(const product *p, const at_net_value *w, int64_t i);

@@ -69,10 +69,10 @@ bool net_is_byte(const at_net_value *v) {
     return v->type == AT_NET_UINT8 || v->type == AT_NET_INT8;
 }
 
-int net_output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
+static int output_axis(const product *p) { return p->kind == CONVOLUTION || p->transposed ? 0 : 1; }
 
 int64_t net_output_of(const product *p, const at_net_value *w, int64_t i) {
-    return net_output_axis(p) ? i % p->outputs : i / (w->elements / p->outputs);
+    return output_axis(p) ? i % p->outputs : i / (w->elements / p->outputs);
 }
 
 double net_weight(const product *p, const at_net_value *w, int64_t i) {
@@ -97,7 +97,7 @@ static bool sums_fit(const product *p, const at_net_value *w) {
 /* They are constants of 8 bits; scales are those of outputs. */
 static bool weights_fit(const quantizer *q, product *p) {
     const at_net_value *w = constant_at(q->net, p->w.value);
-    const int axis = net_output_axis(p);
+    const int axis = output_axis(p);
     if (!w || !net_is_byte(w) || w->dims[axis] != p->outputs) return false;
     if (p->w.num != 1 && (p->w.num != p->outputs || p->w.axis != axis)) return false;
     for (int64_t i = 0; i < w->elements && !p->shift; i++) {
@@ -172,7 +172,7 @@ bool net_match_linear(const quantizer *q, const at_net_node *n, product *p) {
     static const char *const names[] = {"QLinearConv", "QLinearMatMul", NULL};
     *p = (product){.node = n, .zero_value = -1, .output = n->outputs[0], .is_rounded = true};
     if (!at_net_op_is(n, names) || !shape_fits(q, p, 3)) return false;
-    const int axis = net_output_axis(p);
+    const int axis = output_axis(p);
     if (!at_net_quantized_by(q->arena, q->net, n->inputs[1], n->inputs[2], 0, &p->x) ||
         !at_net_quantized_by(q->arena, q->net, n->inputs[4], n->inputs[5], axis, &p->w) ||
         !at_net_quantized_by(q->arena, q->net, n->inputs[6], n->inputs[7], 0, &p->y))
@@ -196,7 +196,7 @@ bool net_match_integers(const quantizer *q, const at_net_node *n, product *p) {
     if (x_zero) p->x.zero[0] = known_element(x_zero, 0);
     else if (zx >= 0) p->zero_value = zx;
     p->w = (at_net_quantized){.value = n->inputs[1],
-                              .axis = net_output_axis(p),
+                              .axis = output_axis(p),
                               .num = w_zero ? w_zero->elements : 1,
                               .scale = AT_NEW_ARRAY(q->arena, double, p->outputs)};
     p->w.zero = AT_NEW_ARRAY(q->arena, double, p->w.num);
