@@ -296,10 +296,10 @@ static void add_shape(at_text *out, const at_families *families, const at_face *
     at_text_add(out, "};\n");
 }
 
-/* The letter of what callers have of it. */
+/* The letter of the array that callers have: b, or g with 64 bits an element. */
 static char as_given(const at_face_tensor *t) { return t->is_s64 ? 'g' : 'b'; }
 
-/* Those of 64 bits, of what the reference takes. */
+/* Arrays of 64 bits an element, of those of 32 that the reference takes. */
 static void widen(at_text *out, const at_face *f) {
     for (int i = 0; i < f->num_inputs; i++)
         if (f->tensors[i].is_s64)
@@ -463,8 +463,8 @@ static void time_it(at_arena *a, at_text *out, const at_face *f, bool exact) {
     call_fast(out, f, "                ");
     at_text_add(out, "            t = (at_now() - t) / (double)calls;\n"
                      "            if (t < best) best = t;\n"
-                     "            if (t * (double)calls < 2e-5) calls *= 2; /* the clock takes "
-                     "time, too */\n");
+                     "            /* the clock takes time, too */\n"
+                     "            if (t * (double)calls < 2e-5 && calls < 1000000) calls *= 2;\n");
     if (judged)
         at_text_addf(out, "            if (tries) peak = at_peak_%s(peak, 0.0005);\n",
                      f->of->kernel->target->name);

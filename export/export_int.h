@@ -17,7 +17,7 @@ typedef struct at_face_tensor { /* an input as declared, or an output */
     bool moves;       /* this one does, so that elements change places */
     const int *order; /* laid out: of its axes in the plain tensor */
     bool is_s64;      /* callers have 64 bits of each element */
-    bool is_checked;  /* elements lie within `given`, or the call does nothing: they are copied */
+    bool is_checked;  /* copied on the way in; an element beyond `given` ends the call */
     at_index_range given;
     int64_t elements;
     int64_t packed_at; /* where its copy lies in the packed weights, bytes; -1: none */
@@ -48,8 +48,7 @@ typedef enum at_role_of_call {
     AT_CALL_PACK   /* what is packed, packed */
 } at_role_of_call;
 bool at_call_takes(at_role_of_call call, const at_face_tensor *t);
-/* Does the call look at the elements of a tensor, and return which has one that it must not have?
- */
+/* Does the call check a tensor's elements, and return its number where one is out of range? */
 bool at_call_checks(at_role_of_call call, const at_face_tensor *t);
 bool at_call_checks_any(at_role_of_call call, const at_face_tensor *tensors, int n);
 /* The type of an element, in C, as callers have it. */

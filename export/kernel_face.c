@@ -284,7 +284,7 @@ static void order(at_text *out, const at_face *f, int i, const char *to) {
     else at_text_add(out, ";\n");
 }
 
-/* Those that are taken as they are, and copies behind the workspace. */
+/* buf[] of tensors that are taken as they are, and of those copied behind the workspace. */
 static void take_tensors(at_text *out, const at_face *f, at_role_of_call call, int64_t *at) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];

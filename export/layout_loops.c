@@ -25,7 +25,7 @@ static int axes_of(const at_face *f, const at_face_tensor *t, int64_t *extent, i
     return count;
 }
 
-/* An element that must not be ends the function. */
+/* An element out of the tensor's range ends the function. */
 static void checked_element(at_text *out, const at_face_tensor *t, int indent, const char *place) {
     at_text_addf(out, "%*sif (", indent, "");
     if (t->is_s64) at_text_addf(out, "from[%s] < %lldLL || ", place, (long long)t->given.lo);
@@ -34,8 +34,8 @@ static void checked_element(at_text *out, const at_face_tensor *t, int indent, c
                  place, (long long)t->given.hi, indent, "", at_type_of(t->type)->c, place);
 }
 
-/* static void NAME_order_TENSOR(const float *from, float *to), of the tensor's type; of one that is
- * checked static int, 0 where all elements may be. */
+/* static void NAME_order_TENSOR(const float *from, float *to), of the tensor's type; of a checked
+ * tensor static int, 0 where all elements are in range. */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t) {
     const char *type = at_type_of(t->type)->c;
     int64_t extent[64], stride[64];

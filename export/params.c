@@ -27,7 +27,7 @@ bool at_call_takes(at_role_of_call call, const at_face_tensor *t) {
     return call == AT_CALL_PLAIN || t->ahead == (call == AT_CALL_PACK);
 }
 
-/* What lies in blocks was checked when it came there. */
+/* A tensor in blocks was checked when it came there. */
 bool at_call_checks(at_role_of_call call, const at_face_tensor *t) {
     return t->is_checked && at_call_takes(call, t) && !(call == AT_CALL_FAST && t->laid_out);
 }
