@@ -54,24 +54,13 @@ static const char *interpret_tree(built *b, const at_data *expected) {
     return fault;
 }
 
-/* Does it know the types that the text names? */
-static bool has_types(const random_program *p, const at_target *t) {
-    return t->has_integers || !strstr(p->compute, " s32 ");
-}
-
-/* The sets of vectors that this CPU has, in turn; NULL: none of them knows the types. */
+/* The sets of vectors that this CPU has, in turn. */
 static const at_target *target_of(const random_program *p) {
     const at_target *has[NUM_TARGETS];
     int n = 0;
     for (int i = 1; i < NUM_TARGETS; i++)
-        if (cpu_has(phase_target(i)) && has_types(p, phase_target(i))) has[n++] = phase_target(i);
-    return n ? has[p->seed % (uint64_t)n] : NULL;
-}
-
-/* No set of vectors knows the types. */
-static bool is_left_out(const random_program *p, phase f) {
-    if (f > PHASE_C) return !target_of(p);
-    return f > PHASE_TILES && f < PHASE_C && !has_types(p, phase_target((int)f - PHASE_TILES));
+        if (cpu_has(phase_target(i))) has[n++] = phase_target(i);
+    return has[p->seed % (uint64_t)n];
 }
 
 at_lower_options options_of(const random_program *p, phase f, const char *name) {
@@ -138,7 +127,7 @@ static void run_one(const job *j, int i, void *object) {
     if (!fault && at_compute_check_reads(b.compute, b.values, expected, NULL, &b.err) != AT_OK)
         fault = b.err.text;
     for (int f = j->first; !fault && f <= (int)j->last; f++) {
-        if ((object && f < PHASE_C) || is_left_out(p, (phase)f)) continue;
+        if (object && f < PHASE_C) continue;
         out->phase = (phase)f;
         fault = f == PHASE_TREE ? interpret_tree(&b, expected)
                 : f < PHASE_C   ? run_passes(&b, p, (phase)f, expected)

@@ -71,11 +71,6 @@ static char *declarations(at_arena *a, const at_text *header) {
     return at_text_take(a, &out);
 }
 
-/* Of integers some instruction sets have no tiles so far. */
-static bool has_tiles(const at_task *t, at_dialect dialect, const at_target *target) {
-    return !at_task_compute(t)->in_steps || dialect == AT_DIALECT_C || target->has_integers;
-}
-
 static void one_prototype(void **state) {
     (void)state;
     bool seen[64] = {false};
@@ -94,7 +89,6 @@ static void one_prototype(void **state) {
             config_of(scratch, task, &rng, i, &c);
             at_dialect dialect = (at_dialect)(i % AT_DIALECT_COUNT);
             const at_target *target = at_target_at(i / AT_DIALECT_COUNT % 4);
-            if (!has_tiles(task, dialect, target)) continue;
             if (!kernel_of(scratch, task, &c, dialect, target, "k", &k)) continue;
             CALL(at_emit_file(scratch, &k, 1, &o, &source, &header, &err));
             char *text = declarations(scratch, &header);
@@ -173,10 +167,6 @@ static void check_file(int t, int way, const at_target *target, at_abi abi) {
     at_file_kernel kernels[TOGETHER];
     at_rng rng;
     int n = 0;
-    if (!has_tiles(task, ways[way].dialect, target)) {
-        at_arena_free(a);
-        return;
-    }
     at_rng_seed(&rng, 8, (uint64_t)(t * WAYS + way));
     for (int i = 0; n < TOGETHER; i++) {
         at_config c;

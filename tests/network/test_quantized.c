@@ -73,7 +73,7 @@ static void check(onnx_graph *g, int integers, bool exact, double step) {
         at_net_truth_compare(&t, &p, errors, NULL, &err) != AT_OK)
         fail_msg("%s", err.text);
     check_estimates(&p, &b);
-    if (at_engine_target(&b.engine)->has_integers) assert_int_equal(count_integers(&p), integers);
+    assert_int_equal(count_integers(&p), integers);
     for (int i = 0; i < net->outputs.len; i++) {
         const at_net_value *v = &net->values.data[net->outputs.data[i]];
         int64_t differ = 0;
