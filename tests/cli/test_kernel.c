@@ -71,9 +71,8 @@ static void failures_never_win(void **state) {
     assert_null(strstr(best, "VARIANT_wrong"));
 }
 
-/* What other verbs make of file and log. */
-/* Where the reference is a product of matrices: one term, terms of a row and one bound are left out
- * in one element each. */
+/* Where the reference is a product of matrices: a tap of one element, a channel of a row of
+ * elements, and the maximum of one pixel are left out. */
 static void wrong_beside_matrices(void **state) {
     (void)state;
     cli_write("conv.c",
@@ -111,6 +110,7 @@ static void wrong_beside_matrices(void **state) {
     cli_expect(0, "./autotune show conv.c --log conv.log | grep -q 'WRONG=0'");
 }
 
+/* What other verbs make of file and log. */
 static void verbs(void **state) {
     (void)state;
     write_kernel(" * knob TILE = 2 4 8\n * split PART of N into 2\n * order LOOPS of 3\n"
