@@ -378,6 +378,33 @@ static void refused_elements(void **state) {
     assert_non_null(strstr(r->out, "const signed char *weight, const long long *ids, int *out"));
 }
 
+/* Functions that choose by shape return 2 then; no plain loops stand behind them. */
+static void refused_by_shape(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status) skip();
+    cli_write("v.te", "args N=13, V=50\nids[N] : index s64\nmask[N] : input bool\n"
+                      "table[V] : weight\nout[n:N] = mask[n] ? table[ids[n]] : 0\n");
+    cli_expect(0, "./autotune ./v.te --trials 1 --log v.log");
+    cli_expect(0, "./autotune apply --log v.log --dialect c --main --force -o v.c");
+    cli_expect(0, "gcc -O1 -Wall -Werror v.c -o main -lm && ./main");
+    cli_expect(0, "./autotune apply --log v.log --dialect c --force -o v.c");
+    cli_write("use.c",
+              "#include <stdio.h>\n#include \"v.h\"\n"
+              "static long long ids[13];\nstatic unsigned char mask[13];\n"
+              "static float table[50], out[13];\nstatic char memory[1 << 16], packed[1 << 16];\n"
+              "static v_shape s = {13, 50};\n"
+              "static void say(void) {\n"
+              "    printf(\"%d %d \", v(&s, ids, mask, table, out, memory),\n"
+              "           v_pack(&s, ids, table, packed));\n"
+              "    printf(\"%d, \", v_in_blocks(&s, mask, packed, out, memory));\n}\n"
+              "int main(void) {\n    say();\n    mask[3] = 2;\n    say();\n    mask[3] = 1;\n"
+              "    ids[3] = 50;\n    say();\n    s.V = 51;\n    say();\n    return 0;\n}\n");
+    const cli_result *r = cli_expect(0, "gcc -O1 -Wall -Werror use.c v.c -o use -lm && ./use");
+    assert_string_equal(r->out, "0 0 0, 2 0 2, 2 2 0, 1 1 1, ");
+    r = cli_expect(4, "./autotune apply --log v.log --fallback --force -o v.c");
+    assert_non_null(strstr(r->err, "there are no plain loops for integers"));
+}
+
 /* Their templates, with any element-wise stages behind them. */
 static void products_of_halves(void **state) {
     (void)state;
@@ -421,16 +448,25 @@ static void arrays_of_halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_bytes),    cmocka_unit_test(requantised),
-        cmocka_unit_test(small_sets),       cmocka_unit_test(signed_outputs),
-        cmocka_unit_test(channels_first),   cmocka_unit_test(bytes),
-        cmocka_unit_test(constants),        cmocka_unit_test(bits),
-        cmocka_unit_test(in_blocks),        cmocka_unit_test(dots),
-        cmocka_unit_test(turned_round),     cmocka_unit_test(derived_dots),
-        cmocka_unit_test(halves),           cmocka_unit_test(refusals),
-        cmocka_unit_test(arrays),           cmocka_unit_test(words_and_masks),
-        cmocka_unit_test(refused_elements), cmocka_unit_test(products_of_halves),
-        cmocka_unit_test(arrays_of_halves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_bytes),
+                                       cmocka_unit_test(requantised),
+                                       cmocka_unit_test(small_sets),
+                                       cmocka_unit_test(signed_outputs),
+                                       cmocka_unit_test(channels_first),
+                                       cmocka_unit_test(bytes),
+                                       cmocka_unit_test(constants),
+                                       cmocka_unit_test(bits),
+                                       cmocka_unit_test(in_blocks),
+                                       cmocka_unit_test(dots),
+                                       cmocka_unit_test(turned_round),
+                                       cmocka_unit_test(derived_dots),
+                                       cmocka_unit_test(halves),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(arrays),
+                                       cmocka_unit_test(words_and_masks),
+                                       cmocka_unit_test(refused_elements),
+                                       cmocka_unit_test(refused_by_shape),
+                                       cmocka_unit_test(products_of_halves),
+                                       cmocka_unit_test(arrays_of_halves)};
     return cmocka_run_group_tests_name("cli/types", tests, cli_setup, cli_teardown);
 }

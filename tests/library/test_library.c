@@ -49,6 +49,40 @@ static void computation(void **state) {
     at_lib_free(lib);
 }
 
+/* Elements of s64 and bool that a call does not take: their ranges are told, and it does nothing.
+ */
+static void checked_elements(void **state) {
+    (void)state;
+    path te = in_folder("words.te");
+    int64_t ids[13] = {0}, least, most;
+    unsigned char mask[13] = {0};
+    float table[50] = {0}, out[13];
+    at_lib *lib = new_lib();
+    write_text(te.text, "args N=13, V=50\nids[N] : index s64\nmask[N] : input bool\n"
+                        "table[V] : weight\nout[n:N] = mask[n] ? table[ids[n]] : 0\n");
+    at_lib_task *t = new_task(lib, te.text, NULL, "1");
+    at_lib_kernel *k = at_lib_load_entity(t, NULL);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(at_lib_tensor_range(k, 0, &least, &most), AT_LIB_OK);
+    assert_true(least == 0 && most == 49);
+    assert_int_equal(at_lib_tensor_range(k, 1, &least, &most), AT_LIB_OK);
+    assert_true(least == 0 && most == 1);
+    assert_int_equal(at_lib_tensor_range(k, 2, &least, &most), AT_LIB_USAGE);
+    void *tensors[] = {ids, mask, table, out}, *workspace = malloc(at_lib_workspace_bytes(k) + 1);
+    table[49] = 3, ids[12] = 49, mask[12] = 1;
+    assert_int_equal(at_lib_call(k, tensors, workspace), AT_LIB_OK);
+    assert_true(out[12] == 3 && out[0] == 0);
+    table[49] = 4, ids[4] = 50;
+    assert_int_equal(at_lib_call(k, tensors, workspace), AT_LIB_INPUT);
+    ids[4] = 0, mask[7] = 2;
+    assert_int_equal(at_lib_call(k, tensors, workspace), AT_LIB_INPUT);
+    assert_true(out[12] == 3);
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
 /* A kernel of somebody's own is tuned, by its own compiler; what loads needs none, and refuses it.
  */
 static void own_kernel(void **state) {
@@ -506,11 +540,11 @@ static void mistakes(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation),      cmocka_unit_test(own_kernel),
-        cmocka_unit_test(tuned_and_loaded), cmocka_unit_test(callers_tuner),
-        cmocka_unit_test(own_tables),       cmocka_unit_test(every_isa),
-        cmocka_unit_test(in_blocks),        cmocka_unit_test(ended),
-        cmocka_unit_test(two_threads),      cmocka_unit_test(own_template),
-        cmocka_unit_test(mistakes)};
+        cmocka_unit_test(computation),   cmocka_unit_test(checked_elements),
+        cmocka_unit_test(own_kernel),    cmocka_unit_test(tuned_and_loaded),
+        cmocka_unit_test(callers_tuner), cmocka_unit_test(own_tables),
+        cmocka_unit_test(every_isa),     cmocka_unit_test(in_blocks),
+        cmocka_unit_test(ended),         cmocka_unit_test(two_threads),
+        cmocka_unit_test(own_template),  cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("library/library", tests, make_folder, remove_folder);
 }
