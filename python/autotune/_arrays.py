@@ -41,7 +41,7 @@ def check(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
 def refuse(tensors: Sequence[Tensor], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
     """Names an element that lies beyond its tensor's range, as a call has found one."""
     for tensor, array in zip(tensors, arrays):
-        if tensor.range is None or array.dtype != tensor.dtype:
+        if tensor.range is None:
             continue
         least, most = tensor.range
         numbers = array.view(np.uint8) if array.dtype == np.bool_ else array

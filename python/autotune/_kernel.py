@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,22 +128,26 @@ class Packed:
             return kernel(out=result(made), **by_name)
         of_input, of_output = iter(inputs), iter(made)
         given: list[Any] = []
+        looked: list[Tensor] = []  # at which the kernel itself looks
         written: list[Any] = []
         for i, t in enumerate(kernel._tensors):
             if t.is_packed:
                 continue
             array = next(of_output if t.is_output else of_input)
-            place = array
-            if self._orders[i]:
-                place = np.empty(shape_of(t.num_block_dims, t.block_dims), array.dtype)
+            place, tensor = array, kernel._all[i]
+            if self._orders[i]:  # in blocks s64 has become s32
+                type_there = np.int32 if tensor.dtype == np.int64 else tensor.dtype
+                place = np.empty(shape_of(t.num_block_dims, t.block_dims), type_there)
             if t.is_output:
                 written.append((place, array, self._orders[i]))
             else:
                 if self._orders[i]:
-                    _call(self._orders[i], [kernel._all[i]], [array, place])
+                    _call(self._orders[i], [tensor], [array, place])
+                    tensor = replace(tensor, range=None)
+                looked.append(tensor)
                 given.append(place)
         packed = [self._packed] if self._has_packed else []
-        _call(self._function, self.inputs, given + packed + [w[0] for w in written],
+        _call(self._function, looked, given + packed + [w[0] for w in written],
               self._workspace.pointer)
         for place, array, order in written:
             if order:

@@ -226,6 +226,29 @@ class Types(InFolder):
         x = np.arange(40, dtype=np.uint8) * 6
         np.testing.assert_array_equal(kernel(x), 3 * x.astype(np.int32) - 7)
 
+    def test_words_and_masks(self):
+        with open(self.path("words.te"), "w") as f:
+            f.write("args N=13, V=50, C=24\nids[N] : index s64\nmask[N, C] : input bool\n"
+                    "table[V, C] : weight\nout[n:N, c:C] = mask[n, c] ? table[ids[n], c] : 0\n")
+        kernel = autotune.Task(self.path("words.te")).load(entity="default")
+        self.assertEqual([(t.dtype, t.range) for t in kernel.inputs],
+                         [(np.int64, (0, 49)), (np.bool_, (0, 1)), (np.float32, None)])
+        ids, table = np.arange(13) * 4, numbers(50, 24)
+        mask = numbers(13, 24, seed=2) > 0
+        wanted = np.where(mask, table[ids], 0)
+        np.testing.assert_array_equal(kernel(ids, mask, table), wanted)
+        np.testing.assert_array_equal(kernel.pack(ids=ids, table=table)(mask), wanted)
+        ids[4] = 50
+        for call in (lambda: kernel(ids, mask, table), lambda: kernel.pack(ids=ids, table=table)):
+            with self.assertRaisesRegex(ValueError, r"ids\[4\] is 50; 0 to 49 are accepted"):
+                call()
+        ids[4] = 0
+        mask.view(np.uint8)[2, 3] = 2
+        for call in (lambda: kernel(ids, mask, table),
+                     lambda: kernel.pack(ids=ids, table=table)(mask)):
+            with self.assertRaisesRegex(ValueError, r"mask\[2, 3\] is 2; 0 to 1 are accepted"):
+                call()
+
 
 class Mistakes(InFolder):
     def test_arrays(self):
