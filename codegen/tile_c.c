@@ -233,13 +233,14 @@ void at_tile_scatter_c(at_text *out, const at_tile *t, const at_tile_op *op) {
         snprintf(term, sizeof term, is_int(t, op) ? "((at_mask)v%d)[0]" : "v%d[0]", op->b);
     else if (is_int(t, op)) snprintf(term, sizeof term, "(int)%sbits(r%d)", t->prefix, op->b);
     else snprintf(term, sizeof term, "r%d", op->b);
-    if (lanes) at_text_addf(out, "for (int l = 0; l < %d; l++) ", op->lanes);
+    /* A row that goes to one place has one test, so that a compiler makes vectors of its lanes. */
+    if (lanes && !op->cyclic) at_text_addf(out, "for (int l = 0; l < %d; l++) ", op->lanes);
     at_text_addf(out,
                  "if (%1$s >= 0 && %1$s <= %2$d) { %3$s *m = p%4$d + %5$lld + %6$lldL * (long)%1$s",
                  place, op->most, type, op->slot, (long long)op->off, (long long)op->bump);
-    if (op->cyclic) at_text_add(out, " + l");
-    else if (op->times) at_text_addf(out, " + %dL * l", op->times);
+    if (op->times) at_text_addf(out, " + %dL * l", op->times);
     at_text_add(out, "; ");
+    if (op->cyclic) at_text_addf(out, "for (int l = 0; l < %d; l++, m++) ", op->lanes);
     scatter_join(out, op, term);
     at_text_add(out, "; } }\n");
 }
