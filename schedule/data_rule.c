@@ -672,6 +672,67 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
+/* ---- recurrences ----------------------------------------------------------------------------- */
+
+/* Not with a number: on which side of it elements lie is not a matter of steps. */
+static bool is_compared(const at_expr *e, const void *tensor) {
+    bool is = false;
+    for (int i = 0; i < 2 && e->nargs == 2; i++)
+        is |= at_expr_is_read(e->arg[i], tensor) && !at_expr_is_number(e->arg[1 - i]);
+    return is && ((e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX);
+}
+
+/* The first axis along which a recurrence reads itself elsewhere; -1: there is none. */
+static int step_axis(const ruler *r, int stage) {
+    const at_tensor *t = &r->c->tensors[stage];
+    const at_expr *own = t->is_recurrence ? at_expr_find(t->body, at_expr_is_read, &stage) : NULL;
+    for (int i = 0; own && i < own->nargs; i++)
+        if (own->arg[i]->op != AT_X_NAME || own->arg[i]->ref != i) return i;
+    return -1;
+}
+
+/* Elements of one step of an input that a recurrence compares; 0: none does. */
+static int64_t step_of(const ruler *r, int tensor) {
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        const int axis = step_axis(r, s);
+        const at_expr *by =
+            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
+        if (!by) continue;
+        const at_expr *read = by->arg[!at_expr_is_read(by->arg[0], &tensor)];
+        int64_t n = 1;
+        for (int i = read->nargs; i-- > 0; n *= r->extents[tensor][i])
+            if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis) return n;
+    }
+    return 0;
+}
+
+/* Where a recurrence compares an input with what it has, the input's steps rise on the first draw:
+ * a late step that is not taken is missed. On the second they fall: what the first step leaves is
+ * seen at the end, and so is a later step that is taken though it must not be. Either way some
+ * elements go against it. */
+static bool rises_and_falls(ruler *r, at_data_rule *out) {
+    enum { MOST = 64, RISE = MOST / 8, FALL = MOST / 2, ALL = MOST + 3 * FALL };
+    const int n = r->c->num_tensors;
+    const size_t bytes = sizeof *r->fill * (size_t)n;
+    at_fill *rising = at_copy(r->arena, r->fill, bytes),
+            *falling = at_copy(r->arena, r->fill, bytes), *first = r->fill;
+    bool any = false;
+    r->fill = at_copy(r->arena, r->fill, bytes);
+    for (int t = 0; t < n; t++) {
+        const int64_t row = is_drawn(r, t) && r->c->tensors[t].type == AT_F32 ? step_of(r, t) : 0;
+        if (!row) continue;
+        rising[t] = (at_fill){.lo = -MOST, .hi = MOST, .unit = 1, .apart = RISE, .row = row};
+        falling[t] =
+            (at_fill){.lo = -MOST - ALL, .hi = MOST - ALL, .unit = 1, .apart = -FALL, .row = row};
+        r->fill[t] = (at_fill){.lo = -2 * ALL, .hi = 2 * ALL, .unit = 1};
+        any = true;
+    }
+    any &= ratio_of(r, 1) <= EXACT_RATIO;
+    r->fill = first;
+    if (any) out->draw[0].fill = rising, out->draw[1].fill = falling, out->num_draws = 2;
+    return any;
+}
+
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
     enum { FEW_ROWS = 64 };
@@ -709,6 +770,7 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     const int64_t rows = data_plant_extremes(a, c, r.extents, known, 0, 0, &out->draw[0]);
     out->draw[1].fill = r.fill;
     const bool aside = r.is_exact && is_aside(&r, &out->draw[1]);
+    if (r.is_exact && !aside && !rows && rises_and_falls(&r, out)) return AT_OK;
     if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
     out->num_draws = 2;
     data_plant_extremes(a, c, r.extents, known, 0, 1, &out->draw[1]);

@@ -517,6 +517,7 @@ static const char *const of_examples[][2] = {
     {"tests/te/chosen_rows.te", "M=128,T=3,D=5,C=9"},
     {"tests/te/places.te", "N=187,H=5,W=4,C=3"},
     {"tests/te/steps_along_rows.te", "M=37,N=53"},
+    {"tests/te/steps_beside.te", "C=7,P=96"},
     {"tests/te/chain_of_rows.te", "B=5,S=37,T=23,D=9"},
     {TE "group_conv2d.te", "H=7,W=9,CI=15,CO=20,G=5"},
     {TE "lstm.te", "T=5,B=3,D=7,H=11"},
