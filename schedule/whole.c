@@ -5,8 +5,6 @@
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Of an input of 32 bits: half of what there is, so that something can be added to it. */
-
 typedef struct {
     double lo, hi;
 } range;
@@ -114,18 +112,23 @@ static at_walk check(const at_expr *e, void *ctx) {
 
 static const range anything = {-INFINITY, INFINITY};
 
-/* Of a value that is rounded when it is stored. What may be no number, which becomes the least
+/* With the floats that its ends become beside floats. */
+static range as_floats(range x) { return hull(x, (range){(float)x.lo, (float)x.hi}); }
+
+/* Of a value that is whole when it is stored. What may be no number, which becomes the least
  * integer, goes down to -inf. */
 static range range_of_value(ranger *r, const at_expr *e) {
     at_error why;
     at_error *err = r->err;
+    const at_function f = (at_function)e->integer;
     range x = anything, y;
     switch (e->op) {
-    case AT_X_FLOAT: return (range){e->number, e->number};
+    case AT_X_FLOAT: return as_floats((range){e->number, e->number});
     case AT_X_SELECT: return hull(range_of_value(r, e->arg[1]), range_of_value(r, e->arg[2]));
     case AT_X_CALL:
-        return at_function_rounds((at_function)e->integer) ? range_of_value(r, e->arg[0])
-                                                           : anything;
+        if (!at_function_rounds(f)) return anything;
+        x = range_of_value(r, e->arg[0]);
+        return (range){at_function_value(f, x.lo), at_function_value(f, x.hi)};
     case AT_X_MIN:
     case AT_X_MAX:
         x = range_of_value(r, e->arg[0]);
@@ -137,7 +140,7 @@ static range range_of_value(ranger *r, const at_expr *e) {
     r->err = &why;
     if (!at_expr_is_whole(r->c, e) || range_of(r, e, &x) != AT_OK) x = anything;
     r->err = err;
-    return x;
+    return as_floats(x);
 }
 
 static int64_t terms_of(const ranger *r, const at_tensor *t) {
@@ -167,6 +170,14 @@ static at_status check_stage(ranger *r, const at_tensor *t) {
     return AT_OK;
 }
 
+/* A range may have no term. */
+static range or_nothing(const at_tensor *t, range x) {
+    const double none = at_reduction_neutral_of(t->reduction, t->type);
+    for (int i = t->num_axes; i < axes_of(t); i++)
+        if (t->axes[i].begin) return hull(x, (range){none, none});
+    return x;
+}
+
 void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                      int64_t *const *extents, interval *of) {
     at_error unused;
@@ -180,6 +191,7 @@ void at_whole_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                                       : (range){type->least, type->most};
         if (c->tensors[t].role != AT_ROLE_STAGE || !type->is_int) continue;
         if (check_stage(&r, &c->tensors[t]) != AT_OK) r.of[t] = any_int;
+        else r.of[t] = or_nothing(&c->tensors[t], r.of[t]);
         of[t] = (interval){(int64_t)ceil(r.of[t].lo), (int64_t)floor(r.of[t].hi), false};
     }
 }

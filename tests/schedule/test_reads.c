@@ -78,6 +78,23 @@ static const struct {
     {"a[N] : input\nf[x:N] : s32 = x*3/2 % N\nb[x:N] = a[f[N - 1 - x]]\n", NULL},
     {"a[N] : input\nf[x:N] : s32 = x*3/2\nb[x:N] = a[f[x]]\n", " cannot be shown"},
     {"l[N] : index\na[N] : input\nf[x:N] : s32 = l[x] + 1\nb[x:N] = a[f[x]]\n", NULL},
+    /* what is whole once it is rounded, and what an end becomes as a float */
+    {"a[3] : input\nf[x:N] : s32 = floor(min(max(a[0], 0), 2.6))\nb[x:N] = a[f[x]]\n", NULL},
+    {"a[3] : input\nf[x:N] : s32 = round(min(max(a[0], 0), 2.6))\nb[x:N] = a[f[x]]\n",
+     " cannot be shown"},
+    {"a[3] : input\nf[x:N] : s32 = ceil(min(max(a[0], 0), 2.2))\nb[x:N] = a[f[x]]\n",
+     " cannot be shown"},
+    {"a[3] : input\nf[x:N] : s32 = floor(min(max(a[0], -0.5), 2))\nb[x:N] = a[f[x]]\n",
+     " cannot be shown"},
+    {"a[16777220] : input\nf[x:N] : s32 = round(min(max(a[0], 0), 16777219))\nb[x:N] = "
+     "a[f[x]]\n",
+     " cannot be shown"},
+    {"a[16777221] : input\nf[x:N] : s32 = round(min(max(a[0], 0), 16777219))\nb[x:N] = "
+     "a[f[x]]\n",
+     NULL},
+    /* of no term the largest is the least integer */
+    {"a[N] : input\nf[x:N] : s32 = max(k:0..x) k%N\nb[x:N] = a[f[x]]\n", " cannot be shown"},
+    {"a[N] : input\nf[x:N] : s32 = max(k:0..x) k%N\nb[x:N] = a[max(f[x], 0)]\n", NULL},
     /* borders that are left out, in either form, are no matter of single points */
     {"u[18, 512, 512] : input\nb[t:18, y:512, x:512] = t == 0 ? u[0, y, x] : y == 0 || y == 511 || "
      "x == 0 || x == 511 ? u[t - 1, y, x] : u[t - 1, y - 1, x] + u[t - 1, y, x + 1]\n",
