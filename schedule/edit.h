@@ -214,7 +214,7 @@ bool at_edit_has_branches(const at_tensor *sum);
  *     @s = sum(k) e[i, k]/z[i]*x[k]   ->   @name = sum(k) e[i, k]*x[k];  @s = name[i]/z[i] */
 at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, const char *name,
                            const at_compute **compute, at_tree **out, at_error *err);
-bool at_edit_has_quotient(const at_tensor *sum);
+bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum);
 /* E19: where a sum of floats takes bits out of entries of an index tensor, read at a quotient of
  * one of its reductions, the entries are stage `name`, of integers; the reduction goes by entries,
  * and by what else divides it, and the numbers of an entry are terms beside each other, times what

@@ -4,35 +4,43 @@
 
 #include "schedule/rewrite.h"
 
-/* What a term is divided by and no reduction changes; values of other elements, no numbers. */
-static bool is_shared(const at_tensor *sum, const at_expr *by) {
-    return at_expr_reads(by) && !(at_expr_axes(by) >> sum->num_axes);
+typedef struct divided {
+    const at_compute *c;
+    const at_tensor *sum;
+} divided;
+
+/* What is divided by values of other elements, no numbers, that no reduction changes. Integers stay
+ * quotients: products of them would be worked out in 32 bits. */
+static bool is_quotient(const divided *x, const at_expr *e) {
+    return e->op == AT_X_DIV && at_expr_reads(e->arg[1]) &&
+           !(at_expr_axes(e->arg[1]) >> x->sum->num_axes) && !at_expr_is_whole(x->c, e->arg[0]);
 }
 
 /* The product of what is left of a term, and of what it was divided by (NULL: nothing). */
-static at_expr *undivided(at_arena *a, const at_tensor *sum, const at_expr *e,
-                          at_expr *const *value, at_expr **product) {
-    if (e->op == AT_X_DIV && is_shared(sum, e->arg[1])) {
-        at_expr *x = rewrite_expr_at(a, e->arg[1], value);
-        *product = *product ? at_expr_pair(a, AT_X_MUL, *product, x) : x;
-        return undivided(a, sum, e->arg[0], value, product);
+static at_expr *undivided(at_arena *a, const divided *x, const at_expr *e, at_expr *const *value,
+                          at_expr **product) {
+    if (is_quotient(x, e)) {
+        at_expr *by = rewrite_expr_at(a, e->arg[1], value);
+        *product = *product ? at_expr_pair(a, AT_X_MUL, *product, by) : by;
+        return undivided(a, x, e->arg[0], value, product);
     }
     if (e->op != AT_X_MUL && e->op != AT_X_NEG) return rewrite_expr_at(a, e, value);
     at_expr *arg[2];
-    for (int i = 0; i < e->nargs; i++) arg[i] = undivided(a, sum, e->arg[i], value, product);
+    for (int i = 0; i < e->nargs; i++) arg[i] = undivided(a, x, e->arg[i], value, product);
     return at_expr_new(a, e->op, e->nargs, arg);
 }
 
-static at_walk find_quotient(const at_expr *e, void *sum) {
-    if (e->op == AT_X_DIV && is_shared(sum, e->arg[1])) return AT_WALK_END;
+static at_walk find_quotient(const at_expr *e, void *of) {
+    if (is_quotient(of, e)) return AT_WALK_END;
     return e->op == AT_X_MUL || e->op == AT_X_NEG ? AT_WALK_ON : AT_WALK_PAST;
 }
 
-bool at_edit_has_quotient(const at_tensor *sum) {
+bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum) {
     for (int k = sum->num_axes; k < axes_of(sum); k++)
         if (sum->axes[k].begin) return false;
     return sum->num_reduce && sum->reduction == AT_REDUCE_SUM && sum->type == AT_F32 &&
-           !at_tensor_goes_in_steps(sum) && at_expr_walk(sum->body, find_quotient, (void *)sum);
+           !at_tensor_goes_in_steps(sum) &&
+           at_expr_walk(sum->body, find_quotient, &(divided){c, sum});
 }
 
 at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, const char *name,
@@ -45,7 +53,7 @@ at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, con
     if (s < 0 || !leaf || tree_init(w.made, stage))
         return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
     const at_tensor *x = &t->compute->tensors[s];
-    if (!at_edit_has_quotient(x))
+    if (!at_edit_has_quotient(t->compute, x))
         return at_fail(err, AT_E_INPUT, "the terms of @%s are divided by nothing that they share",
                        stage);
     at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
@@ -55,7 +63,7 @@ at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, con
     sum.name = name;
     sum.num_defs = 0;
     sum.is_marked = false;
-    sum.written = undivided(a, x, x->body, value, &by);
+    sum.written = undivided(a, &(divided){t->compute, x}, x->body, value, &by);
     tree_insert(w.made, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &sum));
     rewrite_insert(&w, stage, sum);
     at_tensor *quotient = rewrite_find(&w, stage);

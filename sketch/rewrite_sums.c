@@ -152,7 +152,8 @@ static bool inline_quotients(sketch_state *s, int stage, const at_facts_given *g
         if (readers != 1) continue;
         *elements = sketch_elements(s, t);
         return sketch_rewrite_by(s, &e, given) &&
-               at_edit_has_quotient(&s->compute->tensors[at_compute_find(s->compute, name)]);
+               at_edit_has_quotient(s->compute,
+                                    &s->compute->tensors[at_compute_find(s->compute, name)]);
     }
     return false;
 }
@@ -164,7 +165,8 @@ bool rewrite_quotients(sketch_state *s, int stage, const at_facts_given *given) 
     if (!x->num_reduce || x->is_packing) return false;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
         quotients *= (double)s->facts->of[stage].extent[k];
-    if (!at_edit_has_quotient(x) && !inline_quotients(s, stage, given, &quotients)) return false;
+    if (!at_edit_has_quotient(s->compute, x) && !inline_quotients(s, stage, given, &quotients))
+        return false;
     const at_edit e = {.kind = AT_EDIT_QUOTIENT,
                        .stage = x->name,
                        .names = {sketch_fresh(s, at_format(s->arena, "%s_whole", x->name))}};

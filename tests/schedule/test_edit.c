@@ -739,24 +739,27 @@ static at_status divided(const char *stage, const char *name) {
     return at_edit_quotient(e.f.arena, e.tree, stage, name, &e.compute, &e.tree, &e.err);
 }
 
-/* Terms divided by what all share, wherever among their factors; nothing else is taken out. */
+/* Terms divided by what all share, wherever among their factors; nothing else is taken out, and no
+ * integers are left to be multiplied. */
 static void divided_once(void **state) {
     (void)state;
-    static const char text[] = "a[N, N] : input\nx[N] : input\nz[N] : input\n"
+    static const char text[] = "a[N, N] : input\nx[N] : input\nz[N] : input\nn[N] : index\n"
                                "s[i:N] = sum(j:N) -floor(x[j]*8)*(floor(a[i, j]*8)/(z[i] > 0 ? 2 : "
                                "4))/(z[0] < 0 ? 2 : 8)\n"
                                "u[i:N] = sum(j:N) x[j]*(a[i, j]/(2 + abs(z[j])))\n"
                                "m[i:N] = max(j:N) a[i, j]/(2 + abs(z[i]))\n"
                                "q[i:N] = sum(j:N) x[j]/(a[i, j]*(x[j]/z[i]) + 9)\n"
                                "r[i:N] = sum(j:N) (x[j] + a[i, j]/z[i])/3\n"
-                               "out[i:N] = s[i] + u[i] + m[i] + q[i] + r[i]\n";
-    static const example x = {"text", "N=5", text,
-                              "i, j =>\n    @s = i // j\ni, j =>\n    @u = i // j\n"
-                              "i, j =>\n    @m = i // j\ni, j =>\n    @q = i // j\n"
-                              "i, j =>\n    @r = i // j\ni =>\n    @out = i\n"};
-    static const char *const others[] = {"u", "m", "q", "r", "out"};
+                               "w[i:N] = sum(j:N) n[j]/(2 + abs(z[i]))*n[j]\n"
+                               "out[i:N] = s[i] + u[i] + m[i] + q[i] + r[i] + w[i]\n";
+    static const example x = {
+        "text", "N=5", text,
+        "i, j =>\n    @s = i // j\ni, j =>\n    @u = i // j\n"
+        "i, j =>\n    @m = i // j\ni, j =>\n    @q = i // j\n"
+        "i, j =>\n    @r = i // j\ni, j =>\n    @w = i // j\ni =>\n    @out = i\n"};
+    static const char *const others[] = {"u", "m", "q", "r", "w", "out"};
     begin(&x);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         REFUSED(at_format(e.f.arena, "the terms of @%s are divided by nothing that they share",
                           others[i]),
                 divided(others[i], "b"));
