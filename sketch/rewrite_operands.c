@@ -218,7 +218,7 @@ static bool take_word(sketch_state *s, const char *sum, int tensor, const at_fac
                        .stage = sum,
                        .other = from,
                        .copy = AT_COPY_WIDE,
-                       .names = {sketch_fresh(s, at_format(s->arena, "%s_wide", from))}};
+                       .names = {sketch_fresh_of(s, from, "wide")}};
     if (sketch_is_weight(s, tensor)) *at_push(s->arena, &s->operands) = e.names[0];
     else *at_push(s->arena, &s->kept) = e.names[0];
     return sketch_rewrite_by(s, &e, given);

@@ -169,7 +169,7 @@ bool rewrite_quotients(sketch_state *s, int stage, const at_facts_given *given) 
         return false;
     const at_edit e = {.kind = AT_EDIT_QUOTIENT,
                        .stage = x->name,
-                       .names = {sketch_fresh(s, at_format(s->arena, "%s_whole", x->name))}};
+                       .names = {sketch_fresh_of(s, x->name, "whole")}};
     return sums <= quotients && sketch_rewrite_by(s, &e, given);
 }
 
