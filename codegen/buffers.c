@@ -336,7 +336,7 @@ static const at_aff *common_base(at_low *l, const usage *u, int dim, at_mask ins
 
 /* What holds indices lies as an index tensor does: whole, as indices of its elements count. */
 static void keep_whole(at_low *l, int tensor, usage *u) {
-    if (!l->program->compute->tensors[tensor].is_places) return;
+    if (!at_low_holds_places(l, tensor)) return;
     u->depth = 0;
     if (layout_of(l->program->root, tensor))
         at_lower_fail(l, "@%s holds indices, which lie in order and without gaps",
@@ -345,7 +345,7 @@ static void keep_whole(at_low *l, int tensor, usage *u) {
 
 static void scratch(at_low *l, int tensor, const usage *u) {
     const at_low_tensor *t = &l->tensors[tensor];
-    const bool is_places = l->program->compute->tensors[tensor].is_places;
+    const bool is_places = at_low_holds_places(l, tensor);
     at_buffer *b = &l->buffers[tensor];
     b->place = AT_PLACE_WORKSPACE;
     b->line_sym = u->depth ? u->path[u->depth - 1]->loop.sym : -1;

@@ -101,6 +101,7 @@ void at_low_go_back(at_low *l, const at_low_mark *to);
 /* low_tensors.c */
 void at_low_list_tensors(at_low *l);                       /* the computation's */
 int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */
+bool at_low_holds_places(const at_low *l, int tensor);     /* at_tensor.is_places */
 int at_low_add_tensor(at_low *l, at_low_tensor t);         /* its number; its buffer is empty */
 /* A table whose buffer has its elements gets a place in memory; what makes it stands before
  * everything else, in the packing function or the kernel. */

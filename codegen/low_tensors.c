@@ -23,6 +23,11 @@ void at_low_list_tensors(at_low *l) {
 
 at_type at_low_tensor_type(const at_low *l, int tensor) { return l->tensors[tensor].type; }
 
+bool at_low_holds_places(const at_low *l, int tensor) {
+    const at_compute *c = l->program->compute;
+    return tensor < c->num_tensors && c->tensors[tensor].is_places;
+}
+
 int at_low_find_tensor(const at_low *l, const char *name) {
     for (int t = 0; t < l->num_tensors; t++)
         if (!strcmp(l->tensors[t].name, name)) return t;

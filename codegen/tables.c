@@ -36,7 +36,8 @@ typedef struct {
 
 int at_entry_of(const at_low *l, int sym, bool any) {
     const at_sym *s = &l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) return any || s->deps ? sym : -1;
+    if (s->kind == AT_SYM_LOAD)
+        return (any || s->deps) && !at_low_holds_places(l, s->tensor) ? sym : -1;
     if (s->kind != AT_SYM_DIV) return -1;
     int entry = -1;
     for (int i = 0; i < s->of->n; i++) {

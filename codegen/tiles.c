@@ -156,16 +156,11 @@ static bool is_inside(tiler *x, int mine, int tensor) {
 /* ---- grouping -------------------------------------------------------------------------------- */
 
 /* Elements that are indices are read in memory. */
-static bool holds_places(const at_low *l, int tensor) {
-    const at_compute *c = l->program->compute;
-    return tensor < c->num_tensors && c->tensors[tensor].is_places;
-}
-
 static bool makes_places(const at_low *l, const at_ir *from, const at_ir *end) {
     bool any = false;
     for (; from != end && !any; from = from->next) {
         const int t = target(from);
-        any = t >= 0 && holds_places(l, t);
+        any = t >= 0 && at_low_holds_places(l, t);
     }
     return any;
 }
@@ -227,7 +222,7 @@ static int find_groups(tiler *x, at_ir *n, const at_ir *run_end, group *groups) 
     for (int t = 0; t < num; t++)
         all.query.of[t].is_asked =
             (l->buffers[t].place == AT_PLACE_WORKSPACE || l->buffers[t].place == AT_PLACE_THREAD) &&
-            !holds_places(l, t);
+            !at_low_holds_places(l, t);
     mark_written(n, all.writes);
     bool gains = look_at(x, &all, n, &more);
     for (at_ir *m = n->next; m != run_end && (more || gains) && count < MAX_GROUPS; m = m->next) {
