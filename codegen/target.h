@@ -106,9 +106,10 @@ static inline bool at_target_spreads(const at_target *t, int64_t by) {
     return by < t->lanes && !t->is_double;
 }
 
-/* Terms of a dot product of such elements, as many as 32 bits hold; 0: the set has none. */
+/* Terms of a dot product of such elements, as many as 32 bits hold; 0: the set has none. Bytes are
+ * added as pairs of s16 where it has those alone. */
 static inline int at_target_dot_terms(const at_target *t, at_type of) {
-    const int kinds = at_type_bytes(of) == 1 ? AT_DOT_BYTES
+    const int kinds = at_type_bytes(of) == 1 ? AT_DOT_BYTES | AT_DOT_S16
                       : of == AT_S16         ? AT_DOT_S16
                       : of == AT_BF16        ? AT_DOT_BF16
                                              : 0;

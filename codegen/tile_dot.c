@@ -10,8 +10,11 @@
  * Where one adds pairs of products in 16 bits, which two of 255*127 leave, the highest bit of the
  * operand without sign has a dot product of its own.
  *
- * Where the set has none of such operands, the elements of a lane are taken apart by shifts, and
- * their products added one after the other. */
+ * Where the set has none of such bytes, but of pairs of s16, every other byte becomes an s16: two
+ * dot products of pairs add the four products.
+ *
+ * Where it has neither, the elements of a lane are taken apart by shifts, and their products added
+ * one after the other. */
 #include "codegen/tile_build.h"
 
 enum { HALF = 128 };
@@ -104,6 +107,15 @@ static way way_of(const at_target *t, const factor of[2]) {
     return (way){0};
 }
 
+/* Are products of bytes, which the set has no dot products of, added as those of pairs of s16? */
+static bool adds_pairs(const at_target *t, const factor of[2]) {
+    return (of[0].is & (IS_U8 | IS_S8)) && (t->dots & AT_DOT_S16);
+}
+
+static bool has_dots(const at_target *t, const factor of[2]) {
+    return way_of(t, of).signs || adds_pairs(t, of);
+}
+
 static bool find_factors(const at_low *l, const at_value *v, factor of[2]) {
     return v->op == AT_V_MUL && find_factor(l, v->a, &of[0]) && find_factor(l, v->b, &of[1]) &&
            (v->whole || (of[0].is & of[1].is & IS_BF16));
@@ -125,7 +137,7 @@ static const char *not_products(const at_builder *b, const at_value *v, const at
         return why ? why : not_products(b, v->b, loop, sym);
     }
     const at_target *t = b->l->target;
-    if (!find_factors(b->l, v, of) || (t->lanes == 1 && !way_of(t, of).signs))
+    if (!find_factors(b->l, v, of) || (t->lanes == 1 && !has_dots(t, of)))
         return at_format(b->l->arena, "its terms are no products of %s", kinds_of(b->l));
     const char *why = not_operand(b, of[0].load, loop, sym);
     return why ? why : not_operand(b, of[1].load, loop, sym);
@@ -137,7 +149,7 @@ static const char *not_one(const at_low *l, const at_value *v) {
         const char *why = not_one(l, v->a);
         return why ? why : not_one(l, v->b);
     }
-    if (find_factors(l, v, of) && way_of(l->target, of).signs) return NULL;
+    if (find_factors(l, v, of) && has_dots(l->target, of)) return NULL;
     if (!l->target->dots) return "the instructions have no dot products";
     return at_format(l->arena, "its terms are no products of %s", kinds_of(l));
 }
@@ -205,8 +217,9 @@ static int operand(at_builder *b, const factor *of) {
     return of->mask == 255 ? x : masked(b, x, of->mask);
 }
 
-/* An operand moved, its sum, or one of its elements, from ELEMENT on. */
-enum { MOVED, SUMMED, ELEMENT };
+/* An operand moved, its sum, its even or odd bytes as s16, or one of its elements, from ELEMENT on.
+ */
+enum { MOVED, SUMMED, PAIR, ELEMENT = PAIR + 2 };
 
 /* What was made of a register in this body; -1: nothing, or registers are few. */
 static int made_of(at_builder *b, int of, int how) {
@@ -281,11 +294,36 @@ static int element_of(at_builder *b, int x, at_type type, int i) {
     return made(b, x, ELEMENT + i, y);
 }
 
-/* One product after the other. */
+/* Bytes 0 and 2 of each lane, or 1 and 3, as two s16. Those with a sign get it by
+ *
+ *     byte | (sign << 9) - (sign << 1)     0xff00 where the sign is 0x80
+ *
+ * in both halves at once, which borrow nothing of each other. */
+static int pair_of(at_builder *b, int x, at_type type, int odd) {
+    const int had = made_of(b, x, PAIR + odd);
+    if (had >= 0) return had;
+    int y = with_bits(b, shifted(b, AT_T_SHIFT_RIGHT, x, 8 * odd), 0x00ff00ff);
+    if (type == AT_S8) {
+        const bool same = b->vregs.data[x].same;
+        const int sign = with_bits(b, y, 0x00800080), above = shifted(b, AT_T_SHIFT_LEFT, sign, 9),
+                  ones = at_build_operation(b, AT_T_INT_SUB, -1, above,
+                                            shifted(b, AT_T_SHIFT_LEFT, sign, 1));
+        y = at_build_operation(b, AT_T_OR, -1, y, ones);
+        b->vregs.data[ones].same = b->vregs.data[y].same = same;
+    }
+    return made(b, x, PAIR + odd, y);
+}
+
+/* One product after the other, or two pairs. */
 static void add_apart(at_builder *b, int acc, const factor of[2], int x, int y) {
     const at_low *l = b->l;
     const at_type types[] = {l->tensors[of[0].load->tensor].type,
                              l->tensors[of[1].load->tensor].type};
+    if (adds_pairs(l->target, of)) {
+        for (int odd = 0; odd < 2; odd++)
+            add_dot(b, acc, AT_DOT_S16, pair_of(b, x, types[0], odd), pair_of(b, y, types[1], odd));
+        return;
+    }
     for (int i = 0; i < terms_of(types[0]); i++) {
         const int p = element_of(b, x, types[0], i), q = element_of(b, y, types[1], i);
         if (at_type_of(types[0])->is_int)
@@ -344,6 +382,6 @@ void at_build_note_undotted(at_builder *b, const at_ir *sum) {
     if (!find_factors(l, v, of) || at_type_bytes(type_of(l, v)) != 1) return;
     *at_push(l->arena, &b->notes) = at_format(
         l->arena, "@%s adds products of bytes one by one: %s", sum->stmt.label,
-        way_of(l->target, of).signs ? "no loop of four terms is marked dot"
-                                    : at_format(l->arena, "dot products are of %s", kinds_of(l)));
+        has_dots(l->target, of) ? "no loop of four terms is marked dot"
+                                : at_format(l->arena, "dot products are of %s", kinds_of(l)));
 }

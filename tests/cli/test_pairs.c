@@ -151,6 +151,45 @@ static void widened_bytes(void **state) {
     }
 }
 
+/* Bytes of kinds that a set has no dot products of, but of two s16, are added as pairs of these: at
+ * the ends of their range, where a product of two bytes leaves 16 bits, and a lane's four are
+ * equal.
+ */
+static void bytes_by_pairs(void **state) {
+    (void)state;
+    static const char text[] =
+        "args M=12, N=64, K=40\ndata[M, K] : input %s\nweight[N, K] : weight %s\n"
+        "packw[p:N/32, k:K/4, x:32, j:4] : %s = weight[p*32 + x, k*4 + j]\n"
+        "acc[y:M, x:N] : s32 = sum(k:K/4, j:4) data[y, k*4 + j] * packw[x/32, k, x%%32, j]\n"
+        "schedule\np, k, x, j =>\n    @packw = p, k, x, j\n"
+        "yo:2, xo:2 =>\n    k, yi:6 unroll, xi:32 vec, j:dot =>\n"
+        "        @acc = {yo, yi}/y, {xo, xi}/x // k, j\n";
+    static const char *const types[][2] = {{"u8", "s8"}, {"s8", "u8"}, {"u8", "u8"}, {"s8", "s8"}};
+    static const char *const sets[][2] = {
+        {"sse2", "sse2"}, {"avx2", "fma"}, {"avx512vnni", "avx512_vnni"}};
+    const bool gcc = !cli_run("command -v gcc")->status;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char of[700];
+        snprintf(of, sizeof of, text, types[i][0], types[i][1], types[i][1]);
+        cli_write("b.te", of);
+        for (int k = 0; k < 2; k++) {
+            const bool has_sign = types[i][k][0] == 's';
+            cli_write_array(k ? "w.npy" : "d.npy", has_sign ? "|i1" : "|u1", k ? 64 : 12, 40,
+                            has_sign ? "\x80" : "\xff", 1);
+        }
+        const cli_result *r = cli_expect(0, "./autotune show ./b.te --isa sse2 --dump=tile");
+        assert_non_null(strstr(r->out, "dot "));
+        assert_null(strstr(r->out, "int_mul"));
+        assert_null(strstr(r->out, "makes no dot products"));
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+            if (cli_run("grep -qw %s /proc/cpuinfo", sets[k][1])->status) continue;
+            cli_expect(0, "./autotune run ./b.te --isa %s --array data=d.npy --array weight=w.npy",
+                       sets[k][0]);
+            if (gcc) cli_expect(0, "./autotune run ./b.te --isa %s --compiler gcc", sets[k][0]);
+        }
+    }
+}
+
 /* A product of bytes that has no three beside it is added by one instruction, as one of s16: the
  * upper halves of a byte without sign are 0. */
 static void single_products(void **state) {
@@ -194,6 +233,6 @@ int main(void) {
         cmocka_unit_test(pairs),         cmocka_unit_test(unequal_pairs),
         cmocka_unit_test(derived_pairs), cmocka_unit_test(widened_bytes),
         cmocka_unit_test(woven_rows),    cmocka_unit_test(single_products),
-        cmocka_unit_test(more_channels)};
+        cmocka_unit_test(more_channels), cmocka_unit_test(bytes_by_pairs)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }
