@@ -47,7 +47,10 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
 /* E8: para, vec, unroll, or none of them. */
 at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *loop, at_ann ann, at_tree **out, at_error *err);
-/* The same by a number: loop:ann(size). */
+/* The same in the tree itself, which nobody else has. false: it needs the other; nothing changed.
+ */
+bool at_edit_mark_in_place(at_tree *t, const char *stage, const char *loop, at_ann ann);
+/* The same as at_edit_mark by a number: loop:ann(size). */
 at_status at_edit_mark_size(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                             const char *loop, const char *size, at_tree **out, at_error *err);
 

@@ -193,6 +193,25 @@ at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const
     return mark(a, t, c, stage, piece, ann, NULL, out, err);
 }
 
+bool at_edit_mark_in_place(at_tree *t, const char *stage, const char *piece, at_ann ann) {
+    tree_node *leaf = tree_leaf(t, stage),
+              *loop = leaf && !leaf->is_generated ? tree_loop(leaf, piece) : NULL;
+    if (!loop || loop->dynamic || loop->extents.len || t->orders.len) return false;
+    for (int i = 0; i < t->nodes.len; i++) { /* where more than its copies may hang on it */
+        const tree_node *n = t->nodes.data[i];
+        const bool is_like = n != loop && !n->is_generated && n->pieces.data == loop->pieces.data;
+        if (n->fixed.is_scatter || is_like) return false;
+    }
+    for (int i = 0; i < t->nodes.len; i++) { /* the loop, and its copies around initialisations */
+        tree_node *n = t->nodes.data[i];
+        if (n->pieces.data != loop->pieces.data) continue;
+        n->ann = n->fixed.ann = ann;
+        n->ann_size = NULL;
+        n->ann_symbol = -1;
+    }
+    return true;
+}
+
 at_status at_edit_mark_size(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                             const char *piece, const char *size, at_tree **out, at_error *err) {
     return mark(a, t, c, stage, piece, AT_ANN_NONE, size, out, err);

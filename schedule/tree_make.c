@@ -382,7 +382,9 @@ static at_status look_up(at_tree_maker *m) {
         const tree_node *n = t->nodes.data[i];
         if (!n->fixed.is_leaf) continue;
         t->dissolved[n->fixed.tensor] = false;
+        const at_mark before = at_arena_mark(m->arena);
         AT_TRY(check_kinds(m, n));
+        at_arena_rewind(m->arena, before);
         for (int k = 0; k < n->num_axes; k++) AT_TRY(check_dynamic(m, n, k));
     }
     for (int i = 0; i < t->nodes.len; i++) {

@@ -165,6 +165,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     sketch_states states = {0}, factored = {0};
     at_error why;
     first->like = sketch_find_twins(a, first->facts);
+    first->trials = at_arena_new();
     *at_push(a, &states) = first;
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
@@ -175,6 +176,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     for (int i = 0; i < states.len && !at_halts(); i++)
         sketch_factor(states.data[i], &factored, &why);
     for (int i = 0; i < factored.len && !at_halts(); i++) sketch_pack(factored.data[i], out, &why);
+    at_arena_free(first->trials);
 }
 
 /* Sketches of more would have more points than an index can count. */

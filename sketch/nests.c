@@ -120,23 +120,49 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
         for (int i = 0; i < choices.num; i++) {
             const nest_choice *c = &choices.of[i];
             sketch_state *b = sketch_branch(s, name_of(s, stage, row, c));
+            b->row = (int)(row - nests), b->choice = i;
             if (row->make(b, stage, c, err) == AT_OK) *at_push(s->arena, out) = b;
         }
         if (row->is_only && choices.num && out->len > before) return;
     }
 }
 
-/* Keeps all states that a stage's choices made, which stand from `before` on; or, where a stage
- * like it has chosen, the one with the same choice, whose name says nothing that the other's does
- * not. */
-static void follow(const sketch_state *s, int stage, sketch_states *ways, int before) {
-    const int n = ways->len - before, way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, n);
-    for (int i = 0; i < n; i++)
-        sketch_record_choice(ways->data[before + i], stage, SKETCH_ASK_RULES, n, i);
-    if (way < 0) return;
-    ways->data[before] = ways->data[before + way];
-    ways->data[before]->name = s->name;
-    ways->len = before + 1;
+/* Which way a stage goes that is like another one, and which row and choice that is: all ways are
+ * made and counted in an arena of their own, and what they leave is freed. false: the other stage
+ * has not chosen, or among other ways. */
+static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at_error *err) {
+    if (s->like[stage] == stage) return false;
+    const at_symbols names = *s->symbols;
+    sketch_state tried = *s;
+    sketch_states ways = {0};
+    tried.arena = s->trials;
+    visit(&tried, stage, &ways, err);
+    const int way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, ways.len);
+    if (way >= 0) *row = ways.data[way]->row, *choice = ways.data[way]->choice;
+    *s->symbols = names;
+    at_arena_reset(s->trials);
+    return way >= 0;
+}
+
+/* The stage goes the way of one like it, whose name says all that this one's would. false: there is
+ * no such way. */
+static bool follow(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    nest_choices choices = {.num = 0};
+    int row, choice;
+    if (!find_way(s, stage, &row, &choice, err)) return false;
+    nests[row].find(s, stage, &choices);
+    sketch_state *b = sketch_branch(s, "");
+    if (nests[row].make(b, stage, &choices.of[choice], err) != AT_OK) return false;
+    *at_push(s->arena, out) = b;
+    return true;
+}
+
+/* All ways that a stage may go; of one that others may be like, which is which is recorded. */
+static void go_all_ways(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    const int before = out->len;
+    visit(s, stage, out, err);
+    for (int i = before; i < out->len; i++)
+        sketch_record_choice(out->data[i], stage, SKETCH_ASK_RULES, out->len - before, i - before);
 }
 
 /* The first `choosing` states go on with every choice of the stage, the others with the first. */
@@ -147,10 +173,12 @@ static sketch_states visit_each(const sketch_states *states, int stage, int choo
         int before = next.len;
         sketch_state *s = states->data[i];
         s->visited = stage;
-        visit(s, stage, &next, err);
+        if (!follow(s, stage, &next, err)) go_all_ways(s, stage, &next, err);
         /* As it stands: in loops of its own. */
-        if (next.len == before) *at_push(s->arena, &next) = s;
-        follow(s, stage, &next, before);
+        if (next.len == before) {
+            *at_push(s->arena, &next) = s;
+            sketch_record_choice(s, stage, SKETCH_ASK_RULES, 1, 0);
+        }
         if (i >= choosing) next.len = before + 1;
     }
     for (int i = 0; i < next.len; i++) next.data[i]->visited = -1;

@@ -63,6 +63,7 @@ typedef struct sketch_state {
     at_symbols *symbols;    /* shared by all states; names are added, never moved */
     const at_compute *compute;
     at_tree *tree;
+    bool *is_tree_shared; /* with a branch: marks make another one; NULL: it is as well */
     AT_VEC(at_definition) definitions;
     AT_VEC(at_split_limits) limits;
     const sketch_edit *last; /* so far */
@@ -80,6 +81,8 @@ typedef struct sketch_state {
     const char *undotted; /* as in at_sketch */
     const int *like;      /* [tensors] the first visited of the stages that are alike, or itself */
     int visited;          /* the stage that rules look at; -1: none */
+    int row, choice;      /* how the stage was placed that was visited last (nests.c) */
+    at_arena *trials;     /* of states that are tried and dropped; shared by all, reset by each */
     AT_VEC(sketch_choice) ways; /* of stages that others may be like */
     AT_VEC(sketch_split_of) splits;
 } sketch_state;

@@ -122,6 +122,7 @@ static const sketch_split_of *alike_split(const sketch_state *s, const sketch_sp
 sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     at_arena *a = s->arena;
     sketch_state *b = at_copy(a, s, sizeof *s);
+    if (s->is_tree_shared) *s->is_tree_shared = true;
 #define OWN(list)                                                                                  \
     b->list.data = at_copy(a, s->list.data, sizeof *s->list.data * (size_t)s->list.len),           \
     b->list.cap = s->list.len
@@ -138,7 +139,14 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     return b;
 }
 
-at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
+/* A mark changes no name's meaning: a tree of this state alone takes it as it is. */
+static bool mark_in_place(sketch_state *s, const at_edit *e) {
+    return e->kind == AT_EDIT_MARK && s->is_tree_shared && !*s->is_tree_shared &&
+           at_edit_mark_in_place(s->tree, e->stage, e->loop, e->ann);
+}
+
+/* By a new tree. */
+static at_status make_step(sketch_state *s, const at_edit *e, at_error *err) {
     at_definition knob;
     at_tree *tree;
     const at_compute *compute;
@@ -152,7 +160,13 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     }
     s->compute = compute;
     s->tree = tree;
+    s->is_tree_shared = AT_NEW(s->arena, bool);
     if (knob.text[0]) *at_push(s->arena, &s->definitions) = knob;
+    return AT_OK;
+}
+
+at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
+    if (!mark_in_place(s, e)) AT_TRY(make_step(s, e, err));
     sketch_edit *last = AT_NEW(s->arena, sketch_edit);
     *last = (sketch_edit){*e, s->last};
     s->last = last;
