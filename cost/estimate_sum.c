@@ -76,7 +76,7 @@ enum { WORDS = 2 }; /* of 16 bits to a lane */
 static const double int_term = 3;
 
 /* Four products of bytes as two dot products of pairs of s16, which the bytes are widened to: on
- * Sapphire Rapids with sse2 1.8 times as long as of words in memory. */
+ * Sapphire Rapids with four lanes 1.8 times as long as of words in memory. */
 static const double widened_terms = 3.6;
 
 /* What a term takes, of a multiply-add. */
