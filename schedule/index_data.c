@@ -25,6 +25,22 @@ static at_walk find_number(const at_expr *e, void *ctx) {
     return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
+/* Is an entry of the tensor read elsewhere than where digits are taken of it, `v/16%16` or `v &
+ * 15`? */
+static at_walk find_whole(const at_expr *e, void *tensor) {
+    if (at_expr_is_read(e, tensor)) return AT_WALK_END;
+    const bool is_digit = (e->op == AT_X_MOD || e->op == AT_X_BIT_AND) && e->arg[1]->op == AT_X_INT;
+    return is_digit ? AT_WALK_PAST : AT_WALK_ON;
+}
+
+static bool is_of_digits(const at_compute *c, int t) {
+    bool is_whole = false;
+    for (int s = t + 1; s < c->num_tensors && !is_whole; s++)
+        is_whole =
+            c->tensors[s].role == AT_ROLE_STAGE && at_expr_walk(c->tensors[s].body, find_whole, &t);
+    return !is_whole;
+}
+
 /* Is something divided by what may be an entry, or a logarithm or root of it taken? */
 static bool needs_above_0(const at_expr *e, const void *compute) {
     if (e->op == AT_X_CALL) return e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT;
@@ -158,11 +174,13 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
-/* The largest entry of an index tensor that says along which axes terms belong: one place beyond
- * them, which is none. */
-static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor,
+/* The largest entry that is tried. Of an index tensor that says along which axes terms belong: one
+ * place beyond them, which is none. Of one whose digits alone are read: all of 32 bits but the
+ * sign. */
+static int64_t largest_entry(const at_compute *c, int64_t *const *extents, int tensor,
                              int64_t largest) {
     int64_t most = -1;
+    if (is_of_digits(c, tensor)) return INT32_MAX;
     for (int s = 0; s < c->num_tensors; s++) {
         const at_scatter x = at_scatter_of(&c->tensors[s]);
         for (int k = 0; x.axes >> k; k++)
@@ -273,11 +291,11 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
-        find(&f, t, largest_place(c, extents, t, largest), &alone[t]);
+        find(&f, t, largest_entry(c, extents, t, largest), &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
-        find(&f, t, largest_place(c, extents, t, largest), &out[t]);
+        find(&f, t, largest_entry(c, extents, t, largest), &out[t]);
     cut_values(a, &f, used_as_value, largest, out);
     return at_is_stopped(stop) ? at_fail_stopped(err) : AT_OK;
 }

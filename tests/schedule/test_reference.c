@@ -465,7 +465,7 @@ static void limits_of_running_sums(void **state) {
     static const char *const forms[] = {
         "sum(k:0..%si + 1) x[k, j]*0.3", "sum(k:0..%si) x[k, j]", "prod(k:0..%si + 1) x[k, j]*0.3",
         "max(k:0..%si + 1) x[k, j]*0.3", "min(k:0..%si + 1) x[k, j]*0.3 < 1 ? x[k, 0] : inf"};
-    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
         float *value[2], *limit[2];
         fixture f[2];
         int64_t n = 0;
@@ -473,7 +473,7 @@ static void limits_of_running_sums(void **state) {
             fixture *g = &f[again];
             fixture_sizes(g, "N=40, K=3");
             char text[200], sum[100];
-            snprintf(sum, sizeof sum, forms[form], again ? "0 + " : "");
+            snprintf(sum, sizeof sum, forms[k], again ? "0 + " : "");
             snprintf(text, sizeof text, "x[N, K] : input\no[i:N, j:K] = %s", sum);
             assert_ok(g, at_compute_parse(g->arena, &g->symbols, text, "c", &g->compute, &g->err));
             fixture_fill(g, 3);
@@ -483,7 +483,7 @@ static void limits_of_running_sums(void **state) {
         }
         for (int64_t i = 0; i < n; i++)
             if (value[0][i] != value[1][i] || limit[0][i] != limit[1][i])
-                fail_msg("%s, element %d: %.9g +- %.9g, not %.9g +- %.9g", forms[form], (int)i,
+                fail_msg("%s, element %d: %.9g +- %.9g, not %.9g +- %.9g", forms[k], (int)i,
                          (double)value[0][i], (double)limit[0][i], (double)value[1][i],
                          (double)limit[1][i]);
         for (int again = 0; again < 2; again++) fixture_close(&f[again]);
