@@ -252,6 +252,10 @@ static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v);
     if (v->a) n->a = value_look_up(m, v->a);
     if (v->b) n->b = value_look_up(m, v->b);
+    /* An entry is stored as it lies: a number of it is rounded beyond 2^24. */
+    if (v->op != AT_V_WHOLE || n->a->op != AT_V_NUMBER) return n;
+    n = at_copy(m->l->arena, n->a->a, sizeof *n);
+    n->whole = true;
     return n;
 }
 

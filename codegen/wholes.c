@@ -1,6 +1,6 @@
 /* codegen/wholes.c: what is stored as an element of a type of integers is cut to its range, unless
  * it is known to lie within. */
-#include "codegen/ir.h"
+#include "codegen/codegen_int.h"
 
 #include <math.h>
 
@@ -54,6 +54,12 @@ static const at_value *unrounded(at_low *l, const at_value *v) {
     return at_value_binary(l, v->op, first ? number : rest, first ? rest : number);
 }
 
+/* An entry of an index tensor: it has 32 bits. */
+static bool is_entry(const at_low *l, const at_value *v) {
+    return v->op == AT_V_INDEX && v->at->n == 1 && !v->at->c && v->at->t[0].k == 1 &&
+           l->syms.data[v->at->t[0].sym].kind == AT_SYM_LOAD;
+}
+
 /* What is not a number is the least: the second operand. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
     const at_type_facts *facts = at_type_of(type);
@@ -61,7 +67,7 @@ const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
     const double least = facts->least, most = v->whole ? facts->most : at_type_most_float(type);
     if (v->op == AT_V_CONST)
         return at_value_const(l, fmin(fmax(nearbyint(v->number), least), most), true);
-    if (v->whole && type == AT_S32) return v;
+    if (type == AT_S32 && (v->whole || is_entry(l, v))) return at_value_as_whole(l, v);
     if (!v->whole) v = unrounded(l, v);
     const range r = range_of(l, v);
     if (!(r.lo >= least)) v = at_value_binary(l, AT_V_MAX, v, at_value_const(l, least, v->whole));

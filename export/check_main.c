@@ -406,10 +406,10 @@ static void say_wrong(at_text *out, const at_face *f, const char *when) {
 }
 
 /* Is the time of a kernel judged by the CPU's peak? Of one in C for gcc and clang, which compile
- * the loop of the peak, too; of plain C they may make vectors. */
+ * the loop of the peak, too. */
 static bool has_peak(const at_face *f) {
     const at_kernel *k = f->of->kernel;
-    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU && k->target->lanes > 1;
+    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU;
 }
 
 static const char *peak_loop_name(at_arena *a, const at_face *f) {
