@@ -154,6 +154,8 @@ int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
+/* Where lanes are spread: how many numbers of memory that takes, and where they begin. */
+void at_build_spread(at_tile_place *p, int *lanes);
 /* Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);

@@ -32,6 +32,13 @@ int at_build_dot_terms(const at_low *l, const at_value *v) {
     return at_target_dot_terms(l->target, type_of(l, v));
 }
 
+/* Have lanes along a loop in turn the same terms, as outputs of a group have its data? */
+static bool is_spread(const at_low *l, const at_aff *at, int sym, int terms) {
+    const int digit = at_aff_digit(l, at, sym);
+    const int64_t apart = digit < 0 ? 0 : at_aff_coef(at, digit);
+    return apart == terms && !at_aff_coef(at, sym) && at_lanes_spread(l, 0, 1, digit);
+}
+
 static const char *not_operand(const at_builder *b, const at_value *v, const at_ir *of, int sym) {
     const at_low *l = b->l;
     const int terms = terms_of(l->tensors[v->tensor].type), loop = of->loop.sym;
@@ -44,7 +51,8 @@ static const char *not_operand(const at_builder *b, const at_value *v, const at_
         return at_format(l->arena, "terms of %s do not lie side by side", name);
     if (sym < 0) return NULL;
     const int64_t k = at_aff_coef(v->at, sym);
-    if ((k && k != terms) || (at_aff_opaque_deps(l, v->at) & AT_BIT(sym)))
+    if (at_aff_opaque_deps(l, v->at) & AT_BIT(sym) ? !is_spread(l, v->at, sym, terms)
+                                                   : k && k != terms)
         return at_format(l->arena, "lanes read %s %lld elements apart, and not %d", name,
                          (long long)k, terms);
     return NULL;
@@ -192,14 +200,19 @@ static int masked(at_builder *b, int x, int mask) {
 
 int at_build_packed(at_builder *b, const at_value *from) {
     at_tile_place p = at_build_locate_load(b, from);
-    const int lanes = at_build_lanes(b);
-    const bool all = p.lane == 0 && (lanes > 1 || b->all_lanes);
+    int lanes = at_build_lanes(b);
+    if (p.by && p.times != terms_of(b->l->tensors[from->tensor].type)) b->failed = true;
+    p.times = 0;
+    at_build_spread(&p, &lanes);
+    const bool all = p.by ? lanes == 1 : p.lane == 0 && (lanes > 1 || b->all_lanes);
     const at_tile_vreg load = {.load = all ? AT_T_BCAST : AT_T_LOAD,
                                .lanes = (uint8_t)(all ? 1 : lanes),
                                .same = all,
                                .packed = true,
                                .slot = (int16_t)at_build_slot_of(b, &p),
-                               .off = p.off};
+                               .off = p.off,
+                               .by = (uint8_t)(all ? 0 : p.by),
+                               .plus = (uint8_t)(all ? 0 : p.plus)};
     const int loads = b->vregs.len;
     const int x = at_build_load(b, load);
     if (b->vregs.len > loads && !all) at_build_prefetch(b, from->tensor, load.slot, p.off);

@@ -503,8 +503,10 @@ static void by_element(at_text *out, const at_tile_op *op) {
 
 /* Lanes of a vector, or one element in all of them. */
 static void load_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (is_narrow_slot(t, op)) load_narrow(out, t, op);
-    else if (op->kind == AT_T_LOAD && op->times) pick(out, t, op);
+    if (is_narrow_slot(t, op)) {
+        load_narrow(out, t, op);
+        if (op->kind == AT_T_LOAD && op->by) spread(out, t, op);
+    } else if (op->kind == AT_T_LOAD && op->times) pick(out, t, op);
     else if (op->kind == AT_T_LOAD) {
         load_register(out, t, op);
         at_text_add(out, "\n");

@@ -135,8 +135,7 @@ static double number_of(const at_builder *b, const at_value *v) {
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
-/* Where lanes are spread: how many floats that takes, and where they begin. */
-static void spread(at_tile_place *p, int *lanes) {
+void at_build_spread(at_tile_place *p, int *lanes) {
     if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
     if (!p->by || p->times) return;
     *lanes = (int)(p->cyclic ? p->by : (p->plus + *lanes - 1) / p->by + 1);
@@ -197,7 +196,7 @@ static int load_value(at_builder *b, const at_value *v) {
     }
     if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
     if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
-    spread(&p, &lanes);
+    at_build_spread(&p, &lanes);
     int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
     bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
     int s = at_build_slot_of(b, &p), loads = b->vregs.len;

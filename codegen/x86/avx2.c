@@ -109,6 +109,12 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     int n = op->lanes, bytes = n == 1 ? 4 : n == 4 ? 16 : 32;
     at_x86_arg v = at_vec(store ? op->a : op->dst, bytes == 32 ? 32 : 16),
                m = at_x86_memory(x, op, bytes);
+    if (n == 2) {
+        m.bytes = 8;
+        if (store) EMIT(x, VMOVQ, m, at_vec(op->a, 16));
+        else EMIT(x, VMOVQ, at_vec(op->dst, 16), m);
+        return;
+    }
     if (n != 1 && n != 4 && n != 8) {
         load_mask(x, n);
         if (store) EMIT(x, VMASKMOVPS, m, at_vec(AT_X86_SCRATCH_VEC, 32), v);

@@ -190,6 +190,43 @@ static void bytes_by_pairs(void **state) {
     }
 }
 
+/* Lanes through the outputs of several groups, each of which has data of its own. */
+static void lanes_through_groups(void **state) {
+    (void)state;
+    static const char text[] =
+        "args M=6, N=48\ndata[M, %d*4] : input u8\nweight[N, 4] : weight s8\n"
+        "packw[g:%d, x:%d, j:4] : s8 = weight[g*%d + x, j]\n"
+        "acc[y:M, x:N] : s32 = sum(j:4) data[y, x/%d*4 + j] * packw[x/%d, x%%%d, j]\n"
+        "schedule\ng, x, j =>\n    @packw = g, x, j\n"
+        "yo:2 =>\n    yi:3 unroll, {g:%d, x:%d} vec, j:dot =>\n"
+        "        @acc = {yo, yi}/y, {g, x}/x // j\n";
+    static const int outputs[] = {2, 3, 4, 6};
+    static const struct {
+        const char *name, *has;
+        int lanes;
+    } sets[] = {{"sse2", "sse2", 4},
+                {"avx2", "fma", 8},
+                {"avx2_vnni", "avx_vnni", 8},
+                {"avx512vnni", "avx512_vnni", 16}};
+    const bool gcc = !cli_run("command -v gcc")->status;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        char of[700];
+        const int n = outputs[i], groups = 48 / n;
+        snprintf(of, sizeof of, text, groups, groups, n, n, n, n, n, groups, n);
+        cli_write("g.te", of);
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+            const cli_result *r =
+                cli_expect(0, "./autotune show ./g.te --isa %s --dump=tile", sets[k].name);
+            if (n < sets[k].lanes) assert_null(strstr(r->out, "makes no"));
+            if (cli_run("grep -qw %s /proc/cpuinfo", sets[k].has)->status) continue;
+            cli_expect(0, "./autotune run ./g.te --isa %s", sets[k].name);
+            if (gcc && i == 2)
+                cli_expect(0, "./autotune run ./g.te --isa %s --compiler gcc", sets[k].name);
+        }
+        cli_expect(0, "./autotune run ./g.te --isa scalar");
+    }
+}
+
 /* A product of bytes that has no three beside it is added by one instruction, as one of s16: the
  * upper halves of a byte without sign are 0. */
 static void single_products(void **state) {
@@ -229,10 +266,14 @@ static void more_channels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs),         cmocka_unit_test(unequal_pairs),
-        cmocka_unit_test(derived_pairs), cmocka_unit_test(widened_bytes),
-        cmocka_unit_test(woven_rows),    cmocka_unit_test(single_products),
-        cmocka_unit_test(more_channels), cmocka_unit_test(bytes_by_pairs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs),
+                                       cmocka_unit_test(unequal_pairs),
+                                       cmocka_unit_test(derived_pairs),
+                                       cmocka_unit_test(widened_bytes),
+                                       cmocka_unit_test(woven_rows),
+                                       cmocka_unit_test(single_products),
+                                       cmocka_unit_test(more_channels),
+                                       cmocka_unit_test(bytes_by_pairs),
+                                       cmocka_unit_test(lanes_through_groups)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
 }

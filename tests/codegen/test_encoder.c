@@ -49,6 +49,8 @@ static void want_move(maker *m, const at_tile_op *op) {
         const char *z = vector_text(m, r, 64), *mem = memory_text(m, op, 64, 0);
         if (store) WANT(m, "vmovups %s{k%d},%s", mem, m->mask[n], z);
         else WANT(m, "vmovups %s{k%d}{z},%s", z, m->mask[n], mem);
+    } else if (m->t.target->lanes == 8 && n == 2) {
+        want_two(m, store, "vmovq", x, memory_text(m, op, 8, 0));
     } else if (m->t.target->lanes == 8) {
         const char *y = vector_text(m, r, 32), *mem = memory_text(m, op, 32, 0);
         if (m->mask_now != n) WANT(m, "vmovups ymm15,mask of %d", n);
