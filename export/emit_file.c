@@ -182,8 +182,8 @@ static void header_file(at_arena *a, at_text *out, const at_file_kernel *kernels
     at_file_comment(out, head);
     at_text_add(out, licence);
     at_text_addf(out,
-                 " *\n * Pointers need the alignment of their elements (4 bytes) and no more; what "
-                 "is written must not\n * overlap what is read. Functions keep no state: any may "
+                 " *\n * Pointers need the alignment of their elements and no more; what is "
+                 "written must not\n * overlap what is read. Functions keep no state: any may "
                  "run at the same time as any other.\n */\n"
                  "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s\n"
                  "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",

@@ -296,8 +296,12 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_MIN:
     case AT_X_MAX: return fmax(x, y);
     case AT_X_BIT_AND:
+        for (int i = 0; i < 2; i++)
+            if (e->arg[i]->op == AT_X_INT && e->arg[i]->integer >= 0)
+                return (double)e->arg[i]->integer;
+        return 2 * fmax(x, y) + 1;
     case AT_X_BIT_OR: return 2 * fmax(x, y) + 1;
-    case AT_X_SHIFT_RIGHT: return x;
+    case AT_X_SHIFT_RIGHT: return ceil(ldexp(x, -(int)e->arg[1]->integer));
     case AT_X_DIV: return at_expr_is_number(e->arg[1]) && y > 0 ? x / y : INFINITY;
     default: AT_BUG("operator %d on values", e->op);
     }
@@ -439,13 +443,14 @@ static bounder bound_all(at_arena *a, const at_compute *c, const int64_t *values
     return bound_from(c, values, extents, of, grains, given, max_dynamic);
 }
 
-/* The largest sum of a stage, and in units of its grain. */
+/* The largest sum of a stage, and in units of its grain. Entries as they lie are no sum. */
 static double largest_of(const bounder *k, double *ratio) {
     const double *of = k->magnitude, *grains = k->grain;
     double largest = 0;
     *ratio = 0;
     for (int t = 0; t < k->c->num_tensors; t++) {
         if (k->c->tensors[t].role != AT_ROLE_STAGE) continue;
+        if (copies_entries(k->c, &k->c->tensors[t])) continue;
         largest = fmax(largest, of[t]);
         if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
     }

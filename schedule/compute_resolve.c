@@ -541,7 +541,7 @@ static at_status resolve_tensor(scope *s, int tensor) {
     return t->role == AT_ROLE_STAGE ? resolve_stage(s, t, info) : AT_OK;
 }
 
-static bool copies_entries(const at_compute *c, const at_tensor *t) {
+bool copies_entries(const at_compute *c, const at_tensor *t) {
     return t->role == AT_ROLE_STAGE && t->type == AT_S32 && !t->num_reduce &&
            t->body->op == AT_X_INDEX && c->tensors[t->body->ref].role == AT_ROLE_INDEX;
 }

@@ -25,22 +25,6 @@ static at_walk find_number(const at_expr *e, void *ctx) {
     return e->op == AT_X_INDEX || compares ? AT_WALK_PAST : AT_WALK_ON;
 }
 
-/* Is an entry of the tensor read elsewhere than where digits are taken of it, `v/16%16` or `v &
- * 15`? */
-static at_walk find_whole(const at_expr *e, void *tensor) {
-    if (at_expr_is_read(e, tensor)) return AT_WALK_END;
-    const bool is_digit = (e->op == AT_X_MOD || e->op == AT_X_BIT_AND) && e->arg[1]->op == AT_X_INT;
-    return is_digit ? AT_WALK_PAST : AT_WALK_ON;
-}
-
-static bool is_of_digits(const at_compute *c, int t) {
-    bool is_whole = false;
-    for (int s = t + 1; s < c->num_tensors && !is_whole; s++)
-        is_whole =
-            c->tensors[s].role == AT_ROLE_STAGE && at_expr_walk(c->tensors[s].body, find_whole, &t);
-    return !is_whole;
-}
-
 /* Is something divided by what may be an entry, or a logarithm or root of it taken? */
 static bool needs_above_0(const at_expr *e, const void *compute) {
     if (e->op == AT_X_CALL) return e->integer == AT_FUNCTION_LOG || e->integer == AT_FUNCTION_RSQRT;
@@ -97,6 +81,7 @@ typedef struct {
     const at_index_range *found; /* [tensor] */
     const bool *is_found;        /* [tensor] */
     bool *is_beside;             /* [tensor] found before, and of an index that reads this one */
+    const entry_parts *parts;    /* [tensor] */
 } finder;
 
 /* Entries that are the same, the smallest or the largest, and random ones. */
@@ -174,13 +159,11 @@ static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
     return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
 }
 
-/* The largest entry that is tried. Of an index tensor that says along which axes terms belong: one
- * place beyond them, which is none. Of one whose digits alone are read: all of 32 bits but the
- * sign. */
-static int64_t largest_entry(const at_compute *c, int64_t *const *extents, int tensor,
+/* The largest entry of an index tensor that says along which axes terms belong: one
+ * place beyond them, which is none. */
+static int64_t largest_place(const at_compute *c, int64_t *const *extents, int tensor,
                              int64_t largest) {
     int64_t most = -1;
-    if (is_of_digits(c, tensor)) return INT32_MAX;
     for (int s = 0; s < c->num_tensors; s++) {
         const at_scatter x = at_scatter_of(&c->tensors[s]);
         for (int k = 0; x.axes >> k; k++)
@@ -191,13 +174,16 @@ static int64_t largest_entry(const at_compute *c, int64_t *const *extents, int t
     return most >= 0 && most < largest ? most : largest;
 }
 
-/* The widest range that is allowed, up to the largest extent; none: 0 alone, with which the reads
- * will be refused where all data are known. */
+/* The widest range that is allowed, up to the largest extent, or of whatever 32 bits hold where
+ * parts of an entry alone are read; none: 0 alone, with which the reads will be refused where all
+ * data are known. */
 static void find(finder *f, int tensor, int64_t largest, at_index_range *r) {
-    const int64_t begins[] = {r->lo, 0, 1};
+    const int64_t begins[] = {INT32_MIN, r->lo, 0, 1};
+    const bool any_sign = f->parts[tensor] == PARTS_OF_BITS && !r->lo;
+    if (f->parts[tensor]) largest = INT32_MAX;
     f->tensor = tensor;
     find_beside(f, tensor);
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+    for (size_t i = !any_sign; i < sizeof begins / sizeof *begins; i++) {
         r->lo = r->hi = begins[i];
         if (!allows(f, *r)) continue;
         int64_t beyond = largest + 1, at = largest;
@@ -243,6 +229,7 @@ static void cut_values(at_arena *a, const finder *f, const bool *used_as_value, 
         for (int t = 0; t < n; t++) {
             if (!used_as_value[t] || r[t].ascends || r[t].hi <= LEAST_AS_VALUE) continue;
             r[t].hi = r[t].hi / 2 > LEAST_AS_VALUE ? r[t].hi / 2 : LEAST_AS_VALUE;
+            if (r[t].lo < 0) r[t].lo = 0;
             cut = true;
         }
     }
@@ -256,6 +243,7 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     const int64_t largest = largest_extent(c, extents);
     int64_t elements = 0, *of_tensor = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     bool *is_found = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    entry_parts *parts = AT_NEW_ARRAY(a, entry_parts, c->num_tensors);
     finder f = {.c = c,
                 .values = values,
                 .stop = stop,
@@ -263,11 +251,14 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
                 .found = out,
                 .is_found = is_found,
                 .is_beside = AT_NEW_ARRAY(a, bool, c->num_tensors),
+                .parts = parts,
                 .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
         of_tensor[t] = element_count(c, t, extents[t]);
-        if (c->tensors[t].role == AT_ROLE_INDEX) elements += of_tensor[t];
+        if (c->tensors[t].role != AT_ROLE_INDEX) continue;
+        parts[t] = entry_parts_of(a, c, t);
+        elements += of_tensor[t];
         if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
     }
     if (elements > MOST_ELEMENTS) {
@@ -291,11 +282,11 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
             find(&f, t, largest, &out[t]), is_found[t] = true;
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_INDEX || is_found[t] || !has_partner(&f, t)) continue;
-        find(&f, t, largest_entry(c, extents, t, largest), &alone[t]);
+        find(&f, t, largest_place(c, extents, t, largest), &alone[t]);
         memset(f.data[t].i, 0, sizeof *f.data[t].i * (size_t)of_tensor[t]);
     }
     for (int t; (t = least_far(c, is_found, alone)) >= 0; is_found[t] = true)
-        find(&f, t, largest_entry(c, extents, t, largest), &out[t]);
+        find(&f, t, largest_place(c, extents, t, largest), &out[t]);
     cut_values(a, &f, used_as_value, largest, out);
     return at_is_stopped(stop) ? at_fail_stopped(err) : AT_OK;
 }
