@@ -51,4 +51,39 @@ int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_
 /* How far from 0 the row of an element lies. */
 double data_away(const at_fill *f, int64_t element);
 
+/* ---- the data of a computation being chosen (data_rule.c) ------------------------------------ */
+
+typedef struct data_ruler {
+    at_arena *arena;
+    const at_compute *c;
+    const int64_t *values;
+    const at_data_known *known;
+    int64_t **extents;
+    bool is_exact;
+    at_fill *fill;
+    data_look *look;
+    bool *marked;
+    double *power;              /* [tensor] with which it grows with what is marked */
+    bool *reads[AT_ROLE_STAGE]; /* [role][stage] it reads a tensor of that role somewhere */
+} data_ruler;
+
+#define DATA_EXACT_RATIO 0x1p24 /* most of data_ratio where sums are exact */
+
+bool data_is_drawn(const data_ruler *r, int tensor); /* from a fill */
+int64_t data_elements_of(const data_ruler *r, int tensor);
+/* The largest value of a stage by the unit of its values, of fills whose ends are so many times as
+ * far from 0. */
+double data_ratio(const data_ruler *r, double extremes);
+/* Marks the tensors with which e grows in proportion. */
+void data_mark_sources(data_ruler *r, const at_expr *e);
+/* The factor for the elements of tensors, which are marked then, that brings e nearer to so many
+ * times its size; where sums are exact, a power of two. 1: no such tensor is drawn, or e is near
+ * enough. */
+double data_factor_for(data_ruler *r, const at_expr *e, double times);
+void data_multiply(data_ruler *r, double factor); /* the fills of marked tensors */
+/* Does the maximum or minimum of a stage go back to the tensor's elements? */
+bool data_meets_extreme(data_ruler *r, int tensor);
+/* A second draw, where the first one, r->fill, hides a mistake (data_draws.c). */
+at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err);
+
 #endif

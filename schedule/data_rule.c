@@ -14,7 +14,6 @@ enum {
     MOST_CHANGES = 6, /* by one of them */
     LIGHTER = 8       /* so many times, what few elements have than what it is added to */
 };
-#define EXACT_RATIO 0x1p24
 /* Where inputs have more different values than they need, sums that are formed in another way than
  * the text does shall be exact, too. */
 #define SPREAD_RATIO 0x1p21
@@ -24,20 +23,6 @@ enum {
 /* Bounds of other sizes are a matter of safety, as of a divisor that must not be 0. */
 #define LEAST_WIDTH 0x1p-6
 #define MOST_WIDTH 0x1p12
-
-typedef struct ruler {
-    at_arena *arena;
-    const at_compute *c;
-    const int64_t *values;
-    const at_data_known *known;
-    int64_t **extents;
-    bool is_exact;
-    at_fill *fill;
-    data_look *look;
-    bool *marked;
-    double *power;              /* [tensor] with which it grows with what is marked */
-    bool *reads[AT_ROLE_STAGE]; /* [role][stage] it reads a tensor of that role somewhere */
-} ruler;
 
 void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_rng *rng,
                   float *out) {
@@ -59,21 +44,21 @@ void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_
 static double most_of(const at_fill *f) { return f->unit * fmax(fabs(f->lo), fabs(f->hi)); }
 
 /* Is it drawn from a fill? */
-static bool is_drawn(const ruler *r, int t) {
+bool data_is_drawn(const data_ruler *r, int t) {
     const at_tensor *x = &r->c->tensors[t];
     return x->role != AT_ROLE_STAGE && x->role != AT_ROLE_INDEX &&
            !(r->known->given && r->known->given[t]);
 }
 
 /* extremes: times the ends that elements may have. */
-static double ratio_of(const ruler *r, double extremes) {
+double data_ratio(const data_ruler *r, double extremes) {
     const int n = r->c->num_tensors;
     at_arena *a = at_arena_new();
     double *most = AT_NEW_ARRAY(a, double, n), *unit = AT_NEW_ARRAY(a, double, n);
     for (int t = 0; t < n; t++) {
-        unit[t] = is_drawn(r, t) ? r->fill[t].unit : 1;
-        most[t] = is_drawn(r, t) ? extremes * most_of(&r->fill[t]) : r->known->bound[t];
-        if (!is_drawn(r, t) && most[t] < 0) most[t] = MOST_RANGE;
+        unit[t] = data_is_drawn(r, t) ? r->fill[t].unit : 1;
+        most[t] = data_is_drawn(r, t) ? extremes * most_of(&r->fill[t]) : r->known->bound[t];
+        if (!data_is_drawn(r, t) && most[t] < 0) most[t] = MOST_RANGE;
     }
     double ratio =
         at_compute_ratio(r->c, r->values, most, unit, r->known->bound, r->known->longest);
@@ -81,7 +66,7 @@ static double ratio_of(const ruler *r, double extremes) {
     return ratio;
 }
 
-static void fill_all(ruler *r, double lo, double hi) {
+static void fill_all(data_ruler *r, double lo, double hi) {
     for (int t = 0; t < r->c->num_tensors; t++)
         r->fill[t] = (at_fill){.lo = lo, .hi = hi, .unit = 1};
 }
@@ -89,7 +74,7 @@ static void fill_all(ruler *r, double lo, double hi) {
 /* ---- changing the size of an expression ------------------------------------------------------ */
 
 typedef struct role_asked {
-    const ruler *r;
+    const data_ruler *r;
     at_role role;
 } role_asked;
 
@@ -100,12 +85,12 @@ static bool is_of_role(const at_expr *e, const void *ctx) {
 }
 
 /* Does an expression read a tensor of that role, itself or through stages? */
-static bool reads_role(const ruler *r, const at_expr *e, at_role role) {
+static bool reads_role(const data_ruler *r, const at_expr *e, at_role role) {
     return at_expr_find_value(e, is_of_role, &(role_asked){r, role});
 }
 
 /* Of each stage, the ones that it reads first; not of those that read themselves. */
-static void find_roles(ruler *r) {
+static void find_roles(data_ruler *r) {
     for (int role = 0; role < AT_ROLE_STAGE; role++) {
         r->reads[role] = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
         for (int i = 0; i < r->c->num_tensors; i++) {
@@ -117,17 +102,17 @@ static void find_roles(ruler *r) {
     }
 }
 
-static void mark(ruler *r, const at_expr *e);
+static void mark(data_ruler *r, const at_expr *e);
 
 /* Of the operands of a sum those that make up its size. */
-static void mark_large(ruler *r, const at_expr *e) {
+static void mark_large(data_ruler *r, const at_expr *e) {
     const double x = data_look_size(r->look, e->arg[0]), y = data_look_size(r->look, e->arg[1]);
     if (x * 4 > y) mark(r, e->arg[0]);
     if (y * 4 > x) mark(r, e->arg[1]);
 }
 
 /* The side of a product that is changed: weights first, then what is no number. */
-static const at_expr *moved_factor(const ruler *r, const at_expr *e) {
+static const at_expr *moved_factor(const data_ruler *r, const at_expr *e) {
     for (int role = AT_ROLE_STAGE; role-- > 0;)
         for (int i = 2; i-- > 0;) {
             at_role which = role ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
@@ -137,7 +122,7 @@ static const at_expr *moved_factor(const ruler *r, const at_expr *e) {
 }
 
 /* Tensors with which e grows in proportion. */
-static void mark(ruler *r, const at_expr *e) {
+static void mark(data_ruler *r, const at_expr *e) {
     switch (e->op) {
     case AT_X_INDEX:
         if (r->marked[e->ref] || at_tensor_has_entries(&r->c->tensors[e->ref])) return;
@@ -161,13 +146,13 @@ static void mark(ruler *r, const at_expr *e) {
     }
 }
 
-static void mark_sources(ruler *r, const at_expr *e) {
+void data_mark_sources(data_ruler *r, const at_expr *e) {
     memset(r->marked, 0, sizeof *r->marked * (size_t)r->c->num_tensors);
     mark(r, e);
 }
 
 /* With which power of the marked tensors e grows: a square of differences with the second. */
-static double power(const ruler *r, const at_expr *e) {
+static double power(const data_ruler *r, const at_expr *e) {
     double most = 0, sum = 0;
     if (e->op == AT_X_INDEX) return r->power[e->ref];
     for (int i = 0; i < e->nargs; i++) {
@@ -179,7 +164,7 @@ static double power(const ruler *r, const at_expr *e) {
 }
 
 /* Of each tensor: of stages, the ones that they read first. */
-static void find_powers(ruler *r) {
+static void find_powers(data_ruler *r) {
     for (int i = 0; i < r->c->num_tensors; i++) {
         const int tensor = r->c->order[i];
         const at_tensor *t = &r->c->tensors[tensor];
@@ -188,31 +173,31 @@ static void find_powers(ruler *r) {
     }
 }
 
-static void multiply(ruler *r, double factor) {
+void data_multiply(data_ruler *r, double factor) {
     for (int t = 0; t < r->c->num_tensors; t++)
-        if (r->marked[t] && is_drawn(r, t)) r->fill[t].unit *= factor;
+        if (r->marked[t] && data_is_drawn(r, t)) r->fill[t].unit *= factor;
 }
 
 /* The factor for the elements of tensors, which are marked then, that brings e nearer to so many
  * times its size; where sums are exact, a power of two. 1: no such tensor is drawn, or e is near
  * enough. */
-static double factor_for(ruler *r, const at_expr *e, double times) {
+double data_factor_for(data_ruler *r, const at_expr *e, double times) {
     bool any = false;
     if (!isfinite(times) || !(times > 0)) return 1;
-    mark_sources(r, e);
-    for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && is_drawn(r, t);
+    data_mark_sources(r, e);
+    for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && data_is_drawn(r, t);
     find_powers(r);
     const double by = fmax(-3, fmin(3, log2(times) / (any ? power(r, e) : INFINITY)));
     return exp2(r->is_exact ? round(by) : by);
 }
 
 /* What a logarithm or a root is taken of: drawn from numbers above 0. */
-static bool raise_above_0(ruler *r, const at_expr *e) {
+static bool raise_above_0(data_ruler *r, const at_expr *e) {
     bool any = false;
-    mark_sources(r, e);
+    data_mark_sources(r, e);
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &r->fill[t];
-        if (!r->marked[t] || !is_drawn(r, t) || f->lo > 0) continue;
+        if (!r->marked[t] || !data_is_drawn(r, t) || f->lo > 0) continue;
         f->lo = r->is_exact ? 1 : f->hi / 8;
         any = true;
     }
@@ -237,7 +222,7 @@ static const wish no_wish = {NULL, 1};
 
 /* Of values that both come from data: the larger ones shall be as small as the others where one
  * side always wins. */
-static wish match_sides(const ruler *r, const data_decision *d) {
+static wish match_sides(const data_ruler *r, const data_decision *d) {
     const double below = share_below(d);
     const at_expr *x = d->of, *y = d->e->arg[d->of == d->e->arg[0]];
     const double of_x = data_look_size(r->look, x), of_y = data_look_size(r->look, y);
@@ -264,7 +249,7 @@ static wish widen(const data_decision *d) {
 }
 
 /* What is added up where sums round: the errors of a large operand would hide a small one. */
-static wish even_out(const ruler *r, const data_decision *d) {
+static wish even_out(const data_ruler *r, const data_decision *d) {
     enum { MOST = 16 };
     const at_expr *x = d->e->arg[0], *y = d->e->arg[1];
     const double of_x = data_look_size(r->look, x), of_y = data_look_size(r->look, y);
@@ -273,7 +258,7 @@ static wish even_out(const ruler *r, const data_decision *d) {
     return of_y > MOST * of_x ? (wish){y, of_x / of_y} : no_wish;
 }
 
-static wish wish_of(const ruler *r, const data_decision *d) {
+static wish wish_of(const data_ruler *r, const data_decision *d) {
     if (!d->num || d->is_added) return no_wish;
     if (d->is_sum) return r->is_exact ? no_wish : even_out(r, d);
     if (d->e->op != AT_X_CALL)
@@ -298,7 +283,7 @@ static bool needs_above_0(const data_decision *d) {
 }
 
 /* Data are changed for a decision; false: they are as it needs them, or do not get nearer. */
-static bool serve(ruler *r, data_decision *d) {
+static bool serve(data_ruler *r, data_decision *d) {
     if (d->changes > MOST_CHANGES) return false;
     if (needs_above_0(d) && !d->changes++ && raise_above_0(r, d->of)) return true;
     const wish w = wish_of(r, d);
@@ -306,13 +291,13 @@ static bool serve(ruler *r, data_decision *d) {
     if (!w.of) return false;
     if (by > 0 && far > 0.9 * d->before) { /* something else decides */
         memcpy(r->marked, d->marked, sizeof *r->marked * (size_t)r->c->num_tensors);
-        multiply(r, 1 / by);
+        data_multiply(r, 1 / by);
         d->changes = MOST_CHANGES + 1;
         return true;
     }
-    const double factor = factor_for(r, w.of, w.times);
+    const double factor = data_factor_for(r, w.of, w.times);
     if (factor == 1) return false;
-    multiply(r, factor);
+    data_multiply(r, factor);
     d->changes++;
     d->before = far;
     d->factor = factor;
@@ -321,7 +306,7 @@ static bool serve(ruler *r, data_decision *d) {
 }
 
 /* In text order: what a stage reads is served before. */
-static at_status serve_all(ruler *r, at_error *err) {
+static at_status serve_all(data_ruler *r, at_error *err) {
     int n;
     data_decision *d = data_look_decisions(r->look, &n);
     for (int i = 0; i < n; i++) d[i].changes = 0, d[i].factor = 0;
@@ -337,52 +322,52 @@ static at_status serve_all(ruler *r, at_error *err) {
 /* ---- exact data ------------------------------------------------------------------------------ */
 
 /* What is compared with a number has zeros. */
-static void allow_0(ruler *r) {
+static void allow_0(data_ruler *r) {
     int n;
     const data_decision *d = data_look_decisions(r->look, &n);
     for (int i = 0; i < n; i++) {
         if (d[i].e->op < AT_X_LT || d[i].e->op > AT_X_NE) continue;
-        mark_sources(r, d[i].of);
+        data_mark_sources(r, d[i].of);
         for (int t = 0; t < r->c->num_tensors; t++)
             if (r->marked[t]) r->fill[t].has_0 = true;
     }
 }
 
 /* What a floor rounds has quarters, which are as exact as whole numbers. */
-static void quarter(ruler *r) {
+static void quarter(data_ruler *r) {
     int n;
     const data_decision *d = data_look_decisions(r->look, &n);
     bool *done = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
     for (int i = 0; i < n; i++) {
         if (d[i].e->op != AT_X_CALL || d[i].e->integer != AT_FUNCTION_FLOOR) continue;
-        mark_sources(r, d[i].of);
+        data_mark_sources(r, d[i].of);
         for (int t = 0; t < r->c->num_tensors; t++) {
             at_fill *f = &r->fill[t], before = *f;
-            if (!r->marked[t] || !is_drawn(r, t) || done[t]) continue;
+            if (!r->marked[t] || !data_is_drawn(r, t) || done[t]) continue;
             done[t] = true;
             f->unit /= 4, f->lo *= 4, f->hi *= 4;
-            if (ratio_of(r, 1) > EXACT_RATIO) f->lo = before.lo, f->hi = before.hi;
+            if (data_ratio(r, 1) > DATA_EXACT_RATIO) f->lo = before.lo, f->hi = before.hi;
         }
     }
 }
 
 /* Does the maximum or minimum of a stage go back to the tensor's elements? */
-static bool meets_extreme(ruler *r, int tensor) {
+bool data_meets_extreme(data_ruler *r, int tensor) {
     for (int s = 0; s < r->c->num_tensors; s++) {
         const at_tensor *t = &r->c->tensors[s];
         if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction))
             continue;
-        mark_sources(r, t->body);
+        data_mark_sources(r, t->body);
         if (r->marked[tensor]) return true;
     }
     return false;
 }
 
-static void spread_one(ruler *r, int t, double most) {
+static void spread_one(data_ruler *r, int t, double most) {
     at_fill *f = &r->fill[t];
     for (at_fill before = *f; f->hi < most; before = *f) {
         f->lo *= 2, f->hi *= 2;
-        if (ratio_of(r, 2) <= SPREAD_RATIO) continue;
+        if (data_ratio(r, 2) <= SPREAD_RATIO) continue;
         *f = before;
         return;
     }
@@ -396,7 +381,7 @@ static bool multiplies(const at_expr *e, const void *tensor) {
 }
 
 /* How far the values of a tensor may be spread that no maximum looks at. */
-static double most_spread(const ruler *r, int tensor) {
+static double most_spread(const data_ruler *r, int tensor) {
     bool any = false;
     for (int s = 0; s < r->c->num_tensors && !any; s++)
         any = r->c->tensors[s].role == AT_ROLE_STAGE &&
@@ -404,46 +389,51 @@ static double most_spread(const ruler *r, int tensor) {
     return any ? SPREAD_FACTORS : SPREAD_OTHERS;
 }
 
-static int64_t elements_of(const ruler *r, int t) { return element_count(r->c, t, r->extents[t]); }
+int64_t data_elements_of(const data_ruler *r, int t) {
+    return element_count(r->c, t, r->extents[t]);
+}
 
 /* Values are as many as sums allow, so that few are equal: a neighbour's element is another one
  * then, and an element that a maximum leaves out is missed. Those that few elements have, as a
  * number per channel, come first: sums of products leave little to the others. */
-static void spread(ruler *r) {
+static void spread(data_ruler *r) {
     int64_t done = -1;
     for (int t = 0; t < r->c->num_tensors; t++)
-        if (is_drawn(r, t) && meets_extreme(r, t)) spread_one(r, t, SPREAD_MOST);
+        if (data_is_drawn(r, t) && data_meets_extreme(r, t)) spread_one(r, t, SPREAD_MOST);
     for (bool any = true; any;) {
         int64_t least = INT64_MAX;
         for (int t = 0; t < r->c->num_tensors; t++)
-            if (is_drawn(r, t) && elements_of(r, t) > done && elements_of(r, t) < least)
-                least = elements_of(r, t);
+            if (data_is_drawn(r, t) && data_elements_of(r, t) > done &&
+                data_elements_of(r, t) < least)
+                least = data_elements_of(r, t);
         any = least < INT64_MAX;
         for (int t = 0; t < r->c->num_tensors && any; t++)
-            if (is_drawn(r, t) && elements_of(r, t) == least) spread_one(r, t, most_spread(r, t));
+            if (data_is_drawn(r, t) && data_elements_of(r, t) == least)
+                spread_one(r, t, most_spread(r, t));
         done = least;
     }
 }
 
 /* Are all marked tensors drawn, and does each have far fewer elements than the stage, as a number
  * per channel? */
-static bool is_of_few(const ruler *r, int stage) {
+static bool is_of_few(const data_ruler *r, int stage) {
     bool any = false;
     for (int t = 0; t < r->c->num_tensors; t++) {
         if (!r->marked[t]) continue;
-        if (!is_drawn(r, t) || 2 * elements_of(r, t) > elements_of(r, stage)) return false;
+        if (!data_is_drawn(r, t) || 2 * data_elements_of(r, t) > data_elements_of(r, stage))
+            return false;
         any = true;
     }
     return any;
 }
 
 /* An operand of a sum that is so many times as large as the other one leaves; false: it is not. */
-static bool restrain(ruler *r, const data_decision *d, int side) {
+static bool restrain(data_ruler *r, const data_decision *d, int side) {
     const double of = data_look_size(r->look, d->e->arg[side]),
                  other = data_look_size(r->look, d->e->arg[1 - side]);
     bool any = false;
     if (!(other > 0) || of <= other / LIGHTER) return false;
-    mark_sources(r, d->e->arg[side]);
+    data_mark_sources(r, d->e->arg[side]);
     if (!is_of_few(r, d->stage)) return false;
     const double times = exp2(ceil(log2(of / other * LIGHTER)));
     for (int t = 0; t < r->c->num_tensors; t++) {
@@ -459,7 +449,7 @@ static bool restrain(ruler *r, const data_decision *d, int side) {
 /* Where a number per channel outweighs what it is added to, it decides alone on which side of a
  * bound a whole channel lies: it has as few values as keep it far below that size, also where
  * another number of the channel is a small factor. */
-static at_status restrain_all(ruler *r, at_error *err) {
+static at_status restrain_all(data_ruler *r, at_error *err) {
     int n;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bool any = false;
@@ -472,9 +462,9 @@ static at_status restrain_all(ruler *r, at_error *err) {
     return AT_OK;
 }
 
-static at_status try_range(ruler *r, int range, bool *fits, at_error *err) {
+static at_status try_range(data_ruler *r, int range, bool *fits, at_error *err) {
     fill_all(r, -range, range);
-    *fits = !r->known->is_real && ratio_of(r, 1) <= EXACT_RATIO;
+    *fits = !r->known->is_real && data_ratio(r, 1) <= DATA_EXACT_RATIO;
     if (!*fits) return AT_OK;
     AT_TRY(data_look_at(r->look, r->arena, r->fill, err)); /* sizes, for what is marked */
     allow_0(r);
@@ -482,11 +472,11 @@ static at_status try_range(ruler *r, int range, bool *fits, at_error *err) {
     spread(r);
     AT_TRY(restrain_all(r, err));
     AT_TRY(serve_all(r, err));
-    *fits = ratio_of(r, 1) <= EXACT_RATIO;
+    *fits = data_ratio(r, 1) <= DATA_EXACT_RATIO;
     return AT_OK;
 }
 
-static at_status find_exact(ruler *r, at_error *err) {
+static at_status find_exact(data_ruler *r, at_error *err) {
     for (int range = MOST_RANGE; range >= 1; range--) {
         bool fits;
         AT_TRY(try_range(r, range, &fits, err));
@@ -494,17 +484,17 @@ static at_status find_exact(ruler *r, at_error *err) {
     }
     /* Exact data that do not serve all decisions are better than none. */
     fill_all(r, -1, 1);
-    r->is_exact = !r->known->is_real && ratio_of(r, 1) <= EXACT_RATIO;
+    r->is_exact = !r->known->is_real && data_ratio(r, 1) <= DATA_EXACT_RATIO;
     return AT_OK;
 }
 
 /* What goes on from step to step is multiplied by so few different numbers that every other
  * neighbour is the same. */
-static bool is_poor(const ruler *r) {
+static bool is_poor(const data_ruler *r) {
     bool any = false;
     for (int s = 0; s < r->c->num_tensors && !any; s++)
         for (int t = 0; t < r->c->num_tensors && !any; t++)
-            any = at_tensor_goes_in_steps(&r->c->tensors[s]) && is_drawn(r, t) &&
+            any = at_tensor_goes_in_steps(&r->c->tensors[s]) && data_is_drawn(r, t) &&
                   r->fill[t].hi - r->fill[t].lo < AT_LEAST_MOVING &&
                   at_expr_find(r->c->tensors[s].body, multiplies, &t);
     return any;
@@ -512,141 +502,10 @@ static bool is_poor(const ruler *r) {
 
 /* What goes on from step to step, as its data say, would grow without end by factors of both signs
  * as easily as by others: most of them are above 0. */
-static at_status find_real(ruler *r, at_error *err) {
+static at_status find_real(data_ruler *r, at_error *err) {
     r->look = data_look_new(r->arena, r->c, r->values, r->known, false);
     fill_all(r, at_compute_has_recurrence(r->c) ? -REAL_RANGE / 2 : -REAL_RANGE, REAL_RANGE);
     return serve_all(r, err);
-}
-
-/* ---- the second draw ------------------------------------------------------------------------- */
-
-/* Exponentials below a maximum: elements that are so far apart that without the largest of them the
- * others overflow. */
-static bool overflows(ruler *r, at_draw *out) {
-    enum { APART = 128 };
-    int n;
-    const data_decision *d = data_look_decisions(r->look, &n);
-    bool any = false;
-    out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
-    for (int i = 0; i < n; i++) any |= d[i].below_maximum;
-    if (!any) return false;
-    for (int t = 0; t < r->c->num_tensors; t++) {
-        at_fill *f = &out->fill[t];
-        if (!is_drawn(r, t) || !meets_extreme(r, t)) continue;
-        f->row = data_row_of(r->c, r->extents, r->known, t);
-        f->apart = f->row ? APART / f->unit : 0;
-    }
-    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, APART, 0, out)) return true;
-    at_fill *first = r->fill;
-    r->fill = out->fill;
-    for (int i = 0; i < n; i++)
-        if (d[i].below_maximum)
-            for (int k = 0; k < 3; k++) multiply(r, factor_for(r, d[i].of, 8));
-    r->fill = first;
-    return true;
-}
-
-/* Is the tensor, or what is made of it, added up by this stage? */
-static bool adds_up(ruler *r, int stage, int tensor) {
-    const at_tensor *t = &r->c->tensors[stage];
-    if (t->role != AT_ROLE_STAGE || !at_expr_count_reads(t->body, tensor)) return false;
-    return t->num_reduce && t->reduction == AT_REDUCE_SUM;
-}
-
-/* The distance of an input from a sum of its own, as from a mean. */
-static at_walk find_centred(const at_expr *e, void *ctx) {
-    ruler *r = ctx;
-    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
-    if (e->op != AT_X_SUB || e->arg[0]->op != AT_X_INDEX || e->arg[1]->op != AT_X_INDEX)
-        return AT_WALK_ON;
-    int mean = is_drawn(r, e->arg[0]->ref) ? e->arg[1]->ref : -1;
-    for (int k = 0; k < 4 && mean >= 0; k++) {
-        const at_tensor *t = &r->c->tensors[mean];
-        if (adds_up(r, mean, e->arg[0]->ref)) return AT_WALK_END;
-        const at_expr *body = t->role == AT_ROLE_STAGE && !t->num_reduce ? t->body : NULL;
-        while (body && body->op != AT_X_INDEX && body->nargs)
-            body = body->arg[body->op == AT_X_MUL && body->arg[0]->op != AT_X_INDEX];
-        mean = body && body->op == AT_X_INDEX ? body->ref : -1;
-    }
-    return AT_WALK_PAST;
-}
-
-/* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
- * another way loses what is small. And so small that what is added lest something is 0 counts. */
-static at_status is_centred(ruler *r, at_draw *out, bool *any, at_error *err) {
-    enum { APART = 512, ROUNDS = 6 };
-    const size_t bytes = sizeof *r->fill * (size_t)r->c->num_tensors;
-    at_fill *first = r->fill;
-    int n;
-    data_decision *d = data_look_decisions(r->look, &n);
-    *any = false;
-    r->fill = out->fill = at_copy(r->arena, r->fill, bytes);
-    for (int k = 0; k < ROUNDS; k++) {
-        AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
-        for (int i = 0; i < n; i++) {
-            if (!d[i].is_added) continue;
-            const double size = data_quantile(&d[i], 0, 0.5);
-            if (!(size > 4 * d[i].width)) continue;
-            const double factor = factor_for(r, d[i].of, d[i].width / size);
-            multiply(r, factor);
-            *any |= factor != 1;
-        }
-    }
-    for (int s = 0; s < r->c->num_tensors; s++) {
-        if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
-        const at_expr *distance = at_expr_walk(r->c->tensors[s].body, find_centred, r);
-        if (!distance) continue;
-        const int t = distance->arg[0]->ref;
-        *any = true;
-        r->fill[t].apart = APART * r->fill[t].hi;
-        r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);
-        if (!r->fill[t].row) r->fill[t].row = elements_of(r, t) / r->extents[t][0];
-    }
-    r->fill = first;
-    return AT_OK;
-}
-
-/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; 0 where
- * both look at them. */
-static void find_sides(const ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
-    if (e->op == AT_X_SELECT) {
-        find_sides(r, e->arg[1], sign, side, is_met);
-        find_sides(r, e->arg[2], sign, side, is_met);
-    }
-    if (e->op != AT_X_INDEX) return;
-    const bool is_known = is_met[e->ref] && (side[e->ref] == sign || !side[e->ref]);
-    if (is_known) return;
-    side[e->ref] = is_met[e->ref] ? 0 : sign;
-    is_met[e->ref] = true;
-    const at_tensor *t = &r->c->tensors[e->ref];
-    if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)
-        find_sides(r, t->body, sign, side, is_met);
-}
-
-/* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
- * there, and nowhere else where its terms are many. */
-static bool is_aside(ruler *r, at_draw *out) {
-    const int n = r->c->num_tensors;
-    int *side = AT_NEW_ARRAY(r->arena, int, n);
-    bool *is_met = AT_NEW_ARRAY(r->arena, bool, n), any = false;
-    for (int s = 0; s < n; s++) {
-        const at_tensor *t = &r->c->tensors[s];
-        if (t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction))
-            find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side, is_met);
-    }
-    at_fill *first = r->fill;
-    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)n);
-    for (int t = 0; t < n; t++) {
-        at_fill *f = &out->fill[t];
-        if (!is_drawn(r, t) || !side[t] || f->lo >= 0 || f->hi <= 0) continue;
-        const double by = f->hi - f->lo + 1;
-        f->lo += side[t] * by, f->hi += side[t] * by;
-        any = true;
-    }
-    any &= ratio_of(r, 1) <= EXACT_RATIO;
-    r->fill = first;
-    if (!any) out->fill = first;
-    return any;
 }
 
 static bool is_scaled(const at_expr *e, const void *compute) {
@@ -672,71 +531,9 @@ static bool scales_to_integers(const at_compute *c) {
     return false;
 }
 
-/* ---- recurrences ----------------------------------------------------------------------------- */
-
-/* Not with a number: on which side of it elements lie is not a matter of steps. */
-static bool is_compared(const at_expr *e, const void *tensor) {
-    bool is = false;
-    for (int i = 0; i < 2 && e->nargs == 2; i++)
-        is |= at_expr_is_read(e->arg[i], tensor) && !at_expr_is_number(e->arg[1 - i]);
-    return is && ((e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX);
-}
-
-/* The first axis along which a recurrence reads itself elsewhere; -1: there is none. */
-static int step_axis(const ruler *r, int stage) {
-    const at_tensor *t = &r->c->tensors[stage];
-    const at_expr *own = t->is_recurrence ? at_expr_find(t->body, at_expr_is_read, &stage) : NULL;
-    for (int i = 0; own && i < own->nargs; i++)
-        if (own->arg[i]->op != AT_X_NAME || own->arg[i]->ref != i) return i;
-    return -1;
-}
-
-/* Elements of one step of an input that a recurrence compares; 0: none does. */
-static int64_t step_of(const ruler *r, int tensor) {
-    for (int s = 0; s < r->c->num_tensors; s++) {
-        const int axis = step_axis(r, s);
-        const at_expr *by =
-            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
-        if (!by) continue;
-        const at_expr *read = by->arg[!at_expr_is_read(by->arg[0], &tensor)];
-        int64_t n = 1;
-        for (int i = read->nargs; i-- > 0; n *= r->extents[tensor][i])
-            if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis) return n;
-    }
-    return 0;
-}
-
-/* Where a recurrence compares an input with what it has, the input's steps rise on the first draw:
- * a late step that is not taken is missed. On the second they fall: what the first step leaves is
- * seen at the end, and so is a later step that is taken though it must not be. Either way some
- * elements go against it. */
-static bool rises_and_falls(ruler *r, at_data_rule *out) {
-    enum { MOST = 64, RISE = MOST / 8, FALL = MOST / 2, ALL = MOST + 3 * FALL };
-    const int n = r->c->num_tensors;
-    const size_t bytes = sizeof *r->fill * (size_t)n;
-    at_fill *rising = at_copy(r->arena, r->fill, bytes),
-            *falling = at_copy(r->arena, r->fill, bytes), *first = r->fill;
-    bool any = false;
-    r->fill = at_copy(r->arena, r->fill, bytes);
-    for (int t = 0; t < n; t++) {
-        const int64_t row = is_drawn(r, t) && r->c->tensors[t].type == AT_F32 ? step_of(r, t) : 0;
-        if (!row) continue;
-        rising[t] = (at_fill){.lo = -MOST, .hi = MOST, .unit = 1, .apart = RISE, .row = row};
-        falling[t] =
-            (at_fill){.lo = -MOST - ALL, .hi = MOST - ALL, .unit = 1, .apart = -FALL, .row = row};
-        r->fill[t] = (at_fill){.lo = -2 * ALL, .hi = 2 * ALL, .unit = 1};
-        any = true;
-    }
-    any &= ratio_of(r, 1) <= EXACT_RATIO;
-    r->fill = first;
-    if (any) out->draw[0].fill = rising, out->draw[1].fill = falling, out->num_draws = 2;
-    return any;
-}
-
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
-    enum { FEW_ROWS = 64 };
-    ruler r = {.arena = a, .c = c, .values = values, .known = known, .is_exact = true};
+    data_ruler r = {.arena = a, .c = c, .values = values, .known = known, .is_exact = true};
     *out = (at_data_rule){.num_draws = 1};
     AT_TRY(at_compute_extents(a, c, values, &r.extents, err));
     r.fill = AT_NEW_ARRAY(a, at_fill, c->num_tensors);
@@ -756,23 +553,5 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
     if (!r.is_exact) AT_TRY(find_real(&r, err));
     out->is_exact = r.is_exact;
     out->draw[0].fill = r.fill;
-    if (!r.is_exact && overflows(&r, &out->draw[1])) {
-        out->num_draws = 2;
-        return AT_OK;
-    }
-    if (!r.is_exact) {
-        bool any;
-        AT_TRY(is_centred(&r, &out->draw[1], &any, err));
-        if (any) out->num_draws = 2;
-        if (any) return AT_OK;
-    }
-    if (r.is_exact && ratio_of(&r, 2) > EXACT_RATIO) return AT_OK;
-    const int64_t rows = data_plant_extremes(a, c, r.extents, known, 0, 0, &out->draw[0]);
-    out->draw[1].fill = r.fill;
-    const bool aside = r.is_exact && is_aside(&r, &out->draw[1]);
-    if (r.is_exact && !aside && !rows && rises_and_falls(&r, out)) return AT_OK;
-    if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
-    out->num_draws = 2;
-    data_plant_extremes(a, c, r.extents, known, 0, 1, &out->draw[1]);
-    return AT_OK;
+    return data_second_draw(&r, out, err);
 }

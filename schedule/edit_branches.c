@@ -50,23 +50,17 @@ at_status at_edit_branches(at_arena *a, const at_tree *t, const char *stage,
                            const char *const *names, const at_compute **compute, at_tree **out,
                            at_error *err) {
     rewrite w;
-    at_expr *value[MAX_AXES], *read[2];
-    AT_TRY(rewrite_start(&w, a, t, names[0], err));
-    const int s = at_compute_find(t->compute, stage);
-    tree_node *leaf = tree_leaf(w.made, stage);
-    if (s < 0 || !leaf || tree_init(w.made, stage))
-        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
-    const at_tensor *x = &t->compute->tensors[s];
+    at_expr *read[2];
+    const at_tensor *x;
+    tree_node *leaf;
+    AT_TRY(rewrite_start_leaf(&w, a, t, names[0], stage, &x, &leaf, err));
     if (!at_edit_has_branches(x))
         return at_fail(err, AT_E_INPUT, "the terms of @%s choose between no two reads by indices",
                        stage);
-    for (int k = 0; k < axes_of(x); k++) value[k] = at_expr_name(a, x->axes[k].name);
     tree_node *outermost = rewrite_outermost(leaf);
     for (int i = 0; i < 2; i++) {
-        at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
-        for (int k = 0; k < x->num_axes; k++) index[k] = at_expr_name(a, x->axes[k].name);
-        const at_tensor sum = sum_of_side(a, x, names[i], i + 1, value);
-        read[i] = at_expr_read(a, names[i], x->num_axes, index);
+        const at_tensor sum = sum_of_side(a, x, names[i], i + 1, rewrite_axes(a, x));
+        read[i] = rewrite_element(a, names[i], x);
         tree_insert(w.made, outermost, true, rewrite_plain_nest(&w, &sum));
         rewrite_insert(&w, stage, sum);
     }

@@ -132,9 +132,7 @@ static at_expr *with_read(const at_expr *e, at_expr *copy, void *ctx) {
     operand_made *x = ctx;
     at_arena *a = x->values.arena;
     if (!at_expr_equal(e, x->of)) return rewrite_at_values(e, copy, &x->values);
-    at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->made->num_axes);
-    for (int k = 0; k < x->made->num_axes; k++) index[k] = at_expr_name(a, x->made->axes[k].name);
-    return at_expr_read(a, x->made->name, x->made->num_axes, index);
+    return rewrite_element(a, x->made->name, x->made);
 }
 
 at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, const char *tensor,
@@ -142,7 +140,6 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
                           at_tree **out, at_error *err) {
     rewrite w;
     const at_expr *operand;
-    at_expr *value[MAX_AXES];
     axis_order order = {.n = 0};
     AT_TRY(rewrite_start(&w, a, t, name, err));
     int s = at_compute_find(t->compute, stage), of = at_compute_find(t->compute, tensor);
@@ -161,7 +158,7 @@ at_status at_edit_operand(at_arena *a, const at_tree *t, const char *stage, cons
     else if (is_float_expr(t->compute, operand) && at_expr_is_whole(t->compute, operand))
         made.type = AT_S32;
     made.axes = AT_NEW_ARRAY(a, at_axis, n);
-    for (int k = 0; k < axes_of(from); k++) value[k] = at_expr_name(a, from->axes[k].name);
+    at_expr *const *value = rewrite_axes(a, from);
     for (int k = 0; k < n; k++) {
         const at_axis *of_stage = &from->axes[order.axes[k]];
         if (!of_stage->extent)

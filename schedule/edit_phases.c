@@ -195,14 +195,12 @@ at_status at_edit_phases(at_arena *a, const at_tree *t, const char *stage, const
                          const char *name, bool is_whole, const at_compute **compute, at_tree **out,
                          at_error *err) {
     rewrite w;
-    AT_TRY(rewrite_start(&w, a, t, name, err));
-    const int s = at_compute_find(t->compute, stage);
-    tree_node *leaf = tree_leaf(w.made, stage);
-    if (s < 0 || !leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
-    phases x = {.w = &w, .sum = &t->compute->tensors[s]};
+    phases x = {.w = &w};
+    tree_node *leaf;
+    AT_TRY(rewrite_start_leaf(&w, a, t, name, stage, &x.sum, &leaf, err));
     while (x.axis < x.sum->num_axes && strcmp(x.sum->axes[x.axis].name, axis)) x.axis++;
-    if (x.axis == x.sum->num_axes || tree_init(w.made, stage) ||
-        !at_edit_has_phases(x.sum, x.axis) || !at_expr_walk(x.sum->body, find_in_factors, &x))
+    if (x.axis == x.sum->num_axes || !at_edit_has_phases(x.sum, x.axis) ||
+        !at_expr_walk(x.sum->body, find_in_factors, &x))
         return at_fail(err, AT_E_INPUT,
                        "@%s is no sum of whose terms a remainder along \"%s\" leaves every n-th",
                        stage, axis);

@@ -46,29 +46,23 @@ bool at_edit_has_quotient(const at_compute *c, const at_tensor *sum) {
 at_status at_edit_quotient(at_arena *a, const at_tree *t, const char *stage, const char *name,
                            const at_compute **compute, at_tree **out, at_error *err) {
     rewrite w;
-    at_expr *value[MAX_AXES], *by = NULL;
-    AT_TRY(rewrite_start(&w, a, t, name, err));
-    const int s = at_compute_find(t->compute, stage);
-    tree_node *leaf = tree_leaf(w.made, stage);
-    if (s < 0 || !leaf || tree_init(w.made, stage))
-        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
-    const at_tensor *x = &t->compute->tensors[s];
+    at_expr *by = NULL;
+    const at_tensor *x;
+    tree_node *leaf;
+    AT_TRY(rewrite_start_leaf(&w, a, t, name, stage, &x, &leaf, err));
     if (!at_edit_has_quotient(t->compute, x))
         return at_fail(err, AT_E_INPUT, "the terms of @%s are divided by nothing that they share",
                        stage);
-    at_expr **index = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
-    for (int k = 0; k < axes_of(x); k++) value[k] = at_expr_name(a, x->axes[k].name);
-    for (int k = 0; k < x->num_axes; k++) index[k] = at_expr_name(a, x->axes[k].name);
     at_tensor sum = at_tensor_copy(a, x);
     sum.name = name;
     sum.num_defs = 0;
     sum.is_marked = false;
-    sum.written = undivided(a, &(divided){t->compute, x}, x->body, value, &by);
+    sum.written = undivided(a, &(divided){t->compute, x}, x->body, rewrite_axes(a, x), &by);
     tree_insert(w.made, rewrite_outermost(leaf), true, rewrite_plain_nest(&w, &sum));
     rewrite_insert(&w, stage, sum);
     at_tensor *quotient = rewrite_find(&w, stage);
     quotient->num_reduce = quotient->num_defs = 0;
-    quotient->written = at_expr_pair(a, AT_X_DIV, at_expr_read(a, name, x->num_axes, index), by);
+    quotient->written = at_expr_pair(a, AT_X_DIV, rewrite_element(a, name, x), by);
     tree_insert(w.made, rewrite_outermost(leaf), false, rewrite_plain_nest(&w, quotient));
     tree_remove(w.made, leaf);
     return rewrite_finish(&w, compute, out);

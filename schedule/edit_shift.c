@@ -87,14 +87,10 @@ static at_tensor sums_of_other(shift *s, at_expr *const *value) {
 static at_expr *corrected(shift *s, const at_tensor *sums) {
     const at_tensor *x = s->stage;
     at_arena *a = s->w.arena;
-    at_expr **all = AT_NEW_ARRAY(a, at_expr *, x->num_axes),
-            **of_sums = AT_NEW_ARRAY(a, at_expr *, x->num_axes);
-    for (int k = 0; k < x->num_axes; k++) all[k] = at_expr_name(a, x->axes[k].name);
-    for (int k = 0; k < sums->num_axes; k++) of_sums[k] = at_expr_name(a, sums->axes[k].name);
-    at_expr *added = at_expr_pair(a, AT_X_MUL, at_expr_int(a, HALF),
-                                  at_expr_read(a, sums->name, sums->num_axes, of_sums));
+    at_expr *added =
+        at_expr_pair(a, AT_X_MUL, at_expr_int(a, HALF), rewrite_element(a, sums->name, sums));
     return at_expr_pair(a, tensor_of(s, s->moved)->type == AT_S8 ? AT_X_SUB : AT_X_ADD,
-                        at_expr_read(a, s->names->dots, x->num_axes, all), added);
+                        rewrite_element(a, s->names->dots, x), added);
 }
 
 /* The stage's sum, of the moved operand, under the name of dots. */
@@ -114,15 +110,10 @@ at_status at_edit_shift(at_arena *a, const at_tree *t, const char *stage, const 
                         const at_edit_shift_names *names, const at_compute **compute, at_tree **out,
                         at_error *err) {
     shift s = {.names = names};
-    at_expr *value[MAX_AXES];
-    AT_TRY(rewrite_start(&s.w, a, t, names->moved, err));
-    const int at = at_compute_find(t->compute, stage);
-    tree_node *leaf = tree_leaf(s.w.made, stage);
-    if (at < 0 || !leaf || tree_init(s.w.made, stage))
-        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
-    s.stage = &t->compute->tensors[at];
+    tree_node *leaf;
+    AT_TRY(rewrite_start_leaf(&s.w, a, t, names->moved, stage, &s.stage, &leaf, err));
     AT_TRY(find_factors(&s, tensor));
-    for (int k = 0; k < axes_of(s.stage); k++) value[k] = at_expr_name(a, s.stage->axes[k].name);
+    at_expr *const *value = rewrite_axes(a, s.stage);
     const at_tensor moved = moved_tensor(&s), sums = sums_of_other(&s, value),
                     dots = sum_of_dots(&s, value);
     at_tensor *x = rewrite_find(&s.w, stage), rest = *x;

@@ -241,21 +241,17 @@ at_status at_edit_unpack(at_arena *a, const at_tree *t, const char *stage, const
                          const char *name, const at_compute **compute, at_tree **out,
                          at_error *err) {
     rewrite w;
-    at_expr *value[MAX_AXES];
-    unpacking u = {.arena = a, .entries = name, .units = {{1}, 1}, .value = value, .axis = -1};
+    const at_tensor *x;
+    tree_node *leaf;
+    unpacking u = {.arena = a, .entries = name, .units = {{1}, 1}, .axis = -1};
     int64_t whole;
-    AT_TRY(rewrite_start(&w, a, t, name, err));
-    const int s = at_compute_find(t->compute, stage);
-    tree_node *leaf = tree_leaf(w.made, stage);
-    if (s < 0 || !leaf || tree_init(w.made, stage))
-        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
-    const at_tensor *x = &t->compute->tensors[s];
+    AT_TRY(rewrite_start_leaf(&w, a, t, name, stage, &x, &leaf, err));
     for (int k = x->num_axes; k < axes_of(x); k++)
         if (!strcmp(x->axes[k].name, axis)) u.axis = k;
     if (u.axis < 0 || !at_edit_unpacks(t->compute, x, u.axis, &u.tensor, &whole))
         return at_fail(err, AT_E_INPUT, "@%s takes nothing out of entries along \"%s\"", stage,
                        axis);
-    for (int k = 0; k < axes_of(x); k++) value[k] = at_expr_name(a, x->axes[k].name);
+    u.value = rewrite_axes(a, x);
     u.units.axis = u.axis;
     at_expr_walk(x->body, find_unit, &u.units);
     const at_tensor entries = entries_of(&w, &t->compute->tensors[u.tensor], name);

@@ -68,6 +68,8 @@ const char *naive_bits(naive *m, int tensor, const char *value);
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth);
 int64_t naive_times(naive *m, int64_t x, int64_t y); /* too large: m->status */
 
+/* The first n axes of the stage in hand as indices. */
+void naive_own_indices(naive *m, int n, at_expr **own);
 const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth); /* flat */
 /* Of the element in hand; own: the axes of the stage. */
 static inline const char *naive_own_index(naive *m, at_expr *const *own) {

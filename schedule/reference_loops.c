@@ -30,8 +30,7 @@ void naive_open_loop(naive *m, at_text *out, int axis, const char *begin, const 
     add_hoists(m, out, axis);
 }
 
-/* The axes of the stage in hand as indices. */
-static void own_indices(naive *m, int n, at_expr **own) {
+void naive_own_indices(naive *m, int n, at_expr **own) {
     for (int i = 0; i < n; i++) {
         own[i] = at_expr_name(m->arena, NULL);
         own[i]->ref = i;
@@ -89,7 +88,7 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
     const at_tensor *t = naive_stage(m);
     int total = axes_of(t), last = t->num_axes - 1;
     at_expr *own[MAX_AXES];
-    own_indices(m, total, own);
+    naive_own_indices(m, total, own);
     if (kind == NEST_LIMITED) return naive_with_limits(m, body, own);
     const char *term = !body                 ? naive_element(m, m->stage, own, total - 1)
                        : kind == NEST_LINEAR ? naive_projected(m, body, total - 1)

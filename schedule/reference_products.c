@@ -200,10 +200,7 @@ bool naive_emit_product(naive *m, at_text *out) {
     at_text_addf(out, "    at_products(A, B, C, %lldL, %lldL, %lldL);\n", (long long)x.rows,
                  (long long)x.num_terms, (long long)x.columns);
     at_expr *own[MAX_AXES];
-    for (int i = 0; i < t->num_axes; i++) {
-        own[i] = at_expr_name(m->arena, NULL);
-        own[i]->ref = i;
-    }
+    naive_own_indices(m, t->num_axes, own);
     const char *element = naive_element(m, m->stage, own, t->num_axes - 1);
     emit_over(m, out, x.side[A].own | x.side[B].own, "",
               at_format(m->arena, "%s = C[(%s)*%lldL + %s];", element, place_of(m, x.side[A].own),

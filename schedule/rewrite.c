@@ -28,6 +28,16 @@ at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value) {
     return at_expr_new(a, AT_X_SELECT, 3, (at_expr *[]){condition, value, at_expr_int(a, 0)});
 }
 
+at_expr **rewrite_axes(at_arena *a, const at_tensor *t) {
+    at_expr **axes = AT_NEW_ARRAY(a, at_expr *, axes_of(t));
+    for (int k = 0; k < axes_of(t); k++) axes[k] = at_expr_name(a, t->axes[k].name);
+    return axes;
+}
+
+at_expr *rewrite_element(at_arena *a, const char *name, const at_tensor *t) {
+    return at_expr_read(a, name, t->num_axes, rewrite_axes(a, t));
+}
+
 typedef struct read_change {
     const char *tensor;
     at_expr_change *f;
@@ -116,13 +126,24 @@ at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *n
     return tree_copy(a, t, &w->made, err);
 }
 
+at_status rewrite_start_leaf(rewrite *w, at_arena *a, const at_tree *t, const char *name,
+                             const char *stage, const at_tensor **old, tree_node **leaf,
+                             at_error *err) {
+    const int s = at_compute_find(t->compute, stage);
+    AT_TRY(rewrite_start(w, a, t, name, err));
+    *leaf = tree_leaf(w->made, stage);
+    if (s < 0 || !*leaf || tree_init(w->made, stage))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf of its own in this tree", stage);
+    *old = &t->compute->tensors[s];
+    return AT_OK;
+}
+
 at_tensor *rewrite_find(rewrite *w, const char *name) {
     for (int i = 0; i < w->tensors.len; i++)
         if (!strcmp(w->tensors.data[i].name, name)) return &w->tensors.data[i];
     return NULL;
 }
 
-/* Right before the tensor of that name, where what it reads is known. */
 void rewrite_insert(rewrite *w, const char *name, at_tensor t) {
     int at = (int)(rewrite_find(w, name) - w->tensors.data);
     *at_push(w->arena, &w->tensors) = t;
@@ -212,7 +233,6 @@ static bool is_used(const rewrite *w, const char *name) {
     return false;
 }
 
-/* A name that nothing has, made of another. */
 const char *rewrite_fresh(const rewrite *w, const char *like) {
     const char *name = like;
     for (int i = 0; is_used(w, name); i++) name = at_format(w->arena, "%s_%d", like, i);

@@ -18,6 +18,11 @@ typedef struct rewrite {
 void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err);
 /* The same with the tree. name: of a new tensor, or NULL. AT_E_INPUT: one has it already. */
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name, at_error *err);
+/* The same for an edit of a stage's sum: the stage as it was, and its leaf. AT_E_INPUT also where
+ * the stage has no leaf, or a leaf for its start as well. */
+at_status rewrite_start_leaf(rewrite *w, at_arena *a, const at_tree *t, const char *name,
+                             const char *stage, const at_tensor **old, tree_node **leaf,
+                             at_error *err);
 /* The computation and the tree as rewritten. */
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);
 
@@ -31,6 +36,10 @@ void rewrite_add_stage(rewrite *w, const char *reader, at_tensor made, at_expr *
 const char *rewrite_fresh(const rewrite *w, const char *like);
 
 at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e);
+/* The axes of a stage as names, reductions behind: fresh nodes. */
+at_expr **rewrite_axes(at_arena *a, const at_tensor *t);
+/* The element of tensor `name` at the axes of a stage. */
+at_expr *rewrite_element(at_arena *a, const char *name, const at_tensor *t);
 /* A copy of a stage's expression with copies of other values for its axes: value[axis]. */
 at_expr *rewrite_expr_at(at_arena *a, const at_expr *e, at_expr *const *value);
 /* What at_expr_map makes such a copy by; values NULL: axes stay names. */

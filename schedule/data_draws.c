@@ -1,0 +1,223 @@
+/* schedule/data_draws.c: the second draw of data (data.h): mistakes that the first one does not
+ * show. What overflows or cancels is far from 0, what a maximum looks at lies aside, steps fall. */
+#include "schedule/data_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- far from 0, and aside ------------------------------------------------------------------- */
+
+/* Exponentials below a maximum: elements that are so far apart that without the largest of them the
+ * others overflow. */
+static bool overflows(data_ruler *r, at_draw *out) {
+    enum { APART = 128 };
+    int n;
+    const data_decision *d = data_look_decisions(r->look, &n);
+    bool any = false;
+    out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)r->c->num_tensors);
+    for (int i = 0; i < n; i++) any |= d[i].below_maximum;
+    if (!any) return false;
+    for (int t = 0; t < r->c->num_tensors; t++) {
+        at_fill *f = &out->fill[t];
+        if (!data_is_drawn(r, t) || !data_meets_extreme(r, t)) continue;
+        f->row = data_row_of(r->c, r->extents, r->known, t);
+        f->apart = f->row ? APART / f->unit : 0;
+    }
+    if (data_plant_extremes(r->arena, r->c, r->extents, r->known, APART, 0, out)) return true;
+    at_fill *first = r->fill;
+    r->fill = out->fill;
+    for (int i = 0; i < n; i++)
+        if (d[i].below_maximum)
+            for (int k = 0; k < 3; k++) data_multiply(r, data_factor_for(r, d[i].of, 8));
+    r->fill = first;
+    return true;
+}
+
+/* Is the tensor, or what is made of it, added up by this stage? */
+static bool adds_up(data_ruler *r, int stage, int tensor) {
+    const at_tensor *t = &r->c->tensors[stage];
+    if (t->role != AT_ROLE_STAGE || !at_expr_count_reads(t->body, tensor)) return false;
+    return t->num_reduce && t->reduction == AT_REDUCE_SUM;
+}
+
+/* The distance of an input from a sum of its own, as from a mean. */
+static at_walk find_centred(const at_expr *e, void *ctx) {
+    data_ruler *r = ctx;
+    if (e->op == AT_X_INDEX) return AT_WALK_PAST;
+    if (e->op != AT_X_SUB || e->arg[0]->op != AT_X_INDEX || e->arg[1]->op != AT_X_INDEX)
+        return AT_WALK_ON;
+    int mean = data_is_drawn(r, e->arg[0]->ref) ? e->arg[1]->ref : -1;
+    for (int k = 0; k < 4 && mean >= 0; k++) {
+        const at_tensor *t = &r->c->tensors[mean];
+        if (adds_up(r, mean, e->arg[0]->ref)) return AT_WALK_END;
+        const at_expr *body = t->role == AT_ROLE_STAGE && !t->num_reduce ? t->body : NULL;
+        while (body && body->op != AT_X_INDEX && body->nargs)
+            body = body->arg[body->op == AT_X_MUL && body->arg[0]->op != AT_X_INDEX];
+        mean = body && body->op == AT_X_INDEX ? body->ref : -1;
+    }
+    return AT_WALK_PAST;
+}
+
+/* Numbers that are far from 0 beside how far they are apart: a variance that is worked out in
+ * another way loses what is small. And so small that what is added lest something is 0 counts. */
+static at_status is_centred(data_ruler *r, at_draw *out, bool *any, at_error *err) {
+    enum { APART = 512, ROUNDS = 6 };
+    const size_t bytes = sizeof *r->fill * (size_t)r->c->num_tensors;
+    at_fill *first = r->fill;
+    int n;
+    data_decision *d = data_look_decisions(r->look, &n);
+    *any = false;
+    r->fill = out->fill = at_copy(r->arena, r->fill, bytes);
+    for (int k = 0; k < ROUNDS; k++) {
+        AT_TRY(data_look_at(r->look, r->arena, r->fill, err));
+        for (int i = 0; i < n; i++) {
+            if (!d[i].is_added) continue;
+            const double size = data_quantile(&d[i], 0, 0.5);
+            if (!(size > 4 * d[i].width)) continue;
+            const double factor = data_factor_for(r, d[i].of, d[i].width / size);
+            data_multiply(r, factor);
+            *any |= factor != 1;
+        }
+    }
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        if (r->c->tensors[s].role != AT_ROLE_STAGE) continue;
+        const at_expr *distance = at_expr_walk(r->c->tensors[s].body, find_centred, r);
+        if (!distance) continue;
+        const int t = distance->arg[0]->ref;
+        *any = true;
+        r->fill[t].apart = APART * r->fill[t].hi;
+        r->fill[t].row = data_row_of(r->c, r->extents, r->known, t);
+        if (!r->fill[t].row) r->fill[t].row = data_elements_of(r, t) / r->extents[t][0];
+    }
+    r->fill = first;
+    return AT_OK;
+}
+
+/* Tensors whose elements, as they are, a maximum or a minimum looks at get sign -1, or 1; 0 where
+ * both look at them. */
+static void find_sides(const data_ruler *r, const at_expr *e, int sign, int *side, bool *is_met) {
+    if (e->op == AT_X_SELECT) {
+        find_sides(r, e->arg[1], sign, side, is_met);
+        find_sides(r, e->arg[2], sign, side, is_met);
+    }
+    if (e->op != AT_X_INDEX) return;
+    const bool is_known = is_met[e->ref] && (side[e->ref] == sign || !side[e->ref]);
+    if (is_known) return;
+    side[e->ref] = is_met[e->ref] ? 0 : sign;
+    is_met[e->ref] = true;
+    const at_tensor *t = &r->c->tensors[e->ref];
+    if (t->role == AT_ROLE_STAGE && !t->num_reduce && !t->is_recurrence && !t->cycle && t->body)
+        find_sides(r, t->body, sign, side, is_met);
+}
+
+/* What a maximum looks at lies below 0, and a minimum's terms above: one that begins at 0 is wrong
+ * there, and nowhere else where its terms are many. */
+static bool is_aside(data_ruler *r, at_draw *out) {
+    const int n = r->c->num_tensors;
+    int *side = AT_NEW_ARRAY(r->arena, int, n);
+    bool *is_met = AT_NEW_ARRAY(r->arena, bool, n), any = false;
+    for (int s = 0; s < n; s++) {
+        const at_tensor *t = &r->c->tensors[s];
+        if (t->role == AT_ROLE_STAGE && t->num_reduce && at_reduction_is_extreme(t->reduction))
+            find_sides(r, t->body, t->reduction == AT_REDUCE_MAX ? -1 : 1, side, is_met);
+    }
+    at_fill *first = r->fill;
+    r->fill = out->fill = at_copy(r->arena, r->fill, sizeof *r->fill * (size_t)n);
+    for (int t = 0; t < n; t++) {
+        at_fill *f = &out->fill[t];
+        if (!data_is_drawn(r, t) || !side[t] || f->lo >= 0 || f->hi <= 0) continue;
+        const double by = f->hi - f->lo + 1;
+        f->lo += side[t] * by, f->hi += side[t] * by;
+        any = true;
+    }
+    any &= data_ratio(r, 1) <= DATA_EXACT_RATIO;
+    r->fill = first;
+    if (!any) out->fill = first;
+    return any;
+}
+
+/* ---- recurrences ----------------------------------------------------------------------------- */
+
+/* Not with a number: on which side of it elements lie is not a matter of steps. */
+static bool is_compared(const at_expr *e, const void *tensor) {
+    bool is = false;
+    for (int i = 0; i < 2 && e->nargs == 2; i++)
+        is |= at_expr_is_read(e->arg[i], tensor) && !at_expr_is_number(e->arg[1 - i]);
+    return is && ((e->op >= AT_X_LT && e->op <= AT_X_NE) || e->op == AT_X_MIN || e->op == AT_X_MAX);
+}
+
+/* The first axis along which a recurrence reads itself elsewhere; -1: there is none. */
+static int step_axis(const data_ruler *r, int stage) {
+    const at_tensor *t = &r->c->tensors[stage];
+    const at_expr *own = t->is_recurrence ? at_expr_find(t->body, at_expr_is_read, &stage) : NULL;
+    for (int i = 0; own && i < own->nargs; i++)
+        if (own->arg[i]->op != AT_X_NAME || own->arg[i]->ref != i) return i;
+    return -1;
+}
+
+/* Elements of one step of an input that a recurrence compares; 0: none does. */
+static int64_t step_of(const data_ruler *r, int tensor) {
+    for (int s = 0; s < r->c->num_tensors; s++) {
+        const int axis = step_axis(r, s);
+        const at_expr *by =
+            axis < 0 ? NULL : at_expr_find(r->c->tensors[s].body, is_compared, &tensor);
+        if (!by) continue;
+        const at_expr *read = by->arg[!at_expr_is_read(by->arg[0], &tensor)];
+        int64_t n = 1;
+        for (int i = read->nargs; i-- > 0; n *= r->extents[tensor][i])
+            if (read->arg[i]->op == AT_X_NAME && read->arg[i]->ref == axis) return n;
+    }
+    return 0;
+}
+
+/* Where a recurrence compares an input with what it has, the input's steps rise on the first draw:
+ * a late step that is not taken is missed. On the second they fall: what the first step leaves is
+ * seen at the end, and so is a later step that is taken though it must not be. Either way some
+ * elements go against it. */
+static bool rises_and_falls(data_ruler *r, at_data_rule *out) {
+    enum { MOST = 64, RISE = MOST / 8, FALL = MOST / 2, ALL = MOST + 3 * FALL };
+    const int n = r->c->num_tensors;
+    const size_t bytes = sizeof *r->fill * (size_t)n;
+    at_fill *rising = at_copy(r->arena, r->fill, bytes),
+            *falling = at_copy(r->arena, r->fill, bytes), *first = r->fill;
+    bool any = false;
+    r->fill = at_copy(r->arena, r->fill, bytes);
+    for (int t = 0; t < n; t++) {
+        const int64_t row =
+            data_is_drawn(r, t) && r->c->tensors[t].type == AT_F32 ? step_of(r, t) : 0;
+        if (!row) continue;
+        rising[t] = (at_fill){.lo = -MOST, .hi = MOST, .unit = 1, .apart = RISE, .row = row};
+        falling[t] =
+            (at_fill){.lo = -MOST - ALL, .hi = MOST - ALL, .unit = 1, .apart = -FALL, .row = row};
+        r->fill[t] = (at_fill){.lo = -2 * ALL, .hi = 2 * ALL, .unit = 1};
+        any = true;
+    }
+    any &= data_ratio(r, 1) <= DATA_EXACT_RATIO;
+    r->fill = first;
+    if (any) out->draw[0].fill = rising, out->draw[1].fill = falling, out->num_draws = 2;
+    return any;
+}
+
+at_status data_second_draw(data_ruler *r, at_data_rule *out, at_error *err) {
+    enum { FEW_ROWS = 64 };
+    if (!r->is_exact && overflows(r, &out->draw[1])) {
+        out->num_draws = 2;
+        return AT_OK;
+    }
+    if (!r->is_exact) {
+        bool any;
+        AT_TRY(is_centred(r, &out->draw[1], &any, err));
+        if (any) out->num_draws = 2;
+        if (any) return AT_OK;
+    }
+    if (r->is_exact && data_ratio(r, 2) > DATA_EXACT_RATIO) return AT_OK;
+    const int64_t rows =
+        data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 0, &out->draw[0]);
+    out->draw[1].fill = r->fill;
+    const bool aside = r->is_exact && is_aside(r, &out->draw[1]);
+    if (r->is_exact && !aside && !rows && rises_and_falls(r, out)) return AT_OK;
+    if (!aside && (!rows || rows >= FEW_ROWS)) return AT_OK;
+    out->num_draws = 2;
+    data_plant_extremes(r->arena, r->c, r->extents, r->known, 0, 1, &out->draw[1]);
+    return AT_OK;
+}
