@@ -639,7 +639,7 @@ static void gone_by_phases(void **state) {
             by_phases("s", "r", "b", false));
     REFUSED("@u is no sum of whose terms a remainder along \"h\" leaves every n-th",
             by_phases("u", "h", "b", false)); /* what is left out is not 0 */
-    REFUSED("@x has no leaf in this tree", by_phases("x", "h", "b", false));
+    REFUSED("@x has no leaf of its own in this tree", by_phases("x", "h", "b", false));
     REFUSED("there is a tensor \"w\" already", by_phases("s", "h", "w", false));
     DO(by_phases("s", "h", "t", false));
     expect_stage("s[h:I*S] = t[h%S, h/S]\n");
