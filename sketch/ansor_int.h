@@ -31,9 +31,7 @@ typedef struct ansor_loop {
     ansor_piece *piece[ANSOR_LOOPS]; /* several: fused */
     int num_pieces;
     bool is_reduce;
-    int annotation;                             /* 0 none, 1 unroll, 2 vectorize, 3 parallel */
-    struct ansor_stage *attached[ANSOR_STAGES]; /* in the order in which they came */
-    int num_attached;
+    int annotation; /* 0 none, 1 unroll, 2 vectorize, 3 parallel */
 } ansor_loop;
 
 /* Pieces that count an axis, outer ones first; those that run once are left out. */
@@ -97,7 +95,8 @@ at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_
 /* Where a stage is computed, and its loops (ansor_loops.c). AT_E_INPUT */
 at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce);
 void ansor_detach(ansor_stage *x);
-bool ansor_has_attached(const ansor_stage *x);
+bool ansor_has_attached(const ansor_state *s, const ansor_stage *x); /* stages at its loops */
+bool ansor_is_place(const ansor_state *s, const ansor_loop *l);      /* of a stage at it */
 at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_inline(ansor_state *s, ansor_stage *x);
 /* Is that piece of the loop the only one of its axis? */

@@ -65,26 +65,24 @@ at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_
 /* ---- places ---------------------------------------------------------------------------------- */
 
 void ansor_detach(ansor_stage *x) {
-    ansor_loop *l = x->at_loop;
-    int n = 0;
-    for (int i = 0; l && i < l->num_attached; i++)
-        if (l->attached[i] != x) l->attached[n++] = l->attached[i];
-    if (l) l->num_attached = n;
     x->at = NULL;
     x->at_loop = NULL;
 }
 
-static void move_attached(ansor_loop *from, ansor_loop *to) {
-    for (int i = 0; i < from->num_attached && to->num_attached < ANSOR_STAGES; i++) {
-        from->attached[i]->at_loop = to;
-        to->attached[to->num_attached++] = from->attached[i];
-    }
-    from->num_attached = 0;
+static void move_attached(ansor_state *s, const ansor_loop *from, ansor_loop *to) {
+    for (int i = 0; i < s->num_stages; i++)
+        if (s->stage[i]->at_loop == from) s->stage[i]->at_loop = to;
 }
 
-bool ansor_has_attached(const ansor_stage *x) {
-    for (int i = 0; i < x->num_loops; i++)
-        if (x->loop[i]->num_attached) return true;
+bool ansor_has_attached(const ansor_state *s, const ansor_stage *x) {
+    for (int i = 0; i < s->num_stages; i++)
+        if (s->stage[i]->at == x) return true;
+    return false;
+}
+
+bool ansor_is_place(const ansor_state *s, const ansor_loop *l) {
+    for (int i = 0; i < s->num_stages; i++)
+        if (s->stage[i]->at_loop == l) return true;
     return false;
 }
 
@@ -97,18 +95,14 @@ at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x) {
     for (const ansor_stage *t = target; t; t = t->at)
         if (t == x) return ANSOR_REFUSE(s, "%s would be computed in loops of its own", x->name);
     if (target->is_inlined) return ANSOR_REFUSE(s, "%s is inlined: it has no loops", target->name);
-    ansor_loop *l = target->loop[loop];
-    ansor_detach(x);
-    if (l->num_attached == ANSOR_STAGES) return ANSOR_REFUSE(s, "too many stages in one loop");
     x->at = target;
-    x->at_loop = l;
-    l->attached[l->num_attached++] = x;
+    x->at_loop = target->loop[loop];
     return AT_OK;
 }
 
 at_status ansor_inline(ansor_state *s, ansor_stage *x) {
     if (x->num_reduce) return ANSOR_REFUSE(s, "%s is a sum, which cannot be inlined", x->name);
-    if (ansor_has_attached(x))
+    if (ansor_has_attached(s, x))
         return ANSOR_REFUSE(s, "other stages are computed in loops of %s", x->name);
     ansor_detach(x);
     x->is_inlined = true;
@@ -219,7 +213,7 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
         parts[i]->piece[parts[i]->num_pieces++] = made[i];
         parts[i]->is_reduce = l->is_reduce;
     }
-    move_attached(l, parts[n]);
+    move_attached(s, l, parts[n]);
     replace_loops(x, at, 1, parts, n + 1);
     int k = 0;
     while (x->piece[k] != p) k++;
@@ -321,11 +315,11 @@ at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x) {
         if (l->is_reduce != all->is_reduce)
             return ANSOR_REFUSE(s, "an axis and a reduction of %s are fused", x->name);
         if (l->annotation) return ANSOR_REFUSE(s, "loop %lld is annotated", (long long)ids[i]);
-        if (l->num_attached && i < n - 1)
+        if (i < n - 1 && ansor_is_place(s, l))
             return ANSOR_REFUSE(s, "stages are computed in loop %lld", (long long)ids[i]);
         if (all->num_pieces + l->num_pieces > ANSOR_LOOPS) return ANSOR_REFUSE(s, "too many loops");
         for (int k = 0; k < l->num_pieces; k++) all->piece[all->num_pieces++] = l->piece[k];
-        move_attached(l, all);
+        move_attached(s, l, all);
     }
     replace_loops(x, (int)ids[0], n, &all, 1);
     return AT_OK;

@@ -106,7 +106,7 @@ static at_tensor copy_of(at_expr *element) {
 }
 
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
-    bool plain = !x->at && !x->is_inlined && !ansor_has_attached(x);
+    bool plain = !x->at && !x->is_inlined && !ansor_has_attached(s, x);
     for (int i = 0; i < x->num_loops; i++)
         plain &= !x->loop[i]->annotation && x->loop[i]->num_pieces == 1 &&
                  ansor_is_whole(x, x->loop[i], 0);
@@ -166,7 +166,8 @@ static at_status factored_pieces(ansor_state *s, const ansor_stage *x, int at, a
     *is_outer = !(*piece)->length;
     if (n != 2) return ANSOR_REFUSE(s, "loop %d is no part of a split in two", at);
     for (int i = 0; i < x->num_loops; i++)
-        if (x->loop[i]->num_attached || x->loop[i]->annotation || x->loop[i]->num_pieces != 1 ||
+        if (ansor_is_place(s, x->loop[i]) || x->loop[i]->annotation ||
+            x->loop[i]->num_pieces != 1 ||
             (!x->loop[i]->is_reduce && !ansor_is_whole(x, x->loop[i], 0)))
             return ANSOR_REFUSE(s, "a sum in two steps of %s after other steps", x->name);
     return AT_OK;

@@ -189,7 +189,7 @@ static at_status add_vectors(tree_writer *w, ansor_stage *x, int64_t extent) {
     int64_t length = MOST;
     ansor_loop *l = x->num_loops ? x->loop[x->num_loops - 1] : NULL;
     if (!w->s->adds || !l || l->num_pieces != 1 || l->piece[0]->axis != last || l->annotation ||
-        l->num_attached || x->num_reduce ||
+        ansor_is_place(w->s, l) || x->num_reduce ||
         at_expr_find_value(w->c->tensors[x->id].body, is_scattered, &last))
         return AT_OK;
     const ansor_piece *p = l->piece[0];
@@ -237,7 +237,7 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
         regions[k] = (region){.w = w, .around = around, .whole = x->axis[k].extent};
         if (around->n) look(&regions[k], x->id, k);
         if (!regions[k].halo) continue;
-        if (x->num_reduce || ansor_has_attached(x) || w->c->tensors[x->id].is_output)
+        if (x->num_reduce || ansor_has_attached(w->s, x) || w->c->tensors[x->id].is_output)
             return ANSOR_REFUSE(w->s,
                                 "%s: what is read of %s in its place is no whole number of parts",
                                 x->name, x->axis[k].name);
@@ -283,12 +283,12 @@ static int64_t extent_of(const ansor_loop *l) {
 }
 
 /* What Ansor leaves to its compiler: loops inside all others, as long as they run few steps. */
-static void unroll_inside(ansor_stage *x) {
+static void unroll_inside(const ansor_state *s, ansor_stage *x) {
     int64_t steps = 1;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         ansor_loop *l = x->loop[i];
         int64_t extent = extent_of(l);
-        if (l->num_attached || l->annotation == 3) return;
+        if (l->annotation == 3 || ansor_is_place(s, l)) return;
         if (l->annotation || extent == 1) continue;
         if (!at_mul64(steps, extent, &steps) || steps > x->unroll_max) return;
         l->annotation = 1;
@@ -315,16 +315,15 @@ static at_status add_loop(tree_writer *w, const ansor_loop *l, bool *goes_on, at
 
 static at_status add_stage(tree_writer *w, ansor_stage *x, at_tree_node *at) {
     bool goes_on = false;
-    unroll_inside(x);
+    unroll_inside(w->s, x);
     for (int i = 0; i < x->num_loops; i++) {
         ansor_loop *l = x->loop[i];
         AT_TRY(add_loop(w, l, &goes_on, &at));
-        for (int t = 0; t < w->s->num_stages; t++) /* producers first */
-            for (int k = 0; k < l->num_attached; k++)
-                if (l->attached[k] == w->s->stage[t] && !w->s->stage[t]->is_inlined) {
-                    AT_TRY(add_stage(w, w->s->stage[t], at));
-                    goes_on = false;
-                }
+        for (int t = 0; t < w->s->num_stages; t++) { /* producers first */
+            if (w->s->stage[t]->at_loop != l || w->s->stage[t]->is_inlined) continue;
+            AT_TRY(add_stage(w, w->s->stage[t], at));
+            goes_on = false;
+        }
     }
     return add_leaf(w, x, at);
 }
