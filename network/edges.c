@@ -27,10 +27,9 @@ static bool is_picture(const at_net_value *v) {
 /* A convolution that is not of each channel by itself, and makes more than a few. */
 static bool sums_channels(const edges *e, const at_net_node *n) {
     static const char *const names[] = {"Conv", "ConvTranspose", NULL};
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     if (!at_net_op_is(n, names) || n->inputs[0] < 0) return false;
     if (value_at(e, n->outputs[0])->dims[1] < LEAST_CHANNELS) return false;
-    return !group || group->i < value_at(e, n->inputs[0])->dims[1];
+    return at_net_int(n, "group", 1) < value_at(e, n->inputs[0])->dims[1];
 }
 
 static bool is_summed(const edges *e, int v) {

@@ -22,8 +22,7 @@ enum { LEAST_ELEMENTS = 1024 };
 static const at_net_value *value_at(const placing *p, int v) { return &p->net->values.data[v]; }
 
 static int axis_of(const at_net_value *v, const at_net_node *n) {
-    const at_net_attribute *axis = at_net_attribute_find(n, "axis", AT_NET_ATTR_INT);
-    const int64_t i = axis ? axis->i : 0;
+    const int64_t i = at_net_int(n, "axis", 0);
     return (int)(i < 0 ? i + v->rank : i);
 }
 

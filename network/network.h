@@ -125,6 +125,8 @@ typedef struct at_net_node {
 /* NULL: the node has none of this name that is of this kind: what is usual holds. */
 const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *name,
                                               at_net_attribute_kind kind);
+/* A whole number that the node says, or, where it says none, this one. */
+int64_t at_net_int(const at_net_node *n, const char *name, int64_t otherwise);
 /* Does the text read input k? Sizes that it is written with do not count. */
 bool at_net_reads(const at_net_node *n, int k);
 

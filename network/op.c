@@ -38,13 +38,17 @@ const at_net_attribute *at_net_attribute_find(const at_net_node *n, const char *
     return NULL;
 }
 
+int64_t at_net_int(const at_net_node *n, const char *name, int64_t otherwise) {
+    const at_net_attribute *a = at_net_attribute_find(n, name, AT_NET_ATTR_INT);
+    return a ? a->i : otherwise;
+}
+
 bool op_has(const net_op *o, const char *name, at_net_attribute_kind kind) {
     return at_net_attribute_find(o->node, name, kind) != NULL;
 }
 
 int64_t op_int(const net_op *o, const char *name, int64_t otherwise) {
-    const at_net_attribute *a = at_net_attribute_find(o->node, name, AT_NET_ATTR_INT);
-    return a ? a->i : otherwise;
+    return at_net_int(o->node, name, otherwise);
 }
 
 float op_float(const net_op *o, const char *name, float otherwise) {

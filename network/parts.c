@@ -177,10 +177,10 @@ static bool may_leave(const cutter *c, const region *r) {
 /* Each channel by itself. */
 static bool reads_windows(const cutter *c, const at_net_node *n) {
     static const char *const pools[] = {"MaxPool", "AveragePool", NULL};
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     const int64_t channels =
         value_at(c, n->inputs[0])->rank == 4 ? value_at(c, n->inputs[0])->dims[1] : 0;
-    return at_net_op_is(n, pools) || (!strcmp(n->op, "Conv") && group && group->i == channels);
+    return at_net_op_is(n, pools) ||
+           (!strcmp(n->op, "Conv") && at_net_int(n, "group", 1) == channels);
 }
 
 /* The value that leaves the part, for this node alone; -1: it is another, or has other readers. */
@@ -194,11 +194,6 @@ static int value_between(const cutter *c, const region *r, int node) {
     return -1;
 }
 
-static bool has_groups(const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
-    return group && group->i > 1;
-}
-
 /* Could the node go on with a convolution by bands of rows? It reads windows of its value, which
  * exceeds the caches near the core. The lanes of a band go through all channels: a sum of groups of
  * them would be one element at a time. */
@@ -207,7 +202,7 @@ static bool may_go_by_bands(const cutter *c, const region *r, int node, int v) {
     const at_net_node *n = node_at(c, node);
     const at_net_node *head = node_at(c, r->nodes.data[0]);
     if (r->joins || strcmp(head->op, "Conv") != 0) return false;
-    if (has_groups(head) && !reads_windows(c, head)) return false;
+    if (at_net_int(head, "group", 1) > 1 && !reads_windows(c, head)) return false;
     return n->inputs[0] == v && reads_windows(c, n) &&
            value_at(c, v)->elements * 4 >= LEAST_BYTES && value_at(c, v)->dims[0] == 1 &&
            c->cut->orders[v] && c->cut->orders[n->outputs[0]];

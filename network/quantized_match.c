@@ -41,15 +41,13 @@ bool at_net_quantized_by(at_arena *a, const at_net *net, int scale, int zero, in
 int net_input(const at_net_node *n, int k) { return k < n->num_inputs ? n->inputs[k] : -1; }
 
 static int axis_of(const at_net_node *n, int rank) {
-    const at_net_attribute *axis = at_net_attribute_find(n, "axis", AT_NET_ATTR_INT);
-    const int64_t k = axis ? axis->i : 1;
+    const int64_t k = at_net_int(n, "axis", 1);
     return (int)(k < 0 ? k + rank : k);
 }
 
 static bool dequantized_by(at_arena *a, const at_net *net, const at_net_node *n,
                            at_net_quantized *out) {
-    const at_net_attribute *block = at_net_attribute_find(n, "block_size", AT_NET_ATTR_INT);
-    if (strcmp(n->op, "DequantizeLinear") || (block && block->i)) return false;
+    if (strcmp(n->op, "DequantizeLinear") || at_net_int(n, "block_size", 0)) return false;
     const int rank = value_at(net, n->inputs[0])->rank;
     if (!at_net_quantized_by(a, net, n->inputs[1], net_input(n, 2), axis_of(n, rank), out))
         return false;
@@ -132,8 +130,7 @@ static bool shape_fits(const quantizer *q, product *p, int w) {
     p->kind = MATRICES;
     if (x->rank < 2 || k->rank != 2) return false;
     if (!strcmp(n->op, "Gemm")) {
-        const at_net_attribute *b = at_net_attribute_find(n, "transB", AT_NET_ATTR_INT);
-        p->transposed = b && b->i;
+        p->transposed = at_net_int(n, "transB", 0) != 0;
         if (!attribute_is(n, "transA", 0) || !attribute_is(n, "alpha", 1) ||
             !attribute_is(n, "beta", 1) || x->rank != 2)
             return false;

@@ -206,18 +206,13 @@ int64_t net_number_of(const at_net_node *n, const char *name, int i, int64_t oth
     return a && i < a->num ? a->ints[i] : otherwise;
 }
 
-static int64_t groups_of(const at_net_node *n) {
-    const at_net_attribute *a = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
-    return a ? a->i : 1;
-}
-
 /* The picture with its padding, and with channels that four at a time are multiplied. */
 static int padded(quantizer *q, const product *p, int64_t inner) {
     const at_net_value *x = value_at(q->net, p->x.value), *y = value_at(q->net, p->output),
                        *w = value_at(q->net, p->w.value);
     int64_t dims[AT_NET_MAX_RANK] = {x->dims[0], x->dims[1]};
     at_text index = {0}, inside = {0};
-    if (groups_of(p->node) == 1) dims[1] = inner;
+    if (at_net_int(p->node, "group", 1) == 1) dims[1] = inner;
     if (dims[1] > x->dims[1]) at_text_addf(&inside, "m < %lld", (long long)x->dims[1]);
     at_text_add(&index, "n, m");
     for (int i = 2; i < x->rank; i++) {
@@ -239,7 +234,7 @@ static int padded(quantizer *q, const product *p, int64_t inner) {
 
 static void add_window(quantizer *q, const product *p, int64_t inner, bool is_product, at_text *t) {
     const at_net_value *w = value_at(q->net, p->w.value), *x = value_at(q->net, p->x.value);
-    const int64_t groups = groups_of(p->node), per_group = w->dims[0] / groups;
+    const int64_t groups = at_net_int(p->node, "group", 1), per_group = w->dims[0] / groups;
     at_text_addf(t, "sum(c:%lld", (long long)inner);
     for (int i = 2; i < x->rank; i++) at_text_addf(t, ", p%d:%lld", i - 2, (long long)w->dims[i]);
     at_text_add(t, ") x0[n, ");
@@ -332,7 +327,7 @@ bool net_add_product(quantizer *q, const product *p) {
     const char *const *names = conv ? net_picture_axes : net_matrix_axes;
     const int rank = value_at(q->net, p->output)->rank;
     const char *channel = conv ? "m" : net_matrix_axes[rank - 1];
-    const bool dense = conv && groups_of(p->node) == 1;
+    const bool dense = conv && at_net_int(p->node, "group", 1) == 1;
     const int64_t inner = !conv ? 0 : dense ? (w->dims[1] + 3) / 4 * 4 : w->dims[1];
     int inputs[MOST_INPUTS], next = 2;
     at_text t = {0};

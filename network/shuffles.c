@@ -59,11 +59,6 @@ static bool find_shuffle(shuffle *s, int first) {
     return true;
 }
 
-static int64_t groups_of(const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
-    return group ? group->i : 1;
-}
-
 /* It reads data, and constants whose elements may lie in another order. */
 static bool can_move(const shuffle *s, const at_net_node *n, int data) {
     if (n->inputs[0] != data) return false;
@@ -77,7 +72,8 @@ static bool can_move(const shuffle *s, const at_net_node *n, int data) {
 static bool is_by_channel(const shuffle *s, const at_net_node *n, int data) {
     const at_net_value *x = value_at(s, data), *y = value_at(s, n->outputs[0]);
     if (n->num_outputs != 1 || y->rank != x->rank || y->dims[1] != x->dims[1]) return false;
-    if (!strcmp(n->op, "Conv")) return can_move(s, n, data) && groups_of(n) == x->dims[1];
+    if (!strcmp(n->op, "Conv"))
+        return can_move(s, n, data) && at_net_int(n, "group", 1) == x->dims[1];
     static const char *const affine[] = {"Bias", "Scale",
                                          NULL}; /* of each channel (net_rewrite.c) */
     if (n->kind != AT_NET_MAP || !same_dims(x->dims, y->dims, x->rank)) return false;
@@ -93,7 +89,7 @@ static bool find_readers(shuffle *s) {
         const at_net_node *n = s->conv < 0 ? NULL : &s->net->nodes.data[s->conv];
         if (!n) return false;
         if (!is_by_channel(s, n, v)) {
-            const int64_t groups = groups_of(n);
+            const int64_t groups = at_net_int(n, "group", 1);
             return !strcmp(n->op, "Conv") && can_move(s, n, v) &&
                    (groups == 1 || channels / groups % s->groups == 0);
         }
@@ -117,8 +113,8 @@ static const char *text_of(const shuffle *s) {
     const at_net_node *n = &s->net->nodes.data[s->conv];
     at_arena *a = s->net->arena;
     const at_net_value *w = value_at(s, n->inputs[1]);
-    const long long groups = groups_of(n), outputs = w->dims[0] / groups, inner = w->dims[1],
-                    each = inner / s->groups;
+    const long long groups = at_net_int(n, "group", 1), outputs = w->dims[0] / groups,
+                    inner = w->dims[1], each = inner / s->groups;
     if (groups == 1) return n->text;
     const char *group = outputs == 1 ? "m" : at_format(a, "m/%lld", outputs), *t = n->text;
     t = replaced(a, t, at_format(a, "x0[n, %s*%lld + c, ", group, inner),

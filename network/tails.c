@@ -95,9 +95,6 @@ const char *at_net_tail(at_arena *a, const at_compute *c) {
         if (c->tensors[i].role != AT_ROLE_STAGE && i >= OPERANDS &&
             (i - OPERANDS >= t.named.len || t.named.data[i - OPERANDS] != i))
             return NULL;
-    at_text out = {0};
-    at_expr_print(&out, e);
-    const char *plain = at_text_take(a, &out);
-    if (at_epilogue_spell(a, plain, &text, NULL) != AT_OK) return NULL;
+    if (at_epilogue_spell(a, e, &text, NULL) != AT_OK) return NULL;
     return at_format(a, "+(%s)", text);
 }

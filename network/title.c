@@ -27,8 +27,7 @@ static void add_stride(at_text *out, const at_net_node *n) {
 static void add_convolution(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *x = &net->values.data[n->inputs[0]], *w = &net->values.data[n->inputs[1]];
     const at_net_value *y = &net->values.data[n->outputs[0]];
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
-    int64_t groups = group ? group->i : 1;
+    const int64_t groups = at_net_int(n, "group", 1);
     bool depthwise = groups > 1 && groups == x->dims[1];
     if (w->element != AT_F32) at_text_add(out, "int8 ");
     at_text_add(out, depthwise ? "depthwise" : !strcmp(n->op, "Conv") ? "conv" : "deconv");
@@ -45,8 +44,7 @@ static void add_convolution(at_text *out, const at_net *net, const at_net_node *
 static void add_product(at_text *out, const at_net *net, const at_net_node *n) {
     const at_net_value *x = &net->values.data[n->inputs[0]];
     const at_net_value *y = &net->values.data[n->outputs[0]];
-    const at_net_attribute *trans = at_net_attribute_find(n, "transA", AT_NET_ATTR_INT);
-    int64_t k = x->rank ? x->dims[trans && trans->i ? 0 : x->rank - 1] : 1;
+    int64_t k = x->rank ? x->dims[at_net_int(n, "transA", 0) ? 0 : x->rank - 1] : 1;
     if (x->element != AT_F32) at_text_add(out, "int8 ");
     at_text_addf(out, "product %lld to %lld", (long long)k,
                  (long long)(y->rank ? y->dims[y->rank - 1] : 1));

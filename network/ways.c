@@ -50,14 +50,13 @@ static bool channels_lie_last(const at_net_cut *cut, int value) {
 }
 
 bool at_net_suits_winograd(const at_net_cut *cut, const at_net_node *n) {
-    const at_net_attribute *group = at_net_attribute_find(n, "group", AT_NET_ATTR_INT);
     const at_net_attribute *pad = at_net_attribute_find(n, "auto_pad", AT_NET_ATTR_STRING);
     if (strcmp(n->op, "Conv") || n->num_inputs < 2) return false;
     const at_net_value *w = &cut->net->values.data[n->inputs[1]];
     if (w->element != AT_F32 || w->rank != 4 || w->dims[2] != 3 || w->dims[3] != 3 ||
         !w->is_constant)
         return false;
-    if ((group && group->i != 1) || (pad && strcmp(pad->s, "NOTSET") != 0)) return false;
+    if (at_net_int(n, "group", 1) != 1 || (pad && strcmp(pad->s, "NOTSET") != 0)) return false;
     return all_are(n, "strides", 1, 1) && all_are(n, "dilations", 1, 1) &&
            all_are(n, "pads", 1, 0) && channels_lie_last(cut, n->inputs[0]) &&
            channels_lie_last(cut, n->outputs[0]);

@@ -260,7 +260,8 @@ at_type at_epilogue_type(at_epilogue e);     /* the output's behind it; AT_TYPE_
  * AT_E_INPUT: there are several outputs. */
 at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *err);
 /* The same text in one spelling without blanks. AT_E_INPUT: it is none, or says nothing of x. */
-at_status at_epilogue_spell(at_arena *a, const char *text, const char **out, at_error *err);
+at_status at_epilogue_spell_text(at_arena *a, const char *text, const char **out, at_error *err);
+at_status at_epilogue_spell(at_arena *a, const at_expr *e, const char **out, at_error *err);
 /* E9: the only output's elements, x in the text, become what it says as they are stored. What that
  * needs is declared right before the output: NAME[c] in the text is a weight with an element per
  * channel (the output's axes along which the weight differs), any other NAME an input of the

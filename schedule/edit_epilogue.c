@@ -227,18 +227,22 @@ static at_walk check(const at_expr *e, void *err) {
     return AT_WALK_END;
 }
 
-static at_status parse(at_arena *a, const char *text, at_expr **out, at_error *err) {
-    AT_TRY(at_expr_parse_text(a, text, "stage", out, err));
-    if (at_expr_walk(*out, check, err)) return AT_E_INPUT;
-    if (!at_expr_mentions(*out, "x"))
+static at_status check_stage(const at_expr *e, at_error *err) {
+    if (at_expr_walk(e, check, err)) return AT_E_INPUT;
+    if (!at_expr_mentions(e, "x"))
         return at_fail(err, AT_E_INPUT, "a stage is made of x, the element before: x*sigmoid(x)");
     return AT_OK;
 }
 
-at_status at_epilogue_spell(at_arena *a, const char *text, const char **out, at_error *err) {
+at_status at_epilogue_spell_text(at_arena *a, const char *text, const char **out, at_error *err) {
     at_expr *e;
+    AT_TRY(at_expr_parse_text(a, text, "stage", &e, err));
+    return at_epilogue_spell(a, e, out, err);
+}
+
+at_status at_epilogue_spell(at_arena *a, const at_expr *e, const char **out, at_error *err) {
     at_text spelled = {0};
-    AT_TRY(parse(a, text, &e, err));
+    AT_TRY(check_stage(e, err));
     at_expr_print(&spelled, e);
     char *kept = at_text_take(a, &spelled), *to = kept;
     for (const char *p = kept; *p; p++)
@@ -287,7 +291,8 @@ static bool is_rounding(const at_expr *e, const void *unused) {
 
 static at_status apply(epilogue *x, const char *text) {
     at_expr *e, *made;
-    AT_TRY(parse(x->w.arena, text, &e, x->w.err));
+    AT_TRY(at_expr_parse_text(x->w.arena, text, "stage", &e, x->w.err));
+    AT_TRY(check_stage(e, x->w.err));
     /* what stays an integer has integers added */
     if (at_type_of(stage_of(x)->type)->is_int && !at_expr_find(e, is_rounding, NULL))
         x->operand = AT_S32;

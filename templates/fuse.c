@@ -211,7 +211,7 @@ static size_t stage_length(const char *text, const char *between) {
 static at_status read_written(const char *word, size_t n, const char **out, at_error *err) {
     const char *spelled;
     at_arena *a = at_arena_new();
-    at_status s = at_epilogue_spell(a, at_strndup(a, word, n), &spelled, err);
+    at_status s = at_epilogue_spell_text(a, at_strndup(a, word, n), &spelled, err);
     if (s == AT_OK && strlen(spelled) > MOST_LETTERS)
         s = at_fail(err, AT_E_USAGE, "more than %d letters", MOST_LETTERS);
     if (s == AT_OK) {
