@@ -1,6 +1,6 @@
-/* cost/estimate_form.c: leaves as they were worked out at other points of a program. Of two points
- * of one tree that are alike in most numbers most leaves are the same; so is what a leaf takes,
- * where what it sees of others, in the loops that it shares with them, is the same. */
+/* cost/estimate_form.c: leaves as they were worked out at other points of a program. Two points of
+ * one tree that have most numbers in common have most leaves in common. The time of a leaf is the
+ * same, too, where the leaves that share loops with it are the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static int find_numbers(const at_program *p, const est_leaf *x, int64_t *out) {
     return n;
 }
 
-/* When the program last set one of them that are not sizes. */
+/* When the program last set one of the leaf's numbers that are no sizes. */
 static unsigned last_fill(const est_leaf *x) {
     unsigned filled = x->node->filled;
     for (const at_node *l = x->node->parent; l; l = l->parent)

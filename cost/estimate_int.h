@@ -8,8 +8,8 @@
 #include "cost/estimate_terms.h"
 #include "schedule/access.h"
 
-/* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
- * reach few of its places. */
+/* A way of the nearest cache. Steps of so many bytes come to the same place again, and steps of a
+ * power of two come to few places. */
 enum { WAY_BYTES = 4096 };
 enum {
     MAX_LEAVES = 64,
@@ -34,7 +34,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     bool is_dot;     /* its turns are the terms of one dot product of bytes to a lane */
     double turns;
     int64_t coef;  /* of the axis */
-    double extent; /* of the axis; that of its loops may be more */
+    double extent; /* of the axis; its loops together may go further */
     int64_t run;   /* of a vector: turns in which every access goes on in the same steps */
 } est_loop;
 
@@ -75,9 +75,9 @@ typedef struct est_form {
     uint64_t made; /* no two have the same; 0: nothing of it is known but its loops */
     int num_loops, num_accesses, num_numbers; /* num_numbers -1: too many, it is no other's */
     int tail;                                 /* of the leaf, where none of the loops is peeled */
-    bool is_split;                            /* loops are not those of the tree any more */
+    bool is_split;                            /* its loops are others than the tree's by now */
     bool is_peeled;                           /* one of the loops is */
-    uint32_t registers;                       /* bits: accesses that are in registers */
+    uint32_t registers;                       /* bits of the accesses in registers */
     const est_terms *terms;
     int64_t *number; /* [num_numbers] that all of it but where tensors lie depends on */
     uint64_t *lies;  /* [num_accesses] where the tensors lay: hashes */
@@ -106,14 +106,14 @@ typedef struct est_leaf {
     bool in_blocks;             /* its tile stands in loops over tiles, inside of its own sum */
     bool is_beside;             /* it is none of these sums' first */
     bool is_end_of_other;       /* an earlier sum ends in the same */
-    /* What follows is no copy's that is cut. */
+    /* A leaf that is made by cutting has nothing of what follows. */
     bool is_new;     /* its form is another than at the point before */
     est_form *form;  /* the one at hand */
     unsigned filled; /* the last fill of its node and the loops around it, when that was taken */
     est_form *forms[FORMS];
     uint64_t hash[FORMS]; /* of their numbers */
     int num_forms, most_forms;
-    unsigned asked, found; /* forms, and those that were among the other ones */
+    unsigned asked, found; /* how often a form was asked for, and was among the kept ones */
     bool is_conditional;   /* some terms of the sum may not count */
     const int *sizes;      /* [num_sizes] that its reads depend on, slots of values */
     int num_sizes;         /* -1: too many */

@@ -13,7 +13,7 @@ typedef struct wide { /* a dimension of several elements */
     int dim;
     double limit, stride, places; /* as the access has them */
     double extent, count;         /* from the first element touched to the last; elements at most */
-    double touched;               /* elements: rows that are left out are not touched */
+    double touched;               /* elements, without those of rows that are left out */
     double run, gap, runs;        /* rows in a row, and from one such run to the next; 0: one run */
 } wide;
 
@@ -214,10 +214,10 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
 }
 
 /* Lines that the leaf before this one has touched in the same turn of the loops around both, and
- * that are still there, though the cache does not hold all of that: those that it came to last.
- * They go one after the other, while the leaf reads those that it comes to in an order of its own.
- * All turns of these loops from `once` on come to them anew. Of a leaf that is cut into the parts
- * of a tile none are counted. */
+ * that the cache still holds: the last lines of that turn, where the cache is too small for all.
+ * They leave the cache one after the other, while the leaf reads its lines in an order of its own.
+ * All turns of the loops from `once` on touch such lines anew. A leaf that is cut into the parts of
+ * a tile counts no such lines. */
 static double still_there(const at_estimator *e, const est_leaf *x, const est_access *a,
                           const touched *t, double size, int once) {
     enum { MOMENTS = 8 };
@@ -307,9 +307,8 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
 
 /* ---- weights from afar ----------------------------------------------------------------------- */
 
-/* What a line takes that is asked for some lines ahead, of what the third level needs to give it:
- * it comes after what is worked out meanwhile, not beside. Weights of a network lie further away.
- */
+/* The time of a line that is prefetched, as a share of the third level's time for a line: the line
+ * comes after what is worked out meanwhile, not beside. Weights of a network lie further away. */
 static const double behind = 1, far_behind = 1.5;
 /* Where all turns of the block before ask for lines, this share of their time is left, however much
  * hides it. Parts of a tile ask for the same lines each, which is not better than before. */

@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-/* Loads that are no operand of a multiply-add, in such that are. */
+/* How many loads that are an operand of a multiply-add a load by itself counts as. */
 static const double unaligned = 2;
-/* Vectors of so few elements, with their rows, are not put together. */
+/* A tile of so few elements loads its elements one by one. */
 enum { SINGLE = 16 };
 
 typedef enum { STEP, FAR, CALL } which_time;
 
-/* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
- */
+/* The time of a step or call of a register tile. width: elements of its only vector, where they are
+ * fewer than a register's. */
 static double tile_ns(const at_estimator *e, double rows, double vectors, int width,
                       which_time which) {
     const at_speeds *s = e->o.speeds;
@@ -86,8 +86,8 @@ static bool is_masked(int64_t elements) {
     return elements > 1 && elements != 4 && elements != 8 && elements != 16;
 }
 
-/* How much of what an access reads in rows that are `step` apart each term has to load. copied: how
- * many steps of the sum are in the code. */
+/* The rows that each term loads, of the rows that an access reads, which are `step` apart. copied:
+ * how many steps of the sum are in the code. */
 static double rows_read(const est_tile *t, int access, int64_t step, double rows, double sums,
                         double copied) {
     bool is_looped = false;
@@ -106,8 +106,9 @@ static double rows_read(const est_tile *t, int access, int64_t step, double rows
     return rows;
 }
 
-/* Rows that an access moves by: those of part i, and of the parts behind it along which it moves as
- * far, which together read one row more with each further one; 0: an earlier part counts them. */
+/* Rows that an access moves by: the rows of part i, and of the parts behind it along which the
+ * access moves as far, each further row of which reads one row more; 0: an earlier part counts
+ * these rows. */
 static double rows_along(const est_tile *t, int access, int i, const int64_t *size) {
     const int64_t *step = t->step[access];
     double rows = 1;
@@ -146,18 +147,18 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
     return all;
 }
 
-/* Instructions that are under way at once: multiply-adds of groups, or calls, that follow each
- * other overlap in these. */
+/* Instructions that a core has under way at once: groups of multiply-adds, or calls, that follow
+ * each other overlap within so many. */
 static const double window = 350;
 
-/* The share of a group's waits that is seen, where groups of so many instructions follow each other
- * and no group needs a result of the one before. */
+/* The share of a group's waiting time that counts, where groups of so many instructions follow each
+ * other and no group needs a result of the group before. */
 static double left_to_wait(double instructions) {
     double length = instructions / window;
     return length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
 }
 
-/* What is done with each of a call's sums at its end: as many multiply-adds. */
+/* The operations on each sum at the end of a call take the time of as many multiply-adds. */
 static double used_up_ns(const at_estimator *e, const est_tile *t, double sums) {
     return sums * t->ends * (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
 }
@@ -172,12 +173,12 @@ static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, 
     return together_ns + share * est_max(0, apart_ns - together_ns);
 }
 
-/* So many times the sums that a multiply-add waits for are enough for loads alone to count. */
+/* Loads alone count where there are so many times the sums that a multiply-add waits for. */
 static const double ahead = 1.5;
 
-/* A step whose operands are in part those of other unrolled steps, which are loaded once for all of
- * these: of what its loads take beside multiply-adds, the share that is left. partial: sums of each
- * element. */
+/* A step that has operands in common with other unrolled steps, which are loaded once for all of
+ * these steps: of the time of its loads beside multiply-adds the share of its own loads is left.
+ * partial: sums of each element. */
 static double shared_ns(const at_estimator *e, const est_tile *t, double rows, double vectors,
                         double loaded, double partial, double alone_ns) {
     const double sums = rows * vectors, all = rows + vectors, least_ns = sums * t->peak_ns;
@@ -188,14 +189,14 @@ static double shared_ns(const at_estimator *e, const est_tile *t, double rows, d
 
 /* One way to combine whole parts of a tile with those left over. */
 typedef struct part_choice {
-    double rows, vectors, times, groups; /* times: that it is run */
+    double rows, vectors, times, groups; /* times: how often the choice runs */
     double elements;                     /* of a vector that is gathered */
     int width;
     int64_t sizes[AT_PARTS_MAX];
     bool masked;
 } part_choice;
 
-/* mask: bits, parts that are left over. */
+/* mask: bits of the parts that are left over. */
 static part_choice part_choice_of(const at_estimator *e, const est_tile *t, int mask) {
     part_choice c = {.rows = (double)t->other,
                      .vectors = 1,

@@ -35,7 +35,7 @@ static double lines_of_row(double row, double begins, double line) {
     return row > 0 ? (ceil(row / begins) - 1) * begins / line + 1 : 0;
 }
 
-/* Blocks of so many elements in an extent. A line counts that is touched in part. */
+/* Blocks of so many elements in an extent. A line that a block touches in part counts. */
 static double blocks_of(double extent, double block, double row, const est_access *a) {
     const double whole = floor(extent / block), rest = extent - whole * block;
     if (!(row > 1) || rest == 0) return extent / block;
@@ -298,8 +298,8 @@ typedef struct reuse {
     bool piled;
 } reuse;
 
-/* Lines that are touched in several turns of a loop, one after the other, are not touched in the
- * others: of what its turns touch, so much does not lie between two touches. */
+/* A line that several successive turns of a loop touch is touched by no other turn: of all that the
+ * turns touch, so much does not lie between two touches of such a line. */
 static double gone_on(const reuse *r, int loop) {
     const double turns = r->x->loop[loop].turns;
     const double share = r->a->lines[loop + 1] / r->a->lines[loop]; /* of the turns */

@@ -8,7 +8,7 @@
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Chooses the sizes of the tile's parts, whose extents are those of `parts`. */
+/* Chooses the sizes of the tile's parts. `parts` has their extents. */
 static void choose(at_estimator *e, const est_tile *t, at_part *parts) {
     const int lanes = e->o.target->lanes;
     at_part cut[AT_PARTS_MAX];
@@ -25,13 +25,13 @@ static void choose(at_estimator *e, const est_tile *t, at_part *parts) {
         if (!(t->uncut >> i & 1)) parts[i].size = cut[c++].size;
 }
 
-/* Share of what a multiply-add waits for behind another, where a loop goes over a list. */
+/* Where a loop goes over a list: the wait of a multiply-add for the one before, as a share. */
 static const double add_to_add = 5.5 / 8;
 
 static const double address_ns = 2.2; /* of an element that is found by divisions */
 
-/* What the end of a sum costs that is a loop, of which a core begins another turn; between calls
- * whose factors are both vectors, as in depthwise convolutions, nothing of it is seen. */
+/* The end of a sum that is a loop, since a core begins one more turn of it. Calls whose factors are
+ * both vectors, as in depthwise convolutions, hide it. */
 static const double end_ns = 2.5;
 
 /* ---- one tile, cut into parts ---------------------------------------------------------------- */
@@ -99,13 +99,13 @@ static int products(const at_expr *e) {
     return e->op == AT_X_MUL;
 }
 
-/* Products that are joined by the instruction that makes them. */
+/* Products that the instruction that multiplies also adds. */
 static int joined(const at_estimator *e, const est_leaf *x) {
     const bool is_fused = x->stage->type == AT_F32 ? e->o.target->fused : lane_step(x) > 1;
     return is_fused && x->stage->reduction == AT_REDUCE_SUM ? products(x->stage->body) : 0;
 }
 
-/* Times as long: elements that are put together to a vector one by one. */
+/* How many times as long a vector takes whose elements are loaded one by one. */
 static double slower_apart(const at_speeds *s) {
     return est_max(1, (double)s->waits_ns[2] * AT_SPEED_ROWS /
                           (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
@@ -275,7 +275,7 @@ static int find_tails(const at_program *p, const est_tile *t, tail *tails) {
     return n;
 }
 
-/* Steps beyond the end of the axes that are summed over. */
+/* Steps beyond the ends of the sum's axes. */
 static void exceed(const at_program *p, est_tile *t) {
     const est_leaf *x = t->x;
     for (int a = x->stage->num_axes; a < x->node->num_axes; a++) {
@@ -353,8 +353,8 @@ static est_leaf *copy_of(at_estimator *e, const est_leaf *x) {
     return y;
 }
 
-/* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
- * parts, `num` of them. Returns x where none is cut, else what is made of it. */
+/* The loops of a sum become loops of its parts: a loop that is cut stays around, as the loop over
+ * its `num` parts. Returns x where no loop is cut, else the leaf that is made of x. */
 static const est_leaf *cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
                            const double *num, const int *which, int n) {
     est_leaf *x = NULL;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Conditions are looked at one group at a time: those of a group share axes with each other, and
- * none with the others. of: for each axis of the stage at hand, bits of the leaf's that it depends
- * on. */
+/* Conditions are looked at in groups: the conditions of a group share axes with each other, and no
+ * axis with another group. of: for each axis of the stage at hand, bits of the leaf's that it
+ * depends on. */
 typedef struct groups {
     uint32_t axes[32];
     int num;

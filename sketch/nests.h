@@ -112,7 +112,9 @@ bool tile_reuses(const sketch_state *s, int stage, int vec, int row);
 bool tile_is_guarded(const sketch_state *s, int stage, int axis);
 /* The axis of the lanes: the last one that is long enough; -1: none. */
 int tile_vector_of(const sketch_state *s, int stage);
-/* A reduction for the lanes where no axis suits, and rows have something in common; -1: none. */
+/* The last reduction, where rows have something in common if lanes go along it; -1: none is. */
+int tile_last_sum_of(const sketch_state *s, int stage);
+/* The same for lanes of a stage no axis of which suits; -1: none. */
 int tile_dot_of(const sketch_state *s, int stage);
 /* The same where lanes are so few that they are a part of a register alone: at least `from`, fewer
  * than `below`, of sums of many terms; -1: it is none such. */
@@ -155,7 +157,7 @@ bool tile_has_columns(const sketch_state *s, int stage, int vec);
 /* Whether a stage reads a tensor in one place. */
 bool tile_reads_once(const sketch_state *s, int stage, int tensor);
 
-/* ---- dot products (tile_axes.c) -------------------------------------------------------------- */
+/* ---- dot products (tile_dots.c) -------------------------------------------------------------- */
 
 /* Is it a sum of s32 whose terms are products of two elements of a byte each? */
 bool tile_sums_bytes(const at_compute *c, const at_tensor *t);

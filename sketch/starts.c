@@ -22,7 +22,7 @@
  * So is what takes several operations and is needed in windows, as the rows of a separable filter:
  * the rows of a tile share some of it, and only their own.
  *
- * pairs: products of two bf16 are added two at a time (tile_axes.c). Not every set has such dot
+ * pairs: products of two bf16 are added two at a time (tile_dots.c). Not every set has such dot
  * products, and where it has them they may take longer than multiply-adds, so these sketches are
  * never the default: estimates know.
  *

@@ -155,50 +155,49 @@ static void linear_product(void **state) {
 
 /* ---- sums as they are ------------------------------------------------------------------------ */
 
-/* Sums beyond 2^24, which floats would round. */
-static void integers(void **state) {
-    (void)state;
+/* A sum of integers as it is: y = MatMulInteger or ConvInteger of x and w, less zeros. */
+typedef struct integer_sum {
+    const char *op;
+    at_net_type x_type;
+    const char *x; /* dimensions */
+    at_net_type w_type;
+    const char *w;
+    int elements, least, most;   /* of w */
+    const char *x_zero, *w_zero; /* NULL: none; w_zero: one number, or one for each column */
+    const char *attributes;
+} integer_sum;
+
+static void sum_integers(const integer_sum *s) {
     onnx_graph g = {0};
-    onnx_input(&g, "x", AT_NET_UINT8, "3,900");
-    whole(&g, "w", AT_NET_INT8, "900,8", 7200, 100, 127);
-    scalar(&g, "zx", AT_NET_UINT8, "1");
-    onnx_node(&g, "MatMulInteger", "x w zx", "y", "");
+    const bool by_column = s->w_zero && strchr(s->w_zero, ' ');
+    onnx_input(&g, "x", s->x_type, s->x);
+    whole(&g, "w", s->w_type, s->w, s->elements, s->least, s->most);
+    if (s->x_zero) scalar(&g, "zx", s->x_type, s->x_zero);
+    if (s->w_zero) onnx_constant(&g, "zw", s->w_type, by_column ? "8" : "", s->w_zero, false);
+    onnx_node(&g, s->op,
+              at_format(arena, "x w%s%s", s->x_zero ? " zx" : "", s->w_zero ? " zw" : ""), "y",
+              s->attributes);
     onnx_output(&g, "y");
     check(&g, 1, true, 0.5);
-    onnx_graph c = {0};
-    onnx_input(&c, "x", AT_NET_INT8, "1,64,6,6");
-    whole(&c, "w", AT_NET_INT8, "8,64,3,3", 4608, -128, -90);
-    scalar(&c, "zx", AT_NET_INT8, "-128");
-    onnx_node(&c, "ConvInteger", "x w zx", "y", "");
-    onnx_output(&c, "y");
-    check(&c, 1, true, 0.5);
 }
 
-/* The same of weights that are less their zero no s8: zeros by column, padding, groups. */
-static void wide_integers(void **state) {
+/* Sums beyond 2^24, which floats would round; then of weights that are less their zero no s8: zeros
+ * by column, padding, groups. */
+static void integers(void **state) {
     (void)state;
-    onnx_graph g = {0};
-    onnx_input(&g, "x", AT_NET_UINT8, "3,900");
-    whole(&g, "w", AT_NET_UINT8, "900,8", 7200, 100, 255);
-    scalar(&g, "zx", AT_NET_UINT8, "1");
-    onnx_constant(&g, "zw", AT_NET_UINT8, "8", "0 1 2 3 128 140 0 60", false);
-    onnx_node(&g, "MatMulInteger", "x w zx zw", "y", "");
-    onnx_output(&g, "y");
-    check(&g, 1, true, 0.5);
-    onnx_graph c = {0};
-    onnx_input(&c, "x", AT_NET_UINT8, "1,62,6,6");
-    whole(&c, "w", AT_NET_UINT8, "8,62,3,3", 4464, 60, 255);
-    scalar(&c, "zx", AT_NET_UINT8, "3");
-    scalar(&c, "zw", AT_NET_UINT8, "5");
-    onnx_node(&c, "ConvInteger", "x w zx zw", "y", "pads=[1,1,1,1]");
-    onnx_output(&c, "y");
-    check(&c, 1, true, 0.5);
-    onnx_graph by = {0};
-    onnx_input(&by, "x", AT_NET_INT8, "1,8,6,6");
-    whole(&by, "w", AT_NET_UINT8, "8,4,3,3", 288, 0, 255);
-    onnx_node(&by, "ConvInteger", "x w", "y", "group=2");
-    onnx_output(&by, "y");
-    check(&by, 1, true, 0.5);
+    static const integer_sum sums[] = {
+        {"MatMulInteger", AT_NET_UINT8, "3,900", AT_NET_INT8, "900,8", 7200, 100, 127, "1", NULL,
+         ""},
+        {"ConvInteger", AT_NET_INT8, "1,64,6,6", AT_NET_INT8, "8,64,3,3", 4608, -128, -90, "-128",
+         NULL, ""},
+        {"MatMulInteger", AT_NET_UINT8, "3,900", AT_NET_UINT8, "900,8", 7200, 100, 255, "1",
+         "0 1 2 3 128 140 0 60", ""},
+        {"ConvInteger", AT_NET_UINT8, "1,62,6,6", AT_NET_UINT8, "8,62,3,3", 4464, 60, 255, "3", "5",
+         "pads=[1,1,1,1]"},
+        {"ConvInteger", AT_NET_INT8, "1,8,6,6", AT_NET_UINT8, "8,4,3,3", 288, 0, 255, NULL, NULL,
+         "group=2"},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) sum_integers(&sums[i]);
 }
 
 /* The zero is known only when the network runs. w_zero: of weights of u8. */
@@ -499,8 +498,8 @@ int main(void) {
         cmocka_unit_test(own_domain),     cmocka_unit_test(behind_views),
         cmocka_unit_test(concatenated),   cmocka_unit_test(linear_convolutions),
         cmocka_unit_test(linear_product), cmocka_unit_test(integers),
-        cmocka_unit_test(wide_integers),  cmocka_unit_test(dynamic),
-        cmocka_unit_test(long_sums),      cmocka_unit_test(picture),
-        cmocka_unit_test(mixed),          cmocka_unit_test(without_axes)};
+        cmocka_unit_test(dynamic),        cmocka_unit_test(long_sums),
+        cmocka_unit_test(picture),        cmocka_unit_test(mixed),
+        cmocka_unit_test(without_axes)};
     return cmocka_run_group_tests_name("network/quantized", tests, make_arena, free_arena);
 }
