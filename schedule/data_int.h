@@ -51,7 +51,7 @@ int64_t data_row_of(const at_compute *c, int64_t *const *extents, const at_data_
 /* How far from 0 the row of an element lies. */
 double data_away(const at_fill *f, int64_t element);
 
-/* ---- the data of a computation being chosen (data_rule.c) ------------------------------------ */
+/* ---- the data of a computation being chosen (data_ruler.c) ----------------------------------- */
 
 typedef struct data_ruler {
     at_arena *arena;
@@ -68,6 +68,10 @@ typedef struct data_ruler {
 } data_ruler;
 
 #define DATA_EXACT_RATIO 0x1p24 /* most of data_ratio where sums are exact */
+enum { DATA_MOST_RANGE = 8 };   /* of inputs that need no more different values */
+
+at_status data_ruler_begin(data_ruler *r, at_arena *a, const at_compute *c, const int64_t *values,
+                           const at_data_known *known, at_error *err);
 
 bool data_is_drawn(const data_ruler *r, int tensor); /* from a fill */
 int64_t data_elements_of(const data_ruler *r, int tensor);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    MOST_RANGE = 8,   /* of inputs that need no more different values */
     REAL_RANGE = 8,   /* where no integers are exact */
     MOST_ROUNDS = 32, /* of changes by decisions */
     MOST_CHANGES = 6, /* by one of them */
@@ -41,154 +40,9 @@ void at_fill_draw(const at_fill *f, bool is_exact, int64_t first, int64_t n, at_
     }
 }
 
-static double most_of(const at_fill *f) { return f->unit * fmax(fabs(f->lo), fabs(f->hi)); }
-
-/* Is it drawn from a fill? */
-bool data_is_drawn(const data_ruler *r, int t) {
-    const at_tensor *x = &r->c->tensors[t];
-    return x->role != AT_ROLE_STAGE && x->role != AT_ROLE_INDEX &&
-           !(r->known->given && r->known->given[t]);
-}
-
-/* extremes: times the ends that elements may have. */
-double data_ratio(const data_ruler *r, double extremes) {
-    const int n = r->c->num_tensors;
-    at_arena *a = at_arena_new();
-    double *most = AT_NEW_ARRAY(a, double, n), *unit = AT_NEW_ARRAY(a, double, n);
-    for (int t = 0; t < n; t++) {
-        unit[t] = data_is_drawn(r, t) ? r->fill[t].unit : 1;
-        most[t] = data_is_drawn(r, t) ? extremes * most_of(&r->fill[t]) : r->known->bound[t];
-        if (!data_is_drawn(r, t) && most[t] < 0) most[t] = MOST_RANGE;
-    }
-    double ratio =
-        at_compute_ratio(r->c, r->values, most, unit, r->known->bound, r->known->longest);
-    at_arena_free(a);
-    return ratio;
-}
-
 static void fill_all(data_ruler *r, double lo, double hi) {
     for (int t = 0; t < r->c->num_tensors; t++)
         r->fill[t] = (at_fill){.lo = lo, .hi = hi, .unit = 1};
-}
-
-/* ---- changing the size of an expression ------------------------------------------------------ */
-
-typedef struct role_asked {
-    const data_ruler *r;
-    at_role role;
-} role_asked;
-
-static bool is_of_role(const at_expr *e, const void *ctx) {
-    const role_asked *x = ctx;
-    return e->op == AT_X_INDEX &&
-           (x->r->c->tensors[e->ref].role == x->role || x->r->reads[x->role][e->ref]);
-}
-
-/* Does an expression read a tensor of that role, itself or through stages? */
-static bool reads_role(const data_ruler *r, const at_expr *e, at_role role) {
-    return at_expr_find_value(e, is_of_role, &(role_asked){r, role});
-}
-
-/* Of each stage, the ones that it reads first; not of those that read themselves. */
-static void find_roles(data_ruler *r) {
-    for (int role = 0; role < AT_ROLE_STAGE; role++) {
-        r->reads[role] = AT_NEW_ARRAY(r->arena, bool, r->c->num_tensors);
-        for (int i = 0; i < r->c->num_tensors; i++) {
-            const int stage = r->c->order[i];
-            const at_tensor *t = &r->c->tensors[stage];
-            r->reads[role][stage] = t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle &&
-                                    t->body && reads_role(r, t->body, (at_role)role);
-        }
-    }
-}
-
-static void mark(data_ruler *r, const at_expr *e);
-
-/* Of the operands of a sum those that make up its size. */
-static void mark_large(data_ruler *r, const at_expr *e) {
-    const double x = data_look_size(r->look, e->arg[0]), y = data_look_size(r->look, e->arg[1]);
-    if (x * 4 > y) mark(r, e->arg[0]);
-    if (y * 4 > x) mark(r, e->arg[1]);
-}
-
-/* The side of a product that is changed: weights first, then what is no number. */
-static const at_expr *moved_factor(const data_ruler *r, const at_expr *e) {
-    for (int role = AT_ROLE_STAGE; role-- > 0;)
-        for (int i = 2; i-- > 0;) {
-            at_role which = role ? AT_ROLE_WEIGHT : AT_ROLE_INPUT;
-            if (reads_role(r, e->arg[i], which)) return e->arg[i];
-        }
-    return e->arg[1];
-}
-
-/* Tensors with which e grows in proportion. */
-static void mark(data_ruler *r, const at_expr *e) {
-    switch (e->op) {
-    case AT_X_INDEX:
-        if (r->marked[e->ref] || at_tensor_has_entries(&r->c->tensors[e->ref])) return;
-        r->marked[e->ref] = true;
-        if (r->c->tensors[e->ref].role == AT_ROLE_STAGE) mark(r, r->c->tensors[e->ref].body);
-        return;
-    case AT_X_NEG:
-    case AT_X_DIV: mark(r, e->arg[0]); return;
-    case AT_X_ADD:
-    case AT_X_SUB:
-    case AT_X_MIN:
-    case AT_X_MAX: mark_large(r, e); return;
-    case AT_X_MUL: mark(r, moved_factor(r, e)); return;
-    case AT_X_SELECT: mark(r, e->arg[1]), mark(r, e->arg[2]); return;
-    case AT_X_CALL:
-        if (e->integer == AT_FUNCTION_ABS || e->integer == AT_FUNCTION_FLOOR ||
-            at_function_narrows((at_function)e->integer))
-            mark(r, e->arg[0]);
-        return;
-    default: return;
-    }
-}
-
-void data_mark_sources(data_ruler *r, const at_expr *e) {
-    memset(r->marked, 0, sizeof *r->marked * (size_t)r->c->num_tensors);
-    mark(r, e);
-}
-
-/* With which power of the marked tensors e grows: a square of differences with the second. */
-static double power(const data_ruler *r, const at_expr *e) {
-    double most = 0, sum = 0;
-    if (e->op == AT_X_INDEX) return r->power[e->ref];
-    for (int i = 0; i < e->nargs; i++) {
-        const double of = power(r, e->arg[i]);
-        most = of > most ? of : most;
-        sum += of;
-    }
-    return e->op == AT_X_MUL ? sum : most;
-}
-
-/* Of each tensor: of stages, the ones that they read first. */
-static void find_powers(data_ruler *r) {
-    for (int i = 0; i < r->c->num_tensors; i++) {
-        const int tensor = r->c->order[i];
-        const at_tensor *t = &r->c->tensors[tensor];
-        const bool is_read = t->role == AT_ROLE_STAGE && !t->is_recurrence && !t->cycle;
-        r->power[tensor] = !r->marked[tensor] ? 0 : is_read ? power(r, t->body) : 1;
-    }
-}
-
-void data_multiply(data_ruler *r, double factor) {
-    for (int t = 0; t < r->c->num_tensors; t++)
-        if (r->marked[t] && data_is_drawn(r, t)) r->fill[t].unit *= factor;
-}
-
-/* The factor for the elements of tensors, which are marked then, that brings e nearer to so many
- * times its size; where sums are exact, a power of two. 1: no such tensor is drawn, or e is near
- * enough. */
-double data_factor_for(data_ruler *r, const at_expr *e, double times) {
-    bool any = false;
-    if (!isfinite(times) || !(times > 0)) return 1;
-    data_mark_sources(r, e);
-    for (int t = 0; t < r->c->num_tensors; t++) any |= r->marked[t] && data_is_drawn(r, t);
-    find_powers(r);
-    const double by = fmax(-3, fmin(3, log2(times) / (any ? power(r, e) : INFINITY)));
-    return exp2(r->is_exact ? round(by) : by);
 }
 
 /* What a logarithm or a root is taken of: drawn from numbers above 0. */
@@ -351,18 +205,6 @@ static void quarter(data_ruler *r) {
     }
 }
 
-/* Does the maximum or minimum of a stage go back to the tensor's elements? */
-bool data_meets_extreme(data_ruler *r, int tensor) {
-    for (int s = 0; s < r->c->num_tensors; s++) {
-        const at_tensor *t = &r->c->tensors[s];
-        if (t->role != AT_ROLE_STAGE || !t->num_reduce || !at_reduction_is_extreme(t->reduction))
-            continue;
-        data_mark_sources(r, t->body);
-        if (r->marked[tensor]) return true;
-    }
-    return false;
-}
-
 static void spread_one(data_ruler *r, int t, double most) {
     at_fill *f = &r->fill[t];
     for (at_fill before = *f; f->hi < most; before = *f) {
@@ -387,10 +229,6 @@ static double most_spread(const data_ruler *r, int tensor) {
         any = r->c->tensors[s].role == AT_ROLE_STAGE &&
               at_expr_find(r->c->tensors[s].body, multiplies, &tensor);
     return any ? SPREAD_FACTORS : SPREAD_OTHERS;
-}
-
-int64_t data_elements_of(const data_ruler *r, int t) {
-    return element_count(r->c, t, r->extents[t]);
 }
 
 /* Values are as many as sums allow, so that few are equal: a neighbour's element is another one
@@ -438,7 +276,7 @@ static bool restrain(data_ruler *r, const data_decision *d, int side) {
     const double times = exp2(ceil(log2(of / other * LIGHTER)));
     for (int t = 0; t < r->c->num_tensors; t++) {
         at_fill *f = &r->fill[t];
-        const double hi = fmax(f->hi / times, fmin(f->hi, MOST_RANGE));
+        const double hi = fmax(f->hi / times, fmin(f->hi, DATA_MOST_RANGE));
         if (!r->marked[t] || hi >= f->hi) continue;
         f->lo *= hi / f->hi, f->hi = hi;
         any = true;
@@ -477,7 +315,7 @@ static at_status try_range(data_ruler *r, int range, bool *fits, at_error *err) 
 }
 
 static at_status find_exact(data_ruler *r, at_error *err) {
-    for (int range = MOST_RANGE; range >= 1; range--) {
+    for (int range = DATA_MOST_RANGE; range >= 1; range--) {
         bool fits;
         AT_TRY(try_range(r, range, &fits, err));
         if (fits) return AT_OK;
@@ -533,12 +371,9 @@ static bool scales_to_integers(const at_compute *c) {
 
 at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *values,
                             const at_data_known *known, at_data_rule *out, at_error *err) {
-    data_ruler r = {.arena = a, .c = c, .values = values, .known = known, .is_exact = true};
+    data_ruler r;
     *out = (at_data_rule){.num_draws = 1};
-    AT_TRY(at_compute_extents(a, c, values, &r.extents, err));
-    r.fill = AT_NEW_ARRAY(a, at_fill, c->num_tensors);
-    r.marked = AT_NEW_ARRAY(a, bool, c->num_tensors);
-    r.power = AT_NEW_ARRAY(a, double, c->num_tensors);
+    AT_TRY(data_ruler_begin(&r, a, c, values, known, err));
     if (c->in_steps) { /* integers have the data of their types */
         fill_all(&r, -REAL_RANGE, REAL_RANGE);
         out->is_exact = at_compute_exact_range(c, values, known->bound, known->longest) > 0;
@@ -547,7 +382,6 @@ at_status at_data_rule_find(at_arena *a, const at_compute *c, const int64_t *val
         return AT_OK;
     }
     r.look = data_look_new(a, c, values, known, true);
-    find_roles(&r);
     AT_TRY(find_exact(&r, err));
     r.is_exact &= !is_poor(&r);
     if (!r.is_exact) AT_TRY(find_real(&r, err));
