@@ -165,9 +165,9 @@ const char *op_entry(net_op *o, int k, const char *index, int64_t extent);
 /* Axes from an attribute or an input, as a set; *given: there are some. */
 at_status op_axis_set(net_op *o, const int64_t *axes, int n, int rank, uint32_t *out);
 
-/* texts */
-void op_add(net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const char *op_format(const net_op *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Texts: behind the text of the operator, and one by itself. */
+#define op_add(o, ...) at_text_addf(&(o)->text, __VA_ARGS__)
+#define op_format(o, ...) at_format((o)->arena, __VA_ARGS__)
 const char *op_number(const net_op *o, double x); /* a float as the notation has it, with a sign */
 /* "a0:4, a1:8"; of rank 0 "a0:1". */
 const char *op_axes(const net_op *o, const char *letter, int rank, const int64_t *dims);

@@ -5,29 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void op_add(net_op *o, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    char *text = NULL;
-    const int n = vasprintf(&text, fmt, args);
-    va_end(args);
-    if (n < 0) at_out_of_memory(0);
-    at_text_addn(&o->text, text, (size_t)n);
-    free(text);
-}
-
-const char *op_format(const net_op *o, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    char *text = NULL;
-    const int n = vasprintf(&text, fmt, args);
-    va_end(args);
-    if (n < 0) at_out_of_memory(0);
-    const char *kept = at_strndup(o->arena, text, (size_t)n);
-    free(text);
-    return kept;
-}
-
 const char *op_number(const net_op *o, double x) {
     char text[40];
     if (isnan(x)) return "(inf - inf)";
