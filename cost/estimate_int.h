@@ -266,10 +266,6 @@ bool est_take_form(at_estimator *e, const at_program *p, est_leaf *x);
  * noted as what form->own is of. */
 bool est_is_known(at_estimator *e, const est_leaf *x);
 
-/* Where tensors lie that depends on loops of new leaves. All leaves have their
- * loops as the tree has them. */
-void est_buffers(at_estimator *e, const at_program *p);
-
 /* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. */
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);

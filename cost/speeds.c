@@ -2,6 +2,7 @@
  * a machine's table as JSON: in the user's cache, in the head of a recorded space, and as `autotune
  * machine --json` prints it. It may come from anybody. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "cost/cost.h"
@@ -150,8 +151,38 @@ const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa) {
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
 
-static const double most_ns = 1e9, most_bytes = 1e15;
+static const double most_ns = 1e9, most_gops = 1e9, most_bytes = 1e15;
 static const char *const caches[] = {"l1d", "l2", "l3"};
+
+/* The members of a set. */
+typedef enum member_kind { NUMBER, ROW, TILES } member_kind;
+typedef struct set_member {
+    const char *name;
+    member_kind kind;
+    size_t offset; /* in at_speeds */
+    int most;      /* of the list */
+    bool may_lack; /* older tables have none, or not every CPU */
+} set_member;
+#define MEMBER(name, kind, most, may_lack)                                                         \
+    { #name, kind, offsetof(at_speeds, name), most, may_lack }
+static const set_member members[] = {
+    MEMBER(peak_gflops, NUMBER, 1, false),
+    MEMBER(dot_gops, NUMBER, 1, true),
+    MEMBER(bf16_gops, NUMBER, 1, true),
+    MEMBER(step_ns, TILES, AT_SPEED_VECTORS, false),
+    MEMBER(far_ns, TILES, AT_SPEED_VECTORS, false),
+    MEMBER(call_ns, TILES, AT_SPEED_VECTORS, false),
+    MEMBER(narrow_ns, TILES, AT_SPEED_WIDTHS, false),
+    MEMBER(narrow_call_ns, TILES, AT_SPEED_WIDTHS, false),
+    MEMBER(line_ns, ROW, AT_SPEED_LEVELS, false),
+    {"copy_run_turn_ns", ROW, offsetof(at_speeds, copy_ns), 3, false},
+    MEMBER(stored_ns, ROW, 3, true),
+    MEMBER(waits_ns, ROW, AT_SPEED_WAITS, true),
+    MEMBER(stream_ns, ROW, AT_SPEED_LEVELS, true),
+};
+enum { NUM_MEMBERS = sizeof members / sizeof *members };
+_Static_assert(offsetof(at_speeds, turn_ns) == offsetof(at_speeds, copy_ns) + 2 * sizeof(float),
+               "copy, run and turn lie side by side");
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -172,7 +203,7 @@ static void add_tiles(at_text *out, const char *name, const float x[][AT_SPEED_R
     for (int v = 0; v < most; v++)
         for (int r = 0; r < AT_SPEED_ROWS; r++)
             if (x[v][r] > 0) rows[v] = r + 1, vectors = v + 1;
-    at_text_addf(out, ", \"%s\": [", name);
+    at_text_addf(out, "\"%s\": [", name);
     for (int v = 0; v < vectors; v++) {
         at_text_add(out, v ? ", [" : "[");
         for (int r = 0; r < rows[v]; r++) {
@@ -182,6 +213,18 @@ static void add_tiles(at_text *out, const char *name, const float x[][AT_SPEED_R
         at_text_add(out, "]");
     }
     at_text_add(out, "]");
+}
+
+static void add_member(at_text *out, const set_member *m, const at_speeds *s) {
+    const void *x = (const char *)s + m->offset;
+    if (m->kind == NUMBER && m->may_lack && !(*(const float *)x > 0)) return;
+    at_text_add(out, ", ");
+    if (m->kind == TILES) add_tiles(out, m->name, x, m->most);
+    else if (m->kind == ROW) add_row(out, m->name, x, m->most);
+    else {
+        at_text_addf(out, "\"%s\": ", m->name);
+        add_number(out, *(const float *)x);
+    }
 }
 
 void at_speed_table_print(at_text *out, const at_speed_table *t) {
@@ -198,35 +241,9 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
     add_row(out, "latency_ns", t->latency_ns, AT_SPEED_LEVELS);
     at_text_add(out, ", \"sets\": [");
     for (int i = 0; i < t->num_sets; i++) {
-        const at_speeds *s = &t->sets[i];
-        const float copies[] = {s->copy_ns, s->run_ns, s->turn_ns};
         at_text_addf(out, "%s{\"isa\": ", i ? ", " : "");
-        at_text_add_json_string(out, s->isa);
-        at_text_add(out, ", \"peak_gflops\": ");
-        add_number(out, s->peak_gflops);
-        if (s->dot_gops > 0) {
-            at_text_add(out, ", \"dot_gops\": ");
-            add_number(out, s->dot_gops);
-        }
-        if (s->bf16_gops > 0) {
-            at_text_add(out, ", \"bf16_gops\": ");
-            add_number(out, s->bf16_gops);
-        }
-        add_tiles(out, "step_ns", s->step_ns, AT_SPEED_VECTORS);
-        add_tiles(out, "far_ns", s->far_ns, AT_SPEED_VECTORS);
-        add_tiles(out, "call_ns", s->call_ns, AT_SPEED_VECTORS);
-        add_tiles(out, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS);
-        add_tiles(out, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS);
-        at_text_add(out, ", ");
-        add_row(out, "line_ns", s->line_ns, AT_SPEED_LEVELS);
-        at_text_add(out, ", ");
-        add_row(out, "copy_run_turn_ns", copies, 3);
-        at_text_add(out, ", ");
-        add_row(out, "stored_ns", s->stored_ns, 3);
-        at_text_add(out, ", ");
-        add_row(out, "waits_ns", s->waits_ns, AT_SPEED_WAITS);
-        at_text_add(out, ", ");
-        add_row(out, "stream_ns", s->stream_ns, AT_SPEED_LEVELS);
+        at_text_add_json_string(out, t->sets[i].isa);
+        for (int k = 0; k < NUM_MEMBERS; k++) add_member(out, &members[k], &t->sets[i]);
         at_text_add(out, "}");
     }
     at_text_add(out, "]}");
@@ -269,9 +286,8 @@ static at_status read_row(const at_json *v, const char *name, float *out, int mo
     return AT_OK;
 }
 
-static at_status read_tiles(const at_json *set, const char *name, float out[][AT_SPEED_ROWS],
+static at_status read_tiles(const at_json *v, const char *name, float out[][AT_SPEED_ROWS],
                             int most, at_error *err) {
-    const at_json *v = at_json_get(set, name);
     int i = 0;
     if (!v || v->kind != AT_JSON_ARRAY || v->count > most)
         return at_fail(err, AT_E_INPUT, "%s: a list of at most %d lists is wanted", name, most);
@@ -280,31 +296,22 @@ static at_status read_tiles(const at_json *set, const char *name, float out[][AT
     return AT_OK;
 }
 
+static at_status read_member(const at_json *set, const set_member *m, at_speeds *s, at_error *err) {
+    const at_json *v = at_json_get(set, m->name);
+    void *x = (char *)s + m->offset;
+    double number = 0;
+    if (!v && m->may_lack) return AT_OK;
+    if (m->kind == TILES) return read_tiles(v, m->name, x, m->most, err);
+    if (m->kind == ROW) return read_row(v, m->name, x, m->most, err);
+    AT_TRY(read_number(v, m->name, most_gops, &number, err));
+    *(float *)x = (float)number;
+    return AT_OK;
+}
+
 static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
-    float copies[3] = {0};
-    double peak = 0, dots = 0, bf16 = 0;
-    const at_json *of_dots = at_json_get(json, "dot_gops"), /* where the CPU has them */
-        *of_bf16 = at_json_get(json, "bf16_gops");
     AT_TRY(read_text(json, "isa", s->isa, sizeof s->isa, err));
-    AT_TRY(read_number(at_json_get(json, "peak_gflops"), "peak_gflops", 1e9, &peak, err));
-    s->peak_gflops = (float)peak;
-    if (of_dots) AT_TRY(read_number(of_dots, "dot_gops", 1e9, &dots, err));
-    if (of_bf16) AT_TRY(read_number(of_bf16, "bf16_gops", 1e9, &bf16, err));
-    s->dot_gops = (float)dots;
-    s->bf16_gops = (float)bf16;
-    AT_TRY(read_tiles(json, "step_ns", s->step_ns, AT_SPEED_VECTORS, err));
-    AT_TRY(read_tiles(json, "far_ns", s->far_ns, AT_SPEED_VECTORS, err));
-    AT_TRY(read_tiles(json, "call_ns", s->call_ns, AT_SPEED_VECTORS, err));
-    AT_TRY(read_tiles(json, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS, err));
-    AT_TRY(read_tiles(json, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS, err));
-    AT_TRY(read_row(at_json_get(json, "line_ns"), "line_ns", s->line_ns, AT_SPEED_LEVELS, err));
-    AT_TRY(read_row(at_json_get(json, "copy_run_turn_ns"), "copy_run_turn_ns", copies, 3, err));
-    s->copy_ns = copies[0], s->run_ns = copies[1], s->turn_ns = copies[2];
-    const at_json *stored = at_json_get(json, "stored_ns"), /* older tables lack some of them */
-        *waits = at_json_get(json, "waits_ns"), *stream = at_json_get(json, "stream_ns");
-    if (stored) AT_TRY(read_row(stored, "stored_ns", s->stored_ns, 3, err));
-    if (waits) AT_TRY(read_row(waits, "waits_ns", s->waits_ns, AT_SPEED_WAITS, err));
-    return stream ? read_row(stream, "stream_ns", s->stream_ns, AT_SPEED_LEVELS, err) : AT_OK;
+    for (int k = 0; k < NUM_MEMBERS; k++) AT_TRY(read_member(json, &members[k], s, err));
+    return AT_OK;
 }
 
 at_status at_speed_table_read(const at_json *json, at_speed_table *t, at_error *err) {
