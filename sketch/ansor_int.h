@@ -34,7 +34,7 @@ typedef struct ansor_loop {
     int annotation; /* 0 none, 1 unroll, 2 vectorize, 3 parallel */
 } ansor_loop;
 
-/* Pieces that count an axis, outer ones first; those that run once are left out. */
+/* Pieces that count an axis, outer ones first; pieces that run once are left out. */
 typedef struct ansor_digits {
     ansor_piece *piece[ANSOR_LOOPS];
     int n;

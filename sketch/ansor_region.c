@@ -182,7 +182,7 @@ static at_walk find_read(const at_expr *e, void *ctx) {
     return AT_WALK_ON;
 }
 
-/* Blocks of the reader's axes: those of its digits that stand around, which are its outer ones. */
+/* Blocks of the reader's axes: an axis's digits that stand around, which are its outer digits. */
 static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor_digits *around) {
     for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
         const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];

@@ -32,7 +32,7 @@ static int64_t product(const ansor_digits *d, int from) {
     return all;
 }
 
-/* a*c + b where b runs below c: the digits of a, then those of b. false: it is something else. */
+/* a*c + b where b runs below c: the digits of a, then the digits of b. false: another index. */
 static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_digits *out) {
     const ansor_stage *x = w->s->stage[reader];
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
@@ -53,7 +53,7 @@ typedef struct region {
     int tensor, axis, reader;
     int64_t whole;
     const ansor_digits *around;
-    ansor_digits base; /* those of them that count it */
+    ansor_digits base; /* the loops of `around` that count it */
     int64_t extent;
     bool known, halo; /* halo: it is nothing that digits count */
 } region;

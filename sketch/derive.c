@@ -110,7 +110,7 @@ static at_status rewrite(sketch_state *s, const at_facts_given *given, bool puts
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
-/* Names that edits make are added to those of arguments and sizes. */
+/* Names that edits make are added to the names of arguments and sizes. */
 static at_status take_names(at_arena *a, sketch_derivation *d, at_error *err) {
     at_compute *c;
     d->names = AT_NEW(a, at_symbols);

@@ -69,7 +69,7 @@ typedef struct at_facts {
 /* What is known besides the text. */
 typedef struct at_facts_given {
     const int64_t *values; /* [sizes] */
-    const bool *varies;    /* [sizes] those that knobs decide: nothing follows from their values */
+    const bool *varies;    /* [sizes] that knobs decide: nothing follows from their values */
     const bool *written;   /* [tensors] stages with a leaf; NULL, either: none */
     const bool *kept;      /* [tensors] stages that are not dissolved; NULL: none */
     const bool *operands;  /* [tensors] stages that are; NULL: none */

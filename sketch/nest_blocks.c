@@ -76,7 +76,8 @@ static void find_outer(block *b) {
     }
 }
 
-/* The axis along which is read is in groups where an index divides it: blocks stay in those. */
+/* Where an index divides the axis that is read along, the axis is in groups, and a block stays in
+ * one group. */
 static at_status split_rows(block *b) {
     static const at_split_spec any = {.policy = AT_LISTED, .listed = "4 8 16 32 64 128 256"},
                                divides = {.policy = AT_FACTORS, .filter = "last <= 256"};

@@ -113,7 +113,7 @@ void nest_find_flat(const sketch_state *s, int stage, nest_choices *out) {
 
 /* ---- flat: loops ----------------------------------------------------------------------------- */
 
-/* Loops of a long sum over points, which begins with those of all axes but the last. */
+/* Loops of a long sum over points: first the loops of all axes but the last. */
 static at_status make_flat_sum(sketch_state *s, int stage, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const int last = t->num_axes - 1, points = t->num_axes + t->num_reduce - 1;
@@ -192,7 +192,7 @@ static int64_t step_of(const at_stage_facts *f, int p) {
 void nest_find_points(const sketch_state *s, int stage, nest_choices *out) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
-    int p = t->num_axes - 1; /* the axis of the points, before those of their parts */
+    int p = t->num_axes - 1; /* the axis of the points, before the axes of their parts */
     int64_t parts = 1;
     const double terms = tile_terms_of(s, stage);
     if (t->is_packing || sketch_stands_beside(s, stage)) return;

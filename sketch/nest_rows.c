@@ -28,7 +28,7 @@ typedef struct rows {
     sketch_state *s;
     int last, num;             /* the last stage; how many axes all stages have in common */
     bool *has_leaf;            /* [tensor] */
-    const char *outer, *inner; /* loops over the last of those axes; inner NULL: it is not split */
+    const char *outer, *inner; /* loops over the last axis in common; inner NULL: it is not split */
     at_error *err;
 } rows;
 
@@ -300,7 +300,7 @@ static at_status turn_reads(rows *r, int stage, const char **copies) {
     return AT_OK;
 }
 
-/* The loops of a stage below those of the rows: its own, then the lanes. */
+/* The loops of a stage below the loops of the rows: its own, then the lanes. */
 static at_status put_lanes_last(rows *r, const char *stage, const char *part) {
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = stage, .names = {part, r->inner}};
     if (part) AT_TRY(sketch_step(r->s, &order, r->err));

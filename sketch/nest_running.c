@@ -77,7 +77,7 @@ static at_status split_steps(steps *x) {
     return sketch_mark(x->s, x->t->name, x->written[1], AT_ANN_UNROLL, x->err);
 }
 
-/* The axes of a set, in their order; of those that are cut, the outer loops. */
+/* The axes of a set, in their order; of an axis that is cut, its outer loop. */
 static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
     for (int k = 0; k < x->t->num_axes; k++) {
         if (!is_in(set, k)) continue;
@@ -88,7 +88,7 @@ static void add_axes(const steps *x, uint32_t set, at_edit *order, int *n) {
     }
 }
 
-/* *inner: the last loop but those that are written out and lanes. */
+/* *inner: the last loop that is neither written out nor lanes. */
 static at_status make_running(steps *x, const char **inner) {
     const at_tensor *t = x->t;
     const uint32_t lanes = x->lanes < 0 ? 0 : 1u << x->lanes;

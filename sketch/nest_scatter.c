@@ -103,7 +103,7 @@ static at_status copy_for(sketch_state *s, const char *stage, const char *loop, 
                        err);
 }
 
-/* The loops of the terms go around all others, so that those that copies are for do. */
+/* The loops of the terms go around all others, and so do the loops that have a copy each. */
 static at_status put_terms_outside(sketch_state *s, const loops *x, at_error *err) {
     const at_tensor *t = x->t;
     at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};

@@ -39,7 +39,7 @@ static bool is_shared(const pair *p, int k) {
     return p->axis[k] < tensor_of(p, p->reader)->num_axes;
 }
 
-/* The axis along which it goes, and of which a step needs the one before alone. */
+/* The axis along which the stage goes: a step needs the step before alone. */
 static int step_axis(const at_compute *c, int stage) {
     const uint32_t along = at_stage_steps(c, stage);
     for (int k = 0; k < c->tensors[stage].num_axes; k++)
@@ -94,7 +94,7 @@ static bool find_kept(pair *p) {
     return false;
 }
 
-/* Loops of one of the two stages below that of the steps: plain ones, one that is written out, or
+/* Loops of one of the two stages below the loop of the steps: plain, written out, or
  * NULL, and lanes. */
 typedef struct below {
     const char *plain[AT_FACTS_MAX_AXES], *written, *lanes;
@@ -195,7 +195,7 @@ static at_status make_step(pair *p) {
     order.names[n++] = step;
     for (int k = 0; k < r->num_axes; k++)
         if (axis_kept(p, k) < 0) order.names[n++] = r->axes[k].name;
-    if (!sums_lanes(p)) order.names[n] = lanes[1]; /* its axis may come before that of the steps */
+    if (!sums_lanes(p)) order.names[n] = lanes[1]; /* its axis may come before the steps' axis */
     AT_TRY(sketch_step(p->s, &order, p->err));
     AT_TRY(make_reader(p, lanes, rows[1]));
     AT_TRY(sketch_put(p->s, AT_EDIT_NEST, t->name, true, r->name, step, p->err));
@@ -251,13 +251,13 @@ static bool is_own_copy(const pair *p, const at_expr *read) {
 /* Loops of a block, which are called as the reader's. */
 typedef struct turned_block {
     const char *parts[AT_FACTS_MAX_AXES][2]; /* [axis of what is kept] around it, and within */
-    const char *outer[AT_FACTS_MAX_AXES];    /* those around it, in their order */
+    const char *outer[AT_FACTS_MAX_AXES];    /* the loops around it, in their order */
     int num_outer;
 } turned_block;
 
 static int lanes_of(const pair *p) { return tensor_of(p, p->kept)->num_axes - 1; }
 
-/* The loops of a stage: around a block, then those of steps and lanes. */
+/* The loops of a stage: around a block, then the loops of steps and lanes. */
 static at_status order_block(const pair *p, const turned_block *b, int stage, bool steps_last) {
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = tensor_of(p, stage)->name};
     int n = 0;

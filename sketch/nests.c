@@ -68,7 +68,7 @@ static bool is_named(const char *name, const char *word) {
     return false;
 }
 
-/* The first tile along h is `tile_h`, those of other stages are `tile_STAGE_h`. */
+/* The first tile along h is `tile_h`, tiles of other stages are `tile_STAGE_h`. */
 static const char *word_of(const sketch_state *s, int stage, const nest_row *row,
                            const nest_choice *c) {
     const char *word = at_format(s->arena, "%s_%s", row->word, c->of);

@@ -26,14 +26,14 @@ typedef struct nest_choice {
     int vec;         /* of the lanes; of a dot product a reduction */
     int row, second; /* unrolled beside each other */
     int unrolled;    /* a short reduction, the innermost and written out */
-    int fours;       /* the reduction of which dot products take four terms at once */
+    int fours;       /* the reduction whose terms dot products take four at once */
     int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
     bool all;        /* all reductions are written out */
     bool rows_first; /* rows outside of what lanes are a part of */
     bool panels;     /* blocks of the reduction outside of rows */
     bool shared_out; /* parts of the blocked one are summed by threads, and added up behind */
     bool groups;     /* lanes go through several groups */
-    bool late;       /* what reads the sums goes over those of several tiles */
+    bool late;       /* the sums' reader goes over the sums of several tiles */
     operand_read read[SKETCH_MOST_NEAR];
     int num_reads;
     int height; /* tiles of a block that stand below each other by default; 0: as many as usual */
@@ -114,7 +114,7 @@ bool tile_is_guarded(const sketch_state *s, int stage, int axis);
 int tile_vector_of(const sketch_state *s, int stage);
 /* The last reduction, where rows have something in common if lanes go along it; -1: none is. */
 int tile_last_sum_of(const sketch_state *s, int stage);
-/* The same for lanes of a stage no axis of which suits; -1: none. */
+/* The same where none of the stage's axes suits lanes; -1: none. */
 int tile_dot_of(const sketch_state *s, int stage);
 /* The same where lanes are so few that they are a part of a register alone: at least `from`, fewer
  * than `below`, of sums of many terms; -1: it is none such. */

@@ -32,7 +32,7 @@ static int axis_of(const at_tensor *stage, const at_tensor *made, int axis) {
     return axis == stage->num_axes || axis - 1 > last ? last : axis - 1;
 }
 
-/* How far a piece moves what is copied; those of axes of one step stand outermost. */
+/* How far a piece moves what is copied; pieces of axes of one step stand outermost. */
 static int64_t step_of(const sketch_state *s, const char *leaf, int stage, const at_access *x,
                        const char *piece) {
     at_leaf_digit d[AT_TREE_MOST_DIGITS];

@@ -81,7 +81,7 @@ static bool leads_elsewhere(const at_expr *e, const void *stage) {
     return at_expr_is_read(e, stage) && !at_expr_is_in_place(e);
 }
 
-/* Is a stage made of the elements of another one, each of that at its place, for others? */
+/* Is each element of a stage made of the element of another stage at its place, for readers? */
 static bool goes_along(const at_compute *c, int reader, int stage) {
     const at_tensor *x = &c->tensors[reader], *t = &c->tensors[stage];
     return x->role == AT_ROLE_STAGE && !x->num_reduce && !x->is_output && !x->cycle &&

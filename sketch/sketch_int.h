@@ -15,7 +15,7 @@ typedef struct sketch_derivation {
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;
-    const bool *varies; /* those that knobs decide; NULL: none */
+    const bool *varies; /* [sizes] that knobs decide; NULL: none */
     at_symbols *names;  /* of the computation; shared by all states, which add theirs */
 } sketch_derivation;
 
@@ -87,7 +87,7 @@ typedef struct sketch_state {
     AT_VEC(sketch_split_of) splits;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
-int sketch_stages(const sketch_state *s); /* those that need loops */
+int sketch_stages(const sketch_state *s); /* how many stages need loops */
 /* Sketches of a computation, and ways to go on with one: SKETCH_MOST, where it has many stages
  * fewer, since each edit of each sketch takes as long as the tree. */
 int sketch_most(const sketch_state *s);

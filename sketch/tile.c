@@ -181,7 +181,7 @@ static void turn(tiling *t) {
     }
 }
 
-/* One reduction: whole, or a little of it unrolled, or blocks of that outside of the tiles. */
+/* One reduction: whole, or a little of it unrolled, or blocks of it outside of the tiles. */
 static at_status split_sum(tiling *t, int axis, bool is_last) {
     static const at_part_limit one[] = {{0}, {.wide = 1, .narrow = 1}},
                                few[] = {{0}, {.wide = 4, .narrow = 4}},
@@ -356,8 +356,8 @@ static at_status read_operands(tiling *t) {
     return AT_OK;
 }
 
-/* Axes that are no part of the tile; those that need the same vectors again stand inside. Returns
- * how many of these there are. */
+/* Axes that are no part of the tile; axes that need the same vectors again stand inside. Returns
+ * how many axes stand inside. */
 static int put_outside(tiling *t, int third) {
     sketch_state *s = t->s;
     const nest_choice *c = &t->choice;

@@ -137,7 +137,8 @@ int tile_vector_of(const sketch_state *s, int stage) {
         if (s->facts->of[stage].inner[k] >= LEAST_LANES && !sketch_is_step(s, stage, k) &&
             reads_vectors(s, stage, k, false))
             return k;
-    /* Rather than from element to element lanes go along the sum, where those lie side by side. */
+    /* Rather than from element to element lanes go along the sum, where its terms lie side by side.
+     */
     const bool may_gather =
         last >= 0 && s->facts->of[stage].inner[last] >= LEAST_LANES &&
         !sketch_is_step(s, stage, last) &&
@@ -314,7 +315,7 @@ typedef struct lane_reads {
     const sketch_state *s;
     int axis;
     bool gathers; /* lanes read what entries say, too */
-    double most;  /* elements of the largest tensor of which they read neighbours */
+    double most;  /* elements of the largest tensor whose neighbours lanes read */
 } lane_reads;
 
 /* Ends where lanes along the axis read neither neighbours nor all of them the same. */

@@ -67,7 +67,7 @@ at_status tile_put_readers(tiling *t, const char *loop) {
     return AT_OK;
 }
 
-/* The loops of another sum are called as those of the leaf. */
+/* The loops of another sum have the names of the leaf's loops. */
 static at_status rename_as(sketch_state *s, const char *leaf, const char *other, at_error *err) {
     const at_compute *c = s->compute;
     const at_tensor *x = &c->tensors[at_compute_find(c, leaf)],
@@ -93,7 +93,7 @@ at_status sketch_sum_beside(sketch_state *s, const char *leaf, int other, const 
         if (n == MOST_EDITS) return at_fail(err, AT_E_INPUT, "more edits than a tile takes");
         edits[n] = e->edit;
         edits[n].stage = name;
-        edits[n++].knob = NULL; /* parts are those that there are */
+        edits[n++].knob = NULL; /* the parts are there already */
     }
     AT_TRY(rename_as(s, leaf, name, err));
     while (n) AT_TRY(sketch_step(s, &edits[--n], err));
