@@ -405,11 +405,11 @@ static void say_wrong(at_text *out, const at_face *f, const char *when) {
                  f->of->name, when);
 }
 
-/* Is the time of a kernel judged by the CPU's peak? Of one in C for gcc and clang, which compile
- * the loop of the peak, too. */
+/* Is the time of a kernel judged by the CPU's peak? Of one in C for gcc and clang with vectors of
+ * its own: of single numbers the compiler may make vectors, as wide as its options allow. */
 static bool has_peak(const at_face *f) {
     const at_kernel *k = f->of->kernel;
-    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU;
+    return f->of->executed > 0 && k->dialect == AT_DIALECT_GNU && k->target->lanes > 1;
 }
 
 static const char *peak_loop_name(at_arena *a, const at_face *f) {
