@@ -265,6 +265,11 @@ at_status at_write_file(const char *path, const char *text, size_t len, at_error
     return at_write_output(path, NULL, text, len, err);
 }
 
+const char *at_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool at_same_file(const char *x, const char *y) {
     struct stat a, b;
     if (!strcmp(x, y)) return true;

@@ -73,6 +73,8 @@ at_status at_write_output(const char *path, const at_output_rules *rules, const 
 at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
 /* Whether they are one file: by name, by a hard link or by a symbolic one. */
 bool at_same_file(const char *x, const char *y);
+/* What stands behind the last slash. */
+const char *at_base_name(const char *path);
 
 /* ---- locks (lock.c) -------------------------------------------------------------------------- */
 

@@ -22,14 +22,9 @@ static at_status check_name(const char *name, at_error *err) {
     return at_fail(err, AT_E_USAGE, "--name %s: %s", name, fault);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The source includes its header by this name. */
 static at_status check_output(const char *path, at_error *err) {
-    const char *name = base_name(path);
+    const char *name = at_base_name(path);
     size_t n = strlen(path);
     if (n > 2 && !strcmp(path + n - 2, ".h"))
         return at_fail(err, AT_E_USAGE, "-o %s: name the .c file; its header is written beside it",
@@ -137,8 +132,8 @@ static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *ke
     const char *path = at_header_path(a, o->output);
     at_text header = {0};
     at_file_options fo = {.head = head,
-                          .source = path ? base_name(o->output) : NULL,
-                          .header = path ? base_name(path) : NULL,
+                          .source = path ? at_base_name(o->output) : NULL,
+                          .header = path ? at_base_name(path) : NULL,
                           .with_main = o->with_main,
                           .abi = o->abi,
                           .fallback = o->fallback};
@@ -162,9 +157,9 @@ static at_status apply_foreign(at_session *s, at_text *source, const at_options 
     at_text header = {0};
     AT_TRY(at_foreign_check_output(at_foreign_of(s->what.task), o->output, err));
     AT_TRY(at_session_context(s, false, err));
-    at_status status = at_foreign_print_file(s->arena, s->what.task, &s->what.chosen.config,
-                                             head_text(s, s->what.chosen.from),
-                                             path ? base_name(path) : NULL, source, &header, err);
+    at_status status = at_foreign_print_file(
+        s->arena, s->what.task, &s->what.chosen.config, head_text(s, s->what.chosen.from),
+        path ? at_base_name(path) : NULL, source, &header, err);
     if (status == AT_OK) status = write_files(s->arena, o, source, &header, err);
     at_text_free(&header);
     return status;
@@ -320,7 +315,7 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
 static const char *set_head(const apply_set *set, const at_options *o) {
     at_text t = {0};
     at_text_add(&t, "The best of each task in ");
-    at_text_add_visible(&t, base_name(o->log));
+    at_text_add_visible(&t, at_base_name(o->log));
     at_text_addf(&t, ", written by autotune %s:\n", AT_VERSION);
     for (int i = 0; i < set->n; i++) at_text_addf(&t, "    %s\n", set->kernels[i].name);
     return at_text_take(set->arena, &t);

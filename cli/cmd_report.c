@@ -27,7 +27,7 @@ static at_status report(at_arena *a, const at_options *o, at_text *page, at_erro
         at_report_page(a, log, o->only, at_is_usable, uses, &about, page, &num_tasks, err);
     at_use_counts_end(uses, &o->engine);
     AT_TRY(s);
-    return at_report_write(o, num_tasks, "task", at_format(a, "%s.html", log), page, err);
+    return at_report_write(o, num_tasks, "task", log, page, err);
 }
 
 at_status at_cmd_report(const at_options *o, at_error *err) {

@@ -57,6 +57,19 @@ at_net_build at_network_build(const at_options *o) {
     return b;
 }
 
+void at_network_check_own(const at_options *o, const at_net_program *programs, int n) {
+    bool any = !o->log;
+    for (int i = 0; i < n; i++) any |= programs[i].num_tuned > 0 || !programs[i].num_tunable;
+    if (any) return;
+    at_arena *a = at_arena_new();
+    at_engine_warn(&o->engine,
+                   at_format(a,
+                             "%s: holds no part of %s: it is of another network, or of other sizes "
+                             "or instructions; estimates choose",
+                             o->log, o->operands[0]));
+    at_arena_free(a);
+}
+
 at_status at_network_look(const at_options *o, at_network_describe *describe,
                           at_network_members *members, at_error *err) {
     at_net *net;

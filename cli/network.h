@@ -16,6 +16,8 @@ at_status at_check_network(const at_options *o, at_error *err);
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
 /* What its kernels are made with. */
 at_net_build at_network_build(const at_options *o);
+/* Warns where --log names a log that has no part of any of the n programs. */
+void at_network_check_own(const at_options *o, const at_net_program *programs, int n);
 /* What is said of a network that is looked at and not run, and the same as members of --json. */
 typedef void at_network_describe(at_text *out, const at_net_program *p, const at_options *o);
 typedef void at_network_members(at_out *out, const at_net_program *p, const at_options *o);

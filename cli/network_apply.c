@@ -13,11 +13,6 @@ static bool is_weights(const char *head, size_t len) {
     return len >= 8 && !memcmp(head, "autotune", 8);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The network for each size, and of each for each instruction set. */
 enum { MOST = AT_MOST_ISAS * (int)AT_NET_MOST_SIZES };
 typedef struct programs {
@@ -110,10 +105,10 @@ static at_status emit(at_arena *a, programs *all, const at_options *o, written *
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
-    w->name = o->name ? o->name : at_c_name(a, base_name(path));
+    w->name = o->name ? o->name : at_c_name(a, at_base_name(path));
     at_net_emit_options e = {.name = w->name,
-                             .header = base_name(at_header_path(a, o->output)),
-                             .weights = w->weights_path ? base_name(w->weights_path) : NULL,
+                             .header = at_base_name(at_header_path(a, o->output)),
+                             .weights = w->weights_path ? at_base_name(w->weights_path) : NULL,
                              .sized = has_sizes(all) ? &all->sized : NULL};
     if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, err));
     for (int i = 0; i < AT_NET_MOST_SIZES; i++)
@@ -235,6 +230,7 @@ static at_status make_all(at_arena *a, const at_options *o, programs *all, at_er
     AT_TRY(find_sets(o, all, err));
     for (int i = 0; i < all->n; i++)
         AT_TRY(at_net_program_new(all->nets[i / all->num_sets], &all->builds[i], &all->of[i], err));
+    at_network_check_own(o, all->of, all->n);
     return has_sizes(all) ? find_rows(a, all, err) : AT_OK;
 }
 

@@ -12,7 +12,8 @@ static const char *advice(at_arena *a, const char *model, const char *log) {
     at_text_add(&t, " --log");
     at_text_add_word(&t, log);
     at_text_add(&t, " -o");
-    at_text_add_word(&t, at_format(a, "%.*s.c", (int)(strlen(model) - strlen(".onnx")), model));
+    const char *name = at_base_name(model);
+    at_text_add_word(&t, at_format(a, "%.*s.c", (int)(strlen(name) - strlen(".onnx")), name));
     return at_text_take(a, &t);
 }
 

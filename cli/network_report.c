@@ -111,7 +111,10 @@ static at_status make(net_report *r, at_text *page, at_error *err) {
         r->outputs[i] = AT_NEW_ARRAY(r->arena, double,
                                      r->net->values.data[r->net->outputs.data[i]].elements + 1);
     AT_TRY(time_program(r, NULL, r->o->log ? "before" : "not tuned", err));
-    if (r->o->log) AT_TRY(time_program(r, r->o->log, "after", err));
+    if (r->o->log) {
+        AT_TRY(time_program(r, r->o->log, "after", err));
+        at_network_check_own(r->o, &r->programs[r->num - 1], 1);
+    }
     add_page(r, page);
     return AT_OK;
 }
@@ -128,9 +131,7 @@ at_status at_network_report(const at_options *o, at_error *err) {
     at_text page = {0};
     at_catch_interrupts();
     at_status s = make(&r, &page, err);
-    if (s == AT_OK)
-        s = at_report_write(o, 1, "network", at_format(r.arena, "%s.html", r.net->path), &page,
-                            err);
+    if (s == AT_OK) s = at_report_write(o, 1, "network", r.net->path, &page, err);
     at_text_free(&page);
     end(&r);
     return s;

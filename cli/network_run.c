@@ -131,6 +131,7 @@ static at_status run(net_run *r) {
                        r->o->output);
     AT_TRY(at_net_arrays_open(r->arena, r->o, &r->arrays, &r->net, r->err));
     AT_TRY(at_net_program_new(r->net, &b, &r->program, r->err));
+    at_network_check_own(r->o, &r->program, 1);
     AT_TRY(at_net_truth_new(r->net, r->arrays.inputs, &at_interrupted, &r->truth, r->err));
     compare_others(r);
     r->errors = AT_NEW_ARRAY(r->arena, double, r->net->outputs.len + 1);

@@ -207,9 +207,8 @@ static at_status print_page_json(const char *output, int num_tasks, const at_tex
     return at_out_print(&out, err);
 }
 
-at_status at_report_write(const at_options *o, int num, const char *of, const char *otherwise,
-                          const at_text *page, at_error *err) {
-    const char *output = o->output ? o->output : otherwise;
+static at_status write_page(const at_options *o, int num, const char *of, const char *output,
+                            const at_text *page, at_error *err) {
     at_text told = {0};
     if (!strcmp(output, "-")) output = NULL; /* standard output */
     if (output) {
@@ -223,5 +222,14 @@ at_status at_report_write(const at_options *o, int num, const char *of, const ch
     at_text_add(&told, "\n");
     at_status s = at_print(&told, err);
     at_text_free(&told);
+    return s;
+}
+
+at_status at_report_write(const at_options *o, int num, const char *of, const char *reported,
+                          const at_text *page, at_error *err) {
+    at_arena *a = at_arena_new();
+    const char *output = o->output ? o->output : at_format(a, "%s.html", at_base_name(reported));
+    const at_status s = write_page(o, num, of, output, page, err);
+    at_arena_free(a);
     return s;
 }

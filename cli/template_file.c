@@ -8,7 +8,7 @@
 
 /* A template is named by its file. */
 static at_status file_name(at_arena *a, const char *path, const char **name, at_error *err) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = at_base_name(path);
     size_t n = strlen(base);
     if (n < 3 || strcmp(base + n - 2, ".c") != 0)
         return at_fail(err, AT_E_USAGE, "--output %s: a template's file ends in .c", path);

@@ -40,10 +40,10 @@ static net_pair *find(net_pairs *p, const char *name) {
     return NULL;
 }
 
-static void note_open(net_builder *b, const char *name) {
-    for (int i = 0; i < b->open.len; i++)
-        if (!strcmp(b->open.data[i], name)) return;
-    *at_push(b->arena, &b->open) = name;
+static void note(net_builder *b, net_size_names *names, const char *name) {
+    for (int i = 0; i < names->len; i++)
+        if (!strcmp(names->data[i], name)) return;
+    *at_push(b->arena, names) = name;
 }
 
 /* A size of an input: what the user says of this one, or of all of its name, before what the array
@@ -54,7 +54,7 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
     const char *place = at_format(b->arena, "%s[%d]", p->name, axis);
     const net_pair *by_place = find(&b->dims, place),
                    *by_name = d->name && d->value < 0 ? find(&b->dims, d->name) : NULL;
-    if (d->name) *at_push(b->arena, &b->known) = d->name;
+    note(b, &b->known, d->name && d->value < 0 ? d->name : place);
     *out = by_place        ? (int64_t)by_place->number
            : d->value > 0  ? d->value
            : by_name       ? (int64_t)by_name->number
@@ -65,7 +65,7 @@ static at_status bind_dim(net_builder *b, const net_port *p, int axis, int64_t g
         return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %lld where %s is %lld", b->net->path,
                        p->name, (long long)given, d->name && d->value < 0 ? d->name : place,
                        (long long)*out);
-    if (*out < 0) note_open(b, d->name ? d->name : place);
+    if (*out < 0) note(b, &b->open, d->name ? d->name : place);
     return AT_OK;
 }
 
@@ -86,12 +86,12 @@ at_status net_bind_shape(net_builder *b, const net_port *p, int *rank, int64_t *
         memcpy(dims, given->dims, sizeof *dims * (size_t)given->rank);
         return AT_OK;
     }
-    if (given && given->rank != p->rank)
-        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimensions, not %d", b->net->path,
-                       p->name, p->rank, given->rank);
+    if (given && given->rank && given->rank != p->rank)
+        return at_fail(b->err, AT_E_INPUT, "%s: \"%s\" has %d dimension%s, not %d", b->net->path,
+                       p->name, p->rank, at_plural(p->rank), given->rank);
     *rank = p->rank;
-    for (int i = 0; i < p->rank; i++)
-        AT_TRY(bind_dim(b, p, i, given ? given->dims[i] : -1, &dims[i]));
+    for (int i = 0; i < p->rank; i++) /* a single number is an array whose sizes are 1 */
+        AT_TRY(bind_dim(b, p, i, !given ? -1 : given->rank ? given->dims[i] : 1, &dims[i]));
     return AT_OK;
 }
 

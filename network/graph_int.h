@@ -17,6 +17,8 @@ typedef struct net_missing { /* what is not there yet */
     int count;
 } net_missing;
 
+typedef AT_VEC(const char *) net_size_names;
+
 typedef struct net_builder {
     at_arena *arena;
     at_net *net;
@@ -24,7 +26,7 @@ typedef struct net_builder {
     const at_net_options *options;
     at_error *err;
     net_pairs dims, sets;
-    AT_VEC(const char *) known, open; /* names of sizes; those without a number */
+    net_size_names known, open; /* those without a number */
     AT_VEC(net_missing) missing;
     AT_VEC(bool) unknown; /* by value: worked out by what is missing */
     int depth;

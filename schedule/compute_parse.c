@@ -158,6 +158,10 @@ static at_status parse_decl(parser *p, at_tensor *t) {
     }
     if (at(p, "s64"))
         return FAIL(p, "weights are s32 or narrower; an input or an index may be s64");
+    if (t->role == AT_ROLE_INDEX && p->lex.kind == AT_TOK_NAME &&
+        at_type_find(p->lex.start, p->lex.length) >= 0)
+        return FAIL(p, "an index holds 32-bit integers, or s64; of a narrower input a stage of s32 "
+                       "makes one: expected s64 or a new line");
     return t->role == AT_ROLE_INDEX ? AT_OK : take_type(p, t);
 }
 

@@ -107,11 +107,12 @@ static at_status take_halves(reader *r, const char *text, int t, const at_input 
 static at_status check_shape(const reader *r, const char *text, int t, const at_input *in,
                              int64_t *n) {
     const at_tensor *x = &r->c->tensors[t];
-    bool fits = !in->sparse && in->num_dims == x->num_axes;
+    const bool is_number = !in->sparse && !in->num_dims; /* an array whose sizes are 1 */
+    bool fits = is_number || (!in->sparse && in->num_dims == x->num_axes);
     *n = 1;
     for (int i = 0; fits && i < x->num_axes; i++) {
-        fits = in->dims[i] == r->extents[t][i];
-        *n *= in->dims[i];
+        fits = (is_number ? 1 : in->dims[i]) == r->extents[t][i];
+        *n *= r->extents[t][i];
     }
     if (fits) return AT_OK;
     at_text shape = {0};

@@ -68,6 +68,12 @@ static void from_file_to_program(void **state) {
                "net.onnx.html && grep -q '>before<' net.onnx.html && grep -q '>after<' "
                "net.onnx.html && grep -q '>conv3x3 3 to 8 at 8, relu</td>' net.onnx.html");
     cli_expect(0, "./autotune report net.onnx --dim N=1 -o - | grep -q '>not tuned<'");
+    cli_expect(0, "mkdir -p below && cd below && ../autotune report ../net.onnx --dim N=1 && "
+                  "mv net.onnx.html page.html && ../autotune report ../net.log && "
+                  "mv net.log.html page.html");
+    r = cli_expect(0, "./autotune dense --args M=4,N=4,K=4 --trials 1 --log dense.log && "
+                      "./autotune run net.onnx --dim N=1 --log dense.log");
+    expect_text(r->err, "dense.log: holds no part of net.onnx: it is of another network");
 
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1 --log net.log --main -o net.c");
     expect_text(r->out, "4 of 4 kinds of parts are tuned, by net.log");

@@ -13,10 +13,13 @@
     "\\001\\171\\022\\017\\012\\015\\010\\001\\022\\011\\012\\003\\022\\001\\116\\012\\002\\010"   \
     "\\002\\102\\004\\012\\000\\020\\015' >m.onnx"
 /* [[1, -1], [2, -2]] */
+#define HEAD(shape)                                                                                \
+    "printf '\\223NUMPY\\001\\000\\166\\000%%-117s\\n' \"{'descr': '<f4', 'fortran_order': "       \
+    "False, "                                                                                      \
+    "'shape': (" shape "), }\"; "
 #define ARRAY                                                                                      \
-    "{ printf '\\223NUMPY\\001\\000\\166\\000%%-117s\\n' \"{'descr': '<f4', 'fortran_order': "     \
-    "False, 'shape': (2, 2), }\"; printf '\\000\\000\\200\\077\\000\\000\\200\\277\\000\\000"      \
-    "\\000\\100\\000\\000\\000\\300'; } >x.npy"
+    "{ " HEAD("2, 2") "printf '\\000\\000\\200\\077\\000\\000\\200\\277\\000\\000"                 \
+                      "\\000\\100\\000\\000\\000\\300'; } >x.npy"
 
 static void expect_error(int status, const char *command, const char *text) {
     const cli_result *r = cli_expect(status, "%s", command);
@@ -53,6 +56,19 @@ static void run(void **state) {
     expect_text(r->out, "y float32[2, 2]: 4, -1, 8, -2\n");
 }
 
+/* An array without axes is a single number, for whatever has one element. */
+static void number(void **state) {
+    (void)state;
+    cli_expect(0, "{ " HEAD("") "printf '\\000\\000\\000\\100'; } >two.npy");
+    const cli_result *r = cli_expect(0, "./autotune run m.onnx --dim 'x[1]=1' --input x=two.npy");
+    expect_text(r->out, "y float32[1, 1]: 4\n");
+    expect_error(4, "./autotune run m.onnx --input x=two.npy", "\"x\" has 1 where x[1] is 2");
+    cli_write("one.te", "args N=8\nx[N] : input\na[1] : weight\ny[j:N] = x[j] * a[0]\n");
+    cli_expect(0, "./autotune ./one.te --trials 1 --array a=two.npy");
+    expect_error(2, "./autotune ./one.te --trials 1 --array x=two.npy",
+                 "x with N=8 is an array of 8");
+}
+
 /* Another program's output is told beside ours: [[1, -1], [2, -2]] is 2 away from [[2, -1], [4,
  * -2]], whose root mean square is 2.5. */
 static void expected(void **state) {
@@ -73,6 +89,7 @@ static void refused(void **state) {
     expect_error(2, "./autotune show m.onnx", "size of inputs is not given: N; as in --dim N=1");
     expect_error(2, "./autotune show m.onnx --dim M=2", "not given: N");
     expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "--dim M");
+    expect_error(2, "./autotune show m.onnx --dim N=2,M=2", "names of sizes are accepted: N, x[1]");
     expect_error(2, "./autotune show m.onnx --dim N=x", "a number from 1");
     expect_error(4, "./autotune show m.onnx --dim N=1099511627776", "more than 2^32 elements");
     expect_error(4, "./autotune show none.onnx", "none.onnx: No such file");
@@ -100,6 +117,7 @@ static int setup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shown), cmocka_unit_test(run),
-                                       cmocka_unit_test(expected), cmocka_unit_test(refused)};
+                                       cmocka_unit_test(number), cmocka_unit_test(expected),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("cli/network", tests, setup, cli_teardown);
 }

@@ -262,6 +262,8 @@ static void refused(const char *text, const char *why) {
 
 static void refusals(void **state) {
     (void)state;
+    refused("args N=8\nx[N] : input\nk[N] : index s8\ny[i:N] = x[k[i]]\n",
+            "an index holds 32-bit integers, or s64");
     refused("args N=8\nx[N] : input u9\ny[i:N] = x[i]\n", "expected a new line");
     refused("args N=8\nx[N] : input\ny[i:N] : u9 = x[i]\n",
             "expected output, or a type of elements");
