@@ -229,6 +229,22 @@ static void add_next(at_text *out, const at_set_result *r, const at_layer_result
     at_text_add(out, o->template_file ? " -o kernel.c\n" : " -o kernels.c\n");
 }
 
+static void add_stats(at_text *out, const at_set_result *r) {
+    const at_set_tuning *t = r->tuning;
+    at_text_addf(out, "%.3f s: %lld rounds; data and reference made %lld times, %.3f s",
+                 (double)(at_now_ns() - r->start_ns) * 1e-9, (long long)t->rounds,
+                 (long long)t->made, (double)t->made_ns * 1e-9);
+    if (!t->options.far) /* each worker has its own data */
+        at_text_addf(out,
+                     "; %lld other changes of layer, %.2f ms each; at most %lld MiB of data at a "
+                     "time, and packed weights in turn from %lld MiB",
+                     (long long)t->switches,
+                     t->switches ? (double)t->switch_ns / (double)t->switches * 1e-6 : 0,
+                     (long long)t->most_kept_bytes >> 20,
+                     (long long)at_session_seen(&t->members[0].tuning.s).ring_bytes >> 20);
+    at_text_add(out, "\n");
+}
+
 static at_status print_text(const layers *all, const at_options *o, at_error *err) {
     const at_set_result *r = all->result;
     const char *const heads[] = {!strcmp(r->layers, "parts") ? "part" : "layer",
@@ -251,16 +267,7 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, ".\n");
     if (!r->advice && r->log_path) add_next(&out, r, all->of.data[0].best, o);
-    if (o->stats && t)
-        at_text_addf(&out,
-                     "%.3f s: %lld rounds; data and reference made %lld times, %.3f s; %lld other "
-                     "changes of layer, %.2f ms each; at most %lld MiB of data at a time, and "
-                     "packed weights in turn from %lld MiB\n",
-                     (double)(at_now_ns() - r->start_ns) * 1e-9, (long long)t->rounds,
-                     (long long)t->made, (double)t->made_ns * 1e-9, (long long)t->switches,
-                     t->switches ? (double)t->switch_ns / (double)t->switches * 1e-6 : 0,
-                     (long long)t->most_kept_bytes >> 20,
-                     (long long)at_session_seen(&t->members[0].tuning.s).ring_bytes >> 20);
+    if (o->stats && t) add_stats(&out, r);
     if (r->advice) at_text_addf(&out, "%s\n", r->advice);
     at_status status = at_print(&out, err);
     at_text_free(&out);
@@ -270,10 +277,14 @@ static at_status print_text(const layers *all, const at_options *o, at_error *er
 /* ---- ways of computing one thing ------------------------------------------------------------- */
 
 /* "conv2d_winograd_nhwc, m 2, relu": the layer stands above the table. */
+static void add_way_name(at_text *out, const at_layer_result *l) {
+    const char *others = strchr(l->title, ',');
+    at_text_addf(out, "%.*s%s", (int)strcspn(l->task, "+"), l->task, others ? others : "");
+}
+
 static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text cell = {0};
-    const char *others = strchr(l->title, ',');
-    at_text_addf(&cell, "%.*s%s", (int)strcspn(l->task, "+"), l->task, others ? others : "");
+    add_way_name(&cell, l);
     add_cell(t, &cell);
     add_speed(t, l);
     if (l->found) at_text_addf(&cell, "%.2f", l->time_s / best_s);
@@ -288,6 +299,19 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text_free(&cell);
 }
 
+/* A result says nothing of ways that were not tried. */
+static void add_untried_ways(at_text *out, const layer *l) {
+    int n = 0;
+    for (int i = 0; i < l->num_ways; i++) {
+        if (l->first[i].tally.done) continue;
+        at_text_add(out, n++ ? "; " : "\n");
+        add_way_name(out, &l->first[i]);
+    }
+    if (!n) return;
+    add_untried(out);
+    at_text_add(out, "\n");
+}
+
 static at_status print_ways(const layers *all, at_error *err) {
     static const char *const heads[] = {"way",         "time",  "GFLOP/s", "of peak",
                                         "of the best", "error", "trials"};
@@ -300,6 +324,7 @@ static at_status print_ways(const layers *all, at_error *err) {
     for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
     for (int i = 0; i < l->num_ways; i++) add_way(&table, &l->first[i], best ? best->time_s : 0);
     at_table_print(&out, &table);
+    add_untried_ways(&out, l);
     if (best) {
         at_text_addf(&out, "\nFastest of %lld: %s, ", (long long)done(r), best->task);
         at_text_add_time(&out, best->time_s);

@@ -207,19 +207,27 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
     t->tally.in_bytes = u->tally.in_bytes;
     if (t->events.round) t->events.round(t->events.ctx, t, number);
     AT_TRY(u->far ? at_far_run(u, until, err) : at_trials_run(u, until, err));
-    at_shares_add(t->shares, number, best_s(t, m));
-    if (u->stopped_early || u->exhausted || u->tally.done >= u->tally.total ||
-        u->tally.done == begun)
-        at_shares_end(t->shares, number);
+    const bool ends = u->stopped_early || u->exhausted || u->tally.done >= u->tally.total ||
+                      u->tally.done == begun;
+    if (!ends && u->tally.done < t->first_trials) at_shares_add_piece(t->shares, number);
+    else at_shares_add(t->shares, number, best_s(t, m));
+    if (ends) at_shares_end(t->shares, number);
     return AT_OK;
 }
 
-/* Of ways of doing one thing each gets half of an equal share before they compete: what a few
- * trials find tells little of it. Beside other problems, which want a result as well,
- * each has a short round. */
-static int64_t first_round(const at_set_tuning *t, int64_t length) {
-    int64_t share = t->tally.total / (2 * t->num_members);
-    return t->num_problems == 1 ? share : length / FIRST_ROUND_SHORTER;
+/* Of ways of doing one thing each gets half of an equal share before they compete, in turn: what a
+ * few trials find tells little of it. Beside other problems, which want a result as well, each has
+ * a short round. */
+static int64_t first_trials(const at_set_tuning *t) {
+    return t->num_problems == 1 ? t->tally.total / (2 * t->num_members) : 0;
+}
+
+/* Up to the end of its first trials, where it has more than a piece of them. */
+static int64_t next_round(const at_set_tuning *t, const at_tally *own, int64_t length) {
+    const int64_t left = t->first_trials - own->done;
+    int64_t n = own->done ? length : length / FIRST_ROUND_SHORTER;
+    if (left > 0 && n > left) n = left;
+    return n > 0 ? n : 1;
 }
 
 /* The time went to make a task's data; what the others have found stays. */
@@ -240,8 +248,8 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
     while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
         int next = at_shares_next(t->shares);
         if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
-        int64_t n = t->members[next].tuning.tally.done ? length : first_round(t, length);
-        at_status status = run_round(t, next, n ? n : 1, err);
+        const int64_t n = next_round(t, &t->members[next].tuning.tally, length);
+        at_status status = run_round(t, next, n, err);
         if (is_time_up(t, status, deadline_ns, err)) break;
         AT_TRY(status);
     }
@@ -332,7 +340,22 @@ static at_status plan(at_set_tuning *t, at_error *err) {
                        (long long)trials, n);
     t->shares = at_shares_new(t->arena, tasks, n, t->options.seed);
     t->tally.total = trials < most ? trials : most;
+    t->first_trials = first_trials(t);
     return AT_OK;
+}
+
+/* Tasks of which the log has trials; a log that is not there yet has none. */
+static void put_off_known(at_set_tuning *t) {
+    at_log_reader *reader;
+    at_record r;
+    if (at_log_reader_open(t->log_path, NULL, NULL, &reader, NULL) != AT_OK) return;
+    while (at_log_reader_next(reader, &r))
+        for (int i = 0; i < t->num_members; i++) {
+            const at_task *task = t->members[i].tuning.s.what.task;
+            if (at_same_task(r.task, r.args, at_task_record_name(task), at_task_args(task)))
+                at_shares_put_off(t->shares, i);
+        }
+    at_log_reader_close(reader);
 }
 
 at_status at_set_open(const at_engine_options *o, const at_problem *problems, int n,
@@ -350,6 +373,7 @@ at_status at_set_open(const at_engine_options *o, const at_problem *problems, in
             return at_fail_at(err, "task %d of %d: ", i + 1, t->num_members);
     AT_TRY(plan(t, err));
     t->log_path = log ? log : at_format(t->arena, "%s.log", t->members[0].tuning.s.what.row->name);
+    put_off_known(t);
     return at_log_open(t->log_path, &t->log, err);
 }
 

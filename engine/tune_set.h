@@ -40,6 +40,7 @@ struct at_set_tuning {
     at_set_events events;
     /* Of all tasks together; current and best: of the one whose turn it is. */
     at_tally tally;
+    int64_t first_trials; /* of each task, by turns, before it competes */
     int64_t start_ns, rounds, turns;
     int64_t switches, switch_ns;         /* to a task whose data is in memory */
     int64_t made, made_ns;               /* times that data and reference of a task were made */

@@ -47,6 +47,7 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
     *o = (at_engine_options){.compiler = (at_compiler)f->compiler,
                              .packing = (at_packing)f->packing,
                              .cache = (at_cache)f->cache,
+                             .weights_bytes = f->read_bytes >> 62 ? 0 : (int64_t)f->read_bytes,
                              .threads = f->threads,
                              .paranoid = f->paranoid != 0,
                              .sandbox = (at_sandbox)f->sandbox,

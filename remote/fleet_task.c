@@ -50,6 +50,7 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                          .compiler = (uint32_t)o->compiler,
                          .packing = (uint32_t)o->packing,
                          .cache = (uint32_t)o->cache,
+                         .read_bytes = (uint64_t)o->weights_bytes,
                          .threads = (uint32_t)o->threads,
                          .paranoid = o->paranoid,
                          .sandbox = (uint32_t)o->sandbox,

@@ -38,6 +38,7 @@ static const struct {
                         FIELD(U32, compiler),
                         FIELD(U32, packing),
                         FIELD(U32, cache),
+                        FIELD(U64, read_bytes),
                         FIELD(U32, threads),
                         FIELD(U32, paranoid),
                         FIELD(U32, sandbox),

@@ -8,7 +8,7 @@
 #include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 7 };
+enum { AT_FRAME_VERSION = 8 };
 /* A task may bring a file along. */
 enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */
@@ -59,6 +59,7 @@ typedef struct at_frame {
     const char *args, *sparsity, *block, *isa; /* "": not given */
     const char *second;                        /* as in at_far_task; "": none */
     uint32_t compiler, packing, cache, threads, jobs, paranoid, sandbox, objective_asked;
+    uint64_t read_bytes; /* as weights_bytes of the options */
     uint64_t seed, runs, repeat;
     double min_repeat_ms, timeout_s, cooldown_s, max_error, prune;
     const char *weight_file, *weight; /* [weight_bytes]; "": none */

@@ -170,6 +170,15 @@ static at_status conclude(at_tuning *t, at_final *const nodes[NODES], int n, at_
     return status;
 }
 
+/* What the last of a final's turns and its way here may take beyond its budget. */
+static const double said_s = 5;
+
+/* Until the search is to end. */
+static double left_s(const at_tuning *t) {
+    const int64_t deadline_ns = t->s.deadline_ns;
+    return deadline_ns ? (double)(deadline_ns - at_now_ns()) * 1e-9 : INFINITY;
+}
+
 static at_status run_final(at_tuning *t, double budget_s, at_error *err) {
     far_search *f = t->far;
     at_session *s = &t->s;
@@ -186,7 +195,7 @@ static at_status run_final(at_tuning *t, double budget_s, at_error *err) {
     at_engine_note(&s->options, "timing the best few again, in turn ...");
     for (int i = 0; i < n; i++) f->far->final(f->far->self, on[i], at_text_str(&records), budget_s);
     at_text_free(&records);
-    double most_s = 2 * budget_s + 60;
+    const double most_s = fmin(2 * budget_s + 60, left_s(t) + said_s);
     while (left && !at_engine_stopped(&s->options) &&
            (double)(at_now_ns() - begin_ns) * 1e-9 < most_s) {
         at_far_event e;
@@ -214,9 +223,14 @@ static bool any_comes(const at_tuning *t) {
 }
 
 at_status at_far_final(at_tuning *t, double budget_s, at_error *err) {
+    const int64_t deadline_ns = t->s.deadline_ns;
     bool some;
-    while (any_comes(t) && !at_engine_stopped(&t->s.options))
+    while (any_comes(t) && left_s(t) > 0 && !at_engine_stopped(&t->s.options))
         AT_TRY(at_far_take_event(t, AT_FAR_WAIT_S, &some, err));
-    for (; t; t = t->other) AT_TRY(run_final(t, budget_s, err));
+    for (; t; t = t->other) {
+        t->s.deadline_ns = deadline_ns;
+        budget_s = fmin(budget_s, left_s(t));
+        if (budget_s > 0) AT_TRY(run_final(t, budget_s, err));
+    }
     return AT_OK;
 }

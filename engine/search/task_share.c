@@ -13,7 +13,8 @@ typedef struct task {
     int group;              /* number of its similarity group */
     int first, way;         /* first: of the ways of its problem; way: how many are before it */
     double least_s, most_s; /* of the first way: best times of all ways; 0: none is valid */
-    bool ended;
+    int pieces;             /* of its first round, so far */
+    bool has_results, ended;
 } task;
 
 struct at_shares {
@@ -106,9 +107,11 @@ double at_shares_gain(const at_shares *s, int number) {
 
 static double work_of(const task *t) { return t->of.weight * t->of.work; }
 
-/* First ways first, and of these what has the most work: the time may end before all had a round.
- */
+/* What has the fewest pieces of its first round; of these what has no results, first ways, and what
+ * has the most work: the time may end before all had a round. */
 static bool begins_before(const task *x, const task *y) {
+    if (x->pieces != y->pieces) return x->pieces < y->pieces;
+    if (x->has_results != y->has_results) return y->has_results;
     return x->way != y->way ? x->way < y->way : work_of(x) > work_of(y);
 }
 
@@ -166,5 +169,9 @@ void at_shares_add(at_shares *s, int number, double best_s) {
     compare_ways(s, &s->tasks[t->first]);
     leave_group(s, t);
 }
+
+void at_shares_put_off(at_shares *s, int number) { s->tasks[number].has_results = true; }
+
+void at_shares_add_piece(at_shares *s, int number) { s->tasks[number].pieces++; }
 
 void at_shares_end(at_shares *s, int number) { s->tasks[number].ended = true; }

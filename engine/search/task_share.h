@@ -19,9 +19,14 @@ typedef struct at_share_task {
 typedef struct at_shares at_shares;
 /* Lives in a. The seed decides between tasks that promise the same. */
 at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, uint64_t seed);
+/* Results of the task are there already: its first round comes behind those of tasks without any.
+ */
+void at_shares_put_off(at_shares *s, int task);
 /* The task whose round is next: one round for each, where the first ways of all come before any
  * second one, then the one of the largest gain. -1: all have ended. */
 int at_shares_next(at_shares *s);
+/* A piece of the task's first round is over: others that have fewer pieces come before its next. */
+void at_shares_add_piece(at_shares *s, int task);
 /* A round of the task is over. best_s: of all its rounds so far; 0: none was valid. */
 void at_shares_add(at_shares *s, int task, double best_s);
 /* It gets no more rounds: nothing is left to try in it. */

@@ -55,6 +55,24 @@ static void by_hand(void **state) {
     at_arena_free(a);
 }
 
+/* First rounds in pieces go by turns; what has results of another search begins last. */
+static void by_turns(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_share_task tasks[] = {{1, 3000, NULL, 0}, {1, 2000, NULL, 0}, {1, 1000, NULL, 0}};
+    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
+    static const int in_turn[] = {0, 2, 1};
+    at_shares_put_off(s, 1);
+    for (int i = 0; i < 2 * COUNT(tasks); i++) {
+        assert_int_equal(at_shares_next(s), in_turn[i % COUNT(tasks)]);
+        at_shares_add_piece(s, in_turn[i % COUNT(tasks)]);
+    }
+    /* However many pieces it had, it was one round. */
+    for (int i = 0; i < COUNT(tasks); i++) round_of(s, in_turn[i], 4 + i);
+    for (int i = 0; i < COUNT(tasks); i++) expect_gain(s, in_turn[i], 0.8 * (4 + i));
+    at_arena_free(a);
+}
+
 /* Of ways of doing one thing: by how much the least of the times may fall. */
 static void least_of_all(void **state) {
     (void)state;
@@ -233,8 +251,8 @@ static void fewer_trials(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),     cmocka_unit_test(least_of_all),
-        cmocka_unit_test(like_others), cmocka_unit_test(none_valid),
-        cmocka_unit_test(ties),        cmocka_unit_test(fewer_trials)};
+        cmocka_unit_test(by_hand),     cmocka_unit_test(by_turns),   cmocka_unit_test(least_of_all),
+        cmocka_unit_test(like_others), cmocka_unit_test(none_valid), cmocka_unit_test(ties),
+        cmocka_unit_test(fewer_trials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
