@@ -22,7 +22,7 @@ static void bytes(void **state) {
                   .attempt = 11,
                   .entity = "ab",
                   .best_s = 1};
-    static const unsigned char expected[] = {'a', 't', 'f', 'r', 7, 0, 0,    0,   AT_FRAME_TRIAL,
+    static const unsigned char expected[] = {'a', 't', 'f', 'r', 8, 0, 0,    0,   AT_FRAME_TRIAL,
                                              0,   0,   0,   38,  0, 0, 0, /* head */
                                              8,   7,   6,   5,   4, 3, 2,    1,   9,
                                              0,   0,   0,   10,  0, 0, 0,    0,   0,
@@ -95,7 +95,7 @@ static void refusals(void **state) {
     at_frame_put(&out, &(at_frame){.type = AT_FRAME_ALIVE}, NULL);
     out.data[4] = 1;
     assert_int_equal(at_frame_get(arena, out.data, out.len, &taken, &f, &err), AT_E_INPUT);
-    assert_string_equal(err.text, "messages of version 1; this program's are of version 7");
+    assert_string_equal(err.text, "messages of version 1; this program's are of version 8");
     assert_int_equal(at_frame_get(arena, "Hello", 5, &taken, &f, &err), AT_E_INPUT);
     at_text_free(&out);
     at_text_free(&text);
