@@ -377,7 +377,7 @@ SCRIPTS = $(filter networks modern,$(BENCH)) $(LOWP_script)
 
 bench: $(if $(PEERS),$(if $(strip $(SCRIPTS)),$(patsubst %,%-peers,$(SCRIPTS)),peers))
 	@tools/deps build
-	@$(BUILD) autotune $(B)/bench/bench $(B)/tools/neighbour
+	@$(BUILD) autotune library $(B)/bench/bench $(B)/tools/neighbour
 	@$(if $(filter networks,$(BENCH)),test -e $(NETWORKS_folder)/python/installed || \
 	    { echo "runtimes and models are not there: PEERS=1 installs them into $(NETWORKS_folder)"; exit 1; })
 	@$(if $(filter networks,$(BENCH)),$(NETWORKS_folder)/python/bin/python tools/network-bench $(B)/autotune \
