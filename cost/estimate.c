@@ -5,6 +5,7 @@
  * (codegen/tile_parts.h). A part takes as long as the machine's table says of its register tile;
  * what a level of the caches does not hold between two uses comes from the next. docs/notes/cost.md
  */
+#include "codegen/tile.h"
 #include "cost/estimate_int.h"
 
 #include <math.h>
@@ -163,6 +164,21 @@ static bool is_grouped(const est_leaf *x) {
     return is_filled && apart >= 2 && apart <= 4;
 }
 
+/* Does the leaf only turn round what it reads, which lies along one of its last two loops, while
+ * what it writes lies along the other? Registers hold squares of it (codegen/tile_transpose.c). */
+static bool is_turned(const at_estimator *e, const est_leaf *x) {
+    const int last = x->num_loops - 1;
+    const est_stage *st = &e->stages[x->node->tensor];
+    int along[2] = {-1, -1}; /* of what is read, of what is written */
+    if (last < 1 || x->num_accesses != 2 || st->operations > 0) return false;
+    for (int k = 0; k < 2; k++)
+        for (int i = last - 1; i <= last; i++)
+            if (x->access[k].step[i] == 1 && x->access[k].buffer->bytes == 4)
+                along[x->access[k].written] = i;
+    return along[0] >= 0 && along[1] >= 0 && along[0] != along[1] &&
+           est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
+}
+
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
@@ -179,6 +195,10 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
     double vectors = elements / run * ceil(run / e->o.target->lanes);
     if (run == 1) vectors = elements;
     if (is_grouped(x)) vectors = elements * grouped, run = est_turns(x, est_tail(x), x->num_loops);
+    if (is_turned(e, x)) {
+        run = x->loop[x->num_loops - 2].turns * x->loop[x->num_loops - 1].turns;
+        vectors = elements / AT_TILE_SQUARE;
+    }
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
     e->out->calls += calls;

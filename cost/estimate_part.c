@@ -203,7 +203,7 @@ static part_choice part_choice_of(const at_estimator *e, const est_tile *t, int 
                      .times = 1,
                      .groups = 1,
                      .elements = 1,
-                     .width = at_speeds_width(e->o.target, 1)};
+                     .width = at_speeds_width(e->o.target, t->lanes_sum ? e->o.target->lanes : 1)};
     for (int i = 0; i < t->num_parts; i++) {
         const at_part *p = &t->part[i];
         int64_t size = p->size < p->extent ? p->size : p->extent;
@@ -224,6 +224,18 @@ static part_choice part_choice_of(const at_estimator *e, const est_tile *t, int 
     return c;
 }
 
+/* What a step's vectors take that come from L2, beyond those that are near. Where lanes lie along
+ * the sum each row has one of its own. */
+static double further_ns(const at_estimator *e, const est_tile *t, const part_choice *c,
+                         double vectors, double near_ns) {
+    double own = 1;
+    if (!t->lanes_sum || t->vectors < 0)
+        return est_max(0, tile_ns(e, c->rows, vectors, c->width, FAR) - near_ns);
+    for (int i = 0; i < t->num_parts; i++)
+        if (t->step[t->vectors][i]) own *= (double)c->sizes[i];
+    return own * est_max(0, tile_ns(e, 1, 1, -1, FAR) - tile_ns(e, 1, 1, -1, STEP));
+}
+
 double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
@@ -241,7 +253,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         vectors *= t->together; /* what they share are rows */
         double near = t->per_term * tile_ns(e, rows, vectors, c.width, STEP);
         if (c.groups > 1) near = grouped_ns(e, t, rows, c.groups, vectors, c.width, near);
-        double further = far * est_max(0, tile_ns(e, rows, vectors, c.width, FAR) - near);
+        double further = far * further_ns(e, t, &c, vectors, near);
         double loaded = loads(e, t, c.sizes, sums, copies(t->x, t->root, sums));
         if (!t->is_paired && t->slower <= 1 && !t->is_dynamic)
             near = shared_ns(e, t, rows, vectors, loaded, joins + 1, near);

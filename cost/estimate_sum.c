@@ -136,7 +136,10 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->is_dot) continue;
-        if (l->sums) t->steps *= vector && is_vector(e, x, i) ? ceil(l->turns / lanes) : l->turns;
+        const bool sums_lanes = l->sums && vector && is_vector(e, x, i);
+        const double steps = sums_lanes ? ceil(l->turns / lanes) : l->turns;
+        t->lanes_sum |= sums_lanes && l->turns >= lanes;
+        if (l->sums) t->steps *= steps;
         else if (!est_unrolled(l)) t->again *= l->turns;
         bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
         if (l->sums && !est_unrolled(l) && !is_few) t->num_overlaps = 0; /* of loops around it */
@@ -147,7 +150,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
             w->turns = l->turns;
         }
         if (l->sums && t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
-        if (l->sums && t->grouped) t->group_steps = est_max(1, t->group_steps) * l->turns;
+        if (l->sums && t->grouped) t->group_steps = est_max(1, t->group_steps) * steps;
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
@@ -237,6 +240,18 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
         else if (i < root || l->sums || !est_unrolled(l) || a->step[i]) n *= l->turns;
     }
     return n;
+}
+
+/* The access that a tile reads vectors by, of several the last one, and along a sum the one of most
+ * lines; -1: none. */
+static int vectors_of(const est_leaf *x, int root, bool lanes_sum) {
+    int found = -1;
+    for (int i = root; i < x->num_loops; i++)
+        for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
+            if (x->access[k].step[i] == lane_step(x) &&
+                (!lanes_sum || found < 0 || x->access[k].lines[0] >= x->access[found].lines[0]))
+                found = k;
+    return found;
 }
 
 /* ---- tails ----------------------------------------------------------------------------------- */
@@ -442,13 +457,11 @@ void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_
     set_tile(e, x, end, root, &t);
     set_waits(e, &t);
     exceed(p, &t);
-    int n = find_tails(p, &t, tails), vectors = -1;
+    int n = find_tails(p, &t, tails);
     double all = est_turns(x, 0, root) * within(p, &t), far_lines[2] = {0}, far = 0;
     const est_leaf *const whole = x;
     const double before_ns = e->out->sums_ns, turns_ns = parallel_ns * parallel_turns(x, root);
-    for (int i = root; i < x->num_loops; i++)
-        for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
-            if (x->access[k].step[i] == lane_step(x)) vectors = k;
+    const int vectors = t.vectors = vectors_of(x, root, t.lanes_sum);
     if (t.is_shifted) {
         est_memory(e, x, -1, NULL);
         if (end) est_memory(e, end, -1, NULL);

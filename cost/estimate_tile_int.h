@@ -39,6 +39,8 @@ typedef struct est_tile { /* of a sum */
     unsigned grouped; /* bits: parts whose loop has sums inside it: the rows of one of its turns */
     double group_steps; /* are a group, which is summed up by itself in so many steps */
     bool is_paired;     /* both factors of its terms are vectors */
+    bool lanes_sum;     /* its lanes lie along the sum, and are added up at its end */
+    int vectors;        /* the access whose vectors may come from L2; -1: none */
     bool is_dynamic;    /* it goes over a list */
     bool goes_on;       /* the next call adds to what this one stores */
     bool is_shifted;    /* where a vector's elements lie is worked out for each */

@@ -140,9 +140,9 @@ static void long_axes(void **state) {
  * longer than a copy, and a fraction of one that stores each element by itself. */
 static void grouped_stores(void **state) {
     (void)state;
-#define CHANNELS "H=64 G=4 W=64", "x[H, G*W] : input\n"
+#define CHANNELS "H=64 G=3 W=64", "x[H, G*W] : input\n"
     static const program copy = {"copy", CHANNELS "y[h:H, c:G*W] = x[h, c]\n",
-                                 "h, c:256 vec =>\n    @y = h, c\n"},
+                                 "h, c:192 vec =>\n    @y = h, c\n"},
                          grouped = {"grouped", CHANNELS "y[h:H, w:W, g:G] = x[h, g*W + w]\n",
                                     "h, g:unroll, w:vec =>\n    @y = h, w, g\n"},
                          single = {"single", CHANNELS "y[h:H, w:W, g:G] = x[h, g*W + w]\n",
@@ -152,6 +152,47 @@ static void grouped_stores(void **state) {
     const double ns = estimate_of(a, &grouped).ns;
     assert_true(ns > estimate_of(a, &copy).ns);
     assert_true(ns < 0.6 * estimate_of(a, &single).ns);
+    at_arena_free(a);
+}
+
+/* What lies along one loop and is stored along another is turned round in squares, as fast as it is
+ * copied but for a few times; in loops shorter than a square it goes element by element. */
+static void turned_squares(void **state) {
+    (void)state;
+    static const program copy = {"copy", "M=64 N=64", "x[M, N] : input\ny[m:M, n:N] = x[m, n]\n",
+                                 "m, n:64 vec =>\n    @y = m, n\n"},
+                         squares = {"squares", "M=64 N=64 n0=16 n1=4",
+                                    "x[M, N] : input\ny[n:N, m:M] = x[m, n]\n",
+                                    "n0, m, n1 =>\n    @y = {n0, n1}/n, m\n"},
+                         elements = {"elements", "M=64 N=64 n0=32 n1=2",
+                                     "x[M, N] : input\ny[n:N, m:M] = x[m, n]\n",
+                                     "n0, m, n1 =>\n    @y = {n0, n1}/n, m\n"};
+    at_arena *a = at_arena_new();
+    const double ns = estimate_with(a, &squares, 1 << 20, NULL).ns;
+    assert_true(ns > estimate_with(a, &copy, 1 << 20, NULL).ns);
+    assert_true(ns < 0.4 * estimate_with(a, &elements, 1 << 20, NULL).ns);
+    at_arena_free(a);
+}
+
+/* A sum whose lanes lie along it takes longer where what it reads comes from the second level, and
+ * so does each of several rows, which read vectors of their own. */
+static void lanes_along_sums(void **state) {
+    (void)state;
+    static const program of[] = {{"one row", "M=8 K=4096 k0=128 k1=32",
+                                  "x[M, K] : input\nout[m:M] = sum(k:K) x[m, k]\n",
+                                  "m, k0, k1:vec =>\n    @out = m // {k0, k1}/k\n"},
+                                 {"four rows", "M=8 K=4096 k0=128 k1=32 m0=2 m1=4",
+                                  "x[M, K] : input\nout[m:M] = sum(k:K) x[m, k]\n",
+                                  "m0, k0, m1:unroll, k1:vec =>\n"
+                                  "    @out = {m0, m1}/m // {k0, k1}/k\n"}};
+    at_arena *a = at_arena_new();
+    double more_ns[2];
+    for (int i = 0; i < 2; i++) {
+        const double near_ns = estimate_with(a, &of[i], 1 << 20, NULL).sums_ns;
+        more_ns[i] = estimate_with(a, &of[i], 1 << 15, NULL).sums_ns - near_ns;
+        if (!(more_ns[i] > 0)) fail_msg("%s: %g ns more", of[i].name, more_ns[i]);
+    }
+    assert_true(more_ns[1] > 0.9 * more_ns[0] && more_ns[1] < 1.1 * more_ns[0]);
     at_arena_free(a);
 }
 
@@ -197,8 +238,9 @@ static void rows_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_through), cmocka_unit_test(blocks_of_a_sum),
-        cmocka_unit_test(long_axes),    cmocka_unit_test(grouped_stores),
-        cmocka_unit_test(used_up),      cmocka_unit_test(rows_apart)};
+        cmocka_unit_test(read_through),   cmocka_unit_test(blocks_of_a_sum),
+        cmocka_unit_test(long_axes),      cmocka_unit_test(grouped_stores),
+        cmocka_unit_test(used_up),        cmocka_unit_test(rows_apart),
+        cmocka_unit_test(turned_squares), cmocka_unit_test(lanes_along_sums)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
