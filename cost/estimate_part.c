@@ -160,7 +160,8 @@ static double left_to_wait(double instructions) {
 
 /* The operations on each sum at the end of a call take the time of as many multiply-adds. */
 static double used_up_ns(const at_estimator *e, const est_tile *t, double sums) {
-    return sums * t->ends * (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
+    return sums * (t->ends + t->apart) * (double)e->speeds.step_ns[0][AT_SPEED_ROWS - 1] /
+           AT_SPEED_ROWS;
 }
 
 /* A step of rows in groups that are summed up one after the other. */

@@ -111,26 +111,40 @@ static double slower_apart(const at_speeds *s) {
                           (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
 }
 
+/* Moves and stores behind the sums of a register, of which each is stored by itself: far apart, and
+ * no rows of the tile lie between. */
+static double moves_apart(const at_estimator *e, const est_leaf *end) {
+    bool is_apart = false, is_filled = false;
+    for (int k = 0; k < end->num_accesses; k++)
+        for (int i = 0; i < end->num_loops && end->access[k].written; i++) {
+            const int64_t step = end->access[k].step[i];
+            is_apart |= end->loop[i].ann == AT_ANN_VEC && step > e->o.target->most_stored_step;
+            is_filled |= est_unrolled(&end->loop[i]) && step == 1;
+        }
+    return is_apart && !is_filled ? 2.0 * e->o.target->lanes : 0;
+}
+
 static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *end, int root,
                      est_tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
-    *t = (est_tile){.x = x,
-                    .root = root,
-                    .other = 1,
-                    .steps = 1,
-                    .again = 1,
-                    .width = lanes,
-                    .slower = 1,
-                    .per_term = per_term(e, x),
-                    .share = x->terms->share,
-                    .each = s->operations + 1 - joined(e, x),
-                    .together = x->together,
-                    .is_beside = x->is_beside,
-                    .in_blocks = x->in_blocks,
-                    .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
-                    .ends =
-                        end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0};
+    *t =
+        (est_tile){.x = x,
+                   .root = root,
+                   .other = 1,
+                   .steps = 1,
+                   .again = 1,
+                   .width = lanes,
+                   .slower = 1,
+                   .per_term = per_term(e, x),
+                   .share = x->terms->share,
+                   .each = s->operations + 1 - joined(e, x),
+                   .together = x->together,
+                   .is_beside = x->is_beside,
+                   .in_blocks = x->in_blocks,
+                   .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
+                   .ends = end && !x->is_end_of_other ? e->stages[end->node->tensor].operations : 0,
+                   .apart = end && !x->is_end_of_other ? moves_apart(e, end) : 0};
     int64_t flat = 1; /* lanes beside those of a vector's own loop */
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];

@@ -27,6 +27,7 @@ typedef struct est_tile { /* of a sum */
     double width;                          /* elements of a register */
     double share;                          /* of the steps that count */
     double each, ends;                     /* operations of a step, and behind the sum */
+    double apart;                          /* moves and stores behind the sum, one by one */
     double slower;                         /* times: of vectors whose elements lie apart */
     double least_ns;                       /* of a step */
     double memory_ns;                      /* of a multiply-add, where sums are kept in memory */

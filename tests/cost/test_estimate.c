@@ -196,6 +196,36 @@ static void lanes_along_sums(void **state) {
     at_arena_free(a);
 }
 
+/* A register of sums, each of which is stored far from the next one, is stored one by one, but not
+ * where rows of the tile lie between them. */
+static void stored_apart(void **state) {
+    (void)state;
+#define SUMS                                                                                       \
+    "M=64 N=64 K=5 i0=16 i1=4 j0=8 j1=8", "a[M + K, N] : input\nb[K, N] : input\n"                 \
+                                          "s[i:M, j:N] = sum(k:K) a[i + k, j]*b[k, j]\n"
+#define ENDS(out)                                                                                  \
+    "j0, i0, i1 =>\n"                                                                              \
+    "    k:unroll, j1:vec =>\n        @s = {i0, i1}/i, {j0, j1}/j // k\n"                          \
+    "    j1:vec =>\n        @o = " out "\n"
+    static const program along = {"along", SUMS "o[i:M, j:N] = s[i, j]\n",
+                                  ENDS("{i0, i1}/i, {j0, j1}/j")},
+                         apart = {"apart", SUMS "o[j:N, i:M] = s[i, j]\n",
+                                  ENDS("{j0, j1}/j, {i0, i1}/i")},
+                         rows = {"rows", SUMS "o[j:N, i:M] = s[i, j]\n",
+                                 "j0, i0 =>\n"
+                                 "    k:unroll, i1:unroll, j1:vec =>\n"
+                                 "        @s = {i0, i1}/i, {j0, j1}/j // k\n"
+                                 "    i1:unroll, j1:vec =>\n"
+                                 "        @o = {j0, j1}/j, {i0, i1}/i\n"};
+#undef SUMS
+#undef ENDS
+    at_arena *a = at_arena_new();
+    const double along_ns = estimate_of(a, &along).sums_ns, one_ns = 0.1;
+    assert_true(estimate_of(a, &apart).sums_ns > along_ns + 64 * 64 * one_ns);
+    assert_true(estimate_of(a, &rows).sums_ns < along_ns + 64 * 64 * one_ns);
+    at_arena_free(a);
+}
+
 /* What is done with each sum takes as long as so many multiply-adds. */
 static void used_up(void **state) {
     (void)state;
@@ -241,6 +271,7 @@ int main(void) {
         cmocka_unit_test(read_through),   cmocka_unit_test(blocks_of_a_sum),
         cmocka_unit_test(long_axes),      cmocka_unit_test(grouped_stores),
         cmocka_unit_test(used_up),        cmocka_unit_test(rows_apart),
-        cmocka_unit_test(turned_squares), cmocka_unit_test(lanes_along_sums)};
+        cmocka_unit_test(turned_squares), cmocka_unit_test(lanes_along_sums),
+        cmocka_unit_test(stored_apart)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
