@@ -23,6 +23,9 @@ typedef struct programs {
     int n, num_sets;
     at_net_sizes sizes;
     at_net_rows rows;
+    at_net_loops loops;
+    at_net *other; /* at a size that loops run */
+    at_net_truth other_truth;
     at_net_sized sized; /* of several sizes */
 } programs;
 
@@ -101,7 +104,7 @@ static at_status judge(at_arena *a, programs *all, const at_options *o, at_error
 }
 
 static at_status emit(at_arena *a, programs *all, const at_options *o, written *w, at_error *err) {
-    at_net_expected expected[AT_NET_MOST_SIZES];
+    at_net_expected expected[AT_NET_MOST_SIZES + 1];
     const char *path = at_strndup(a, o->output, strlen(o->output) - 2);
     w->weights_path =
         o->weights && !strcmp(o->weights, "source") ? NULL : at_format(a, "%s.bin", path);
@@ -111,10 +114,18 @@ static at_status emit(at_arena *a, programs *all, const at_options *o, written *
                              .weights = w->weights_path ? at_base_name(w->weights_path) : NULL,
                              .sized = has_sizes(all) ? &all->sized : NULL};
     if (o->with_main || all->builds->is_exact) AT_TRY(judge(a, all, o, err));
+    if (all->other) at_net_keep_loops(all->of, all->n, &all->loops, &all->sized);
     for (int i = 0; i < AT_NET_MOST_SIZES; i++)
         expected[i] =
             (at_net_expected){all->truths[i].expected, all->truths[i].moved, at_network_limit(o)};
     if (o->with_main) e.expected = expected;
+    if (all->other && o->with_main) {
+        const void *const *inputs = (const void *const *)at_net_make_inputs(a, all->other);
+        AT_TRY(at_net_truth_new(all->other, inputs, &at_interrupted, &all->other_truth, err));
+        AT_TRY(at_net_truth_moved(&all->other_truth, err));
+        expected[all->sizes.n] = (at_net_expected){all->other_truth.expected,
+                                                   all->other_truth.moved, at_network_limit(o)};
+    }
     return at_net_emit(all->of, all->builds, all->n, &e, &w->source, &w->header, err);
 }
 
@@ -163,6 +174,7 @@ static at_status print_json(at_arena *a, const programs *all, const at_options *
         at_out_int(&json, NULL, all->sizes.value[i]);
     at_out_end(&json, ']');
     at_out_string(&json, "rows_not_apart", has_sizes(all) ? all->rows.fault : NULL);
+    at_out_bool(&json, "has_loops", all->sized.loops != NULL);
     at_out_string(&json, "log", o->log);
     at_out_string(&json, "name", w->name);
     at_out_string(&json, "output", o->output);
@@ -198,8 +210,23 @@ static at_status find_sets(const at_options *o, programs *all, at_error *err) {
     return AT_OK;
 }
 
+/* A main runs the largest size that is not listed. */
+static at_status find_loops(at_arena *a, const at_options *o, programs *all, at_error *err) {
+    const at_net_options options = {.sets = o->sets};
+    AT_TRY(
+        at_net_find_loops(a, all->nets[all->sizes.n - 1], &options, &all->sizes, &all->loops, err));
+    all->sized.no_loops = all->loops.fault;
+    if (all->loops.fault) return AT_OK;
+    at_options own = *o;
+    own.dims = at_net_dims_at(a, &all->sizes, all->loops.other);
+    AT_TRY(at_network_open(&own, &all->other, err));
+    all->sized.other = all->other;
+    all->sized.other_size = all->loops.other;
+    return AT_OK;
+}
+
 /* Which rows of the network lie apart, and what its function says of sizes. */
-static at_status find_rows(at_arena *a, programs *all, at_error *err) {
+static at_status find_rows(at_arena *a, const at_options *o, programs *all, at_error *err) {
     const int last = all->sizes.n - 1;
     AT_TRY(at_net_find_rows(a, all->nets[0], all->sizes.value[0], all->nets[last],
                             all->sizes.value[last], &all->rows, err));
@@ -213,7 +240,7 @@ static at_status find_rows(at_arena *a, programs *all, at_error *err) {
             all->sized.workspace_bytes = all->of[i].workspace_bytes;
     }
     all->sized.workspace_bytes += AT_NET_ALIGNMENT;
-    return AT_OK;
+    return all->rows.fault ? find_loops(a, o, all, err) : AT_OK;
 }
 
 static at_status open_all(const at_options *o, programs *all, at_error *err) {
@@ -231,7 +258,7 @@ static at_status make_all(at_arena *a, const at_options *o, programs *all, at_er
     for (int i = 0; i < all->n; i++)
         AT_TRY(at_net_program_new(all->nets[i / all->num_sets], &all->builds[i], &all->of[i], err));
     at_network_check_own(o, all->of, all->n);
-    return has_sizes(all) ? find_rows(a, all, err) : AT_OK;
+    return has_sizes(all) ? find_rows(a, o, all, err) : AT_OK;
 }
 
 static at_status apply(at_arena *a, programs *all, const at_options *o, at_error *err) {
@@ -244,6 +271,8 @@ static at_status apply(at_arena *a, programs *all, const at_options *o, at_error
     at_text_free(&w.source);
     at_text_free(&w.header);
     for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_truth_free(&all->truths[i]);
+    at_net_truth_free(&all->other_truth);
+    at_net_close(all->other);
     for (int i = 0; i < MOST; i++) at_net_program_free(&all->of[i]);
     for (int i = 0; i < AT_NET_MOST_SIZES; i++) at_net_close(all->nets[i]);
     return s;

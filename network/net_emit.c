@@ -124,6 +124,8 @@ static void add_workspace(at_text *out, const at_net_program *programs, int n,
     int64_t most = 0;
     for (int i = 0; i < n; i++)
         if (programs[i].workspace_bytes > most) most = programs[i].workspace_bytes;
+    if (o->sized && o->sized->loops && o->sized->loops->workspace_bytes > most)
+        most = o->sized->loops->workspace_bytes;
     if (o->sized) most += at_net_pieces_bytes(o->sized, &programs[n - 1]) + AT_NET_ALIGNMENT;
     at_text_addf(out, "\nunsigned long %s_workspace_bytes(void) { return %lldUL; }\n\n", o->name,
                  (long long)most + AT_NET_ALIGNMENT - 1);
@@ -373,8 +375,15 @@ static void add_header(at_text *out, const at_net_program *programs, int n,
         at_net_add_sizes(&sizes, o->sized); /* with a name of the model's */
         at_text_add_c_comment(out, at_text_str(&sizes));
         at_text_free(&sizes);
-        at_text_addf(out, o->sized->rows->fault ? ": %d. */\n" : ". %d: a size below 1. */\n",
-                     AT_NET_NO_SIZE);
+        at_text_addf(out,
+                     ". %d: it does not run with that size. */\n/* How it runs: \"kernels\" where "
+                     "the size is listed, %s; 0: it does not. */\n"
+                     "const char *%s_way(long %s);\n",
+                     AT_NET_NO_SIZE,
+                     o->sized->loops         ? "\"loops\" elsewhere"
+                     : o->sized->rows->fault ? "and no other"
+                                             : "\"pieces\" elsewhere",
+                     o->name, o->sized->parameter);
     }
     if (num_sets(n, o) > 1)
         at_text_add(out, "/* -1: the CPU has none of the instruction sets. */\n");

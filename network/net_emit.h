@@ -4,7 +4,7 @@
 #define AT_NETWORK_EMIT_H
 
 #include "network/program.h"
-#include "network/sizes.h"
+#include "network/loops.h"
 
 /* What a main compares the outputs with. */
 typedef struct at_net_expected {
@@ -21,13 +21,20 @@ typedef struct at_net_sized {
     const char *parameter;   /* of the function */
     const char *suffix[AT_NET_MOST_SIZES];
     int64_t workspace_bytes; /* of the program that takes most */
+    const at_net_loops
+        *loops; /* of rows that are not apart; NULL: there are none, no_loops says why */
+    const char *no_loops;
+    const at_net *other; /* at a size that loops run, which a main does */
+    int64_t other_size;
+    int64_t loops_at; /* bytes of what is known before theirs */
 } at_net_sized;
 
 typedef struct at_net_emit_options {
     const char *name;                /* of the functions: NAME_run */
     const char *header;              /* "net.h", as the source includes it */
     const char *weights;             /* "net.bin"; NULL: they stand in the source */
-    const at_net_expected *expected; /* [programs] of several sizes, else one; NULL: no main */
+    const at_net_expected *expected; /* [programs] of several sizes and one for their loops, else
+                                        one; NULL: no main */
     const at_net_sized *sized;       /* NULL: programs are of one size */
 } at_net_emit_options;
 
@@ -37,6 +44,10 @@ typedef struct at_net_emit_options {
 at_status at_net_emit(const at_net_program *programs, const at_net_build *builds, int n,
                       const at_net_emit_options *o, at_text *source, at_text *header,
                       at_error *err);
+/* Plain loops for other sizes; the constants that they read stand behind the last program's
+ * weights.
+ */
+void at_net_keep_loops(at_net_program *programs, int n, const at_net_loops *l, at_net_sized *s);
 /* The instruction set of a program's kernels. */
 const char *at_net_set_of(const at_net_program *p);
 /* The bytes of NAME.bin: a head of AT_NET_WEIGHTS_HEAD bytes, which says whose they are, and the
@@ -64,6 +75,9 @@ void at_net_add_version(at_text *out);
 void at_net_add_alignment(at_text *out);
 /* Functions TYPE_of_float and float_of_TYPE of floats of 16 bits, as far as they are called. */
 void at_net_add_halves(at_text *out, const at_net_program *programs, int n, bool has_main);
+/* net_emit_loops.c: functions of plain loops; the rest of the function that chooses a size. */
+void at_net_emit_loops(at_text *out, const at_net_program *p, const at_net_emit_options *o);
+void at_net_add_loops(at_text *out, const at_net_program *p, const at_net_emit_options *o);
 /* net_emit_sizes.c: the function that chooses a size; bytes of workspace that pieces take; the
  * sizes in words. */
 /* Of a port with rows, p of any size: elements before their axis, and bytes of a row; false: it has

@@ -138,9 +138,9 @@ static void add_arrays(at_text *out, const at_net_program *p) {
 }
 
 /* check, or check_SUFFIX: outputs of inputs that are made. */
-static void add_check(at_text *out, const at_net_program *p, const at_net_emit_options *o, int of) {
-    const char *suffix = o->sized ? at_format(p->arena, "_%s", o->sized->suffix[of]) : "";
-    const at_net_expected *x = &o->expected[of];
+static void add_check(at_text *out, const at_net_program *p, const at_net_emit_options *o,
+                      int64_t size, const at_net_expected *x) {
+    const char *suffix = o->sized ? at_format(p->arena, "_%lld", (long long)size) : "";
     for (int i = 0; i < p->net->outputs.len; i++) add_expected(out, p, x, i, suffix);
     at_text_addf(out,
                  "static int check%s(const void *weights, void *workspace) {\n"
@@ -152,15 +152,15 @@ static void add_check(at_text *out, const at_net_program *p, const at_net_emit_o
                  "    for (run = 0; run < 10; run++) {\n        clock_t begin = clock();\n"
                  "        int fault = %s_run(weights, ",
                  o->name);
-    if (o->sized) at_text_addf(out, "%lld, ", (long long)o->sized->sizes->value[of]);
+    if (o->sized) at_text_addf(out, "%lld, ", (long long)size);
     add_arguments(out, p);
     at_text_add(out, "workspace);\n"
                      "        double took = (double)(clock() - begin) / CLOCKS_PER_SEC;\n"
                      "        if (fault) return printf(\"it returned %d\\n\", fault), 1;\n"
                      "        if (took < least) least = took;\n    }\n");
     if (o->sized)
-        at_text_addf(out, "    puts(\"%s %lld:\");\n", o->sized->parameter,
-                     (long long)o->sized->sizes->value[of]);
+        at_text_addf(out, "    printf(\"%s %lld, %%s:\\n\", %s_way(%lld));\n", o->sized->parameter,
+                     (long long)size, o->name, (long long)size);
     for (int i = 0; i < p->net->outputs.len; i++) add_comparison(out, p, x, i, suffix);
     at_text_add(out,
                 "    printf(\"%.3f ms of processor time, the least of 10 runs\\n\", least * 1e3);\n"
@@ -266,7 +266,13 @@ void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_o
                       at_text *out) {
     add_tools(out);
     const bool has_pieces = o->sized && !o->sized->rows->fault;
-    for (int i = 0; i < n; i++) add_check(out, &programs[i], o, i);
+    const bool has_loops = o->sized && o->sized->loops;
+    for (int i = 0; i < n; i++)
+        add_check(out, &programs[i], o, o->sized ? o->sized->sizes->value[i] : 0, &o->expected[i]);
+    if (has_loops) { /* a size that is not listed */
+        const at_net_program other = {.arena = programs->arena, .net = o->sized->other};
+        add_check(out, &other, o, o->sized->other_size, &o->expected[n]);
+    }
     if (has_pieces) add_pieces_check(out, &programs[n - 1], o, n - 1);
     at_text_addf(out,
                  "int main(int count, char **words) {\n    int bad = 0;\n"
@@ -282,5 +288,8 @@ void at_net_emit_main(const at_net_program *programs, int n, const at_net_emit_o
         at_text_addf(out, "    bad |= check%s%s(weights, workspace);\n", o->sized ? "_" : "",
                      o->sized ? o->sized->suffix[i] : "");
     if (has_pieces) at_text_add(out, "    bad |= check_pieces(weights, workspace);\n");
+    if (has_loops)
+        at_text_addf(out, "    bad |= check_%lld(weights, workspace);\n",
+                     (long long)o->sized->other_size);
     at_text_add(out, "    return bad;\n}\n");
 }

@@ -136,11 +136,27 @@ static void add_pieces(at_text *out, const at_net_emit_options *o, const at_net_
     at_text_add(out, "    }\n    return 0;\n}\n");
 }
 
+/* What computes a size. */
+static void add_way(at_text *out, const at_net_emit_options *o) {
+    const at_net_sized *s = o->sized;
+    at_text_addf(out, "\nconst char *%s_way(long %s) {\n", o->name, s->parameter);
+    for (int i = 0; i < s->sizes->n; i++)
+        at_text_addf(out, "    if (%s == %lld) return \"kernels\";\n", s->parameter,
+                     (long long)s->sizes->value[i]);
+    if (!s->rows->fault)
+        at_text_addf(out, "    return %s < 1 ? 0 : \"pieces\";\n}\n", s->parameter);
+    else if (s->loops)
+        at_text_addf(out, "    return %s_loops_have(%s) ? \"loops\" : 0;\n}\n", o->name,
+                     s->parameter);
+    else at_text_add(out, "    return 0;\n}\n");
+}
+
 void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
                        const at_net_emit_options *o) {
     const at_net_sized *s = o->sized;
     const bool apart = !s->rows->fault;
     if (apart) add_copies(out, o);
+    if (s->loops) at_net_emit_loops(out, &programs[n - 1], o);
     at_net_add_signature(out, programs, o, "");
     at_text_add(out, " {\n");
     if (apart)
@@ -154,7 +170,9 @@ void at_net_emit_sizes(at_text *out, const at_net_program *programs, int n,
         at_text_add(out, ";\n");
     }
     if (apart) add_pieces(out, o, programs, n);
+    else if (s->loops) at_net_add_loops(out, &programs[n - 1], o);
     else at_text_addf(out, "    return %d;\n}\n", AT_NET_NO_SIZE);
+    add_way(out, o);
 }
 
 void at_net_add_sizes(at_text *out, const at_net_sized *s) {
@@ -162,6 +180,12 @@ void at_net_add_sizes(at_text *out, const at_net_sized *s) {
     for (int i = 0; i < s->sizes->n; i++)
         at_text_addf(out, "%s%lld", i ? i + 1 < s->sizes->n ? ", " : " and " : " ",
                      (long long)s->sizes->value[i]);
-    if (s->rows->fault) at_text_addf(out, "; no other size runs: %s", s->rows->fault);
+    if (s->loops) {
+        at_text_add(out, "; of other sizes ");
+        at_net_loops_add_sizes(out, s->loops, s->sizes);
+        at_text_addf(out, " run in plain loops, which are slow: %s", s->rows->fault);
+    } else if (s->rows->fault)
+        at_text_addf(out, "; no other size runs: %s; no plain loops: %s", s->rows->fault,
+                     s->no_loops);
     else at_text_add(out, "; other sizes run in pieces of these, the last one filled up");
 }

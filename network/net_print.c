@@ -18,7 +18,7 @@ bool at_net_reads(const at_net_node *n, int k) {
     return false;
 }
 
-static void add_computation(at_text *out, const at_net *net, const at_net_node *n) {
+void at_net_add_computation(at_text *out, const at_net *net, const at_net_node *n) {
     for (int k = 0; k < n->num_inputs; k++) {
         if (n->inputs[k] < 0 || !at_net_reads(n, k)) continue;
         const at_net_value *v = &net->values.data[n->inputs[k]];
@@ -35,7 +35,7 @@ at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *
                              at_error *err) {
     at_text text = {0};
     at_symbols *none = AT_NEW(a, at_symbols);
-    add_computation(&text, net, n);
+    at_net_add_computation(&text, net, n);
     const at_status s = at_compute_parse(a, none, at_text_str(&text),
                                          at_format(a, "node %s (%s)", n->name, n->op), out, err);
     at_text_free(&text);
@@ -90,7 +90,7 @@ static void add_node(at_text *out, const at_net *net, const at_net_node *n) {
 
 static void add_text(at_text *out, const at_net *net, const at_net_node *n) {
     at_text text = {0};
-    add_computation(&text, net, n);
+    at_net_add_computation(&text, net, n);
     for (const char *p = at_text_str(&text); *p;) {
         const size_t length = strcspn(p, "\n");
         at_text_addf(out, "    %.*s\n", (int)length, p);

@@ -184,6 +184,8 @@ double at_net_type_rounds(at_net_type t, double x);
  * reads it as an index. */
 at_status at_net_computation(at_arena *a, const at_net *net, const at_net_node *n, at_compute **out,
                              at_error *err);
+/* Its text. */
+void at_net_add_computation(at_text *out, const at_net *net, const at_net_node *n);
 /* The text of all of it: inputs and outputs, nodes, sizes, constants. texts: computations, too. */
 void at_net_print(at_text *out, const at_net *net, bool texts);
 void at_net_add_shape(at_text *out, at_net_type type, int rank, const int64_t *dims);

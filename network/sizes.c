@@ -60,6 +60,11 @@ at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_e
     return s;
 }
 
+const char *at_net_dims_at(at_arena *a, const at_net_sizes *s, int64_t size) {
+    const char *dims = s->dims[0]; /* that size stands last */
+    return at_format(a, "%.*s=%lld", (int)(strrchr(dims, '=') - dims), dims, (long long)size);
+}
+
 /* ---- axes ------------------------------------------------------------------------------------ */
 
 enum { NO_AXIS = -1, SEVERAL = -2, UNKNOWN = -3 /* of a stage, so far */ };

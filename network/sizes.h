@@ -16,6 +16,9 @@ typedef struct at_net_sizes {
  * Without a list n is 1, and dims[0] the text itself, which may be NULL. */
 at_status at_net_sizes_of(at_arena *a, const char *dims, at_net_sizes *out, at_error *err);
 
+/* The option for a size that is not listed. */
+const char *at_net_dims_at(at_arena *a, const at_net_sizes *s, int64_t size);
+
 /* How the values of a network change with one of its sizes. */
 typedef struct at_net_rows {
     const int *axis;   /* [value] of the larger network: the axis with the size; -1: none */

@@ -125,6 +125,9 @@ typedef struct at_general {
     const int64_t *least; /* [num_args] the smallest value of each */
     const at_general_step *steps;
     int num_steps;
+    /* C's type of what lies in buf, by tensor, and all is worked out in double; NULL: floats, and
+     * of index tensors ints. */
+    const char *const *types;
 } at_general;
 /* All symbols, by slot. AT_E_INPUT: the shape is of another form. */
 at_status at_general_values(at_arena *a, const at_general *g, const int64_t *args, int64_t **values,
@@ -136,5 +139,9 @@ bool at_general_equal(const at_general *x, const at_general *y);
  *   void ENTRY(const long *args, void *const buf[], void *workspace)
  * Stages without a sum are worked out where they are read, others live in the workspace. */
 void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out);
+/* Has it nothing that such loops lack: bits, tables, integers? */
+bool at_general_fits(const at_compute *c);
+/* Bytes of workspace where these are the extents. */
+int64_t at_general_workspace(const at_general *g, int64_t *const *extents);
 
 #endif

@@ -6,6 +6,7 @@
  * each other stand in the loops of their steps. */
 #include "schedule/schedule_int.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct general {
@@ -21,6 +22,19 @@ typedef struct general {
 } general;
 
 static const char *emit(general *m, const at_expr *e);
+
+static int element_bytes(const at_general *g) { return g->types ? 8 : 4; }
+
+/* A stage that has its own memory in the workspace. */
+static bool is_kept(const at_tensor *t) {
+    return t->role == AT_ROLE_STAGE && !t->is_output &&
+           (t->num_reduce || at_tensor_goes_in_steps(t));
+}
+
+static bool has_bits(const at_expr *e, const void *unused) {
+    (void)unused;
+    return e->op >= AT_X_TEXT;
+}
 
 static bool in_memory(const general *m, int t) { return m->buf[t] >= 0 || m->place[t] >= 0; }
 
@@ -45,11 +59,15 @@ static const char *flat(general *m, int t, const char *const *index) {
     return sum;
 }
 
+static const char *real(const general *m) { return m->g->types ? "double" : "float"; }
+
 static const char *memory(general *m, int t) {
-    const char *type = m->c->tensors[t].role == AT_ROLE_INDEX ? "int" : "float";
+    const char *type = m->g->types                              ? m->g->types[t]
+                       : m->c->tensors[t].role == AT_ROLE_INDEX ? "int"
+                                                                : "float";
     const char *store = m->c->tensors[t].role == AT_ROLE_STAGE ? "" : "const ";
     if (m->buf[t] >= 0) return at_format(m->arena, "((%s%s *)buf[%d])", store, type, m->buf[t]);
-    return at_format(m->arena, "((float *)(workspace + s[%d]))", m->place[t]);
+    return at_format(m->arena, "((%s *)(workspace + s[%d]))", real(m), m->place[t]);
 }
 
 static const char *element(general *m, int t, const char *const *index) {
@@ -81,7 +99,9 @@ static const char *emit(general *m, const at_expr *e) {
     bool is_float = m->stage >= 0 && is_float_expr(m->c, e);
     switch (e->op) {
     case AT_X_INT: return number(m, e->integer);
-    case AT_X_FLOAT: return float_c(m->arena, e->number);
+    case AT_X_FLOAT:
+        if (!m->g->types || !isfinite(e->number)) return float_c(m->arena, e->number);
+        return at_format(m->arena, "((double)%.17g)", e->number);
     case AT_X_EXTENT: return at_format(m->arena, "s[%d]", e->ref);
     case AT_X_NAME:
         if (m->stage < 0) return at_format(m->arena, "s[%d]", e->ref);
@@ -93,11 +113,11 @@ static const char *emit(general *m, const at_expr *e) {
     case AT_X_SELECT:
         return at_format(m->arena, "(%s ? %s : %s)", emit(m, e->arg[0]), emit(m, e->arg[1]),
                          emit(m, e->arg[2]));
-    case AT_X_MIN: return helper(m, e, is_float ? "min_float" : "min");
-    case AT_X_MAX: return helper(m, e, is_float ? "max_float" : "max");
+    case AT_X_MIN: return helper(m, e, is_float ? "min_real" : "min");
+    case AT_X_MAX: return helper(m, e, is_float ? "max_real" : "max");
     case AT_X_MOD: return helper(m, e, "mod");
     case AT_X_CALL:
-        return at_format(m->arena, "(float)%s_%s_of(%s)", m->entry,
+        return at_format(m->arena, "(%s)%s_%s_of(%s)", real(m), m->entry,
                          at_function_name((at_function)e->integer), emit(m, e->arg[0]));
     case AT_X_DIV:
         if (!is_float) return helper(m, e, "div");
@@ -122,9 +142,9 @@ static void emit_helpers(const general *m, const char *body, at_text *out) {
         "    return y < 1 ? 0 : x %% y + (x %% y < 0 ? y : 0);\n}\n",
         "long %s_min(long x, long y) { return x < y ? x : y; }\n",
         "long %s_max(long x, long y) { return x > y ? x : y; }\n",
-        at_format(m->arena, "float %%s_min_float(float x, float y) { return %s; }\n",
+        at_format(m->arena, "%1$s %%s_min_real(%1$s x, %1$s y) { return %2$s; }\n", real(m),
                   at_extreme_c(m->arena, false, "x", "y")),
-        at_format(m->arena, "float %%s_max_float(float x, float y) { return %s; }\n",
+        at_format(m->arena, "%1$s %%s_max_real(%1$s x, %1$s y) { return %2$s; }\n", real(m),
                   at_extreme_c(m->arena, true, "x", "y")),
         "long %s_times(long x, long y) {\n"
         "    const double most = 4e18, product = (double)x * (double)y;\n"
@@ -146,6 +166,7 @@ static void emit_helpers(const general *m, const char *body, at_text *out) {
 
 static void emit_steps(general *m, at_text *out) {
     const at_general *g = m->g;
+    if (!g->num_args) at_text_add(out, "    (void)args;\n");
     for (int i = 0; i < g->num_args; i++)
         at_text_addf(out,
                      "    s[%d] = args[%d]; /* %s */\n"
@@ -182,8 +203,8 @@ static void emit_extents(general *m, at_text *out) {
         if (m->place[t] >= 0)
             at_text_addf(out,
                          "    s[%d] = *workspace_bytes;\n"
-                         "    *workspace_bytes += (n * 4 + 63) / 64 * 64;\n",
-                         m->place[t]);
+                         "    *workspace_bytes += (n * %d + 63) / 64 * 64;\n",
+                         m->place[t], element_bytes(m->g));
     }
     at_text_add(out, "    return 1;\n}\n\n");
 }
@@ -193,7 +214,7 @@ static void emit_extents(general *m, at_text *out) {
 static void emit_function(general *m, at_text *out, int t) {
     const at_tensor *tensor = &m->c->tensors[t];
     m->stage = t;
-    at_text_addf(out, "static float %s_%s(const long *s, void *const buf[], char *workspace",
+    at_text_addf(out, "static %s %s_%s(const long *s, void *const buf[], char *workspace", real(m),
                  m->entry, tensor->name);
     for (int i = 0; i < tensor->num_axes; i++) at_text_addf(out, ", long %s", axis(m, t, i));
     at_text_add(out, ") {\n    (void)s, (void)buf, (void)workspace");
@@ -219,11 +240,11 @@ static void emit_nest(general *m, at_text *out, int t, int from) {
     for (int i = 0; i < n; i++) index[i] = axis(m, t, i);
     for (int i = from; i < n; i++) open_loop(m, out, t, i);
     if (tensor->num_reduce)
-        at_text_addf(out, "%*sfloat part = %s;\n", 4 * (n + 1), "",
+        at_text_addf(out, "%*s%s part = %s;\n", 4 * (n + 1), "", real(m),
                      at_reduction_start_c(tensor->reduction));
     for (int i = n; i < total; i++) open_loop(m, out, t, i);
     if (tensor->num_reduce)
-        at_text_addf(out, "%*sconst float term = %s;\n%*s%s\n", 4 * (total + 1), "",
+        at_text_addf(out, "%*sconst %s term = %s;\n%*s%s\n", 4 * (total + 1), "", real(m),
                      emit(m, tensor->body), 4 * (total + 1), "",
                      at_reduction_c(tensor->reduction, m->arena, "term", "part"));
     for (int i = total - 1; i >= n; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
@@ -252,6 +273,28 @@ static void emit_stage(general *m, at_text *out, int t) {
     else if (t == cycle->stages[0]) emit_cycle(m, out, cycle);
 }
 
+bool at_general_fits(const at_compute *c) {
+    if (c->has_integers || c->has_halves) return false;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        if (x->is_table || x->is_places || x->num_axes + x->num_reduce > MAX_AXES ||
+            (x->body && at_expr_find(x->body, has_bits, NULL)))
+            return false;
+    }
+    return true;
+}
+
+int64_t at_general_workspace(const at_general *g, int64_t *const *extents) {
+    int64_t bytes = 0;
+    for (int t = 0; t < g->compute->num_tensors; t++) {
+        int64_t n = element_bytes(g);
+        if (!is_kept(&g->compute->tensors[t])) continue;
+        for (int i = 0; i < g->compute->tensors[t].num_axes; i++) n *= extents[t][i];
+        bytes += (n + 63) / 64 * 64;
+    }
+    return bytes;
+}
+
 /* Inputs, then outputs; what has a sum and is no output lies in the workspace. */
 static void place(general *m) {
     const at_compute *c = m->c;
@@ -263,8 +306,7 @@ static void place(general *m) {
         const at_tensor *tensor = &c->tensors[t];
         m->extent[t] = m->num_s;
         m->num_s += axes_of(tensor);
-        const bool is_kept = tensor->num_reduce || at_tensor_goes_in_steps(tensor);
-        m->place[t] = is_kept && !tensor->is_output ? m->num_s++ : -1;
+        m->place[t] = is_kept(tensor) ? m->num_s++ : -1;
         m->buf[t] = tensor->role != AT_ROLE_STAGE ? m->num_buf++ : -1;
     }
     for (int t = 0; t < c->num_tensors; t++)
@@ -278,11 +320,13 @@ static void emit_all(general *m, at_text *out) {
                  m->entry);
     emit_steps(m, out);
     emit_extents(m, out);
-    at_text_addf(out,
-                 "static int %s_sizes(const long *args, long *elements, long *workspace_bytes) {\n"
-                 "    long s[%d];\n"
-                 "    return %s_numbers(args, s, elements, workspace_bytes);\n}\n\n",
-                 m->entry, m->num_s, m->entry);
+    if (!m->g->types)
+        at_text_addf(
+            out,
+            "static int %s_sizes(const long *args, long *elements, long *workspace_bytes) {\n"
+            "    long s[%d];\n"
+            "    return %s_numbers(args, s, elements, workspace_bytes);\n}\n\n",
+            m->entry, m->num_s, m->entry);
     for (int t = 0; t < m->c->num_tensors; t++)
         if (m->c->tensors[t].role == AT_ROLE_STAGE && !in_memory(m, t)) emit_function(m, out, t);
     at_text_addf(out,

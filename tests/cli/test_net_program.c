@@ -295,14 +295,15 @@ static void several_sizes(void **state) {
     expect_text(r->out, "; N 1: 0 of 4 kinds of parts are tuned; N 4: 0 of 4 kinds");
     expect_text(r->out, "sizes: N 1 and 4; other sizes run in pieces of these");
     r = cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 sizes.c -o sizes && ./sizes");
-    expect_text(r->out, "N_size 1:");
-    expect_text(r->out, "N_size 4:");
+    expect_text(r->out, "N_size 1, kernels:");
+    expect_text(r->out, "N_size 4, kernels:");
     expect_text(r->out, "N_size 5, in pieces:");
     expect_text(r->out, "N_size 5, in pieces, its last row:");
     cli_expect(0, "grep -q 'sizes_run(const void .weights, long N_size, ' sizes.h");
     r = cli_expect(0, "./autotune apply net.onnx --dim N=1,4 --force --json -o sizes.c");
     expect_text(r->out, "\"sizes\": [1, 4]");
     expect_text(r->out, "\"rows_not_apart\": null");
+    expect_text(r->out, "\"has_loops\": false");
     r = cli_expect(2, "./autotune run net.onnx --dim N=1,4");
     expect_text(r->err, "several sizes of one name go with apply");
     r = cli_expect(2, "./autotune apply net.onnx --dim M=1,4 -o other.c");
@@ -343,7 +344,7 @@ static void names_of_sizes(void **state) {
     cli_expect(0, "./autotune apply named.onnx --dim N=1,4 --main -o named.c");
     const cli_result *r =
         cli_expect(0, "cc -std=c99 -Wall -Wextra -Werror -O1 named.c -o named && ./named");
-    expect_text(r->out, "N_size_ 4:");
+    expect_text(r->out, "N_size_ 4, kernels:");
     cli_expect(0, "grep -q 'long N_size_, const float .N_size, const float .in_1_piece_rows, "
                   "float .rows, ' named.h");
 }

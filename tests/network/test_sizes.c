@@ -256,11 +256,168 @@ static void pieces(void **state) {
     for (int i = 0; i < SIZES; i++) at_net_program_free(&p[i]), at_net_close(nets[i]);
 }
 
+/* ---- plain loops ----------------------------------------------------------------------------- */
+
+/* Words beside each other: a table of places as long as they are, attention, whole numbers. */
+static void attention(onnx_graph *g) {
+    onnx_input(g, "ids", AT_NET_INT64, "1,s");
+    onnx_numbers(g, "table", "20,6", 5, false);
+    onnx_numbers(g, "places", "12,6", 6, false);
+    onnx_constant(g, "zero", AT_NET_INT64, "1", "0", false);
+    onnx_constant(g, "one", AT_NET_INT64, "1", "1", false);
+    onnx_node(g, "Shape", "ids", "shape", "");
+    onnx_node(g, "Gather", "shape one", "length", "");
+    onnx_node(g, "Slice", "places zero length zero", "own", "");
+    onnx_node(g, "Gather", "table ids", "word", "");
+    onnx_node(g, "Add", "word own", "x", "");
+    onnx_node(g, "Transpose", "x", "t", "perm=[0,2,1]");
+    onnx_node(g, "MatMul", "x t", "scores", "");
+    onnx_node(g, "Softmax", "scores", "share", "axis=-1");
+    onnx_node(g, "MatMul", "share x", "y", "");
+    onnx_node(g, "ReduceMean", "y", "mean", "axes=[1] keepdims=0");
+    onnx_node(g, "Mul", "ids ids", "squares", "");
+    for (const char *const *o = (const char *const[]){"y", "mean", "squares", NULL}; *o; o++)
+        onnx_output(g, *o);
+}
+
+/* A picture as wide as that. */
+static void picture(onnx_graph *g) {
+    onnx_input(g, "x", AT_NET_FLOAT, "1,3,6,s");
+    onnx_numbers(g, "w", "4,3,3,3", 7, false);
+    onnx_node(g, "Conv", "x w", "c", "pads=[1,1,1,1] strides=[2,2]");
+    onnx_node(g, "Sigmoid", "c", "r", "");
+    onnx_node(g, "GlobalAveragePool", "r", "p", "");
+    onnx_node(g, "Mul", "r p", "y", "");
+    onnx_output(g, "y");
+}
+
+static at_net *open_at(const at_net_sizes *s, int64_t size) {
+    const at_net_options o = {.dims = at_net_dims_at(arena, s, size)};
+    at_net *net;
+    at_error err;
+    if (at_net_open(at_format(arena, "%s/net.onnx", folder), &o, &net, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return net;
+}
+
+static const char *c_type(const at_net_value *v) { return at_net_c_type(v->type); }
+
+/* Calls of a size, with what double makes of the same inputs. */
+static void add_call(at_text *out, const at_net *net, int64_t size, const char *way) {
+    const void *inputs[1];
+    const at_net_value *v = &net->values.data[net->inputs.data[0]];
+    char *x = at_alloc(arena, (size_t)v->elements * 8);
+    at_text_addf(out, "    {\n        static const %s x[] = {", c_type(v));
+    for (int64_t i = 0; i < v->elements; i++) {
+        const double e = (double)(i * 7 % 20) / (v->type == AT_NET_FLOAT ? 16 : 1);
+        at_net_store(v->type, x, i, e);
+        at_text_addf(out, "%.17g,", e);
+    }
+    inputs[0] = x;
+    double **values = onnx_values(arena, net, inputs);
+    at_text_add(out, "};\n");
+    at_text list = {0}, checks = {0};
+    for (int k = 0; k < net->outputs.len; k++) {
+        const int o = net->outputs.data[k];
+        const at_net_value *y = &net->values.data[o];
+        at_text_addf(out, "        static %s y%d[%lld];\n        static const double e%d[] = {",
+                     c_type(y), k, (long long)y->elements + 1, k);
+        for (int64_t i = 0; i < y->elements; i++) at_text_addf(out, "%.17g,", values[o][i]);
+        at_text_addf(out, "};\n        y%d[%lld] = 77;\n", k, (long long)y->elements);
+        at_text_addf(&list, "y%d, ", k);
+        at_text_addf(&checks,
+                     "        for (int i = 0; i < %lld; i++) bad += !(y%d[i] - e%d[i] < 1e-5 && "
+                     "e%d[i] - y%d[i] < 1e-5);\n        bad += y%d[%lld] != 77;\n",
+                     (long long)y->elements, k, k, k, k, k, (long long)y->elements);
+    }
+    at_text_addf(out,
+                 "        if (net_run(weights, %lld, x, %sworkspace)) return 2;\n%s        if "
+                 "(strcmp(net_way(%lld), \"%s\")) return 3;\n    }\n",
+                 (long long)size, at_text_str(&list), at_text_str(&checks), (long long)size, way);
+    at_text_free(&list);
+    at_text_free(&checks);
+}
+
+static const char first_lines[] =
+    "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"net.h\"\n"
+    "int main(void) {\n    int bad = 0;\n    FILE *f = fopen(\"net.bin\", \"rb\");\n"
+    "    char *workspace = malloc(net_workspace_bytes() + 1);\n"
+    "    void *weights = malloc(net_weights_bytes());\n"
+    "    if (fread(weights, 1, net_weights_bytes(), f) != net_weights_bytes()) return 9;\n"
+    "    if (net_weights_fault(weights, net_weights_bytes())) return 8;\n"
+    "    workspace[net_workspace_bytes()] = 90;\n";
+
+/* Each size from the first on is right, by kernels where it is listed, else by loops; none beyond
+ * the largest runs. */
+static void check_loops(void (*graph)(onnx_graph *g), int64_t first, const char *refused) {
+    enum { SIZES = 2, LARGEST = 9 };
+    onnx_graph g = {0};
+    at_net *nets[SIZES];
+    at_net_program p[SIZES];
+    at_net_build b[SIZES] = {{.engine.dialect = AT_DIALECT_GNU},
+                             {.engine.dialect = AT_DIALECT_GNU}};
+    at_net_sizes sizes;
+    at_net_rows found;
+    at_net_loops loops;
+    at_error err;
+    const at_net_options none = {0};
+    graph(&g);
+    at_text model = onnx_model(&g, 13), calls = {0};
+    write_file("net.onnx", model.data, model.len);
+    at_text_free(&model);
+    if (at_net_sizes_of(arena, "s=4,9", &sizes, &err) != AT_OK) fail_msg("%s", err.text);
+    at_net_sized sized = {
+        .sizes = &sizes, .rows = &found, .parameter = "s_size", .suffix = {"4", "9"}};
+    for (int i = 0; i < SIZES; i++) {
+        nets[i] = open_at(&sizes, sizes.value[i]);
+        if (at_net_program_new(nets[i], &b[i], &p[i], &err) != AT_OK) fail_msg("%s", err.text);
+    }
+    if (at_net_find_rows(arena, nets[0], 4, nets[1], 9, &found, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    assert_non_null(found.fault);
+    if (at_net_find_loops(arena, nets[1], &none, &sizes, &loops, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    if (loops.fault) fail_msg("%s", loops.fault);
+    assert_int_equal(loops.other, 8);
+    at_net_keep_loops(p, SIZES, &loops, &sized);
+    write_network(p, b, SIZES, &sized);
+    at_text_add(&calls, first_lines);
+    for (int64_t s = first; s <= LARGEST; s++) {
+        at_net *net = open_at(&sizes, s);
+        add_call(&calls, net, s, s == 4 || s == 9 ? "kernels" : "loops");
+        at_net_close(net);
+    }
+    at_text_addf(&calls,
+                 "    if (net_way(10) || net_way(0)) return 4;\n%s"
+                 "    return bad ? 1 : workspace[net_workspace_bytes()] == 90 ? 0 : 6;\n}\n",
+                 refused);
+    write_file("call.c", at_text_str(&calls), calls.len);
+    at_text_free(&calls);
+    assert_int_equal(system(at_format(arena,
+                                      "cd %s && gcc -O1 -std=c99 -pedantic -Wall -Wextra -Werror "
+                                      "-fsanitize=undefined -fno-sanitize-recover net.c call.c -o "
+                                      "net && ./net",
+                                      folder)),
+                     0);
+    for (int i = 0; i < SIZES; i++) at_net_program_free(&p[i]), at_net_close(nets[i]);
+}
+
+static void loops(void **state) {
+    (void)state;
+    check_loops(picture, 3, ""); /* below, its outputs have one column, and other texts */
+    check_loops(attention, 2,
+                "    {\n        static const long long x[] = {1, 2, 20, 3, 4};\n"
+                "        static float y[30], m[6];\n        static long long q[5];\n"
+                "        if (net_run(weights, 5, x, y, m, q, workspace) != 2) return 5;\n"
+                "        if (net_run(weights, 10, x, y, m, q, workspace) != -2) return "
+                "7;\n    }\n");
+}
+
 static int begin(void **state) { return make_arena(state) || make_folder(state); }
 static int end(void **state) { return remove_folder(state) || free_arena(state); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(option), cmocka_unit_test(rows),
-                                       cmocka_unit_test(pieces)};
+                                       cmocka_unit_test(pieces), cmocka_unit_test(loops)};
     return cmocka_run_group_tests(tests, begin, end);
 }
