@@ -151,8 +151,9 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
  * many thousand configurations can be compared. docs/notes/cost.md */
 
 typedef struct at_estimate {
-    double ns; /* of one run: the sum of what follows */
+    double ns; /* of one run, of the busiest thread: the sum of what follows */
     double sums_ns, copies_ns, memory_ns;
+    double alone_ns;   /* where one of the threads does all */
     double calls;      /* of tiles */
     double sum_calls;  /* of those, of tiles that sum */
     double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */
@@ -164,7 +165,7 @@ typedef struct at_estimate_options {
     const at_target *target;
     const at_speeds *speeds; /* complete; copied */
     int64_t cache_bytes[3];  /* L1, L2, L3; 0: none */
-    int threads;
+    int threads;             /* of the program, which share parallel loops */
     bool pack_inline;
     double mean_dynamic; /* turns of a data-dependent loop, on the average */
     bool cold_weights;   /* weights come from beyond the second-level cache in every run */

@@ -330,10 +330,12 @@ static void wait_for_lines(const at_speeds *s, at_estimate *x) {
     x->memory_ns += est_max(0, lines_ns - (x->sums_ns + x->copies_ns + x->memory_ns));
 }
 
-static void add(const at_estimate *x, at_estimate *sum) {
-    sum->sums_ns += x->sums_ns;
-    sum->copies_ns += x->copies_ns;
-    sum->memory_ns += x->memory_ns;
+/* share: of the times, that one thread takes. */
+static void add(const at_estimate *x, double share, at_estimate *sum) {
+    sum->sums_ns += share * x->sums_ns;
+    sum->copies_ns += share * x->copies_ns;
+    sum->memory_ns += share * x->memory_ns;
+    sum->alone_ns += x->sums_ns + x->copies_ns + x->memory_ns;
     sum->calls += x->calls;
     sum->sum_calls += x->sum_calls;
     sum->operations += x->operations;
@@ -367,9 +369,10 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
             else copy(e, x, x->root);
             wait_for_lines(e->o.speeds, e->out);
         }
-        add(&x->form->own, out);
+        add(&x->form->own, est_share(e, x), out);
         out->waits |= waits(x);
     }
+    est_add_apart(e, out);
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;
 }

@@ -287,4 +287,9 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
 void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
              int root);
 
+/* estimate_threads.c: the share of a leaf's time that the busiest thread has, and what threads wait
+ * for because they are several. */
+double est_share(const at_estimator *e, const est_leaf *x);
+void est_add_apart(const at_estimator *e, at_estimate *sum);
+
 #endif

@@ -51,12 +51,10 @@ static at_status compile(at_net_program *p, at_net_form *f, at_error *err) {
 /* What it takes until all threads of a part run, and until the last of them is seen to end. */
 static const double team_s = 5e-6;
 
-/* A part of few microseconds ends sooner on one thread. */
+/* A part that its threads hardly share ends sooner on one. */
 static int64_t threads_of(const at_net_build *b, const at_selection *s) {
     const int64_t n = b->engine.threads;
-    const double alone_s = n > 1 ? at_config_seconds(&b->engine, s->task, &s->config) : 0;
-    const double saved_s = n > 1 ? alone_s * (double)(n - 1) / (double)n : 0;
-    return saved_s > team_s ? n : 1;
+    return n <= 1 || at_config_saved(&b->engine, s->task, &s->config) > team_s ? n : 1;
 }
 
 static at_status make(at_net_program *p, at_net_kernel *k, at_net_form *form, const at_net_build *b,

@@ -76,10 +76,20 @@ double at_config_cost(const at_engine_options *o, const at_task *task) {
     return time_s;
 }
 
+static bool estimate(const at_engine_options *o, const at_task *task, const at_config *config,
+                     at_estimate *out) {
+    at_cost_model *costs = at_cost_model_new(task, o);
+    const bool is_known = at_cost_config(costs, config, out);
+    at_cost_model_free(costs);
+    return is_known;
+}
+
 double at_config_seconds(const at_engine_options *o, const at_task *task, const at_config *config) {
     at_estimate e;
-    at_cost_model *costs = at_cost_model_new(task, o);
-    const bool is_known = at_cost_config(costs, config, &e);
-    at_cost_model_free(costs);
-    return is_known ? e.ns * 1e-9 : 0;
+    return estimate(o, task, config, &e) ? e.ns * 1e-9 : 0;
+}
+
+double at_config_saved(const at_engine_options *o, const at_task *task, const at_config *config) {
+    at_estimate e;
+    return estimate(o, task, config, &e) ? (e.alone_ns - e.ns) * 1e-9 : 0;
 }

@@ -16,5 +16,7 @@ at_status at_config_pick(at_arena *a, const at_engine_options *o, const at_task 
 double at_config_cost(const at_engine_options *o, const at_task *task);
 /* The seconds that a configuration is estimated to take; 0: it has no estimate. */
 double at_config_seconds(const at_engine_options *o, const at_task *task, const at_config *config);
+/* Seconds that the threads of the options are estimated to save of what one of them would take. */
+double at_config_saved(const at_engine_options *o, const at_task *task, const at_config *config);
 
 #endif

@@ -620,6 +620,50 @@ static void functions_of_elements(void **state) {
     }
 }
 
+/* Blocks of rows are dealt out to two threads: the busiest has half of them, rounded up. What one
+ * block is made of has nothing to share out. */
+static void threads(void **state) {
+    (void)state;
+    enum { POINTS = 300 };
+    at_arena *a = at_arena_new();
+    const at_target *target = at_target_find("avx512");
+    at_task *t = any_task(a, "conv2d_winograd_nhwc", "N=1,H=20,W=20,CI=32,CO=64");
+    at_speeds speeds;
+    at_speeds_guess(at_core_find("znver5"), target, &speeds);
+    at_estimate_options o = {.target = target,
+                             .speeds = &speeds,
+                             .cache_bytes = {48 << 10, 1 << 20, 32 << 20},
+                             .threads = 1};
+    at_cost_model *one = at_cost_model_of(t, &o);
+    o.threads = 2;
+    at_cost_model *two = at_cost_model_of(t, &o);
+    int whole = 0, odd = 0, even = 0;
+    at_rng rng;
+    at_rng_seed(&rng, 7, 0);
+    for (int i = 0; i < POINTS; i++) {
+        at_estimate alone, beside;
+        at_config config;
+        const uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
+        const int64_t index = (int64_t)at_rng_below(&rng, range);
+        if (!at_cost_point(one, index, &alone)) continue;
+        assert_true(at_cost_point(two, index, &beside));
+        assert_int_equal(at_config_at(a, at_task_space(t), index, &config, NULL), AT_OK);
+        const int64_t rows = at_config_get(&config, "tile_s")->sizes[1],
+                      blocks = (5 + rows - 1) / rows;
+        const double share = (double)((blocks + 1) / 2) / (double)blocks;
+        assert_float_equal(alone.ns, alone.alone_ns, 1e-6 * alone.ns);
+        assert_float_equal(beside.sums_ns, share * alone.sums_ns, 1e-6 * alone.sums_ns);
+        assert_true(beside.alone_ns >= alone.ns);
+        if (blocks == 1) assert_float_equal(beside.ns, beside.alone_ns, 1e-6 * alone.ns);
+        else assert_true(beside.ns < beside.alone_ns);
+        whole += blocks == 1, odd += blocks > 1 && blocks % 2, even += blocks % 2 == 0;
+    }
+    if (!whole || !odd || !even) fail_msg("%d, %d and %d points", whole, odd, even);
+    at_cost_model_free(one);
+    at_cost_model_free(two);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
@@ -638,6 +682,7 @@ int main(void) {
         cmocka_unit_test(many_axes),
         cmocka_unit_test(long_sums_at_borders),
         cmocka_unit_test(functions_of_elements),
+        cmocka_unit_test(threads),
         cmocka_unit_test(every_template),
     };
     if (setting("AT_TASK", -1) >= 0) cmocka_set_test_filter("counts");
