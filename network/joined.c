@@ -226,6 +226,55 @@ void at_join_dissolve(at_joined *j) {
     }
 }
 
+/* ---- axes of extent 1 ------------------------------------------------------------------------ */
+
+typedef struct shorter {
+    at_arena *arena;
+    int tensor, num_axes, num_gone; /* axes before; how many of the last ones go */
+    bool is_needed;                 /* one of them is read by something else than 0 */
+} shorter;
+
+static void find_needed(at_expr *e, void *ctx) {
+    shorter *x = ctx;
+    if (!at_expr_is_read(e, &x->tensor)) return;
+    for (int k = x->num_axes - x->num_gone; k < x->num_axes; k++)
+        x->is_needed |= e->arg[k]->op != AT_X_INT;
+}
+
+static void shorten_read(at_expr *e, void *ctx) {
+    const shorter *x = ctx;
+    if (at_expr_is_read(e, &x->tensor)) e->nargs -= x->num_gone;
+}
+
+static void renumber_without(at_expr *e, void *ctx) {
+    const shorter *x = ctx;
+    if (e->op != AT_X_NAME || e->ref < x->num_axes - x->num_gone) return;
+    if (e->ref >= x->num_axes) e->ref -= x->num_gone;
+    else *e = *at_expr_int(x->arena, 0);
+}
+
+/* A number of a row is no row of one element, so that it is seen as such. */
+static void shorten(at_joined *j, int tensor) {
+    at_joined_tensor *t = &j->tensors.data[tensor];
+    shorter x = {.arena = j->arena, .tensor = tensor, .num_axes = t->num_axes};
+    while (x.num_gone < t->num_axes - 1 && t->axes[t->num_axes - 1 - x.num_gone].extent == 1)
+        x.num_gone++;
+    for (int i = 0; i < j->tensors.len; i++)
+        if (!j->tensors.data[i].is_gone) change_stage(&j->tensors.data[i], find_needed, &x);
+    if (!x.num_gone || x.is_needed) return;
+    change_stage(t, renumber_without, &x);
+    for (int i = 0; i < j->tensors.len; i++) change_stage(&j->tensors.data[i], shorten_read, &x);
+    t->num_axes -= x.num_gone;
+    memmove(&t->axes[t->num_axes], &t->axes[x.num_axes], sizeof *t->axes * (size_t)t->num_reduce);
+}
+
+void at_join_shorten(at_joined *j) {
+    for (int i = j->tensors.len - 1; i >= 0; i--) {
+        const at_joined_tensor *t = &j->tensors.data[i];
+        if (t->role == AT_ROLE_STAGE && !t->is_output && !t->is_gone) shorten(j, i);
+    }
+}
+
 /* ---- as a text ------------------------------------------------------------------------------- */
 
 void at_join_name(at_joined *j) {

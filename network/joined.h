@@ -42,6 +42,9 @@ at_status at_join_text(at_joined *j, const char *text, const char *what, const i
 void at_join_permute(at_joined *j, int tensor, const int *order);
 /* Stages without a sum that are no output go into their readers where that costs nothing. */
 void at_join_dissolve(at_joined *j);
+/* Stages between lose last axes of extent 1 that their readers have more elements along, as the
+ * largest of a row has. */
+void at_join_shorten(at_joined *j);
 /* bands.c: a sum, and another one by windows of what becomes of it, by bands of rows; weights are
  * stages with channels last. false: nothing has changed, they are no such sums, or no number of
  * rows suits. */

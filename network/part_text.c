@@ -118,6 +118,7 @@ static void finish_part(joining *g, at_net_part *p) {
     int *params = AT_NEW_ARRAY(a, int, g->j.tensors.len);
     set_roles(g);
     at_join_dissolve(&g->j);
+    at_join_shorten(&g->j);
     if (g->by_bands) at_join_bands(&g->j);
     at_join_name(&g->j);
     at_join_print(&text, &g->j);

@@ -143,9 +143,9 @@ at_status nest_make_plain(sketch_state *s, int stage, const nest_choice *c, at_e
         return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
     }
     const char *first = sketch_first_loop(s, stage);
-    if (!first || (!outer && last == 0)) return AT_OK;
-    const bool is_lanes = outer && !strcmp(first, t->axes[last].name);
-    return sketch_mark(s, t->name, is_lanes ? outer : first, AT_ANN_PARA, err);
+    const bool is_last = first && !strcmp(first, t->axes[last].name);
+    if (!first || (!outer && is_last)) return AT_OK;
+    return sketch_mark(s, t->name, is_last ? outer : first, AT_ANN_PARA, err);
 }
 
 static bool is_left(const sketch_state *s, int stage) {

@@ -126,6 +126,14 @@ static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
     return n > 1 ? sketch_step(r->s, &order, r->err) : AT_OK;
 }
 
+/* The outermost loop of the rows with several turns, which threads share. */
+static const char *shared_loop(const rows *r) {
+    for (int k = 0; k < r->num - 1; k++)
+        if (r->s->facts->of[r->last].extent[k] > 1)
+            return r->s->facts->compute->tensors[r->last].axes[k].name;
+    return r->outer;
+}
+
 /* The last stage's loops: rows, a few of them side by side, then the rest. */
 static at_status make_last(rows *r) {
     static const at_part_limit one = {.wide = 1, .narrow = 1};
@@ -140,7 +148,7 @@ static at_status make_last(rows *r) {
         r->inner = parts[1];
     }
     if (t->num_axes > r->num) AT_TRY(make_lanes(r, r->last, t->num_axes - 1, &unused));
-    return sketch_mark(r->s, t->name, row ? t->axes[0].name : r->outer, AT_ANN_PARA, r->err);
+    return sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA, r->err);
 }
 
 static at_status put_before(rows *r, int stage, int reader, const char *loop) {
@@ -341,10 +349,9 @@ static at_status turn_last(rows *r, const char **across) {
     AT_TRY(sketch_split_by(r->s, t->name, row, "8 16 32 64", many, parts, r->err));
     AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
     AT_TRY(sketch_mark(r->s, t->name, t->axes[r->num].name, AT_ANN_VEC, r->err));
-    AT_TRY(
-        sketch_mark(r->s, t->name, r->num > 1 ? t->axes[0].name : parts[0], AT_ANN_PARA, r->err));
     r->outer = parts[0];
     r->inner = parts[1];
+    AT_TRY(sketch_mark(r->s, t->name, shared_loop(r), AT_ANN_PARA, r->err));
     return put_across(r, *across, t->name, t->axes[r->num].name);
 }
 

@@ -131,7 +131,8 @@ double sketch_elements(const sketch_state *s, int tensor);
 static inline bool sketch_is_step(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].steps >> axis & 1;
 }
-/* The loop of a stage's first axis that does not; NULL: there is none. */
+/* The loop of a stage's first axis that does not, and has several turns, if any has; NULL: there is
+ * none. */
 const char *sketch_first_loop(const sketch_state *s, int stage);
 /* Whether a tensor is a weight, or made of such alone where it is read. */
 bool sketch_is_weight(const sketch_state *s, int tensor);

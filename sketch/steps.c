@@ -292,9 +292,11 @@ double sketch_elements(const sketch_state *s, int tensor) {
 
 const char *sketch_first_loop(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    for (int k = 0; k < t->num_axes; k++)
-        if (!sketch_is_step(s, stage, k)) return t->axes[k].name;
-    return NULL;
+    const char *first = NULL;
+    for (int k = t->num_axes - 1; k >= 0; k--)
+        if (!sketch_is_step(s, stage, k) && (!first || s->facts->of[stage].extent[k] > 1))
+            first = t->axes[k].name;
+    return first;
 }
 
 bool sketch_is_weight(const sketch_state *s, int tensor) {
