@@ -274,9 +274,22 @@ static const char *called(const at_session *s) {
     return s->what.chosen.operator_name ? s->what.chosen.operator_name : s->what.row->name;
 }
 
+/* Tensors of one name that callers have are of one type. */
+static bool same_types(const at_compute *x, const at_compute *y) {
+    for (int i = 0; i < x->num_tensors; i++) {
+        const at_tensor *t = &x->tensors[i];
+        const int k = at_compute_find(y, t->name);
+        if ((t->role == AT_ROLE_STAGE && !t->is_output) || k < 0) continue;
+        if (t->type != y->tensors[k].type || t->is_s64 != y->tensors[k].is_s64) return false;
+    }
+    return true;
+}
+
 static const char *family_name(const apply_set *set, const at_session *s) {
     for (int i = 0; i < set->n - 1; i++)
-        if (!strcmp(called(&set->sessions[i]), called(s))) return set->kernels[i].family;
+        if (!strcmp(called(&set->sessions[i]), called(s)) &&
+            same_types(at_task_compute(set->sessions[i].what.task), at_task_compute(s->what.task)))
+            return set->kernels[i].family;
     return own_name(set, at_c_name(set->arena, called(s)), NULL);
 }
 

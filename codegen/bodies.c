@@ -80,9 +80,9 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
         v = table_expr(l, e->ref, ix);
         int reader = l->reads_for;
         l->reads_for = e->ref;
-        if (!v) v = at_value_expr(l, t->body, ix);
+        if (v) v = at_value_as_stored(l, v, t->type);
+        else v = at_value_stored(l, t->body, ix, t->type);
         l->reads_for = reader;
-        v = at_value_as_stored(l, v, t->type);
     } else {
         const bool whole = !at_tensor_has_entries(t) && at_type_of(t->type)->is_int;
         v = at_value_new(l, (at_value){.op = AT_V_LOAD,
@@ -108,8 +108,8 @@ static bool compares_values(const at_expr *e, const void *l) {
 /* Both as integers, where the expression of them is worked out in those, else as numbers. */
 static void alike(at_low *l, bool whole, const at_value **x, const at_value **y) {
     if (!(*x)->whole && !(*y)->whole && !whole) return;
-    *x = whole ? at_value_as_whole(l, *x) : at_value_as_number(l, *x);
-    *y = whole ? at_value_as_whole(l, *y) : at_value_as_number(l, *y);
+    *x = whole ? at_value_as_whole(l, at_value_of_index(l, *x)) : at_value_as_number(l, *x);
+    *y = whole ? at_value_as_whole(l, at_value_of_index(l, *y)) : at_value_as_number(l, *y);
 }
 
 /* Is it worked out in 32-bit integers, and no index? */
@@ -239,14 +239,6 @@ static const at_aff *affine_index(at_low *l, const at_expr *e, const at_aff *con
     return has_extreme_of_entries(l, x, e) || divides_mixture(l, x) ? NULL : x;
 }
 
-/* a/b of indices, rounded down: where both are below 2^24, the quotient in float is below the next
- * integer, too. */
-static const at_value *whole_quotient(at_low *l, const at_value *a, const at_value *b) {
-    const at_value v = {
-        .op = AT_V_CALL, .function = AT_FUNCTION_FLOOR, .a = at_value_binary(l, AT_V_DIV, a, b)};
-    return at_value_new(l, v);
-}
-
 static const at_value *negated(at_low *l, const at_value *of) {
     if (of->op == AT_V_CONST) return at_value_const(l, -of->number, of->whole);
     return at_value_new(
@@ -304,10 +296,14 @@ const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *
     alike(l, v.whole, &v.a, &v.b);
     if (!whole && !v.whole && (e->op == AT_X_MIN || e->op == AT_X_MAX))
         return at_value_extreme(l, v.op, v.a, v.b);
-    if (whole && e->op == AT_X_DIV) return whole_quotient(l, v.a, v.b);
-    if (e->op == AT_X_MOD) {
-        const at_value *times = at_value_binary(l, AT_V_MUL, v.b, whole_quotient(l, v.a, v.b));
-        return at_value_binary(l, AT_V_SUB, v.a, times);
-    }
+    if (whole && (e->op == AT_X_DIV || e->op == AT_X_MOD))
+        return at_value_index_quotient(l, v.a, v.b, e->op == AT_X_MOD);
     return at_value_new(l, v);
+}
+
+const at_value *at_value_stored(at_low *l, const at_expr *e, const at_aff *const *axes,
+                                at_type type) {
+    const at_value *v = at_value_expr(l, e, axes);
+    if (at_type_of(type)->is_int && is_index(l, e)) v = at_value_of_index(l, v);
+    return at_value_as_stored(l, v, type);
 }

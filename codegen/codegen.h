@@ -69,7 +69,8 @@ typedef struct at_param { /* one entry of buf[] */
 typedef struct at_kernel {
     const char
         *source; /* C text: tiles (dialects C and GNU), body functions, NAME_pack, NAME_entry */
-    size_t common_bytes; /* its beginning, the same for all kernels of a dialect and target */
+    size_t common_bytes; /* its beginning, as at_kernel_common has it */
+    bool has_integers, has_halves;
     const at_tile_code *tiles;
     int num_tiles;
     const char *entry;      /* int NAME_entry(void *const buf[], void *workspace, at_par *par) */
@@ -90,6 +91,8 @@ typedef struct at_kernel {
     int num_notes;
     char code_hash[33]; /* over tile bytes, C without comments, parameter table and workspace */
 } at_kernel;
+/* What kernels of a dialect and target begin with, some of which have integers or halves. */
+void at_kernel_common(at_text *out, const at_target *t, at_dialect d, bool integers, bool halves);
 
 /* Names of the passes for --dump, in order; NULL-terminated. */
 extern const char *const at_pass_names[];

@@ -84,7 +84,8 @@ struct at_low {
     int64_t turns; /* as at_kernel's */
     AT_VEC(struct at_tile *) tiles;
     AT_VEC(const char *) notes; /* as at_kernel's */
-    size_t common_bytes;        /* of source: its beginning that all kernels share */
+    size_t common_bytes;        /* as at_kernel's, and the following */
+    bool has_integers, has_halves;
     const char *source, *entry,
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };

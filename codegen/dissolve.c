@@ -291,7 +291,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
         int lists = l->num_listed;
         l->leaf = leaf;
         l->reads_for = leaf->tensor;
-        n->stmt.val = at_value_as_stored(l, at_value_expr(l, t->body, axes), t->type);
+        n->stmt.val = at_value_stored(l, t->body, axes, t->type);
         if (leaf->is_running) n->stmt.val = run_on(l, leaf, axes, n->stmt.val);
         if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
     }

@@ -27,6 +27,9 @@ const at_entry_bound *at_index_entries(at_low *l, const at_aff *const *ix, int n
 
 /* bodies.c: what stands in the body of a stage; axes: as above. */
 const at_value *at_value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
+/* The same as an element of a type. */
+const at_value *at_value_stored(at_low *l, const at_expr *e, const at_aff *const *axes,
+                                at_type type);
 
 /* pointers.c: `stage` reads c ? tensor[..] : number; the read by a list of places. NULL: it is no
  * such read. */

@@ -288,6 +288,28 @@ static void emit_tiles(at_low *l, at_text *out) {
     }
 }
 
+/* Indices are integers, too, where floats do not hold them. */
+static bool works_in_integers(const at_low *l) {
+    bool any = l->program->compute->has_integers;
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int j = 0; j < l->tiles.data[i]->num_ops; j++)
+            any |= l->tiles.data[i]->ops[j].kind == AT_T_TO_INT;
+    return any;
+}
+
+static void common(at_text *out, const at_target *t, at_dialect d, bool integers, bool halves,
+                   bool has_turns) {
+    at_text_addf(out, "%s%s%s", par_type, has_turns ? par_turns : "", par_end);
+    if (d != AT_DIALECT_GNU) return;
+    if (t->prelude) t->prelude(t, out);
+    if (t->integers && integers) t->integers(t, out);
+    if (t->halves && halves) t->halves(t, out);
+}
+
+void at_kernel_common(at_text *out, const at_target *t, at_dialect d, bool integers, bool halves) {
+    common(out, t, d, integers, halves, false);
+}
+
 bool at_pass_emit(at_low *l) {
     at_emitter *e = AT_NEW(l->arena, at_emitter);
     at_text out = {0};
@@ -295,12 +317,9 @@ bool at_pass_emit(at_low *l) {
     at_turns cut = {0};
     if (l->options->can_stop) cut = at_turns_of(l, l->root);
     l->turns = cut.num ? cut.total : 0;
-    at_text_addf(&out, "%s%s%s", par_type, cut.num ? par_turns : "", par_end);
-    if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
-    if (l->dialect == AT_DIALECT_GNU && l->target->integers && l->program->compute->has_integers)
-        l->target->integers(l->target, &out);
-    if (l->dialect == AT_DIALECT_GNU && l->target->halves && l->program->compute->has_halves)
-        l->target->halves(l->target, &out);
+    l->has_integers = works_in_integers(l);
+    l->has_halves = l->program->compute->has_halves;
+    common(&out, l->target, l->dialect, l->has_integers, l->has_halves, cut.num > 0);
     l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))

@@ -196,7 +196,12 @@ at_type at_low_tensor_type(const at_low *l, int tensor);
 /* The same value as a number, and as an integer, if it is none. */
 const at_value *at_value_as_number(at_low *l, const at_value *v);
 const at_value *at_value_as_whole(at_low *l, const at_value *v);
-/* wholes.c: as an element of a type has it: saturated. */
+/* wholes.c: an index that is known to fit 32 bits, in integers of these where floats may not hold
+ * it. */
+const at_value *at_value_of_index(at_low *l, const at_value *v);
+/* Of indices a/b, rounded down, or the rest that it leaves. */
+const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_value *b, bool rest);
+/* As an element of a type has it: saturated. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type);
 int64_t at_value_size(const at_value *v);                      /* values in it */
 int at_value_calls(const at_value *v);                         /* of functions in it */

@@ -194,6 +194,8 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     at_kernel *k = AT_NEW(a, at_kernel);
     k->source = l->source;
     k->common_bytes = l->common_bytes;
+    k->has_integers = l->has_integers;
+    k->has_halves = l->has_halves;
     k->dialect = l->dialect;
     k->target = l->target;
     k->entry = l->entry;

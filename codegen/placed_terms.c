@@ -158,8 +158,7 @@ void at_scatter_statement(at_low *l, const at_node *leaf, const at_aff **axes, a
         for (int k = 0; k < t->num_axes; k++)
             left |= (x.places.axes >> k & 1) && at_expr_uses(e->arg[1], k);
     }
-    s->val = at_value_binary(l, AT_V_PLACED,
-                             at_value_as_stored(l, at_value_expr(l, e, axes), t->type), x.place);
+    s->val = at_value_binary(l, AT_V_PLACED, at_value_stored(l, e, axes, t->type), x.place);
     for (int i = asked.num - 1; i >= 0; i--)
         s->val = at_value_new(l, (at_value){.op = AT_V_SELECT,
                                             .whole = is_int,

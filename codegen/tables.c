@@ -174,19 +174,25 @@ static const at_value *number_between(maker *m, const at_aff *x, int64_t lo, int
     return v;
 }
 
-static const at_value *constant(at_low *l, int64_t x) {
-    return at_value_new(l, (at_value){.op = AT_V_CONST, .number = (float)x});
+/* Of an integer the last 32 bits. */
+static const at_value *constant(at_low *l, int64_t x, bool whole) {
+    return at_value_const(l, whole ? (double)(int32_t)(uint32_t)x : (double)(float)x, whole);
 }
 
 /* An entry of an index tensor: an integer in memory. */
-static const at_value *number_of_entry(at_low *l, const at_sym *s) {
-    const at_value entry = {.op = AT_V_LOAD, .tensor = s->tensor, .at = s->of};
-    return at_value_binary(l, AT_V_NUMBER, at_value_new(l, entry), NULL);
+static const at_value *entry(at_low *l, const at_sym *s, bool whole) {
+    const at_value *v = at_value_new(
+        l, (at_value){.op = AT_V_LOAD, .whole = whole, .tensor = s->tensor, .at = s->of});
+    return whole ? v : at_value_binary(l, AT_V_NUMBER, v, NULL);
 }
 
-/* An index as a number: entries one by one, and what hangs on loops alone; as a whole where those
- * alone go too far. bounds: as at_value's. */
-static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bounds) {
+static const at_value *added(at_low *l, const at_value *sum, const at_value *v) {
+    return sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
+}
+
+/* An index as a number, or the last 32 bits of it: entries one by one, and what hangs on loops
+ * alone; as one where those alone go too far. bounds: as at_value's. */
+static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bounds, bool whole) {
     at_low *l = m->l;
     const at_value *sum = NULL;
     int64_t lo, hi;
@@ -195,20 +201,21 @@ static const at_value *number_of(maker *m, const at_aff *x, const int64_t *bound
         const at_term t = x->t[i];
         const at_sym s = l->syms.data[t.sym];
         if (s.kind != AT_SYM_LOAD) continue;
-        const at_value *v = number_of_entry(l, &s);
-        if (t.k != 1) v = at_value_binary(l, AT_V_MUL, constant(l, t.k), v);
-        sum = sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
+        const at_value *v = entry(l, &s, whole);
+        if (t.k != 1) v = at_value_binary(l, AT_V_MUL, constant(l, t.k, whole), v);
+        sum = added(l, sum, v);
     }
     const at_aff *rest = at_aff_const(l, x->c);
     for (int i = 0; i < x->n; i++)
         if (l->syms.data[x->t[i].sym].kind != AT_SYM_LOAD)
             rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
-    if (sum && !rest->n)
-        return rest->c ? at_value_binary(l, AT_V_ADD, sum, constant(l, rest->c)) : sum;
+    if (sum && !rest->n) return rest->c ? added(l, sum, constant(l, rest->c, whole)) : sum;
     at_aff_range(l, rest, &lo, &hi);
-    if (bounds && !are_few(lo, hi)) return number_between(m, x, bounds[0], bounds[1]);
-    const at_value *v = number_between(m, rest, lo, hi);
-    return sum ? at_value_binary(l, AT_V_ADD, sum, v) : v;
+    const bool at_once = bounds && !are_few(lo, hi);
+    const at_value *v =
+        at_once ? number_between(m, x, bounds[0], bounds[1]) : number_between(m, rest, lo, hi);
+    if (whole) v = at_value_as_whole(l, v);
+    return at_once ? v : added(l, sum, v);
 }
 
 /* ---- given numbers --------------------------------------------------------------------------- */
@@ -247,15 +254,13 @@ static const at_value *element_of(maker *m, const at_value *v) {
 
 static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
-    if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds);
+    if (v->op == AT_V_INDEX) return number_of(m, v->at, v->bounds, false);
+    if (v->op == AT_V_WHOLE && v->a->op == AT_V_INDEX)
+        return number_of(m, v->a->at, v->a->bounds, true);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v);
     if (v->a) n->a = value_look_up(m, v->a);
     if (v->b) n->b = value_look_up(m, v->b);
-    /* An entry is stored as it lies: a number of it is rounded beyond 2^24. */
-    if (v->op != AT_V_WHOLE || n->a->op != AT_V_NUMBER) return n;
-    n = at_copy(m->l->arena, n->a->a, sizeof *n);
-    n->whole = true;
     return n;
 }
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- what is stored -------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 typedef struct {
     double lo, hi;
@@ -54,11 +54,92 @@ static const at_value *unrounded(at_low *l, const at_value *v) {
     return at_value_binary(l, v->op, first ? number : rest, first ? rest : number);
 }
 
-/* An entry of an index tensor: it has 32 bits. */
-static bool is_entry(const at_low *l, const at_value *v) {
-    return v->op == AT_V_INDEX && v->at->n == 1 && !v->at->c && v->at->t[0].k == 1 &&
-           l->syms.data[v->at->t[0].sym].kind == AT_SYM_LOAD;
+/* ---- indices as integers --------------------------------------------------------------------- */
+
+/* Is it an index, or made of such by operators that integers of 32 bits have? */
+static bool is_of_indices(const at_value *v) {
+    switch (v->op) {
+    case AT_V_INDEX: return true;
+    case AT_V_CONST: return fabs(v->number) < 0x1p31;
+    case AT_V_ADD:
+    case AT_V_SUB:
+    case AT_V_MUL:
+    case AT_V_MIN:
+    case AT_V_MAX:
+    case AT_V_SELECT:
+    case AT_V_EITHER: return is_of_indices(v->a) && is_of_indices(v->b);
+    case AT_V_CHOOSE: return is_of_indices(v->b);
+    case AT_V_NUMBER: return v->a->whole;
+    default: return v->whole;
+    }
 }
+
+/* May it be an integer that no float is? */
+static bool goes_beyond_floats(at_low *l, const at_value *v) {
+    const double most = 0x1p24;
+    if (v->op == AT_V_CONST) return fabs(v->number) > most;
+    if (v->op == AT_V_CHOOSE) return goes_beyond_floats(l, v->b);
+    if (v->op == AT_V_MIN || v->op == AT_V_MAX || v->op == AT_V_SELECT || v->op == AT_V_EITHER)
+        return goes_beyond_floats(l, v->a) || goes_beyond_floats(l, v->b);
+    if (v->op != AT_V_INDEX) return true;
+    int64_t lo, hi;
+    at_aff_range(l, v->at, &lo, &hi);
+    return (double)(v->bounds ? v->bounds[0] : lo) < -most ||
+           (double)(v->bounds ? v->bounds[1] : hi) > most;
+}
+
+static const at_value *in_integers(at_low *l, const at_value *v) {
+    if (v->op == AT_V_NUMBER) return v->a;
+    if (v->whole || v->op == AT_V_CONST || v->op == AT_V_INDEX) return at_value_as_whole(l, v);
+    at_value *n = at_copy(l->arena, v, sizeof *v);
+    if (v->op != AT_V_CHOOSE) n->a = in_integers(l, v->a);
+    n->b = in_integers(l, v->b);
+    n->whole = true;
+    return n;
+}
+
+const at_value *at_value_of_index(at_low *l, const at_value *v) {
+    return !v->whole && is_of_indices(v) && goes_beyond_floats(l, v) ? in_integers(l, v) : v;
+}
+
+/* Rounded down: where both are below 2^24, the quotient in float is below the next integer, too. */
+static const at_value *quotient(at_low *l, const at_value *a, const at_value *b) {
+    const at_value v = {
+        .op = AT_V_CALL, .function = AT_FUNCTION_FLOOR, .a = at_value_binary(l, AT_V_DIV, a, b)};
+    return at_value_new(l, v);
+}
+
+static const at_value *rest_of(at_low *l, const at_value *a, const at_value *b,
+                               const at_value *quotient) {
+    return at_value_binary(l, AT_V_SUB, a, at_value_binary(l, AT_V_MUL, b, quotient));
+}
+
+/* A sum of indices, which fits 32 bits where entries lie within 2^30. */
+static bool is_sum(at_low *l, const at_value *v) {
+    if (v->op == AT_V_ADD || v->op == AT_V_SUB) return is_sum(l, v->a) && is_sum(l, v->b);
+    if (v->op != AT_V_INDEX) return is_of_indices(v) && v->op != AT_V_MUL;
+    int64_t lo, hi;
+    at_aff_range(l, v->at, &lo, &hi);
+    return lo > -3 * (int64_t)AT_MOST_GIVEN && hi < 3 * (int64_t)AT_MOST_GIVEN;
+}
+
+/* Of what is beyond 2^24 the quotient in float leaves a rest of at most 2^8 and the divisor, so
+ * that the quotient of this is what is missing. */
+const at_value *at_value_index_quotient(at_low *l, const at_value *a, const at_value *b,
+                                        bool rest) {
+    const bool is_large = is_sum(l, a) && goes_beyond_floats(l, a);
+    if (!is_large || b->op != AT_V_CONST || b->number >= 0x1p23) {
+        const at_value *q = quotient(l, a, b);
+        return rest ? rest_of(l, a, b, q) : q;
+    }
+    const at_value *of = in_integers(l, a), *by = at_value_as_whole(l, b);
+    const at_value *first = at_value_as_whole(l, quotient(l, at_value_as_number(l, of), b));
+    const at_value *left = rest_of(l, of, by, first);
+    const at_value *more = at_value_as_whole(l, quotient(l, at_value_as_number(l, left), b));
+    return rest ? rest_of(l, left, by, more) : at_value_binary(l, AT_V_ADD, first, more);
+}
+
+/* ---- what is stored -------------------------------------------------------------------------- */
 
 /* What is not a number is the least: the second operand. */
 const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
@@ -67,7 +148,7 @@ const at_value *at_value_as_stored(at_low *l, const at_value *v, at_type type) {
     const double least = facts->least, most = v->whole ? facts->most : at_type_most_float(type);
     if (v->op == AT_V_CONST)
         return at_value_const(l, fmin(fmax(nearbyint(v->number), least), most), true);
-    if (type == AT_S32 && (v->whole || is_entry(l, v))) return at_value_as_whole(l, v);
+    if (v->whole && type == AT_S32) return v;
     if (!v->whole) v = unrounded(l, v);
     const range r = range_of(l, v);
     if (!(r.lo >= least)) v = at_value_binary(l, AT_V_MAX, v, at_value_const(l, least, v->whole));

@@ -115,10 +115,19 @@ static void add_names(at_text *out, const char *text, const char *target) {
     at_text_free(&seen);
 }
 
-/* The part of a kernel's text that all of its instruction set share, behind what all share. */
-static const char *shared_text(at_arena *a, const at_kernel *k, bool first) {
+void at_set_add(at_set *set, const at_kernel *k) {
+    if (!set->first) set->first = k;
+    set->has_integers |= k->has_integers;
+    set->has_halves |= k->has_halves;
+}
+
+/* What all of a set share, behind what all sets share. */
+static const char *shared_text(at_arena *a, const at_set *set, bool first) {
     static const char end[] = "} at_par;\n\n";
-    const char *text = at_strndup(a, k->source, k->common_bytes), *rest = strstr(text, end);
+    at_text common = {0};
+    at_kernel_common(&common, set->first->target, set->first->dialect, set->has_integers,
+                     set->has_halves);
+    const char *text = at_text_take(a, &common), *rest = strstr(text, end);
     AT_ASSERT(rest);
     return first ? text : rest + strlen(end);
 }
@@ -133,19 +142,19 @@ static const char *suffix_of(at_arena *a, const at_text *out, const char *target
     return suffix;
 }
 
-void at_begin_set(at_arena *a, at_text *out, const at_kernel *k, const char *prefix,
+void at_begin_set(at_arena *a, at_text *out, const at_set *set, const char *prefix,
                   const char **before) {
     const bool first = !*before;
-    const char *text = shared_text(a, k, first);
+    const char *text = shared_text(a, set, first);
     if (!first) {
-        const char *suffix = suffix_of(a, out, k->target->name);
+        const char *suffix = suffix_of(a, out, set->first->target->name);
         at_text_addf(out, "\n/* ---- %s ---- */\n\n", suffix);
         add_names(out, *before, NULL);
         add_names(out, text, suffix);
     }
     at_text_add(out, text);
-    if (prefix) at_cpu_test_shared(out, k, prefix);
-    *before = at_format(a, "%s%s", first ? "" : *before, shared_text(a, k, false));
+    if (prefix) at_cpu_test_shared(out, set->first, prefix);
+    *before = at_format(a, "%s%s", first ? "" : *before, shared_text(a, set, false));
 }
 
 /* Kernels of one instruction set stand together. */
@@ -155,7 +164,11 @@ static void add_kernels(at_arena *a, at_text *out, const at_face *faces, int n, 
     for (int i = 0; i < n; i++) {
         const at_target *target = faces[i].of->kernel->target;
         if (done[i]) continue;
-        at_begin_set(a, out, faces[i].of->kernel, faces->of->name, &before);
+        at_set set = {0};
+        for (int j = i; j < n; j++)
+            if (!done[j] && faces[j].of->kernel->target == target)
+                at_set_add(&set, faces[j].of->kernel);
+        at_begin_set(a, out, &set, faces->of->name, &before);
         for (int j = i; j < n; j++) {
             if (done[j] || faces[j].of->kernel->target != target) continue;
             if (heads) {

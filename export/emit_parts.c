@@ -14,7 +14,9 @@ static void add_head(at_text *out, const at_file_kernel *f) {
 
 at_status at_emit_parts(at_arena *a, const at_file_kernel *kernels, int n, const bool *is_late,
                         const char *prefix, const char **before, at_text *out, at_error *err) {
-    if (n) at_begin_set(a, out, kernels->kernel, prefix, before);
+    at_set set = {0};
+    for (int i = 0; i < n; i++) at_set_add(&set, kernels[i].kernel);
+    if (n) at_begin_set(a, out, &set, prefix, before);
     for (int i = 0; i < n; i++) {
         at_face f;
         at_status s =

@@ -75,9 +75,15 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
 
-/* emit_file.c: what kernels of an instruction set share, behind that of the sets before (*before;
+/* emit_file.c: kernels of an instruction set, any of which may have integers or halves. */
+typedef struct at_set {
+    const at_kernel *first;
+    bool has_integers, has_halves;
+} at_set;
+void at_set_add(at_set *set, const at_kernel *k);
+/* What they share, behind that of the sets before (*before;
  * NULL: none), and where prefix is given, PREFIX_has_SET(). *before grows by it. */
-void at_begin_set(at_arena *a, at_text *out, const at_kernel *k, const char *prefix,
+void at_begin_set(at_arena *a, at_text *out, const at_set *set, const char *prefix,
                   const char **before);
 
 /* kernel_face.c: one kernel. */

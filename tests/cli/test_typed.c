@@ -75,9 +75,79 @@ static void entries_unpacked(void **state) {
     }
 }
 
+/* Index arithmetic that is stored as integers, or of which a rest is taken, with entries that no
+ * float is. The data of the search have small ones: the file is called with others. */
+static void large_entries(void **state) {
+    (void)state;
+    static const char text[] = "args N=37\nv[N] : index\nw[N] : index\n"
+                               "a[n:N] : s32 = v[n] + 1\n"
+                               "b[n:N] : s32 = w[n] - 3*n\n"
+                               "c[n:N] : s32 = (v[n] + n)/7\n"
+                               "d[n:N] : s32 = (n - w[n])%1000\n"
+                               "e[n:N] : s32 = n%2 == 0 ? v[n] - 1 : max(-w[n], v[n] + 3)\n"
+                               "f[n:N] = (v[n] + n)%16\n";
+    static const char caller[] =
+        "static long quotient(long x, long y) { return (x - ((x % y) + y) % y)/y; }\n"
+        "int main(void) {\n"
+        "    int v[37], w[37], a[37], b[37], c[37], d[37], e[37], wrong = 0;\n"
+        "    static float f[37], workspace[1 << 18];\n"
+        "    for (int n = 0; n < 37; n++)\n"
+        "        v[n] = (n % 3 - 1)*((1 << 30) - 5 - n*n), w[n] = (n % 2*2 - 1)*((1 << 24) + 977*n "
+        "+ 1);\n"
+        "    large_37(v, w, a, b, c, d, e, f, workspace);\n"
+        "    for (int n = 0; n < 37; n++)\n"
+        "        wrong += a[n] != v[n] + 1 || b[n] != w[n] - 3*n || c[n] != quotient(v[n] + n, 7) "
+        "||\n"
+        "                 d[n] != n - w[n] - 1000*quotient(n - w[n], 1000) ||\n"
+        "                 e[n] != (n % 2 == 0 ? v[n] - 1 : -w[n] > v[n] + 3 ? -w[n] : v[n] + 3) "
+        "||\n"
+        "                 f[n] != v[n] + n - 16*quotient(v[n] + n, 16);\n"
+        "    return wrong > 0;\n"
+        "}\n";
+    static const char *const sets[] = {"", "--isa sse2"}; /* "": that of this CPU */
+    if (cli_run("command -v gcc")->status) skip();
+    cli_write("large.te", text);
+    cli_write("caller.c", caller);
+    for (int set = 0; set < 2; set++) {
+        const cli_result *r = cli_expect(
+            0, "./autotune ./large.te --trials 2 --tuner random %s --log l.log", sets[set]);
+        if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+        for (int gnu = 0; gnu < 2; gnu++) {
+            cli_expect(0, "./autotune apply --log l.log --dialect %s --force -o l.c",
+                       gnu ? "gnu" : "c");
+            cli_expect(0, "cat caller.c >> l.c && gcc -O1 -o l l.c -lm && ./l");
+        }
+        cli_run("rm l.log");
+    }
+}
+
+/* Kernels in one file of which the first has floats alone, and of one shape with other types. */
+static void types_in_one_file(void **state) {
+    (void)state;
+    static const char *const args[] = {"M=4,N=32,K=16", "M=8,N=32,K=16,types=u8s8u8",
+                                       "M=4,N=32,K=16,types=u8s8s32",
+                                       "M=8,N=32,K=16,types=f16f16f16"};
+    if (cli_run("command -v gcc")->status) skip();
+    for (int i = 0; i < 4; i++)
+        cli_expect(0, "./autotune dense --args %s --trials 2 --tuner random --isa sse2 --log f.log",
+                   args[i]);
+    for (int turned = 0; turned < 2; turned++) {
+        const cli_result *r =
+            cli_expect(0, "./autotune apply --log f.log --dialect gnu --main --force -o f.c");
+        assert_null(strstr(r->err, "left out"));
+        r = cli_expect(0, "gcc -O1 -Werror -o f f.c -lm && ./f");
+        int right = 0;
+        for (const char *at = r->out; (at = strstr(at, ": right")); at++) right++;
+        assert_int_equal(right, 4);
+        cli_run("tac f.log > g.log && mv g.log f.log");
+    }
+    cli_run("rm f.log");
+}
+
 int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
-    const struct CMUnitTest tests[] = {cmocka_unit_test(types_as_arguments),
-                                       cmocka_unit_test(entries_unpacked)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
+        cmocka_unit_test(large_entries), cmocka_unit_test(types_in_one_file)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }

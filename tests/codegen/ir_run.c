@@ -82,6 +82,29 @@ static float element(const runner *r, int tensor, int64_t at) {
     return ((const float *)base(r, tensor))[at];
 }
 
+static float evaluate(runner *r, const at_value *v);
+
+/* An integer of 32 bits. */
+static int32_t whole(runner *r, const at_value *v) {
+    if (v->op == AT_V_CONST) return (int32_t)v->number;
+    if (v->op == AT_V_LOAD) {
+        const int64_t at = value_of(r, v->at);
+        return inside(r, v->tensor, at, 1) ? ((const int32_t *)base(r, v->tensor))[at] : 0;
+    }
+    if (v->op == AT_V_WHOLE && v->a->op == AT_V_INDEX) return (int32_t)value_of(r, v->a->at);
+    if (v->op == AT_V_WHOLE) return (int32_t)rintf(evaluate(r, v->a));
+    if (v->op == AT_V_SELECT) return whole(r, holds(r, v->cond) ? v->a : v->b);
+    if (v->op == AT_V_CHOOSE) return whole(r, evaluate(r, v->a) != 0 ? v->b->a : v->b->b);
+    const uint32_t a = (uint32_t)whole(r, v->a), b = (uint32_t)whole(r, v->b);
+    switch (v->op) {
+    case AT_V_ADD: return (int32_t)(a + b);
+    case AT_V_SUB: return (int32_t)(a - b);
+    case AT_V_MUL: return (int32_t)(a * b);
+    case AT_V_MIN: return (int32_t)a < (int32_t)b ? (int32_t)a : (int32_t)b;
+    default: return (int32_t)a > (int32_t)b ? (int32_t)a : (int32_t)b;
+    }
+}
+
 static float evaluate(runner *r, const at_value *v) {
     if (v->op == AT_V_CONST) return v->number;
     if (v->op == AT_V_LOAD) {
@@ -89,12 +112,8 @@ static float evaluate(runner *r, const at_value *v) {
         int64_t at = value_of(r, v->at);
         return inside(r, v->tensor, at, 1) ? element(r, v->tensor, at) : 0;
     }
-    if (v->op == AT_V_NUMBER) {
-        int64_t at = value_of(r, v->a->at);
-        return inside(r, v->a->tensor, at, 1) ? (float)((const int32_t *)base(r, v->a->tensor))[at]
-                                              : 0;
-    }
-    if (v->op == AT_V_WHOLE) return rintf(evaluate(r, v->a));
+    if (v->op == AT_V_NUMBER) return (float)whole(r, v->a);
+    if (v->op == AT_V_WHOLE) return (float)whole(r, v);
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
     if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
     if (v->op == AT_V_TABLE) return (float)v->table[value_of(r, v->at)];
