@@ -1,5 +1,6 @@
 /* The two shelves of documents: README.md and the pages for users are as short as they promise, the
- * index names every page, and every link leads to a file and a heading that are there. */
+ * index names every page, every link leads to a file and a heading that are there, and every source
+ * file that a page names is there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,22 +127,65 @@ static int check_links(const char *path) {
     return links;
 }
 
-static void links_lead_somewhere(void **state) {
-    (void)state;
+/* The sum of what a check returns for each page. */
+static int over_pages(int (*check)(const char *path)) {
     static const char *const all[] = {"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"};
-    int links = 0;
+    int sum = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         glob_t found;
         assert_int_equal(glob(all[i], 0, NULL, &found), 0);
-        for (size_t j = 0; j < found.gl_pathc; j++) links += check_links(found.gl_pathv[j]);
+        for (size_t j = 0; j < found.gl_pathc; j++) sum += check(found.gl_pathv[j]);
         globfree(&found);
     }
-    assert_true(links > 100);
+    return sum;
+}
+
+static void links_lead_somewhere(void **state) {
+    (void)state;
+    assert_true(over_pages(check_links) > 100);
+}
+
+/* `folder/file.c` of a folder that there is. */
+static bool is_source(const char *word) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_/";
+    static const char *const kinds[] = {".c", ".h", ".def", ".json"};
+    const char *slash = strchr(word, '/'), *kind = word + strspn(word, letters);
+    if (!slash || slash > kind || access(at_strndup(arena, word, (size_t)(slash - word)), F_OK))
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kind, kinds[i])) return true;
+    return false;
+}
+
+/* The news name files as they were, blocks of code name files that a walk makes. */
+static int check_sources(const char *path) {
+    int sources = 0;
+    bool fenced = false;
+    if (!strcmp(path, "docs/notes/history.md")) return 0;
+    for (const char *s = page(path); *s;) {
+        const size_t n = strcspn(s, "\n");
+        if (!strncmp(s, "```", 3)) fenced = !fenced;
+        for (const char *p = s; !fenced && (p = memchr(p, '`', (size_t)(s + n - p)));) {
+            const char *word = at_strndup(arena, p + 1, strcspn(p + 1, "`\n"));
+            p += 1 + strlen(word);
+            if (*p == '`') p++;
+            if (!is_source(word)) continue;
+            if (access(word, F_OK)) fail_msg("%s: there is no %s", path, word);
+            sources++;
+        }
+        s += n + (s[n] == '\n');
+    }
+    return sources;
+}
+
+static void sources_are_there(void **state) {
+    (void)state;
+    assert_true(over_pages(check_sources) > 100);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_enough),
-                                       cmocka_unit_test(in_the_index),
-                                       cmocka_unit_test(links_lead_somewhere)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_enough), cmocka_unit_test(in_the_index),
+        cmocka_unit_test(links_lead_somewhere), cmocka_unit_test(sources_are_there)};
     return cmocka_run_group_tests_name("run/shelves", tests, setup, teardown);
 }
