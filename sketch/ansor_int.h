@@ -27,18 +27,18 @@ typedef struct ansor_piece {
     const char *name;
 } ansor_piece;
 
-typedef struct ansor_loop {
-    ansor_piece *piece[ANSOR_LOOPS]; /* several: fused */
-    int num_pieces;
-    bool is_reduce;
-    int annotation; /* 0 none, 1 unroll, 2 vectorize, 3 parallel */
-} ansor_loop;
-
-/* Pieces that count an axis, outer ones first; pieces that run once are left out. */
-typedef struct ansor_digits {
+/* Pieces of a loop, several where it is fused; or pieces that count an axis, outer ones first,
+ * without pieces that run once. */
+typedef struct ansor_pieces {
     ansor_piece *piece[ANSOR_LOOPS];
     int n;
-} ansor_digits;
+} ansor_pieces;
+
+typedef struct ansor_loop {
+    ansor_pieces of;
+    bool is_reduce;
+    at_ann ann;
+} ansor_loop;
 
 typedef struct ansor_stage {
     const char *name;
@@ -47,7 +47,7 @@ typedef struct ansor_stage {
     ansor_axis axis[ANSOR_AXES];
     int num_axes, num_reduce;
     int num_blocks;                   /* its first axes: blocks of its reader's (ansor_region.c), */
-    ansor_digits block[ANSOR_AXES];   /* which these pieces of the reader count */
+    ansor_pieces block[ANSOR_AXES];   /* which these pieces of the reader count */
     ansor_piece *piece[ANSOR_PIECES]; /* per axis, outer ones first */
     int num_pieces;
     ansor_loop *loop[ANSOR_LOOPS];
@@ -128,7 +128,7 @@ at_status ansor_make_tree(ansor_state *s, const at_compute *c, at_symbols *symbo
                           const int64_t *values, at_tree **tree, at_text *sizes, bool *again);
 /* The axis of a stage that the k-th of its tensor is. */
 int ansor_axis_of(const ansor_stage *x, int k);
-bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p);
+bool ansor_has_digit(const ansor_pieces *d, const ansor_piece *p);
 /* Has anything of the computation, or of what it is made of, this name? */
 bool ansor_is_named(const ansor_state *s, const at_compute *c, const char *name);
 
@@ -136,6 +136,6 @@ bool ansor_is_named(const ansor_state *s, const at_compute *c, const char *name)
  * ansor_region.c). digits: [stage][axis]; around: the loops that it stands in. false: it cannot,
  * and nothing has changed. */
 bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
-                       const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around);
+                       const ansor_pieces digits[][ANSOR_AXES], const ansor_pieces *around);
 
 #endif

@@ -115,7 +115,7 @@ at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, boo
     if (x->num_loops == ANSOR_LOOPS)
         return ANSOR_REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
     ansor_loop *l = AT_NEW(s->arena, ansor_loop);
-    if (piece) l->piece[l->num_pieces++] = piece;
+    if (piece) l->of.piece[l->of.n++] = piece;
     l->is_reduce = is_reduce;
     x->loop[x->num_loops++] = l;
     return AT_OK;
@@ -130,7 +130,7 @@ static void replace_loops(ansor_stage *x, int first, int count, ansor_loop *cons
 
 bool ansor_is_whole(const ansor_stage *x, const ansor_loop *l, int piece) {
     int n = 0;
-    for (int i = 0; i < x->num_pieces; i++) n += x->piece[i]->axis == l->piece[piece]->axis;
+    for (int i = 0; i < x->num_pieces; i++) n += x->piece[i]->axis == l->of.piece[piece]->axis;
     return n == 1;
 }
 
@@ -155,8 +155,8 @@ static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
     int joined = x->num_axes + x->num_reduce;
     if (!l->is_reduce || joined == ANSOR_AXES)
         return ANSOR_REFUSE(s, "a split of loops that are fused is known of sums only");
-    for (int i = 0; i < l->num_pieces; i++) {
-        ansor_axis *axis = &x->axis[l->piece[i]->axis];
+    for (int i = 0; i < l->of.n; i++) {
+        ansor_axis *axis = &x->axis[l->of.piece[i]->axis];
         if (!ansor_is_whole(x, l, i))
             return ANSOR_REFUSE(s, "a split of fused parts of axes is not known");
         at_text_addf(&name, "%s%s", i ? "_" : "", axis->name);
@@ -169,15 +169,15 @@ static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
     ansor_piece *p = AT_NEW(s->arena, ansor_piece);
     p->axis = joined;
     x->axis[joined] = (ansor_axis){at_text_take(s->arena, &name), extent, false};
-    ansor_define(s, x, l->num_pieces, names, extents, at_expr_name(s->arena, x->axis[joined].name));
+    ansor_define(s, x, l->of.n, names, extents, at_expr_name(s->arena, x->axis[joined].name));
     x->num_reduce++;
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++)
         if (!x->axis[x->piece[i]->axis].is_gone) x->piece[n++] = x->piece[i];
     x->piece[n++] = p;
     x->num_pieces = n;
-    l->piece[0] = p;
-    l->num_pieces = 1;
+    l->of.piece[0] = p;
+    l->of.n = 1;
     return AT_OK;
 }
 
@@ -193,12 +193,12 @@ int64_t ansor_full_length(const ansor_stage *x, const ansor_piece *p) {
 static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *lengths, int n,
                        bool inner_to_outer) {
     ansor_loop *l = x->loop[at], *parts[ANSOR_LOOPS];
-    if (l->annotation) return ANSOR_REFUSE(s, "loop %d of %s is annotated", at, x->name);
-    if (l->num_pieces > 1) AT_TRY(join_axes(s, x, l));
-    if (!l->num_pieces) return ANSOR_REFUSE(s, "loop %d of %s has no axis", at, x->name);
+    if (l->ann) return ANSOR_REFUSE(s, "loop %d of %s is annotated", at, x->name);
+    if (l->of.n > 1) AT_TRY(join_axes(s, x, l));
+    if (!l->of.n) return ANSOR_REFUSE(s, "loop %d of %s has no axis", at, x->name);
     if (x->num_loops + n > ANSOR_LOOPS || x->num_pieces + n > ANSOR_PIECES)
         return ANSOR_REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
-    ansor_piece *p = l->piece[0], *made[ANSOR_LOOPS];
+    ansor_piece *p = l->of.piece[0], *made[ANSOR_LOOPS];
     int64_t whole = ansor_full_length(x, p), product = 1;
     for (int i = 0; i < n; i++)
         if (lengths[i] < 1 || !at_mul64(product, lengths[i], &product) || product > INT32_MAX)
@@ -210,7 +210,7 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
         made[i] = AT_NEW(s->arena, ansor_piece);
         *made[i] = (ansor_piece){.axis = p->axis, .length = i || p->length ? length : 0};
         parts[i] = AT_NEW(s->arena, ansor_loop);
-        parts[i]->piece[parts[i]->num_pieces++] = made[i];
+        parts[i]->of.piece[parts[i]->of.n++] = made[i];
         parts[i]->is_reduce = l->is_reduce;
     }
     move_attached(s, l, parts[n]);
@@ -234,8 +234,8 @@ static at_status check_length(ansor_state *s, const at_json *step, const ansor_s
     const ansor_loop *l = x->loop[at];
     int64_t length = 1;
     if (!said || said->kind != AT_JSON_NUMBER || !said->is_int || x->at) return AT_OK;
-    for (int i = 0; i < l->num_pieces; i++)
-        if (!at_mul64(length, ansor_full_length(x, l->piece[i]), &length)) return AT_OK;
+    for (int i = 0; i < l->of.n; i++)
+        if (!at_mul64(length, ansor_full_length(x, l->of.piece[i]), &length)) return AT_OK;
     if (said->integer == length || !said->integer) return AT_OK;
     return ANSOR_REFUSE(s, "loop %d of %s has %lld steps, not %lld", at, x->name, (long long)length,
                         (long long)said->integer);
@@ -314,11 +314,11 @@ at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x) {
         if (ids[i] != ids[0] + i) return ANSOR_REFUSE(s, "loops to fuse follow each other");
         if (l->is_reduce != all->is_reduce)
             return ANSOR_REFUSE(s, "an axis and a reduction of %s are fused", x->name);
-        if (l->annotation) return ANSOR_REFUSE(s, "loop %lld is annotated", (long long)ids[i]);
+        if (l->ann) return ANSOR_REFUSE(s, "loop %lld is annotated", (long long)ids[i]);
         if (i < n - 1 && ansor_is_place(s, l))
             return ANSOR_REFUSE(s, "stages are computed in loop %lld", (long long)ids[i]);
-        if (all->num_pieces + l->num_pieces > ANSOR_LOOPS) return ANSOR_REFUSE(s, "too many loops");
-        for (int k = 0; k < l->num_pieces; k++) all->piece[all->num_pieces++] = l->piece[k];
+        if (all->of.n + l->of.n > ANSOR_LOOPS) return ANSOR_REFUSE(s, "too many loops");
+        for (int k = 0; k < l->of.n; k++) all->of.piece[all->of.n++] = l->of.piece[k];
         move_attached(s, l, all);
     }
     replace_loops(x, (int)ids[0], n, &all, 1);
@@ -343,6 +343,7 @@ at_status ansor_reorder(ansor_state *s, const at_json *step, ansor_stage *x) {
 }
 
 at_status ansor_annotate(ansor_state *s, const at_json *step, ansor_stage *x) {
+    static const at_ann anns[] = {AT_ANN_NONE, AT_ANN_UNROLL, AT_ANN_VEC, AT_ANN_PARA};
     int at;
     int64_t what = 0;
     AT_TRY(ansor_loop_at(s, step, 2, x, &at));
@@ -350,8 +351,8 @@ at_status ansor_annotate(ansor_state *s, const at_json *step, ansor_stage *x) {
     if (what < 0 || what > 3)
         return ANSOR_REFUSE(s, "annotation %lld: 1 unroll, 2 vectorize and 3 parallel are for CPUs",
                             (long long)what);
-    if (x->loop[at]->annotation) return ANSOR_REFUSE(s, "loop %d is annotated already", at);
-    x->loop[at]->annotation = (int)what;
+    if (x->loop[at]->ann) return ANSOR_REFUSE(s, "loop %d is annotated already", at);
+    x->loop[at]->ann = anns[what];
     return AT_OK;
 }
 

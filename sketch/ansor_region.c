@@ -20,7 +20,7 @@ typedef struct index_parts {
     int64_t most;    /* of both together, which are from 0 on; -1: it may be below 0 */
 } index_parts;
 
-bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p) {
+bool ansor_has_digit(const ansor_pieces *d, const ansor_piece *p) {
     for (int i = 0; i < d->n; i++)
         if (d->piece[i] == p) return true;
     return false;
@@ -183,9 +183,9 @@ static at_walk find_read(const at_expr *e, void *ctx) {
 }
 
 /* Blocks of the reader's axes: an axis's digits that stand around, which are its outer digits. */
-static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor_digits *around) {
+static bool find_blocks(region_maker *m, const ansor_pieces *digits, const ansor_pieces *around) {
     for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
-        const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];
+        const ansor_pieces *d = &digits[ansor_axis_of(m->reader, k)];
         bool is_outer = true;
         m->blocks[k] = m->length[k] = 1;
         for (int i = 0; i < d->n; i++) {
@@ -201,13 +201,13 @@ static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor
 
 /* Its axes: blocks, then parts of the old ones, which are defined by both. */
 static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, const region_maker *m,
-                        const ansor_digits *digits, const index_parts *parts) {
+                        const ansor_pieces *digits, const index_parts *parts) {
     ansor_axis old[ANSOR_AXES];
     int n = 0, axes = x->num_axes;
     memcpy(old, x->axis, sizeof old);
     for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
         if (!m->is_used[k]) continue;
-        const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];
+        const ansor_pieces *d = &digits[ansor_axis_of(m->reader, k)];
         x->block[n].n = 0;
         for (int64_t counted = 1; counted < m->blocks[k]; x->block[n].n++) {
             x->block[n].piece[x->block[n].n] = d->piece[x->block[n].n];
@@ -236,7 +236,7 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
 static void take_read(at_expr *read, void *as) { *read = *(const at_expr *)as; }
 
 bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
-                       const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around) {
+                       const ansor_pieces digits[][ANSOR_AXES], const ansor_pieces *around) {
     one_read of = {.tensor = x->id};
     index_parts parts[ANSOR_AXES];
     int reader = -1;

@@ -108,8 +108,7 @@ static at_tensor copy_of(at_expr *element) {
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
     bool plain = !x->at && !x->is_inlined && !ansor_has_attached(s, x);
     for (int i = 0; i < x->num_loops; i++)
-        plain &= !x->loop[i]->annotation && x->loop[i]->num_pieces == 1 &&
-                 ansor_is_whole(x, x->loop[i], 0);
+        plain &= !x->loop[i]->ann && x->loop[i]->of.n == 1 && ansor_is_whole(x, x->loop[i], 0);
     return plain ? AT_OK : ANSOR_REFUSE(s, "%s of %s after other steps", what, x->name);
 }
 
@@ -155,8 +154,8 @@ static at_status factored_pieces(ansor_state *s, const ansor_stage *x, int at, a
                                  ansor_piece **other, bool *is_outer) {
     ansor_loop *l = x->loop[at];
     *other = NULL;
-    if (!l->is_reduce || l->num_pieces != 1) return ANSOR_REFUSE(s, "loop %d is no reduction", at);
-    *piece = l->piece[0];
+    if (!l->is_reduce || l->of.n != 1) return ANSOR_REFUSE(s, "loop %d is no reduction", at);
+    *piece = l->of.piece[0];
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++) {
         if (x->piece[i]->axis != (*piece)->axis) continue;
@@ -166,8 +165,7 @@ static at_status factored_pieces(ansor_state *s, const ansor_stage *x, int at, a
     *is_outer = !(*piece)->length;
     if (n != 2) return ANSOR_REFUSE(s, "loop %d is no part of a split in two", at);
     for (int i = 0; i < x->num_loops; i++)
-        if (ansor_is_place(s, x->loop[i]) || x->loop[i]->annotation ||
-            x->loop[i]->num_pieces != 1 ||
+        if (ansor_is_place(s, x->loop[i]) || x->loop[i]->ann || x->loop[i]->of.n != 1 ||
             (!x->loop[i]->is_reduce && !ansor_is_whole(x, x->loop[i], 0)))
             return ANSOR_REFUSE(s, "a sum in two steps of %s after other steps", x->name);
     return AT_OK;

@@ -11,8 +11,8 @@ typedef struct tree_writer {
     const at_compute *c;                         /* a tensor per stage */
     const int64_t *values;                       /* by slot */
     bool again;                                  /* a stage has changed */
-    ansor_digits axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
-    ansor_digits around[ANSOR_STAGES];           /* the loops that a stage stands in */
+    ansor_pieces axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
+    ansor_pieces around[ANSOR_STAGES];           /* the loops that a stage stands in */
     AT_VEC(const char *) names;                  /* of pieces */
     at_symbols *symbols;                         /* of c, which get these names */
     at_tree_maker *tree;
@@ -21,11 +21,15 @@ typedef struct tree_writer {
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static void add(ansor_digits *d, ansor_piece *p) {
+static void add(ansor_pieces *d, ansor_piece *p) {
     if (p->extent != 1 && d->n < ANSOR_LOOPS) d->piece[d->n++] = p;
 }
 
-static int64_t product(const ansor_digits *d, int from) {
+static void add_all(ansor_pieces *d, const ansor_pieces *from) {
+    for (int i = 0; i < from->n; i++) add(d, from->piece[i]);
+}
+
+static int64_t product(const ansor_pieces *d, int from) {
     int64_t all = 1;
     for (int i = from; i < d->n; i++)
         if (!at_mul64(all, d->piece[i]->extent, &all)) return INT64_MAX;
@@ -33,11 +37,10 @@ static int64_t product(const ansor_digits *d, int from) {
 }
 
 /* a*c + b where b runs below c: the digits of a, then the digits of b. false: another index. */
-static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_digits *out) {
+static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_pieces *out) {
     const ansor_stage *x = w->s->stage[reader];
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
-        const ansor_digits *d = &w->axis[reader][ansor_axis_of(x, e->ref)];
-        for (int i = 0; i < d->n; i++) add(out, d->piece[i]);
+        add_all(out, &w->axis[reader][ansor_axis_of(x, e->ref)]);
         return true;
     }
     if (e->op != AT_X_ADD || e->arg[0]->op != AT_X_MUL || e->arg[0]->arg[1]->op != AT_X_INT ||
@@ -52,15 +55,15 @@ typedef struct region {
     const tree_writer *w;
     int tensor, axis, reader;
     int64_t whole;
-    const ansor_digits *around;
-    ansor_digits base; /* the loops of `around` that count it */
+    const ansor_pieces *around;
+    ansor_pieces base; /* the loops of `around` that count it */
     int64_t extent;
     bool known, halo; /* halo: it is nothing that digits count */
 } region;
 
 /* The digits down to the place, and how much the rest is; readers must agree. */
-static void take(region *r, const ansor_digits *d, int64_t extent) {
-    ansor_digits base = {0};
+static void take(region *r, const ansor_pieces *d, int64_t extent) {
+    ansor_pieces base = {0};
     int n = 0;
     while (n < d->n && ansor_has_digit(r->around, d->piece[n])) add(&base, d->piece[n++]);
     for (int i = n; i < d->n; i++) r->halo |= ansor_has_digit(r->around, d->piece[i]);
@@ -78,7 +81,7 @@ static bool moves(const at_expr *e, const void *ctx) {
     const region *r = ctx;
     if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE) return false;
     const int axis = ansor_axis_of(r->w->s->stage[r->reader], e->ref);
-    const ansor_digits *d = &r->w->axis[r->reader][axis];
+    const ansor_pieces *d = &r->w->axis[r->reader][axis];
     for (int i = 0; i < d->n; i++)
         if (ansor_has_digit(r->around, d->piece[i])) return true;
     return false;
@@ -89,7 +92,7 @@ static void look(region *r, int tensor, int axis);
 static at_walk look_at(const at_expr *e, void *ctx) {
     region *r = ctx;
     const tree_writer *w = r->w;
-    ansor_digits d = {0};
+    ansor_pieces d = {0};
     if (!at_expr_is_read(e, &r->tensor)) return AT_WALK_ON;
     const at_expr *index = e->arg[r->axis];
     if (w->s->stage[r->reader]->is_inlined) { /* what reads that reads this */
@@ -98,7 +101,7 @@ static at_walk look_at(const at_expr *e, void *ctx) {
         else r->halo |= r->around->n > 0;
     } else if (digits_of(w, r->reader, index, &d)) take(r, &d, r->whole);
     else if (at_expr_find(index, moves, r)) r->halo = true;
-    else take(r, &(ansor_digits){0}, r->whole);
+    else take(r, &(ansor_pieces){0}, r->whole);
     return AT_WALK_ON;
 }
 
@@ -188,21 +191,21 @@ static at_status add_vectors(tree_writer *w, ansor_stage *x, int64_t extent) {
     int last = x->num_axes - 1;
     int64_t length = MOST;
     ansor_loop *l = x->num_loops ? x->loop[x->num_loops - 1] : NULL;
-    if (!w->s->adds || !l || l->num_pieces != 1 || l->piece[0]->axis != last || l->annotation ||
+    if (!w->s->adds || !l || l->of.n != 1 || l->of.piece[0]->axis != last || l->ann ||
         ansor_is_place(w->s, l) || x->num_reduce ||
         at_expr_find_value(w->c->tensors[x->id].body, is_scattered, &last))
         return AT_OK;
-    const ansor_piece *p = l->piece[0];
+    const ansor_piece *p = l->of.piece[0];
     if (p->length && p->length < extent) extent = p->length;
     while (length >= LEAST && extent % length) length /= 2;
     if (length < LEAST) return AT_OK;
     if (extent > length) AT_TRY(ansor_split_loop(w->s, x, x->num_loops - 1, length));
-    x->loop[x->num_loops - 1]->annotation = 2;
+    x->loop[x->num_loops - 1]->ann = AT_ANN_VEC;
     return AT_OK;
 }
 
 static at_status find_around(tree_writer *w, const ansor_stage *x) {
-    ansor_digits *d = &w->around[x->id];
+    ansor_pieces *d = &w->around[x->id];
     if (!x->at) return AT_OK;
     if (x->at->id <= x->id)
         return ANSOR_REFUSE(w->s, "%s is computed in a loop of %s, which it reads", x->name,
@@ -212,9 +215,8 @@ static at_status find_around(tree_writer *w, const ansor_stage *x) {
                             x->at->name);
     *d = w->around[x->at->id];
     for (int i = 0; i < x->at->num_loops; i++) {
-        const ansor_loop *l = x->at->loop[i];
-        for (int k = 0; k < l->num_pieces; k++) add(d, l->piece[k]);
-        if (l == x->at_loop) break;
+        add_all(d, &x->at->loop[i]->of);
+        if (x->at->loop[i] == x->at_loop) break;
     }
     return AT_OK;
 }
@@ -230,7 +232,7 @@ static at_status lay_out_region(tree_writer *w, ansor_stage *x) {
 
 static at_status lay_out(tree_writer *w, ansor_stage *x) {
     AT_TRY(find_around(w, x));
-    const ansor_digits *around = &w->around[x->id];
+    const ansor_pieces *around = &w->around[x->id];
     region regions[ANSOR_AXES] = {0};
     if (x->num_blocks) return lay_out_region(w, x);
     for (int k = 0; k < x->num_axes; k++) {
@@ -252,7 +254,7 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
         if (x->axis[k].is_gone) continue;
         const region *r = &regions[k];
         bool part = k < x->num_axes && r->known && r->base.n;
-        for (int i = 0; part && i < r->base.n; i++) add(&w->axis[x->id][k], r->base.piece[i]);
+        if (part) add_all(&w->axis[x->id][k], &r->base);
         int64_t extent = part ? r->extent : x->axis[k].extent;
         if (k == x->num_axes - 1) AT_TRY(add_vectors(w, x, extent));
         set_extents(w, x, k, extent, !part);
@@ -268,18 +270,11 @@ static at_status add_leaf(tree_writer *w, const ansor_stage *x, at_tree_node *pa
     AT_TRY(at_tree_add_leaf(w->tree, parent, x->name, false, &leaf));
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         if (x->axis[k].is_gone) continue;
-        const ansor_digits *d = &w->axis[x->id][k];
+        const ansor_pieces *d = &w->axis[x->id][k];
         at_tree_add_index(w->tree, leaf);
         for (int i = 0; i < d->n; i++) AT_TRY(at_tree_add_digit(w->tree, leaf, d->piece[i]->name));
     }
     return AT_OK;
-}
-
-static int64_t extent_of(const ansor_loop *l) {
-    int64_t all = 1;
-    for (int i = 0; i < l->num_pieces; i++)
-        if (!at_mul64(all, l->piece[i]->extent, &all)) return INT64_MAX;
-    return all;
 }
 
 /* What Ansor leaves to its compiler: loops inside all others, as long as they run few steps. */
@@ -287,25 +282,24 @@ static void unroll_inside(const ansor_state *s, ansor_stage *x) {
     int64_t steps = 1;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         ansor_loop *l = x->loop[i];
-        int64_t extent = extent_of(l);
-        if (l->annotation == 3 || ansor_is_place(s, l)) return;
-        if (l->annotation || extent == 1) continue;
+        int64_t extent = product(&l->of, 0);
+        if (l->ann == AT_ANN_PARA || ansor_is_place(s, l)) return;
+        if (l->ann || extent == 1) continue;
         if (!at_mul64(steps, extent, &steps) || steps > x->unroll_max) return;
-        l->annotation = 1;
+        l->ann = AT_ANN_UNROLL;
     }
 }
 
 /* Goes on to the loop inside of *at, if the loop runs more than once; goes_on: in the same line. */
 static at_status add_loop(tree_writer *w, const ansor_loop *l, bool *goes_on, at_tree_node **at) {
-    static const at_ann anns[] = {AT_ANN_NONE, AT_ANN_UNROLL, AT_ANN_VEC, AT_ANN_PARA};
     at_tree_node *loop = NULL;
-    for (int i = 0; i < l->num_pieces; i++) {
-        if (l->piece[i]->extent == 1) continue;
+    for (int i = 0; i < l->of.n; i++) {
+        if (l->of.piece[i]->extent == 1) continue;
         if (!loop) {
             if (!*goes_on) at_tree_new_line(w->tree);
-            loop = at_tree_add_loop(w->tree, *at, anns[l->annotation]);
+            loop = at_tree_add_loop(w->tree, *at, l->ann);
         }
-        AT_TRY(at_tree_add_piece(w->tree, loop, l->piece[i]->name));
+        AT_TRY(at_tree_add_piece(w->tree, loop, l->of.piece[i]->name));
     }
     if (!loop) return AT_OK;
     *at = loop;
