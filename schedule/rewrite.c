@@ -228,9 +228,7 @@ static bool is_used(const rewrite *w, const char *name) {
             for (int k = 0; k < t->defs[d].num_names; k++)
                 if (!strcmp(t->defs[d].names[k], name)) return true;
     }
-    for (int i = 0; w->tree && i < w->tree->piece_names.len; i++)
-        if (!strcmp(w->tree->piece_names.data[i], name)) return true;
-    return false;
+    return w->tree && at_tree_has_piece(w->tree, name);
 }
 
 const char *rewrite_fresh(const rewrite *w, const char *like) {

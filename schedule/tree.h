@@ -28,6 +28,7 @@ void at_tree_stands(at_tree *t, const at_tree *written);
 const char *at_tree_what(const at_tree *t); /* for messages */
 const at_symbols *at_tree_symbols(const at_tree *t);
 bool at_tree_has_leaf(const at_tree *t, int stage);
+bool at_tree_has_piece(const at_tree *t, const char *name); /* a loop of it has */
 /* A reduction, an output and what reads itself: no tree can leave such a stage to its readers. */
 bool at_stage_needs_leaf(const at_tensor *t);
 /* What counts an axis of a stage's leaf, the slowest first, at most AT_TREE_MOST_DIGITS; returns

@@ -18,6 +18,12 @@ const at_symbols *at_tree_symbols(const at_tree *t) { return t->compute->symbols
 
 bool at_tree_has_leaf(const at_tree *t, int stage) { return leaf_of(t, stage) != NULL; }
 
+bool at_tree_has_piece(const at_tree *t, const char *name) {
+    for (int i = 0; i < t->piece_names.len; i++)
+        if (is_same_name(t->piece_names.data[i], name)) return true;
+    return false;
+}
+
 bool at_tree_is_open(const at_tree *t) {
     if (t->has_open) return true;
     for (int i = 0; i < t->compute->num_tensors; i++)

@@ -7,14 +7,14 @@
 #include "sketch/sketch_int.h"
 
 /* A knob whose loops an edit took away again is none. */
-static void drop_unused(sketch_state *s, const char *tree) {
+static void drop_unused(sketch_state *s) {
     int n = 0, limits = 0;
     for (int i = 0; i < s->definitions.len; i++) {
         const at_definition *d = &s->definitions.data[i];
         bool used = d->kind != AT_DEFINE_SPLIT || i < s->from->num_definitions;
         for (const char *p = d->text[2]; !used && p && *p; p += strspn(p, " ")) {
             size_t length = strcspn(p, " ");
-            used = sketch_has_word(tree, at_strndup(s->arena, p, length));
+            used = at_tree_has_piece(s->tree, at_strndup(s->arena, p, length));
             p += length;
         }
         if (used) s->definitions.data[n++] = *d;
@@ -29,10 +29,7 @@ static void drop_unused(sketch_state *s, const char *tree) {
 
 static at_sketch finish(sketch_state *s) {
     const sketch_derivation *d = s->from;
-    at_text text = {0};
-    at_tree_print(&text, s->tree);
-    const char *tree = at_text_take(s->arena, &text);
-    drop_unused(s, tree);
+    drop_unused(s);
     const at_schedulable like = {
         .row = {.name = d->name, .args = d->args, .record_args = d->record_args},
         .definitions = s->definitions.data,
@@ -41,7 +38,6 @@ static at_sketch finish(sketch_state *s) {
         .num_limits = s->limits.len,
         .compute = s->compute,
         .tree = s->tree,
-        .tree_text = tree,
         .written = s->written};
     at_sketch out = {.name = *s->name ? s->name : "plain",
                      .s = at_schedulable_untried(s->arena, &like),
