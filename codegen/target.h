@@ -62,6 +62,8 @@ typedef struct at_target {
                        of products in 16 bits; 0: by one */
     int dot_terms;  /* as many multiply-adds take as long, where nobody measured it */
     bool weaves;    /* lanes get a byte of each quarter of a register (AT_T_WEAVE) */
+    bool cuts;      /* two registers of integers become one of half their bits (AT_T_CUT), and fours
+                       of lanes are turned round (AT_T_QUARTERS) */
     bool scales;    /* an instruction multiplies by a power of two (AT_T_SCALE) */
     bool is_double; /* registers hold doubles: `lanes` of them; floats are widened as they are
                        loaded, and rounded as they are stored. For +, -, *, /, min and max */

@@ -61,6 +61,8 @@ typedef enum at_tile_kind {
     AT_T_INT_MAX,
     AT_T_DOT,  /* dst += the products of four bytes to a lane, or of two elements of 16 bits, `by`
                   saying of which (at_dot); where the target has it */
+    AT_T_CUT,  /* integers of a and b cut to half their bits, the type `by`: of every 128 bits of a
+                  register those of a, then those of b; where the target has it */
     AT_T_LESS, /* all bits where a < b, else none */
     AT_T_AT_MOST, /* where a <= b */
     AT_T_EQUAL,
@@ -74,13 +76,15 @@ typedef enum at_tile_kind {
                          list integers), rest 0; where the target has it */
     AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
     AT_T_WEAVE,       /* lane i has byte i of each quarter of a's bytes; where the target has it */
-    AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
-    AT_T_ZIP_LOW,     /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
-    AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */
-    AT_T_ZIP_LOW2,    /* a0 a1 b0 b1 */
-    AT_T_ZIP_HIGH2,   /* a2 a3 b2 b3 */
-    AT_T_FOURS,       /* of every four lanes two of a, then two of b: which, as bits of `by` */
-    AT_T_HALVES,      /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
+    AT_T_QUARTERS, /* every so many lanes, from the first, from the second, ..; as many as there are
+                      fours of lanes; where the target has it */
+    AT_T_FIRST,    /* the first lanes of dst = those of a; the others stay */
+    AT_T_ZIP_LOW,  /* of the first 4 lanes, or of every four: a0 b0 a1 b1 */
+    AT_T_ZIP_HIGH, /* a2 b2 a3 b3 */
+    AT_T_ZIP_LOW2, /* a0 a1 b0 b1 */
+    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
+    AT_T_FOURS,     /* of every four lanes two of a, then two of b: which, as bits of `by` */
+    AT_T_HALVES,    /* of a's two halves and b's, 0 to 3: (by & 3), then (by >> 4) */
     AT_T_KIND_COUNT
 } at_tile_kind;
 

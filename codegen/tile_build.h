@@ -200,6 +200,8 @@ void at_build_group_stores(at_builder *b);
 /* tile_weave_rows.c: products of bytes that are added one by one are added four at a time, where
  * they lie so. */
 void at_build_weave_rows(at_builder *b);
+/* tile_bytes.c: stores of vectors of bytes side by side become one, where the target has it. */
+void at_build_pack_stores(at_builder *b);
 
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. Does it run over the
  * terms of a sum as often as data say, or over a copy as often as is known at run time, so that it

@@ -2,13 +2,14 @@
 #include "codegen/tile_text.h"
 
 static const char *const names[] = {
-    "loop",       "end",         "bump",     "prefetch", "index",     "const",   "load",
-    "bcast",      "store",       "scatter",  "mov",      "fma",       "fnma",    "fms",
-    "add",        "sub",         "mul",      "div",      "min",       "max",     "mul_add",
-    "scale",      "and",         "or",       "int_add",  "int_sub",   "int_mul", "int_min",
-    "int_max",    "dot",         "less",     "at_most",  "equal",     "blend",   "sqrt",
-    "shift_left", "shift_right", "to_float", "to_int",   "gather",    "swap",    "weave",
-    "first",      "zip_low",     "zip_high", "zip_low2", "zip_high2", "fours",   "halves"};
+    "loop",    "end",        "bump",        "prefetch", "index",    "const",    "load",
+    "bcast",   "store",      "scatter",     "mov",      "fma",      "fnma",     "fms",
+    "add",     "sub",        "mul",         "div",      "min",      "max",      "mul_add",
+    "scale",   "and",        "or",          "int_add",  "int_sub",  "int_mul",  "int_min",
+    "int_max", "dot",        "cut",         "less",     "at_most",  "equal",    "blend",
+    "sqrt",    "shift_left", "shift_right", "to_float", "to_int",   "gather",   "swap",
+    "weave",   "quarters",   "first",       "zip_low",  "zip_high", "zip_low2", "zip_high2",
+    "fours",   "halves"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -41,6 +42,7 @@ static void print_operands(at_text *out, const at_tile *t, const at_tile_op *op)
     if (op->kind >= AT_T_FOURS) at_text_addf(out, ", 0x%02x", (unsigned)op->by);
     if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT || op->kind == AT_T_SWAP)
         at_text_addf(out, ", %d", op->by);
+    if (op->kind == AT_T_CUT) at_text_addf(out, ", %s", at_type_of((at_type)op->by)->name);
     if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", op->number);
     else if (op->mem) {
         at_text_add(out, ", ");

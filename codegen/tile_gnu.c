@@ -205,7 +205,7 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
     bool pieces = t->target->masked_stores ? is_narrow(t, op) : op->lanes < t->lanes;
     if (op->packed && op->lanes < t->lanes) {
-        at_text_add(out, "at_store4(");
+        at_text_addf(out, "at_store%d(", op->lanes);
         address(out, op, 0);
         at_text_addf(out, ", v%d, 0);\n", op->a);
         return;
@@ -289,6 +289,13 @@ static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
 static void swap(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->a);
     for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i ^ op->by);
+    at_text_add(out, ");\n");
+}
+
+static void quarters(at_text *out, const at_tile *t, const at_tile_op *op) {
+    const int fours = t->lanes / 4;
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->a);
+    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i % fours * 4 + i / fours);
     at_text_add(out, ");\n");
 }
 
@@ -482,6 +489,11 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, ", v%d, %d);\n", op->a, op->lanes);
         return;
     case AT_T_SWAP: swap(out, t, op); return;
+    case AT_T_CUT:
+        at_text_addf(out, "at_cut_%s(v%d, v%d, v%d)", at_type_of((at_type)op->by)->name, op->dst,
+                     op->a, op->b);
+        break;
+    case AT_T_QUARTERS: quarters(out, t, op); return;
     case AT_T_WEAVE: at_text_addf(out, "at_weave(v%d, v%d)", op->dst, op->a); break;
     case AT_T_FIRST: first(out, t, op); return;
     default:

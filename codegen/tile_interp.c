@@ -80,6 +80,21 @@ float at_tile_lane(const at_tile *t, const at_tile_op *op, float d, float a, flo
     }
 }
 
+/* Integers of two registers, cut to half their bits. */
+static void cut_two(const at_tile *t, const at_tile_op *op, float *d, const float *a,
+                    const float *b) {
+    enum { BLOCK = 16 }; /* bytes */
+    const at_type type = (at_type)op->by, from = type == AT_S16 ? AT_S32 : AT_S16;
+    const at_type_facts *of = at_type_of(type);
+    const int n = BLOCK / (int)at_type_bytes(from);
+    for (int i = 0; i < t->lanes / 4 * 2 * n; i++) {
+        const int block = i / (2 * n), within = i % (2 * n);
+        const double x = at_type_value(from, within < n ? a : b, block * n + within % n);
+        const int cut = (int)fmin(fmax(x, of->least), of->most);
+        at_type_store(type, d, i, at_of_bits((uint32_t)cut));
+    }
+}
+
 /* What puts lanes of two registers together. */
 static void join(const at_tile_op *op, float *d, const float *a, const float *b) {
     bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
@@ -234,6 +249,15 @@ static void interpret_vector(const at_tile *t, const at_tile_op *op, float reg[]
     case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
     case AT_T_SWAP:
         for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
+    case AT_T_CUT:
+        cut_two(t, op, one, reg[op->a], reg[op->b]);
+        memcpy(reg[op->dst], one, sizeof one);
+        break;
+    case AT_T_QUARTERS:
+        for (int j = 0; j < t->lanes; j++)
+            one[j] = reg[op->a][j % (t->lanes / 4) * 4 + j / (t->lanes / 4)];
         memcpy(reg[op->dst], one, sizeof one);
         break;
     case AT_T_WEAVE:

@@ -43,8 +43,8 @@ static const char *check_memory(const at_tile *t, const at_tile_op *op, const bo
         return "floats of 16 bits as they lie are none";
     if (memory && op->packed && at_type_bytes(t->slot_type[op->slot]) == 4)
         return "several elements to a lane have 32 bits each";
-    if (op->kind == AT_T_STORE && op->packed && op->lanes != AT_TILE_SQUARE)
-        return "several elements to a lane are stored other than four lanes at a time";
+    if (op->kind == AT_T_STORE && op->packed && op->lanes % AT_TILE_SQUARE)
+        return "several elements to a lane are stored other than fours of lanes at a time";
     if (memory && op->slot >= t->num_slots && op->slot != frame && !made[op->slot])
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
@@ -126,6 +126,11 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
         (op->by < 1 || op->by > 31))
         return "a shift is not by 1 to 31 bits";
+    if ((op->kind == AT_T_CUT || op->kind == AT_T_QUARTERS) && !t->target->cuts)
+        return "the set does not cut two registers to half their bits";
+    if (op->kind == AT_T_CUT &&
+        (op->mem || (op->by != AT_S16 && op->by != AT_U8 && op->by != AT_S8)))
+        return "registers are cut to no type of half their bits";
     if (op->kind == AT_T_WEAVE && !t->target->weaves) return "the set does not weave bytes";
     if (op->kind == AT_T_SWAP && (op->by < 1 || op->by >= t->lanes || op->by & (op->by - 1)))
         return "lanes are not swapped at a distance of a power of two";

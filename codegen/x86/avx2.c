@@ -126,15 +126,20 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
                 store ? store_args : load_args);
 }
 
-static void spread(at_x86 *x, const at_tile_op *op) {
-    at_x86_arg v = at_x86_reg(x, op->dst), from = at_vec(AT_X86_SCRATCH_VEC, 32);
-    int entry = at_x86_spread_entry(x, op, 0);
+/* dst: lanes of a register, from where an entry says. */
+static void permute(at_x86 *x, at_x86_arg dst, int entry, at_x86_arg v) {
+    const at_x86_arg from = at_vec(AT_X86_SCRATCH_VEC, 32);
     if (x->scratch_now != -1 - entry) {
         EMIT(x, VPMOVZXBD, from, at_x86_constant(8));
         at_x86_point_spread(x, entry);
         x->scratch_now = -1 - entry;
     }
-    EMIT(x, VPERMPS, v, from, v);
+    EMIT(x, VPERMPS, dst, from, v);
+}
+
+static void spread(at_x86 *x, const at_tile_op *op) {
+    const at_x86_arg v = at_x86_reg(x, op->dst);
+    permute(x, v, at_x86_spread_entry(x, op, 0), v);
 }
 
 /* The four lanes of a half, out of two loads. */
@@ -272,6 +277,12 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         }
         return;
     case AT_T_DOT: dot(x, op); return;
+    case AT_T_CUT: {
+        const at_x86_arg args[] = {dst, from, at_x86_reg(x, op->b)};
+        at_asm_emit(&x->code, at_x86_cut(op), 0, false, 3, args);
+        return;
+    }
+    case AT_T_QUARTERS: permute(x, dst, at_x86_quarters_entry(x), from); return;
     case AT_T_MOV: EMIT(x, VMOVAPS, dst, from); return;
     case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;

@@ -312,6 +312,14 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
         else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
+    case AT_T_CUT: {
+        const at_x86_arg args[] = {dst, k0, from, at_x86_reg(x, op->b)};
+        at_asm_emit(&x->code, at_x86_cut(op), 0, false, 4, args);
+        return;
+    }
+    case AT_T_QUARTERS:
+        EMIT(x, VPERMPS, dst, k0, lanes_of_entry(x, at_x86_quarters_entry(x)), from);
+        return;
     case AT_T_WEAVE: weave(x, op); return;
     case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_x86_mask(x, op->lanes), from); return;
     case AT_T_SCALE: scale(x, op); return;

@@ -342,6 +342,12 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     return !x.code.bad;
 }
 
+at_x86_op at_x86_cut(const at_tile_op *op) {
+    return op->by == AT_S16  ? AT_X86_VPACKSSDW
+           : op->by == AT_U8 ? AT_X86_VPACKUSWB
+                             : AT_X86_VPACKSSWB;
+}
+
 at_x86_op at_x86_dot(const at_tile_op *op) {
     return op->by == AT_DOT_BF16  ? AT_X86_VDPBF16PS
            : op->by == AT_DOT_S16 ? AT_X86_VPDPWSSD

@@ -119,6 +119,7 @@ int at_x86_spread_entry(at_x86 *x, const at_tile_op *op, int part);
  * quarter of it. */
 int at_x86_quarters_entry(at_x86 *x);
 void at_x86_point_spread(at_x86 *x, int entry);
+at_x86_op at_x86_cut(const at_tile_op *op);
 at_x86_op at_x86_dot(const at_tile_op *op); /* the instruction of a dot product */
 void at_x86_spreads(at_x86 *x);
 

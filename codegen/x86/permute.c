@@ -12,7 +12,7 @@ static int from(const at_x86_spread *s, int lanes, int i) {
                            .by = s->by,
                            .plus = s->plus,
                            .cyclic = s->cyclic};
-    if (s->part < 0) return i % 4 * 4 + i / 4;
+    if (s->part < 0) return i % (lanes / 4) * 4 + i / (lanes / 4);
     if (s->stored) {
         int lane = at_tile_spread_lane(&op, lanes, s->part, i);
         return lane < 0 ? 0 : lane;

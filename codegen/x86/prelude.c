@@ -199,6 +199,14 @@ static const char widening[] =
     "    at_widen(\"vpmovzxwd\", 2, 0, type, p); \\\n"
     "    (at_vector)at_wide; }))\n";
 
+/* Two registers cut to half their bits. */
+static const char cutting[] =
+    "#define at_cut(how, c, a, b) \\\n"
+    "    __asm__(how \" %%2, %%1, %%0\" : \"=%1$c\"(c) : \"%1$c\"(a), \"%1$c\"(b))\n"
+    "#define at_cut_s16(c, a, b) at_cut(\"vpackssdw\", c, a, b)\n"
+    "#define at_cut_s8(c, a, b) at_cut(\"vpacksswb\", c, a, b)\n"
+    "#define at_cut_u8(c, a, b) at_cut(\"vpackuswb\", c, a, b)\n";
+
 /* Elements lie within their type. */
 static const char narrowing_avx2[] =
     "#define at_store_narrow(type, bytes, p, v) do { \\\n"
@@ -244,6 +252,7 @@ void at_integers_sse2(const at_target *t, at_text *out) {
 void at_integers_avx2(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'x');
     at_text_addf(out, widening, 'x');
+    at_text_addf(out, cutting, 'x');
     at_text_add(out, narrowing_avx2);
     at_text_add(out, t->dot_regs ? dots_avx2 : dots_avx_vnni);
     at_text_add(out, "\n");
@@ -267,6 +276,7 @@ static void weaving(at_text *out) {
 void at_integers_avx512(const at_target *t, at_text *out) {
     at_tile_integers(out, "vcvtps2dq %1, %0", 'v');
     at_text_addf(out, widening, 'v');
+    at_text_addf(out, cutting, 'v');
     at_text_add(out, narrowing_avx512);
     if (t->weaves) weaving(out);
     if (t->dots & AT_DOT_US) at_x86_prelude_dots("us", "vpdpbusd", out);

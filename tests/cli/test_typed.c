@@ -144,10 +144,38 @@ static void types_in_one_file(void **state) {
     cli_run("rm f.log");
 }
 
+/* Vectors of bytes side by side are cut together. What is no number, or infinite, is cut as
+ * well; only the lower bounds of the types need no operation. */
+static void cut_together(void **state) {
+    (void)state;
+    static const char *const sets[][2] = {
+        {"sse2", "sse2"}, {"avx2", "fma"}, {"avx512vnni", "avx512_vnni"}};
+    const bool gcc = !cli_run("command -v gcc")->status;
+    cli_write("c.te", "args M=3, N=64\nx[M, N] : input u8\na[M, N] : input s32\n"
+                      "p[y:M, n:N] : u8 = round((x[y, n] - 128)*9e37 - (x[y, n] - 128)*8e37)\n"
+                      "q[y:M, n:N] : s8 = round((x[y, n] - 128)*9e37 - (x[y, n] - 128)*8e37)\n"
+                      "r[y:M, n:N] : u8 = a[y, n]\n"
+                      "s[y:M, n:N] : s8 = a[y, n]\n");
+    for (int k = 0; k < 3; k++) {
+        const cli_result *r =
+            cli_expect(0, "./autotune show ./c.te --isa %s --dump=tile", sets[k][0]);
+        assert_int_equal(strstr(r->out, " cut ") != NULL, k > 0);
+        assert_int_equal(strstr(r->out, "max r") != NULL, !k);
+        if (cli_run("grep -qw %s /proc/cpuinfo", sets[k][1])->status) continue;
+        for (int n = 64; n <= 112; n += 24) {
+            cli_expect(0, "./autotune run ./c.te --args N=%d --isa %s", n, sets[k][0]);
+            if (gcc)
+                cli_expect(0, "./autotune run ./c.te --args N=%d --isa %s --compiler gcc", n,
+                           sets[k][0]);
+        }
+    }
+}
+
 int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
-        cmocka_unit_test(large_entries), cmocka_unit_test(types_in_one_file)};
+        cmocka_unit_test(large_entries), cmocka_unit_test(types_in_one_file),
+        cmocka_unit_test(cut_together)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }

@@ -106,6 +106,34 @@ static void weaves(at_arena *a, const at_target *target) {
     }
 }
 
+/* Two or four vectors, cut to bytes that lie in order. */
+static void cuts(at_arena *a, const at_target *target) {
+    static const at_type bytes[] = {AT_U8, AT_S8};
+    for (int i = 0; i < 4 && target->cuts; i++) {
+        const at_type type = bytes[i % 2];
+        const int lanes = target->lanes, num = i < 2 ? 2 : 4;
+        maker m = start(a, target, AT_S16, type);
+        for (int v = 0; v < num; v++) add_move(&m, AT_T_LOAD, v, LEFT, 3 + v * lanes, lanes);
+        for (int v = 0; v < num; v += 2) add_arithmetic(&m, AT_T_CUT, v, v, v + 1)->by = AT_S16;
+        add_arithmetic(&m, AT_T_CUT, 1, 0, num - 2)->by = (int)type;
+        add_arithmetic(&m, AT_T_QUARTERS, 2, 1, -1);
+        add_move(&m, AT_T_STORE, 2, OUT, 5, num * lanes / 4)->packed = true;
+        compare(&m, at_format(a, "%d cut to %s", num, at_type_of(type)->name), lanes);
+        memory found;
+        fill(&found);
+        interpret(&m.t, &found);
+        for (int k = 0; k < num * lanes; k++) {
+            const uint8_t *from = &found.of[LEFT][BEGIN + 2 * (3 + k)];
+            const int x = (int16_t)(from[0] | from[1] << 8), least = i % 2 ? -128 : 0,
+                      most = least + 255,
+                      cut = x < least  ? least
+                            : x > most ? most
+                                       : x;
+            assert_int_equal(found.of[OUT][BEGIN + 5 + k], (uint8_t)cut);
+        }
+    }
+}
+
 static void broadcasts(at_arena *a, const at_target *target) {
     for (int i = 0; i < NUM_TYPES; i++) {
         maker m = start(a, target, types[i], AT_S32);
@@ -257,6 +285,7 @@ static void machine_code(void **state) {
         moves(a, target);
         packed_moves(a, target);
         weaves(a, target);
+        cuts(a, target);
         broadcasts(a, target);
         arithmetic(a, target);
         for (size_t k = 0; k < sizeof masks / sizeof *masks && target->dots & AT_DOT_US; k++)
