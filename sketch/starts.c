@@ -68,6 +68,23 @@ static bool is_longer(const sketch_state *s, int stage, const at_access *x) {
     return terms && s->facts->extents[x->from][row] > s->facts->extents[x->tensor][of];
 }
 
+static at_walk find_division(const at_expr *e, void *unused) {
+    (void)unused;
+    return e->op == AT_X_DIV || e->op == AT_X_MOD ? AT_WALK_END : AT_WALK_ON;
+}
+
+/* Does it put together what several axes of memory hold, such as a picture's points and their few
+ * channels, so that terms of dot products go along both? */
+static bool is_joined(const sketch_state *s, int stage, const at_access *x) {
+    const at_compute *c = s->facts->compute;
+    const at_tensor *t = &c->tensors[stage];
+    bool divides = false;
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        divides |= s->facts->of[stage].divisor[k] != NULL;
+    return divides && tile_dot_terms(c, t) && x->is_guarded && x->from != x->tensor &&
+           at_expr_walk(c->tensors[x->from].body, find_division, NULL);
+}
+
 /* Is the padding between elements, as in a transposed convolution? Phases take care of that, a copy
  * would hold mostly zeros. */
 static bool has_phases(const at_stage_facts *f, int axes) {
@@ -88,8 +105,8 @@ static const char *strip(const sketch_state *s, sketch_start *out) {
         for (int i = 0; i < f->num_accesses; i++) {
             int from = f->access[i].from, vec = tile_vector_of(s, t),
                 known = at_compute_find(s->before->compute, c->tensors[from].name);
-            const bool other =
-                is_padded_otherwise(c, t, &f->access[i]) || is_longer(s, t, &f->access[i]);
+            const bool other = is_padded_otherwise(c, t, &f->access[i]) ||
+                               is_longer(s, t, &f->access[i]) || is_joined(s, t, &f->access[i]);
             if (from == f->access[i].tensor || out->kept[known] ||
                 !(other || is_cut(s, t, &f->access[i])))
                 continue;

@@ -22,17 +22,27 @@ static const char plain[] =
     "    data[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
-/* %s: types, padding if any, what the sum reads, the output. */
+/* %s: types, padding if any, the sum, the output. */
 static const char typed[] =
     "data[N, H, W, CI] : input %s\n"
     "weight[KH, KW, CI, CO] : weight %s\n"
-    "%s%s"
-    "acc[n:N, h:OH, w:OW, f:CO] : %s = sum(kh:KH, kw:KW, c:C)\n"
-    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * %s[kh, kw, c, f]\n"
+    "%s"
+    "acc[n:N, h:OH, w:OW, f:CO] : %s = %s"
     "%s";
 
-/* %s: the type. */
-static const char more_channels[] = "wide[kh:KH, kw:KW, c:C, f:CO] : %s = c < CI ? weight[kh, kw, c, f] : 0\n";
+static const char sum[] =
+    "sum(kh:KH, kw:KW, c:CI)\n"
+    "    %s[n, h*sh + kh*dh, w*sw + kw*dw, c] * weight[kh, kw, c, f]\n";
+
+/* A row's points and their channels are one axis: of fours of terms, but few are padding. %s: the
+ * types of data and weight. */
+static const char joined[] =
+    "pad[n:N, y:H+pt+pb, x:X] : %s = inside ? data[n, y - pt, x/CI - pl, x%%CI] : 0\n"
+    "    where inside = pt <= y && y < H + pt && pl*CI <= x && x < (W + pl)*CI\n"
+    "wide[kh:KH, k:K, f:CO] : %s = k < KW*CI ? weight[kh, k/CI, k%%CI, f] : 0\n";
+
+static const char sum_of_joined[] =
+    "sum(kh:KH, k:K) pad[n, h*sh + kh*dh, w*sw*CI + k] * wide[kh, k, f]\n";
 
 /* Which order the reduction loops are in: kw innermost where it is unrolled, unless it stands above
  * co and ci. %s: prefetch, if any. */
@@ -48,11 +58,10 @@ static const char tree[] =
 
 static int is_padded(at_template *t) { return at_evaluate(t, "pt || pl || pb || pr") != 0; }
 
-/* Do three of four bytes of dot products have channels, or more? Then the others are padding, too.
- */
-static int has_more_channels(at_template *t) {
+/* Do dot products of bytes have fewer channels than they have terms, or other numbers of them? */
+static int is_joined(at_template *t) {
     const int is_byte = at_argument_type(t, "types", 0)[1] == '8';
-    return is_byte && at_evaluate(t, "CI > 2 && CI % 4 != 0");
+    return is_byte && at_evaluate(t, "CI % 4 != 0 && KW*CI > 2 && dw == 1");
 }
 
 static const char *type(at_template *t, int i) { return at_argument_type(t, "types", i); }
@@ -62,18 +71,21 @@ static void define_typed(at_template *t) {
                           .channel = "f",
                           .channels = "CO",
                           .value = "acc[n, h, w, f]"};
-    const int widens = has_more_channels(t), pads = is_padded(t) || widens;
-    at_sizes(t, widens ? "C = (CI + 3)/4*4" : "C = CI");
+    const int joins = is_joined(t), pads = is_padded(t);
+    if (joins) at_sizes(t, "K = (KW*CI + 3)/4*4, X = (OW - 1)*sw*CI + K");
     const char *pad =
         at_textf(t,
-                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:C] : %s = inside ?"
+                 "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] : %s = inside ?"
                  " data[n, y - pt, x - pl, c] : 0\n"
-                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl%s\n",
-                 type(t, 0), widens ? " && c < CI" : "");
-    at_compute(t, at_textf(t, typed, type(t, 0), type(t, 1), pads ? pad : "",
-                           widens ? at_textf(t, more_channels, type(t, 1)) : "",
-                           at_sum_type(t, "types"), pads ? "pad" : "data",
-                           widens ? "wide" : "weight", at_typed_output(t, "types", &out)));
+                 "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n",
+                 type(t, 0));
+    at_compute(t, at_textf(t, typed, type(t, 0), type(t, 1),
+                           joins  ? at_textf(t, joined, type(t, 0), type(t, 1))
+                           : pads ? pad
+                                  : "",
+                           at_sum_type(t, "types"),
+                           joins ? sum_of_joined : at_textf(t, sum, pads ? "pad" : "data"),
+                           at_typed_output(t, "types", &out)));
 }
 
 static void define(at_template *t) {

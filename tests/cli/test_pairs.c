@@ -258,7 +258,7 @@ static void more_channels(void **state) {
         char args[160];
         snprintf(args, sizeof args, task, types[i]);
         const cli_result *r = cli_expect(0, "./autotune show %s --dump=tile", args);
-        assert_non_null(strstr(r->out, "c_i:4 dot"));
+        assert_non_null(strstr(r->out, "k_i:4 dot"));
         assert_null(strstr(r->out, "no dot products"));
         if (!cli_run("grep -qw avx512_vnni /proc/cpuinfo")->status)
             cli_expect(0, "./autotune run %s", args);
