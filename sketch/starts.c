@@ -10,8 +10,8 @@
  * Where other lanes are cut from one step of a sum to the next, sums would wait in memory for each
  * step, so these sketches are what a task has by default, unless lanes read every second to fourth
  * element, where some windows take less time so and some more. They are the default, too, where
- * bytes are padded by another number than 0, such as a zero point, or to more channels: products
- * with it are no dot products.
+ * bytes are padded by another number than 0, such as a zero point, or to more channels, and where
+ * the points of a row and their channels become one axis: such products are no dot products.
  *
  * whole: what is calculated of elements that a sum needs many times is computed as a whole before
  * it:
