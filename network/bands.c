@@ -119,19 +119,21 @@ static bool find_sums(banding *b) {
     return find_windows(b);
 }
 
-/* As many rows as the caches hold of what is between. */
-static bool choose_rows(banding *b) {
+/* As many rows as the caches hold of what is between; half of them and more where each thread has
+ * as many bands then as the others. */
+static bool choose_rows(banding *b, int threads) {
     const at_joined_tensor *made = old(b, b->made), *r = old(b, b->reader);
     const int64_t all = r->axes[ROW].extent, window = b->in_rows,
                   row_bytes = made->axes[COLUMN].extent * made->axes[CHANNEL].extent * 4;
-    for (int64_t rows = all / 2; rows > 1; rows--) {
+    for (int64_t rows = all / 2; rows > 1 && 2 * rows >= b->rows; rows--) {
         const int64_t in_rows = (rows - 1) * b->step + window;
-        if (all % rows || in_rows * row_bytes > BAND_BYTES) continue;
+        const bool is_even = all / rows % threads == 0;
+        if (all % rows || in_rows * row_bytes > BAND_BYTES || (b->rows && !is_even)) continue;
         b->rows = rows;
         b->in_rows = in_rows;
-        return true;
+        if (is_even) return true;
     }
-    return false;
+    return b->rows > 0;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -284,9 +286,9 @@ static void print_nest(at_text *out, const at_joined_tensor *t, char side) {
     at_text_free(&sums);
 }
 
-bool at_join_bands(at_joined *j) {
+bool at_join_bands(at_joined *j, int threads) {
     banding b = {.old = j, .new.arena = j->arena, .made = -1, .reader = -1, .first = -1};
-    if (!find_sums(&b) || !choose_rows(&b)) return false;
+    if (!find_sums(&b) || !choose_rows(&b, threads)) return false;
     b.place = AT_NEW_ARRAY(j->arena, int, j->tensors.len);
     for (int t = 0; t < j->tensors.len; t++) {
         if (is_stage(&b, t)) {

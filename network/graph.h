@@ -104,6 +104,7 @@ typedef struct at_net_cutting {
     bool *apart;        /* [node] moves of data that are not made by the parts that read them */
     at_net_link *links; /* [node] */
     bool *as_given;     /* [value] as of at_net_orders */
+    int threads;        /* that share out bands of rows */
 } at_net_cutting;
 at_net_cutting at_net_cutting_new(at_arena *a, const at_net *net); /* all by rule */
 /* AT_E_INPUT names a node that cannot be part of a computation. */
@@ -125,8 +126,8 @@ at_net_chain at_net_chain_from(at_arena *a, const at_net_cut *cut, const at_net_
 at_status at_net_part_from(at_arena *a, const at_net_cut *cut, const at_net_cutting *how, int first,
                            at_net_part *out, int *own, at_error *err);
 /* part_text.c: title, name, text, parameters and rows of a part whose nodes are known. leaves:
- * [value] others read it. */
-at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leaves, bool by_bands,
+ * [value] others read it. threads: that share out bands of rows; 0: it does not go by bands. */
+at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leaves, int threads,
                            at_net_part *p, at_error *err);
 
 /* title.c: what a part is in words, and as a name. */

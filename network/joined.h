@@ -45,10 +45,10 @@ void at_join_dissolve(at_joined *j);
 /* Stages between lose last axes of extent 1 that their readers have more elements along, as the
  * largest of a row has. */
 void at_join_shorten(at_joined *j);
-/* bands.c: a sum, and another one by windows of what becomes of it, by bands of rows; weights are
- * stages with channels last. false: nothing has changed, they are no such sums, or no number of
- * rows suits. */
-bool at_join_bands(at_joined *j);
+/* bands.c: a sum, and another one by windows of what becomes of it, by bands of rows, which so many
+ * threads share; weights are stages with channels last. false: nothing has changed, they are no
+ * such sums, or no number of rows suits. */
+bool at_join_bands(at_joined *j, int threads);
 /* The tree of such a part, as far as it is not left to rules; nothing of another part. */
 void at_join_print_bands(at_text *out, const at_joined *j);
 /* Names inputs x0, x1 .., weights w0 .., outputs y0 .., stages between t0 .. in order. */

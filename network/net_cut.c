@@ -173,6 +173,7 @@ at_status at_net_cut_by_cost(at_arena *a, const at_net *net, const at_net_build 
                            .known.arena = a,
                            .err = err},
                  .err = err};
+    if (b->engine.threads > 1) c.how.threads = (int)b->engine.threads;
     AT_TRY(at_net_cut_parts(a, net, &c.how, out, err));
     AT_TRY(try_layouts(&c, out));
     AT_TRY(try_moves(&c, out));

@@ -10,7 +10,8 @@ typedef struct joining {
     at_arena *arena;
     const at_net_cut *cut;
     const bool *leaves; /* [value] */
-    bool is_whole, by_bands;
+    bool is_whole;
+    int threads; /* that share out bands; 0: there are none */
     at_joined j;
     AT_VEC(int) values;
     AT_VEC(int) tensors;
@@ -119,7 +120,7 @@ static void finish_part(joining *g, at_net_part *p) {
     set_roles(g);
     at_join_dissolve(&g->j);
     at_join_shorten(&g->j);
-    if (g->by_bands) at_join_bands(&g->j);
+    if (g->threads) at_join_bands(&g->j, g->threads);
     at_join_name(&g->j);
     at_join_print(&text, &g->j);
     at_join_print_bands(&text, &g->j);
@@ -146,13 +147,13 @@ static const char *typed_text(const joining *g, const at_net_part *p) {
     return at_text_take(g->arena, &text);
 }
 
-at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leaves, bool by_bands,
+at_status at_net_join_part(at_arena *a, const at_net_cut *cut, const bool *leaves, int threads,
                            at_net_part *p, at_error *err) {
     joining g = {.arena = a,
                  .cut = cut,
                  .leaves = leaves,
                  .is_whole = p->is_whole,
-                 .by_bands = by_bands,
+                 .threads = threads,
                  .j.arena = a,
                  .err = err};
     for (int i = 0; i < p->num_nodes; i++) AT_TRY(join_node(&g, p->nodes[i]));

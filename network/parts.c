@@ -324,7 +324,8 @@ static at_status make_part(cutter *c, int first, region *r, at_net_part *p) {
     p->nodes = all.nodes.data;
     p->num_nodes = all.nodes.len;
     const bool *leaving = leaving_values(c, r, &all);
-    return at_net_join_part(c->arena, c->cut, leaving, r->by_bands, p, c->err);
+    return at_net_join_part(c->arena, c->cut, leaving, r->by_bands ? c->how->threads : 0, p,
+                            c->err);
 }
 
 static at_status add_part(cutter *c, int first) {
@@ -427,7 +428,7 @@ static bool *ends_of_moves(at_arena *a, const at_net *net) {
 
 at_net_cutting at_net_cutting_new(at_arena *a, const at_net *net) {
     return (at_net_cutting){ends_of_moves(a, net), AT_NEW_ARRAY(a, at_net_link, net->nodes.len),
-                            AT_NEW_ARRAY(a, bool, net->values.len)};
+                            AT_NEW_ARRAY(a, bool, net->values.len), 1};
 }
 
 /* ---- parts one by one ------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "network/program.h"
@@ -78,6 +79,33 @@ static void windows(void **state) {
     }
 }
 
+/* So many threads share a part's bands: each has as many, where the part has such a number of bands
+ * that are half as high and more. The numbers are right then, too. */
+static void bands_of_threads(void **state) {
+    (void)state;
+    static const struct {
+        const char *size;
+        int alone, of_two;
+    } of[] = {{"1,2,112,88", 7, 8}, {"1,2,63,72", 7, 7}};
+    for (size_t i = 0; i < 2 * sizeof of / sizeof *of; i++) {
+        const chain x = {of[i / 2].size, "", "group=64 pads=[1,1,1,1]", "Conv", "", true};
+        at_net *net = open_chain(&x);
+        const at_net *rewritten = at_net_rewrite(arena, net, false);
+        at_net_cutting how = at_net_cutting_new(arena, rewritten);
+        at_net_cut cut;
+        at_error err;
+        how.threads = 1 + i % 2;
+        if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
+        for (int k = 0; k < cut.num_joins; k++) how.links[cut.joins[k].node] = AT_NET_GOES_ON;
+        if (at_net_cut_parts(arena, rewritten, &how, &cut, &err) != AT_OK) fail_msg("%s", err.text);
+        const char *bands = strstr(cut.parts[0].text, "[b:");
+        assert_non_null(bands);
+        assert_int_equal(atoi(bands + 3), i % 2 ? of[i / 2].of_two : of[i / 2].alone);
+        onnx_check_part(arena, &cut, &cut.parts[0], onnx_made_values(arena, rewritten));
+        at_net_close(net);
+    }
+}
+
 /* The rows of a band, and how they are found. */
 static void as_text(void **state) {
     (void)state;
@@ -104,6 +132,7 @@ static void as_text(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(windows), cmocka_unit_test(as_text)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows), cmocka_unit_test(bands_of_threads), cmocka_unit_test(as_text)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
