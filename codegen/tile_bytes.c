@@ -1,5 +1,5 @@
-/* codegen/tile_bytes.c: stores of two or four vectors of bytes that lie side by side become one
- * store of a whole register, where the target cuts two registers to half their bits at once:
+/* codegen/tile_bytes.c: stores of two to four vectors of bytes that lie side by side become one,
+ * where the target cuts two registers to half their bits at once (three, where it has masks):
  *
  *     store [y+0], r0;  store [y+16], r1   ->   cut r2, r0, r1, s16;  cut r2, r2, r2, u8;
  *                                               quarters r2, r2;  store [y+0], r2 packed lanes 8
@@ -66,7 +66,7 @@ static int run_of(const packer *p, int i, int to, int at[MOST_TOGETHER]) {
     at[0] = i;
     for (int k = i + 1; k < to && n < MOST_TOGETHER; k++)
         if (is_beside(p, i, k, (int64_t)n * lanes)) at[n++] = k;
-    if (n == 3) n = 2;
+    if (n == 3 && !p->b->l->target->masked_stores) n = 2;
     for (int k = 0; k < n; k++)
         if (p->first[at[k]] >= 0 || !may_wait(p, at[k], at[n - 1])) return 1;
     return n;
@@ -122,7 +122,7 @@ static void store_group(packer *p, int first, int n, const int *at, const int *m
     int of[MOST_TOGETHER] = {0};
     for (int k = 0; k < n; k++) of[k] = source_of(p, at[k], at[n - 1], moved);
     const int half = cut(p, of[0], of[1], AT_S16);
-    int v = cut(p, half, n == 2 ? half : cut(p, of[2], of[3], AT_S16), type);
+    int v = cut(p, half, n == 2 ? half : cut(p, of[2], of[n - 1], AT_S16), type);
     if (b->l->target->lanes > 4) v = at_build_operation(b, AT_T_QUARTERS, -1, v, -1);
     at_tile_op *op = at_build_emit(b, AT_T_STORE);
     *op = p->ops[first];

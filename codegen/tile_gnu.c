@@ -204,7 +204,7 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
         return;
     }
     bool pieces = t->target->masked_stores ? is_narrow(t, op) : op->lanes < t->lanes;
-    if (op->packed && op->lanes < t->lanes) {
+    if (op->packed && is_narrow(t, op)) {
         at_text_addf(out, "at_store%d(", op->lanes);
         address(out, op, 0);
         at_text_addf(out, ", v%d, 0);\n", op->a);

@@ -106,16 +106,18 @@ static void weaves(at_arena *a, const at_target *target) {
     }
 }
 
-/* Two or four vectors, cut to bytes that lie in order. */
+/* Two to four vectors, cut to bytes that lie in order. */
 static void cuts(at_arena *a, const at_target *target) {
     static const at_type bytes[] = {AT_U8, AT_S8};
-    for (int i = 0; i < 4 && target->cuts; i++) {
+    for (int i = 0; i < 6 && target->cuts; i++) {
         const at_type type = bytes[i % 2];
-        const int lanes = target->lanes, num = i < 2 ? 2 : 4;
+        const int lanes = target->lanes, num = 2 + i / 2;
+        if (num == 3 && !target->masked_stores) continue;
         maker m = start(a, target, AT_S16, type);
         for (int v = 0; v < num; v++) add_move(&m, AT_T_LOAD, v, LEFT, 3 + v * lanes, lanes);
-        for (int v = 0; v < num; v += 2) add_arithmetic(&m, AT_T_CUT, v, v, v + 1)->by = AT_S16;
-        add_arithmetic(&m, AT_T_CUT, 1, 0, num - 2)->by = (int)type;
+        for (int v = 0; v < num; v += 2)
+            add_arithmetic(&m, AT_T_CUT, v, v, v + 1 < num ? v + 1 : v)->by = AT_S16;
+        add_arithmetic(&m, AT_T_CUT, 1, 0, num > 2 ? 2 : 0)->by = (int)type;
         add_arithmetic(&m, AT_T_QUARTERS, 2, 1, -1);
         add_move(&m, AT_T_STORE, 2, OUT, 5, num * lanes / 4)->packed = true;
         compare(&m, at_format(a, "%d cut to %s", num, at_type_of(type)->name), lanes);
