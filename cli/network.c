@@ -51,6 +51,12 @@ at_status at_network_open(const at_options *o, at_net **out, at_error *err) {
     return at_net_open(o->operands[0], &n, out, err);
 }
 
+void at_network_add_words(at_text *out, const at_options *o) {
+    at_text_add_word(out, o->operands[0]);
+    if (o->dims) at_text_add(out, " --dim"), at_text_add_word(out, o->dims);
+    if (o->sets) at_text_add(out, " --set"), at_text_add_word(out, o->sets);
+}
+
 at_net_build at_network_build(const at_options *o) {
     at_net_build b = {.engine = o->engine, .log = o->log, .is_exact = o->engine.max_error > 0};
     b.engine.max_error = 0; /* which is about the outputs of the whole network */

@@ -14,6 +14,8 @@ at_status at_check_no_network(const at_options *o, at_error *err);
 at_status at_check_network(const at_options *o, at_error *err);
 /* With the sizes that the options give. */
 at_status at_network_open(const at_options *o, at_net **out, at_error *err);
+/* " net.onnx --dim N=1": what a command that is proposed says of it. */
+void at_network_add_words(at_text *out, const at_options *o);
 /* What its kernels are made with. */
 at_net_build at_network_build(const at_options *o);
 /* Warns where --log names a log that has no part of any of the n programs. */

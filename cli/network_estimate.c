@@ -57,10 +57,10 @@ static void describe(at_text *out, const at_net_program *p, const at_options *o)
     at_text_add_time(out, total_s);
     at_text_add(out,
                 " in all, with weights that come from memory\nnothing was measured, nor compared "
-                "with the network in double: autotune run ");
-    at_text_add_visible(out, o->operands[0]);
-    at_text_add(out, " does both\nautotune apply ");
-    at_text_add_visible(out, o->operands[0]);
+                "with the network in double: autotune run");
+    at_network_add_words(out, o);
+    at_text_add(out, " does both\nautotune apply");
+    at_network_add_words(out, o);
     at_text_addf(out, " -o net.c writes this network\n");
 }
 

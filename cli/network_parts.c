@@ -5,10 +5,11 @@
 
 #include "cli/interrupt.h"
 
-static const char *advice(at_arena *a, const char *model, const char *log) {
+static const char *advice(at_arena *a, const at_options *o, const char *log) {
+    const char *model = o->operands[0];
     at_text t = {0};
     at_text_add(&t, "Next: autotune apply");
-    at_text_add_word(&t, model);
+    at_network_add_words(&t, o);
     at_text_add(&t, " --log");
     at_text_add_word(&t, log);
     at_text_add(&t, " -o");
@@ -31,7 +32,7 @@ at_status at_network_parts(const at_options *o, const char *log, at_net **net, a
     AT_TRY(at_network_open(o, net, err));
     AT_TRY(at_net_program_plan(*net, &b, plan, err));
     r->layers = "parts";
-    r->advice = advice(a, o->operands[0], log);
+    r->advice = advice(a, o, log);
     r->problems = AT_NEW_ARRAY(a, at_problem, plan->num_kernels + plan->tries.len);
     for (int i = 0; i < plan->num_kernels; i++) {
         const at_net_kernel *k = &plan->kernels[i];

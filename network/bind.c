@@ -113,16 +113,18 @@ static at_status unused(net_builder *b, const char *option, const net_pairs *p,
 
 at_status net_bind_end(net_builder *b, const char *const *inputs, int num_inputs) {
     if (b->open.len) {
-        at_text list = {0}, example = {0};
+        at_text list = {0}, example = {0}, option = {0};
         for (int i = 0; i < b->open.len; i++) {
             at_text_addf(&list, "%s%s", i ? ", " : "", b->open.data[i]);
             at_text_addf(&example, "%s%s=1", i ? "," : "", b->open.data[i]);
         }
-        at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim %s",
+        at_text_add_word(&option, at_text_str(&example)); /* shells take [ and ? for patterns */
+        at_fail(b->err, AT_E_USAGE, "%s: size%s of inputs %s not given: %s; as in --dim%s",
                 b->net->path, at_plural(b->open.len), b->open.len == 1 ? "is" : "are",
-                at_text_str(&list), at_text_str(&example));
+                at_text_str(&list), at_text_str(&option));
         at_text_free(&list);
         at_text_free(&example);
+        at_text_free(&option);
         return AT_E_USAGE;
     }
     AT_TRY(unused(b, "--dim", &b->dims, b->known.data, b->known.len,

@@ -320,7 +320,11 @@ static at_status add_operator(net_builder *b, scope *s, const net_raw_node *n, i
 static at_status add_if(net_builder *b, scope *s, const net_raw_node *n, int condition) {
     const at_net_value *v = &b->net->values.data[condition];
     if (!v->is_constant || v->elements != 1) {
-        note_missing(b, at_format(b->arena, "If: its condition \"%s\" depends on data", v->name),
+        note_missing(b,
+                     at_format(b->arena,
+                               "If: its condition \"%s\" depends on data, unless --set says what "
+                               "its inputs are",
+                               v->name),
                      n->name);
         return add_unknown(b, s, n);
     }

@@ -57,6 +57,7 @@ static void from_file_to_program(void **state) {
     r = cli_expect(0, "./autotune net.onnx --dim N=1 --trials 12");
     expect_text(r->out, "product 8 to 5 of 1");
     expect_text(r->out, "Log net.log.\n");
+    expect_text(r->out, "Next: autotune apply net.onnx --dim N=1 --log net.log -o net.c\n");
     r = cli_expect(0, "./autotune run net.onnx --dim N=1 --log net.log --output class=y.npy");
     expect_text(r->out, "4 of 4 kinds of parts are in the log");
     r = cli_expect(0, "./autotune run net.onnx --dim N=1 --why");

@@ -117,7 +117,7 @@ static void refused(void **state) {
     at_text_addn(&kept, at_text_str(&g.bytes), g.bytes.len);
     onnx_graph again = {kept};
     expect_refused(&g, 13, NULL, AT_E_USAGE,
-                   "sizes of inputs are not given: N, x[1]; as in --dim N=1,x[1]=1");
+                   "sizes of inputs are not given: N, x[1]; as in --dim 'N=1,x[1]=1'");
     expect_refused(&again, 13, &(at_net_options){.dims = "N=1,x[1]=2"}, AT_E_INPUT,
                    "NoSuch (node \"NoSuch\" and 1 more); Nor (node \"Nor\")");
 }
