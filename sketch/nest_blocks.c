@@ -9,8 +9,18 @@
  *
  *     j0:para, i0 =>
  *         i1, j1 => @x_packed
- *         i1, j1:vec => @out = {i0, i1}/i, {j0, j1}/j  */
+ *         i1, j1:vec => @out = {i0, i1}/i, {j0, j1}/j
+ *
+ * Where a sum that is stored so has tiles that go row by row, what is read of it is turned behind
+ * the tiles of each row, while it is near:
+ *
+ *     h:para =>
+ *         w0, f0 => ... @s = h, {w0, w1}/w, {f0, f1}/f // k
+ *         w2, f2 =>
+ *             f3, w3 => @s_packed
+ *             f3, w3:vec => @out = {f2, f3}/f, h, {w2, w3}/w  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sketch/nests.h"
 
@@ -33,6 +43,47 @@ static bool is_copy(const at_facts *f, const at_expr *e) {
     return !f->of[e->ref].is_dissolved || is_copy(f, f->compute->tensors[e->ref].body);
 }
 
+/* The axis of a stage that an axis of what it reads is; -1: none. */
+static int axis_by(const sketch_state *s, int stage, int tensor, int axis) {
+    const at_facts *f = s->facts;
+    const int k = at_compute_read_axis(s->arena, f->compute, f->dissolved, stage, tensor, axis);
+    return k >= 0 && f->extents[tensor][axis] == f->of[stage].extent[k] ? k : -1;
+}
+
+/* Of the axes outside of a sum's tiles the last one. Each is an axis of the sum's reader, of the
+ * same name, so that loops over it are for both; -1: there is none, or it is not so. */
+static int row_outside(const sketch_state *s, int stage, int tensor, const nest_choice *tile) {
+    const at_tensor *all = s->facts->compute->tensors, *sum = &all[tensor];
+    int found = -1;
+    for (int k = 0; k < sum->num_axes; k++) {
+        const int of = axis_by(s, stage, tensor, k);
+        if (of < 0 || s->facts->of[tensor].divisor[k]) return -1;
+        if (k == tile->vec || k == tile->row) continue;
+        if (strcmp(all[stage].axes[of].name, sum->axes[k].name)) return -1;
+        if (s->facts->extents[tensor][k] > 1) found = k;
+    }
+    return found;
+}
+
+/* A tile with rows along one axis of a sum that the stage alone reads and that is too large to stay
+ * near, and the axis along which the tiles and their reader go row by row; -1: there is none. */
+static int find_tile_by_rows(const sketch_state *s, int stage, const at_access *x,
+                             nest_choice *tile) {
+    const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
+    const at_stage_facts *f = &s->facts->of[x->tensor];
+    nest_choices tiles = {.num = 0};
+    if (!sum->num_reduce || sum->is_output || f->num_readers != 1 || f->reader != stage ||
+        f->steps || at_scatter_of(sum).axes || sketch_elements(s, x->tensor) <= FAR_ELEMENTS)
+        return -1;
+    nest_find_tile(s, x->tensor, &tiles);
+    *tile = tiles.of[0];
+    if (!tiles.num || tile->groups || tile->row < 0 || tile->second >= 0 ||
+        tile_third_of(s, x->tensor, tile->vec, tile->row, -1) >= 0)
+        return -1;
+    tile->rows_first = tile->by_rows = true;
+    return row_outside(s, stage, x->tensor, tile);
+}
+
 void nest_find_blocks(const sketch_state *s, int stage, nest_choices *out) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *t = &s->facts->compute->tensors[stage];
@@ -43,6 +94,12 @@ void nest_find_blocks(const sketch_state *s, int stage, nest_choices *out) {
     if (is_copy(s->facts, t->body))
         nest_read(nest_add_axis(out, s, stage, t->num_axes - 1), turned, READ_TURNED);
     nest_read(nest_add_axis(out, s, stage, t->num_axes - 1), turned, READ_NEAR);
+    const at_access *x = &f->access[turned];
+    nest_choice tile;
+    if (f->divisor[loaded_of(s, stage, x)] || find_tile_by_rows(s, stage, x, &tile) < 0) return;
+    nest_choice *c = nest_add_axis(out, s, stage, t->num_axes - 1);
+    nest_read(c, turned, READ_NEAR);
+    c->with[c->num_with++] = x->tensor;
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -141,10 +198,46 @@ static at_status copy_blocks(block *b) {
     return sketch_mark(b->s, stage, b->column[b->num_columns - 1], AT_ANN_VEC, b->err);
 }
 
+/* The loops of a block, those along which the sum's tiles go outside of them. */
+static at_status order_by_rows(block *b, int tensor, const nest_choice *tile) {
+    const at_tensor *t = &b->s->facts->compute->tensors[b->stage];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    int n = 0;
+    AT_TRY(split_columns(b, false));
+    AT_TRY(split_rows(b));
+    for (int k = 0; k < b->s->facts->compute->tensors[tensor].num_axes; k++)
+        if (k != tile->vec && k != tile->row)
+            order.names[n++] = t->axes[axis_by(b->s, b->stage, tensor, k)].name;
+    order.names[n++] = b->column[0];
+    order.names[n++] = b->row[0];
+    order.names[n++] = b->row[1];
+    order.names[n] = b->column[1];
+    return sketch_step(b->s, &order, b->err);
+}
+
+/* The tiles of the sum, and blocks of a row of them, which are copied first, behind those. */
+static at_status make_behind_tiles(block *b) {
+    sketch_state *s = b->s;
+    const char *stage = s->facts->compute->tensors[b->stage].name, *copy, *first;
+    const at_access *x = &s->facts->of[b->stage].access[b->access];
+    const at_tensor *sum = &s->facts->compute->tensors[x->tensor];
+    nest_choice tile;
+    const int row = find_tile_by_rows(s, b->stage, x, &tile);
+    if (row < 0) AT_BUG("\"%s\" has no tile", sum->name);
+    AT_TRY(order_by_rows(b, x->tensor, &tile));
+    AT_TRY(sketch_copy_blocks(s, stage, b->stage, s->facts->compute->tensors[b->stage].num_axes - 1,
+                              b->access, &copy, &first, b->err));
+    AT_TRY(nest_make_tile(s, x->tensor, &tile, b->err));
+    AT_TRY(sketch_put(s, AT_EDIT_JOIN, stage, false, sum->name, sum->axes[row].name, b->err));
+    AT_TRY(sketch_put(s, AT_EDIT_JOIN, copy, true, stage, b->row[0], b->err));
+    return sketch_mark(s, stage, b->column[1], AT_ANN_VEC, b->err);
+}
+
 at_status nest_make_blocks(sketch_state *s, int stage, const nest_choice *c, at_error *err) {
     block b = {.s = s, .stage = stage, .access = c->read[0].access, .err = err};
     const bool is_copied = c->read[0].how == READ_NEAR;
     b.loaded = loaded_of(s, stage, &s->facts->of[stage].access[b.access]);
+    if (c->num_with) return make_behind_tiles(&b);
     AT_TRY(make_blocks(&b, is_copied));
     return is_copied ? copy_blocks(&b) : AT_OK;
 }

@@ -7,10 +7,12 @@
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
-/* What already stands in the loops of another stage, and what costs little and is computed where it
- * is read. */
+/* What already stands in the loops of another stage, or was given a tile by its reader, and what
+ * costs little and is computed where it is read. */
 static void find_joined(const sketch_state *s, int stage, nest_choices *out) {
-    if (sketch_is_joined(s, stage)) nest_add(out, NULL, -1);
+    bool stands = sketch_is_joined(s, stage);
+    for (int i = 0; i < s->tiles.len; i++) stands |= s->tiles.data[i].stage == stage;
+    if (stands) nest_add(out, NULL, -1);
 }
 
 static at_status make_joined(sketch_state *s, int stage, const nest_choice *c, at_error *err) {

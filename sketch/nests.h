@@ -30,6 +30,7 @@ typedef struct nest_choice {
     int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
     bool all;        /* all reductions are written out */
     bool rows_first; /* rows outside of what lanes are a part of */
+    bool by_rows;    /* what reads the sums stands behind the tiles of a row of them */
     bool panels;     /* blocks of the reduction outside of rows */
     bool shared_out; /* parts of the blocked one are summed by threads, and added up behind */
     bool groups;     /* lanes go through several groups */

@@ -299,7 +299,15 @@ static bool is_place(const tiling *t, const char *loop) {
     return false;
 }
 
-/* The outer loops are shared out among threads, down to the first in which something is copied. */
+/* Is it a loop over the tiles of a row? */
+static bool is_along_row(const tiling *t, const char *loop) {
+    for (int i = 0; i < t->loops.len; i++)
+        if (!strcmp(t->loops.data[i].name, loop)) return t->loops.data[i].axis == t->choice.row;
+    return false;
+}
+
+/* The outer loops are shared out among threads, down to the first in which something is copied, or
+ * stands behind tiles. */
 static at_status share_out(tiling *t) {
     at_edit e = {.kind = AT_EDIT_FUSE, .stage = t->leaf};
     int n = 0, most = t->choice.panels ? t->columns.len + t->outer.len : AT_EDIT_MAX_NAMES;
@@ -310,6 +318,7 @@ static at_status share_out(tiling *t) {
     if (all.len - apart < most) most = all.len - apart;
     if (t->part) most = 1;
     for (int i = 0; i < most && goes_on; i++) {
+        if (t->choice.by_rows && is_along_row(t, all.data[i])) break;
         e.names[n++] = all.data[i];
         goes_on = !is_place(t, all.data[i]);
     }
