@@ -149,13 +149,13 @@ at_tile_place at_build_locate_load(at_builder *b, const at_value *v);
  * outside, without the constant, which goes to *off. */
 const at_aff *at_build_rest(at_low *l, const at_aff *in, const at_aff *rest,
                             const at_ir *const *counted, int num_counted, int64_t *off);
+/* Where lanes are spread: how many numbers of memory that takes, and where they begin. */
+void at_build_spread(at_tile_place *p, int *lanes);
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
 int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
-/* Where lanes are spread: how many numbers of memory that takes, and where they begin. */
-void at_build_spread(at_tile_place *p, int *lanes);
 /* Does an operation, a store aside, read this tensor? */
 bool at_build_reads(const at_builder *b, const at_tile_op *op, int tensor);
 void at_build_statement(at_builder *b, const at_ir *n);

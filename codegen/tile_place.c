@@ -177,6 +177,13 @@ at_tile_place at_build_locate_load(at_builder *b, const at_value *v) {
     return p;
 }
 
+void at_build_spread(at_tile_place *p, int *lanes) {
+    if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
+    if (!p->by || p->times) return;
+    *lanes = (int)(p->cyclic ? p->by : (p->plus + *lanes - 1) / p->by + 1);
+    if (p->cyclic) p->off -= p->plus;
+}
+
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
     for (int i = 0; i < b->num_slots; i++) {
         at_tile_slot *s = &b->slots[i];

@@ -135,13 +135,6 @@ static double number_of(const at_builder *b, const at_value *v) {
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
-void at_build_spread(at_tile_place *p, int *lanes) {
-    if (p->cyclic && p->plus + *lanes <= p->by) p->by = p->plus = p->cyclic = 0;
-    if (!p->by || p->times) return;
-    *lanes = (int)(p->cyclic ? p->by : (p->plus + *lanes - 1) / p->by + 1);
-    if (p->cyclic) p->off -= p->plus;
-}
-
 /* Elements of less than 32 bits come one behind the other, or one for all lanes. */
 static bool can_be_widened(const at_builder *b, const at_tile_place *p) {
     const int lanes = at_build_lanes(b);

@@ -248,8 +248,9 @@ static void single_products(void **state) {
     }
 }
 
-/* Three channels get a fourth that is padding, and its weights are 0. */
-static void more_channels(void **state) {
+/* The points of a row and their three channels are one axis, whose last terms are padding: their
+ * weights are 0. */
+static void joined_channels(void **state) {
     (void)state;
     static const char task[] =
         "conv2d_nhwc --args 'H=9,W=11,CI=3,CO=32,types=\"%s\"' --isa avx512vnni";
@@ -272,7 +273,7 @@ int main(void) {
                                        cmocka_unit_test(widened_bytes),
                                        cmocka_unit_test(woven_rows),
                                        cmocka_unit_test(single_products),
-                                       cmocka_unit_test(more_channels),
+                                       cmocka_unit_test(joined_channels),
                                        cmocka_unit_test(bytes_by_pairs),
                                        cmocka_unit_test(lanes_through_groups)};
     return cmocka_run_group_tests_name("cli/pairs", tests, cli_setup, cli_teardown);
