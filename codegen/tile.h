@@ -124,7 +124,6 @@ typedef struct at_tile_op {
 #define AT_TILE_MAX_SLOTS 12 /* that registers hold, with the pointers made inside */
 #define AT_TILE_MAX_PICKS 4  /* registers that a load of every so many floats is from */
 #define AT_TILE_WHOLE_STEP 4 /* beyond it such floats are moved one by one */
-#define AT_TILE_SQUARE 4     /* elements each way that are turned round at once */
 #define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_VALUES 16000 /* of a tile, in virtual registers */

@@ -5,7 +5,6 @@
  * (codegen/tile_parts.h). A part takes as long as the machine's table says of its register tile;
  * what a level of the caches does not hold between two uses comes from the next. docs/notes/cost.md
  */
-#include "codegen/tile.h"
 #include "cost/estimate_int.h"
 
 #include <math.h>
