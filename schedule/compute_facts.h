@@ -33,6 +33,10 @@ typedef struct at_index_range {
     bool ascends;
     bool is_unknown; /* of more than 2^22 entries, which are 0 then */
 } at_index_range;
+/* The largest entry; -1 where some are negative. */
+static inline double at_index_bound(const at_index_range *r) {
+    return r->lo < 0 ? -1 : (double)r->hi;
+}
 /* out[tensor] of index tensors, as wide as can be, up to the largest extent; numbers that are
  * calculated with, where that makes sums exact, less; not 0 where something is divided by what is
  * computed. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
@@ -46,6 +50,9 @@ at_status at_compute_entry_ranges(at_arena *a, const at_compute *c, const int64_
 /* out[tensor] of tensors that are checked (at_tensor_is_checked). */
 at_status at_compute_given_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err);
+/* Does each read of an index tensor take a part of an entry alone, as of packed words? Then entries
+ * may be negative. */
+bool at_index_is_packed(const at_compute *c, int tensor);
 /* n entries of such a range; those that ascend begin with lo and end with hi. */
 void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
 

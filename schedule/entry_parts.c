@@ -87,3 +87,10 @@ entry_parts entry_parts_of(at_arena *a, const at_compute *c, int tensor) {
     }
     return p.found;
 }
+
+bool at_index_is_packed(const at_compute *c, int tensor) {
+    at_arena *a = at_arena_new();
+    const bool is = entry_parts_of(a, c, tensor) != PARTS_NONE;
+    at_arena_free(a);
+    return is;
+}

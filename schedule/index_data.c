@@ -213,7 +213,7 @@ static bool is_exact(at_arena *a, const at_compute *c, const int64_t *values,
     enum { LEAST_RANGE = 2 };
     double *bound = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
-        bound[t] = c->tensors[t].role == AT_ROLE_INDEX ? (double)r[t].hi : -1;
+        bound[t] = c->tensors[t].role == AT_ROLE_INDEX ? at_index_bound(&r[t]) : -1;
     return at_compute_exact_range(c, values, bound, longest) >= LEAST_RANGE;
 }
 

@@ -181,8 +181,11 @@ void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries) 
 
 static at_index_range range_of_given(const at_dataset *d, int tensor) {
     at_index_range r = {0};
-    for (int64_t i = 0; i < at_dataset_elements(d, tensor); i++)
-        if (d->indices[tensor][i] > r.hi) r.hi = d->indices[tensor][i];
+    for (int64_t i = 0; i < at_dataset_elements(d, tensor); i++) {
+        const int32_t entry = d->indices[tensor][i];
+        if (entry > r.hi) r.hi = entry;
+        if (entry < r.lo) r.lo = entry;
+    }
     return r;
 }
 
@@ -193,7 +196,7 @@ static at_status find_entries(at_dataset *d, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
         if (d->compute->tensors[t].role == AT_ROLE_INDEX) {
             if (d->indices[t]) d->entries[t] = range_of_given(d, t);
-            d->bound[t] = (double)d->entries[t].hi;
+            d->bound[t] = at_index_bound(&d->entries[t]);
         }
     at_arena_free(a);
     return s;

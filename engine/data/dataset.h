@@ -36,8 +36,9 @@ typedef struct at_dataset {
         *given; /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
     const int32_t **indices; /* [tensor] entries of the user's; NULL: not */
     at_index_range *entries; /* [tensor] of index tensors, where there is no pattern */
-    double *bound; /* [tensor] the largest |value| of given ones and of entries, else -1 */
-    bool real;     /* some of those are no integers */
+    double
+        *bound; /* [tensor] the largest |value| of given ones, and of entries from 0 on; else -1 */
+    bool real;  /* some of those are no integers */
     const volatile int *stop; /* may be NULL; once it is set, filling ends early, */
     int64_t deadline_ns;      /* and so it does then; 0: never */
 } at_dataset;
@@ -76,7 +77,7 @@ enum { AT_MOST_SHRINKS = 5, AT_SHRINK = 4 }; /* how often, and by how much, for 
 bool at_dataset_shrink(at_dataset *d, double times);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
-/* The same of an index tensor; its entries are not negative. */
+/* The same of an index tensor. */
 void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 /* Room for the outputs as they should be; is_exact and rule (owned by a) are known from here on, so
  * all values of inputs' own must have been given. AT_E_USAGE as above. */

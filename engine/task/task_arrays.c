@@ -40,11 +40,12 @@ static at_status find_tensor(const reader *r, const char *text, const char **pat
 static at_status take_indices(reader *r, const char *text, int t, const int64_t *entries,
                               int64_t n) {
     int32_t *to = AT_NEW_ARRAY(r->arena, int32_t, n + 1);
+    const bool is_packed = at_index_is_packed(r->c, t);
     for (int64_t i = 0; i < n; i++) {
-        if (entries[i] < 0 || entries[i] > INT32_MAX)
+        if (entries[i] < (is_packed ? INT32_MIN : 0) || entries[i] > INT32_MAX)
             return at_fail(r->err, AT_E_INPUT,
-                           "%s%s: element %lld is %lld; entries are from 0 to 2^31 - 1", r->from,
-                           text, (long long)i, (long long)entries[i]);
+                           "%s%s: element %lld is %lld; entries are from %s to 2^31 - 1", r->from,
+                           text, (long long)i, (long long)entries[i], is_packed ? "-2^31" : "0");
         to[i] = (int32_t)entries[i];
         at_hash_add_number(&r->hash, (uint64_t)to[i]);
     }

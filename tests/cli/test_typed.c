@@ -121,6 +121,31 @@ static void large_entries(void **state) {
     }
 }
 
+/* Words of packed numbers use all of their bits, so that the user's may be negative; the numbers of
+ * these are 0 to 7, eight less being meant. Entries that are read as they lie begin with 0. */
+static void negative_words(void **state) {
+    (void)state;
+    const int32_t word = (int32_t)0xFEDCBA98u;
+    const float one = 1, half = 0.5f, y = 28 * 64 / 8 * half;
+    cli_write_array("w.npy", "<i4", 8, 8, (const char *)&word, 4);
+    cli_write_array("scale.npy", "<f4", 8, 2, (const char *)&half, 4);
+    cli_write_array("x.npy", "<f4", 1, 64, (const char *)&one, 4);
+    cli_write_array("y.npy", "<f4", 1, 8, (const char *)&y, 4);
+    static const char arrays[] = "--array w=w.npy --array x=x.npy --array scale=scale.npy";
+    const cli_result *r = cli_expect(
+        0, "./autotune %s/examples/te/int4_dense.te --args N=8,K=64 --trials 2 --log n.log %s",
+        sources, arrays);
+    if (strstr(r->err, "failed")) fail_msg("%s", r->err);
+    cli_expect(0,
+               "./autotune run %s/examples/te/int4_dense.te --args N=8,K=64 --log n.log %s "
+               "--expect y=y.npy",
+               sources, arrays);
+    cli_write("rows.te", "args N=8\nt[9, 4] : input\nw[N, 8] : index\n"
+                         "o[n:N, k:4] = t[max(w[n, 0], 0), k]\n");
+    r = cli_expect(4, "./autotune ./rows.te --trials 1 --array w=w.npy");
+    assert_non_null(strstr(r->err, "element 0 is -19088744; entries are from 0 to 2^31 - 1"));
+}
+
 /* Kernels in one file of which the first has floats alone, and of one shape with other types. */
 static void types_in_one_file(void **state) {
     (void)state;
@@ -175,7 +200,7 @@ int main(void) {
     assert_non_null(getcwd(sources, sizeof sources));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_as_arguments), cmocka_unit_test(entries_unpacked),
-        cmocka_unit_test(large_entries), cmocka_unit_test(types_in_one_file),
-        cmocka_unit_test(cut_together)};
+        cmocka_unit_test(large_entries),      cmocka_unit_test(negative_words),
+        cmocka_unit_test(types_in_one_file),  cmocka_unit_test(cut_together)};
     return cmocka_run_group_tests_name("cli/typed", tests, cli_setup, cli_teardown);
 }
