@@ -108,6 +108,12 @@ static inline bool at_target_spreads(const at_target *t, int64_t by) {
     return by < t->lanes && !t->is_double;
 }
 
+/* Can a load take its lanes from elements that are so many apart? -1: the vector as it lies, turned
+ * round. */
+static inline bool at_target_picks(const at_target *t, int64_t step) {
+    return step < 0 ? step == -1 && t->most_step > 0 : step > 1 && step <= t->most_step;
+}
+
 /* Terms of a dot product of such elements, as many as 32 bits hold; 0: the set has none. Bytes are
  * added as pairs of s16 where it has those alone. */
 static inline int at_target_dot_terms(const at_target *t, at_type of) {

@@ -29,7 +29,8 @@ typedef enum at_tile_kind {
     AT_T_LOAD,    /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
                      they are spread: lane i is number (i + plus)/by of them, or (i + plus)%by
                      where `cyclic` is; where `times` is they are picked: lane i is number times*i
-                     from there, with `by` times*((i + plus)/by) */
+                     from there, with `by` times*((i + plus)/by); of -1 they are turned: lane 0 is
+                     the last of them */
     AT_T_BCAST,   /* dst = one float in all lanes; of a list the integer */
     AT_T_STORE,   /* memory = a: lanes floats; where `times` is given to every so many, lane i to
                      number times*i from there, and what lies between stays */
@@ -212,8 +213,10 @@ static inline int at_tile_spread_from(const at_tile_op *op, int i) {
     return op->cyclic ? (i + op->plus) % op->by : (i + op->plus) / op->by;
 }
 
-/* Of a load or store of every so many floats: the one from there that lane i is. */
+/* Of a load or store of every so many floats, or of a load that is turned: the one from there that
+ * lane i is. */
 static inline int at_tile_lane_from(const at_tile_op *op, int i) {
+    if (op->times < 0) return op->lanes - 1 - i;
     return op->times * (op->kind == AT_T_LOAD && op->by ? (i + op->plus) / op->by : i);
 }
 

@@ -22,7 +22,8 @@ static void print_lanes(at_text *out, const at_tile *t, const at_tile_op *op) {
                 op->kind == AT_T_GATHER || op->kind == AT_T_SCATTER;
     if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
     const bool spread = op->kind == AT_T_LOAD && op->by;
-    if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
+    if (part && op->times < 0) at_text_add(out, " turned");
+    else if (part && op->times) at_text_addf(out, spread ? " %d*" : " %d*i", op->times);
     if (spread)
         at_text_addf(out, "%s(i + %d)%c%d", op->times ? "" : " ", op->plus, op->cyclic ? '%' : '/',
                      op->by);

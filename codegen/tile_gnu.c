@@ -356,7 +356,8 @@ static bool pick_fours(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* Every so many floats. */
 static void pick(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (t->target->picks_whole && op->times <= AT_TILE_WHOLE_STEP) {
+    const bool is_turned = op->times < 0 && op->lanes == t->lanes;
+    if (is_turned || (t->target->picks_whole && op->times <= AT_TILE_WHOLE_STEP)) {
         pick_whole(out, t, op);
         return;
     }

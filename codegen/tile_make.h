@@ -58,7 +58,8 @@ typedef struct at_tile_vreg {
     int64_t off;
     uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
     bool cyclic;      /* it gets number (i + plus)%by */
-    uint8_t times;    /* a load that is picked: lane i gets number times*i; 0: it is not */
+    int8_t times;     /* a load that is picked: lane i gets number times*i; -1: it is turned, lane 0
+                         gets the last; 0: neither */
     bool packed;      /* a lane is the 32 bits that lie there */
     bool halves;      /* floats of 16 bits as they lie, two to a lane: `lanes` of them */
     bool narrow;      /* widened as it is loaded */

@@ -5,7 +5,7 @@
 #include "codegen/tile_pick.h"
 
 int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
-    int last = at_tile_lane_from(op, op->lanes - 1), n = 1;
+    int last = (int)at_tile_span(op) - 1, n = 1;
     at[0] = 0;
     while (at[n - 1] + lanes <= last) {
         int next = at[n - 1] + lanes - 1;
@@ -15,7 +15,7 @@ int at_tile_pick_parts(const at_tile_op *op, int lanes, int *at) {
 }
 
 int at_tile_pick_first(const at_tile_op *op, int lanes) {
-    int all = at_tile_lane_from(op, op->lanes - 1) + 1;
+    const int all = (int)at_tile_span(op);
     return all < lanes ? all : lanes;
 }
 
@@ -31,11 +31,12 @@ int at_tile_pick_lane(const at_tile_op *op, int lanes, int part, int i) {
 }
 
 bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]) {
-    int last = at_tile_lane_from(op, op->lanes - 1) - 3;
+    const int last = (int)at_tile_span(op) - 4;
     if (lane + 4 > op->lanes || last < 0) return false;
     for (int i = 0; i < 4; i++) {
-        int element = at_tile_lane_from(op, lane + i);
-        if (i % 2 == 0) at[i / 2] = element < last ? element : last;
+        const int element = at_tile_lane_from(op, lane + i),
+                  least = op->times < 0 ? at_tile_lane_from(op, lane + 3) : element;
+        if (i % 2 == 0) at[i / 2] = least < last ? least : last;
         from[i] = element - at[i / 2] + i / 2 * 4;
         if (element > at[i / 2] + 3) return false;
     }
@@ -44,7 +45,7 @@ bool at_tile_pick_four(const at_tile_op *op, int lane, int at[2], int from[4]) {
 
 int64_t at_tile_span(const at_tile_op *op) {
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
-    return moves && op->times ? at_tile_lane_from(op, op->lanes - 1) + 1 : op->lanes;
+    return moves && op->times > 0 ? at_tile_lane_from(op, op->lanes - 1) + 1 : op->lanes;
 }
 
 int at_tile_spread_before(const at_tile_op *op) {

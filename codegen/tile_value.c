@@ -190,7 +190,8 @@ static int load_value(at_builder *b, const at_value *v) {
     if (is_narrow && !can_be_widened(b, &p)) b->failed = true;
     if (at_build_is_gathered(b, &p)) return at_build_gathered(b, v, &p);
     at_build_spread(&p, &lanes);
-    int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 ? p.lane : 0;
+    int64_t step = lanes == 1 ? 0 : p.times ? p.times : p.lane > 1 || p.lane < 0 ? p.lane : 0;
+    if (step < 0) p.off -= lanes - 1;
     bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
     int s = at_build_slot_of(b, &p), loads = b->vregs.len;
     int had = bcast || p.by || step ? -1 : stored_value(b, s, p.off, lanes);
@@ -203,7 +204,7 @@ static int load_value(at_builder *b, const at_value *v) {
                                             .by = (uint8_t)(bcast ? 0 : p.by),
                                             .plus = (uint8_t)(bcast ? 0 : p.plus),
                                             .cyclic = p.cyclic,
-                                            .times = (uint8_t)step,
+                                            .times = (int8_t)step,
                                             .narrow = is_narrow});
     if (b->vregs.len > loads && !bcast) at_build_prefetch(b, v->tensor, s, p.off);
     return r;

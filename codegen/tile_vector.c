@@ -51,7 +51,7 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
     const bool is_narrow = at_type_bytes(b->l->tensors[v->tensor].type) != 4;
-    bool picks = k > 1 && k <= b->l->target->most_step && !is_narrow;
+    const bool picks = at_target_picks(b->l->target, k) && !is_narrow;
     return k == 0 || k == 1 || picks ? NULL
                                      : at_format(a, "@%s reads %s %lld elements apart",
                                                  n->stmt.label, name, (long long)k);

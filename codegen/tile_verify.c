@@ -67,7 +67,8 @@ static const char *check_lanes(const at_tile *t, const at_tile_op *op) {
         (op->lanes < 1 || op->lanes > most_lanes(t, op)))
         return "lanes out of range";
     if (op->kind == AT_T_LOAD && op->times &&
-        (op->times < 2 || op->times > t->target->most_step || op->cyclic || op->lanes < 2))
+        (!at_target_picks(t->target, op->times) || op->cyclic || op->lanes < 2 ||
+         (op->times < 0 && op->by)))
         return "a load takes no vector from every so many floats";
     if (op->kind == AT_T_STORE && op->times &&
         (op->times < 2 || op->times > t->target->most_stored_step || op->lanes < 2))

@@ -40,7 +40,7 @@ static const double end_ns = 2.5;
 static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
     for (int k = 0; k < x->num_accesses; k++) {
         int64_t step = x->access[k].step[loop];
-        bool picks = step > 1 && step <= e->o.target->most_step;
+        const bool picks = at_target_picks(e->o.target, step);
         if (!x->access[k].written && step != 0 && step != 1 && !picks) return false;
     }
     return true;

@@ -61,7 +61,7 @@ static void move(at_a64 *x, const at_tile_op *op, bool store, int v) {
     if (op->lanes == 3) move_lane(x, op, store, v, 2, 8);
 }
 
-/* To or from every so many floats, one by one. */
+/* To or from every so many floats, or a turned load, one by one. */
 static void move_apart(at_a64 *x, const at_tile_op *op, bool store, int v) {
     for (int i = 0; i < op->lanes; i++) {
         const int64_t at = 4 * (int64_t)at_tile_lane_from(op, i);
@@ -70,10 +70,13 @@ static void move_apart(at_a64 *x, const at_tile_op *op, bool store, int v) {
     }
 }
 
-static void spread(at_a64 *x, const at_tile_op *op, int v) {
+/* Lanes of what was loaded as it lies. */
+static void permute(at_a64 *x, const at_tile_op *op, int v) {
     at_a64_lanes lanes;
-    for (int i = 0; i < 16; i++)
-        lanes.byte[i] = (uint8_t)(4 * at_tile_spread_from(op, i / 4) + i % 4);
+    for (int i = 0; i < 16; i++) {
+        const int from = op->times ? at_tile_lane_from(op, i / 4) : at_tile_spread_from(op, i / 4);
+        lanes.byte[i] = (uint8_t)(4 * from + i % 4);
+    }
     at_a64_permute(x, v, v, &lanes);
 }
 
@@ -94,12 +97,13 @@ static void load(at_a64 *x, const at_tile_op *op) {
         load_halves(x, op, v);
         return;
     }
-    if (op->times) {
+    const bool is_turned = op->times < 0 && op->lanes == x->t->lanes;
+    if (op->times && !is_turned) {
         move_apart(x, op, false, v);
         return;
     }
     move(x, op, false, v);
-    if (op->by) spread(x, op, v);
+    if (op->by || is_turned) permute(x, op, v);
 }
 
 static void broadcast(at_a64 *x, const at_tile_op *op) {

@@ -173,6 +173,10 @@ static void pick_singles(at_x86 *x, const at_tile_op *op, int into, int lane) {
 }
 
 static void pick(at_x86 *x, const at_tile_op *op) {
+    if (op->times < 0 && op->lanes == 8) {
+        permute(x, at_x86_reg(x, op->dst), at_x86_spread_entry(x, op, 0), at_x86_memory(x, op, 32));
+        return;
+    }
     for (int lane = 0; lane < op->lanes; lane += 4) {
         int at[2], from[4], into = lane ? AT_X86_SCRATCH_VEC : op->dst;
         if (at_tile_pick_four(op, lane, at, from)) pick_four(x, op, at, from, into);

@@ -189,6 +189,13 @@ static void pick(at_x86 *x, const at_tile_op *op) {
     int at[AT_TILE_MAX_PICKS], n = at_tile_pick_parts(op, 16, at);
     at_x86_arg v = at_x86_reg(x, op->dst);
     first.lanes = (uint8_t)at_tile_pick_first(op, 16);
+    if (op->times < 0 && (op->lanes == 8 || op->lanes == 16)) {
+        const int bytes = 4 * op->lanes;
+        lanes_from(x, op, 0);
+        EMIT(x, VPERMPS, at_vec(op->dst, bytes), at_mask_reg(0),
+             at_vec(x->t->target->regs - 1, bytes), at_x86_memory(x, op, bytes));
+        return;
+    }
     move(x, &first, false);
     for (int part = n > 1; part < n; part++) {
         bool ends = part == n - 1 && op->lanes < 16; /* the lanes behind are 0 */
@@ -339,6 +346,7 @@ enum { MOST_MASKS = 4 };
 static int masks_of(const at_tile *t, const at_tile_op *op, uint32_t masks[MOST_MASKS]) {
     bool picks = op->kind == AT_T_LOAD && op->times, apart = op->kind == AT_T_STORE && op->times;
     if (op->times > AT_TILE_WHOLE_STEP && (picks || apart)) return 0;
+    if (picks && op->times < 0 && op->lanes == 8) return 0;
     int n = picks ? at_tile_pick_first(op, 16) : op->lanes, count = 0;
     bool moves = (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
     moves |= op->kind == AT_T_STORE && n == 1 && at_type_is_half(t->slot_type[op->slot]);

@@ -19,9 +19,10 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
 
 /* Where the lanes of a load are from: lane i is number (i + plus)/by of a register,
  * or, where it is cyclic, (i + plus)%by. Or, where times
- * is given, number times*i of registers that lie behind each other in memory, of which the first
- * `part` are put together already (below 0: four by four are turned round). Or of register `part`
- * of those that a store to every so many floats leads to, where the first goes to lane `plus`. */
+ * is given, number times*i (of -1 the last - i) of registers that lie behind each other in memory,
+ * of which the first `part` are put together already (below 0: four by four are turned round). Or
+ * of register `part` of those that a store to every so many floats leads to, where the first goes
+ * to lane `plus`. */
 typedef struct at_x86_spread {
     int by, plus, cyclic, times, lanes, part, stored;
 } at_x86_spread;

@@ -57,12 +57,13 @@ static void pick(at_x86 *x, const at_tile_op *op) {
     at_tile_op one = *op;
     int at[2], from[4], order = 0;
     if (at_tile_pick_four(op, 0, at, from)) {
-        for (int i = 0; i < 2; i++) {
+        const bool is_one = at[0] == at[1];
+        for (int i = 0; i < 2 - is_one; i++) {
             one.off = op->off + at[i];
             EMIT(x, MOVUPS, i ? s : v, at_x86_memory(x, &one, 16));
         }
         for (int i = 0; i < 4; i++) order |= from[i] % 4 << 2 * i;
-        EMIT(x, SHUFPS, v, s, at_imm(order));
+        EMIT(x, SHUFPS, v, is_one ? v : s, at_imm(order));
         return;
     }
     for (int i = 0; i < op->lanes; i++) {

@@ -65,6 +65,8 @@ static void want_move(maker *m, const at_tile_op *op) {
     }
 }
 
+enum { TURNED = -1000000 }; /* what the register that says where lanes are from holds then */
+
 /* Behind a load: lane i is what was number (i + plus)/by, or (i + plus)%by. */
 static void want_spread(maker *m, const at_tile_op *op) {
     int lanes = m->t.target->lanes, scratch = lanes == 16 ? 31 : 15, order = 0;
@@ -87,12 +89,20 @@ static void want_spread(maker *m, const at_tile_op *op) {
 
 /* Which number of memory a lane is. */
 static int picked(const at_tile_op *op, int lane) {
+    if (op->times < 0) return op->lanes - 1 - lane;
     return op->times * (op->by ? (lane + op->plus) / op->by : lane);
 }
 
 /* Four lanes from this one on: by twos that lie in four floats each, which end with the last float
- * that is asked for at most. */
+ * that is asked for at most; of a vector that is turned, out of one four. */
 static bool want_four(maker *m, const at_tile_op *op, int lane, const char *to) {
+    if (op->times < 0 && lane + 4 <= op->lanes) {
+        const char *four = memory_text(m, op, 16, 4 * picked(op, lane + 3));
+        if (m->t.target->lanes == 8) WANT(m, "vpermilps %s,%s,0x1b", to, four);
+        else WANT(m, "movups %s,%s\nshufps %s,%s,0x1b", to, four, to, to);
+        return true;
+    }
+    if (op->times < 0) return false;
     int last = picked(op, op->lanes - 1), a = picked(op, lane), b = picked(op, lane + 2);
     bool v = m->t.target->lanes == 8;
     if (lane + 4 > op->lanes || last < 3) return false;
@@ -102,9 +112,9 @@ static bool want_four(maker *m, const at_tile_op *op, int lane, const char *to) 
     unsigned order = (unsigned)((picked(op, lane) - a) | (picked(op, lane + 1) - a) << 2 |
                                 (picked(op, lane + 2) - b) << 4 | (picked(op, lane + 3) - b) << 6);
     const char *first = memory_text(m, op, 16, 4 * a), *second = memory_text(m, op, 16, 4 * b);
-    if (!v)
-        WANT(m, "movups %s,%s\nmovups xmm15,%s\nshufps %s,xmm15,0x%x", to, first, second, to,
-             order);
+    if (!v) WANT(m, "movups %s,%s", to, first);
+    if (!v && a != b) WANT(m, "movups xmm15,%s", second);
+    if (!v) WANT(m, "shufps %s,%s,0x%x", to, a == b ? to : "xmm15", order);
     else if (a == b) WANT(m, "vpermilps %s,%s,0x%x", to, first, order);
     else WANT(m, "vmovups %s,%s\nvshufps %s,%s,%s,0x%x", to, first, to, to, second, order);
     return true;
@@ -124,6 +134,12 @@ static void want_single_picks(maker *m, const at_tile_op *op, int lane, const ch
 }
 
 static void want_picks_by_four(maker *m, const at_tile_op *op) {
+    if (op->times < 0 && op->lanes == 8) {
+        if (m->mask_now != TURNED) WANT(m, "vpmovzxbd ymm15,lanes 7 6 5 4 3 2 1 0");
+        m->mask_now = TURNED;
+        WANT(m, "vpermps %s,ymm15,%s", vector_text(m, op->dst, 32), memory_text(m, op, 32, 0));
+        return;
+    }
     for (int lane = 0; lane < op->lanes; lane += 4) {
         const char *to = vector_text(m, lane ? 15 : op->dst, 16);
         if (!want_four(m, op, lane, to)) want_single_picks(m, op, lane, to);
@@ -135,7 +151,17 @@ static void want_picks_by_four(maker *m, const at_tile_op *op) {
 /* Lane i is number times*i of memory: of vectors that begin with the last element of the one
  * before, or end with the last that is asked for. Each takes what it has from where it is. */
 static void want_pick(maker *m, const at_tile_op *op) {
-    int last = picked(op, op->lanes - 1), begin[5] = {0}, n = 1;
+    if (op->times < 0 && op->lanes % 8 == 0) {
+        const int bytes = 4 * op->lanes;
+        const char *from = op->lanes == 8 ? "7 6 5 4 3 2 1 0 0 0 0 0 0 0 0 0"
+                                          : "15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0";
+        if (m->mask_now != TURNED - op->lanes) WANT(m, "vpmovzxbd zmm31,lanes %s", from);
+        m->mask_now = TURNED - op->lanes;
+        WANT(m, "vpermps %s,%s,%s", vector_text(m, op->dst, bytes), vector_text(m, 31, bytes),
+             memory_text(m, op, bytes, 0));
+        return;
+    }
+    int last = op->times < 0 ? op->lanes - 1 : picked(op, op->lanes - 1), begin[5] = {0}, n = 1;
     at_tile_op first = *op;
     first.lanes = (uint8_t)(last < 15 ? last + 1 : 16);
     want_move(m, &first);
@@ -503,8 +529,8 @@ static void encode_spreads(at_arena *a, const at_target *target) {
 
 static void encode_picks(at_arena *a, const at_target *target) {
     int r[6], n = some_registers(target, r) - (target->lanes == 16);
-    for (int times = 2; times <= target->most_step; times++)
-        for (int lanes = 2; lanes <= target->lanes; lanes++) {
+    for (int times = -1; times <= target->most_step; times += times < 0 ? 3 : 1)
+        for (int lanes = 2; target->most_step && lanes <= target->lanes; lanes++) {
             maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
             for (int i = 0; i < n; i++) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, r[i], 0, 0, lanes);

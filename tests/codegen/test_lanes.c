@@ -120,6 +120,27 @@ static bool is_picked(const at_tile *t, const at_tile_op *op) {
     return op->kind == AT_T_LOAD && op->times == 2 && op->lanes == t->lanes;
 }
 
+static bool is_turned(const at_tile *t, const at_tile_op *op) {
+    return op->kind == AT_T_LOAD && op->times == -1 && op->lanes == t->lanes;
+}
+
+/* What is read from last to first is loaded by vectors and turned. */
+static void from_last_to_first(void **state) {
+    (void)state;
+    static const program p = {"turned", "H=30 W=64",
+                              "x[H, W] : input\n"
+                              "y[h:H, w:W] = x[H - 1 - h, W - 1 - w] - x[h, w]\n",
+                              "h, w:vec =>\n    @y = h, w\n"};
+    static const char *const sets[] = {"sse2", "avx2", "avx512", "neon"};
+    for (int i = 0; i < 4; i++) {
+        at_arena *a = at_arena_new();
+        const at_tile *t = tile_of(a, &p, sets[i]);
+        assert_int_equal(count(t, is_turned, true), 64 / t->lanes);
+        assert_int_equal(count(t, is_store, true), 64 / t->lanes);
+        at_arena_free(a);
+    }
+}
+
 /* Rows of windows of which a border, wherever it lies, cuts some elements: what is left is vectors
  * and a rest, and so are the zeros, though nobody asked. */
 static void cut_copies(void **state) {
@@ -161,8 +182,11 @@ static void begun(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(flat), cmocka_unit_test(groups),
-                                       cmocka_unit_test(read_between), cmocka_unit_test(cut_copies),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(flat),
+                                       cmocka_unit_test(groups),
+                                       cmocka_unit_test(read_between),
+                                       cmocka_unit_test(cut_copies),
+                                       cmocka_unit_test(from_last_to_first),
                                        cmocka_unit_test(begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,6 +302,7 @@ static void operators(void **state) {
         {"block_sparse_dense", "M=9,R=3,Q=4,E=11,B=3,C=2"},
         {"block_sparse_dense", "M=5,R=3,Q=4,E=11,B=19,C=9"},
         {"tests/te/lower_triangle", "N=31,M=3"},
+        {"tests/te/turned_reads", "C=3,H=5,W=29"},
         {"tests/te/colours", "H=9,W=114,C=3"},
         {"tests/te/short_rows", "B=2,M=37,N=6"}, /* lanes across rows */
         {"tests/te/short_rows", "B=1,M=33,N=13"},

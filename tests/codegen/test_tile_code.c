@@ -130,7 +130,7 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
         if (op->kind == AT_T_LOOP && op->most) n %= op->most;
         int64_t lanes = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST ? 1 : op->lanes;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
-        if (moves && op->times) lanes = (lanes - 1) * op->times + 1;
+        if (moves && op->times > 0) lanes = (lanes - 1) * op->times + 1;
         if (op->kind == AT_T_LOOP && n > 0) {
             nest[depth].body = i;
             nest[depth++].left = n;
@@ -632,18 +632,19 @@ static void every_spread(at_arena *a, const at_target *target) {
         }
 }
 
-/* Every way to pick what is loaded from every so many floats, in and behind a loop, each in one
- * lane and in several; the lanes behind are 0. */
+/* Every way to pick what is loaded from every so many floats, or to turn what lies there, in and
+ * behind a loop, each in one lane and in several; the lanes behind are 0. */
 static void every_pick(at_arena *a, const at_target *target) {
-    for (int step = 2; step <= target->most_step; step++)
-        for (int n = 2; n <= target->lanes; n++) {
+    for (int step = -1; step <= target->most_step; step += step < 0 ? 3 : 1)
+        for (int n = 2; n <= target->lanes && target->most_step; n++) {
             maker m = start_tile(a, target, 4, 0);
             add_move(&m, AT_T_LOAD, 0, 0, 1, target->lanes);
             add_loop(&m, 2, -1);
             for (int i = 0; i < 4; i++) {
                 at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, i % 2 ? target->lanes : n);
                 op->times = i == 2 ? 2 : step;
-                op->by = i == 3 || n == 2 ? 0 : 2 + (n + step * i) % (target->lanes - 2);
+                const bool is_plain = i == 3 || n == 2 || op->times < 0;
+                op->by = is_plain ? 0 : 2 + (n + step * i) % (target->lanes - 2);
                 op->plus = op->by ? (n + i) % op->by : 0;
                 add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
                 add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
