@@ -4,7 +4,7 @@
  * ROWS in the environment names the groups: "same copies power"; TRIALS: so many comparisons;
  * COUNTS: a file in which the counts of several processes add up. */
 #include "bench/bench.h"
-#include "schedule/by_element.h"
+#include "schedule/default_for.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -236,7 +236,7 @@ static const int terms[LENGTHS] = {72, 1440};
 
 static at_status make_tiles(at_arena *a, int tiles, int k, at_program **out, at_error *err) {
     const at_target *t = at_bench_target();
-    const int lanes = t->default_lanes & ~AT_BY_ELEMENT;
+    const int lanes = t->default_lanes & AT_JUST_LANES;
     const at_bench_size sizes[] = {{"R", tiles}, {"Y", 6}, {"X", 2 * lanes}, {"K", k},
                                    {"r", tiles}, {"i", 6}, {"j", 2 * lanes}, {"k", k}};
     return at_bench_program(a, compute_text, tree_text, sizes, sizeof sizes / sizeof *sizes, out,

@@ -195,9 +195,12 @@ static at_status write_file(const derived *d, const shown_sketch *s, const at_op
 static at_status derive(derived *d, const at_options *o, at_error *err) {
     AT_TRY(at_open_task(o, d->session, err));
     AT_TRY(look(d, err));
-    const int chosen = d->session->what.chosen.sketch;
+    const at_selection *asked = &d->session->what.chosen;
+    const int lanes = at_engine_target(&d->session->options)->default_lanes,
+              chosen = asked->has_sketch ? asked->sketch
+                                         : at_task_default_sketch(d->session->what.task, lanes);
     if (o->output) AT_TRY(write_file(d, &d->sketches[chosen], o, err));
-    if (o->request.sketch) d->sketches[0] = d->sketches[chosen], d->n = 1;
+    if (asked->has_sketch) d->sketches[0] = d->sketches[chosen], d->n = 1;
     return o->json ? print_json(d, err) : o->output ? AT_OK : print_text(d, o, err);
 }
 

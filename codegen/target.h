@@ -38,8 +38,8 @@ typedef struct at_target {
     bool joins_fours;   /* puts lanes of two registers together: AT_T_FOURS, of 8 AT_T_HALVES */
     int most_step;      /* of lanes that a load takes from every so many floats; 0: none */
     int most_stored_step; /* the same of a store, which leaves alone what lies between; 0: none */
-    int default_lanes;    /* that configurations without tuning are made for, AT_BY_ELEMENT besides;
-                             plain C's are those of the vectors that a compiler may make of it */
+    int default_lanes;    /* that configurations without tuning are made for, with facts of
+                             default_for.h; plain C's are those that a compiler may make of it */
     bool gathers;         /* lanes are loaded from places that a register says */
     bool fold_vector;     /* an unaligned vector may be a memory operand */
     bool fold_bcast;      /* so may one float for all lanes */

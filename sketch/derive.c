@@ -42,7 +42,7 @@ static at_sketch finish(sketch_state *s) {
     at_sketch out = {.name = *s->name ? s->name : "plain",
                      .s = at_schedulable_untried(s->arena, &like),
                      .begun = s->begun,
-                     .is_preferred = s->is_preferred,
+                     .preference = s->preference,
                      .undotted = s->undotted};
     out.steps = sketch_edits(s, &out.num_steps);
     return out;
@@ -137,7 +137,7 @@ static at_status start(at_arena *a, const sketch_derivation *d, const sketch_sta
                         .keeps_weights = o->keeps_weights,
                         .pairs = o->pairs,
                         .words = o->words,
-                        .is_preferred = o->is_preferred,
+                        .preference = {.is_general = o->is_preferred},
                         .name = o->name,
                         .visited = -1};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
@@ -250,7 +250,7 @@ static void derive_template(at_template *t) {
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (derive_all(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)
-        at_sketch_add(t, sketches[i].name, &sketches[i].s->row, sketches[i].is_preferred,
+        at_sketch_add(t, sketches[i].name, &sketches[i].s->row, sketches[i].preference,
                       &sketches[i]);
 }
 

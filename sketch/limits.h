@@ -84,6 +84,7 @@ enum sketch_limit {
     PAGE_ELEMENTS = 1024,       /* 4 KB: rows so far apart take the same places of a cache */
     PACK_LEAST_USES = 4,        /* of an element of a copy in blocks that is no weight */
     MANY_READS = 64,            /* of an element, for which it is copied into the order of use */
+    WORDS_LEAST_USES = 2,       /* of a weight, which takes twice the room as s16 */
     WHOLE_MANY_USES = 16,       /* of an element by sums, for which it is worked out once */
     WHOLE_WINDOW = 4,           /* places where an element is needed, */
     WHOLE_LEAST_OPERATIONS = 4, /* which takes so many */

@@ -312,6 +312,6 @@ at_status nest_make_through(sketch_state *s, int stage, const nest_choice *c, at
         if (b.is_member[t] && tile_vector_of(s, t) >= 0) AT_TRY(make_tile(&b, t));
     for (int t = stage - 1; t >= 0; t--)
         if (b.is_member[t] && tile_vector_of(s, t) < 0 && !b.is_placed[t]) AT_TRY(make_row(&b, t));
-    s->is_preferred |= kept > FAR_ELEMENTS && kept > read_again(&b);
+    s->preference.is_general |= kept > FAR_ELEMENTS && kept > read_again(&b);
     return AT_OK;
 }

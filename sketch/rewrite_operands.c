@@ -39,6 +39,7 @@
  *
  *     y[i, j] = sum(k) a[i, k] * a[j, k]    ->
  *         a_across[j, k] = a[j, k];  y[i, j] = sum(k) a[i, k] * a_across[j, k] */
+#include "schedule/default_for.h"
 #include "schedule/edit.h"
 #include "sketch/nests.h"
 
@@ -224,6 +225,17 @@ static bool take_word(sketch_state *s, const char *sum, int tensor, const at_fac
     return sketch_rewrite_by(s, &e, given);
 }
 
+/* Is the factor needed so often that s16 are worth the time to make or to load them, where a set
+ * has dot products of bytes, too, though by several instructions? */
+static bool pays_as_words(const sketch_state *s, int stage, int factor) {
+    const at_tensor *sum = &s->compute->tensors[stage];
+    double points = 1;
+    for (int k = 0; k < sum->num_axes + sum->num_reduce; k++)
+        points *= (double)s->facts->extents[stage][k];
+    return points >= at_facts_elements(s->facts, factor) *
+                         (sketch_is_weight(s, factor) ? WORDS_LEAST_USES : WHOLE_MANY_USES);
+}
+
 bool rewrite_words(sketch_state *s, int stage, const at_facts_given *given) {
     const at_compute *c = s->compute;
     const char *sum = c->tensors[stage].name;
@@ -233,6 +245,10 @@ bool rewrite_words(sketch_state *s, int stage, const at_facts_given *given) {
         product->arg[0]->ref == product->arg[1]->ref)
         return false;
     const char *other = c->tensors[product->arg[1]->ref].name;
+    s->preference.sets |= AT_ONLY_WORDS;
+    if (pays_as_words(s, stage, product->arg[0]->ref) &&
+        pays_as_words(s, stage, product->arg[1]->ref))
+        s->preference.sets |= AT_QUICK_WORDS;
     if (!take_word(s, sum, product->arg[0]->ref, given) ||
         !take_word(s, sum, at_compute_find(s->compute, other), given))
         return false;

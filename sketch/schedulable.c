@@ -16,7 +16,8 @@ static void define(at_template *t) {
     if (s->compute) at_compute_value(t, s->compute, s->compute_text);
     else at_compute_text(t, s->compute_text);
     if (s->file) at_template_compute_stands(t, s->file, NULL);
-    if (s->sketch) at_sketch_add(t, s->sketch->name, &s->sketch->s->row, false, s->sketch);
+    if (s->sketch)
+        at_sketch_add(t, s->sketch->name, &s->sketch->s->row, (at_preference){0}, s->sketch);
     else if (s->tree) at_schedule_value(t, s->tree, s->tree_text);
     else if (s->tree_text) at_schedule_when(t, "", s->tree_text);
     if (s->written) at_template_tree_stands(t, s->written);

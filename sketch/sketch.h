@@ -11,10 +11,10 @@ typedef struct at_sketch {
     at_schedulable *s;    /* untried */
     const at_edit *steps; /* from the plain tree, or from: */
     int num_steps;
-    const at_tree *begun; /* what somebody wrote, with all its leaves; NULL: nothing */
-    bool is_preferred;    /* the task's default is one of these, if there are any */
-    const char *undotted; /* which sums of products of bytes are no dot products, and why; NULL:
-                             none */
+    const at_tree *begun;     /* what somebody wrote, with all its leaves; NULL: nothing */
+    at_preference preference; /* what it is the default for */
+    const char *undotted;     /* which sums of products of bytes are no dot products, and why; NULL:
+                                 none */
 } at_sketch;
 
 /* ---- tasks (derive.c) ---------------------------------------------------------------------- */

@@ -77,12 +77,12 @@ typedef struct sketch_state {
     AT_VEC(const char *) operands;     /* stages that are packed like tensors */
     AT_VEC(const char *) kept;         /* copies, which are not dissolved */
     const char *name;
-    bool is_preferred;    /* the task's default is one of these, if there are any */
-    const char *undotted; /* as in at_sketch */
-    const int *like;      /* [tensors] the first visited of the stages that are alike, or itself */
-    int visited;          /* the stage that rules look at; -1: none */
-    int row, choice;      /* how the stage was placed that was visited last (nests.c) */
-    at_arena *trials;     /* of states that are tried and dropped; shared by all, reset by each */
+    at_preference preference; /* what its sketches are the default for */
+    const char *undotted;     /* as in at_sketch */
+    const int *like;  /* [tensors] the first visited of the stages that are alike, or itself */
+    int visited;      /* the stage that rules look at; -1: none */
+    int row, choice;  /* how the stage was placed that was visited last (nests.c) */
+    at_arena *trials; /* of states that are tried and dropped; shared by all, reset by each */
     AT_VEC(sketch_choice) ways; /* of stages that others may be like */
     AT_VEC(sketch_split_of) splits;
 } sketch_state;

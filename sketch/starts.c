@@ -27,7 +27,8 @@
  * never the default: estimates know.
  *
  * words: bytes are widened to s16 for dot products, where a set has those of bytes by several
- * instructions alone (rewrite_operands.c). Never the default either. */
+ * instructions alone (rewrite_operands.c). These sketches are the default for such sets alone, and
+ * only where factors are needed often, unless a set has no others. */
 #include "sketch/nests.h"
 
 /* ---- strip ----------------------------------------------------------------------------------- */

@@ -22,11 +22,11 @@ void at_define(at_template *t, const at_definition *d) {
     AT_BUG("definition of kind %d", d->kind);
 }
 
-void at_sketch_add(at_template *t, const char *name, const at_template_row *row, bool is_preferred,
-                   const void *mark) {
+void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
+                   at_preference preference, const void *mark) {
     if (!at_template_defines(t, "at_sketch_add", name)) return;
     *at_push(t->arena, &t->sketches) =
-        (sketch_choice){at_strdup(t->arena, name), row, is_preferred, mark};
+        (sketch_choice){at_strdup(t->arena, name), row, preference, mark};
 }
 
 void at_template_compute_stands(at_template *t, const char *file, const char *source) {

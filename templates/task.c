@@ -1,5 +1,5 @@
 /* templates/task.c: a task: a template with arguments, and what a configuration makes of it. */
-#include "schedule/by_element.h"
+#include "schedule/default_for.h"
 #include "templates/template_int.h"
 
 #include <string.h>
@@ -159,10 +159,14 @@ const at_definition *at_task_definition(const at_task *t, int i) {
 }
 
 int at_task_num_sketches(const at_task *t) { return t->def.sketches.len; }
-int at_task_default_sketch(const at_task *t) {
-    for (int i = 0; i < t->def.sketches.len; i++)
-        if (t->def.sketches.data[i].is_preferred) return i;
-    return 0;
+int at_task_default_sketch(const at_task *t, int lanes) {
+    int best = 0, most = 0;
+    for (int i = 0; i < t->def.sketches.len; i++) {
+        const at_preference *p = &t->def.sketches.data[i].preference;
+        const int rank = 2 * ((p->sets & lanes) != 0) + p->is_general;
+        if (rank > most) most = rank, best = i;
+    }
+    return best;
 }
 
 const char *at_task_sketch_name(const at_task *t, int i) { return t->def.sketches.data[i].name; }
@@ -278,12 +282,12 @@ at_status at_task_sketch_default(at_arena *a, const at_task *t, int sketch, int 
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err) {
     if (t->sketches)
-        return at_task_sketch_default(a, t, at_task_default_sketch(t), lanes, out, err);
+        return at_task_sketch_default(a, t, at_task_default_sketch(t, lanes), lanes, out, err);
     at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
     def.by_element = lanes & AT_BY_ELEMENT;
-    AT_TRY(at_call_defaults(&def, lanes & ~AT_BY_ELEMENT, err));
+    AT_TRY(at_call_defaults(&def, lanes & AT_JUST_LANES, err));
     AT_TRY(at_defaults_config(a, &def, out, err));
     if (!t->def.foreign || out->index >= 0) return AT_OK;
     if (t->def.row->defaults)

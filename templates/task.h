@@ -165,18 +165,23 @@ void at_template_refuse(at_template *t, const at_error *err);
 const at_template_row *at_template_row_of(const at_template *t);
 /* Instead of a tree: one of several sketches, templates of the same arguments and the same inputs
  * and outputs, whose spaces are summed up. The template's own computation is what is computed: data
- * and reference are its. The default is the first one's that is preferred; where none is, the first
- * one's. row and mark are borrowed. */
-void at_sketch_add(at_template *t, const char *name, const at_template_row *row, bool is_preferred,
-                   const void *mark);
+ * and reference are its. The default is the first one's of those that are preferred for the
+ * instruction set, else of those that always are, else of all. row and mark are borrowed. */
+typedef struct at_preference {
+    bool is_general;
+    int sets; /* of which one of these facts is true: schedule/default_for.h */
+} at_preference;
+void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
+                   at_preference preference, const void *mark);
 #define AT_SKETCH_KNOB "sketch" /* which one: the first knob of the sum */
 /* Of a task made of sketches: how many; number i's name and task. */
 int at_task_num_sketches(const at_task *t);
 const char *at_task_sketch_name(const at_task *t, int i);
 const void *at_task_sketch_mark(const at_task *t, int i); /* as given to at_sketch_add */
 const at_task *at_task_sketch(const at_task *t, int i);
-/* The one whose default is the task's; 0 where there are none. */
-int at_task_default_sketch(const at_task *t);
+/* The one whose default is the task's, for lanes as in at_task_default_config; 0 where there are
+ * none. */
+int at_task_default_sketch(const at_task *t, int lanes);
 /* The one of this name. AT_E_USAGE lists those that there are. */
 at_status at_task_find_sketch(const at_task *t, const char *name, int *out, at_error *err);
 /* The task that makes a configuration's program, and the configuration as a point of that one's
@@ -186,8 +191,8 @@ const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config
 at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
                        at_error *err);
 
-/* The configuration without tuning, for vectors of so many 32-bit lanes, AT_BY_ELEMENT besides:
- * what the template says, or fallback_split with its limits. */
+/* The configuration without tuning, for vectors of so many 32-bit lanes, facts of default_for.h
+ * besides: what the template says, or fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
 /* That of one of its sketches; the task's own is that of at_task_default_sketch. */

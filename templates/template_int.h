@@ -60,7 +60,7 @@ typedef struct tree_choice {
 typedef struct sketch_choice {
     const char *name;
     const at_template_row *row;
-    bool is_preferred;
+    at_preference preference;
     const void *mark;
 } sketch_choice;
 

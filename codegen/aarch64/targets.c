@@ -1,6 +1,6 @@
 /* codegen/aarch64/targets.c: the instruction sets of AArch64. */
 #include "codegen/aarch64/aarch64.h"
-#include "schedule/by_element.h"
+#include "schedule/default_for.h"
 
 static const at_target of_doubles[2];
 

@@ -1,5 +1,6 @@
 /* codegen/x86/targets.c: the instruction sets of x86-64. */
 #include "codegen/x86/x86.h"
+#include "schedule/default_for.h"
 
 static const at_target of_doubles[4];
 
@@ -18,9 +19,9 @@ static const at_target of_doubles[4];
 /* Masked stores are slow on some CPUs with avx2. */
 #define AVX2_PARTS "avx2,fma"
 #define AVX2_MEMBERS                                                                               \
-    .lanes = 8, .default_lanes = 8, .regs = 15, .gathers = true, .most_step = 16,                  \
-    .most_stored_step = 16, .joins_fours = true, .fold_vector = true, .fold_const = true,          \
-    .fused = true, .masked_loads = true,                                                           \
+    .lanes = 8, .regs = 15, .gathers = true, .most_step = 16, .most_stored_step = 16,              \
+    .joins_fours = true, .fold_vector = true, .fold_const = true, .fused = true,                   \
+    .masked_loads = true,                                                                          \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=x\"(v%d) : \"x\"(v%d), \"x\"(v%d));\n",      \
     .scatters = true, .cuts = true, .has_halves = true, .halves = at_prelude_halves,               \
@@ -48,7 +49,7 @@ static const at_target targets[] = {
     {.name = "sse2",
      .parts = "sse2",
      .lanes = 4,
-     .default_lanes = 4,
+     .default_lanes = AT_ONLY_WORDS + 4,
      .regs = 15,
      .most_step = 16,
      .most_stored_step = 16,
@@ -66,11 +67,17 @@ static const at_target targets[] = {
      .in_double = &of_doubles[1],
      .prelude = at_prelude_sse2,
      .architecture = &at_x86_64},
-    {.name = "avx2", .parts = AVX2_PARTS, .dot_regs = 1, .dot_terms = 3, AVX2_MEMBERS},
+    {.name = "avx2",
+     .parts = AVX2_PARTS,
+     .default_lanes = AT_QUICK_WORDS + 8,
+     .dot_regs = 1,
+     .dot_terms = 3,
+     AVX2_MEMBERS},
     /* The same with dot products of bytes by one instruction. */
     {.name = "avx2_vnni",
      .like = "avx2",
      .parts = AVX2_PARTS ",avxvnni",
+     .default_lanes = 8,
      .dot_terms = 1,
      AVX2_MEMBERS},
     {.name = "avx512", .parts = AVX512_PARTS, AVX512_MEMBERS},

@@ -19,7 +19,7 @@ static at_status find_row(const at_request *q, at_selection *out, at_error *err)
 }
 
 static at_status find_sketch(const at_request *q, at_selection *out, at_error *err) {
-    out->sketch = at_task_default_sketch(out->task);
+    out->has_sketch = q->sketch;
     return q->sketch ? at_task_find_sketch(out->task, q->sketch, &out->sketch, err) : AT_OK;
 }
 

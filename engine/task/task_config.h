@@ -62,7 +62,8 @@ typedef struct at_selection {
      * in, operator.h; NULL: as they are. */
     const int *weight_order;
     int ordered_weight;
-    int sketch; /* the one that is asked for, else the default's */
+    bool has_sketch; /* one is asked for: */
+    int sketch;
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

@@ -56,7 +56,7 @@ static void add_task(at_arena *a, at_text *out, const at_task *t) {
     for (int i = 0; i < at_task_num_sketches(t); i++) {
         const at_sketch *s = at_sketch_of_task(t, i);
         at_text_addf(out, "\n%s%s\n", at_task_sketch_name(t, i),
-                     i == at_task_default_sketch(t) ? ", the default" : "");
+                     i == at_task_default_sketch(t, 8) ? ", the default" : "");
         add_space(out, at_task_space(at_task_sketch(t, i)));
         add_defaults(a, out, t, i);
         if (!s) continue;
