@@ -107,10 +107,11 @@ static void wait_op(walk *w, const at_tile_op *op) {
     if (op->kind < AT_T_FMA) return;
     double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
     if (op->kind == AT_T_BLEND || op->kind == AT_T_FIRST) r[op->dst] = later(in, r[op->dst]) + 1;
-    else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
     else if (op->kind == AT_T_DOT) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
-    else if (!at_tile_multiplies_and_adds(op))
-        r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);
+    else if (op->kind == AT_T_MUL || op->kind == AT_T_INT_MUL)
+        r[op->dst] = in + w->core->mul_latency;
+    else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
+    else if (!at_tile_multiplies_and_adds(op)) r[op->dst] = in + w->core->add_latency;
     else if (w->fused) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
     else r[op->dst] = later(in + w->core->mul_latency, r[op->dst]) + w->core->add_latency;
 }

@@ -85,7 +85,9 @@ static void run_tile(walk *w, const at_tile_call *c) {
         if (op->kind >= AT_T_FMA) {
             bool both = at_tile_multiplies_and_adds(op);
             bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||
-                        op->kind == AT_T_INT_SUB || at_tile_compares(op);
+                        op->kind == AT_T_INT_SUB || op->kind == AT_T_INT_MIN ||
+                        op->kind == AT_T_INT_MAX || at_tile_compares(op);
+            bool multiplies = op->kind == AT_T_MUL || op->kind == AT_T_INT_MUL;
             bool chooses = op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
             double in = fmax(ready[op->a], op->b >= 0 ? ready[op->b] : 0);
             bool twice = both || op->kind == AT_T_SCALE; /* which compares, too */
@@ -96,7 +98,7 @@ static void run_tile(walk *w, const at_tile_call *c) {
                 in = fmax(in + r->core->mul_latency, ready[op->dst]) + r->core->add_latency;
             else if (chooses) in = fmax(in, ready[op->dst]) + 1;
             else if (bits) in += 1;
-            else in += op->kind == AT_T_MUL ? r->core->mul_latency : r->core->add_latency;
+            else in += multiplies ? r->core->mul_latency : r->core->add_latency;
             ready[op->dst] = in;
         } else if (op->kind == AT_T_MOV) ready[op->dst] = ready[op->a];
         else if (op->dst >= 0) ready[op->dst] = 0;
