@@ -86,6 +86,7 @@ static void stage_init(at_arena *a, const at_compute *c, const at_target *target
     *out = (est_stage){.read = NULL};
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
+    out->written = out->read;
     out->read = reads_unbounded(a, out->read, out->num_reads);
     count(c, target, t->body, t->num_reduce && t->reduction == AT_REDUCE_SUM, &out->operations);
     out->passed_on = at_stage_passed_on(a, c, tensor);
@@ -178,19 +179,35 @@ static bool is_turned(const at_estimator *e, const est_leaf *x) {
            est_min(x->loop[last - 1].turns, x->loop[last].turns) >= AT_TILE_SQUARE;
 }
 
-/* A leaf by itself: a copy, or arithmetic on elements. */
-static void copy(at_estimator *e, const est_leaf *x, int root) {
-    const at_speeds *s = e->o.speeds;
-    double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops), run = 1;
-    int i = x->num_loops - 1;
-    for (; i >= 0; i--) { /* in a row in all that it touches */
+/* Elements that lie in a row in all that the leaf touches, or the same way round in what it reads;
+ * single: those of the last loop are found one by one. */
+static double row_of(const at_estimator *e, const est_leaf *x, bool *single) {
+    double run = 1;
+    uint32_t back = 0; /* accesses */
+    *single = false;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
         bool in_a_row = true;
-        for (int k = 0; k < x->num_accesses; k++)
-            in_a_row &= (double)x->access[k].step[i] == run ||
-                        (!x->access[k].written && x->access[k].step[i] == 0);
+        for (int k = 0; k < x->num_accesses; k++) {
+            const est_access *a = &x->access[k];
+            *single |= a->single >> i & 1 && i == x->num_loops - 1;
+            if (i == x->num_loops - 1 && !a->written && a->step[i] == -1 &&
+                at_target_picks(e->o.target, -1))
+                back |= 1u << k;
+            const double step = (double)a->step[i] * (back >> k & 1 ? -1 : 1);
+            in_a_row &= !*single && (step == run || (!a->written && step == 0));
+        }
         if (!in_a_row) break;
         run *= x->loop[i].turns;
     }
+    return run;
+}
+
+/* A leaf by itself: a copy, or arithmetic on elements. */
+static void copy(at_estimator *e, const est_leaf *x, int root) {
+    const at_speeds *s = e->o.speeds;
+    bool single;
+    double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops),
+           run = row_of(e, x, &single);
     double vectors = elements / run * ceil(run / e->o.target->lanes);
     if (run == 1) vectors = elements;
     if (is_grouped(x)) vectors = elements * grouped, run = est_turns(x, est_tail(x), x->num_loops);
@@ -200,6 +217,7 @@ static void copy(at_estimator *e, const est_leaf *x, int root) {
     }
     const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
+    if (single) e->out->copies_ns += elements * est_address_ns;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +

@@ -261,6 +261,19 @@ static est_move move_in(at_estimator *e, const at_program *p, const est_stage *s
     return m;
 }
 
+/* Is the index a quotient whose bound decides somewhere along the loop, as max((v - 1)/2, 0) does?
+ * Its lanes are found one by one. */
+static bool is_single(const at_program *p, const est_leaf *x, const est_stage *s, int read, int d,
+                      const est_loop *l, const est_move *m) {
+    const at_expr *free = s->read[read]->arg[d], *bounded = s->written[read]->arg[d];
+    int64_t first[32] = {0}, last[32] = {0};
+    if (free == bounded || !s->divides[read][d]) return false;
+    if (m->reach == (double)(m->one < 0 ? -m->one : m->one) * (l->turns - 1)) return false;
+    last[l->axis] = p->extents[x->node->tensor][l->axis] - 1;
+    return at_program_index(p, free, first) != at_program_index(p, bounded, first) ||
+           at_program_index(p, free, last) != at_program_index(p, bounded, last);
+}
+
 static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
                       int read, est_access *a) {
     const est_buffer *b = a->buffer;
@@ -282,6 +295,7 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
                 a->step[i] += m.one * b->stride[d];
                 a->reach[i][d] = m.reach;
                 a->origin[d] = (double)m.origin;
+                if (read >= 0 && is_single(p, x, s, read, d, l, &m)) a->single |= 1u << i;
                 if (m.one < 0 || (read >= 0 && s->divides[read][d])) a->turned |= 1u << d;
             }
             if (a->reach[i][d] > 0) a->moved[i] |= (uint8_t)(1u << d);
@@ -313,7 +327,7 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *s = &e->stages[x->node->tensor];
     for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
-        a->turned = 0;
+        a->turned = a->single = 0;
         for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
         if (!a->is_through) {
             set_steps(e, p, x, s, a->read, a);

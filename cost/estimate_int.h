@@ -59,6 +59,7 @@ typedef struct est_access {
     bool piles_up;                /* somewhere: crowd is more than bytes */
     uint32_t moves;               /* bits: loops in another turn of which it touches others */
     uint32_t turned;              /* bits: dimensions that no straight way goes through */
+    uint32_t single;              /* bits: loops along which lowering goes element by element */
     double origin[MAX_DIMS];      /* where its loops begin */
     uint8_t skip[MAX_LOOPS];      /* turns from one to the next that touches some of the same */
     uint8_t moved[MAX_LOOPS];     /* bits: dimensions with a reach */
@@ -120,8 +121,8 @@ typedef struct est_leaf {
 } est_leaf;
 
 enum { KEPT_TERMS = 256 };
-typedef struct est_stage { /* what no configuration changes, but for terms */
-    const at_expr *const *read;
+typedef struct est_stage {                       /* what no configuration changes, but for terms */
+    const at_expr *const *read, *const *written; /* without bounds; as they are written */
     int num_reads;
     bool selects;                              /* it has a condition itself */
     bool is_conditional;                       /* it does, or a stage that it reads */
@@ -227,6 +228,8 @@ static inline uint64_t est_joined(uint64_t hash, uint64_t x) {
     hash = est_mixed(hash, x);
     return hash ^ hash >> 29;
 }
+
+static const double est_address_ns = 2.2; /* of an element that is found by divisions */
 
 static inline bool est_unrolled(const est_loop *l) {
     return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;

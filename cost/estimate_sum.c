@@ -28,8 +28,6 @@ static void choose(at_estimator *e, const est_tile *t, at_part *parts) {
 /* Where a loop goes over a list: the wait of a multiply-add for the one before, as a share. */
 static const double add_to_add = 5.5 / 8;
 
-static const double address_ns = 2.2; /* of an element that is found by divisions */
-
 /* The end of a sum that is a loop, since a core begins one more turn of it. Calls whose factors are
  * both vectors, as in depthwise convolutions, hide it. */
 static const double end_ns = 2.5;
@@ -41,6 +39,7 @@ static bool is_vector(const at_estimator *e, const est_leaf *x, int loop) {
     for (int k = 0; k < x->num_accesses; k++) {
         int64_t step = x->access[k].step[loop];
         const bool picks = at_target_picks(e->o.target, step);
+        if (x->access[k].single >> loop & 1) return false;
         if (!x->access[k].written && step != 0 && step != 1 && !picks) return false;
     }
     return true;
@@ -433,7 +432,7 @@ static double elements_ns(at_estimator *e, const est_tile *t, double calls) {
     e->out->calls += n;
     e->out->sum_calls += n;
     e->out->operations += n * t->each;
-    return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + address_ns);
+    return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + est_address_ns);
 }
 
 /* Share of the time of lines that come while a sum in registers waits, which is not saved. */

@@ -155,6 +155,45 @@ static void grouped_stores(void **state) {
     at_arena_free(a);
 }
 
+/* Lanes from last to first take as long as others. */
+static void turned_lanes(void **state) {
+    (void)state;
+#define ROWS(from) "x[M, N] : input\ny[m:M, n:N] = x[" from "]\n", "m, n:vec =>\n    @y = m, n\n"
+    static const program copy = {"copy", "M=64 N=64", ROWS("m, n")},
+                         turned = {"turned", "M=64 N=64", ROWS("M - 1 - m, N - 1 - n")},
+                         apart = {"apart", "M=64 N=64",
+                                  "x[M, 20*N] : input\ny[m:M, n:N] = x[m, 20*n]\n",
+                                  "m, n:vec =>\n    @y = m, n\n"};
+#undef ROWS
+    at_arena *a = at_arena_new();
+    const double ns = estimate_of(a, &copy).copies_ns;
+    assert_true(estimate_of(a, &turned).copies_ns == ns);
+    assert_true(estimate_of(a, &apart).copies_ns > 2 * ns);
+    at_arena_free(a);
+}
+
+/* Lanes whose place is a quotient that a bound decides are found one by one, but not where the
+ * bound decides nowhere, or where each loop has one remainder. */
+static void bounded_quotients(void **state) {
+    (void)state;
+#define ROWS(to, from) "x[M, N] : input\ny[m:M, n:" to "] = x[m, " from "]\n"
+#define LANES "m, n:vec =>\n    @y = m, n\n"
+    static const program free = {"free", "M=64 N=64", ROWS("2*N", "n/2"), LANES},
+                         idle = {"idle", "M=64 N=64", ROWS("2*N", "min(n/2, N - 1)"), LANES},
+                         bounded = {"bounded", "M=64 N=64", ROWS("2*N", "max((n - 1)/2, 0)"),
+                                    LANES},
+                         halves = {"halves", "M=64 N=64", ROWS("2*N", "max((n - 1)/2, 0)"),
+                                   "m, i:2 unroll, g:64 vec =>\n    @y = m, {g, i}/n\n"};
+#undef ROWS
+#undef LANES
+    at_arena *a = at_arena_new();
+    const double ns = estimate_of(a, &free).copies_ns, one_ns = 2;
+    assert_true(estimate_of(a, &idle).copies_ns == ns);
+    assert_true(estimate_of(a, &bounded).copies_ns > ns + 64 * 128 * one_ns);
+    assert_true(estimate_of(a, &halves).copies_ns < 64 * 128 * one_ns);
+    at_arena_free(a);
+}
+
 /* What lies along one loop and is stored along another is turned round in squares, as fast as it is
  * copied but for a few times; in loops shorter than a square it goes element by element. */
 static void turned_squares(void **state) {
@@ -268,10 +307,11 @@ static void rows_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_through),   cmocka_unit_test(blocks_of_a_sum),
-        cmocka_unit_test(long_axes),      cmocka_unit_test(grouped_stores),
-        cmocka_unit_test(used_up),        cmocka_unit_test(rows_apart),
-        cmocka_unit_test(turned_squares), cmocka_unit_test(lanes_along_sums),
-        cmocka_unit_test(stored_apart)};
+        cmocka_unit_test(read_through),     cmocka_unit_test(blocks_of_a_sum),
+        cmocka_unit_test(long_axes),        cmocka_unit_test(grouped_stores),
+        cmocka_unit_test(used_up),          cmocka_unit_test(rows_apart),
+        cmocka_unit_test(turned_squares),   cmocka_unit_test(lanes_along_sums),
+        cmocka_unit_test(stored_apart),     cmocka_unit_test(turned_lanes),
+        cmocka_unit_test(bounded_quotients)};
     return cmocka_run_group_tests_name("cost/estimate", tests, NULL, NULL);
 }
