@@ -52,6 +52,7 @@ typedef struct at_target {
     bool has_integers;  /* elements of 8 and 16 bits, arithmetic with integers of 32; C for any
                            compiler has them, too */
     bool has_halves;    /* elements that are floats of 16 bits, as C for any compiler has them */
+    bool converts_halves;   /* f16 become floats, and floats f16, by one instruction */
     bool multiplies_halves; /* two f16 are multiplied and added to a float by one instruction, as
                                if both had been widened */
     bool scatters;  /* machine code of lanes that go to places of their own: AT_T_SCATTER; C for any

@@ -16,9 +16,9 @@ typedef struct cpu_part {
 #define CPU_PART(name)                                                                             \
     { name, __builtin_cpu_supports(name) }
 #define CPU_PARTS                                                                                  \
-    CPU_PART("sse2"), CPU_PART("avx2"), CPU_PART("fma"), CPU_PART("avxvnni"), CPU_PART("avx512f"), \
-        CPU_PART("avx512vl"), CPU_PART("avx512bw"), CPU_PART("avx512dq"), CPU_PART("avx512vnni"),  \
-        CPU_PART("avx512bf16")
+    CPU_PART("sse2"), CPU_PART("avx2"), CPU_PART("fma"), CPU_PART("f16c"), CPU_PART("avxvnni"),    \
+        CPU_PART("avx512f"), CPU_PART("avx512vl"), CPU_PART("avx512bw"), CPU_PART("avx512dq"),     \
+        CPU_PART("avx512vnni"), CPU_PART("avx512bf16")
 #else
 #include <sys/auxv.h>
 #define CPU_ARCHITECTURE "AArch64"

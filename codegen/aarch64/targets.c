@@ -9,6 +9,7 @@ static const at_target of_doubles[2];
     .joining_regs = 1, .most_step = 16, .most_stored_step = 16, .joins_fours = true,               \
     .by_element = true, .fused = true, .has_integers = true, .scatters = true,                     \
     .integers = at_integers_neon, .halves = at_halves_neon, .has_halves = true,                    \
+    .converts_halves = true,                                                                       \
     .gnu_sqrt = "__asm__(\"fsqrt %%0.4s, %%1.4s\" : \"=w\"(v%d) : \"w\"(v%d));\n",                 \
     .encode = at_encode_neon, .in_double = &of_doubles[1], .prelude = at_prelude_neon,             \
     .architecture = &at_aarch64

@@ -9,9 +9,10 @@
 static const struct {
     const char *part;
     int leaf, sub, word, bit; /* word: eax, ebx, ecx, edx */
-} bits[] = {{"fma", 1, 0, 2, 12},        {"avx2", 7, 0, 1, 5},      {"avx512f", 7, 0, 1, 16},
-            {"avx512dq", 7, 0, 1, 17},   {"avx512bw", 7, 0, 1, 30}, {"avx512vl", 7, 0, 1, 31},
-            {"avx512vnni", 7, 0, 2, 11}, {"avxvnni", 7, 1, 0, 4},   {"avx512bf16", 7, 1, 0, 5}};
+} bits[] = {{"fma", 1, 0, 2, 12},      {"f16c", 1, 0, 2, 29},       {"avx2", 7, 0, 1, 5},
+            {"avx512f", 7, 0, 1, 16},  {"avx512dq", 7, 0, 1, 17},   {"avx512bw", 7, 0, 1, 30},
+            {"avx512vl", 7, 0, 1, 31}, {"avx512vnni", 7, 0, 2, 11}, {"avxvnni", 7, 1, 0, 4},
+            {"avx512bf16", 7, 1, 0, 5}};
 enum { NUM_BITS = sizeof bits / sizeof bits[0] };
 
 /* %1$s: the name */
@@ -64,7 +65,8 @@ static void ask_compiler(const at_target *t, const char *name, at_text *out) {
 }
 
 void at_x86_cpu_test(const at_target *t, const char *name, bool by_compiler, at_text *out) {
-    if (by_compiler && !needs(t, "avxvnni")) { /* which not every compiler's builtins know */
+    if (by_compiler && !needs(t, "avxvnni") &&
+        !needs(t, "f16c")) { /* which not every compiler's builtins know */
         ask_compiler(t, name, out);
         return;
     }

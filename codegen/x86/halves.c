@@ -1,6 +1,6 @@
 /* codegen/x86/halves.c: floats of 16 bits are widened as they are loaded, and stored, where they
- * have no more digits: in AVX2 by F16C, which every CPU with AVX2 and FMA has, in SSE2 by integer
- * arithmetic. (AVX-512: avx512.c.) */
+ * have no more digits: in AVX2 by F16C where the target has it, else by integer arithmetic, as in
+ * SSE2. (AVX-512: avx512.c.) */
 #include "codegen/x86/encode.h"
 
 /* Element i of memory. */
@@ -14,6 +14,11 @@ static bool is_f16(const at_x86 *x, const at_tile_op *op) {
     return x->t->slot_type[op->slot] == AT_F16;
 }
 
+/* By F16C? */
+static bool is_converted(const at_x86 *x, const at_tile_op *op) {
+    return is_f16(x, op) && x->t->target->converts_halves;
+}
+
 /* Elements as they lie, in the first words of a register. */
 static void gather_words(at_x86 *x, const at_tile_op *op, at_x86_arg v, int n) {
     if (n == 1) {
@@ -25,16 +30,57 @@ static void gather_words(at_x86 *x, const at_tile_op *op, at_x86_arg v, int n) {
     for (int i = 0; i < n; i++) EMIT(x, VPINSRW, v, v, element(x, op, i), at_imm(i));
 }
 
+/* Of v and bits in all lanes, which lie behind the code. */
+static void of_with(at_x86 *x, at_x86_op instruction, at_x86_arg to, at_x86_arg v, uint32_t bits) {
+    const at_tile_op number = {.kind = AT_T_CONST, .number = at_number_of_bits(bits)};
+    const at_x86_arg args[] = {to, v, at_x86_constant(32)};
+    at_asm_emit(&x->code, instruction, 0, false, 3, args);
+    at_x86_point(x, &number, 0);
+}
+
+#define POWER_112 0x77800000u /* 2^112 and 2^-112, as bits */
+#define POWER_MINUS_112 0x07800000u
+#define SIGN 0x80000000u
+
+/* As widen_sse2. */
+static void widen_avx2(at_x86 *x, int reg) {
+    const at_x86_arg v = at_vec(reg, 32), s = at_vec(AT_X86_SCRATCH_VEC, 32);
+    const at_tile_op beyond = {.kind = AT_T_CONST, .number = 0x1p16};
+    of_with(x, AT_X86_VANDPS, s, v, SIGN);
+    of_with(x, AT_X86_VANDPS, v, v, ~SIGN);
+    EMIT(x, VPSRAD, v, v, at_imm(3));
+    of_with(x, AT_X86_VMULPS, v, v, POWER_112);
+    EMIT(x, VORPS, v, v, s);
+    of_with(x, AT_X86_VANDPS, s, v, ~SIGN);
+    EMIT(x, VCMPPS, s, s, at_x86_constant(32), at_imm(5)); /* not less */
+    at_x86_point(x, &beyond, 1);
+    of_with(x, AT_X86_VANDPS, s, s, 0x7f800000);
+    EMIT(x, VORPS, v, v, s);
+    x->scratch_now = 0;
+}
+
+static void narrow_avx2(at_x86 *x, int reg) {
+    const at_x86_arg v = at_vec(reg, 32), s = at_vec(AT_X86_SCRATCH_VEC, 32);
+    of_with(x, AT_X86_VANDPS, s, v, ~SIGN);
+    of_with(x, AT_X86_VMULPS, s, s, POWER_MINUS_112);
+    of_with(x, AT_X86_VANDPS, s, s, 0x0fffe000);
+    EMIT(x, VPSLLD, s, s, at_imm(3));
+    EMIT(x, VXORPS, s, s, v); /* the sign is v's */
+    of_with(x, AT_X86_VANDPS, s, s, ~SIGN);
+    EMIT(x, VXORPS, s, s, v);
+}
+
 static void load_avx2(at_x86 *x, const at_tile_op *op) {
     const int n = op->kind == AT_T_BCAST ? 1 : op->lanes, bytes = n > 4 ? 32 : 16;
     const at_x86_arg first = at_vec(op->dst, 16), v = at_vec(op->dst, bytes);
     const bool whole = n == 4 || n == 8;
     if (!whole) gather_words(x, op, first, n);
     const at_x86_arg from = whole ? at_x86_memory(x, op, 2 * n) : first;
-    if (is_f16(x, op)) EMIT(x, VCVTPH2PS, v, from);
+    if (is_converted(x, op)) EMIT(x, VCVTPH2PS, v, from);
     else {
         EMIT(x, VPMOVZXWD, v, from);
         EMIT(x, VPSLLD, v, v, at_imm(16));
+        if (is_f16(x, op)) widen_avx2(x, op->dst);
     }
     if (op->kind == AT_T_BCAST) EMIT(x, VBROADCASTSS, at_vec(op->dst, 32), first);
 }
@@ -42,18 +88,20 @@ static void load_avx2(at_x86 *x, const at_tile_op *op) {
 /* Words of the register, or of one with its upper half. */
 static void store_avx2(at_x86 *x, const at_tile_op *op) {
     const int n = op->lanes;
-    const at_x86_arg v = at_vec(op->a, n > 4 ? 32 : 16), first = at_vec(op->a, 16),
-                     s = at_vec(AT_X86_SCRATCH_VEC, 16);
-    if (is_f16(x, op) && (n == 4 || n == 8)) {
+    const bool packed = is_converted(x, op), narrow = is_f16(x, op) && !packed;
+    const int reg = narrow ? AT_X86_SCRATCH_VEC : op->a;
+    const at_x86_arg v = at_vec(reg, n > 4 ? 32 : 16), s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    if (packed && (n == 4 || n == 8)) {
         EMIT(x, VCVTPS2PH, at_x86_memory(x, op, 2 * n), v, at_imm(0));
         return;
     }
-    if (is_f16(x, op)) EMIT(x, VCVTPS2PH, s, v, at_imm(0));
+    if (packed) EMIT(x, VCVTPS2PH, s, v, at_imm(0));
+    if (narrow) narrow_avx2(x, op->a);
     for (int i = 0; i < n; i++) {
-        const bool upper = !is_f16(x, op) && i >= 4;
+        const bool upper = !packed && i >= 4;
         if (upper && i == 4) EMIT(x, VEXTRACTF128, s, v, at_imm(1));
-        EMIT(x, VPEXTRW, element(x, op, i), is_f16(x, op) || upper ? s : first,
-             at_imm(is_f16(x, op) ? i : 2 * (i % 4) + 1));
+        EMIT(x, VPEXTRW, element(x, op, i), packed || upper ? s : at_vec(reg, 16),
+             at_imm(packed ? i : 2 * (i % 4) + 1));
     }
     x->scratch_now = 0;
 }
@@ -63,17 +111,13 @@ void at_x86_move_halves_avx2(at_x86 *x, const at_tile_op *op, bool store) {
     else load_avx2(x, op);
 }
 
-/* With bits in all lanes, which lie behind the code. */
+/* The same of SSE2. */
 static void with(at_x86 *x, at_x86_op instruction, at_x86_arg v, uint32_t bits) {
     const at_tile_op number = {.kind = AT_T_CONST, .number = at_number_of_bits(bits)};
     const at_x86_arg args[] = {v, at_x86_constant(16)};
     at_asm_emit(&x->code, instruction, 0, false, 2, args);
     at_x86_point(x, &number, 0);
 }
-
-#define POWER_112 0x77800000u /* 2^112 and 2^-112, as bits */
-#define POWER_MINUS_112 0x07800000u
-#define SIGN 0x80000000u
 
 /* Those of IEEE 754, whose bits are the upper halves of v: exponent and fraction, taken as those of
  * a float, are the absolute value times 2^-112 (codegen/functions.c). */

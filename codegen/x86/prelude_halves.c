@@ -57,15 +57,26 @@ static const char by_integers[] =
     "    return (unsigned short)((size >> 13 & 0x7fff) | (at_bits_of(x) >> 16 & 0x8000));\n"
     "}\n"
     "#define at_load_f16(c, p) \\\n"
-    "    ((c) = (at_vector){at_of_f16((p)[0]), at_of_f16((p)[1]), at_of_f16((p)[2]), \\\n"
-    "                       at_of_f16((p)[3])})\n"
+    "    do { \\\n"
+    "        const at_mask at_bits = \\\n"
+    "            __builtin_convertvector(*(const at_half_memory *)(p), at_mask); \\\n"
+    "        const at_mask at_size = (at_bits & 0x7fff) << 13; \\\n"
+    "        (c) = (at_vector)((at_mask)((at_vector)at_size * 0x1p112f) | \\\n"
+    "                          ((at_size >= 0x0f800000) & 0x7f800000) | \\\n"
+    "                          (at_bits & 0x8000) << 16); \\\n"
+    "    } while (0)\n"
     "#define at_store_f16(p, v) \\\n"
-    "    ((p)[0] = at_to_f16((v)[0]), (p)[1] = at_to_f16((v)[1]), \\\n"
-    "     (p)[2] = at_to_f16((v)[2]), (p)[3] = at_to_f16((v)[3]))\n";
+    "    do { \\\n"
+    "        const at_mask at_bits = (at_mask)(v); \\\n"
+    "        const at_mask at_size = \\\n"
+    "            (at_mask)((at_vector)(at_bits & 0x7fffffff) * 0x1p-112f); \\\n"
+    "        *(at_half_memory *)(p) = __builtin_convertvector( \\\n"
+    "            (at_size >> 13 & 0x7fff) | (at_bits >> 16 & 0x8000), at_half_memory); \\\n"
+    "    } while (0)\n";
 
 void at_prelude_halves(const at_target *t, at_text *out) {
     at_text_addf(out, upper_halves, 2 * t->lanes);
-    at_text_add(out, t->fused ? by_f16c : by_integers);
+    at_text_add(out, t->converts_halves ? by_f16c : by_integers);
     at_tile_two(out);
     if (t->dots & AT_DOT_BF16) at_x86_prelude_dots("bf16", "vdpbf16ps", out);
     at_text_add(out, "\n");

@@ -11,6 +11,7 @@ static const at_target of_doubles[4];
     .fold_const = true, .fused = true, .picks_whole = true, .masked_loads = true,                  \
     .masked_stores = true, .scales = true, .cuts = true, .has_integers = true, .scatters = true,   \
     .integers = at_integers_avx512, .halves = at_prelude_halves, .has_halves = true,               \
+    .converts_halves = true,                                                                       \
     .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",                     \
     .gnu_zip = "__asm__(\"v%s %%x2, %%x1, %%x0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",      \
     .encode = at_encode_avx512, .in_double = &of_doubles[3], .prelude = at_prelude_avx512,         \
@@ -73,10 +74,20 @@ static const at_target targets[] = {
      .dot_regs = 1,
      .dot_terms = 3,
      AVX2_MEMBERS},
-    /* The same with dot products of bytes by one instruction. */
+    /* The same with instructions for f16. */
+    {.name = "avx2_f16c",
+     .like = "avx2",
+     .parts = AVX2_PARTS ",f16c",
+     .default_lanes = AT_QUICK_WORDS + 8,
+     .dot_regs = 1,
+     .dot_terms = 3,
+     .converts_halves = true,
+     AVX2_MEMBERS},
+    /* And with dot products of bytes by one instruction. */
     {.name = "avx2_vnni",
      .like = "avx2",
-     .parts = AVX2_PARTS ",avxvnni",
+     .parts = AVX2_PARTS ",f16c,avxvnni",
+     .converts_halves = true,
      .default_lanes = 8,
      .dot_terms = 1,
      AVX2_MEMBERS},

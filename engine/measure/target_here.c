@@ -40,11 +40,20 @@ static const at_target *with_halves(const at_target *t) {
     return best;
 }
 
+/* One that converts f16 by an instruction, and is as good in all else. */
+static const at_target *with_conversion(const at_target *t) {
+    const at_target *x;
+    for (int i = 0; !t->converts_halves && (x = at_target_at(i)); i++)
+        if (x->converts_halves && is_for(x, t) && !is_better(t, x, t->dots)) return x;
+    return t;
+}
+
 static const int integers = AT_DOT_BYTES | AT_DOT_S16;
 
 int at_targets_of_types(const at_target *t, const at_target *out[AT_TARGETS_OF_TYPES]) {
-    const at_target *all[AT_TARGETS_OF_TYPES] = {
-        t, at_target_with_dots(t, integers), at_target_with_dots(t, AT_DOT_BF16), with_halves(t)};
+    const at_target *all[AT_TARGETS_OF_TYPES] = {t, at_target_with_dots(t, integers),
+                                                 at_target_with_dots(t, AT_DOT_BF16),
+                                                 with_halves(t), with_conversion(t)};
     int n = 0;
     for (int i = 0; i < AT_TARGETS_OF_TYPES; i++) {
         bool is_there = false;
@@ -54,11 +63,19 @@ int at_targets_of_types(const at_target *t, const at_target *out[AT_TARGETS_OF_T
     return n;
 }
 
+static bool has_f16(const at_compute *c) {
+    bool found = false;
+    for (int t = 0; t < c->num_tensors; t++) found |= c->tensors[t].type == AT_F16;
+    return found;
+}
+
 const at_target *at_target_of_types(const at_target *t, const at_compute *c) {
     int kinds = c->in_steps ? integers : 0;
-    if (!kinds && c->has_halves && at_adds_products(c, AT_F16)) return with_halves(t);
+    if (!kinds && c->has_halves && at_adds_products(c, AT_F16))
+        return with_conversion(with_halves(t));
     if (c->has_halves && at_adds_products(c, AT_BF16)) kinds |= AT_DOT_BF16;
-    return at_target_with_dots(t, kinds);
+    const at_target *best = at_target_with_dots(t, kinds);
+    return has_f16(c) ? with_conversion(best) : best;
 }
 
 static bool is_alike(at_type x, at_type of) {

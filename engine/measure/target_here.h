@@ -14,7 +14,7 @@ const at_target *at_target_with_dots(const at_target *t, int kinds);
 /* The same with what a computation's types of elements have use for. */
 const at_target *at_target_of_types(const at_target *t, const at_compute *c);
 /* All that it may give, t first; how many. */
-enum { AT_TARGETS_OF_TYPES = 4 };
+enum { AT_TARGETS_OF_TYPES = 5 };
 int at_targets_of_types(const at_target *t, const at_target *out[AT_TARGETS_OF_TYPES]);
 /* Does it add products of such elements? Bytes are alike, with a sign or without. */
 bool at_adds_products(const at_compute *c, at_type of);

@@ -11,7 +11,8 @@ typedef enum feature {
     F_V2, /* the x86-64-v2 set; likewise V3 and V4, with the registers saved by the system */
     F_V3,
     F_V4,
-    F_AVX2, /* with FMA and F16C */
+    F_AVX2, /* with FMA */
+    F_F16C,
     F_AVX_VNNI,
     F_VNNI,
     F_BF16,
@@ -48,9 +49,10 @@ static unsigned features(void) {
     unsigned v4 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
     unsigned f = 0;
     if ((l1.c & v2) == v2) f |= BIT(F_V2);
-    if (!ymm || !(l7.b & bit_AVX2) || !(l1.c & bit_FMA) || !(l1.c & bit_F16C)) return f;
+    if (!ymm || !(l7.b & bit_AVX2) || !(l1.c & bit_FMA)) return f;
     f |= BIT(F_AVX2);
-    if (l71.a & 1u << 4) f |= BIT(F_AVX_VNNI);
+    if (l1.c & bit_F16C) f |= BIT(F_F16C);
+    if (l1.c & bit_F16C && l71.a & 1u << 4) f |= BIT(F_AVX_VNNI);
     if ((l1.c & v3_1) == v3_1 && (l7.b & v3_7) == v3_7 && (e1.c & bit_LZCNT)) f |= BIT(F_V3);
     if (!zmm || (l7.b & v4) != v4) return f;
     f |= BIT(F_V4);
@@ -299,6 +301,7 @@ static unsigned known_features(void) {
 
 bool at_x86_has_base(void) { return true; } /* with sse2 */
 bool at_x86_has_avx2(void) { return known_features() & BIT(F_AVX2); }
+bool at_x86_has_f16c(void) { return known_features() & BIT(F_F16C); }
 bool at_x86_has_avx512(void) { return known_features() & BIT(F_V4); }
 bool at_x86_has_avx_vnni(void) { return known_features() & BIT(F_AVX_VNNI); }
 bool at_x86_has_vnni(void) { return known_features() & BIT(F_VNNI); }

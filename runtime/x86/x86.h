@@ -6,7 +6,8 @@
 
 /* cpuid.c. */
 bool at_x86_has_base(void);
-bool at_x86_has_avx2(void);      /* with FMA and F16C */
+bool at_x86_has_avx2(void);      /* with FMA */
+bool at_x86_has_f16c(void);      /* and F16C */
 bool at_x86_has_avx_vnni(void);  /* and AVX_VNNI */
 bool at_x86_has_avx512(void);    /* F, BW, DQ and VL */
 bool at_x86_has_vnni(void);      /* and VNNI */

@@ -360,10 +360,10 @@ static void refused(void **state) {
         {GEMM " --config default --isas avx2",
          "--isas is for all kernels of a log: autotune apply --log LOG --isas ...\n"},
         {GEMM " --config default --fallback", "--fallback is for all kernels of a log"},
-        {"--log set.log --isas avx2,mmx",
-         "--isas avx2,mmx: names of instruction sets with commas "
-         "between them: scalar, sse2, avx2, avx2_vnni, avx512, avx512vnni, avx512bf16, a64, "
-         "neon, neon_dotprod, neon_i8mm, neon_fp16fml\n"},
+        {"--log set.log --isas avx2,mmx", "--isas avx2,mmx: names of instruction sets with commas "
+                                          "between them: scalar, sse2, avx2, avx2_f16c, avx2_vnni, "
+                                          "avx512, avx512vnni, avx512bf16, a64, "
+                                          "neon, neon_dotprod, neon_i8mm, neon_fp16fml\n"},
         {"--log set.log --isas avx2,avx2", "--isas avx2,avx2: avx2 is given twice\n"},
         {"--log set.log --isas avx2 --dialect c",
          "--isas avx2 --dialect c: plain C is the same for "

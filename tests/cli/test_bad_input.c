@@ -81,7 +81,8 @@ static void command_line(void **state) {
          "--tuner annealing: unknown tuner \"annealing\"; there are grid, random..."},
         {T " --compiler icc", 2, "--compiler icc: there are tcc, gcc, clang; did you mean tcc?"},
         {T " --isa sse9", 2,
-         "--isa sse9: there are scalar, sse2, avx2, avx2_vnni, avx512, avx512vnni, avx512bf16, "
+         "--isa sse9: there are scalar, sse2, avx2, avx2_f16c, avx2_vnni, avx512, avx512vnni, "
+         "avx512bf16, "
          "a64, neon, "
          "neon_dotprod, "
          "neon_i8mm, neon_fp16fml; did you mean "

@@ -142,10 +142,15 @@ static void everywhere(void (*try)(at_arena *a, const form *f, at_type type, int
     }
 }
 
+/* Are its instructions for these those of the target that it is like? */
+static bool is_another(const at_target *t) {
+    return t->like && t->converts_halves == at_target_find(t->like)->converts_halves;
+}
+
 static void try_tiles(at_arena *a, const form *f, at_type type, int n) {
     const at_target *target;
     for (int i = 0; (target = at_target_at(i)); i++) {
-        if (!target->has_halves || target->like) continue; /* the same instructions */
+        if (!target->has_halves || is_another(target)) continue;
         const at_kernel *k = kernel_of(a, f, type, n, AT_DIALECT_TCC, target);
         run_tile(k, f, true);
         check(f, type, n, at_format(a, "%s, interpreted", target->name));
@@ -167,7 +172,7 @@ static void try_gnu(at_arena *a, const form *f, at_type type, int n) {
     if (n != 3 && n != 16 && !f->spreads) return; /* some lanes, and all */
     if (f->spreads && n != 1) return;
     for (int i = 0; (target = at_target_at(i)); i++) {
-        if (!target->has_halves || target->like || !cpu_has(target)) continue;
+        if (!target->has_halves || is_another(target) || !cpu_has(target)) continue;
         run_compiled(a, kernel_of(a, f, type, n, AT_DIALECT_GNU, target), f, compiler);
         check(f, type, n, at_format(a, "%s, %s", target->name, compiler));
     }
@@ -268,9 +273,42 @@ static void refused(void **state) {
     at_arena_free(a);
 }
 
+/* Does the code of a tile have the instruction? */
+static bool has_instruction(const at_kernel *k, const at_target *target, const char *name) {
+    const uint8_t *code = k->tiles[0].bytes;
+    const int size = (int)k->tiles[0].size_bytes;
+    char text[200] = "";
+    for (int at = 0, n = 1; at < size && n > 0 && strcmp(text, "ret") != 0; at += n) {
+        n = target->architecture->disassemble(code + at, size - at, text, sizeof text);
+        if (n > 0 && strstr(text, name)) return true;
+    }
+    return false;
+}
+
+/* Instructions of F16C stand just where the target has that part. */
+static void where_there_are(void **state) {
+    (void)state;
+    static const char *const names[] = {"vcvtph2ps", "vcvtps2ph"};
+    const at_target *target;
+    int with = 0, without = 0;
+    for (int i = 0; (target = at_target_at(i)); i++) {
+        at_arena *a = at_arena_new();
+        const bool is_x86 = !strcmp(target->architecture->name, "x86-64");
+        for (int f = 0; f < 2 && is_x86 && target->lanes > 1; f++) {
+            const at_kernel *k = kernel_of(a, &forms[f], AT_F16, 8, AT_DIALECT_TCC, target),
+                            *c = kernel_of(a, &forms[f], AT_F16, 8, AT_DIALECT_GNU, target);
+            assert_int_equal(has_instruction(k, target, names[f]), target->converts_halves);
+            assert_int_equal(strstr(c->source, names[f]) != NULL, target->converts_halves);
+            *(target->converts_halves ? &with : &without) += 1;
+        }
+        at_arena_free(a);
+    }
+    assert_true(with > 0 && without > 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiles), cmocka_unit_test(compilers),
-                                       cmocka_unit_test(products_are_exact),
-                                       cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles), cmocka_unit_test(compilers), cmocka_unit_test(products_are_exact),
+        cmocka_unit_test(refused), cmocka_unit_test(where_there_are)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -390,7 +390,7 @@ static void mistakes(void **state) {
         {{.isa = "mmx"},
          {.template_name = "dense"},
          AT_E_USAGE,
-         "isa mmx: there are scalar, sse2, avx2, avx2_vnni, avx512"},
+         "isa mmx: there are scalar, sse2, avx2, avx2_f16c, avx2_vnni, avx512"},
         {{.timeout_s = -1}, {.template_name = "dense"}, AT_E_USAGE, "timeout_s -1"},
         {{.tuner = "ga:size=3"}, {.template_name = "dense"}, AT_E_USAGE, "size"},
         {{.tuner_options = {.begin = 5, .end = 2}}, {.template_name = "dense"}, AT_E_USAGE, ""},

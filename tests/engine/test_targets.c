@@ -37,6 +37,36 @@ static void what_the_cpu_lacks_is_not_run(void **state) {
         else assert_int_equal(at_target_check(t, &err), AT_E_USAGE);
 }
 
+static const at_compute *compute_of(at_arena *a, const char *name) {
+    const at_template_row *row;
+    at_task *task;
+    assert_int_equal(at_template_find(name, &row, &err), AT_OK);
+    assert_int_equal(at_task_new(a, row, "", &task, &err), AT_OK);
+    return at_task_compute(task);
+}
+
+/* Of the sets of this CPU, one that converts f16 is taken for f16, and for floats the set itself.
+ */
+static void conversions_are_taken_where_they_are_needed(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_compute *halves = compute_of(a, "dense_f16"), *floats = compute_of(a, "dense");
+    const at_target *t, *x;
+    for (int i = 0; (t = at_target_at(i)); i++) {
+        if (!at_cpu_has_set(at_vector_set(t->name))) continue;
+        const at_target *taken = at_target_of_types(t, halves);
+        assert_ptr_equal(at_target_of_types(t, floats), t);
+        assert_true(at_cpu_has_set(at_vector_set(taken->name)));
+        assert_int_equal(taken->lanes, t->lanes);
+        assert_int_equal(t->dots & ~taken->dots, 0);
+        for (int k = 0; (x = at_target_at(k)); k++)
+            if (x->like && !strcmp(x->like, t->name) && x->converts_halves && x->dots == t->dots &&
+                at_cpu_has_set(at_vector_set(x->name)))
+                assert_true(taken->converts_halves);
+    }
+    at_arena_free(a);
+}
+
 /* ---- another architecture -------------------------------------------------------------------- */
 
 extern const at_architecture abacus;
@@ -102,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_those_of_the_runtime),
         cmocka_unit_test(what_the_cpu_lacks_is_not_run),
+        cmocka_unit_test(conversions_are_taken_where_they_are_needed),
         cmocka_unit_test(another_architecture_is_written_but_not_run)};
     return cmocka_run_group_tests_name("engine/targets", tests, NULL, NULL);
 }
