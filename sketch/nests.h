@@ -105,7 +105,11 @@ bool tile_reads_vectors(const sketch_state *s, int stage, int axis);
 /* Terms of an element's sum, 1 where it sums nothing; 0 where an axis goes as far as data or other
  * axes say, or an index divides it. */
 double tile_terms_of(const sketch_state *s, int stage);
-/* Lanes along the axis read every so many elements, which a copy would not make faster. */
+/* Is a copy of the tensor along which the stage's lanes go read often enough to be made? Of what
+ * goes on from step to step lanes are worth more than a copy costs. */
+bool tile_turn_pays(const sketch_state *s, int stage, int tensor);
+/* Lanes along the axis read every so many elements, or from last to first, which a copy would not
+ * make faster. */
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis);
 /* Of what lanes along vec read, rows need the same. */
 bool tile_reuses(const sketch_state *s, int stage, int vec, int row);

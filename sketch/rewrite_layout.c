@@ -122,20 +122,16 @@ bool rewrite_last(sketch_state *s, int stage, const at_facts_given *given) {
 
 /* ---- turned ---------------------------------------------------------------------------------- */
 
-/* Of what goes on from step to step lanes are worth more than a copy costs. The first tensor that
- * lanes along the axis go across; -1: none, or one that cannot be turned. */
+/* The first tensor that lanes along the axis go across; -1: none, or one that cannot be turned. */
 static int across(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *t = &s->compute->tensors[stage];
-    const double points = tile_points(s, stage);
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
         if (x->stride[axis] == 0 || x->stride[axis] == 1) continue;
         if (tile_may_pack(s, stage, x) && t->num_reduce && !tile_has_lists(t)) continue;
         if (x->tensor == stage) continue;
-        bool is_worth = sketch_is_weight(s, x->tensor) || at_stage_steps(s->compute, stage) ||
-                        points >= TURN_LEAST_READS * sketch_elements(s, x->tensor);
-        return is_worth && x->from == x->tensor ? x->tensor : -1;
+        return tile_turn_pays(s, stage, x->tensor) && x->from == x->tensor ? x->tensor : -1;
     }
     return -1;
 }

@@ -53,8 +53,16 @@ static bool has_parts(const sketch_state *s, int stage, int axis) {
     return parts > 1 && parts <= MOST_LANE_STEP;
 }
 
+bool tile_turn_pays(const sketch_state *s, int stage, int tensor) {
+    return sketch_is_weight(s, tensor) || at_stage_steps(s->facts->compute, stage) ||
+           tile_points(s, stage) >= TURN_LEAST_READS * sketch_elements(s, tensor);
+}
+
 bool tile_is_picked(const sketch_state *s, int stage, const at_access *x, int axis) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
+    const bool is_wide = at_type_bytes(s->facts->compute->tensors[x->tensor].type) == 4;
+    if (x->stride[axis] == -1 && is_wide)
+        return !is_worth_packing(s, stage, x) && !tile_turn_pays(s, stage, x->tensor);
     if (x->stride[axis] <= 1 || x->stride[axis] > MOST_LANE_STEP) return false;
     if (has_parts(s, stage, axis) && tile_sums_are_short(s, stage)) return true;
     bool stored = axis == t->num_axes - 1 && has_own_window(s, stage, x),
