@@ -1,5 +1,6 @@
 /* templates/group_conv2d_nhwc.c: grouped convolution, channels last: data [N, H, W, CI], weight
- * [KH, KW, CI/G, CO], packed ahead in blocks of the output channels of a group. */
+ * [KH, KW, CI/G, CO], packed ahead in blocks of the output channels of a group. Of narrow groups it
+ * leaves the loops to the rules. */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -11,6 +12,16 @@ static const char compute[] =
     "packw[p:CO/B, kh:KH, kw:KW, c:I, b:B] = weight[kh, kw, c, p*B + b]\n"
     "acc[n:N, h:OH, w:OW, f:CO] = sum(kh:KH, kw:KW, c:I)\n"
     "    pad[n, h*sh + kh*dh, w*sw + kw*dw, f/O*I + c] * packw[f/B, kh, kw, c, f%B]\n"
+    "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
+
+/* Of groups as narrow as the shortest register, whose lanes the rules have go through several. */
+static const char narrow[] =
+    "data[N, H, W, CI] : input\n"
+    "weight[KH, KW, I, CO] : weight\n"
+    "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] = inside ? data[n, y - pt, x - pl, c] : 0\n"
+    "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n"
+    "acc[n:N, h:OH, w:OW, f:CO] = sum(kh:KH, kw:KW, c:I)\n"
+    "    pad[n, h*sh + kh*dh, w*sw + kw*dw, f/O*I + c] * weight[kh, kw, c, f]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
 /* Channels outermost read their weights once, rows outermost their part of the image. kw innermost
@@ -32,6 +43,10 @@ static void define(at_template *t) {
     at_sizes(t, AT_WINDOW("OW", "W", "KW", "sw", "dw", "left", "right", "pl", "pr"));
     at_require(t, "OH >= 1 && OW >= 1", "the kernel exceeds the padded image");
     at_sizes(t, "I = CI/G, O = CO/G, g = G");
+    if (at_evaluate(t, "O == 4 && I <= 8")) {
+        at_compute(t, narrow);
+        return;
+    }
     at_split(t, "tile_oc", "O", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ic", "I", "co ci", .policy = AT_FACTORS);
     at_split(t, "tile_oh", "OH", "ho hi", .policy = AT_VERBOSE, .filter = "last <= 4");

@@ -22,7 +22,10 @@ static const at_file_pattern *pattern_of(at_arena *a, const at_task *task) {
 
 bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialect,
                const at_target *target, const char *name, at_file_kernel *out) {
-    const at_compute *compute = at_task_compute(task);
+    at_config own;
+    const at_task *made_by =
+        at_task_of_config(task, c, &own); /* whose computation the program's is */
+    const at_compute *compute = at_task_compute(made_by);
     const int **layouts = AT_NEW_ARRAY(a, const int *, compute->num_tensors);
     at_general *general = AT_NEW(a, at_general);
     int64_t *plain;
@@ -32,9 +35,9 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     at_lower_options o = {.dialect = dialect, .target = target, .name = name};
     if (at_task_program(a, task, c, &p, &why) != AT_OK) return false;
     CALL(at_lower(a, p, &o, &k, &err));
-    CALL(at_task_plain_values(a, task, &plain, &err));
-    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
-    at_task_general(a, task, general);
+    CALL(at_task_plain_values(a, made_by, &plain, &err));
+    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(made_by, t);
+    at_task_general(a, made_by, general);
     *out = (at_file_kernel){.program = p,
                             .kernel = k,
                             .name = name,

@@ -120,9 +120,32 @@ static int64_t fill_pattern(shape *s, at_arena *a) {
     return p.longest;
 }
 
+/* The numbers of inputs and outputs are those of this computation from now on. Their order is one
+ * in all sketches. */
+static void renumber(shape *s, const at_compute *c) {
+    if (s->of == c) return;
+    const shape old = *s;
+    int from = 0;
+    s->of = c;
+    s->offset = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
+    s->expected = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
+    if (old.extents) s->extents = AT_NEW_ARRAY(s->arena, int64_t *, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!is_kept(&c->tensors[t])) continue;
+        while (!is_kept(&old.of->tensors[from])) from++;
+        if (strcmp(old.of->tensors[from].name, c->tensors[t].name) != 0)
+            fail_msg("\"%s\" instead of \"%s\"", c->tensors[t].name, old.of->tensors[from].name);
+        s->offset[t] = old.offset[from];
+        s->expected[t] = old.expected[from];
+        if (old.extents) s->extents[t] = old.extents[from];
+        from++;
+    }
+}
+
 /* Inputs and expected outputs of this program, where the layout is not that of the one before. */
 void shape_refill(shape *s, const at_program *p) {
     const at_compute *c = p->compute;
+    renumber(s, c);
     if (s->extents && fits(s, p)) return;
     at_arena *a = at_arena_new();
     int range = at_compute_exact_range(c, p->values, NULL, fill_pattern(s, a));
@@ -160,7 +183,7 @@ void shape_open(shape *s, const char *template_name, const char *args) {
         at_store_new(&s->store, &err) != AT_OK)
         fail_msg("%s %s: %s", template_name, args, err.text);
 
-    const at_compute *c = p->compute;
+    const at_compute *c = s->of = p->compute;
     s->offset = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
     s->expected = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
@@ -205,6 +228,7 @@ const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
                         const char *object) {
     at_outcome out;
     at_error err = {0};
+    shape_refill(s, c->program);
     at_job job =
         at_kernel_job(a, c->kernel, 1, &(at_places){.at = s->offset, .expected = s->expected});
     job.compiler = w->compiler;
@@ -214,7 +238,6 @@ const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
     job.run_only = true;
     job.compile_timeout_s = job.run_timeout_s = timeout_s;
     job.has_limits = s->values != SHAPE_EXACT;
-    shape_refill(s, c->program);
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (!out.end) return NULL;
     return at_format(a, "%s: %s", at_err_no_name(at_error_of_job(out.end)), out.error);

@@ -29,7 +29,8 @@ typedef struct shape {
     at_task *task;
     at_store *store;
     at_worker *worker;
-    int64_t *offset;   /* [tensor] in the store: of inputs and outputs */
+    const at_compute *of; /* whose tensors these are: sketches have stages of their own */
+    int64_t *offset;      /* [tensor] in the store: of inputs and outputs */
     int64_t *expected; /* [tensor] of outputs, as the expressions give them; behind them the limits
                         * where values are real */
     shape_values values;

@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
         {"group_conv2d_nhwc",
          "N=2,H=10,W=12,CI=15,CO=51,G=3,KH=5,KW=2,strides=[1,2],padding=[2,0,1,0]"},
         {"group_conv2d_nhwc", "H=14,W=15,CI=64,CO=96,G=4,KH=1,KW=1,padding=0"},
+        {"group_conv2d_nhwc", "H=9,W=11,CI=32,CO=32,G=8"}, /* lanes through several groups */
         {"group_conv2d_nhwc", "H=11,W=9,CI=7,CO=14,G=7,dilation=2,padding=2,strides=1"},
         {"group_conv2d_nhwc", "H=7,W=29,CI=8,CO=40,G=1,padding=SAME"},
         {"conv2d_nchw_spatial_pack", "H=8,W=6,CI=5,CO=12"},
