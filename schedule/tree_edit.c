@@ -9,8 +9,9 @@ static name_list copy_names(at_arena *a, const name_list *l) {
 }
 
 /* As it is written, without its place. */
-static tree_node *copy_node(at_arena *a, const tree_node *from) {
-    tree_node *n = tree_new_node(a);
+static tree_node *copy_node(at_tree *into, const tree_node *from) {
+    at_arena *a = into->arena;
+    tree_node *n = tree_take_node(into);
     n->pieces = copy_names(a, &from->pieces);
     n->ann = from->ann;
     n->ann_size = from->ann_size;
@@ -29,18 +30,28 @@ static tree_node *copy_node(at_arena *a, const tree_node *from) {
 }
 
 /* stand: nodes stand in the same lines of a text. */
-static tree_node *copy_nodes(at_arena *a, const tree_node *first, tree_node *parent, bool stand) {
+static tree_node *copy_nodes(at_tree *into, const tree_node *first, tree_node *parent, bool stand) {
     tree_node *copied = NULL, **end = &copied;
     for (const tree_node *from = first; from; from = from->next) {
         if (from->is_generated) continue;
-        tree_node *n = *end = copy_node(a, from);
+        tree_node *n = *end = copy_node(into, from);
         if (stand) tree_stands_at(n, from->tag_line, from->tag_col);
         n->fixed.line_group = from->fixed.line_group;
         n->parent = parent;
-        n->child = copy_nodes(a, from->child, n, stand);
+        n->child = copy_nodes(into, from->child, n, stand);
         end = &n->next;
     }
     return copied;
+}
+
+static tree_spares *spares_for(at_arena *a, const at_tree *t) {
+    return t->spares && t->arena == a ? t->spares : AT_NEW(a, tree_spares);
+}
+
+static node_list take_list(tree_spares *s) {
+    const node_list taken = {s->list.data, 0, s->list.cap};
+    s->list = (node_list){0};
+    return taken;
 }
 
 at_status tree_copy(at_arena *a, const at_tree *t, at_tree **out, at_error *err) {
@@ -48,8 +59,12 @@ at_status tree_copy(at_arena *a, const at_tree *t, at_tree **out, at_error *err)
         return at_fail(err, AT_E_INPUT, "%s orders loops of this tree: edits take one order only",
                        t->orders.data[0].name);
     *out = AT_NEW(a, at_tree);
-    **out = (at_tree){.arena = a, .compute = t->compute, .may_be_open = t->may_be_open};
-    (*out)->root = copy_nodes(a, t->root, NULL, false);
+    **out = (at_tree){.arena = a,
+                      .spares = spares_for(a, t),
+                      .compute = t->compute,
+                      .may_be_open = t->may_be_open};
+    (*out)->nodes = take_list((*out)->spares);
+    (*out)->root = copy_nodes(*out, t->root, NULL, false);
     return AT_OK;
 }
 
@@ -103,12 +118,14 @@ at_status at_tree_over(at_arena *a, const at_tree *t, const at_compute *c, const
     at_tree *copy = AT_NEW(a, at_tree);
     at_tree_maker m = {.arena = a, .c = c, .tree = copy, .err = err};
     *copy = (at_tree){.arena = a,
+                      .spares = spares_for(a, t),
                       .compute = c,
                       .what = at_strdup(a, what),
                       .text = t->text,
                       .stands = t->stands,
                       .may_be_open = may_be_open};
-    copy->root = copy_nodes(a, t->root, NULL, t->text != NULL);
+    copy->nodes = take_list(copy->spares);
+    copy->root = copy_nodes(copy, t->root, NULL, t->text != NULL);
     for (int i = 0; i < t->orders.len; i++) *at_push(a, &copy->orders) = t->orders.data[i];
     copy_orders(copy, copy->root);
     if (!t->text) stand_as_printed(copy->root);

@@ -10,6 +10,7 @@
 typedef AT_VEC(const char *) name_list;
 typedef AT_VEC(int64_t) extent_list;
 typedef struct at_tree_node tree_node;
+typedef AT_VEC(tree_node *) node_list;
 
 /* Where a piece takes its extent from. */
 typedef enum extent_source {
@@ -86,14 +87,21 @@ struct at_tree_node {
     int ann_symbol; /* slot of ann_size, or -1 */
 };
 
+/* Of dropped trees, for later copies. */
+typedef struct tree_spares {
+    tree_node *first; /* the others by next */
+    node_list list;   /* the last one's */
+} tree_spares;
+
 struct at_tree {
     at_arena *arena;
+    tree_spares *spares; /* of the arena, shared by a tree and its copies there */
     const at_compute *compute;
     const char *what;
     const char *text; /* that it was read from; NULL: from none */
     tree_node *root;  /* first of the outermost nodes */
     AT_VEC(tree_order) orders;
-    AT_VEC(tree_node *) nodes; /* in textual order */
+    node_list nodes; /* in textual order */
     AT_VEC(const char *) piece_names;
     int num_loops, num_pieces, num_axes, num_digits;
     int *piece_slots;           /* [num_pieces], what at_node.piece points into */
@@ -148,6 +156,7 @@ at_status tree_find_leaf(const at_tree *t, const char *stage, tree_node **leaf, 
 /* The loop around a leaf that has a piece of this name; NULL: there is none. */
 tree_node *tree_loop(tree_node *leaf, const char *piece);
 tree_node *tree_new_node(at_arena *a);
+tree_node *tree_take_node(at_tree *t); /* the same, a spare one first */
 /* As the last child of parent (NULL: the root), or right before or behind a node. */
 void tree_append(at_tree *t, tree_node *parent, tree_node *n);
 void tree_insert(at_tree *t, tree_node *beside, bool before, tree_node *n);

@@ -25,6 +25,22 @@ tree_node *tree_new_node(at_arena *a) {
     return n;
 }
 
+tree_node *tree_take_node(at_tree *t) {
+    tree_node *n = t->spares->first;
+    if (!n) return tree_new_node(t->arena);
+    t->spares->first = n->next;
+    *n = (tree_node){.order = -1};
+    return n;
+}
+
+void at_tree_drop(at_tree *t) {
+    for (int i = 0; i < t->nodes.len && t->spares; i++) {
+        t->nodes.data[i]->next = t->spares->first;
+        t->spares->first = t->nodes.data[i];
+    }
+    if (t->spares) t->spares->list = t->nodes;
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 static tree_node *find_leaf(tree_node *first, const char *stage, bool is_init) {

@@ -162,7 +162,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     at_error why;
     first->like = sketch_find_twins(a, first->facts);
     first->trials = at_arena_new();
-    *at_push(a, &states) = first;
+    *at_push(a, &states) = sketch_branch(first, ""); /* others go on from the first, too */
     for (int t = first->compute->num_tensors - 1; t >= 0; t--)
         if (first->facts->of[t].is_stage && !first->facts->of[t].is_written && !at_halts())
             sketch_visit(t, &states, &why);
@@ -171,7 +171,11 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
         wholes[i](first, out, &why);
     for (int i = 0; i < states.len && !at_halts(); i++)
         sketch_factor(states.data[i], &factored, &why);
-    for (int i = 0; i < factored.len && !at_halts(); i++) sketch_pack(factored.data[i], out, &why);
+    sketch_leave_but(&states, &factored);
+    for (int i = 0; i < factored.len && !at_halts(); i++) {
+        sketch_pack(factored.data[i], out, &why);
+        sketch_leave(factored.data[i]);
+    }
     at_arena_free(first->trials);
 }
 

@@ -161,7 +161,12 @@ void sketch_place_left(sketch_states *states) {
         for (int t = 0; t < states->data[i]->facts->compute->num_tensors; t++) {
             if (!is_left(states->data[i], t)) continue;
             sketch_state *b = sketch_branch(states->data[i], "");
-            if (nest_make_plain(b, t, NULL, &why) == AT_OK) states->data[i] = b;
+            if (nest_make_plain(b, t, NULL, &why) != AT_OK) {
+                sketch_leave(b);
+                continue;
+            }
+            sketch_leave(states->data[i]);
+            states->data[i] = b;
         }
 }
 

@@ -124,6 +124,7 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
             sketch_state *b = sketch_branch(s, name_of(s, stage, row, c));
             b->row = (int)(row - nests), b->choice = i;
             if (row->make(b, stage, c, err) == AT_OK) *at_push(s->arena, out) = b;
+            else sketch_leave(b);
         }
         if (row->is_only && choices.num && out->len > before) return;
     }
@@ -135,6 +136,7 @@ static void visit(const sketch_state *s, int stage, sketch_states *out, at_error
 static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at_error *err) {
     if (s->like[stage] == stage) return false;
     const at_symbols names = *s->symbols;
+    const int users = s->tree_users ? *s->tree_users : 0;
     sketch_state tried = *s;
     sketch_states ways = {0};
     tried.arena = s->trials;
@@ -142,6 +144,7 @@ static bool find_way(const sketch_state *s, int stage, int *row, int *choice, at
     const int way = sketch_twin_choice(s, stage, SKETCH_ASK_RULES, ways.len);
     if (way >= 0) *row = ways.data[way]->row, *choice = ways.data[way]->choice;
     *s->symbols = names;
+    if (s->tree_users) *s->tree_users = users;
     at_arena_reset(s->trials);
     return way >= 0;
 }
@@ -181,7 +184,8 @@ static sketch_states visit_each(const sketch_states *states, int stage, int choo
             *at_push(s->arena, &next) = s;
             sketch_record_choice(s, stage, SKETCH_ASK_RULES, 1, 0);
         }
-        if (i >= choosing) next.len = before + 1;
+        for (; i >= choosing && next.len > before + 1; next.len--)
+            sketch_leave(next.data[next.len - 1]);
     }
     for (int i = 0; i < next.len; i++) next.data[i]->visited = -1;
     return next;
@@ -192,7 +196,11 @@ static sketch_states visit_each(const sketch_states *states, int stage, int choo
 void sketch_visit(int stage, sketch_states *states, at_error *err) {
     const int most = sketch_most(states->data[0]);
     sketch_states next = visit_each(states, stage, states->len, err);
-    if (next.len > most) next = visit_each(states, stage, 1, err);
+    if (next.len > most) {
+        sketch_leave_but(&next, states);
+        next = visit_each(states, stage, 1, err);
+    }
     if (next.len > most) next.len = most;
+    sketch_leave_but(states, &next);
     *states = next;
 }

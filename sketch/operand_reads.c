@@ -310,10 +310,16 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, int acces
             way = how == COPY_MAY ? NO : YES;
         if (way == NO) continue;
         sketch_state *copied = sketch_branch(old, is_told ? "" : word);
-        if (row->make(copied, tile, access, err) != AT_OK) continue;
+        if (row->make(copied, tile, access, err) != AT_OK) {
+            sketch_leave(copied);
+            continue;
+        }
         if (way == YES || how == COPY_FIRST) all->data[b] = copied;
         sketch_record_choice(copied, tile->stage, question, WAYS, YES);
-        if (way == YES) continue;
+        if (way == YES) {
+            sketch_leave(old);
+            continue;
+        }
         *at_push(s->arena, all) = how == COPY_MAY ? copied : old;
         sketch_record_choice(old, tile->stage, question, WAYS, NO);
     }

@@ -122,7 +122,7 @@ static const sketch_split_of *alike_split(const sketch_state *s, const sketch_sp
 sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     at_arena *a = s->arena;
     sketch_state *b = at_copy(a, s, sizeof *s);
-    if (s->is_tree_shared) *s->is_tree_shared = true;
+    if (s->tree_users) ++*s->tree_users;
 #define OWN(list)                                                                                  \
     b->list.data = at_copy(a, s->list.data, sizeof *s->list.data * (size_t)s->list.len),           \
     b->list.cap = s->list.len
@@ -139,9 +139,22 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     return b;
 }
 
+void sketch_leave(sketch_state *s) {
+    if (s->tree_users && !--*s->tree_users) at_tree_drop(s->tree);
+    s->tree_users = NULL;
+}
+
+void sketch_leave_but(const sketch_states *all, const sketch_states *kept) {
+    for (int i = 0; i < all->len; i++) {
+        bool is_kept = false;
+        for (int k = 0; k < kept->len && !is_kept; k++) is_kept = kept->data[k] == all->data[i];
+        if (!is_kept) sketch_leave(all->data[i]);
+    }
+}
+
 /* A mark changes no name's meaning: a tree of this state alone takes it as it is. */
 static bool mark_in_place(sketch_state *s, const at_edit *e) {
-    return e->kind == AT_EDIT_MARK && s->is_tree_shared && !*s->is_tree_shared &&
+    return e->kind == AT_EDIT_MARK && s->tree_users && *s->tree_users == 1 &&
            at_edit_mark_in_place(s->tree, e->stage, e->loop, e->ann);
 }
 
@@ -158,9 +171,11 @@ static at_status make_step(sketch_state *s, const at_edit *e, at_error *err) {
         at_text_free(&text);
         return err ? err->status : AT_E_INPUT;
     }
+    sketch_leave(s);
     s->compute = compute;
     s->tree = tree;
-    s->is_tree_shared = AT_NEW(s->arena, bool);
+    s->tree_users = AT_NEW(s->arena, int);
+    *s->tree_users = 1;
     if (knob.text[0]) *at_push(s->arena, &s->definitions) = knob;
     return AT_OK;
 }
